@@ -1,0 +1,55 @@
+/// What a stored response is found by: partition, method class and normalised target
+/// (RFC 9111 §2).
+public struct CacheKey: Sendable, Hashable {
+  /// Methods whose responses answer each other.
+  public enum MethodClass: UInt8, Sendable, Hashable, CaseIterable {
+    /// GET and HEAD (RFC 9110 §9.3.1, §9.3.2).
+    case get = 0
+    /// QUERY, with its content in the key (RFC 10008).
+    case query = 1
+  }
+
+  /// Private and shared records are invisible to each other.
+  public let mode: CacheMode
+  /// Keeps accounts or sites apart (RFC 9111 §7.2); empty for everybody.
+  public let partition: String
+  /// Methods whose responses answer each other.
+  public let methodClass: MethodClass
+  /// The normalised target URI, without fragment and user information.
+  public let target: String
+  /// For QUERY, a digest of content and metadata; else empty.
+  public let contentDigest: [UInt8]
+  /// A 64-bit hash of all of the above, the same in every process and version.
+  public let hash: UInt64
+
+  /// Makes a key from parts; `target` must be normalised already (`TargetURI.normalized`).
+  public init(
+    mode: CacheMode, partition: String = "", methodClass: MethodClass = .get, target: String,
+    contentDigest: [UInt8] = []
+  ) {
+    self.mode = mode
+    self.partition = partition
+    self.methodClass = methodClass
+    self.target = target
+    self.contentDigest = contentDigest
+    var seed = UInt64(mode.rawValue) << 8 | UInt64(methodClass.rawValue)
+    if !partition.isEmpty { seed = Self.hash(of: partition, seed: seed) }
+    if !contentDigest.isEmpty { seed = XXH64.hash(contentDigest, seed: seed) }
+    hash = Self.hash(of: target, seed: seed)
+  }
+
+  /// Compares the hash first.
+  public static func == (lhs: CacheKey, rhs: CacheKey) -> Bool {
+    lhs.hash == rhs.hash && lhs.target == rhs.target && lhs.mode == rhs.mode
+      && lhs.methodClass == rhs.methodClass && lhs.partition == rhs.partition
+      && lhs.contentDigest == rhs.contentDigest
+  }
+
+  /// Feeds the ready hash.
+  public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+
+  private static func hash(of text: String, seed: UInt64) -> UInt64 {
+    var text = text
+    return text.withUTF8 { XXH64.hash(UnsafeRawBufferPointer($0), seed: seed) }
+  }
+}

@@ -1,0 +1,51 @@
+/// The choices that RFC 9111 leaves to a cache, as one value.
+public struct CacheRules: Sendable, Hashable {
+  /// Private or shared (RFC 9111 §1).
+  public var mode: CacheMode
+
+  /// The share of the time since `Last-Modified` that a response without explicit lifetime is
+  /// taken as fresh, 0 to switch heuristics off (RFC 9111 §4.2.2). Default 0.1.
+  public var heuristicFraction: Double
+
+  /// The longest heuristic lifetime in seconds; nil (the default) is without limit.
+  public var heuristicLimit: Int64?
+
+  /// Whether `stale-while-revalidate` is obeyed (RFC 5861 §3).
+  public var allowsStaleWhileRevalidate: Bool
+
+  /// Whether `stale-if-error` is obeyed (RFC 5861 §4).
+  public var allowsStaleIfError: Bool
+
+  /// Whether a stale response may be used when the origin cannot be reached and nothing forbids
+  /// it (RFC 9111 §4.2.4).
+  public var allowsStaleWhenDisconnected: Bool
+
+  /// Names of targeted fields, in order of precedence, such as `CDN-Cache-Control`
+  /// (RFC 9213 §2.2). Empty by default.
+  public var targetedFields: [String]
+
+  /// Whether `Accept-Encoding`, `Accept-Language` and the like are normalised before variants are
+  /// compared (RFC 9111 §4.1), so that equal preferences share a variant.
+  public var normalizesVary: Bool
+
+  /// The most variants kept for one key; further ones displace the oldest.
+  public var variantLimit: Int
+
+  /// Makes rules for a mode; every other choice has the default of its property.
+  public init(
+    mode: CacheMode = .private, heuristicFraction: Double = 0.1, heuristicLimit: Int64? = nil,
+    allowsStaleWhileRevalidate: Bool = true, allowsStaleIfError: Bool = true,
+    allowsStaleWhenDisconnected: Bool = true, targetedFields: [String] = [],
+    normalizesVary: Bool = true, variantLimit: Int = 32
+  ) {
+    self.mode = mode
+    self.heuristicFraction = heuristicFraction
+    self.heuristicLimit = heuristicLimit
+    self.allowsStaleWhileRevalidate = allowsStaleWhileRevalidate
+    self.allowsStaleIfError = allowsStaleIfError
+    self.allowsStaleWhenDisconnected = allowsStaleWhenDisconnected
+    self.targetedFields = targetedFields
+    self.normalizesVary = normalizesVary
+    self.variantLimit = variantLimit
+  }
+}

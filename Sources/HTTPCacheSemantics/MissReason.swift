@@ -1,0 +1,19 @@
+public import HTTPTypes
+
+/// Why nothing stored could be used.
+public enum MissReason: Reason, Hashable {
+  /// Nothing is stored for the key.
+  case absent
+  /// Responses are stored, but for other values of the nominated fields (§4.1).
+  case variantMismatch([HTTPField.Name])
+  /// The method cannot be answered from the store (§4).
+  case method(HTTPRequest.Method)
+  /// The request's policy forbids it.
+  case policy(CachePolicy)
+  /// The request has a precondition that only the origin can evaluate (RFC 9110 §13.1.1, §13.1.4).
+  case precondition(HTTPField.Name)
+  /// What is stored does not hold the part that the request asks for (§3.3).
+  case partial
+  /// The store could not be read; an event tells why.
+  case storeFailed
+}

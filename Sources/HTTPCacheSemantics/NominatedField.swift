@@ -1,0 +1,30 @@
+public import HTTPTypes
+
+/// A request field that `Vary` nominated, with the value the stored response was selected by
+/// (RFC 9111 §4.1).
+public struct NominatedField: Sendable, Hashable {
+  /// What the original request said.
+  public enum Value: Sendable, Hashable {
+    /// The request had no such field.
+    case absent
+    /// The value, normalised as the rules say.
+    case text(String)
+    /// A keyed digest of a value that must not be stored, such as a `Cookie`.
+    case digest([UInt8])
+  }
+
+  /// The nominated field.
+  public var name: HTTPField.Name
+  /// Its value in the request that the response answered.
+  public var value: Value
+
+  /// Makes a nominated field.
+  public init(name: HTTPField.Name, value: Value) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// Turns the value of a secret request field into a keyed digest, or nil where no cryptography is
+/// available (the response is then not stored).
+public typealias SecretDigest = @Sendable (_ value: String) -> [UInt8]?

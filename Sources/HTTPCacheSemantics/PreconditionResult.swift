@@ -1,0 +1,11 @@
+public import HTTPTypes
+
+/// What a request's own preconditions make of a stored response (RFC 9111 §4.3.2).
+public enum PreconditionResult: Sendable, Hashable {
+  /// Send the stored response.
+  case proceed
+  /// Send 304 with this head (RFC 9110 §15.4.5).
+  case notModified(HTTPResponse)
+  /// Only the origin may evaluate it: `If-Match`, `If-Unmodified-Since`.
+  case forward(HTTPField.Name)
+}

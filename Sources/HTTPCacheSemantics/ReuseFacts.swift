@@ -1,0 +1,69 @@
+/// What follows from a stored response alone, computed when it is stored or freshened so that a
+/// hit only has to compare numbers.
+public struct ReuseFacts: Sendable, Hashable {
+  /// Where a freshness lifetime came from (RFC 9111 §4.2.1, §4.2.2).
+  public enum LifetimeSource: UInt8, Sendable, Hashable, CaseIterable {
+    /// Nothing gave a lifetime: always stale.
+    case none = 0
+    /// `s-maxage` (§5.2.2.10).
+    case sMaxAge = 1
+    /// `max-age` (§5.2.2.1).
+    case maxAge = 2
+    /// `Expires` (§5.3).
+    case expires = 3
+    /// A share of the time since `Last-Modified` (§4.2.2).
+    case heuristic = 4
+    /// `max-age` or `s-maxage` in a targeted field (RFC 9213).
+    case targeted = 5
+  }
+
+  /// Directives of the response that bear on reuse.
+  public struct Directives: OptionSet, Sendable, Hashable {
+    /// The bits, as stored on disk.
+    public let rawValue: UInt32
+    /// Makes a set from its bits.
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    /// `no-cache` without arguments (§5.2.2.4).
+    public static let noCache = Directives(rawValue: 1)
+    /// `must-revalidate` (§5.2.2.2).
+    public static let mustRevalidate = Directives(rawValue: 2)
+    /// `proxy-revalidate` (§5.2.2.8).
+    public static let proxyRevalidate = Directives(rawValue: 4)
+    /// `s-maxage`, which implies `proxy-revalidate` (§5.2.2.10).
+    public static let sMaxAge = Directives(rawValue: 8)
+    /// `immutable` (RFC 8246).
+    public static let immutable = Directives(rawValue: 16)
+    /// `public` (§5.2.2.9).
+    public static let `public` = Directives(rawValue: 32)
+    /// `private` without arguments (§5.2.2.7).
+    public static let `private` = Directives(rawValue: 64)
+    /// `must-understand` (§5.2.2.3).
+    public static let mustUnderstand = Directives(rawValue: 128)
+  }
+
+  /// The freshness lifetime in seconds (§4.2.1).
+  public var freshnessLifetime: Int64
+  /// Where the lifetime came from.
+  public var lifetimeSource: LifetimeSource
+  /// The corrected initial age in seconds (§4.2.3).
+  public var correctedInitialAge: Int64
+  /// Directives that bear on reuse.
+  public var directives: Directives
+  /// The `stale-while-revalidate` window in seconds (RFC 5861 §3).
+  public var staleWhileRevalidate: Int64?
+  /// The `stale-if-error` window in seconds (RFC 5861 §4).
+  public var staleIfError: Int64?
+
+  /// Makes facts; `Freshness.facts` derives them from a response.
+  public init(
+    freshnessLifetime: Int64, lifetimeSource: LifetimeSource, correctedInitialAge: Int64,
+    directives: Directives = [], staleWhileRevalidate: Int64? = nil, staleIfError: Int64? = nil
+  ) {
+    self.freshnessLifetime = freshnessLifetime
+    self.lifetimeSource = lifetimeSource
+    self.correctedInitialAge = correctedInitialAge
+    self.directives = directives
+    self.staleWhileRevalidate = staleWhileRevalidate
+    self.staleIfError = staleIfError
+  }
+}

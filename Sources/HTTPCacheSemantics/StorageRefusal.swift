@@ -1,0 +1,43 @@
+public import HTTPTypes
+
+/// Why a response is not stored.
+public enum StorageRefusal: Reason, Hashable {
+  /// The method's responses are not cacheable (RFC 9110 §9.2.3).
+  case method(HTTPRequest.Method)
+  /// A 1xx status.
+  case interim
+  /// `must-understand` or the status requires understanding that this cache lacks (§5.2.2.3).
+  case statusNotUnderstood(Int)
+  /// 206 or 304, which this cache uses but does not store as a response of its own.
+  case statusNotStored(Int)
+  /// The response said `no-store` (§5.2.2.5).
+  case responseNoStore
+  /// The request said `no-store` (§5.2.1.5).
+  case requestNoStore
+  /// The response said `private` and the cache is shared (§5.2.2.7).
+  case privateInShared
+  /// The request had `Authorization`, the cache is shared, nothing allows it (§3.5).
+  case authorized
+  /// Nothing makes it cacheable: no explicit lifetime, not heuristically cacheable (§3).
+  case notCacheable(status: Int)
+  /// It could never be reused: no lifetime and no validator.
+  case neverReusable
+  /// `Vary: *` can never match (§4.1).
+  case varyAny
+  /// `Vary` nominates a secret field and no digest is available.
+  case varySecret(HTTPField.Name)
+  /// A field is malformed in a way that makes storing unsafe.
+  case malformed(String)
+  /// The request had a range and the answer is not complete.
+  case partialContent
+  /// The request's policy was `bypass`.
+  case policy
+  /// Larger than the largest entry allowed, in bytes.
+  case tooLarge(limit: Int64)
+  /// The `willStore` hook returned nil.
+  case hook
+  /// The transfer ended before the body was complete.
+  case incomplete
+  /// The store failed; an event tells why.
+  case storeFailed
+}

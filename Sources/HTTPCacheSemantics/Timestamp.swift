@@ -1,0 +1,35 @@
+/// A wall-clock time in whole seconds since 1 January 1970 00:00:00 UTC, the resolution of HTTP.
+///
+/// Arithmetic saturates, so that hostile dates and ages cannot trap.
+public struct Timestamp: Sendable, Hashable, Comparable {
+  /// Seconds since 1970; negative before.
+  public var seconds: Int64
+
+  /// Makes a time from seconds since 1970.
+  public init(seconds: Int64) { self.seconds = seconds }
+
+  /// Orders times, earlier first.
+  public static func < (lhs: Timestamp, rhs: Timestamp) -> Bool { lhs.seconds < rhs.seconds }
+
+  /// The seconds from `rhs` to `lhs`, saturating.
+  public static func - (lhs: Timestamp, rhs: Timestamp) -> Int64 {
+    lhs.seconds.saturatingSubtract(rhs.seconds)
+  }
+
+  /// The time `interval` seconds later (earlier if negative), saturating.
+  public func adding(_ interval: Int64) -> Timestamp {
+    Timestamp(seconds: seconds.saturatingAdd(interval))
+  }
+}
+
+extension Int64 {
+  package func saturatingAdd(_ other: Int64) -> Int64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? (other < 0 ? .min : .max) : sum
+  }
+
+  package func saturatingSubtract(_ other: Int64) -> Int64 {
+    let (difference, overflow) = subtractingReportingOverflow(other)
+    return overflow ? (other < 0 ? .max : .min) : difference
+  }
+}

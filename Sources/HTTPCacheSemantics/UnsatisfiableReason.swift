@@ -1,0 +1,7 @@
+/// Why a request that must not go to the origin cannot be answered.
+public enum UnsatisfiableReason: Reason, Hashable {
+  /// Nothing stored can be used.
+  case miss(MissReason)
+  /// What is stored would have to be validated.
+  case validation(ValidationReason)
+}

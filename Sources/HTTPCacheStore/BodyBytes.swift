@@ -1,0 +1,102 @@
+/// Immutable bytes of a body, shared without copying.
+///
+/// A slice keeps the whole of its owner alive.
+public struct BodyBytes: Sendable {
+  private final class Owner: @unchecked Sendable {
+    // @unchecked Sendable because the memory is never written after init and freed only in deinit.
+    let bytes: UnsafeRawBufferPointer
+    let keptAlive: AnyObject?
+
+    init(bytes: UnsafeRawBufferPointer, keptAlive: AnyObject?) {
+      self.bytes = bytes
+      self.keptAlive = keptAlive
+    }
+
+    deinit { if keptAlive == nil { bytes.deallocate() } }
+  }
+
+  private let owner: Owner?
+  private let start: Int
+  /// The number of bytes.
+  public let count: Int
+
+  /// No bytes.
+  public init() {
+    owner = nil
+    start = 0
+    count = 0
+  }
+
+  /// Copies a sequence of bytes.
+  public init(_ bytes: some Collection<UInt8>) {
+    self.init(unsafeUninitializedCapacity: bytes.count) { buffer in
+      buffer.copyBytes(from: bytes)
+      return bytes.count
+    }
+  }
+
+  /// Allocates `capacity` bytes and lets `initialize` fill them.
+  ///
+  /// - Parameter initialize: writes into the buffer and returns how many bytes it wrote.
+  /// - Throws: what `initialize` throws.
+  public init<Failure: Error>(
+    unsafeUninitializedCapacity capacity: Int,
+    initializingWith initialize: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+  ) throws(Failure) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(capacity, 1), alignment: 16)
+    let written: Int
+    do {
+      written = try initialize(UnsafeMutableRawBufferPointer(rebasing: buffer[..<capacity]))
+    } catch {
+      buffer.deallocate()
+      throw error
+    }
+    owner = Owner(bytes: UnsafeRawBufferPointer(buffer), keptAlive: nil)
+    start = 0
+    count = written
+  }
+
+  /// Shares memory that somebody else owns.
+  ///
+  /// - Parameters:
+  ///   - bytes: memory that stays valid and unchanged as long as `owner` lives.
+  ///   - owner: what is kept alive.
+  public init(unsafeBytes bytes: UnsafeRawBufferPointer, keepingAlive owner: AnyObject) {
+    self.owner = Owner(bytes: bytes, keptAlive: owner)
+    start = 0
+    count = bytes.count
+  }
+
+  private init(owner: Owner?, start: Int, count: Int) {
+    self.owner = owner
+    self.start = start
+    self.count = count
+  }
+
+  /// Whether there are none.
+  public var isEmpty: Bool { count == 0 }
+
+  /// The bytes at `range`, clamped to what is there, sharing the memory.
+  public subscript(range: Range<Int>) -> BodyBytes {
+    let clamped = range.clamped(to: 0..<count)
+    return BodyBytes(owner: owner, start: start + clamped.lowerBound, count: clamped.count)
+  }
+
+  /// The first `length` bytes at most.
+  public func prefix(_ length: Int) -> BodyBytes { self[0..<max(0, min(length, count))] }
+
+  /// What follows the first `length` bytes.
+  public func dropFirst(_ length: Int) -> BodyBytes { self[max(0, min(length, count))..<count] }
+
+  /// Calls `body` with the bytes; the pointer must not escape.
+  public func withUnsafeBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    guard let owner else { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+    defer { withExtendedLifetime(owner) {} }
+    return try body(UnsafeRawBufferPointer(rebasing: owner.bytes[start..<start + count]))
+  }
+
+  /// A copy as an array.
+  public var array: [UInt8] { withUnsafeBytes { Array($0) } }
+}

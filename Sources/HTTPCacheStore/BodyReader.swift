@@ -1,0 +1,27 @@
+/// Reads a stored body at any place; safe to use from several tasks at once.
+///
+/// What a reader has open stays readable after its entry was removed.
+public protocol BodyReader: AnyObject, Sendable {
+  /// The length of the complete body in bytes; nil while it is unknown.
+  var length: Int64? { get }
+
+  /// The ranges of bytes that are there; one range from 0 for a complete body.
+  var availableRanges: [Range<Int64>] { get }
+
+  /// The whole body if it is in memory, so that a hit needs no suspension.
+  var bytesInMemory: BodyBytes? { get }
+
+  /// Where the body's bytes lie in a file, for `sendfile`; nil if they have no such place.
+  var fileRegion: FileRegion? { get }
+
+  /// Reads at most `range`; fewer bytes only where the body ends or, for a growing body, where
+  /// what has arrived ends. Verifies the checksums of the blocks it reads.
+  ///
+  /// - Throws: `CacheError.damaged` where a checksum does not hold, `CacheError.io` otherwise.
+  func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes
+
+  /// Writes the whole body to a new file at `path`, sharing blocks where the file system can.
+  ///
+  /// - Throws: `CacheError.io`, or `CacheError.damaged`.
+  func clone(to path: String) async throws(CacheError)
+}

@@ -1,0 +1,30 @@
+public import HTTPTypes
+
+/// Writes one body. One task writes; a writer that is dropped without `commit` is abandoned and
+/// leaves nothing that could be taken for a complete response.
+public protocol BodyWriter: AnyObject, Sendable {
+  /// Bytes appended so far.
+  var bytesWritten: Int64 { get }
+
+  /// Appends bytes. After an error the writer takes no more, but its reader still reads what was
+  /// appended before.
+  ///
+  /// - Throws: `CacheError.io`, `CacheError.noSpace`, `CacheError.tooLarge`.
+  func append(_ bytes: BodyBytes) async throws(CacheError)
+
+  /// Makes the response visible, replacing what its variant had.
+  ///
+  /// - Parameter trailers: the trailer fields that may be stored.
+  /// - Returns: the record as stored.
+  /// - Throws: `CacheError`; the response is then not stored.
+  @discardableResult
+  func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord
+
+  /// Gives up; calling it again, or after `commit`, does nothing.
+  func abandon()
+
+  /// A reader of the growing body.
+  ///
+  /// - Throws: `CacheError.io`.
+  func reader() throws(CacheError) -> any BodyReader
+}

@@ -1,0 +1,48 @@
+public import HTTPCacheSemantics
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The time, injected so that tests need not wait.
+public protocol CacheClock: Sendable {
+  /// Wall time, for HTTP arithmetic. It may jump.
+  var now: Timestamp { get }
+
+  /// Time that never goes back, for waiting, since some fixed moment.
+  var uptime: Duration { get }
+
+  /// Suspends for `duration`.
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled.
+  func sleep(for duration: Duration) async throws
+}
+
+/// The system's clocks.
+public struct SystemClock: CacheClock {
+  /// Makes a clock.
+  public init() {}
+
+  /// Wall time of the system.
+  public var now: Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(seconds: Int64(time.tv_sec))
+  }
+
+  /// Monotonic time of the system.
+  public var uptime: Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+  }
+
+  /// Suspends for `duration`.
+  public func sleep(for duration: Duration) async throws {
+    try await Task.sleep(for: duration)
+  }
+}

@@ -1,0 +1,44 @@
+import HTTPCacheSemantics
+
+/// Counters over the life of a store.
+public struct CacheCounts: Sendable, Hashable {
+  /// Answered from the store without the origin.
+  public var hits: Int64
+  /// Answered from the store after the origin confirmed.
+  public var validated: Int64
+  /// Answered by the origin.
+  public var misses: Int64
+  /// Responses stored.
+  public var stores: Int64
+  /// Responses evicted for space.
+  public var evictions: Int64
+  /// Body bytes answered from the store.
+  public var hitBytes: Int64
+  /// Body bytes received from origins.
+  public var originBytes: Int64
+
+  /// Makes counters; everything not given is 0.
+  public init(
+    hits: Int64 = 0, validated: Int64 = 0, misses: Int64 = 0, stores: Int64 = 0,
+    evictions: Int64 = 0, hitBytes: Int64 = 0, originBytes: Int64 = 0
+  ) {
+    self.hits = hits
+    self.validated = validated
+    self.misses = misses
+    self.stores = stores
+    self.evictions = evictions
+    self.hitBytes = hitBytes
+    self.originBytes = originBytes
+  }
+
+  /// Adds each counter, wrapping never, saturating.
+  public static func += (lhs: inout CacheCounts, rhs: CacheCounts) {
+    lhs.hits = lhs.hits.saturatingAdd(rhs.hits)
+    lhs.validated = lhs.validated.saturatingAdd(rhs.validated)
+    lhs.misses = lhs.misses.saturatingAdd(rhs.misses)
+    lhs.stores = lhs.stores.saturatingAdd(rhs.stores)
+    lhs.evictions = lhs.evictions.saturatingAdd(rhs.evictions)
+    lhs.hitBytes = lhs.hitBytes.saturatingAdd(rhs.hitBytes)
+    lhs.originBytes = lhs.originBytes.saturatingAdd(rhs.originBytes)
+  }
+}

@@ -1,0 +1,21 @@
+public import HTTPCacheSemantics
+
+/// One entry of a listing.
+public struct CacheEntry: Sendable {
+  /// Everything but the body.
+  public let record: CacheRecord
+  /// Bytes it takes, record and body.
+  public let size: Int64
+  /// When it was last used.
+  public let lastUsed: Timestamp
+  /// The path of the file that holds exactly the body's bytes; nil if it is kept elsewhere.
+  public let bodyPath: String?
+
+  /// Makes an entry.
+  public init(record: CacheRecord, size: Int64, lastUsed: Timestamp, bodyPath: String?) {
+    self.record = record
+    self.size = size
+    self.lastUsed = lastUsed
+    self.bodyPath = bodyPath
+  }
+}

@@ -1,0 +1,68 @@
+public import HTTPCacheSemantics
+
+/// An error of the cache itself. It never fails a request: the engine takes it as a miss, or as a
+/// response that is not stored, and tells the observer.
+public struct CacheError: Error, Sendable, CustomStringConvertible {
+  /// The kind of an error. More may be added.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: String, Sendable {
+      case io = "input/output error"
+      case noSpace = "no space left"
+      case tooLarge = "larger than the largest entry allowed"
+      case damaged = "damaged"
+      case newerFormat = "written by a newer version"
+      case unavailable = "not available"
+      case busy = "busy"
+      case closed = "closed"
+      case invalidRequest = "not a request that can be cached"
+    }
+    private let kind: Kind
+
+    /// Reading or writing failed.
+    public static let io = Code(kind: .io)
+    /// The file system or the capacity is full.
+    public static let noSpace = Code(kind: .noSpace)
+    /// The response is larger than the largest entry allowed.
+    public static let tooLarge = Code(kind: .tooLarge)
+    /// What is stored is not what was written.
+    public static let damaged = Code(kind: .damaged)
+    /// The directory has a format of a newer version of this library.
+    public static let newerFormat = Code(kind: .newerFormat)
+    /// The directory cannot be used: not writable, vanished, no directory.
+    public static let unavailable = Code(kind: .unavailable)
+    /// Another process held the index for too long.
+    public static let busy = Code(kind: .busy)
+    /// The store was closed.
+    public static let closed = Code(kind: .closed)
+    /// The request has no absolute URI or one that cannot be parsed.
+    public static let invalidRequest = Code(kind: .invalidRequest)
+
+    /// A few words.
+    public var description: String { kind.rawValue }
+  }
+
+  /// The kind.
+  public let code: Code
+  /// What was being done, and the system's message.
+  public let message: String
+  /// What caused it.
+  public let cause: (any Error)?
+  /// The key it concerns.
+  public let key: CacheKey?
+
+  /// Makes an error.
+  public init(_ code: Code, _ message: String, cause: (any Error)? = nil, key: CacheKey? = nil) {
+    self.code = code
+    self.message = message
+    self.cause = cause
+    self.key = key
+  }
+
+  /// Code, message and key for people.
+  public var description: String {
+    var text = "\(code): \(message)"
+    if let key { text += " (\(key.target))" }
+    if let cause { text += ": \(cause)" }
+    return text
+  }
+}

@@ -1,0 +1,58 @@
+public import HTTPCacheSemantics
+
+/// Everything known of one stored response but its body. Immutable: a change makes a new record.
+public final class CacheRecord: Sendable {
+  /// What it is found by.
+  public let key: CacheKey
+  /// Head, trailers, times, nominated fields, facts.
+  public let response: StoredResponse
+  /// The length of the complete body in bytes; nil while it is not known.
+  public let bodyLength: Int64?
+  /// The ranges of the body that are stored; nil for all of it.
+  public let storedRanges: [Range<Int64>]?
+  /// Names of the groups it belongs to, scoped to its origin (RFC 9875).
+  public let groups: [String]
+  /// Opaque bytes of the door's caller, kept with the response.
+  public let userInfo: [UInt8]
+  /// Whether it came from content shipped with the app.
+  public let isSeed: Bool
+  /// Keeps it from eviction; it still counts.
+  public let isPinned: Bool
+  /// Whether it may go to disk.
+  public let isMemoryOnly: Bool
+  /// The order of storing within a store, given by the store; 0 before.
+  public let sequence: UInt64
+
+  /// Makes a record.
+  public init(
+    key: CacheKey, response: StoredResponse, bodyLength: Int64? = nil,
+    storedRanges: [Range<Int64>]? = nil, groups: [String] = [], userInfo: [UInt8] = [],
+    isSeed: Bool = false, isPinned: Bool = false, isMemoryOnly: Bool = false, sequence: UInt64 = 0
+  ) {
+    self.key = key
+    self.response = response
+    self.bodyLength = bodyLength
+    self.storedRanges = storedRanges
+    self.groups = groups
+    self.userInfo = userInfo
+    self.isSeed = isSeed
+    self.isPinned = isPinned
+    self.isMemoryOnly = isMemoryOnly
+    self.sequence = sequence
+  }
+
+  /// Whether the whole body is stored.
+  public var isComplete: Bool { storedRanges == nil }
+
+  /// The same record with some properties changed.
+  public func with(
+    response: StoredResponse? = nil, bodyLength: Int64? = nil, groups: [String]? = nil,
+    userInfo: [UInt8]? = nil, sequence: UInt64? = nil
+  ) -> CacheRecord {
+    CacheRecord(
+      key: key, response: response ?? self.response, bodyLength: bodyLength ?? self.bodyLength,
+      storedRanges: storedRanges, groups: groups ?? self.groups,
+      userInfo: userInfo ?? self.userInfo, isSeed: isSeed, isPinned: isPinned,
+      isMemoryOnly: isMemoryOnly, sequence: sequence ?? self.sequence)
+  }
+}

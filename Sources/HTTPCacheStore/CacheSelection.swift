@@ -1,0 +1,23 @@
+public import HTTPCacheSemantics
+
+/// Which entries an operation is meant for.
+public enum CacheSelection: Sendable, Hashable {
+  /// Every entry.
+  case all
+  /// Every entry of one partition.
+  case partition(mode: CacheMode, String)
+  /// All variants of a key.
+  case key(CacheKey)
+  /// All entries of a target URI, whatever partition or method.
+  case target(String)
+  /// Entries whose target URI starts with a prefix.
+  case prefix(String)
+  /// Entries of a group of an origin, such as `https://example.com` (RFC 9875).
+  case group(origin: String, name: String)
+  /// Entries stored or freshened at or after a time.
+  case storedSince(Timestamp)
+  /// Entries last used before a time.
+  case unusedSince(Timestamp)
+  /// Entries stored or freshened before a time.
+  case storedBefore(Timestamp)
+}

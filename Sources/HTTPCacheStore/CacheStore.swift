@@ -1,0 +1,75 @@
+public import HTTPCacheSemantics
+
+/// A place for records and bodies: the engine's only view of bytes. A store knows no HTTP.
+///
+/// Records of one key are told apart by `StoredResponse.nominated`: writing a record whose nominated
+/// fields equal those of a stored one replaces it; any other is a further variant.
+public protocol CacheStore: AnyObject, Sendable {
+  /// Looks into memory only; never blocks and does no I/O.
+  func peek(_ key: CacheKey) -> PeekResult
+
+  /// The variants stored for a key, the most recently stored first. May do a short blocking look-up
+  /// on the caller's thread. Counts as a use of the key.
+  ///
+  /// - Throws: `CacheError`; the engine takes it as a miss.
+  /// - Complexity: O(log n) in the number of entries.
+  func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant]
+
+  /// Begins to store a response.
+  ///
+  /// - Parameters:
+  ///   - record: the response; `bodyLength` is the announced length in bytes if known.
+  ///   - variantLimit: the most variants of the key to keep; the oldest go.
+  /// - Throws: `CacheError.tooLarge` for a response larger than the largest entry,
+  ///   `CacheError.io`, `CacheError.noSpace`.
+  func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter
+
+  /// Replaces the record of a stored response and keeps its body (freshening, RFC 9111 §3.2).
+  /// Does nothing if the response was replaced or removed in the meantime (its `sequence` tells).
+  ///
+  /// - Returns: whether it was replaced.
+  /// - Throws: `CacheError`.
+  @discardableResult
+  func update(_ record: CacheRecord) async throws(CacheError) -> Bool
+
+  /// Removes what matches.
+  ///
+  /// - Returns: the number of responses removed.
+  /// - Throws: `CacheError`.
+  @discardableResult
+  func remove(_ selection: CacheSelection) async throws(CacheError) -> Int
+
+  /// Marks what matches as invalidated: kept, but validated before any reuse (RFC 9111 §4.4).
+  ///
+  /// - Returns: the number of responses marked, or nil if the store marks without counting.
+  /// - Throws: `CacheError`.
+  @discardableResult
+  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int?
+
+  /// Entries that match, in a stable order, at most `limit`, after `cursor`.
+  ///
+  /// - Throws: `CacheError`.
+  func entries(
+    _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
+  ) async throws(CacheError) -> EntryPage
+
+  /// Bytes and entries in use; O(1).
+  var usage: StoreUsage { get }
+
+  /// A random key of this store (32 bytes), for digests of what must not be stored in the clear.
+  var secret: [UInt8] { get }
+
+  /// Adds to the persistent counters; batched, cheap enough for every request.
+  func count(_ counts: CacheCounts)
+
+  /// The persistent counters.
+  ///
+  /// - Throws: `CacheError`.
+  func counts() async throws(CacheError) -> CacheCounts
+
+  /// Changes capacities in bytes and evicts down to them at once; nil leaves one as it is.
+  func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError)
+
+  /// Writes what is batched; after it the store can be opened by others as it is.
+  func flush() async
+}

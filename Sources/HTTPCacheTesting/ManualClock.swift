@@ -1,0 +1,68 @@
+public import HTTPCacheSemantics
+public import HTTPCacheStore
+import Synchronization
+
+/// A clock that stands still until it is moved.
+public final class ManualClock: CacheClock {
+  private struct Sleeper {
+    let wake: Duration
+    let continuation: CheckedContinuation<Void, any Error>
+  }
+
+  private struct State {
+    var now: Timestamp
+    var uptime: Duration = .zero
+    var sleepers: [Int: Sleeper] = [:]
+    var nextID = 0
+  }
+
+  private let state: Mutex<State>
+
+  /// Makes a clock that shows `now`.
+  public init(now: Timestamp) { state = Mutex(State(now: now)) }
+
+  /// What the clock shows.
+  public var now: Timestamp { state.withLock { $0.now } }
+
+  /// What has been waited through.
+  public var uptime: Duration { state.withLock { $0.uptime } }
+
+  /// Moves wall time and uptime forward, and wakes who waited for it.
+  ///
+  /// - Parameter seconds: how far, in seconds.
+  public func advance(by seconds: Int64) {
+    let woken = state.withLock { state in
+      state.now = state.now.adding(seconds)
+      state.uptime += .seconds(seconds)
+      let due = state.sleepers.filter { $0.value.wake <= state.uptime }
+      for id in due.keys { state.sleepers[id] = nil }
+      return due.values.map(\.continuation)
+    }
+    for continuation in woken { continuation.resume() }
+  }
+
+  /// Sets wall time alone, as when a system's clock jumps.
+  public func jump(to now: Timestamp) { state.withLock { $0.now = now } }
+
+  /// Suspends until the clock was moved by `duration`.
+  public func sleep(for duration: Duration) async throws {
+    let id = state.withLock { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let immediate: Result<Void, any Error>? = state.withLock { state in
+          if Task.isCancelled { return .failure(CancellationError()) }
+          if duration <= .zero { return .success(()) }
+          state.sleepers[id] = Sleeper(wake: state.uptime + duration, continuation: continuation)
+          return nil
+        }
+        if let immediate { continuation.resume(with: immediate) }
+      }
+    } onCancel: {
+      let sleeper = state.withLock { $0.sleepers.removeValue(forKey: id) }
+      sleeper?.continuation.resume(throwing: CancellationError())
+    }
+  }
+}

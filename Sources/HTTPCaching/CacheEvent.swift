@@ -1,0 +1,22 @@
+public import HTTPCacheSemantics
+public import HTTPCacheStore
+
+/// What an observer is told.
+public enum CacheEvent: Sendable {
+  /// A request was answered.
+  case answered(target: String, CacheOutcome)
+  /// A response was stored; its body's length in bytes.
+  case stored(CacheKey, bytes: Int64)
+  /// A response was not stored.
+  case notStored(target: String, StorageRefusal)
+  /// A stored response was freshened (RFC 9111 §4.3.4).
+  case freshened(CacheKey)
+  /// Stored responses were invalidated (RFC 9111 §4.4).
+  case invalidated(target: String)
+  /// The origin failed.
+  case upstreamFailed(target: String, UpstreamError)
+  /// Background validation began (RFC 5861 §3).
+  case validatingInBackground(CacheKey)
+  /// The store failed; the request went on without it.
+  case storeFailed(operation: String, CacheError)
+}

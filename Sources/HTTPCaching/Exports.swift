@@ -1,0 +1,4 @@
+@_exported public import HTTPCacheDisk
+@_exported public import HTTPCacheSemantics
+@_exported public import HTTPCacheStore
+@_exported public import HTTPTypes

@@ -1,0 +1,49 @@
+public import HTTPCacheDisk
+public import HTTPCacheSemantics
+public import HTTPCacheStore
+
+extension HTTPCache {
+  /// Everything that is fixed when a cache is made.
+  public struct Configuration: Sendable {
+    /// Where the disk tier lives; nil is memory only.
+    public var directory: String?
+    /// Bytes of the memory tier; 0 switches it off.
+    public var memoryCapacity: Int64
+    /// Bytes of the disk tier.
+    public var diskCapacity: Int64
+    /// The largest entry in bytes; nil is an eighth of the capacity of the tier.
+    public var largestEntry: Int64?
+    /// The choices that RFC 9111 leaves open.
+    public var rules: CacheRules
+    /// The name in `Cache-Status` (RFC 9211 §2); nil adds no such field.
+    public var cacheStatusName: String?
+    /// How hard a commit is pressed to disk.
+    public var durability: Durability
+    /// When stored blocks are checked.
+    public var verification: Verification
+    /// Is told what happens.
+    public var observer: (any CacheObserver)?
+    /// The time.
+    public var clock: any CacheClock
+
+    /// Makes a configuration: 32 MiB of memory, 1 GiB of disk, private.
+    public init(
+      directory: String? = nil, memoryCapacity: Int64 = 32 << 20, diskCapacity: Int64 = 1 << 30,
+      largestEntry: Int64? = nil, rules: CacheRules = CacheRules(),
+      cacheStatusName: String? = nil, durability: Durability = .relaxed,
+      verification: Verification = .firstRead, observer: (any CacheObserver)? = nil,
+      clock: any CacheClock = SystemClock()
+    ) {
+      self.directory = directory
+      self.memoryCapacity = memoryCapacity
+      self.diskCapacity = diskCapacity
+      self.largestEntry = largestEntry
+      self.rules = rules
+      self.cacheStatusName = cacheStatusName
+      self.durability = durability
+      self.verification = verification
+      self.observer = observer
+      self.clock = clock
+    }
+  }
+}

@@ -1,0 +1,66 @@
+public import HTTPCacheStore
+public import HTTPTypes
+
+/// The body of a request or response: a sequence of bytes that is pulled once.
+public struct MessageBody: Sendable, AsyncSequence {
+  /// The parts are shared slices of bytes.
+  public typealias Element = BodyBytes
+
+  /// Where the bytes come from.
+  public let source: any BodySource
+
+  /// Makes a body over a source.
+  public init(_ source: any BodySource) { self.source = source }
+
+  /// Makes a body of bytes in memory.
+  public init(_ bytes: BodyBytes, trailers: HTTPFields = [:]) {
+    source = BytesSource(bytes, trailers: trailers)
+  }
+
+  /// An empty body.
+  public static var empty: MessageBody { MessageBody(BodyBytes()) }
+
+  /// The length in bytes, if it is known before the end.
+  public var length: Int64? { source.length }
+
+  /// The trailer fields; empty before the end.
+  public var trailers: HTTPFields { source.trailers }
+
+  /// Pulls the bytes.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let source: any BodySource
+
+    /// The next bytes, never empty; nil at the end.
+    public func next() async throws -> BodyBytes? { try await source.next() }
+  }
+
+  /// Begins to pull; a second iterator goes on where the first one stopped.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
+
+  /// All bytes in one piece.
+  ///
+  /// - Parameter limit: the most bytes to take.
+  /// - Throws: `MessageBody.TooLong` if there are more, or what the source throws.
+  public func collect(upTo limit: Int = .max) async throws -> BodyBytes {
+    guard let first = try await source.next() else { return BodyBytes() }
+    guard first.count <= limit else { throw TooLong(limit: limit) }
+    guard let second = try await source.next() else { return first }
+    var all = first.array
+    var more: BodyBytes? = second
+    while let bytes = more {
+      guard all.count + bytes.count <= limit else {
+        source.cancel()
+        throw TooLong(limit: limit)
+      }
+      bytes.withUnsafeBytes { all.append(contentsOf: $0) }
+      more = try await source.next()
+    }
+    return BodyBytes(all)
+  }
+
+  /// A body was longer than its reader allows.
+  public struct TooLong: Error, Sendable {
+    /// The most bytes allowed.
+    public let limit: Int
+  }
+}

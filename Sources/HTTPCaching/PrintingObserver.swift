@@ -1,0 +1,21 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Prints each event as a line on standard error.
+public struct PrintingObserver: CacheObserver {
+  /// Makes an observer.
+  public init() {}
+
+  /// Prints the event.
+  public func cache(did event: CacheEvent) {
+    let line = Array("httpcache: \(event)\n".utf8)
+    line.withUnsafeBytes { bytes in
+      _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count)
+    }
+  }
+}

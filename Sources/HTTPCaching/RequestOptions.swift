@@ -1,0 +1,31 @@
+public import HTTPTypes
+
+/// What a caller may say about one request besides its policy.
+public struct RequestOptions: Sendable {
+  /// Keeps accounts or sites apart (RFC 9111 §7.2); empty for everybody.
+  public var partition: String
+  /// The most redirects to follow; 0 hands them to the caller, as a proxy must.
+  public var redirectLimit: Int
+  /// The most time to wait for the origin's head; nil is the upstream's default.
+  public var timeout: Duration?
+  /// How urgent it is.
+  public var priority: TaskPriority?
+  /// What a door passes through to its upstream.
+  public var context: (any Sendable)?
+  /// Called for each 1xx response of the origin.
+  public var onInterim: (@Sendable (HTTPResponse) async -> Void)?
+
+  /// Makes options.
+  public init(
+    partition: String = "", redirectLimit: Int = 20, timeout: Duration? = nil,
+    priority: TaskPriority? = nil, context: (any Sendable)? = nil,
+    onInterim: (@Sendable (HTTPResponse) async -> Void)? = nil
+  ) {
+    self.partition = partition
+    self.redirectLimit = redirectLimit
+    self.timeout = timeout
+    self.priority = priority
+    self.context = context
+    self.onInterim = onInterim
+  }
+}

@@ -1,0 +1,15 @@
+public import HTTPCacheStore
+
+/// A range of a stored body that can be sent from where it lies.
+public struct StoredBodyRange: Sendable {
+  /// The open body.
+  public let reader: any BodyReader
+  /// The bytes of it that make up the message body.
+  public let range: Range<Int64>
+
+  /// Makes a range.
+  public init(reader: any BodyReader, range: Range<Int64>) {
+    self.reader = reader
+    self.range = range
+  }
+}

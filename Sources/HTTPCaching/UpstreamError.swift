@@ -1,0 +1,33 @@
+/// Why the origin gave no complete answer.
+public struct UpstreamError: Error, Sendable, CustomStringConvertible {
+  /// The kind of a failure.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// No connection: name not found, refused, no route.
+    case unreachable
+    /// No answer in time.
+    case timeout
+    /// The TLS handshake or the certificate failed.
+    case tls
+    /// The caller gave up.
+    case cancelled
+    /// The answer broke the protocol, or the connection was closed before its end.
+    case `protocol`
+  }
+
+  /// The kind.
+  public let kind: Kind
+  /// What happened, for people.
+  public let message: String
+  /// What caused it.
+  public let cause: (any Error)?
+
+  /// Makes an error.
+  public init(_ kind: Kind, _ message: String, cause: (any Error)? = nil) {
+    self.kind = kind
+    self.message = message
+    self.cause = cause
+  }
+
+  /// Kind and message.
+  public var description: String { "\(kind.rawValue): \(message)" }
+}

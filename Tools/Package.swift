@@ -1,0 +1,67 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .treatAllWarnings(as: .error),
+]
+
+let caching: [Target.Dependency] = [
+  .product(name: "HTTPCaching", package: "swift-http-cache"),
+  .product(name: "HTTPCacheSemantics", package: "swift-http-cache"),
+  .product(name: "HTTPCacheStore", package: "swift-http-cache"),
+  .product(name: "HTTPCacheDisk", package: "swift-http-cache"),
+  .product(name: "HTTPTypes", package: "swift-http-types"),
+]
+
+let nio: [Target.Dependency] = [
+  .product(name: "NIOCore", package: "swift-nio"),
+  .product(name: "NIOPosix", package: "swift-nio"),
+  .product(name: "NIOHTTP1", package: "swift-nio"),
+  .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+  .product(name: "NIOSSL", package: "swift-nio-ssl"),
+  .product(name: "Logging", package: "swift-log"),
+]
+
+let package = Package(
+  name: "httpcache",
+  platforms: [.macOS(.v15)],
+  products: [.executable(name: "httpcache", targets: ["httpcache"])],
+  dependencies: [
+    .package(name: "swift-http-cache", path: ".."),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+  ],
+  targets: [
+    .target(name: "HTTPCacheProxy", dependencies: caching + nio, swiftSettings: settings),
+    .target(
+      name: "HTTPCacheCommand",
+      dependencies: caching + nio + [
+        "HTTPCacheProxy",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(name: "httpcache", dependencies: ["HTTPCacheCommand"], swiftSettings: settings),
+    .testTarget(
+      name: "HTTPCacheProxyTests",
+      dependencies: caching + nio + [
+        "HTTPCacheProxy", .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "HTTPCacheCommandTests",
+      dependencies: caching + nio + [
+        "HTTPCacheCommand", .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,3 @@
+import HTTPCacheCommand
+
+await HTTPCacheCommand.main()
