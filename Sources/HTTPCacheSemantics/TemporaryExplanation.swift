@@ -1,0 +1,12 @@
+/// Temporary stand-in.
+public struct CacheExplanation: Sendable, CustomStringConvertible {
+  public struct Step: Sendable {
+    public var question: String
+    public var answer: String
+    public var section: String
+  }
+  public var steps: [Step]
+  public var decision: ReuseDecision?
+  public static let none = CacheExplanation(steps: [], decision: nil)
+  public var description: String { steps.map { "\($0.question) \($0.answer)" }.joined(separator: "\n") }
+}

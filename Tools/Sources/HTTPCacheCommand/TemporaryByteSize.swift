@@ -1,0 +1,13 @@
+import ArgumentParser
+
+struct ByteSize: ExpressibleByArgument, Sendable {
+  var bytes: Int64
+  init(bytes: Int64) { self.bytes = bytes }
+  init?(argument: String) {
+    guard let value = Int64(argument) else { return nil }
+    bytes = value
+  }
+}
+extension TargetURL {
+  var normalized: String { "\(scheme)://\(authority)\(path)" }
+}

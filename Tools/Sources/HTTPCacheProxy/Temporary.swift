@@ -1,0 +1,5 @@
+import NIOCore
+import NIOPosix
+import NIOHTTP1
+import NIOSSL
+import HTTPCaching
