@@ -1,0 +1,22 @@
+public import ArgumentParser
+
+/// The command `httpcache`.
+public struct HTTPCacheCommand: AsyncParsableCommand {
+  /// Name, version and subcommands.
+  public static let configuration = CommandConfiguration(
+    commandName: "httpcache",
+    abstract: "An HTTP cache (RFC 9111) at the terminal.",
+    discussion: """
+      Fetches through a cache on disk, shows what is in it and why, and serves it to other programs.
+      The private cache of the user lies in $XDG_CACHE_HOME/httpcache/private (or ~/.cache/…), the \
+      shared one beside it; --dir names another place.
+      """,
+    version: CommandVersion.current,
+    subcommands: [
+      GetCommand.self, ListCommand.self, ShowCommand.self, PathCommand.self, ExplainCommand.self,
+      PurgeCommand.self, StatsCommand.self, VerifyCommand.self, DemoCommand.self,
+    ])
+
+  /// Makes the command.
+  public init() {}
+}
