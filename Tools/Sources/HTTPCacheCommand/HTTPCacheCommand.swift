@@ -19,4 +19,20 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
 
   /// Makes the command.
   public init() {}
+
+  /// Runs the command with the arguments of the process, and ends the process if it fails.
+  ///
+  /// Its own, so that the executable needs nothing but this module.
+  public static func main() async {
+    do {
+      var command = try parseAsRoot()
+      if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
+      } else {
+        try command.run()
+      }
+    } catch {
+      exit(withError: error)
+    }
+  }
 }
