@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 set -euo pipefail
 
 scratch=.build/no-traits
-swift build --disable-default-traits --scratch-path "$scratch" --product HTTPCaching >/dev/null
+swift build --disable-default-traits --scratch-path "$scratch" --target HTTPCaching >/dev/null
 bin=$(swift build --disable-default-traits --scratch-path "$scratch" --show-bin-path)
 probe=$scratch/linkage
 mkdir -p "$probe"

@@ -62,7 +62,7 @@ import Testing
 
   @Test("private and shared caches have different default directories")
   func directories() {
-    let environment = ["HOME": "/home/somebody", "XDG_CACHE_HOME": "/caches"]
+    let environment = ["HOME": "/h", "XDG_CACHE_HOME": "/caches"]
     #expect(
       CacheLocation.defaultDirectory(mode: .private, environment: environment)
         == "/caches/httpcache/private")
