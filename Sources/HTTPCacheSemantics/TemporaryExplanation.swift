@@ -10,3 +10,12 @@ public struct CacheExplanation: Sendable, CustomStringConvertible {
   public static let none = CacheExplanation(steps: [], decision: nil)
   public var description: String { steps.map { "\($0.question) \($0.answer)" }.joined(separator: "\n") }
 }
+public enum TargetURI {
+  public static func normalized(_ uri: String) -> String? { uri.contains("://") ? uri : nil }
+  public static func origin(of uri: String) -> String? { uri }
+}
+public enum Age {
+  public static func current(_ stored: StoredResponse, now: Timestamp) -> Int64 {
+    stored.facts.correctedInitialAge + max(0, now - stored.responseTime)
+  }
+}

@@ -8,6 +8,3 @@ struct ByteSize: ExpressibleByArgument, Sendable {
     bytes = value
   }
 }
-extension TargetURL {
-  var normalized: String { "\(scheme)://\(authority)\(path)" }
-}
