@@ -2,8 +2,6 @@
 # The Swift example of README.md is the program that Tools builds, line for line.
 cd "$(dirname "$0")/.."
 set -euo pipefail
-
-mkdir -p .build
 mkdir -p .build
 awk '/^```swift$/ { inside = 1; next } /^```$/ { inside = 0 } inside' README.md >.build/readme-example.swift
 if ! diff .build/readme-example.swift Tools/Sources/HTTPCacheExample/main.swift; then

@@ -50,8 +50,9 @@ struct CacheLocation: ParsableArguments {
       throw ExitStatus.cacheUnavailable.code
     }
     do {
+      // More than any disk, so that looking evicts nothing.
       return try DiskStore.open(
-        directory: path, capacity: .max, largestEntry: nil, durability: .relaxed,
+        directory: path, capacity: 1 << 50, largestEntry: nil, durability: .relaxed,
         verification: .firstRead, clock: SystemClock())
     } catch {
       throw ExitStatus.reporting(error)

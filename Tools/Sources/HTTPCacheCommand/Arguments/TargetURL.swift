@@ -12,6 +12,8 @@ struct TargetURL: Sendable, Equatable {
   let authority: String
   /// Path and query.
   let path: String
+  /// What the cache knows it by (RFC 9110 §4.2.3).
+  let normalized: String
 
   /// Reads a URL. Characters that a URI must not hold are percent-encoded; the fragment is dropped.
   ///
@@ -41,6 +43,18 @@ struct TargetURL: Sendable, Equatable {
     self.scheme = scheme
     authority = String(rest[..<end])
     self.path = path.hasPrefix("/") ? String(path) : "/" + path
+    guard let normalized = TargetURI.normalized("\(scheme)://\(authority)\(self.path)") else {
+      throw ValidationError("'\(text)' is not a URL that can be asked for")
+    }
+    self.normalized = normalized
+  }
+
+  /// A prefix of URLs as the cache knows them; one that ends within the host stays as it is.
+  static func normalizedPrefix(_ prefix: String) -> String {
+    guard let slashes = prefix.range(of: "://"), prefix[slashes.upperBound...].contains("/") else {
+      return prefix
+    }
+    return TargetURI.normalized(prefix) ?? prefix
   }
 
   /// A request for it.

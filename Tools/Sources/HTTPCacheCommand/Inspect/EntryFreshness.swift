@@ -14,9 +14,7 @@ enum EntryFreshness: Equatable {
   /// Judges a stored response (RFC 9111 §4.2).
   init(_ response: StoredResponse, now: Timestamp) {
     let facts = response.facts
-    // RFC 9111 §4.2.3; a clock that went back makes no negative resident time.
-    let age = response.responseTime.adding(-facts.correctedInitialAge)
-    let left = facts.freshnessLifetime - max(facts.correctedInitialAge, now - age)
+    let left = facts.freshnessLifetime - Age.current(response, now: now)
     if response.isInvalidated {
       self = .invalidated
     } else if facts.directives.contains(.noCache) {

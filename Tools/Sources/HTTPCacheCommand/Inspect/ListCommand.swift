@@ -74,7 +74,7 @@ struct ListCommand: AsyncParsableCommand {
     Console.report("\(HumanText.count(entries.count, "response")), \(HumanText.bytes(bytes))")
   }
 
-  private var selection: CacheSelection { prefix.map { .prefix($0) } ?? .all }
+  private var selection: CacheSelection { prefix.map { .prefix(TargetURL.normalizedPrefix($0)) } ?? .all }
 
   private func matches(_ entry: CacheEntry, now: Timestamp) -> Bool {
     if let partition, entry.record.key.partition != partition { return false }

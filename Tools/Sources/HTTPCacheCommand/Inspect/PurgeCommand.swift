@@ -69,10 +69,10 @@ struct PurgeCommand: AsyncParsableCommand {
 
   private func selections(now: Timestamp) -> [CacheSelection] {
     if all { return [.all] }
-    if let prefix { return [.prefix(prefix)] }
+    if let prefix { return [.prefix(TargetURL.normalizedPrefix(prefix))] }
     if let olderThan { return [.storedBefore(now.adding(-olderThan.seconds))] }
-    if let group, let origin {
-      return [.group(origin: "\(origin.scheme)://\(origin.authority)", name: group)]
+    if let group, let origin = origin.flatMap({ TargetURI.origin(of: $0.normalized) }) {
+      return [.group(origin: origin, name: group)]
     }
     if let partition { return [.partition(mode: location.mode, partition)] }
     return urls.map { .target($0.normalized) }
