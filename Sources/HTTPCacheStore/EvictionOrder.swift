@@ -9,6 +9,7 @@ struct EvictionOrder<Element: Sendable>: Sendable {
   private struct Node: Sendable {
     var element: Element?
     var priority: Double
+    var size: Int64
     var list: Int32
     var previous: Position
     var next: Position
@@ -32,10 +33,12 @@ struct EvictionOrder<Element: Sendable>: Sendable {
   init() { lists = [List](repeating: List(), count: Int(Self.bucketCount)) }
 
   /// Puts an entry last in a bucket.
-  mutating func insert(_ element: Element, bucket: Int32, priority: Double) -> Position {
+  mutating func insert(
+    _ element: Element, size: Int64, bucket: Int32, priority: Double
+  ) -> Position {
     let node = Node(
-      element: element, priority: priority, list: Self.list(of: bucket), previous: Self.none,
-      next: Self.none)
+      element: element, priority: priority, size: size, list: Self.list(of: bucket),
+      previous: Self.none, next: Self.none)
     let position: Position
     if freeNode == Self.none {
       position = Position(nodes.count)
@@ -51,8 +54,9 @@ struct EvictionOrder<Element: Sendable>: Sendable {
   }
 
   /// Puts an entry last in a bucket that may be another one than before.
-  mutating func move(_ position: Position, bucket: Int32, priority: Double) {
+  mutating func move(_ position: Position, size: Int64, bucket: Int32, priority: Double) {
     unlink(position)
+    nodes[Int(position)].size = size
     nodes[Int(position)].list = Self.list(of: bucket)
     nodes[Int(position)].priority = priority
     link(position)
@@ -77,12 +81,22 @@ struct EvictionOrder<Element: Sendable>: Sendable {
     return lowest
   }
 
-  /// Visits entries in the order of eviction until `visit` returns false.
-  func visitVictims(_ visit: (Element, Double) -> Bool) {
+  /// The first entries in the order of eviction, until they free `need` bytes or the next one has a
+  /// priority above `bound`.
+  func victims(need: Int64, bound: Double, sparing spared: Position?) -> [(Element, Double)] {
+    var victims: [(Element, Double)] = []
+    var freed: Int64 = 0
     var heads = lists.compactMap { $0.first == Self.none ? nil : $0.first }
-    while let lowest = heads.indices.min(by: { priority(heads[$0]) < priority(heads[$1]) }) {
-      let node = nodes[Int(heads[lowest])]
-      guard let element = node.element, visit(element, node.priority) else { return }
+    while freed < need,
+      let lowest = heads.indices.min(by: { priority(heads[$0]) < priority(heads[$1]) })
+    {
+      let position = heads[lowest]
+      let node = nodes[Int(position)]
+      guard node.priority <= bound else { break }
+      if position != spared, let element = node.element {
+        victims.append((element, node.priority))
+        freed += node.size
+      }
       if node.next == Self.none {
         heads.swapAt(lowest, heads.count - 1)
         heads.removeLast()
@@ -90,6 +104,22 @@ struct EvictionOrder<Element: Sendable>: Sendable {
         heads[lowest] = node.next
       }
     }
+    return victims
+  }
+
+  /// The bytes of entries with a priority of at most `bound`; stops counting when there are `need`.
+  func bytes(upTo bound: Double, need: Int64, sparing spared: Position?) -> Int64 {
+    var bytes: Int64 = 0
+    for list in lists {
+      var position = list.first
+      while position != Self.none, bytes < need {
+        let node = nodes[Int(position)]
+        guard node.priority <= bound else { break }
+        if position != spared { bytes += node.size }
+        position = node.next
+      }
+    }
+    return bytes
   }
 
   private func priority(_ position: Position) -> Double { nodes[Int(position)].priority }

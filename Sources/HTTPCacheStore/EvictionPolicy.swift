@@ -17,23 +17,28 @@
 /// of some bucket, and finding it means looking at one entry of each bucket, of which there are less
 /// than two hundred.
 ///
+/// A newcomer is admitted if no victim it displaces has a higher priority than its own: it must not be
+/// what would be evicted next. The frequency in its priority counts its earlier look-ups that found
+/// nothing, so what is asked for again gets in. A refusal raises `inflation` like an eviction: however
+/// well regarded the entries of a full cache once were, newcomers overtake them unless they are used.
+///
 /// Whoever keeps the order stores bucket and priority with each entry and does:
 /// - at a look-up, hit or miss: `recordUse(hash:)`;
 /// - when storing and at a hit: `bucket(frequency:size:)` and `priority(bucket:)`, and puts the entry
 ///   last in its bucket;
-/// - when room is needed: takes entries with the lowest priority as victims, asks `admits`, and calls
-///   `evicted(priority:)` for each one that goes.
+/// - when room is needed: takes the entries with the lowest priorities as victims and asks `admits`;
+///   calls `evicted(priority:)` for each one that goes, or for the newcomer if it is refused.
 public struct EvictionPolicy: Sendable {
   /// An entry that would have to go.
   public struct Victim: Sendable, Hashable {
-    /// Its frequency as the policy estimates it.
-    public let frequency: Int
+    /// The priority it was given when it was last used.
+    public let priority: Double
     /// Its size in bytes.
     public let size: Int64
 
     /// Makes a victim.
-    public init(frequency: Int, size: Int64) {
-      self.frequency = frequency
+    public init(priority: Double, size: Int64) {
+      self.priority = priority
       self.size = size
     }
   }
@@ -59,8 +64,8 @@ public struct EvictionPolicy: Sendable {
       expectedEntries: Int(clamping: max(0, capacity) / Self.typicalSize))
   }
 
-  // Half of what web objects weigh on average: too large a sketch costs little, too small a one errs.
-  private static let typicalSize: Int64 = 8 << 10
+  // Far less than web objects weigh, since the sketch has to remember what is not stored as well.
+  private static let typicalSize: Int64 = 1 << 10
 
   /// Counts a look-up, whether it found something or not.
   public mutating func recordUse(hash: UInt64) { sketch.recordUse(of: hash) }
@@ -83,26 +88,25 @@ public struct EvictionPolicy: Sendable {
   /// The priority of an entry that is put last into a bucket now.
   public func priority(bucket: Int32) -> Double { inflation + exp2(Double(bucket) / 2) }
 
-  /// Takes note that an entry of this priority was evicted.
+  /// Takes note that an entry of this priority was evicted, or a newcomer refused.
   public mutating func evicted(priority: Double) { inflation = max(inflation, priority) }
 
   /// Whether a newcomer may displace the victims.
   ///
   /// It only matters where something must go: with room to spare there are no victims, and everything
-  /// is admitted.
+  /// is admitted. In a full cache of entries that were used once, so is everything of their size.
   ///
   /// - Parameters:
   ///   - candidateHash: the hash of the newcomer's key, whose look-up was counted already.
   ///   - size: of the newcomer in bytes.
-  ///   - victims: the entries with the lowest priority that together free what the newcomer needs.
+  ///   - victims: the entries with the lowest priorities that together free what the newcomer needs.
   public func admits(candidateHash: UInt64, size: Int64, over victims: [Victim]) -> Bool {
-    admits(frequency: frequency(of: candidateHash), size: size, over: victims)
+    let bound = admissionBound(candidateHash: candidateHash, size: size)
+    return victims.allSatisfy { $0.priority <= bound }
   }
 
-  /// Whether a newcomer of a known frequency may displace the victims.
-  public func admits(frequency: Int, size: Int64, over victims: [Victim]) -> Bool {
-    guard !victims.isEmpty else { return true }
-    let displaced = victims.reduce(0) { $0 + $1.frequency }
-    return max(1, frequency) >= displaced
+  /// The highest priority that a newcomer may displace: its own.
+  public func admissionBound(candidateHash: UInt64, size: Int64) -> Double {
+    priority(bucket: bucket(frequency: frequency(of: candidateHash), size: size))
   }
 }

@@ -16,10 +16,10 @@ public struct FrequencySketch: Sendable {
   /// Makes a sketch.
   ///
   /// - Parameter expectedEntries: how many entries the cache will hold, roughly; it takes 8 bytes for
-  ///   each, at least 512 bytes and at most 8 MiB.
+  ///   each, at least 8 KiB and at most 2 MiB.
   public init(expectedEntries: Int) {
-    var count = 64
-    while count < expectedEntries && count < 1 << 20 { count <<= 1 }
+    var count = 1 << 10
+    while count < expectedEntries && count < 1 << 18 { count <<= 1 }
     words = [UInt64](repeating: 0, count: count)
     mask = UInt64(count - 1)
     period = 10 * count
