@@ -13,7 +13,8 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
       """,
     version: CommandVersion.current,
     subcommands: [
-      GetCommand.self, ListCommand.self, ShowCommand.self, PathCommand.self, ExplainCommand.self,
+      GetCommand.self, ServeCommand.self, ListCommand.self, ShowCommand.self, PathCommand.self,
+      ExplainCommand.self,
       PurgeCommand.self, StatsCommand.self, VerifyCommand.self, DemoCommand.self,
     ])
 

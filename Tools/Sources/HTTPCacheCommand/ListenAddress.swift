@@ -1,0 +1,47 @@
+import ArgumentParser
+
+/// A host and a port to listen on: `127.0.0.1:8080`, `[::1]:0`, `localhost:8080`.
+struct ListenAddress: ExpressibleByArgument, Sendable, Hashable, CustomStringConvertible {
+  /// The host; an IPv6 address without brackets.
+  let host: String
+  /// The port; 0 lets the system choose.
+  let port: Int
+
+  /// Makes an address.
+  init(host: String, port: Int) {
+    self.host = host
+    self.port = port
+  }
+
+  /// Parses an argument; nil for what is no host with a port.
+  init?(argument: String) {
+    guard let colon = argument.lastIndex(of: ":") else { return nil }
+    let digits = argument[argument.index(after: colon)...]
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(digits),
+      port <= 65535
+    else { return nil }
+    var host = argument[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") {
+      host = host.dropFirst().dropLast()
+      guard host.contains(":") else { return nil }
+    } else if host.contains(":") {
+      return nil
+    }
+    guard !host.isEmpty, !host.contains(where: { $0.isWhitespace || $0 == "/" || $0 == "@" }) else {
+      return nil
+    }
+    self.init(host: String(host), port: port)
+  }
+
+  /// Whether only this machine can reach it.
+  var isLoopback: Bool {
+    host == "::1" || host.lowercased() == "localhost"
+      || (host.hasPrefix("127.") && host.split(separator: ".").count == 4)
+  }
+
+  /// As it stands in a URI.
+  var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+  /// As help shows it.
+  var defaultValueDescription: String { description }
+}

@@ -1,0 +1,24 @@
+import HTTPCacheStore
+import NIOCore
+
+extension BodyBytes {
+  /// The readable bytes of a buffer: shared if they fill most of its memory, otherwise copied, so
+  /// that a small body in a store does not keep a large buffer alive.
+  init(_ buffer: ByteBuffer) {
+    if buffer.readableBytes * 2 < buffer.capacity {
+      self = buffer.withUnsafeReadableBytes { BodyBytes($0) }
+    } else {
+      // ByteBuffer never writes to storage that somebody else retains.
+      self = buffer.withUnsafeReadableBytesWithStorageManagement { bytes, storage in
+        BodyBytes(unsafeBytes: bytes, keepingAlive: storage.takeUnretainedValue())
+      }
+    }
+  }
+}
+
+extension ByteBuffer {
+  /// Appends the bytes of a body.
+  mutating func writeBody(_ bytes: BodyBytes) {
+    bytes.withUnsafeBytes { _ = writeBytes($0) }
+  }
+}

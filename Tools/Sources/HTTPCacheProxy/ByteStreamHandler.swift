@@ -1,0 +1,39 @@
+import NIOCore
+
+/// Feeds a `ByteStream` from its channel.
+final class ByteStreamHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let stream: ByteStream
+
+  init(_ stream: ByteStream) { self.stream = stream }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    stream.received(unwrapInboundIn(data))
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    if stream.readCompleted() { context.read() }
+    context.fireChannelReadComplete()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable { stream.becameWritable() }
+    context.fireChannelWritabilityChanged()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case ChannelEvent.inputClosed? = event as? ChannelEvent { stream.ended() }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    stream.ended(error)
+    context.close(promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    stream.closed()
+    context.fireChannelInactive()
+  }
+}

@@ -1,0 +1,124 @@
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+
+/// Serves one client: its requests one after the other, answers in their order (RFC 9112 §9.3.2).
+struct ClientConnection: Sendable {
+  private static let drainLimit: Int64 = 256 << 10
+
+  let stream: ByteStream
+  let context: ProxyContext
+  let address: String
+
+  private var configuration: ProxyServer.Configuration { context.configuration }
+
+  /// Begins to serve a connection.
+  static func start(_ stream: ByteStream, context: ProxyContext) {
+    let address = stream.channel.remoteAddress?.ipAddress ?? "-"
+    let connection = ClientConnection(stream: stream, context: context, address: address)
+    let task = Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {
+      guard context.registry.add(stream, limit: context.configuration.connectionLimit) else {
+        await connection.refuse(Refusal(.serviceUnavailable, "too many connections", closes: true), nil)
+        await stream.closeLingering()
+        return
+      }
+      await connection.serve()
+      context.registry.remove(stream)
+    }
+    stream.onClose { task.cancel() }
+  }
+
+  private func serve() async {
+    let reader = MessageReader(stream: stream, limits: configuration.limits)
+    while true {
+      do {
+        let head = try await reader.requestHead(
+          idle: .now() + configuration.idleTimeout, time: configuration.headTimeout
+        ) { context.registry.begin(stream) }
+        guard let head else { break }
+        let end = await answer(head)
+        guard end == .next, context.registry.end(stream) else {
+          if end == .close || end == .next { await stream.closeLingering() }
+          return
+        }
+      } catch let violation as ProtocolViolation {
+        await refuse(Refusal(violation), nil)
+        await stream.closeLingering()
+        return
+      } catch StreamError.timedOut {
+        // Nothing to say to who has not begun; the time of a head is one of a client's (§15.5.9).
+        if !context.registry.isIdle(stream) {
+          await refuse(Refusal(.requestTimeout, "the request took too long", closes: true), nil)
+        }
+        break
+      } catch {
+        break
+      }
+    }
+    stream.close()
+  }
+
+  /// What becomes of the connection.
+  enum End: Sendable {
+    case next
+    case close
+    /// It is closed, or cut off.
+    case gone
+  }
+
+  private func answer(_ head: RequestHead) async -> End {
+    let started = NIODeadline.now()
+    do {
+      let framing = try head.framing()
+      let route = try Routing(mode: configuration.mode, via: context.via).route(head, framing: framing)
+      let exchange = ClientExchange(connection: self, head: head, framing: framing, started: started)
+      switch route {
+      case .cached(let request): return await exchange.answerFromCache(request)
+      case .direct(let request): return await exchange.answerDirectly(request)
+      case .upgrade(let request, let protocols): return await exchange.upgrade(request, to: protocols)
+      case .tunnel(let origin): return await exchange.tunnel(to: origin)
+      case .last: return await exchange.answerAsLast()
+      }
+    } catch let refusal as Refusal {
+      // Nothing is known of a body that nobody wants to read.
+      await refuse(refusal, head, started)
+      let isDone = (try? head.framing()) == Framing.none
+      return refusal.closes || !isDone || !head.isPersistent ? .close : .next
+    } catch let violation as ProtocolViolation {
+      await refuse(Refusal(violation), head, started)
+      return .close
+    } catch {
+      return .close
+    }
+  }
+
+  /// Sends an answer of the proxy's own.
+  func refuse(_ refusal: Refusal, _ head: RequestHead?, _ started: NIODeadline = .now()) async {
+    var fields = refusal.fields
+    fields[.contentType] = "text/plain; charset=utf-8"
+    fields[.date] = HTTPDate.now()
+    let status = refusal.status
+    let text = "\(status.code) \(status.reasonPhrase): \(refusal.message)\n"
+    let hasBody = (try? head?.framing()) ?? Framing.none != Framing.none
+    let persists = !refusal.closes && !hasBody && head?.isPersistent == true && !context.registry.isDraining
+    let writer = writer(head?.method ?? .get, minorVersion: head?.minorVersion ?? 1)
+    let result = try? await writer.send(
+      HTTPResponse(status: status, headerFields: fields), MessageBody(BodyBytes(Array(text.utf8))),
+      persists: persists)
+    log(head, status.code, result?.bytes ?? 0, started, refusal.label)
+  }
+
+  func writer(_ method: HTTPRequest.Method, minorVersion: Int) -> ResponseWriter {
+    ResponseWriter(
+      stream: stream, method: method, minorVersion: minorVersion, sendsFiles: configuration.tls == nil,
+      timeout: configuration.bodyTimeout)
+  }
+
+  func log(_ head: RequestHead?, _ status: Int, _ bytes: Int64, _ started: NIODeadline, _ outcome: String) {
+    guard configuration.accessLog.isOn else { return }
+    configuration.accessLog.add(
+      AccessLog.Entry(
+        client: address, method: head?.method.rawValue ?? "-", target: head?.target ?? "-", status: status,
+        bytes: bytes, microseconds: (NIODeadline.now() - started).nanoseconds / 1000, outcome: outcome))
+  }
+}

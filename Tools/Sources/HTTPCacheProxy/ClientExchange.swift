@@ -1,0 +1,202 @@
+import HTTPCaching
+import HTTPTypes
+import Logging
+import NIOCore
+
+/// One request of a client and its answer.
+struct ClientExchange: Sendable {
+  private static let drainLimit: Int64 = 256 << 10
+
+  let connection: ClientConnection
+  let head: RequestHead
+  let framing: Framing
+  let started: NIODeadline
+
+  private var context: ProxyContext { connection.context }
+  private var configuration: ProxyServer.Configuration { context.configuration }
+  private var stream: ByteStream { connection.stream }
+  private var writer: ResponseWriter { connection.writer(head.method, minorVersion: head.minorVersion) }
+
+  // MARK: Through the cache
+
+  func answerFromCache(_ request: HTTPRequest) async -> ClientConnection.End {
+    await answer { body, onInterim in
+      let options = RequestOptions(redirectLimit: 0, onInterim: onInterim)
+      let response = try await context.cache.respond(
+        to: request, body: body, options: options, via: context.upstream)
+      return (response.head, response.body, response.outcome.label)
+    }
+  }
+
+  /// Without the cache.
+  func answerDirectly(_ request: HTTPRequest) async -> ClientConnection.End {
+    await answer { body, onInterim in
+      let response = try await context.upstream.send(
+        UpstreamRequest(head: request, body: body, onInterim: onInterim))
+      return (response.head, response.body, "pass")
+    }
+  }
+
+  private typealias Answer = (head: HTTPResponse, body: MessageBody, label: String)
+
+  private func answer(
+    _ respond: (MessageBody?, @escaping @Sendable (HTTPResponse) async -> Void) async throws -> Answer
+  ) async -> ClientConnection.End {
+    let writer = writer
+    let asked = ContinueGate(isNeeded: head.expectsContinue)
+    let body = framing == .none ? nil : requestBody(writer, asked)
+    do {
+      let answer = try await respond(body.map { MessageBody($0) }) { interim in
+        if interim.status.code == 100, !asked.passes() { return }
+        try? await writer.sendInterim(interim)
+      }
+      return await send(answer, body)
+    } catch {
+      return await failed(error, body)
+    }
+  }
+
+  private func requestBody(_ writer: ResponseWriter, _ asked: ContinueGate) -> IncomingBody {
+    IncomingBody(
+      stream, framing: framing, limits: configuration.limits, isResponse: false,
+      stall: configuration.bodyTimeout,
+      beforePull: {
+        // The client waits to be told, whoever wants the body.
+        if asked.passes() { try await writer.sendInterim(HTTPResponse(status: .continue)) }
+      }, ended: { _ in })
+  }
+
+  private func send(_ answer: Answer, _ body: IncomingBody?) async -> ClientConnection.End {
+    var response = answer.head
+    context.via.append(to: &response.headerFields)
+    // A client that waits for 100 Continue and gets a final answer may or may not send its body.
+    let persists =
+      head.isPersistent && !context.registry.isDraining && (body?.isComplete ?? true || !head.expectsContinue)
+    do {
+      let result = try await writer.send(response, answer.body, persists: persists)
+      connection.log(head, response.status.code, result.bytes, started, answer.label)
+      guard result.isReusable, await drained(body) else { return .close }
+      return .next
+    } catch {
+      answer.body.source.cancel()
+      body?.cancel()
+      connection.log(head, response.status.code, 0, started, "\(answer.label)-aborted")
+      // The client must be able to tell that this was not the end.
+      stream.reset()
+      return .gone
+    }
+  }
+
+  /// Takes what is left of the request's body off the connection, if it is little.
+  private func drained(_ body: IncomingBody?) async -> Bool {
+    guard let body, !body.isComplete else { return true }
+    if let length = body.length, length > Self.drainLimit { return false }
+    var taken: Int64 = 0
+    while taken < Self.drainLimit {
+      guard let bytes = try? await body.next() else { return body.isComplete }
+      taken += Int64(bytes.count)
+    }
+    return false
+  }
+
+  private func failed(_ error: any Error, _ body: IncomingBody?) async -> ClientConnection.End {
+    if let violation = body?.violation {
+      await connection.refuse(Refusal(violation), head, started)
+      return .close
+    }
+    switch error {
+    case let error as UpstreamError where error.kind == .cancelled:
+      connection.log(head, 499, 0, started, "cancelled")
+      stream.close()
+      return .gone
+    case let error as UpstreamError:
+      configuration.logger.warning("\(head.method) \(head.target): \(error)")
+      var refusal = Refusal(error)
+      if let name = HTTPField.Name("Cache-Status") {
+        refusal.fields[name] = "\(configuration.name); detail=\(error.kind.rawValue)"
+      }
+      return await refused(refusal, body)
+    case let error as CacheError where error.code == .invalidRequest:
+      return await refused(Refusal(.badRequest, "not a request that can be answered"), body)
+    case is CancellationError, is StreamError:
+      connection.log(head, 499, 0, started, "cancelled")
+      stream.close()
+      return .gone
+    default:
+      configuration.logger.error("\(head.method) \(head.target): \(error)")
+      return await refused(Refusal(.internalServerError, "the cache failed", label: "error"), body)
+    }
+  }
+
+  private func refused(_ refusal: Refusal, _ body: IncomingBody?) async -> ClientConnection.End {
+    await connection.refuse(refusal, head, started)
+    return body == nil && !refusal.closes && head.isPersistent && !context.registry.isDraining ? .next : .close
+  }
+
+  // MARK: Tunnels
+
+  func upgrade(_ request: HTTPRequest, to protocols: String) async -> ClientConnection.End {
+    let writer = writer
+    do {
+      let (response, tunnel) = try await context.upstream.upgrade(
+        UpstreamRequest(head: request) { try? await writer.sendInterim($0) }, to: protocols)
+      guard let tunnel else { return await send((response.head, response.body, "pass"), nil) }
+      var buffer = stream.channel.allocator.buffer(capacity: 512)
+      var fields = response.head.headerFields
+      let chosen = fields[.upgrade] ?? protocols
+      HopByHop.remove(from: &fields)
+      fields[.contentLength] = nil
+      context.via.append(to: &fields)
+      buffer.writeStatusLine(response.head.status)
+      buffer.writeFields(fields)
+      buffer.writeField("Connection", "Upgrade")
+      buffer.writeField("Upgrade", chosen)
+      buffer.writeStaticString("\r\n")
+      stream.write(buffer)
+      let bytes = await Tunnel.run(client: stream, origin: tunnel.stream, silence: configuration.tunnelTimeout)
+      context.upstream.release(tunnel)
+      connection.log(head, 101, bytes, started, "tunnel")
+      return .gone
+    } catch {
+      return await failed(error, nil)
+    }
+  }
+
+  func tunnel(to origin: Origin) async -> ClientConnection.End {
+    do {
+      let tunnel = try await context.upstream.tunnel(to: origin)
+      var buffer = stream.channel.allocator.buffer(capacity: 64)
+      buffer.writeStaticString("HTTP/1.1 200 Connection Established\r\n\r\n")
+      stream.write(buffer)
+      stream.channel.flush()
+      let bytes = await Tunnel.run(client: stream, origin: tunnel, silence: configuration.tunnelTimeout)
+      connection.log(head, 200, bytes, started, "tunnel")
+      return .gone
+    } catch {
+      return await failed(error, nil)
+    }
+  }
+
+  // MARK: Answers of our own
+
+  /// Answers TRACE and OPTIONS as their last recipient (RFC 9110 §7.6.2, §9.3.7, §9.3.8).
+  func answerAsLast() async -> ClientConnection.End {
+    var fields = HTTPFields()
+    fields[.date] = HTTPDate.now()
+    var content = ByteBuffer()
+    if head.method == .trace {
+      fields[.contentType] = "message/http"
+      content.writeRequestLine(head.method, head.target)
+      var echoed = head.fields
+      // What might be secret is not sent back (RFC 9110 §9.3.8).
+      echoed.removeAll { [.authorization, .proxyAuthorization, .cookie].contains($0.name) }
+      content.writeFields(echoed)
+      content.writeStaticString("\r\n")
+    } else {
+      fields[.allow] = "GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE, QUERY, TRACE"
+    }
+    let body = framing == .none ? nil : requestBody(writer, ContinueGate(isNeeded: false))
+    let answer = HTTPResponse(status: .ok, headerFields: fields)
+    return await send((answer, MessageBody(BodyBytes(content.readableBytesView)), "own"), body)
+  }
+}

@@ -1,0 +1,259 @@
+import HTTPCaching
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Keeps connections to origins open and bounds their number.
+final class ConnectionPool: Sendable {
+  /// A connection that somebody uses.
+  struct Lease: Sendable {
+    let stream: ByteStream
+    let origin: Origin
+    /// Whether it carried an exchange before.
+    let isReused: Bool
+  }
+
+  private struct Waiter {
+    let id: Int
+    let continuation: CheckedContinuation<Grant, Never>
+  }
+
+  private enum Grant {
+    case connection(ByteStream)
+    case permit
+    case timedOut
+    case cancelled
+  }
+
+  private struct Connections {
+    var open = 0
+    /// The most recently used last.
+    var idle: [ByteStream] = []
+    var waiters: [Waiter] = []
+  }
+
+  private struct State {
+    var origins: [Origin: Connections] = [:]
+    var idleCount = 0
+    var nextID = 0
+    var isShutDown = false
+  }
+
+  private let connector: Connector
+  private let configuration: NIOUpstream.Configuration
+  private let group: any EventLoopGroup
+  private let state = Mutex(State())
+
+  init(group: any EventLoopGroup, configuration: NIOUpstream.Configuration) throws {
+    self.group = group
+    self.configuration = configuration
+    connector = try Connector(
+      group: group, timeout: configuration.connectTimeout, tls: configuration.tls)
+  }
+
+  /// The number of open connections, and of those that nobody uses.
+  var counts: (open: Int, idle: Int) {
+    state.withLock { state in (state.origins.values.reduce(0) { $0 + $1.open }, state.idleCount) }
+  }
+
+  /// A connection to an origin.
+  ///
+  /// - Parameters:
+  ///   - fresh: whether it must be a new one.
+  ///   - deadline: until when to wait for one.
+  /// - Throws: `UpstreamError`.
+  func lease(
+    _ origin: Origin, fresh: Bool, until deadline: NIODeadline
+  ) async throws(UpstreamError) -> Lease {
+    while !fresh, let stream = takeIdle(origin) {
+      if stream.unwatch() { return Lease(stream: stream, origin: origin, isReused: true) }
+      stream.close()
+      gone(origin)
+    }
+    switch await permit(origin, fresh: fresh, until: deadline) {
+    case .connection(let stream): return Lease(stream: stream, origin: origin, isReused: true)
+    case .timedOut: throw UpstreamError(.timeout, "all connections to \(origin) stayed in use")
+    case .cancelled: throw UpstreamError(.cancelled, "cancelled")
+    case .permit: break
+    }
+    do {
+      let stream = try await connector.connect(to: origin)
+      return Lease(stream: stream, origin: origin, isReused: false)
+    } catch {
+      gone(origin)
+      throw error
+    }
+  }
+
+  /// Opens a connection that the pool knows nothing of.
+  ///
+  /// - Throws: `UpstreamError`.
+  func connect(to origin: Origin) async throws(UpstreamError) -> ByteStream {
+    try await connector.connect(to: origin)
+  }
+
+  private func takeIdle(_ origin: Origin) -> ByteStream? {
+    let loop = MultiThreadedEventLoopGroup.currentEventLoop
+    return state.withLock { state in
+      guard let idle = state.origins[origin]?.idle, !idle.isEmpty else { return nil }
+      // A connection on the caller's own event loop needs no change of thread.
+      let index = idle.lastIndex { $0.channel.eventLoop === loop } ?? idle.count - 1
+      state.idleCount -= 1
+      return state.origins[origin]?.idle.remove(at: index)
+    }
+  }
+
+  private func permit(_ origin: Origin, fresh: Bool, until deadline: NIODeadline) async -> Grant {
+    enum Start {
+      case go
+      case goAfterClosing(ByteStream)
+      case wait(Int)
+    }
+    let limit = configuration.connectionsPerOrigin
+    let start = state.withLock { state -> Start in
+      if state.origins[origin, default: Connections()].open < limit {
+        state.origins[origin, default: Connections()].open += 1
+        return .go
+      }
+      if let idle = state.origins[origin]?.idle.popLast() {
+        state.idleCount -= 1
+        return .goAfterClosing(idle)
+      }
+      state.nextID += 1
+      return .wait(state.nextID)
+    }
+    switch start {
+    case .go: return .permit
+    case .goAfterClosing(let stream):
+      stream.close()
+      return .permit
+    case .wait(let id): return await wait(id, origin, fresh: fresh, until: deadline)
+    }
+  }
+
+  private func wait(_ id: Int, _ origin: Origin, fresh: Bool, until deadline: NIODeadline) async -> Grant {
+    let timer = group.next().scheduleTask(deadline: deadline) { self.grant(id, origin, .timedOut) }
+    defer { timer.cancel() }
+    let granted = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let immediate = state.withLock { state -> Grant? in
+          if Task.isCancelled { return .cancelled }
+          // A place may have become free since it was looked for.
+          if state.origins[origin, default: Connections()].open < configuration.connectionsPerOrigin {
+            state.origins[origin, default: Connections()].open += 1
+            return .permit
+          }
+          state.origins[origin]?.waiters.append(Waiter(id: id, continuation: continuation))
+          return nil
+        }
+        if let immediate { continuation.resume(returning: immediate) }
+      }
+    } onCancel: {
+      grant(id, origin, .cancelled)
+    }
+    guard fresh, case .connection(let stream) = granted else { return granted }
+    stream.close()
+    return .permit
+  }
+
+  private func grant(_ id: Int, _ origin: Origin, _ grant: Grant) {
+    let waiter = state.withLock { state -> Waiter? in
+      guard let index = state.origins[origin]?.waiters.firstIndex(where: { $0.id == id }) else { return nil }
+      return state.origins[origin]?.waiters.remove(at: index)
+    }
+    waiter?.continuation.resume(returning: grant)
+  }
+
+  /// A connection counts no more: closed, or never opened.
+  private func gone(_ origin: Origin) {
+    let waiter = state.withLock { state -> Waiter? in
+      guard var connections = state.origins[origin] else { return nil }
+      defer { state.origins[origin] = connections.open == 0 ? nil : connections }
+      if !connections.waiters.isEmpty { return connections.waiters.removeFirst() }
+      connections.open -= 1
+      return nil
+    }
+    waiter?.continuation.resume(returning: .permit)
+  }
+
+  /// Takes a connection back.
+  ///
+  /// - Parameter isReusable: false closes it.
+  func release(_ lease: Lease, isReusable: Bool) {
+    let stream = lease.stream
+    let origin = lease.origin
+    guard isReusable, !stream.hasBytes, !stream.isEnded else {
+      stream.close()
+      return gone(origin)
+    }
+    enum Place {
+      case waiter(Waiter)
+      case idle
+      case none
+    }
+    let place = state.withLock { state -> Place in
+      guard var connections = state.origins[origin], !state.isShutDown else { return .none }
+      defer { state.origins[origin] = connections }
+      if !connections.waiters.isEmpty { return .waiter(connections.waiters.removeFirst()) }
+      return state.idleCount < configuration.idleConnections ? .idle : .none
+    }
+    switch place {
+    case .waiter(let waiter): return waiter.continuation.resume(returning: .connection(stream))
+    case .none:
+      stream.close()
+      return gone(origin)
+    case .idle: break
+    }
+    let watches = stream.watch(until: .now() + configuration.idleTimeout) { [weak self, weak stream] in
+      guard let self, let stream else { return }
+      self.dropIdle(stream, origin)
+    }
+    guard watches else {
+      stream.close()
+      return gone(origin)
+    }
+    let isKept = state.withLock { state -> Bool in
+      guard !state.isShutDown, state.origins[origin] != nil else { return false }
+      state.origins[origin]?.idle.append(stream)
+      state.idleCount += 1
+      return true
+    }
+    // The watcher may have run before the connection could be found among the idle ones.
+    if !isKept {
+      stream.close()
+      gone(origin)
+    } else if stream.isEnded || stream.hasBytes {
+      dropIdle(stream, origin)
+    }
+  }
+
+  private func dropIdle(_ stream: ByteStream, _ origin: Origin) {
+    let isMine = state.withLock { state -> Bool in
+      guard let index = state.origins[origin]?.idle.firstIndex(where: { $0 === stream }) else { return false }
+      state.origins[origin]?.idle.remove(at: index)
+      state.idleCount -= 1
+      return true
+    }
+    guard isMine else { return }
+    stream.close()
+    gone(origin)
+  }
+
+  /// Closes what nobody uses; connections in use are closed when they are given back.
+  func shutDown() {
+    let idle = state.withLock { state -> [(Origin, ByteStream)] in
+      state.isShutDown = true
+      state.idleCount = 0
+      var all: [(Origin, ByteStream)] = []
+      for origin in state.origins.keys {
+        all += (state.origins[origin]?.idle ?? []).map { (origin, $0) }
+        state.origins[origin]?.idle = []
+      }
+      return all
+    }
+    for (origin, stream) in idle {
+      stream.close()
+      gone(origin)
+    }
+  }
+}

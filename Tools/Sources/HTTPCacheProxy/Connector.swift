@@ -1,0 +1,75 @@
+import HTTPCaching
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// Opens connections.
+struct Connector: Sendable {
+  private let group: any EventLoopGroup
+  private let timeout: TimeAmount
+  private let context: NIOSSLContext
+
+  /// - Throws: what NIOSSL says of the TLS configuration.
+  init(group: any EventLoopGroup, timeout: TimeAmount, tls: TLSConfiguration) throws {
+    self.group = group
+    self.timeout = timeout
+    var tls = tls
+    tls.applicationProtocols = ["http/1.1"]
+    context = try NIOSSLContext(configuration: tls)
+  }
+
+  /// Connects; with TLS, the handshake goes on while the first bytes wait to be sent.
+  ///
+  /// - Throws: `UpstreamError`.
+  func connect(to origin: Origin) async throws(UpstreamError) -> ByteStream {
+    let loop = MultiThreadedEventLoopGroup.currentEventLoop ?? group.next()
+    let context = origin.isSecure ? context : nil
+    do {
+      return try await ClientBootstrap(group: loop)
+        .connectTimeout(timeout)
+        .channelOption(.autoRead, value: false)
+        .channelOption(.allowRemoteHalfClosure, value: true)
+        .channelOption(.maxMessagesPerRead, value: 2)
+        .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+        .channelOption(.writeBufferWaterMark, value: Self.waterMark)
+        .connect(host: origin.host, port: origin.port) { channel in
+          channel.eventLoop.makeCompletedFuture {
+            if let context {
+              try channel.pipeline.syncOperations.addHandler(
+                NIOSSLClientHandler(context: context, serverHostname: Self.serverName(origin.host)))
+            }
+            let stream = ByteStream(channel: channel)
+            try channel.pipeline.syncOperations.addHandler(ByteStreamHandler(stream))
+            return stream
+          }
+        }
+    } catch {
+      throw Self.upstreamError(error, origin)
+    }
+  }
+
+  static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 64 << 10, high: 128 << 10)
+
+  /// Addresses are not sent as server names (RFC 6066 §3).
+  private static func serverName(_ host: String) -> String? {
+    (try? SocketAddress(ipAddress: host, port: 0)) == nil ? host : nil
+  }
+
+  private static func upstreamError(_ error: any Error, _ origin: Origin) -> UpstreamError {
+    switch error {
+    case ChannelError.connectTimeout:
+      return UpstreamError(.timeout, "no connection to \(origin) in time", cause: error)
+    case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+      return UpstreamError(.tls, "TLS with \(origin) failed: \(error)", cause: error)
+    case is CancellationError:
+      return UpstreamError(.cancelled, "cancelled", cause: error)
+    case let error as NIOConnectionError:
+      let timedOut = error.connectionErrors.contains {
+        if case ChannelError.connectTimeout = $0.error { true } else { false }
+      }
+      return UpstreamError(
+        timedOut ? .timeout : .unreachable, "no connection to \(origin): \(error)", cause: error)
+    default: return UpstreamError(.unreachable, "no connection to \(origin): \(error)", cause: error)
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import HTTPCacheStore
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+import Synchronization
+
+/// A message's content, pulled from a connection.
+final class IncomingBody: BodySource {
+  /// How pulling ended.
+  enum Ending: Sendable {
+    /// With the last byte.
+    case complete
+    /// Before it.
+    case broken
+  }
+
+  private enum Phase {
+    case ready(BodyDecoder)
+    case pulling
+    case complete(HTTPFields)
+    case broken
+  }
+
+  private struct State {
+    var phase: Phase
+    var violation: ProtocolViolation?
+  }
+
+  private let stream: ByteStream
+  private let epoch: Int
+  private let stall: TimeAmount
+  private let state: Mutex<State>
+  private let beforePull: (@Sendable () async throws -> Void)?
+  private let ended: @Sendable (Ending) -> Void
+  let length: Int64?
+
+  /// - Parameters:
+  ///   - stall: the most time to wait for the next bytes.
+  ///   - beforePull: called before each pull.
+  ///   - ended: called once.
+  init(
+    _ stream: ByteStream, framing: Framing, limits: MessageLimits, isResponse: Bool, stall: TimeAmount,
+    beforePull: (@Sendable () async throws -> Void)? = nil,
+    ended: @escaping @Sendable (Ending) -> Void
+  ) {
+    self.stream = stream
+    self.stall = stall
+    self.beforePull = beforePull
+    self.ended = ended
+    epoch = stream.epoch
+    length = framing.length
+    let decoder = BodyDecoder(framing, limits: limits, trimsNames: isResponse)
+    state = Mutex(State(phase: decoder.isComplete ? .complete([:]) : .ready(decoder)))
+  }
+
+  deinit { cancel() }
+
+  /// What was wrong with the message's framing, if anything.
+  var violation: ProtocolViolation? { state.withLock { $0.violation } }
+
+  /// Whether all of it was taken from the connection.
+  var isComplete: Bool {
+    state.withLock { if case .complete = $0.phase { true } else { false } }
+  }
+
+  var trailers: HTTPFields {
+    state.withLock { if case .complete(let trailers) = $0.phase { trailers } else { [:] } }
+  }
+
+  func next() async throws -> BodyBytes? {
+    enum Start {
+      case pull(BodyDecoder)
+      case end
+      case refuse
+    }
+    let start = state.withLock { state -> Start in
+      switch state.phase {
+      case .ready(let decoder):
+        state.phase = .pulling
+        return .pull(decoder)
+      case .complete: return .end
+      case .pulling, .broken: return .refuse
+      }
+    }
+    switch start {
+    case .end: return nil
+    case .refuse: throw CancellationError()
+    case .pull(let decoder): return try await pull(decoder)
+    }
+  }
+
+  private func pull(_ decoder: BodyDecoder) async throws -> BodyBytes? {
+    var decoder = decoder
+    do {
+      try await beforePull?()
+      while true {
+        guard var buffer = try await stream.read(until: .now() + stall, epoch: epoch) else {
+          try decoder.end()
+          finish(decoder)
+          return nil
+        }
+        let content = try decoder.next(&buffer)
+        stream.unread(buffer)
+        if decoder.isComplete {
+          finish(decoder)
+        } else if content != nil {
+          guard resume(decoder) else { throw CancellationError() }
+        }
+        if let content, content.readableBytes > 0 { return BodyBytes(content) }
+        if decoder.isComplete { return nil }
+      }
+    } catch {
+      fail(error as? ProtocolViolation)
+      throw Self.upstreamError(error)
+    }
+  }
+
+  private static func upstreamError(_ error: any Error) -> any Error {
+    switch error {
+    case let error as ProtocolViolation: UpstreamError(.protocol, error.description, cause: error)
+    case StreamError.timedOut: UpstreamError(.timeout, "no more of the body arrived in time", cause: error)
+    case StreamError.cancelled: CancellationError()
+    case StreamError.closed: UpstreamError(.protocol, "the connection was closed", cause: error)
+    case StreamError.failed(let cause):
+      UpstreamError(.protocol, "the connection failed: \(cause)", cause: cause)
+    default: error
+    }
+  }
+
+  private func resume(_ decoder: BodyDecoder) -> Bool {
+    state.withLock { state in
+      guard case .pulling = state.phase else { return false }
+      state.phase = .ready(decoder)
+      return true
+    }
+  }
+
+  private func finish(_ decoder: BodyDecoder) {
+    let isFirst = state.withLock { state in
+      guard case .pulling = state.phase else { return false }
+      state.phase = .complete(decoder.trailers)
+      return true
+    }
+    if isFirst { ended(.complete) }
+  }
+
+  private func fail(_ violation: ProtocolViolation?) {
+    let isFirst = state.withLock { state in
+      if let violation { state.violation = violation }
+      if case .pulling = state.phase {
+        state.phase = .broken
+        return true
+      }
+      return false
+    }
+    if isFirst { ended(.broken) }
+  }
+
+  func cancel() {
+    let isFirst = state.withLock { state in
+      switch state.phase {
+      case .ready, .pulling:
+        state.phase = .broken
+        return true
+      case .complete, .broken: return false
+      }
+    }
+    guard isFirst else { return }
+    stream.interrupt()
+    ended(.broken)
+  }
+}

@@ -1,0 +1,46 @@
+public import NIOCore
+public import NIOSSL
+
+extension NIOUpstream {
+  /// What is fixed when an upstream is made.
+  public struct Configuration: Sendable {
+    /// The most time for a connection to come about.
+    public var connectTimeout: TimeAmount
+    /// The most time from sending a request to the end of the head of the final response.
+    public var headTimeout: TimeAmount
+    /// The most time between two pieces of a body, in either direction.
+    public var bodyTimeout: TimeAmount
+    /// How long an unused connection is kept.
+    public var idleTimeout: TimeAmount
+    /// How long to wait for `100 Continue` before the body is sent anyway (RFC 9110 §10.1.1).
+    public var continueTimeout: TimeAmount
+    /// The most connections to one origin at a time.
+    public var connectionsPerOrigin: Int
+    /// The most unused connections kept in all.
+    public var idleConnections: Int
+    /// The limits of response heads.
+    public var limits: MessageLimits
+    /// How TLS is spoken with `https` origins.
+    public var tls: TLSConfiguration
+
+    /// Makes a configuration: 10 s to connect, 60 s for a head, 60 s between pieces of a body, 30 s
+    /// unused, 1 s for `100 Continue`, 128 connections to an origin, 256 unused ones.
+    public init(
+      connectTimeout: TimeAmount = .seconds(10), headTimeout: TimeAmount = .seconds(60),
+      bodyTimeout: TimeAmount = .seconds(60), idleTimeout: TimeAmount = .seconds(30),
+      continueTimeout: TimeAmount = .seconds(1), connectionsPerOrigin: Int = 128,
+      idleConnections: Int = 256, limits: MessageLimits = MessageLimits(),
+      tls: TLSConfiguration = .makeClientConfiguration()
+    ) {
+      self.connectTimeout = connectTimeout
+      self.headTimeout = headTimeout
+      self.bodyTimeout = bodyTimeout
+      self.idleTimeout = idleTimeout
+      self.continueTimeout = continueTimeout
+      self.connectionsPerOrigin = connectionsPerOrigin
+      self.idleConnections = idleConnections
+      self.limits = limits
+      self.tls = tls
+    }
+  }
+}

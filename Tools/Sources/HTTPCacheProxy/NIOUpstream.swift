@@ -1,0 +1,99 @@
+public import HTTPCaching
+import HTTPTypes
+public import NIOCore
+
+/// The way to origins over HTTP/1.1 on SwiftNIO, with connections kept open between requests.
+public final class NIOUpstream: Upstream {
+  private let pool: ConnectionPool
+  private let configuration: Configuration
+
+  /// Makes an upstream.
+  ///
+  /// - Parameters:
+  ///   - group: where connections run; it is not shut down with the upstream.
+  ///   - configuration: times, bounds and TLS.
+  /// - Throws: what NIOSSL says of the TLS configuration.
+  public init(group: any EventLoopGroup, configuration: Configuration = Configuration()) throws {
+    self.configuration = configuration
+    pool = try ConnectionPool(group: group, configuration: configuration)
+  }
+
+  /// The number of open connections, and of those that wait for use.
+  public var connectionCounts: (open: Int, idle: Int) { pool.counts }
+
+  /// Closes the connections that wait for use, and every other when its exchange ends.
+  public func shutDown() { pool.shutDown() }
+
+  /// Sends a request and returns when the head of the final response has arrived.
+  ///
+  /// A request without a body and with an idempotent method goes over a kept connection if there is
+  /// one, and is sent once more over a new one if the origin closed that before its first byte
+  /// (RFC 9110 §9.2.2); any other request gets a connection of its own.
+  ///
+  /// - Throws: `UpstreamError`.
+  public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
+    let origin = try Self.origin(request.head)
+    let deadline = deadline(request)
+    let isRepeatable = request.body == nil && Self.isIdempotent(request.head.method)
+    if isRepeatable {
+      let lease = try await pool.lease(origin, fresh: false, until: deadline)
+      do {
+        return try await exchange(request, lease, until: deadline)
+      } catch let error where lease.isReused && error.cause is UpstreamExchange.ClosedBeforeResponse {
+        // The origin closed a kept connection while the request was under way.
+      }
+    }
+    let lease = try await pool.lease(origin, fresh: true, until: deadline)
+    return try await exchange(request, lease, until: deadline)
+  }
+
+  /// Sends a request that asks for another protocol on a connection of its own.
+  ///
+  /// - Returns: the response and, if it is 101, the connection, to be given back when the tunnel ends.
+  /// - Throws: `UpstreamError`.
+  func upgrade(
+    _ request: UpstreamRequest, to protocols: String
+  ) async throws(UpstreamError) -> (response: UpstreamResponse, tunnel: ConnectionPool.Lease?) {
+    let deadline = deadline(request)
+    let lease = try await pool.lease(try Self.origin(request.head), fresh: true, until: deadline)
+    let exchange = UpstreamExchange(lease, pool: pool, configuration: configuration)
+    let response = try await exchange.run(request, upgrade: protocols, until: deadline)
+    return (response, response.head.status.code == 101 ? lease : nil)
+  }
+
+  /// Takes back the connection of an upgraded exchange.
+  func release(_ tunnel: ConnectionPool.Lease) { pool.release(tunnel, isReusable: false) }
+
+  /// Opens a connection for a tunnel; the caller closes it.
+  ///
+  /// - Throws: `UpstreamError`.
+  func tunnel(to origin: Origin) async throws(UpstreamError) -> ByteStream {
+    try await pool.connect(to: origin)
+  }
+
+  private func exchange(
+    _ request: UpstreamRequest, _ lease: ConnectionPool.Lease, until deadline: NIODeadline
+  ) async throws(UpstreamError) -> UpstreamResponse {
+    try await UpstreamExchange(lease, pool: pool, configuration: configuration)
+      .run(request, upgrade: nil, until: deadline)
+  }
+
+  private func deadline(_ request: UpstreamRequest) -> NIODeadline {
+    guard let timeout = request.timeout else { return .now() + configuration.headTimeout }
+    return .now() + TimeAmount(timeout)
+  }
+
+  private static func origin(_ head: HTTPRequest) throws(UpstreamError) -> Origin {
+    guard let origin = Origin(scheme: head.scheme, authority: head.authority) else {
+      throw UpstreamError(.unreachable, "no http or https origin in the request")
+    }
+    return origin
+  }
+
+  private static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
+    switch method {
+    case .get, .head, .options, .trace, .put, .delete, .query: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,67 @@
+public import HTTPCaching
+import Logging
+public import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// A caching HTTP/1.1 proxy: one listening socket, one cache, one way to origins.
+public final class ProxyServer: Sendable {
+  private let listener: any Channel
+  private let context: ProxyContext
+
+  private init(listener: any Channel, context: ProxyContext) {
+    self.listener = listener
+    self.context = context
+  }
+
+  /// Begins to listen.
+  ///
+  /// - Parameters:
+  ///   - group: where connections run; it is not shut down with the server.
+  /// - Throws: what the system says when it cannot listen there, or NIOSSL of the TLS configuration.
+  public static func start(
+    _ configuration: Configuration, cache: HTTPCache, upstream: NIOUpstream, group: any EventLoopGroup
+  ) async throws -> ProxyServer {
+    let context = ProxyContext(configuration: configuration, cache: cache, upstream: upstream)
+    let tls = try configuration.tls.map { try NIOSSLContext(configuration: $0) }
+    let listener = try await ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 1024)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.autoRead, value: false)
+      .childChannelOption(.allowRemoteHalfClosure, value: true)
+      .childChannelOption(.maxMessagesPerRead, value: 2)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.writeBufferWaterMark, value: Connector.waterMark)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          if let tls {
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+          }
+          let stream = ByteStream(channel: channel)
+          try channel.pipeline.syncOperations.addHandler(ByteStreamHandler(stream))
+          ClientConnection.start(stream, context: context)
+        }
+      }
+      .bind(host: configuration.host, port: configuration.port).get()
+    return ProxyServer(listener: listener, context: context)
+  }
+
+  /// Where it listens.
+  public var address: SocketAddress? { listener.localAddress }
+
+  /// The port it listens on.
+  public var port: Int? { listener.localAddress?.port }
+
+  /// The number of clients' connections.
+  public var connectionCount: Int { context.registry.count }
+
+  /// Stops listening, lets requests under way end within `deadline`, and writes what the store and
+  /// the access log have not written yet.
+  public func shutDown(deadline: TimeAmount = .seconds(10)) async {
+    try? await listener.close()
+    await context.registry.drain(until: .now() + deadline, on: listener.eventLoop)
+    context.upstream.shutDown()
+    await context.cache.store.flush()
+    await context.configuration.accessLog.flush()
+  }
+}

@@ -1,0 +1,51 @@
+import HTTPCaching
+import HTTPTypes
+
+/// An answer of the proxy's own.
+struct Refusal: Error, Sendable {
+  let status: HTTPResponse.Status
+  let message: String
+  var fields: HTTPFields = [:]
+  /// A few letters for the log.
+  let label: String
+  /// Whether the connection must end, since where the next request begins is not known.
+  var closes = false
+
+  init(_ status: HTTPResponse.Status, _ message: String, label: String = "refused", closes: Bool = false) {
+    self.status = status
+    self.message = message
+    self.label = label
+    self.closes = closes
+  }
+
+  /// For a request that breaks the protocol.
+  init(_ violation: ProtocolViolation) {
+    self.init(
+      Self.status(violation.status), violation.description, label: "bad-request", closes: true)
+  }
+
+  /// For an origin that gave no usable answer (RFC 9110 §15.6.3, §15.6.5).
+  init(_ error: UpstreamError) {
+    let status: HTTPResponse.Status = error.kind == .timeout ? .gatewayTimeout : .badGateway
+    let message =
+      switch error.kind {
+      case .unreachable: "the origin cannot be reached"
+      case .timeout: "the origin gave no answer in time"
+      case .tls: "no trusted connection to the origin"
+      case .cancelled: "the request was called off"
+      case .protocol: "the origin's answer breaks the protocol"
+      }
+    self.init(status, message, label: "error-\(error.kind.rawValue)")
+  }
+
+  static func status(_ code: Int) -> HTTPResponse.Status {
+    switch code {
+    case 414: .uriTooLong
+    case 431: .requestHeaderFieldsTooLarge
+    case 501: .notImplemented
+    case 505: .httpVersionNotSupported
+    case 508: .init(code: 508, reasonPhrase: "Loop Detected")
+    default: .badRequest
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+import Synchronization
+
+/// Sends a request's head, and its body while the response is awaited.
+final class RequestSender: Sendable {
+  private enum Phase {
+    /// Waits for `100 Continue`.
+    case waiting
+    case sending
+    case finished
+    case failed(any Error)
+    case stopped
+  }
+
+  private struct State {
+    var phase: Phase
+    var task: Task<Void, Never>?
+    var timer: Scheduled<Void>?
+  }
+
+  private let request: UpstreamRequest
+  private let stream: ByteStream
+  private let configuration: NIOUpstream.Configuration
+  private let state: Mutex<State>
+
+  init(_ request: UpstreamRequest, stream: ByteStream, configuration: NIOUpstream.Configuration) {
+    self.request = request
+    self.stream = stream
+    self.configuration = configuration
+    state = Mutex(State(phase: request.body == nil ? .finished : .waiting))
+  }
+
+  /// Whether all of it is sent.
+  var isFinished: Bool { state.withLock { if case .finished = $0.phase { true } else { false } } }
+
+  /// Why the body could not be sent.
+  var failure: (any Error)? { state.withLock { if case .failed(let error) = $0.phase { error } else { nil } } }
+
+  /// Sends the head, and begins with the body unless the origin is to be asked first.
+  ///
+  /// - Throws: `StreamError`.
+  func sendHead(upgrade: String?) async throws(StreamError) {
+    let head = request.head
+    var fields = head.headerFields
+    let acceptsTrailers = FieldList.contains("trailers", in: fields[.te])
+    HopByHop.remove(from: &fields)
+    fields.removeHost()
+    fields[.contentLength] = nil
+    var buffer = stream.channel.allocator.buffer(capacity: 1024)
+    buffer.writeRequestLine(head.method, head.path ?? "/")
+    buffer.writeField("Host", head.authority ?? "")
+    buffer.writeFields(fields)
+    if let upgrade {
+      buffer.writeField("Connection", acceptsTrailers ? "Upgrade, TE" : "Upgrade")
+      buffer.writeField("Upgrade", upgrade)
+    } else if acceptsTrailers {
+      buffer.writeField("Connection", "TE")
+    }
+    if acceptsTrailers { buffer.writeField("TE", "trailers") }
+    if let body = request.body {
+      if let length = body.length {
+        buffer.writeField("Content-Length", String(length))
+      } else {
+        buffer.writeField("Transfer-Encoding", "chunked")
+      }
+    } else if [.post, .put, .patch].contains(head.method) {
+      buffer.writeField("Content-Length", "0")
+    }
+    buffer.writeStaticString("\r\n")
+    stream.write(buffer)
+    try await stream.flush(until: .now() + configuration.bodyTimeout)
+    guard request.body != nil else { return }
+    if FieldList.contains("100-continue", in: fields[.expect]) {
+      let timer = stream.channel.eventLoop.scheduleTask(in: configuration.continueTimeout) { self.goOn() }
+      state.withLock { $0.timer = timer }
+    } else {
+      goOn()
+    }
+  }
+
+  /// Begins to send the body.
+  func goOn() {
+    guard let body = request.body else { return }
+    let timer = state.withLock { state -> (begins: Bool, timer: Scheduled<Void>?) in
+      guard case .waiting = state.phase else { return (false, nil) }
+      state.phase = .sending
+      return (true, state.timer.take())
+    }
+    timer.timer?.cancel()
+    guard timer.begins else { return }
+    let task = Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {
+      do {
+        try await self.send(body)
+        self.state.withLock { if case .sending = $0.phase { $0.phase = .finished } }
+      } catch {
+        // The origin may have answered and stopped reading: its answer decides then.
+        if !(error is StreamError) { self.fail(error) }
+      }
+    }
+    state.withLock { $0.task = task }
+  }
+
+  private func send(_ body: MessageBody) async throws {
+    let isChunked = body.length == nil
+    var sent: Int64 = 0
+    while let bytes = try await body.source.next() {
+      sent += Int64(bytes.count)
+      if let length = body.length, sent > length {
+        throw UpstreamError(.cancelled, "the request's body is longer than announced")
+      }
+      var buffer = stream.channel.allocator.buffer(capacity: bytes.count + 32)
+      if isChunked { buffer.writeChunkSize(bytes.count) }
+      buffer.writeBody(bytes)
+      if isChunked { buffer.writeStaticString("\r\n") }
+      stream.write(buffer)
+      try await stream.flush(until: .now() + configuration.bodyTimeout)
+    }
+    if let length = body.length, sent < length {
+      throw UpstreamError(.cancelled, "the request's body is shorter than announced")
+    }
+    guard isChunked else { return }
+    var buffer = stream.channel.allocator.buffer(capacity: 64)
+    buffer.writeLastChunk(body.trailers)
+    stream.write(buffer)
+    try await stream.flush(until: .now() + configuration.bodyTimeout)
+  }
+
+  private func fail(_ error: any Error) {
+    let isFirst = state.withLock { state in
+      guard case .sending = state.phase else { return false }
+      state.phase = .failed(UpstreamError(.cancelled, "the request's body broke off: \(error)", cause: error))
+      return true
+    }
+    // Half a request must not pass for a whole one.
+    if isFirst { stream.close() }
+  }
+
+  /// Stops if the origin was asked and has answered without wanting the body.
+  func stopIfWaiting() {
+    if state.withLock({ if case .waiting = $0.phase { true } else { false } }) { stop() }
+  }
+
+  /// Stops sending.
+  func stop() {
+    let stopped = state.withLock { state -> (task: Task<Void, Never>?, timer: Scheduled<Void>?, source: Bool) in
+      switch state.phase {
+      case .waiting, .sending:
+        state.phase = .stopped
+        return (state.task.take(), state.timer.take(), true)
+      case .finished, .failed, .stopped: return (nil, state.timer.take(), false)
+      }
+    }
+    stopped.timer?.cancel()
+    stopped.task?.cancel()
+    if stopped.source { request.body?.source.cancel() }
+  }
+}

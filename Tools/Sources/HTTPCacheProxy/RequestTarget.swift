@@ -1,0 +1,35 @@
+import HTTPTypes
+
+/// The four forms of a request target (RFC 9112 §3.2).
+enum RequestTarget: Sendable, Equatable {
+  /// A path with its query.
+  case origin(String)
+  /// A URI.
+  case absolute(Origin, path: String)
+  /// A host and a port, for CONNECT.
+  case authority(host: String, port: Int)
+  /// The server itself, for OPTIONS.
+  case asterisk
+
+  /// Parses a target.
+  ///
+  /// - Throws: `ProtocolViolation`.
+  init(_ text: String, method: HTTPRequest.Method) throws(ProtocolViolation) {
+    if method == .connect {
+      guard let authority = Authority(text), let port = authority.port else {
+        throw ProtocolViolation("CONNECT wants a host and a port (RFC 9112 §3.2.3)")
+      }
+      self = .authority(host: authority.host, port: port)
+    } else if text.utf8.first == 0x2F {
+      self = .origin(text)
+    } else if text == "*" {
+      guard method == .options else { throw ProtocolViolation("* is for OPTIONS only (RFC 9112 §3.2.4)") }
+      self = .asterisk
+    } else {
+      guard let (origin, path) = Origin.split(text) else {
+        throw ProtocolViolation("a target of no known form (RFC 9112 §3.2)")
+      }
+      self = .absolute(origin, path: path)
+    }
+  }
+}

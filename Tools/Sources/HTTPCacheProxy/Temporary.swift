@@ -1,5 +1,0 @@
-import NIOCore
-import NIOPosix
-import NIOHTTP1
-import NIOSSL
-import HTTPCaching

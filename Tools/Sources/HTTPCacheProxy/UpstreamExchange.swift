@@ -1,0 +1,126 @@
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+import NIOSSL
+
+/// One request and its response on one connection to an origin.
+struct UpstreamExchange: Sendable {
+  /// The cause of the error when the connection ended without a byte of a response.
+  struct ClosedBeforeResponse: Error {}
+
+  private static let interimLimit = 64
+
+  private let lease: ConnectionPool.Lease
+  private let pool: ConnectionPool
+  private let configuration: NIOUpstream.Configuration
+
+  init(_ lease: ConnectionPool.Lease, pool: ConnectionPool, configuration: NIOUpstream.Configuration) {
+    self.lease = lease
+    self.pool = pool
+    self.configuration = configuration
+  }
+
+  /// Sends the request and reads the head of the final response.
+  ///
+  /// - Parameter upgrade: the protocols to ask for, if any.
+  /// - Throws: `UpstreamError`; the connection is closed then.
+  func run(
+    _ request: UpstreamRequest, upgrade: String?, until deadline: NIODeadline
+  ) async throws(UpstreamError) -> UpstreamResponse {
+    let sender = RequestSender(request, stream: lease.stream, configuration: configuration)
+    do {
+      try await sender.sendHead(upgrade: upgrade)
+      let head = try await finalHead(request, sender, upgrade: upgrade != nil, until: deadline)
+      return try response(head, to: request, sender)
+    } catch {
+      sender.stop()
+      pool.release(lease, isReusable: false)
+      throw upstreamError(sender.failure ?? error)
+    }
+  }
+
+  private func finalHead(
+    _ request: UpstreamRequest, _ sender: RequestSender, upgrade: Bool, until deadline: NIODeadline
+  ) async throws -> ResponseHead {
+    let reader = MessageReader(stream: lease.stream, limits: configuration.limits)
+    var count = 0
+    while true {
+      let received: ResponseHead?
+      do {
+        received = try await reader.responseHead(until: deadline)
+      } catch StreamError.failed(let cause) where count == 0 && !(cause is NIOSSLError) {
+        throw cause is IOError ? ClosedBeforeResponse() : StreamError.failed(cause)
+      }
+      guard let head = received else { throw ClosedBeforeResponse() }
+      if head.status.code >= 200 { return head }
+      if head.status.code == 101 {
+        guard upgrade else { throw ProtocolViolation("101 though nothing was asked for (RFC 9110 §15.2.2)") }
+        return head
+      }
+      count += 1
+      guard count <= Self.interimLimit else { throw ProtocolViolation("interim responses without end") }
+      _ = try head.framing(for: request.head.method)
+      if head.status.code == 100 { sender.goOn() }
+      var fields = head.fields
+      HopByHop.remove(from: &fields)
+      await request.onInterim?(HTTPResponse(status: head.status, headerFields: fields))
+    }
+  }
+
+  private func response(
+    _ head: ResponseHead, to request: UpstreamRequest, _ sender: RequestSender
+  ) throws(ProtocolViolation) -> UpstreamResponse {
+    let framing = try head.framing(for: request.head.method)
+    var fields = head.fields
+    if let length = try Framing.contentLength(fields) { fields[.contentLength] = String(length) }
+    if head.status.code == 101 {
+      sender.stop()
+      return UpstreamResponse(head: HTTPResponse(status: head.status, headerFields: fields), body: .empty)
+    }
+    HopByHop.remove(from: &fields)
+    let response = HTTPResponse(status: head.status, headerFields: fields)
+    let isPersistent = head.isPersistent && framing != .untilClose
+    // A final answer without a 100 means that the body is not wanted (RFC 9110 §10.1.1).
+    sender.stopIfWaiting()
+    if framing == .none {
+      finish(sender, isReusable: isPersistent)
+      return UpstreamResponse(head: response, body: .empty)
+    }
+    let body = IncomingBody(
+      lease.stream, framing: framing, limits: configuration.limits, isResponse: true,
+      stall: configuration.bodyTimeout
+    ) { ending in
+      switch ending {
+      case .complete: finish(sender, isReusable: isPersistent)
+      case .broken: finish(sender, isReusable: false)
+      }
+    }
+    return UpstreamResponse(head: response, body: MessageBody(body))
+  }
+
+  private func finish(_ sender: RequestSender, isReusable: Bool) {
+    let isSent = sender.isFinished
+    sender.stop()
+    pool.release(lease, isReusable: isReusable && isSent)
+  }
+
+  private func upstreamError(_ error: any Error) -> UpstreamError {
+    let origin = lease.origin
+    switch error {
+    case let error as UpstreamError: return error
+    case let error as ProtocolViolation:
+      return UpstreamError(.protocol, "\(origin) sent \(error.description)", cause: error)
+    case StreamError.timedOut:
+      return UpstreamError(.timeout, "\(origin) gave no answer in time", cause: error)
+    case StreamError.cancelled, is CancellationError:
+      return UpstreamError(.cancelled, "cancelled", cause: error)
+    case StreamError.closed, is ClosedBeforeResponse:
+      return UpstreamError(
+        .protocol, "\(origin) closed the connection without an answer", cause: ClosedBeforeResponse())
+    case StreamError.failed(let cause):
+      let isTLS = cause is NIOSSLError || cause is NIOSSLExtraError || cause is BoringSSLError
+      return UpstreamError(isTLS ? .tls : .protocol, "\(origin): \(cause)", cause: cause)
+    default: return UpstreamError(.protocol, "\(origin): \(error)", cause: error)
+    }
+  }
+}
