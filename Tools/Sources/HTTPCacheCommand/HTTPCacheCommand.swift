@@ -13,9 +13,9 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
       """,
     version: CommandVersion.current,
     subcommands: [
-      GetCommand.self, ListCommand.self, ShowCommand.self, PathCommand.self, ExplainCommand.self,
-      PurgeCommand.self, StatsCommand.self, VerifyCommand.self, DemoCommand.self, ServeCommand.self,
-      DriveCommand.self,
+      GetCommand.self, ServeCommand.self, ListCommand.self, ShowCommand.self, PathCommand.self,
+      ExplainCommand.self,
+      PurgeCommand.self, StatsCommand.self, VerifyCommand.self, DemoCommand.self, DriveCommand.self,
     ])
 
   /// Makes the command.

@@ -43,7 +43,7 @@ struct CommandRun {
 
 /// A directory that is removed with its owner.
 final class TemporaryDirectory: Sendable {
-  let path = NSTemporaryDirectory() + "/httpcache-tests-\(UUID().uuidString)"
+  let path = NSTemporaryDirectory() + "httpcache-tests-\(UUID().uuidString)"
 
   init() throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

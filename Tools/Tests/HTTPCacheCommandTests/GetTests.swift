@@ -21,7 +21,7 @@ import Testing
       let first = await CommandRun("get", url, "--dir", cache, "-o", directory.file("1"))
       let second = await CommandRun("get", url, "--dir", cache, "-o", directory.file("2"))
       #expect(first.status == 0)
-      #expect(first.errors.contains(": miss, stored; 61 B in "))
+      #expect(first.errors.contains(": miss, stored; \(DemoResource.page.block.count) B in "))
       #expect(second.status == 0)
       #expect(second.errors.contains(": hit, fresh for "))
       #expect(origin.meter.requests == 1)

@@ -74,6 +74,23 @@ import Testing
     #expect(kind == .protocol)
   }
 
+  @Test("a chunked body arrives whole, without the field that told of the coding")
+  func chunks() async throws {
+    let (head, body) = try await exchange(
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+    #expect(head.headerFields[.transferEncoding] == nil)
+    #expect(body == Array("hello".utf8))
+  }
+
+  @Test("a transfer coding that nobody takes off is an error of the protocol")
+  func unknownCoding() async {
+    let kind = await kind {
+      _ = try await exchange(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+    }
+    #expect(kind == .protocol)
+  }
+
   @Test("a body without a length ends with the connection")
   func closeDelimited() async throws {
     #expect(try await exchange("HTTP/1.1 200 OK\r\n\r\nhello").body == Array("hello".utf8))

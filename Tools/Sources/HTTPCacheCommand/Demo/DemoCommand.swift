@@ -17,7 +17,7 @@ struct DemoCommand: AsyncParsableCommand {
   }
 
   private func demonstrate() async throws {
-    let directory = NSTemporaryDirectory() + "/httpcache-demo-\(UUID().uuidString)"
+    let directory = NSTemporaryDirectory() + "httpcache-demo-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let recorder = StorageRecorder { Console.report("httpcache: \($0)") }
     let cache: HTTPCache

@@ -12,6 +12,7 @@ final class DemoHandler: ChannelInboundHandler {
   private var block = ByteBuffer()
   private var blocksLeft = 0
   private var isAnswering = false
+  private var isSending = false
 
   init(bodies: [DemoResource: ByteBuffer], meter: DemoOrigin.Meter) {
     self.bodies = bodies
@@ -67,16 +68,18 @@ final class DemoHandler: ChannelInboundHandler {
 
   /// Sends as long as the connection takes it; the rest follows when it does again.
   private func sendBlocks(_ context: ChannelHandlerContext) {
-    guard isAnswering else { return }
+    // Writing may change writability, which calls this again.
+    guard isAnswering, !isSending else { return }
+    isSending = true
     while blocksLeft > 0, context.channel.isWritable {
       blocksLeft -= 1
       meter.add(block.readableBytes)
-      context.write(wrapOutboundOut(.body(.byteBuffer(block))), promise: nil)
+      context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(block))), promise: nil)
     }
+    isSending = false
     if blocksLeft == 0 {
       isAnswering = false
-      context.write(wrapOutboundOut(.end(nil)), promise: nil)
+      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }
-    context.flush()
   }
 }

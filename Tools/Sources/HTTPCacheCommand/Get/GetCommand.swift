@@ -89,6 +89,9 @@ struct GetCommand: AsyncParsableCommand {
         throw ValidationError("a time is a number of seconds above 0")
       }
     }
+    if let cacert, !FileManager.default.isReadableFile(atPath: cacert) {
+      throw ValidationError("cannot read \(cacert)")
+    }
     if let method, HTTPRequest.Method(rawValue: method) == nil {
       throw ValidationError("'\(method)' is not a method")
     }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// Lets a command end in order when it is interrupted: temporary files go, what arrived stays.
@@ -6,15 +5,11 @@ enum Interruption {
   /// Runs `body` in a task that SIGINT and SIGTERM cancel.
   static func cancelling(_ body: @escaping @Sendable () async throws -> Void) async throws {
     let task = Task { try await body() }
-    let sources = [SIGINT, SIGTERM].map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { task.cancel() }
-      source.resume()
-      return source
+    let watcher = Task {
+      for await _ in TerminationSignals.stream() { task.cancel() }
     }
     defer {
-      for source in sources { source.cancel() }
+      watcher.cancel()
       for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
     }
     try await withTaskCancellationHandler {

@@ -52,8 +52,8 @@ struct StatsCommand: AsyncParsableCommand {
     return [
       "directory   \(directory)",
       "responses   \(usage.diskEntries), \(HumanText.bytes(usage.diskBytes)) on disk",
-      "requests    \(requests): \(counts.hits) hits, \(counts.validated) validated, "
-        + "\(counts.misses) misses",
+      "requests    \(requests): from the cache \(counts.hits), confirmed by the origin "
+        + "\(counts.validated), from the origin \(counts.misses)",
       "hit rate    \(HumanText.share(answered, of: requests)), "
         + "\(HumanText.share(counts.hits, of: requests)) without asking the origin",
       "bytes       \(HumanText.bytes(counts.hitBytes)) from the cache, "

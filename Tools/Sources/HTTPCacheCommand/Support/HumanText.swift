@@ -2,20 +2,19 @@ import Foundation
 
 /// Quantities as people read them.
 enum HumanText {
-  /// A length of time, such as `58 min` or `1 h 5 min`.
+  /// A length of time, rounded, such as `58 min` or `1 h 5 min`.
   ///
   /// - Parameter seconds: negative counts as 0.
   static func duration(_ seconds: Int64) -> String {
     let seconds = max(0, seconds)
     if seconds < 120 { return "\(seconds) s" }
-    let minutes = seconds / 60
+    let minutes = rounded(seconds, by: 60)
     if minutes < 120 { return "\(minutes) min" }
-    let hours = minutes / 60
-    if hours < 48 { return pair(hours, "h", minutes % 60, "min") }
-    let days = hours / 24
-    if days < 14 { return pair(days, "d", hours % 24, "h") }
-    if days < 730 { return "\(days) d" }
-    return pair(days / 365, "y", days % 365, "d")
+    if minutes < 48 * 60 { return pair(minutes / 60, "h", minutes % 60, "min") }
+    let hours = rounded(seconds, by: 3600)
+    if hours < 14 * 24 { return pair(hours / 24, "d", hours % 24, "h") }
+    let days = rounded(seconds, by: 86_400)
+    return days < 730 ? "\(days) d" : pair(days / 365, "y", days % 365, "d")
   }
 
   /// A measured time, such as `0.42 ms`.
@@ -52,6 +51,10 @@ enum HumanText {
   /// A share, such as `66.7 %`; a dash where there is nothing to share.
   static func share(_ part: Int64, of whole: Int64) -> String {
     whole > 0 ? String(format: "%.1f %%", Double(part) / Double(whole) * 100) : "–"
+  }
+
+  private static func rounded(_ seconds: Int64, by unit: Int64) -> Int64 {
+    seconds / unit + (seconds % unit * 2 >= unit ? 1 : 0)
   }
 
   private static func pair(_ large: Int64, _ unit: String, _ small: Int64, _ part: String) -> String {

@@ -74,12 +74,15 @@ struct AsyncHTTPClientUpstream: Upstream {
     } catch {
       throw UpstreamError(asyncHTTPClient: error)
     }
-    let head = try Self.head(response)
+    var head = try Self.head(response)
+    let length = try Self.bodyLength(head, request.head.method)
+    // The coding is off already; over HTTP/2 there never was one, whatever NIO makes of it.
+    head.headerFields[.transferEncoding] = nil
     return UpstreamResponse(
       head: head,
       body: MessageBody(
         AsyncHTTPClientBody(
-          response.body, length: Self.bodyLength(head, request.head.method),
+          response.body, length: length,
           idleTimeout: TimeAmount(options.idleTimeout), eventLoop: client.eventLoopGroup.any())))
   }
 
@@ -101,9 +104,18 @@ struct AsyncHTTPClientUpstream: Upstream {
   }
 
   /// How many bytes the body must have; nil where nothing tells (RFC 9112 §6.3).
-  private static func bodyLength(_ head: HTTPResponse, _ method: HTTPRequest.Method) -> Int64? {
+  ///
+  /// - Throws: `UpstreamError` for a transfer coding that nobody takes off (RFC 9112 §6.1).
+  private static func bodyLength(
+    _ head: HTTPResponse, _ method: HTTPRequest.Method
+  ) throws(UpstreamError) -> Int64? {
     if method == .head || head.status.code == 204 || head.status.code == 304 { return 0 }
-    guard head.headerFields[.transferEncoding] == nil else { return nil }
+    if let coding = head.headerFields[.transferEncoding] {
+      guard coding.lowercased() == "chunked" else {
+        throw UpstreamError(.protocol, "the transfer coding '\(coding)' is not known")
+      }
+      return nil
+    }
     return head.headerFields[.contentLength].flatMap { Int64($0) }
   }
 }

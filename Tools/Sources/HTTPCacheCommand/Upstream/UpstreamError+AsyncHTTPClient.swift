@@ -24,7 +24,7 @@ extension UpstreamError {
     case NIOSSLError.uncleanShutdown:
       self.init(.protocol, "the connection was closed without a farewell", cause: error)
     case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
-      self.init(.tls, "\(error)", cause: error)
+      self.init(.tls, Self.tlsText("\(error)"), cause: error)
     case let error as IOError:
       self.init(Self.kind(error), error.description, cause: error)
     default:
@@ -50,6 +50,14 @@ extension UpstreamError {
     case ETIMEDOUT: .timeout
     default: .protocol
     }
+  }
+
+  /// The reason within what BoringSSL says, such as `CERTIFICATE_VERIFY_FAILED`, in words.
+  private static func tlsText(_ text: String) -> String {
+    guard let start = text.range(of: "OPENSSL_internal:") else { return "TLS failed: \(text)" }
+    let reason = text[start.upperBound...].prefix { $0.isUppercase || $0.isNumber || $0 == "_" }
+    if reason == "CERTIFICATE_VERIFY_FAILED" { return "the certificate is not trusted" }
+    return "TLS failed: " + reason.replacing("_", with: " ").lowercased()
   }
 
   private static func text(_ error: NIOConnectionError) -> String {
