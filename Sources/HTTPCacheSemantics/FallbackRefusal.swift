@@ -2,6 +2,8 @@
 public enum FallbackRefusal: Reason, Hashable {
   /// The request's policy is not to use the store.
   case policy(CachePolicy)
+  /// The store cannot answer such a request (§4).
+  case miss(MissReason)
   /// It must not be used for requests of others (§3.5).
   case authorized
   /// An unsafe request or a purge marked it: validation is mandatory (§4.4).
@@ -29,6 +31,7 @@ public enum FallbackRefusal: Reason, Hashable {
   public var description: String {
     switch self {
     case .policy(let policy): "policy \(policy.name)"
+    case .miss(let reason): reason.description
     case .authorized: "the stored response must not be shared"
     case .invalidated: "invalidated"
     case .responseNoCache: "no-cache in the response"
@@ -47,6 +50,7 @@ public enum FallbackRefusal: Reason, Hashable {
   public var section: String {
     switch self {
     case .policy, .rules: ""
+    case .miss(let reason): reason.section
     case .authorized: "RFC 9111 §3.5"
     case .invalidated: "RFC 9111 §4.4"
     case .responseNoCache: "RFC 9111 §5.2.2.4"

@@ -141,6 +141,10 @@ public enum Freshening {
     _ result: inout StoredResponse, newer: inout HTTPFields, request: HTTPRequest?,
     rules: CacheRules, digest: SecretDigest
   ) {
+    if case .names(let names) = Vary.names(in: newer), names.isEmpty {
+      newer.remove(.vary)
+      return
+    }
     if case .names(let names) = Vary.names(in: newer),
       names.allSatisfy({ name in result.nominated.contains { $0.name == name } })
     {

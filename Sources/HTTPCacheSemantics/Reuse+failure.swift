@@ -47,8 +47,10 @@ extension Reuse {
     case .reload, .reloadEverywhere, .revalidate, .bypass: return .policy(policy)
     case .standard, .cacheElseNetwork, .cacheOnly, .networkElseCache: break
     }
-    guard methodMiss(request) == nil else { return .policy(policy) }
-    if stored.requestMethod == .head, request.method != .head { return .policy(policy) }
+    if let reason = methodMiss(request) { return .miss(reason) }
+    if stored.requestMethod == .head, request.method != .head {
+      return .miss(.method(request.method))
+    }
     if rules.mode == .shared, stored.answeredAuthorized,
       !stored.facts.directives.allowsSharingAuthorized
     {

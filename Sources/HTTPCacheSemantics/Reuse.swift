@@ -106,8 +106,9 @@ public enum Reuse {
     {
       return .requestMaxAge(maxAge, age: age)
     }
-    if let minFresh = directives.minFresh, facts.freshnessLifetime - age < minFresh {
-      return .requestMinFresh(minFresh, remaining: facts.freshnessLifetime - age)
+    let remaining = facts.freshnessLifetime.saturatingSubtract(age)
+    if let minFresh = directives.minFresh, remaining < minFresh {
+      return .requestMinFresh(minFresh, remaining: remaining)
     }
     return nil
   }

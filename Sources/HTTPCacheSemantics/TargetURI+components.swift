@@ -46,6 +46,7 @@ extension TargetURI {
   ) -> Bool {
     var authority = authority
     if let at = authority.firstIndex(of: UInt8(ascii: "@")) {
+      guard authority[..<at].allSatisfy({ isUserInformation($0) }) else { return false }
       authority = authority.part((at + 1)..<authority.count)
     }
     var hostEnd: Int
@@ -169,6 +170,11 @@ extension TargetURI {
   static func isUnreserved(_ octet: UInt8) -> Bool {
     octet.isLetter || octet.isDigit || octet == UInt8(ascii: "-") || octet == UInt8(ascii: ".")
       || octet == UInt8(ascii: "_") || octet == UInt8(ascii: "~")
+  }
+
+  private static func isUserInformation(_ octet: UInt8) -> Bool {
+    isUnreserved(octet) || isSubDelimiter(octet) || octet == UInt8(ascii: ":")
+      || octet == UInt8(ascii: "%") || octet >= 0x80
   }
 
   private static func isSubDelimiter(_ octet: UInt8) -> Bool {

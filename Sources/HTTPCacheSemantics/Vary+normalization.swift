@@ -86,6 +86,7 @@ extension Vary {
   }
 
   private static func preference(_ member: Octets) -> Preference? {
+    guard closesQuotes(member) else { return nil }
     var preference = Preference(text: "", weight: 1_000)
     var start = 0
     var isFirst = true
@@ -107,6 +108,22 @@ extension Vary {
       }
     }
     return preference
+  }
+
+  /// Whether every quoted string ends. One that does not would swallow the members that sorting
+  /// puts behind it.
+  private static func closesQuotes(_ member: Octets) -> Bool {
+    var isQuoted = false
+    var index = 0
+    while index < member.count {
+      if isQuoted, member[index] == UInt8(ascii: "\\") {
+        index += 1
+      } else if member[index] == UInt8(ascii: "\"") {
+        isQuoted.toggle()
+      }
+      index += 1
+    }
+    return !isQuoted
   }
 
   /// The next semicolon outside of quoted strings, or the end.
