@@ -42,13 +42,15 @@ final class TieredWriter: BodyWriter {
   var bytesWritten: Int64 { state.withLock { $0.written } }
 
   func append(_ bytes: BodyBytes) async throws(CacheError) {
-    let base = try begin()
-    let isCopied = copy(bytes, isOnly: base == nil)
-    if let base {
-      do { try await base.append(bytes) } catch {
-        try goOnWithout(base, after: error, in: "append", isCopied: isCopied)
+    // The copy comes second: what could not be stored must not be read.
+    if let base = try begin() {
+      do {
+        try await base.append(bytes)
+        _ = copy(bytes, isOnly: false)
+      } catch {
+        try goOnWithout(base, after: error, in: "append") { copy(bytes, isOnly: true) }
       }
-    } else if !isCopied {
+    } else if !copy(bytes, isOnly: true) {
       let error = CacheError(
         .tooLarge, "more than \(tier.memory.largestEntry) bytes in memory", key: record.key)
       end(error)
@@ -68,8 +70,7 @@ final class TieredWriter: BodyWriter {
         end(done)
         return stored
       } catch {
-        let isCopied = state.withLock { $0.copy != nil }
-        try goOnWithout(base, after: error, in: "commit", isCopied: isCopied)
+        try goOnWithout(base, after: error, in: "commit") { state.withLock { $0.copy != nil } }
       }
     }
     defer { end(done) }
@@ -121,18 +122,20 @@ final class TieredWriter: BodyWriter {
     return copy != nil
   }
 
-  // The store below failed: memory goes on alone if it has everything, else the error stands.
+  // The store below failed: memory goes on alone if it has everything, else the error stands. What is
+  // too large or not what was announced is no failure of the store.
   private func goOnWithout(
-    _ base: any BodyWriter, after error: CacheError, in operation: String, isCopied: Bool
+    _ base: any BodyWriter, after error: CacheError, in operation: String, isCopied: () -> Bool
   ) throws(CacheError) {
-    base.abandon()
+    let isFailure = error.code != .tooLarge && error.code != .damaged
     let hasEnded = state.withLock { $0.end != nil }
-    guard isCopied, !hasEnded, error.code != .tooLarge, error.code != .damaged else {
+    guard isFailure, !hasEnded, isCopied() else {
       end(error)
       throw error
     }
     tier.report(operation, error)
     state.withLock { $0.base = nil }
+    base.abandon()
   }
 
   private func end(_ error: CacheError) {

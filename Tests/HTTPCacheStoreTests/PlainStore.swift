@@ -1,11 +1,16 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// Hides what a store offers besides `CacheStore`.
-final class PlainStore: CacheStore {
-  private let base: any CacheStore
+/// Hides the generation of a store.
+final class PlainStore: CacheStore, TierBase {
+  private let base: any CacheStore & TierBase
 
-  init(_ base: any CacheStore) { self.base = base }
+  init(_ base: any CacheStore & TierBase) { self.base = base }
+
+  func recordUse(of key: CacheKey) { base.recordUse(of: key) }
+  func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
+    try base.variants(of: key)
+  }
 
   func peek(_ key: CacheKey) -> PeekResult { base.peek(key) }
   func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] { try base.read(key) }

@@ -15,7 +15,7 @@ struct TieredStoreConformanceTests {
     }
   }
 
-  @Test("conforms over a store that knows nothing of tiers", arguments: StoreConformance.checks)
+  @Test("conforms over a store that does not tell its generation", arguments: StoreConformance.checks)
   func conformsOverPlain(_ check: StoreCheck) async throws {
     try await check.run { requirements in
       TieredStore(
