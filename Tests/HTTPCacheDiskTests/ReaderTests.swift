@@ -2,6 +2,7 @@ import Foundation
 import HTTPCacheDisk
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPTypes
 import Testing
 
 @Suite struct ReaderTests {
