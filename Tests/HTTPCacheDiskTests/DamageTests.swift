@@ -12,7 +12,8 @@ func execute(_ sql: String, on path: String) throws {
   defer { sqlite3_close_v2(handle) }
   try #require(sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil) == SQLITE_OK)
   sqlite3_busy_timeout(handle, 2_000)
-  try #require(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
+  try #require(
+    sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
 }
 
 @Suite struct DamageTests {
@@ -100,7 +101,9 @@ func execute(_ sql: String, on path: String) throws {
 
   @Test("a small body or a record changed in the index is a miss, and the entry goes")
   func changedRow() async throws {
-    for column in ["body = x'010204'", "checksum = checksum + 1", "record = x'0102030405060708090a'", "length = 2"] {
+    for column in [
+      "body = x'010204'", "checksum = checksum + 1", "record = x'0102030405060708090a'", "length = 2",
+    ] {
       let fixture = try Fixture()
       try await fixture.store.put(try record("/a"), [1, 2, 3])
       try execute("UPDATE entry SET \(column)", on: fixture.directory.path("cache/Cache.db"))
@@ -132,7 +135,9 @@ func execute(_ sql: String, on path: String) throws {
     }
     let database = cache + "/Cache.db"
     switch kind {
-    case "text": try Data("this is no database, but it is long enough to be one".utf8).write(to: URL(fileURLWithPath: database))
+    case "text":
+      try Data("this is no database, but it is long enough to be one".utf8).write(
+        to: URL(fileURLWithPath: database))
     case "zeros": try Data(count: 8_192).write(to: URL(fileURLWithPath: database))
     case "half":
       var data = try Data(contentsOf: URL(fileURLWithPath: database))

@@ -39,10 +39,11 @@ import Testing
     #expect(repaired.isRepaired)
     for report in [found, repaired] {
       let text = report.description
-      for part in ["large0: body", "large1: block 1", "large2: body has 10 bytes", "small1: the body",
+      for part in [
+        "large0: body", "large1: block 1", "large2: body has 10 bytes", "small1: the body",
         "record:", "1 rows of block", "bodies/00/00000000000000aa-7 belongs to no entry",
-        "usage says"]
-      {
+        "usage says",
+      ] {
         #expect(text.contains(part), "\(part) in \(text)")
       }
       #expect(!text.contains("large3"))
