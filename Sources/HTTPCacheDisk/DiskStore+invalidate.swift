@@ -110,7 +110,8 @@ extension DiskStore {
 
   /// Goes on with the epochs that a process left when it ended.
   func workOffEpochs(of parts: StoreParts) {
-    let epochs = (try? parts.index.read { (connection) throws(CacheError) in try Epoch.load(connection) }) ?? []
+    let epochs =
+      (try? parts.index.read { (connection) throws(CacheError) in try Epoch.load(connection) }) ?? []
     for epoch in epochs { indexQueue.submit { [weak self] in self?.workOff(epoch, after: 0) } }
   }
 

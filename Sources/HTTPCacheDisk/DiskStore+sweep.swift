@@ -8,6 +8,8 @@ extension DiskStore {
       self?.workOffEpochs(of: parts)
       let (_, dead) = OwnerLock.owners(in: parts.directory)
       guard parts.needsSweep || !dead.isEmpty else { return }
+      // It may have ended between a commit and telling of it.
+      parts.generations?.bumpAll()
       self?.sweep(parts.directory.shards(), of: parts, deadOwners: dead)
     }
   }
@@ -17,7 +19,7 @@ extension DiskStore {
       for owner in deadOwners { owner.forget() }
       return
     }
-    _ = try? removeOrphans(in: shard, of: parts)
+    _ = try? removeOrphans(in: shard, of: parts, deadOwners: deadOwners)
     fileQueue.submit { [weak self] in
       self?.sweep(Array(shards.dropFirst()), of: parts, deadOwners: deadOwners)
     }
@@ -25,12 +27,15 @@ extension DiskStore {
 
   /// Finds files that no row knows of and nobody is writing.
   ///
+  /// - Parameter deadOwners: whose locks are held here, and therefore look as if they lived.
   /// - Throws: `CacheError` if the index cannot be read.
-  func orphans(in shard: String, of parts: StoreParts) throws(CacheError) -> [String] {
+  func orphans(
+    in shard: String, of parts: StoreParts, deadOwners: [DeadOwner]
+  ) throws(CacheError) -> [String] {
     var orphans: [String] = []
     // Listed before the owners are looked at: who wrote a listed file and lives has its lock by then.
     let files = parts.directory.files(inShard: shard)
-    let living = OwnerLock.owners(in: parts.directory).living
+    let living = OwnerLock.owners(in: parts.directory).living.subtracting(deadOwners.map(\.owner))
     for file in files {
       let isTemporary = file.hasSuffix(BodyName.temporarySuffix)
       let text = isTemporary ? String(file.dropLast(BodyName.temporarySuffix.count)) : file
@@ -55,9 +60,11 @@ extension DiskStore {
 
   /// Deletes files that no row knows of and nobody is writing.
   @discardableResult
-  func removeOrphans(in shard: String, of parts: StoreParts) throws(CacheError) -> Int {
+  func removeOrphans(
+    in shard: String, of parts: StoreParts, deadOwners: [DeadOwner]
+  ) throws(CacheError) -> Int {
     var count = 0
-    for file in try orphans(in: shard, of: parts)
+    for file in try orphans(in: shard, of: parts, deadOwners: deadOwners)
     where parts.directory.removeFile(file, inShard: shard) {
       count += 1
     }

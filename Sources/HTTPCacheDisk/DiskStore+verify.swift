@@ -186,13 +186,15 @@ extension DiskStore {
   private func checkOrphans(
     _ parts: StoreParts, repair: Bool, _ report: inout VerificationReport
   ) async throws(CacheError) {
+    let deadOwners = try await fileQueue.run { OwnerLock.owners(in: parts.directory).dead }
     for shard in parts.directory.shards() {
       report.findings += try await fileQueue.run { [self] () throws(CacheError) in
-        let found = try orphans(in: shard, of: parts)
+        let found = try orphans(in: shard, of: parts, deadOwners: deadOwners)
         if repair { for file in found { _ = parts.directory.removeFile(file, inShard: shard) } }
         return found.map { .orphan(path: shard + "/" + $0) }
       }
     }
+    if repair { for owner in deadOwners { owner.forget() } }
   }
 
   private static func checkSums(

@@ -50,7 +50,7 @@ final class OwnerLock: Sendable {
       }
       guard let file = try? OpenFile(name, in: folder, flags: O_RDWR) else { continue }
       if file.tryLock() {
-        dead.append(DeadOwner(name: name, folder: folder, file: file))
+        dead.append(DeadOwner(owner: owner, folder: folder, file: file))
       } else {
         living.insert(owner)
       }
@@ -61,10 +61,10 @@ final class OwnerLock: Sendable {
 
 /// The lock that a dead process left, now held by who cleans up after it.
 struct DeadOwner: Sendable {
-  let name: String
+  let owner: UInt64
   let folder: OpenFile
   let file: OpenFile
 
   /// Says that nothing is left of it.
-  func forget() { unlinkat(folder.descriptor, name, 0) }
+  func forget() { unlinkat(folder.descriptor, BodyName.ownerText(owner), 0) }
 }

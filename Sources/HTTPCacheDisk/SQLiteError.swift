@@ -18,7 +18,8 @@ enum SQLiteError {
     switch result & 0xFF {
     case SQLITE_FULL: return CacheError(.noSpace, message)
     case SQLITE_BUSY, SQLITE_LOCKED: return CacheError(.busy, message)
-    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_MISMATCH: return CacheError(.damaged, message, cause: IndexDamage())
+    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_MISMATCH:
+      return CacheError(.damaged, message, cause: IndexDamage())
     case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
       return CacheError(.unavailable, message)
     case SQLITE_TOOBIG: return CacheError(.tooLarge, message)

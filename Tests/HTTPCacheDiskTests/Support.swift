@@ -4,6 +4,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPTypes
+import Synchronization
 import Testing
 
 /// A directory of a test's own, removed when the test lets go of it.
@@ -11,7 +12,8 @@ final class TemporaryDirectory: Sendable {
   let path: String
 
   init() throws {
-    path = FileManager.default.temporaryDirectory
+    path =
+      FileManager.default.temporaryDirectory
       .appendingPathComponent("httpcache-disk-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
@@ -86,12 +88,15 @@ func record(
 /// Bytes that differ from block to block.
 func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
   var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-  return (0..<count).map { _ in
+  var words: [UInt64] = []
+  words.reserveCapacity(count / 8 + 1)
+  for _ in 0...count / 8 {
     state ^= state << 13
     state ^= state >> 7
     state ^= state << 17
-    return UInt8(truncatingIfNeeded: state >> 32)
+    words.append(state)
   }
+  return words.withUnsafeBytes { Array($0[..<count]) }
 }
 
 extension DiskStore {
@@ -116,4 +121,11 @@ extension DiskStore {
     let reader = try variant.body.open()
     return try await reader.read(0..<(reader.length ?? 0)).array
   }
+}
+
+/// Counts up.
+final class Counter: Sendable {
+  private let value = Atomic<Int>(0)
+
+  func next() -> Int { value.add(1, ordering: .relaxed).newValue }
 }
