@@ -1,6 +1,5 @@
 import CSystemShims
 import HTTPCacheStore
-import Synchronization
 
 #if canImport(Darwin)
   import Darwin
@@ -22,7 +21,6 @@ final class CacheDirectory: Sendable {
   let path: String
   let root: OpenFile
   private let bodies: OpenFile
-  private let madeShards = Atomic<Int>(0)
 
   /// Opens a folder and makes what is missing of it, for the user alone.
   ///
@@ -76,11 +74,12 @@ final class CacheDirectory: Sendable {
 
   func bodyPath(_ name: BodyName) -> String { path + "/bodies/" + name.path }
 
-  /// How many shards this process made since it was last asked.
-  func takeMadeShards() -> Int { madeShards.exchange(0, ordering: .relaxed) }
-
-  /// They were not counted after all.
-  func putBackMadeShards(_ count: Int) { madeShards.add(count, ordering: .relaxed) }
+  /// Bytes of the folders of bodies. Each has a link to its parent, on file systems where folders take
+  /// blocks of their own.
+  var folderBytes: Int64 {
+    guard let links = try? bodies.status().st_nlink else { return 0 }
+    return max(0, Int64(links) - 2) * PageCount.pageSize
+  }
 
   /// Opens a body for reading.
   ///
@@ -112,13 +111,10 @@ final class CacheDirectory: Sendable {
 
   /// Makes the temporary file of a body, which must not exist.
   func createBody(_ name: BodyName) throws(CacheError) -> OpenFile {
-    let shard: OpenFile
-    if mkdirat(bodies.descriptor, name.shard, 0o700) == 0 {
-      madeShards.add(1, ordering: .relaxed)
-    } else if errno != EEXIST {
+    if mkdirat(bodies.descriptor, name.shard, 0o700) != 0, errno != EEXIST {
       throw SystemError.last("make bodies/\(name.shard)")
     }
-    shard = try OpenFile(name.shard, in: bodies, flags: O_RDONLY | O_DIRECTORY)
+    let shard = try OpenFile(name.shard, in: bodies, flags: O_RDONLY | O_DIRECTORY)
     return try OpenFile(name.temporaryFileName, in: shard, flags: O_RDWR | O_CREAT | O_EXCL)
   }
 

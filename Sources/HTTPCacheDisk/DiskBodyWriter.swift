@@ -24,7 +24,7 @@ final class DiskBodyWriter: BodyWriter {
   private let record: CacheRecord
   private let variantLimit: Int
   private let limit: Int64
-  private let body: GrowingBody
+  private let body = GrowingBody()
   private let state = Mutex(State())
 
   init(
@@ -35,7 +35,6 @@ final class DiskBodyWriter: BodyWriter {
     self.record = record
     self.variantLimit = variantLimit
     self.limit = limit
-    body = GrowingBody(announcedLength: record.bodyLength)
   }
 
   deinit { abandon() }
@@ -74,10 +73,11 @@ final class DiskBodyWriter: BodyWriter {
     }
     do throws(CacheError) {
       let stored = try await store(completeRecord(trailers: trailers))
-      end(CacheError(.closed, "committed already", key: record.key), as: .complete, keeping: true)
+      body.complete()
+      end(CacheError(.closed, "committed already", key: record.key), keeping: true)
       return stored
     } catch {
-      end(error, as: .failed(error), keeping: false)
+      end(error, keeping: false)
       throw error
     }
   }
@@ -93,7 +93,7 @@ final class DiskBodyWriter: BodyWriter {
   }
 
   func reader() throws(CacheError) -> any BodyReader {
-    GrowingBodyReader(body: body, queue: store.fileQueue)
+    GrowingBodyReader(body: body, record: record, queue: store.fileQueue)
   }
 
   private func checkOpen() throws(CacheError) {
@@ -112,13 +112,14 @@ final class DiskBodyWriter: BodyWriter {
       let extent = StoredExtent(
         bodyLength: record.bodyLength, storedRanges: ranges, storedLength: written)
       guard extent.isConsistent else {
-        throw CacheError(.io, "\(written) bytes do not make up the ranges", key: record.key)
+        throw CacheError(
+          .damaged, "\(written) bytes came, which do not make up the ranges", key: record.key)
       }
       return record.with(response: response)
     }
     if let announced = record.bodyLength, announced != written {
       throw CacheError(
-        .io, "\(written) bytes were written, \(announced) were announced", key: record.key)
+        .damaged, "\(announced) bytes were announced, \(written) came", key: record.key)
     }
     return record.with(response: response, bodyLength: written)
   }
@@ -192,12 +193,12 @@ final class DiskBodyWriter: BodyWriter {
   }
 
   private func fail(_ error: CacheError) -> CacheError {
-    end(error, as: .failed(error), keeping: false)
+    end(error, keeping: false)
     return error
   }
 
   /// Ends once; what was written goes unless it got its row.
-  private func end(_ error: CacheError, as end: GrowingBody.End, keeping: Bool) {
+  private func end(_ error: CacheError, keeping: Bool) {
     let (wasEnded, name, reserved) = state.withLock { state -> (Bool, BodyName?, Int64) in
       if case .ended = state.phase { return (true, nil, 0) }
       state.phase = .ended(error)
@@ -206,7 +207,6 @@ final class DiskBodyWriter: BodyWriter {
     }
     guard !wasEnded else { return }
     store.reserve(-reserved)
-    body.finish(end)
     guard let name else { return }
     if keeping { return parts.finished(name) }
     let parts = parts

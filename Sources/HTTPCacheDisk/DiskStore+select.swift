@@ -123,14 +123,19 @@ extension DiskStore {
       var entries: [CacheEntry] = []
       var last: Int64 = 0
       var count = 0
+      var isMore = false
       try parts.index.withWriter { (connection) throws(CacheError) in
         let epochs = try Epoch.load(connection)
         try connection.query(
           """
           SELECT id, mark, invalid, size, touched, file, record FROM \(clause.table)
-          WHERE id > ? AND \(clause.sql) ORDER BY id LIMIT \(limit)
+          WHERE id > ? AND \(clause.sql) ORDER BY id LIMIT \(limit + 1)
           """, [.integer(start)] + clause.values
         ) { row in
+          guard count < limit else {
+            isMore = true
+            return false
+          }
           count += 1
           last = row.integer(0)
           // A damaged record is found and removed when it is read.
@@ -146,7 +151,7 @@ extension DiskStore {
           return true
         }
       }
-      return EntryPage(entries: entries, next: count == limit ? EntryCursor(position: last) : nil)
+      return EntryPage(entries: entries, next: isMore ? EntryCursor(position: last) : nil)
     }
   }
 

@@ -38,46 +38,67 @@ extension DiskStore {
     }
   }
 
+  private struct Insertion: Sendable {
+    var id: Int64
+    var removals: Removals
+    var evictions: Evictions
+    /// The priority below which nothing would have had to go; nil if it is stored.
+    var refusedBound: Double?
+  }
+
   private func insert(_ entry: NewEntry, parts: StoreParts) throws(CacheError) -> CacheRecord {
     let key = entry.record.key
-    let now = clock.now
-    let priority = policy.withLock { policy in
-      policy.priority(
-        bucket: policy.bucket(frequency: policy.frequency(of: key.hash), size: entry.size))
+    let capacity = currentLimits.capacity
+    guard entry.size <= capacity else {
+      throw CacheError(.tooLarge, "\(entry.size) bytes, of \(capacity) in all", key: key)
     }
     let taken = batch.withLock { $0.take() }
-    let madeShards = parts.directory.takeMadeShards()
-    let result: (id: Int64, removals: Removals, evictions: Evictions)
+    let result: Insertion
     do throws(CacheError) {
       result = try parts.index.write { (connection) throws(CacheError) in
         try applyBatch(taken, connection)
-        var state = try IndexState(connection)
-        state.bodies += Int64(madeShards) * PageCount.pageSize
-        var removals = try Self.deleteReplaced(by: entry, connection)
-        let id = state.nextSequence()
-        try entry.insert(connection, id: id, now: now, priority: priority)
-        state.entries += 1
-        state.bodies += entry.cost
-        state.subtract(removals)
-        var evictions = Evictions(limit: .max, protected: id)
-        evictions.candidate = (key.hash, entry.size)
-        try evict(&evictions, &state, connection, parts)
-        guard evictions.isEnough else {
-          throw CacheError(.noSpace, "it does not fit into the capacity", key: key)
-        }
-        removals.count += evictions.removals.count
-        try state.save(connection)
-        return (id, removals, evictions)
+        return try insert(entry, connection, parts)
       }
     } catch {
       batch.withLock { $0.putBack(taken) }
-      parts.directory.putBackMadeShards(madeShards)
       throw error
     }
     after(result.removals, in: parts)
     after(result.evictions, in: parts)
     parts.generations?.bump([key.hash])
+    if let bound = result.refusedBound {
+      // As if it had been stored and evicted at once.
+      policy.withLock { $0.evicted(priority: bound) }
+      count(CacheCounts(evictions: 1))
+      if case .file(let name) = entry.body { parts.directory.removeBody(name) }
+    }
     return entry.record.with(sequence: UInt64(bitPattern: result.id))
+  }
+
+  private func insert(
+    _ entry: NewEntry, _ connection: SQLiteConnection, _ parts: StoreParts
+  ) throws(CacheError) -> Insertion {
+    let hash = entry.record.key.hash
+    var state = try IndexState(connection)
+    // What it replaces is out of date, whether it is stored itself or not.
+    let removals = try Self.deleteReplaced(by: entry, connection)
+    state.subtract(removals)
+    let id = state.nextSequence()
+    var evictions = Evictions(limit: .max, protected: id)
+    if case .refused(let bound) = try admission(of: entry, state, connection, parts) {
+      try state.save(connection)
+      return Insertion(id: id, removals: removals, evictions: evictions, refusedBound: bound)
+    }
+    let priority = policy.withLock { $0.admissionBound(candidateHash: hash, size: entry.size) }
+    try entry.insert(connection, id: id, now: clock.now, priority: priority)
+    state.entries += 1
+    state.bodies += entry.cost
+    try evict(&evictions, &state, connection, parts)
+    guard evictions.isEnough else {
+      throw CacheError(.noSpace, "everything else is pinned", key: entry.record.key)
+    }
+    try state.save(connection)
+    return Insertion(id: id, removals: removals, evictions: evictions)
   }
 
   /// Takes out the variant that an entry replaces, and the oldest ones beyond its limit.
@@ -119,42 +140,61 @@ extension DiskStore {
   /// - Throws: `CacheError`.
   @discardableResult
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
-    let now = clock.now
-    return try await onIndex { (parts) throws(CacheError) in
-      let updated = try parts.index.write { (connection) throws(CacheError) in
-        try Self.update(record, now: now, connection)
+    try await onIndex { [self] (parts) throws(CacheError) in
+      let removals = try parts.index.write { (connection) throws(CacheError) in
+        try Self.update(record, connection)
       }
-      if updated { parts.generations?.bump([record.key.hash]) }
-      return updated
+      guard let removals else { return false }
+      after(removals, in: parts)
+      parts.generations?.bump([record.key.hash])
+      return true
     }
   }
 
+  /// Returns nil if the response is not stored any more.
   private static func update(
-    _ record: CacheRecord, now: Timestamp, _ connection: SQLiteConnection
-  ) throws(CacheError) -> Bool {
+    _ record: CacheRecord, _ connection: SQLiteConnection
+  ) throws(CacheError) -> Removals? {
     let id = Int64(bitPattern: record.sequence)
-    var found: (length: Int64, cost: Int64, groups: Int64)?
+    let clause = SelectionClause(.key(record.key))
+    var found: EntryRow?
     try connection.query(
-      "SELECT length, cost, groups FROM entry WHERE id = ? AND hash = ? AND variant = ?",
-      [.integer(id), .hash(record.key.hash), .hash(RecordCodec.variantHash(of: record))]
+      "SELECT \(EntryRow.columns) FROM entry WHERE id = ? AND \(clause.sql)",
+      [.integer(id)] + clause.values
     ) { row in
-      found = (row.integer(0), row.integer(1), row.integer(2))
+      found = EntryRow(row)
       return false
     }
-    guard let found else { return false }
+    guard let found else { return nil }
     let kept = record.storedRanges == nil ? record.with(bodyLength: found.length) : record
     let encoded = try RecordCodec.encode(kept)
+    let variant = RecordCodec.variantHash(of: kept)
     var state = try IndexState(connection)
+    // A freshened response may have become the same variant as another one.
+    var removals = Removals()
+    var same: [EntryRow] = []
+    try connection.query(
+      "SELECT \(EntryRow.columns) FROM entry WHERE hash = ? AND variant = ? AND id <> ?",
+      [.hash(record.key.hash), .hash(variant), .integer(id)]
+    ) { row in
+      same.append(EntryRow(row))
+      return true
+    }
+    for row in same {
+      try row.delete(connection)
+      removals.add(row)
+    }
     let groups = Array(Set(record.groups))
     try connection.run(
       """
-      UPDATE entry SET record = ?, mark = ?, invalid = ?, stored = ?, pinned = ?, groups = ?, size = ?
-      WHERE id = ?
+      UPDATE entry SET record = ?, variant = ?, mark = ?, invalid = ?, stored = ?, pinned = ?,
+      groups = ?, size = ? WHERE id = ?
       """,
       [
-        .blob(encoded), .integer(state.nextSequence()),
-        .integer(record.response.isInvalidated ? 1 : 0), .integer(now.seconds),
-        .integer(record.isPinned ? 1 : 0), .integer(Int64(groups.count)),
+        .blob(encoded), .hash(variant), .integer(state.nextSequence()),
+        .integer(record.response.isInvalidated ? 1 : 0),
+        .integer(record.response.responseTime.seconds), .integer(record.isPinned ? 1 : 0),
+        .integer(Int64(groups.count)),
         .integer(NewEntry.size(encoded: encoded.count, length: found.length, cost: found.cost)),
         .integer(id),
       ])
@@ -162,7 +202,8 @@ extension DiskStore {
       try connection.run("DELETE FROM membership WHERE entry = ?", [.integer(id)])
       try NewEntry.insertGroups(groups, origin: record.key.origin, id: id, connection)
     }
+    state.subtract(removals)
     try state.save(connection)
-    return true
+    return removals
   }
 }

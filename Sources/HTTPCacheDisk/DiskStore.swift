@@ -1,4 +1,4 @@
-public import HTTPCacheSemantics
+import HTTPCacheSemantics
 public import HTTPCacheStore
 import Synchronization
 
@@ -50,7 +50,7 @@ public final class DiskStore: CacheStore {
     durability: Durability = .relaxed, verification: Verification = .firstRead,
     clock: any CacheClock = SystemClock()
   ) throws(CacheError) -> DiskStore {
-    let parts = try StoreParts.open(path: directory, durability: durability, damaged: nil)
+    let parts = try StoreParts.open(path: directory, durability: durability)
     let store = DiskStore(
       directory: directory, parts: parts,
       limits: Limits(
@@ -98,13 +98,15 @@ public final class DiskStore: CacheStore {
   /// aside; empty if all was well.
   public var openingNotes: [String] { currentParts.notes }
 
-  /// Whether changes by other processes show in `generation(of:)`. Where they do not, as on a network
-  /// file system, nothing should be kept in memory above this store.
+  /// Whether changes by other processes show in `generation(of:)`. Where they cannot, as on a network
+  /// file system, the generation rises with each call, and nothing can be kept in memory above this
+  /// store.
   public var sharesGenerations: Bool { currentParts.generations != nil }
 
-  /// The state of what is stored for a key: it changes with each commit, by whatever process, that
-  /// stores, replaces, freshens, invalidates or removes something of it. Costs two loads from memory.
-  public func generation(of key: CacheKey) -> Generation { currentParts.generation(of: key.hash) }
+  /// A number that rises after each commit, by whatever process, that stores, replaces, freshens,
+  /// invalidates or removes a response whose key has this hash; it may rise for others as well. Costs
+  /// two loads from memory.
+  public func generation(of hash: UInt64) -> UInt64 { currentParts.generation(of: hash) }
 
   /// A random key of this directory (32 bytes).
   public var secret: [UInt8] { currentParts.secret }
@@ -151,12 +153,12 @@ public final class DiskStore: CacheStore {
     return try reopen(insteadOf: parts, isDamaged: false)
   }
 
-  private func reopen(
+  func reopen(
     insteadOf old: StoreParts, isDamaged: Bool
   ) throws(CacheError) -> StoreParts {
     guard currentParts === old else { return currentParts }
     let new = try StoreParts.open(
-      path: directory, durability: durability, damaged: isDamaged ? old : nil)
+      path: directory, durability: durability, replacing: old, isDamaged: isDamaged)
     self.parts.withLock { $0 = new }
     startSweep(of: new)
     return new

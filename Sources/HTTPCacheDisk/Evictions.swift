@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
@@ -7,8 +8,6 @@ struct Evictions: Sendable {
   let limit: Int
   /// The entry that is being written, which never makes room for itself.
   let protected: Int64
-  /// Hash and size of the entry that is being written, which has to be worth more than its victims.
-  var candidate: (hash: UInt64, size: Int64)?
   var removals = Removals()
   var priorities: [Double] = []
   /// Whether all fits now.
@@ -22,8 +21,6 @@ struct Evictions: Sendable {
 
 extension DiskStore {
   /// Takes out what is least worth keeping until all fits into the capacity.
-  ///
-  /// - Throws: `CacheError.noSpace` if the candidate is worth less than what it would displace.
   func evict(
     _ evictions: inout Evictions, _ state: inout IndexState, _ connection: SQLiteConnection,
     _ parts: StoreParts
@@ -43,12 +40,8 @@ extension DiskStore {
         return
       }
       guard evictions.removals.count < evictions.limit else { return }
-      let victims = try victims(excess: excess, evictions, connection)
+      let victims = try victims(excess: excess, sparing: evictions.protected, connection)
       guard !victims.isEmpty else { return }
-      if let candidate = evictions.candidate {
-        evictions.candidate = nil
-        try admit(candidate, over: victims)
-      }
       var removed = Removals()
       for row in victims {
         try row.delete(connection)
@@ -61,7 +54,7 @@ extension DiskStore {
   }
 
   private func victims(
-    excess: Int64, _ evictions: Evictions, _ connection: SQLiteConnection
+    excess: Int64, sparing id: Int64, _ connection: SQLiteConnection
   ) throws(CacheError) -> [EntryRow] {
     var victims: [EntryRow] = []
     var freed: Int64 = 0
@@ -69,7 +62,7 @@ extension DiskStore {
       """
       SELECT \(EntryRow.columns) FROM entry WHERE pinned = 0 AND id <> ?
       ORDER BY priority, touched LIMIT 256
-      """, [.integer(evictions.protected)]
+      """, [.integer(id)]
     ) { row in
       let victim = EntryRow(row)
       victims.append(victim)
@@ -79,18 +72,29 @@ extension DiskStore {
     return victims
   }
 
-  private func admit(
-    _ candidate: (hash: UInt64, size: Int64), over victims: [EntryRow]
-  ) throws(CacheError) {
-    let isAdmitted = policy.withLock { policy in
-      policy.admits(
-        candidateHash: candidate.hash, size: candidate.size,
-        over: victims.map {
-          EvictionPolicy.Victim(frequency: policy.frequency(of: $0.hash), size: $0.size)
-        })
-    }
-    guard isAdmitted else {
-      throw CacheError(.noSpace, "it is used less than what it would displace")
+  /// What becomes of an entry that is to be stored.
+  enum Admission: Sendable {
+    case admitted
+    /// What would have to go is worth more, all of it above this priority.
+    case refused(bound: Double)
+  }
+
+  /// Asks the policy whether an entry is worth what would have to go for it, if anything.
+  func admission(
+    of entry: NewEntry, _ state: IndexState, _ connection: SQLiteConnection, _ parts: StoreParts
+  ) throws(CacheError) -> Admission {
+    guard !entry.record.isPinned else { return .admitted }
+    let used = try PageCount(connection).liveBytes + state.bodies + parts.fixedBytes
+    let excess = used + entry.size - currentLimits.capacity
+    guard excess > 0 else { return .admitted }
+    let victims = try victims(excess: excess, sparing: 0, connection)
+    return policy.withLock { policy in
+      let hash = entry.record.key.hash
+      let isAdmitted = policy.admits(
+        candidateHash: hash, size: entry.size,
+        over: victims.map { EvictionPolicy.Victim(priority: $0.priority, size: $0.size) })
+      if isAdmitted { return .admitted }
+      return .refused(bound: policy.admissionBound(candidateHash: hash, size: entry.size))
     }
   }
 

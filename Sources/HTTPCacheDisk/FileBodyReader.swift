@@ -58,7 +58,7 @@ final class FileBodyReader: BodyReader {
 
   func clone(to path: String) async throws(CacheError) {
     guard extent.bodyLength == extent.storedLength else {
-      throw CacheError(.io, "only a part of the body is stored")
+      throw CacheError(.unavailable, "only a part of the body is stored")
     }
     let (blocks, checksums, length) = (blocks, checksums, extent.storedLength)
     do throws(CacheError) {

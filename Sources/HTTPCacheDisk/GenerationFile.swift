@@ -63,9 +63,9 @@ final class GenerationFile: @unchecked Sendable {
     return words + Self.headerWords + Int((hash >> 24) % classes)
   }
 
-  func generation(of hash: UInt64, instance: UInt64) -> Generation {
-    Generation(
-      instance: instance, key: shim_atomic_load(cell(hash)), global: shim_atomic_load(words + 1))
+  /// A number that rises with each commit that may concern a key with this hash.
+  func generation(of hash: UInt64) -> UInt64 {
+    shim_atomic_load(cell(hash)) &+ shim_atomic_load(words + 1)
   }
 
   /// After a commit that concerns these keys.

@@ -4,13 +4,6 @@ import Synchronization
 
 /// A body that is being written: what is in its file already, and what is still in memory.
 final class GrowingBody: Sendable {
-  /// How it stands.
-  enum End: Sendable {
-    case growing
-    case complete
-    case failed(CacheError)
-  }
-
   struct State: Sendable {
     /// What was appended but is not in the file yet.
     var chunks: [BodyBytes] = []
@@ -21,21 +14,10 @@ final class GrowingBody: Sendable {
     /// Of the blocks in the file.
     var checksums = BlockChecksums()
     var file: BlockReader?
-    var end = End.growing
-    fileprivate var waiters: [Int: UnsafeContinuation<Void, Never>] = [:]
-    fileprivate var nextWaiter = 0
-
-    fileprivate mutating func takeWaiters() -> [UnsafeContinuation<Void, Never>] {
-      defer { waiters = [:] }
-      return Array(waiters.values)
-    }
+    var isComplete = false
   }
 
-  /// The announced length, if any.
-  let announcedLength: Int64?
   private let state = Mutex(State())
-
-  init(announcedLength: Int64?) { self.announcedLength = announcedLength }
 
   /// How it stands now.
   var snapshot: State { state.withLock { $0 } }
@@ -46,15 +28,13 @@ final class GrowingBody: Sendable {
   ///
   /// - Returns: how many are in memory now.
   func append(_ bytes: BodyBytes) -> Int64 {
-    let (buffered, waiters) = state.withLock { state in
+    state.withLock { state in
       state.chunks.append(bytes)
       // Many small pieces are made one, so that a slice of much costs no more than itself.
       if state.chunks.count >= 256 { state.chunks = [Self.joined(state.chunks)] }
       state.written += Int64(bytes.count)
-      return (state.written - state.flushed, state.takeWaiters())
+      return state.written - state.flushed
     }
-    for waiter in waiters { waiter.resume() }
-    return buffered
   }
 
   /// The bytes in memory in one piece, at most `limit` of them.
@@ -80,36 +60,8 @@ final class GrowingBody: Sendable {
     }
   }
 
-  /// No more will come.
-  func finish(_ end: End) {
-    let waiters = state.withLock { state in
-      if case .growing = state.end { state.end = end }
-      return state.takeWaiters()
-    }
-    for waiter in waiters { waiter.resume() }
-  }
-
-  /// Suspends until there are more than `length` bytes, the end is known, or the task is cancelled.
-  func waitForMore(than length: Int64) async {
-    let id = state.withLock { state in
-      state.nextWaiter += 1
-      return state.nextWaiter
-    }
-    await withTaskCancellationHandler {
-      await withUnsafeContinuation { continuation in
-        let mustWait = state.withLock { state in
-          guard case .growing = state.end, state.written <= length, !Task.isCancelled else {
-            return false
-          }
-          state.waiters[id] = continuation
-          return true
-        }
-        if !mustWait { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
-    }
-  }
+  /// All of it was appended and is stored.
+  func complete() { state.withLock { $0.isComplete = true } }
 
   /// The bytes at `range` of what `chunks` hold one after the other, in one piece.
   static func slice(_ chunks: [BodyBytes], _ range: Range<Int64>) -> BodyBytes {

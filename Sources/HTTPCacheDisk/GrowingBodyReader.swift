@@ -1,69 +1,70 @@
 import HTTPCacheStore
 
-/// Reads a body while it is being written, and waits where it is ahead of the writer.
+/// Reads a body while it is being written: from its file what is there, and the rest from memory.
 final class GrowingBodyReader: BodyReader {
   private let body: GrowingBody
+  private let announcedLength: Int64?
+  private let storedRanges: [Range<Int64>]?
   private let queue: WorkQueue
 
-  init(body: GrowingBody, queue: WorkQueue) {
+  init(body: GrowingBody, record: CacheRecord, queue: WorkQueue) {
     self.body = body
+    announcedLength = record.bodyLength
+    storedRanges = record.storedRanges
     self.queue = queue
   }
 
   var length: Int64? {
     let state = body.snapshot
-    if case .complete = state.end { return state.written }
-    return body.announcedLength
+    return state.isComplete && storedRanges == nil ? state.written : announcedLength
   }
 
   var availableRanges: [Range<Int64>] {
-    let written = body.written
-    return written > 0 ? [0..<written] : []
+    var rest = body.written
+    guard let storedRanges else { return rest > 0 ? [0..<rest] : [] }
+    return storedRanges.compactMap { range in
+      let length = min(rest, range.upperBound - range.lowerBound)
+      rest -= length
+      return length > 0 ? range.lowerBound..<range.lowerBound + length : nil
+    }
   }
 
   var bytesInMemory: BodyBytes? {
     let state = body.snapshot
-    guard case .complete = state.end, state.flushed == 0 else { return nil }
+    guard state.isComplete, state.flushed == 0, storedRanges == nil else { return nil }
     return GrowingBody.joined(state.chunks)
   }
 
   var fileRegion: FileRegion? {
     let state = body.snapshot
-    guard case .complete = state.end, let file = state.file, state.flushed == state.written else {
-      return nil
-    }
+    guard state.isComplete, storedRanges == nil, let file = state.file,
+      state.flushed == state.written
+    else { return nil }
     return FileRegion(
       descriptor: file.file.descriptor, offset: 0, count: state.written,
       isVerified: file.isVerified(blocks: state.checksums.values.count))
   }
 
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
-    guard range.lowerBound >= 0, !range.isEmpty else { return BodyBytes() }
+    let written = body.written
+    let extent = StoredExtent(
+      bodyLength: announcedLength, storedRanges: storedRanges, storedLength: written)
+    guard let place = extent.place(of: range)?.clamped(to: 0..<written) else { return BodyBytes() }
     var parts: [BodyBytes] = []
-    var position = range.lowerBound
-    while position < range.upperBound {
+    var position = place.lowerBound
+    while position < place.upperBound {
       let state = body.snapshot
+      let bytes: BodyBytes
       if position < state.flushed, let file = state.file {
-        let span = position..<min(range.upperBound, state.flushed)
-        let bytes = try await read(span, from: file, state)
-        parts.append(bytes)
-        position += Int64(bytes.count)
-      } else if position < state.written {
-        let bytes = GrowingBody.slice(
-          state.chunks, position - state.flushed..<range.upperBound - state.flushed)
-        parts.append(bytes)
-        position += Int64(bytes.count)
-      } else if !parts.isEmpty {
-        break
+        let span = position..<min(place.upperBound, state.flushed)
+        bytes = try await read(span, from: file, state)
       } else {
-        switch state.end {
-        case .complete: return BodyBytes()
-        case .failed(let error): throw error
-        case .growing: break
-        }
-        if Task.isCancelled { throw CacheError(.closed, "the task that reads was cancelled") }
-        await body.waitForMore(than: position)
+        bytes = GrowingBody.slice(
+          state.chunks, position - state.flushed..<place.upperBound - state.flushed)
       }
+      guard !bytes.isEmpty else { break }
+      parts.append(bytes)
+      position += Int64(bytes.count)
     }
     return GrowingBody.joined(parts)
   }
@@ -83,27 +84,20 @@ final class GrowingBodyReader: BodyReader {
   }
 
   func clone(to path: String) async throws(CacheError) {
-    while true {
-      let state = body.snapshot
-      switch state.end {
-      case .growing:
-        if Task.isCancelled { throw CacheError(.closed, "the task that reads was cancelled") }
-        await body.waitForMore(than: state.written)
-      case .failed(let error): throw error
-      case .complete:
-        try await queue.run { () throws(CacheError) in
-          try FileCopy.make(path) { (file) throws(CacheError) in
-            if let source = state.file {
-              try source.checkAll(length: state.flushed, checksums: state.checksums)
-              try FileCopy.copy(source.file, to: file, length: state.flushed)
-            }
-            let rest = GrowingBody.joined(state.chunks)
-            try rest.withUnsafeBytes { (buffer) throws(CacheError) in
-              try file.write(buffer, at: state.flushed)
-            }
-          }
+    let state = body.snapshot
+    guard state.isComplete, storedRanges == nil else {
+      throw CacheError(.unavailable, "the body is not complete, so it cannot be cloned")
+    }
+    try await queue.run { () throws(CacheError) in
+      try FileCopy.make(path) { (file) throws(CacheError) in
+        if let source = state.file {
+          try source.checkAll(length: state.flushed, checksums: state.checksums)
+          try FileCopy.copy(source.file, to: file, length: state.flushed)
         }
-        return
+        let rest = GrowingBody.joined(state.chunks)
+        try rest.withUnsafeBytes { (buffer) throws(CacheError) in
+          try file.write(buffer, at: state.flushed)
+        }
       }
     }
   }

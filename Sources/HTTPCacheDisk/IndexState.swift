@@ -5,7 +5,7 @@ struct IndexState: Sendable {
   /// The number of changes so far; the next one's id is one higher.
   var sequence: Int64
   var entries: Int64
-  /// Bytes of bodies in files, with the folders they lie in.
+  /// Bytes of bodies in files.
   var bodies: Int64
 
   init(_ connection: SQLiteConnection) throws(CacheError) {

@@ -74,7 +74,7 @@ struct NewEntry: Sendable {
       [
         .integer(id), .hash(key.hash), .hash(RecordCodec.variantHash(of: record)), .integer(id),
         .integer(record.response.isInvalidated ? 1 : 0), .integer(record.isPinned ? 1 : 0),
-        .integer(now.seconds), .integer(now.seconds), .real(priority), .integer(size),
+        .integer(record.response.responseTime.seconds), .integer(now.seconds), .real(priority), .integer(size),
         .integer(cost), .integer(storedLength), .hash(checksums.values.first ?? 0),
         .integer(Int64(key.mode.rawValue)), .integer(Int64(key.methodClass.rawValue)),
         .integer(Int64(groups.count)), .text(key.partition), .text(key.target),

@@ -11,10 +11,12 @@ import HTTPCacheStore
 extension StoreParts {
   /// Opens a folder; makes what is missing, and sets a damaged database aside.
   ///
-  /// - Parameter damaged: parts whose database was found damaged while in use; it is set aside unless
-  ///   somebody else did that already.
+  /// - Parameters:
+  ///   - older: the parts that the new ones take the place of.
+  ///   - isDamaged: whether the older ones' database was found damaged while in use; it is set aside
+  ///     unless somebody else did that already.
   static func open(
-    path: String, durability: Durability, damaged: StoreParts?
+    path: String, durability: Durability, replacing older: StoreParts? = nil, isDamaged: Bool = false
   ) throws(CacheError) -> StoreParts {
     let directory = try CacheDirectory(path: path)
     var notes: [String] = []
@@ -30,7 +32,7 @@ extension StoreParts {
     var wasSetAside = false
     let database: Database
     do throws(CacheError) {
-      if let damaged, directory.databaseIdentity() == damaged.identity {
+      if isDamaged, let older, directory.databaseIdentity() == older.identity {
         throw CacheError(.damaged, "found while in use")
       }
       database = try Database(in: directory, durability: durability)
@@ -50,7 +52,7 @@ extension StoreParts {
       index: DiskIndex(
         path: directory.databasePath, writer: database.connection, durability: durability),
       generations: generations, secret: database.secret, identity: identity, notes: notes,
-      needsSweep: wasSetAside || database.isNew)
+      needsSweep: wasSetAside || database.isNew, replacing: older)
   }
 
   private static func takeLock(of directory: CacheDirectory) throws(CacheError) -> OpenFile {

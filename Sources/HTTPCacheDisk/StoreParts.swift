@@ -14,7 +14,9 @@ final class StoreParts: Sendable {
   /// Whether bodies may lie about that no row knows of.
   let needsSweep: Bool
 
-  private let instance: UInt64
+  // New parts count from where no number of older ones can be.
+  private let firstGeneration: UInt64
+  private let unshared = Atomic<UInt64>(0)
   let identity: FileIdentity
   private let replacements: UInt64
   private let owner = Mutex<OwnerLock?>(nil)
@@ -23,7 +25,7 @@ final class StoreParts: Sendable {
 
   init(
     directory: CacheDirectory, index: DiskIndex, generations: GenerationFile?, secret: [UInt8],
-    identity: FileIdentity, notes: [String], needsSweep: Bool
+    identity: FileIdentity, notes: [String], needsSweep: Bool, replacing older: StoreParts?
   ) {
     self.directory = directory
     self.index = index
@@ -32,7 +34,7 @@ final class StoreParts: Sendable {
     self.identity = identity
     self.notes = notes
     self.needsSweep = needsSweep
-    instance = UInt64.random(in: .min ... .max)
+    firstGeneration = older.map { $0.firstGeneration &+ 1 << 48 } ?? 0
     replacements = generations?.replacements ?? 0
   }
 
@@ -51,9 +53,10 @@ final class StoreParts: Sendable {
   /// Bytes of the log now.
   var logBytes: Int64 { directory.size(of: CacheDirectory.databaseName + "-wal") }
 
-  /// Bytes that are there whatever is stored: the counters, and the index of the log.
+  /// Bytes that go with no single entry: the counters, the index of the log, the folders.
   var fixedBytes: Int64 {
     Int64(generations == nil ? 0 : GenerationFile.byteCount) + Self.logIndexBytes
+      + directory.folderBytes
   }
 
   private static let logIndexBytes: Int64 = 32 << 10
@@ -72,9 +75,13 @@ final class StoreParts: Sendable {
     return found
   }
 
-  func generation(of hash: UInt64) -> Generation {
-    generations?.generation(of: hash, instance: instance)
-      ?? Generation(instance: instance, key: 0, global: 0)
+  /// A number that rises with each commit that may concern a key with this hash. Where nothing tells of
+  /// other processes it rises with each call, so that nothing in memory is ever believed.
+  func generation(of hash: UInt64) -> UInt64 {
+    guard let generations else {
+      return firstGeneration &+ unshared.add(1, ordering: .relaxed).newValue
+    }
+    return firstGeneration &+ generations.generation(of: hash)
   }
 
   /// A new name for a body, which no sweep takes until `finished` is called.

@@ -67,7 +67,7 @@ final class MemoryBodyReader: BodyReader {
 
   func clone(to path: String) async throws(CacheError) {
     guard let bytes = bytesInMemory else {
-      throw CacheError(.io, "only a part of the body is stored")
+      throw CacheError(.unavailable, "only a part of the body is stored")
     }
     try await queue.run { () throws(CacheError) in
       try FileCopy.make(path) { (file) throws(CacheError) in

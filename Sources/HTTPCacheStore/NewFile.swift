@@ -20,7 +20,9 @@ enum NewFile {
       self.continuation = continuation
     }
 
-    func run() { continuation.resume(returning: NewFile.writeNow(bytes, to: path)) }
+    func run() { finish(NewFile.writeNow(bytes, to: path)) }
+
+    func finish(_ error: CacheError?) { continuation.resume(returning: error) }
   }
 
   /// Writes a file with mode 0600; on failure nothing is left of it.
@@ -28,35 +30,40 @@ enum NewFile {
   /// - Throws: `CacheError.io`, also if something exists at `path`; `CacheError.noSpace`.
   static func make(_ bytes: BodyBytes, at path: String) async throws(CacheError) {
     let error = await withCheckedContinuation { continuation in
-      start(Job(bytes, path, continuation))
+      let job = Job(bytes, path, continuation)
+      let status = startThread(Unmanaged.passRetained(job).toOpaque())
+      if status != 0 { job.finish(failure(status, "no thread to write with")) }
     }
     if let error { throw error }
   }
 
-  private static func start(_ job: Job) {
-    let context = Unmanaged.passRetained(job)
-    #if canImport(Darwin)
-      var thread: pthread_t?
-      let status = pthread_create(&thread, nil, { run($0) }, context.toOpaque())
-      if status == 0, let thread { pthread_detach(thread) }
-    #elseif canImport(Glibc)
+  #if canImport(Darwin)
+    private typealias Entry = @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?
+    private static let entry: Entry = { context in
+      Unmanaged<Job>.fromOpaque(context).takeRetainedValue().run()
+      return nil
+    }
+  #else
+    private typealias Entry = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+    private static let entry: Entry = { context in
+      if let context { Unmanaged<Job>.fromOpaque(context).takeRetainedValue().run() }
+      return nil
+    }
+  #endif
+
+  // Takes over the job that `context` retains, unless it returns an error number.
+  private static func startThread(_ context: UnsafeMutableRawPointer) -> Int32 {
+    #if canImport(Glibc)
       var thread = pthread_t()
-      let status = pthread_create(&thread, nil, { run($0) }, context.toOpaque())
+      let status = pthread_create(&thread, nil, entry, context)
       if status == 0 { pthread_detach(thread) }
     #else
       var thread: pthread_t?
-      let status = pthread_create(&thread, nil, { run($0) }, context.toOpaque())
+      let status = pthread_create(&thread, nil, entry, context)
       if status == 0, let thread { pthread_detach(thread) }
     #endif
-    if status != 0 {
-      context.release()
-      job.continuation.resume(returning: CacheError(.io, "no thread to write with: \(text(status))"))
-    }
-  }
-
-  private static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let context { Unmanaged<Job>.fromOpaque(context).takeRetainedValue().run() }
-    return nil
+    if status != 0 { Unmanaged<Job>.fromOpaque(context).release() }
+    return status
   }
 
   private static func writeNow(_ bytes: BodyBytes, to path: String) -> CacheError? {

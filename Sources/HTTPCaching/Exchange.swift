@@ -73,7 +73,7 @@ struct Exchange: Sendable {
     }
     if (500...599).contains(response.status.code), let index = selected,
       case .useStale(let allowance) = Reuse.afterFailure(
-        stored: candidates[index], directives: directives, policy: policy, rules: rules,
+        stored: candidates[index], request: request, directives: directives, policy: policy, rules: rules,
         now: responseTime, failure: .serverError(response.status.code))
     {
       return .answerStale(answer(index, allowance: allowance, now: responseTime))
@@ -92,7 +92,7 @@ struct Exchange: Sendable {
   func failed(_ error: UpstreamError, now: Timestamp) -> FailureAction {
     guard error.kind != .cancelled, let index = selected,
       case .useStale(let allowance) = Reuse.afterFailure(
-        stored: candidates[index], directives: directives, policy: policy, rules: rules, now: now,
+        stored: candidates[index], request: request, directives: directives, policy: policy, rules: rules, now: now,
         failure: .unreachable)
     else { return .fail }
     return .answerStale(answer(index, allowance: allowance, now: now))
@@ -212,7 +212,7 @@ struct Exchange: Sendable {
       let index = forward.validating[position]
       candidates[index] = Freshening.updated(
         candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
-        rules: rules)
+        rules: rules, validating: request, digest: digest)
     }
     let index = forward.validating[first]
     selected = index
@@ -256,7 +256,7 @@ struct Exchange: Sendable {
     guard request.method == .head, response.status.code == 200, let index = selected else { return [] }
     switch Freshening.updatedByHead(
       candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
-      rules: rules)
+      rules: rules, validating: request, digest: digest)
     {
     case .update(let stored): return [RecordUpdate(index: index, response: stored)]
     case .invalidate:

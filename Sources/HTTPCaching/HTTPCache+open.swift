@@ -25,15 +25,7 @@ extension HTTPCache {
         configuration.observer?.cache(
           did: .storeFailed(operation: "open", CacheError(.damaged, note)))
       }
-      guard configuration.memoryCapacity > 0, disk.sharesGenerations else {
-        return HTTPCache(configuration: configuration, store: disk)
-      }
-      let observer = configuration.observer
-      return HTTPCache(
-        configuration: configuration,
-        store: TieredStore(memory: memory, base: disk) { operation, error in
-          observer?.cache(did: .storeFailed(operation: operation, error))
-        })
+      return HTTPCache(configuration: configuration, store: disk)
     } catch {
       if error.code == .newerFormat { throw error }
       configuration.observer?.cache(did: .storeFailed(operation: "open", error))

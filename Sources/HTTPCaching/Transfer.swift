@@ -168,6 +168,9 @@ final class Transfer: Sendable {
           try Task.checkCancellation()
           break
         }
+        guard held == nil else {
+          throw UpstreamError(.protocol, "the body is longer than its Content-Length")
+        }
         if isStoring {
           do throws(CacheError) {
             try await writer.append(bytes)

@@ -1,3 +1,4 @@
+import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
@@ -23,7 +24,7 @@ struct CoalescingTests {
 
   @Test("one request goes to the origin, all get its response")
   func collapsed() async throws {
-    kitchen.origin.always(200, ["Cache-Control": "max-age=10"], "body")
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
     let answers = try await together(20, expecting: 1)
     #expect(answers.count == 20)
     #expect(answers.allSatisfy { $0.text == "body" })
@@ -35,7 +36,7 @@ struct CoalescingTests {
   ])
   func notShared(cacheControl: String) async throws {
     kitchen.origin.answers { _, number in
-      (200, ["Cache-Control": cacheControl, "ETag": "\"\(number)\""], "\(number)")
+      (200, [.cacheControl: cacheControl, .eTag: "\"\(number)\""], "\(number)")
     }
     let answers = try await together(5, expecting: 1)
     #expect(Set(answers.map(\.text)).count == kitchen.origin.requests.count)
@@ -47,7 +48,7 @@ struct CoalescingTests {
     HTTPFields([HTTPField(name: .ifNoneMatch, value: "\"x\"")]),
   ])
   func neverWait(fields: HTTPFields) async throws {
-    kitchen.origin.always(200, ["Cache-Control": "max-age=10"], "body")
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
     _ = try await together(4, fields, expecting: 4)
     #expect(kitchen.origin.requests.count == 4)
   }
@@ -55,7 +56,7 @@ struct CoalescingTests {
   @Test("authorized requests do not wait in a shared cache")
   func authorized() async throws {
     let kitchen = Kitchen(rules: CacheRules(mode: .shared))
-    kitchen.origin.always(200, ["Cache-Control": "max-age=10"], "body")
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
     kitchen.origin.hold()
     async let first = kitchen.get("/", [.authorization: "a"])
     async let second = kitchen.get("/", [.authorization: "b"])
@@ -68,7 +69,7 @@ struct CoalescingTests {
   func otherVariant() async throws {
     kitchen.origin.answers { request, _ in
       let language = request.headerFields[.acceptLanguage] ?? ""
-      return (200, ["Cache-Control": "max-age=10", "Vary": "Accept-Language"], language)
+      return (200, [.cacheControl: "max-age=10", .vary: "Accept-Language"], language)
     }
     kitchen.origin.hold()
     async let german = kitchen.get("/", [.acceptLanguage: "de"])
@@ -82,7 +83,7 @@ struct CoalescingTests {
 
   @Test("a leader that fails passes the lead on once")
   func passedOn() async throws {
-    kitchen.origin.always(200, ["Cache-Control": "max-age=10"], "body")
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
     kitchen.origin.fails(.unreachable, times: 1)
     kitchen.origin.hold()
     let results = await withTaskGroup(of: Kitchen.Answer?.self) { group in
@@ -98,7 +99,7 @@ struct CoalescingTests {
 
   @Test("a leader whose caller leaves before the head does not take the others along")
   func leaderLeaves() async throws {
-    kitchen.origin.always(200, ["Cache-Control": "max-age=10"], "body")
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
     kitchen.origin.hold()
     let leader = Task { try await kitchen.get("/") }
     await kitchen.origin.arrived(1)
@@ -111,14 +112,16 @@ struct CoalescingTests {
 
   @Test("a follower streams while the leader still receives")
   func streamsAlong() async throws {
-    let body = TestBody(piece: [1, 2, 3], count: 3, announced: 9)
-    kitchen.origin.streams(["Cache-Control": "max-age=10"]) { _ in body }
+    let gate = Gate()
+    let body = TestBody(piece: [1, 2, 3], count: 3, announced: 9, gate: (at: 2, gate: gate))
+    kitchen.origin.streams([.cacheControl: "max-age=10"]) { _ in body }
     let leader = try await kitchen.respond("/")
     let first = try await leader.body.source.next()
     #expect(first?.array == [1, 2, 3])
     let follower = try await kitchen.respond("/")
     #expect(follower.outcome.isCollapsed)
     #expect(try await follower.body.source.next()?.array == [1, 2, 3])
+    gate.open()
     async let rest = leader.body.collect()
     async let all = follower.body.collect()
     #expect(try await rest.count == 6)

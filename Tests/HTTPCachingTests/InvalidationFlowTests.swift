@@ -1,3 +1,4 @@
+import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
@@ -6,9 +7,9 @@ struct InvalidationFlowTests {
   private let kitchen = Kitchen()
 
   private func stored(_ paths: String...) async throws {
-    kitchen.origin.always(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "old")
+    kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"1\""], "old")
     for path in paths { try await kitchen.get(path) }
-    kitchen.origin.always(200, ["Cache-Control": "max-age=60", "ETag": "\"2\""], "new")
+    kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"2\""], "new")
   }
 
   @Test("an unsafe method invalidates its target", arguments: [
@@ -24,11 +25,11 @@ struct InvalidationFlowTests {
   @Test("Location and Content-Location on the same origin too, on another not")
   func locations() async throws {
     try await stored("/a", "/b", "/c")
-    kitchen.origin.always(201, ["Location": "/a", "Content-Location": "https://example.com/b"], "")
+    kitchen.origin.always(201, [.location: "/a", .contentLocation: "https://example.com/b"], "")
     try await kitchen.get("/make", method: .post)
-    kitchen.origin.always(201, ["Location": "https://evil.example/c"], "")
+    kitchen.origin.always(201, [.location: "https://evil.example/c"], "")
     try await kitchen.get("/make", method: .post)
-    kitchen.origin.always(200, ["Cache-Control": "max-age=60"], "new")
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "new")
     #expect(try await kitchen.get("/a").text == "new")
     #expect(try await kitchen.get("/b").text == "new")
     #expect(try await kitchen.get("/c").text == "old")

@@ -6,7 +6,7 @@ struct ObserverTests {
   @Test("miss, stored, hit: in order, once each")
   func events() async throws {
     let kitchen = Kitchen()
-    kitchen.origin.always(200, ["Cache-Control": "max-age=60"], "body")
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
     try await kitchen.get("/")
     try await kitchen.get("/")
     let outcomes = kitchen.events.events.compactMap { event -> CacheOutcome? in
@@ -29,7 +29,7 @@ struct ObserverTests {
   @Test("why a response was not stored is an event with its section")
   func refusal() async throws {
     let kitchen = Kitchen()
-    kitchen.origin.always(200, ["Cache-Control": "no-store"], "body")
+    kitchen.origin.always(200, [.cacheControl: "no-store"], "body")
     let answer = try await kitchen.get("/")
     guard case .forwarded(_, _, storage: .doNotStore(let refusal), _) = answer.outcome else {
       return #expect(Bool(false), "\(answer.outcome)")
@@ -41,7 +41,7 @@ struct ObserverTests {
   @Test("a response without Date gets one (RFC 9110 §6.6.1)")
   func date() async throws {
     let kitchen = Kitchen()
-    kitchen.origin.always(200, ["Cache-Control": "no-store"], "body")
+    kitchen.origin.always(200, [.cacheControl: "no-store"], "body")
     #expect(try await kitchen.get("/").head.headerFields[.date] == "Tue, 14 Nov 2023 22:13:20 GMT")
   }
 

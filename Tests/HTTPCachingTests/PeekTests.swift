@@ -1,3 +1,4 @@
+import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
@@ -7,7 +8,7 @@ struct PeekTests {
 
   @Test("fresh and in memory: answered, with Age")
   func fresh() async throws {
-    kitchen.origin.always(200, ["Cache-Control": "max-age=60"], "body")
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
     try await kitchen.get("/")
     kitchen.clock.advance(by: 7)
     let answer = try #require(kitchen.cache.peek(kitchen.request("/")))
@@ -17,7 +18,7 @@ struct PeekTests {
 
   @Test("anything else is left to respond")
   func others() async throws {
-    kitchen.origin.always(200, ["Cache-Control": "max-age=60"], "body")
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
     #expect(kitchen.cache.peek(kitchen.request("/")) == nil)
     try await kitchen.get("/")
     #expect(kitchen.cache.peek(kitchen.request("/", method: .post)) == nil)

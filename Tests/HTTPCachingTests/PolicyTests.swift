@@ -8,9 +8,9 @@ struct PolicyTests {
   private let kitchen = Kitchen()
 
   private func prepared(_ cacheControl: String = "max-age=60") async throws -> Kitchen {
-    kitchen.origin.always(200, ["Cache-Control": cacheControl, "ETag": "\"1\""], "one")
+    kitchen.origin.always(200, [.cacheControl: cacheControl, .eTag: "\"1\""], "one")
     _ = try await kitchen.get("/")
-    kitchen.origin.always(200, ["Cache-Control": cacheControl, "ETag": "\"2\""], "two")
+    kitchen.origin.always(200, [.cacheControl: cacheControl, .eTag: "\"2\""], "two")
     return kitchen
   }
 
@@ -44,7 +44,7 @@ struct PolicyTests {
   @Test("revalidate: the store is used only after the origin confirmed it")
   func revalidate() async throws {
     let kitchen = try await prepared()
-    kitchen.origin.always(304, ["ETag": "\"1\""], "")
+    kitchen.origin.always(304, [.eTag: "\"1\""], "")
     let answer = try await kitchen.get("/", policy: .revalidate)
     #expect(answer.text == "one")
     #expect(answer.status == 200)

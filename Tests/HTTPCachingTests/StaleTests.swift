@@ -8,7 +8,7 @@ struct StaleTests {
 
   @Test("an unreachable origin: the stale response, and the outcome says so")
   func disconnected() async throws {
-    kitchen.origin.always(200, ["Cache-Control": "max-age=10"], "old")
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "old")
     _ = try await kitchen.get("/")
     kitchen.clock.advance(by: 20)
     kitchen.origin.fails(.unreachable)
@@ -21,7 +21,7 @@ struct StaleTests {
     "max-age=10, must-revalidate", "max-age=10, no-cache",
   ])
   func forbidden(cacheControl: String) async throws {
-    kitchen.origin.always(200, ["Cache-Control": cacheControl, "ETag": "\"a\""], "old")
+    kitchen.origin.always(200, [.cacheControl: cacheControl, .eTag: "\"a\""], "old")
     _ = try await kitchen.get("/")
     kitchen.clock.advance(by: 20)
     kitchen.origin.fails(.unreachable)
@@ -31,7 +31,7 @@ struct StaleTests {
   @Test("the switch turns it off")
   func switchedOff() async throws {
     let kitchen = Kitchen(rules: CacheRules(allowsStaleWhenDisconnected: false))
-    kitchen.origin.always(200, ["Cache-Control": "max-age=10"], "old")
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "old")
     _ = try await kitchen.get("/")
     kitchen.clock.advance(by: 20)
     kitchen.origin.fails(.unreachable)
@@ -40,7 +40,7 @@ struct StaleTests {
 
   @Test("stale-if-error: a 5xx gives way to the stale response, inside the window only")
   func staleIfError() async throws {
-    kitchen.origin.always(200, ["Cache-Control": "max-age=10, stale-if-error=60"], "old")
+    kitchen.origin.always(200, [.cacheControl: "max-age=10, stale-if-error=60"], "old")
     _ = try await kitchen.get("/")
     kitchen.clock.advance(by: 20)
     kitchen.origin.always(503, [:], "busy")
@@ -54,11 +54,11 @@ struct StaleTests {
   @Test("stale-while-revalidate: stale at once, validated once in the background, then fresh")
   func staleWhileRevalidate() async throws {
     kitchen.origin.always(
-      200, ["Cache-Control": "max-age=10, stale-while-revalidate=60", "ETag": "\"a\""], "old")
+      200, [.cacheControl: "max-age=10, stale-while-revalidate=60", .eTag: "\"a\""], "old")
     _ = try await kitchen.get("/")
     kitchen.clock.advance(by: 20)
     kitchen.origin.always(
-      200, ["Cache-Control": "max-age=10, stale-while-revalidate=60", "ETag": "\"b\""], "new")
+      200, [.cacheControl: "max-age=10, stale-while-revalidate=60", .eTag: "\"b\""], "new")
     let answer = try await kitchen.get("/")
     #expect(answer.text == "old")
     #expect(answer.outcome == .hit(age: 20, lifetime: 10, allowance: .whileRevalidate))

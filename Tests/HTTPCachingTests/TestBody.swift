@@ -1,3 +1,4 @@
+import HTTPCacheTesting
 import HTTPCaching
 import Synchronization
 
@@ -7,15 +8,18 @@ final class TestBody: BodySource {
   private let piece: BodyBytes
   private let count: Int
   private let failsAt: Int?
+  private let gate: (at: Int, gate: Gate)?
   let length: Int64?
   let trailers: HTTPFields
 
   init(
-    piece: [UInt8], count: Int, announced: Int64? = nil, failsAt: Int? = nil, trailers: HTTPFields = [:]
+    piece: [UInt8], count: Int, announced: Int64? = nil, failsAt: Int? = nil,
+    gate: (at: Int, gate: Gate)? = nil, trailers: HTTPFields = [:]
   ) {
     self.piece = BodyBytes(piece)
     self.count = count
     self.failsAt = failsAt
+    self.gate = gate
     self.trailers = trailers
     length = announced
     state = Mutex((0, false))
@@ -30,6 +34,7 @@ final class TestBody: BodySource {
       return (state.next, state.isCancelled)
     }
     if isCancelled { return nil }
+    if let gate, gate.at == number { try await gate.gate.pass() }
     if number == failsAt { throw UpstreamError(.protocol, "the origin closed early") }
     return number < count ? piece : nil
   }

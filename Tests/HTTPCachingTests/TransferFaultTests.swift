@@ -4,7 +4,7 @@ import Testing
 @Suite("Transfers: nothing incomplete is stored as complete")
 struct TransferFaultTests {
   private let kitchen = Kitchen()
-  private let fields: HTTPFields = ["Cache-Control": "max-age=10"]
+  private let fields: HTTPFields = [.cacheControl: "max-age=10"]
 
   private func storedCount() async throws -> Int {
     try await kitchen.cache.store.entries(.all, after: nil, limit: 10).entries.count

@@ -8,10 +8,10 @@ struct ValidationFlowTests {
 
   @Test("304 freshens: the stored body with the new fields, fresh again")
   func freshens() async throws {
-    kitchen.origin.always(200, ["Cache-Control": "max-age=10", "ETag": "\"a\"", "X-N": "1"], "body")
+    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\"", .xN: "1"], "body")
     _ = try await kitchen.get("/")
     kitchen.clock.advance(by: 11)
-    kitchen.origin.always(304, ["Cache-Control": "max-age=100", "ETag": "\"a\"", "X-N": "2"], "")
+    kitchen.origin.always(304, [.cacheControl: "max-age=100", .eTag: "\"a\"", .xN: "2"], "")
     let validated = try await kitchen.get("/")
     #expect(validated.text == "body")
     #expect(validated.head.headerFields[.xN] == "2")
@@ -22,10 +22,10 @@ struct ValidationFlowTests {
 
   @Test("200 to a validation replaces what was stored")
   func replaces() async throws {
-    kitchen.origin.always(200, ["Cache-Control": "max-age=10", "ETag": "\"a\""], "old")
+    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "old")
     _ = try await kitchen.get("/")
     kitchen.clock.advance(by: 11)
-    kitchen.origin.always(200, ["Cache-Control": "max-age=10", "ETag": "\"b\""], "new")
+    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"b\""], "new")
     #expect(try await kitchen.get("/").text == "new")
     #expect(try await kitchen.get("/").text == "new")
     #expect(kitchen.origin.requests.count == 2)
@@ -33,12 +33,12 @@ struct ValidationFlowTests {
 
   @Test("304 for what is not stored: asked again without the condition")
   func unknown304() async throws {
-    kitchen.origin.always(200, ["Cache-Control": "max-age=10", "ETag": "\"a\""], "old")
+    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "old")
     _ = try await kitchen.get("/")
     kitchen.clock.advance(by: 11)
     kitchen.origin.answers { request, _ in
       request.headerFields[.ifNoneMatch] != nil
-        ? (304, ["ETag": "\"never seen\""], "") : (200, ["ETag": "\"b\""], "new")
+        ? (304, [.eTag: "\"never seen\""], "") : (200, [.eTag: "\"b\""], "new")
     }
     #expect(try await kitchen.get("/").text == "new")
     #expect(kitchen.origin.requests.count == 3)
@@ -46,7 +46,7 @@ struct ValidationFlowTests {
 
   @Test("the client's own condition is answered from the store (§4.3.2)")
   func clientCondition() async throws {
-    kitchen.origin.always(200, ["Cache-Control": "max-age=10", "ETag": "\"a\""], "body")
+    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "body")
     _ = try await kitchen.get("/")
     let answer = try await kitchen.get("/", [.ifNoneMatch: "\"a\""])
     #expect(answer.status == 304)
@@ -56,7 +56,7 @@ struct ValidationFlowTests {
 
   @Test("a range of a complete stored response is served from it (RFC 9110 §14.2)")
   func range() async throws {
-    kitchen.origin.always(200, ["Cache-Control": "max-age=10", "ETag": "\"a\""], "0123456789")
+    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "0123456789")
     _ = try await kitchen.get("/")
     let part = try await kitchen.get("/", [.range: "bytes=2-4"])
     #expect(part.status == 206)
@@ -71,10 +71,10 @@ struct ValidationFlowTests {
   @Test("a new response that must not be stored ends the use of the old one")
   func superseded() async throws {
     kitchen.origin.always(
-      200, ["Cache-Control": "max-age=10, stale-while-revalidate=1000", "ETag": "\"a\""], "old")
+      200, [.cacheControl: "max-age=10, stale-while-revalidate=1000", .eTag: "\"a\""], "old")
     _ = try await kitchen.get("/")
     kitchen.clock.advance(by: 11)
-    kitchen.origin.always(200, ["Cache-Control": "no-store"], "new")
+    kitchen.origin.always(200, [.cacheControl: "no-store"], "new")
     #expect(try await kitchen.get("/", policy: .revalidate).text == "new")
     #expect(try await kitchen.get("/").text == "new", "not the old one while revalidating")
     kitchen.origin.fails(.unreachable)
@@ -83,7 +83,7 @@ struct ValidationFlowTests {
 
   @Test("HEAD is answered from a stored GET, without content")
   func head() async throws {
-    kitchen.origin.always(200, ["Cache-Control": "max-age=10"], "body")
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
     _ = try await kitchen.get("/")
     let answer = try await kitchen.get("/", method: .head)
     #expect(answer.status == 200)
@@ -96,7 +96,7 @@ struct ValidationFlowTests {
   func vary() async throws {
     kitchen.origin.answers { request, _ in
       let language = request.headerFields[.acceptLanguage] ?? "none"
-      return (200, ["Cache-Control": "max-age=10", "Vary": "Accept-Language"], language)
+      return (200, [.cacheControl: "max-age=10", .vary: "Accept-Language"], language)
     }
     for language in ["de", "fr", "de", "fr"] {
       #expect(try await kitchen.get("/", [.acceptLanguage: language]).text == language)
@@ -107,7 +107,7 @@ struct ValidationFlowTests {
   @Test("a secret that Vary nominates selects, and is not stored")
   func secretVary() async throws {
     kitchen.origin.answers { request, _ in
-      (200, ["Cache-Control": "max-age=10", "Vary": "Cookie"], request.headerFields[.cookie] ?? "")
+      (200, [.cacheControl: "max-age=10", .vary: "Cookie"], request.headerFields[.cookie] ?? "")
     }
     #expect(try await kitchen.get("/", [.cookie: "id=alice"]).text == "id=alice")
     #expect(try await kitchen.get("/", [.cookie: "id=bob"]).text == "id=bob")

@@ -305,6 +305,9 @@ final class ByteStream: Sendable {
 
   // MARK: What the channel tells
 
+  /// Whether the channel was asked to read and has not done so.
+  var isAwaited: Bool { state.withLock { $0.isReading } }
+
   /// Bytes arrived.
   func received(_ buffer: ByteBuffer) {
     guard buffer.readableBytes > 0 else { return }

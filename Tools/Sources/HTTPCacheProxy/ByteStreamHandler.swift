@@ -8,6 +8,12 @@ final class ByteStreamHandler: ChannelInboundHandler {
 
   init(_ stream: ByteStream) { self.stream = stream }
 
+  func channelActive(context: ChannelHandlerContext) {
+    // A read that was asked for before the channel was active is lost.
+    if stream.isAwaited { context.read() }
+    context.fireChannelActive()
+  }
+
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     stream.received(unwrapInboundIn(data))
   }

@@ -78,6 +78,7 @@ struct ClientExchange: Sendable {
       guard result.isReusable, await drained(body) else { return .close }
       return .next
     } catch {
+      configuration.logger.info("\(head.method) \(head.target): the answer broke off: \(error)")
       answer.body.source.cancel()
       body?.cancel()
       connection.log(head, response.status.code, 0, started, "\(answer.label)-aborted")
