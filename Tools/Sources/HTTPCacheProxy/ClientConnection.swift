@@ -4,8 +4,6 @@ import NIOCore
 
 /// Serves one client: its requests one after the other, answers in their order (RFC 9112 §9.3.2).
 struct ClientConnection: Sendable {
-  private static let drainLimit: Int64 = 256 << 10
-
   let stream: ByteStream
   let context: ProxyContext
   let address: String
@@ -49,6 +47,7 @@ struct ClientConnection: Sendable {
         // Nothing to say to who has not begun; the time of a head is one of a client's (§15.5.9).
         if !context.registry.isIdle(stream) {
           await refuse(Refusal(.requestTimeout, "the request took too long", closes: true), nil)
+          await stream.closeLingering()
         }
         break
       } catch {

@@ -50,8 +50,11 @@ struct ClientExchange: Sendable {
         if interim.status.code == 100, !asked.passes() { return }
         try? await writer.sendInterim(interim)
       }
+      // After the final answer nobody is told to go on.
+      _ = asked.passes()
       return await send(answer, body)
     } catch {
+      _ = asked.passes()
       return await failed(error, body)
     }
   }

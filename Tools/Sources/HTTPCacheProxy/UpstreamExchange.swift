@@ -51,7 +51,9 @@ struct UpstreamExchange: Sendable {
       } catch StreamError.failed(let cause) where count == 0 && !(cause is NIOSSLError) {
         throw cause is IOError ? ClosedBeforeResponse() : StreamError.failed(cause)
       }
-      guard let head = received else { throw ClosedBeforeResponse() }
+      guard let head = received else {
+        throw count == 0 ? ClosedBeforeResponse() : ProtocolViolation("nothing after an interim response")
+      }
       if head.status.code >= 200 { return head }
       if head.status.code == 101 {
         guard upgrade else { throw ProtocolViolation("101 though nothing was asked for (RFC 9110 §15.2.2)") }

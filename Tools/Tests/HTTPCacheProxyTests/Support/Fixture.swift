@@ -1,0 +1,63 @@
+import HTTPCaching
+import Logging
+import NIOCore
+import NIOPosix
+
+@testable import HTTPCacheProxy
+
+/// A proxy in front of a hand-written origin.
+struct Fixture: Sendable {
+  let origin: RawOrigin
+  let upstream: NIOUpstream
+  let server: ProxyServer
+  let port: Int
+
+  /// A client of the proxy.
+  func connect() throws -> RawPeer { try RawPeer.connect(port) }
+
+  /// What the origin gets to see of a request, and the client of the origin's response.
+  func exchange(_ request: String, _ response: String) async throws -> (request: String, response: String) {
+    let client = try connect()
+    client.send(request)
+    let (peer, head) = try await origin.acceptRequest()
+    peer.send(response)
+    peer.finish()
+    return (head, try await client.receiveHead())
+  }
+}
+
+/// Runs a test with a proxy that ends with it.
+func withProxy(
+  basePath: String = "", forward: ForwardRules? = nil, upstream: NIOUpstream.Configuration = .init(),
+  configure: (inout ProxyServer.Configuration) -> Void = { _ in },
+  _ body: (Fixture) async throws -> Void
+) async throws {
+  let origin = try RawOrigin()
+  let group = MultiThreadedEventLoopGroup.singleton
+  let mode: ProxyServer.Mode =
+    forward.map { .forward($0) }
+    ?? .reverse(Origin(isSecure: false, host: "127.0.0.1", port: origin.port), basePath: basePath)
+  var configuration = ProxyServer.Configuration(
+    host: "127.0.0.1", port: 0, mode: mode, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+  configure(&configuration)
+  let cache = HTTPCache(configuration: HTTPCache.Configuration(memoryCapacity: 0), store: NoStore())
+  let origins = try NIOUpstream(group: group, configuration: upstream)
+  let server = try await ProxyServer.start(configuration, cache: cache, upstream: origins, group: group)
+  let fixture = Fixture(origin: origin, upstream: origins, server: server, port: server.port ?? 0)
+  do {
+    try await body(fixture)
+  } catch {
+    await server.shutDown(deadline: .zero)
+    throw error
+  }
+  await server.shutDown(deadline: .zero)
+}
+
+/// The value of a field in a head, or nil.
+func field(_ name: String, in head: String) -> String? {
+  for line in head.split(separator: "\r\n").dropFirst() {
+    guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name.lowercased() else { continue }
+    return String(line[line.index(after: colon)...].drop { $0 == " " })
+  }
+  return nil
+}

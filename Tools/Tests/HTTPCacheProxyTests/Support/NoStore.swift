@@ -1,0 +1,22 @@
+import HTTPCaching
+
+/// A store that keeps nothing, so that every request reaches the origin.
+final class NoStore: CacheStore {
+  func peek(_ key: CacheKey) -> PeekResult { .absent }
+  func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] { [] }
+  func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter {
+    throw CacheError(.unavailable, "nothing is kept")
+  }
+  func update(_ record: CacheRecord) async throws(CacheError) -> Bool { false }
+  func remove(_ selection: CacheSelection) async throws(CacheError) -> Int { 0 }
+  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? { 0 }
+  func entries(
+    _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
+  ) async throws(CacheError) -> EntryPage { EntryPage(entries: [], next: nil) }
+  var usage: StoreUsage { StoreUsage() }
+  let secret = [UInt8](repeating: 7, count: 32)
+  func count(_ counts: CacheCounts) {}
+  func counts() async throws(CacheError) -> CacheCounts { CacheCounts() }
+  func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {}
+  func flush() async {}
+}

@@ -1,0 +1,220 @@
+import Dispatch
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A TCP connection that sends exactly the bytes it is told to, and shows exactly those it gets.
+final class RawPeer: Sendable {
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// How long anything may take before a test fails.
+  static let patience: Int32 = 10_000
+
+  private let descriptor: Int32
+  private let queue = DispatchQueue(label: "raw peer")
+  private let inbox = Inbox()
+
+  private final class Inbox: @unchecked Sendable {
+    // @unchecked Sendable because it is touched on the peer's queue only.
+    var bytes: [UInt8] = []
+    var isEnded = false
+  }
+
+  init(descriptor: Int32) {
+    self.descriptor = descriptor
+    var on: Int32 = 1
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  deinit { Self.closeDescriptor(descriptor) }
+
+  private static func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
+
+  /// Connects to a port of this machine.
+  static func connect(_ port: Int, receiveBuffer: Int32? = nil) throws -> RawPeer {
+    let descriptor = socket(AF_INET, streamType, 0)
+    guard descriptor >= 0 else { throw Failure(description: "socket: \(errno)") }
+    if var size = receiveBuffer {
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+    let result = withAddress(port) { Self.systemConnect(descriptor, $0, $1) }
+    guard result == 0 else { throw Failure(description: "connect: \(errno)") }
+    return RawPeer(descriptor: descriptor)
+  }
+
+  private static func systemConnect(
+    _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
+  ) -> Int32 {
+    #if canImport(Darwin)
+      Darwin.connect(descriptor, address, length)
+    #elseif canImport(Glibc)
+      Glibc.connect(descriptor, address, length)
+    #elseif canImport(Musl)
+      Musl.connect(descriptor, address, length)
+    #endif
+  }
+
+  static var streamType: Int32 {
+    #if canImport(Glibc)
+      Int32(SOCK_STREAM.rawValue)
+    #else
+      SOCK_STREAM
+    #endif
+  }
+
+  static func withAddress<Result>(
+    _ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+  ) -> Result {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+  }
+
+  /// Sends text, in which every character is one byte.
+  func send(_ text: String) { send(text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }) }
+
+  /// Sends bytes.
+  func send(_ bytes: [UInt8]) { _ = trySend(bytes) }
+
+  /// Sends bytes as far as the system takes them within `milliseconds` of waiting.
+  ///
+  /// - Returns: how many it took.
+  func trySend(_ bytes: [UInt8], milliseconds: Int32 = patience) -> Int {
+    var sent = 0
+    while sent < bytes.count {
+      var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      guard poll(&poller, 1, milliseconds) > 0 else { break }
+      let flags = Int32(MSG_NOSIGNAL.rawMessageFlag) | Int32(MSG_DONTWAIT.rawMessageFlag)
+      let count = bytes[sent...].withUnsafeBytes { Self.systemSend(descriptor, $0.baseAddress, $0.count, flags) }
+      if count <= 0 { break }
+      sent += count
+    }
+    return sent
+  }
+
+  private static func systemSend(
+    _ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32
+  ) -> Int {
+    #if canImport(Darwin)
+      Darwin.send(descriptor, bytes, count, flags)
+    #elseif canImport(Glibc)
+      Glibc.send(descriptor, bytes, count, flags)
+    #elseif canImport(Musl)
+      Musl.send(descriptor, bytes, count, flags)
+    #endif
+  }
+
+  /// Ends the sending side.
+  func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Ends both sides, so that the other one sees the end at once.
+  func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+  /// Everything up to and with `mark`; what follows stays for the next call.
+  func receive(through mark: String) async throws -> String {
+    let mark = mark.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+    return try await take { bytes in
+      guard bytes.count >= mark.count else { return nil }
+      for start in 0...(bytes.count - mark.count) where bytes[start..<start + mark.count].elementsEqual(mark) {
+        return start + mark.count
+      }
+      return nil
+    }
+  }
+
+  /// Exactly `count` bytes.
+  func receive(count: Int) async throws -> String {
+    try await take { $0.count >= count ? count : nil }
+  }
+
+  /// A head up to its empty line.
+  func receiveHead() async throws -> String { try await receive(through: "\r\n\r\n") }
+
+  /// Everything up to the end of the connection.
+  func receiveAll() async throws -> String {
+    try await onQueue {
+      while try self.fill() {}
+      defer { self.inbox.bytes = [] }
+      return Self.text(self.inbox.bytes)
+    }
+  }
+
+  /// Waits for the end and counts what comes before it, keeping nothing.
+  func countAll() async throws -> (count: Int, checksum: UInt64) {
+    try await onQueue {
+      var count = 0
+      var sum: UInt64 = 0
+      repeat {
+        for byte in self.inbox.bytes { sum = sum &* 31 &+ UInt64(byte) }
+        count += self.inbox.bytes.count
+        self.inbox.bytes = []
+      } while try self.fill()
+      return (count, sum)
+    }
+  }
+
+  private func take(_ find: @escaping @Sendable ([UInt8]) -> Int?) async throws -> String {
+    try await onQueue {
+      while true {
+        if let count = find(self.inbox.bytes) {
+          defer { self.inbox.bytes.removeFirst(count) }
+          return Self.text(self.inbox.bytes[..<count])
+        }
+        guard try self.fill() else {
+          throw Failure(description: "the connection ended after \(Self.text(self.inbox.bytes).debugDescription)")
+        }
+      }
+    }
+  }
+
+  private static func text(_ bytes: some Sequence<UInt8>) -> String {
+    var text = ""
+    for byte in bytes { text.unicodeScalars.append(Unicode.Scalar(byte)) }
+    return text
+  }
+
+  private func fill() throws -> Bool {
+    if inbox.isEnded { return false }
+    var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard poll(&poller, 1, Self.patience) > 0 else {
+      throw Failure(description: "nothing came after \(Self.text(inbox.bytes.prefix(2000)).debugDescription)")
+    }
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    let count = recv(descriptor, &buffer, buffer.count, 0)
+    if count <= 0 {
+      inbox.isEnded = true
+      return false
+    }
+    inbox.bytes += buffer[..<count]
+    return true
+  }
+
+  private func onQueue<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Swift.Result { try work() }) }
+    }
+  }
+}
+
+extension FixedWidthInteger {
+  fileprivate var rawMessageFlag: Self { self }
+}
+
+#if canImport(Glibc)
+  extension RawRepresentable where RawValue: FixedWidthInteger {
+    fileprivate var rawMessageFlag: RawValue { rawValue }
+  }
+#endif
