@@ -3,10 +3,10 @@ public import HTTPCacheStore
 import Synchronization
 
 extension DiskStore {
-  /// Begins to store a response; does no input or output yet.
+  /// Begins to store a response; writes nothing yet.
   ///
   /// - Throws: `CacheError.tooLarge`; `CacheError.invalidRequest` for a record that must stay in
-  ///   memory.
+  ///   memory; `CacheError.unavailable` if the directory vanished and cannot be made again.
   public func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
@@ -21,8 +21,12 @@ extension DiskStore {
       throw CacheError(
         .tooLarge, "\(stored) bytes, at most \(limit) are stored", key: record.key)
     }
+    var parts = currentParts
+    if !parts.isCurrent {
+      parts = try await indexQueue.run { [self] () throws(CacheError) in try partsToWrite() }
+    }
     return DiskBodyWriter(
-      store: self, parts: try partsToRead(), record: record, variantLimit: max(1, variantLimit),
+      store: self, parts: parts, record: record, variantLimit: max(1, variantLimit),
       limit: limit)
   }
 

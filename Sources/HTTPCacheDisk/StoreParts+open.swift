@@ -203,5 +203,7 @@ struct Database {
       try connection.execute(
         "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.format)")
     }
+    // The header of the file itself tells from now on whose it is and what format it has.
+    try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
   }
 }

@@ -4,6 +4,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPTypes
+import Synchronization
 import Testing
 
 /// A directory of a test's own, removed when the test lets go of it.
@@ -116,4 +117,11 @@ extension DiskStore {
     let reader = try variant.body.open()
     return try await reader.read(0..<(reader.length ?? 0)).array
   }
+}
+
+/// Counts up.
+final class Counter: Sendable {
+  private let value = Atomic<Int>(0)
+
+  func next() -> Int { value.add(1, ordering: .relaxed).newValue }
 }
