@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
 least=135
-suite=../shared/conformance
+suite=${CONFORMANCE_SUITE:-../shared/conformance}
 rm -f "$results/conformance.count"
 if [ ! -e "$suite/run.py" ] || ! command -v python3 >/dev/null 2>&1; then
   echo "skipped: $suite/run.py or python3 is not there"
@@ -13,8 +13,11 @@ if [ ! -e "$suite/run.py" ] || ! command -v python3 >/dev/null 2>&1; then
 fi
 
 program=${1:-Tools/.build/debug/httpcache}
-port=${CONFORMANCE_PORT:-8080}
-origin=${CONFORMANCE_ORIGIN_PORT:-8000}
+free_port() {
+  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+port=$(free_port)
+origin=$(free_port)
 directory=$(mktemp -d)
 "$program" serve --shared --dir "$directory" --listen "127.0.0.1:$port" \
   --upstream "http://127.0.0.1:$origin" >"$results/serve.log" 2>&1 &
