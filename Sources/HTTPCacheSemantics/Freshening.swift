@@ -5,7 +5,9 @@ public enum Freshening {
   /// Which stored responses a 304 identifies (§4.3.4).
   ///
   /// A strong entity tag identifies all that have it. Weak validators, of which `Last-Modified` is
-  /// one, identify the most recent match. Without any, a single candidate without any is meant.
+  /// one, identify the most recent match. Without any, a single candidate is meant: the origin
+  /// confirmed the one condition it was sent, and RFC 9110 §15.4.5 asks for no `Last-Modified` in
+  /// a 304 (`docs/decisions/0006-a-304-without-validators.md`).
   ///
   /// - Parameters:
   ///   - notModified: the head of the 304.
@@ -31,8 +33,7 @@ public enum Freshening {
         }
         return latest.map { .freshen([$0]) } ?? .noMatch
       }
-      guard candidates.count == 1, !Validation.hasValidator(candidates[0]) else { return .noMatch }
-      return .freshen([0])
+      return candidates.count == 1 ? .freshen([0]) : .noMatch
     }
   }
 

@@ -25,7 +25,15 @@ extension HTTPCache {
         configuration.observer?.cache(
           did: .storeFailed(operation: "open", CacheError(.damaged, note)))
       }
-      return HTTPCache(configuration: configuration, store: disk)
+      guard configuration.memoryCapacity > 0, disk.sharesGenerations else {
+        return HTTPCache(configuration: configuration, store: disk)
+      }
+      let observer = configuration.observer
+      return HTTPCache(
+        configuration: configuration,
+        store: TieredStore(memory: memory, base: disk) { operation, error in
+          observer?.cache(did: .storeFailed(operation: operation, error))
+        })
     } catch {
       if error.code == .newerFormat { throw error }
       configuration.observer?.cache(did: .storeFailed(operation: "open", error))
