@@ -149,7 +149,7 @@ import Testing
   func killedProcess() async throws {
     let directory = try TemporaryDirectory()
     let cache = directory.path("cache")
-    await #expect(processExitsWith: .signal(SIGKILL)) { [cache] in
+    await #expect(processExitsWith: .signal(SIGKILL)) { [cache = cache as String] in
       let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
       for index in 0..<20 {
         try await store.put(try record("/\(index)"), bytes(100_000, seed: UInt64(index + 1)))
