@@ -11,13 +11,21 @@ extension DiskStore {
   /// - Throws: `CacheError`.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     policy.withLock { $0.recordUse(hash: key.hash) }
+    let found = try variants(of: key)
+    if !found.isEmpty { touch(key.hash) }
+    return found
+  }
+
+  /// The variants stored for a key, without counting a use.
+  ///
+  /// - Throws: `CacheError`.
+  public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
     let parts = try partsToRead()
     let context = bodyContext(parts)
     let found = try reading(parts) { (connection) throws(CacheError) in
       try Self.variants(of: key, connection, context: context)
     }
     for (id, error) in found.damaged { context.onDamage(id, error) }
-    if !found.variants.isEmpty { touch(key.hash) }
     return found.variants
   }
 
@@ -90,7 +98,7 @@ extension DiskStore {
     }
   }
 
-  private func touch(_ hash: UInt64) {
+  func touch(_ hash: UInt64) {
     let now = clock.now.seconds
     let isTime = batch.withLock { batch in
       batch.touches[hash] = now
