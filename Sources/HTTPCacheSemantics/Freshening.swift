@@ -33,7 +33,7 @@ public enum Freshening {
         }
         return latest.map { .freshen([$0]) } ?? .noMatch
       }
-      return candidates.count == 1 ? .freshen([0]) : .noMatch
+      return candidates.count == 1 && !fields.contains(.eTag) ? .freshen([0]) : .noMatch
     }
   }
 
