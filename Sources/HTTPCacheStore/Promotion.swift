@@ -25,6 +25,11 @@ final class Promotion: Sendable {
     tier: TieredStore
   ) {
     self.key = key
+    // What memory has a newer response for is passed over.
+    let own = (group?.variants ?? []).filter(\.record.isMemoryOnly)
+    let below = below.filter { variant in
+      !own.contains { $0.record.response.nominated == variant.record.response.nominated }
+    }
     self.below = below
     self.generation = generation
     self.tier = tier
