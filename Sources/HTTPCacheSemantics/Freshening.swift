@@ -5,11 +5,14 @@ public enum Freshening {
   /// Which stored responses a 304 identifies (§4.3.4).
   ///
   /// A strong entity tag identifies all that have it. Weak validators, of which `Last-Modified` is
-  /// one, identify the most recent match. Without any, a single candidate without any is meant.
+  /// one, identify the most recent match. Without any, a single candidate is meant: also one with a
+  /// validator, since a 304 confirms what it was asked about (§4.3.3), and servers are known to
+  /// leave the tag out against RFC 9110 §15.4.5.
   ///
   /// - Parameters:
   ///   - notModified: the head of the 304.
-  ///   - candidates: the responses that could have been chosen for the request, most recent first.
+  ///   - candidates: the responses whose validators the request had and that could have been chosen
+  ///     for it, most recent first.
   public static func decide(
     notModified: HTTPResponse, candidates: [StoredResponse]
   ) -> FresheningDecision {
@@ -31,8 +34,7 @@ public enum Freshening {
         }
         return latest.map { .freshen([$0]) } ?? .noMatch
       }
-      guard candidates.count == 1, !Validation.hasValidator(candidates[0]) else { return .noMatch }
-      return .freshen([0])
+      return candidates.count == 1 ? .freshen([0]) : .noMatch
     }
   }
 
