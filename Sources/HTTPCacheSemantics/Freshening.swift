@@ -11,7 +11,8 @@ public enum Freshening {
   ///
   /// - Parameters:
   ///   - notModified: the head of the 304.
-  ///   - candidates: the responses that could have been chosen for the request, most recent first.
+  ///   - candidates: the responses whose validators the request had and that could have been chosen
+  ///     for it, most recent first.
   public static func decide(
     notModified: HTTPResponse, candidates: [StoredResponse]
   ) -> FresheningDecision {

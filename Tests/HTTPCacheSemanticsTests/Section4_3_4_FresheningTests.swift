@@ -42,11 +42,14 @@ import Testing
         [stored(200, ["ETag": "W/\"1\"", "Last-Modified": early])]) == .noMatch)
   }
 
-  @Test("§4.3.4 A 304 without validator means a single candidate")
+  @Test("§4.3.4 A 304 without validator means the only candidate, if there is only one")
   func none() throws {
     #expect(try decision([:], [stored(200)]) == .freshen([0]))
     #expect(try decision([:], [stored(200), stored(200)]) == .noMatch)
     #expect(try decision([:], [stored(200, ["ETag": "\"1\""])]) == .freshen([0]))
+    #expect(
+      try decision([:], [stored(200, ["ETag": "\"1\""]), stored(200, ["ETag": "\"2\""])])
+        == .noMatch)
     #expect(try decision([:], []) == .noMatch)
   }
 
