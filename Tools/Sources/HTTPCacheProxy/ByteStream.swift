@@ -145,7 +145,8 @@ final class ByteStream: Sendable {
   ///
   /// - Throws: `StreamError`. The file may be closed afterwards, whatever the end.
   func sendFile(_ region: FileRegion, until deadline: NIODeadline) async throws(StreamError) {
-    let timer = channel.eventLoop.scheduleTask(deadline: deadline) { [channel] in channel.close(promise: nil) }
+    let timer = channel.eventLoop.scheduleTask(deadline: deadline) { [channel] in channel.close(promise: nil)
+    }
     defer { timer.cancel() }
     do {
       try await withTaskCancellationHandler {

@@ -134,7 +134,8 @@ struct ClientExchange: Sendable {
 
   private func refused(_ refusal: Refusal, _ body: IncomingBody?) async -> ClientConnection.End {
     await connection.refuse(refusal, head, started)
-    return body == nil && !refusal.closes && head.isPersistent && !context.registry.isDraining ? .next : .close
+    return body == nil && !refusal.closes && head.isPersistent && !context.registry.isDraining
+      ? .next : .close
   }
 
   // MARK: Tunnels
@@ -157,7 +158,8 @@ struct ClientExchange: Sendable {
       buffer.writeField("Upgrade", chosen)
       buffer.writeStaticString("\r\n")
       stream.write(buffer)
-      let bytes = await Tunnel.run(client: stream, origin: tunnel.stream, silence: configuration.tunnelTimeout)
+      let bytes = await Tunnel.run(
+        client: stream, origin: tunnel.stream, silence: configuration.tunnelTimeout)
       context.upstream.release(tunnel)
       connection.log(head, 101, bytes, started, "tunnel")
       return .gone

@@ -36,7 +36,9 @@ final class RequestSender: Sendable {
   var isFinished: Bool { state.withLock { if case .finished = $0.phase { true } else { false } } }
 
   /// Why the body could not be sent.
-  var failure: (any Error)? { state.withLock { if case .failed(let error) = $0.phase { error } else { nil } } }
+  var failure: (any Error)? {
+    state.withLock { if case .failed(let error) = $0.phase { error } else { nil } }
+  }
 
   /// Sends the head, and begins with the body unless the origin is to be asked first.
   ///
@@ -144,7 +146,8 @@ final class RequestSender: Sendable {
 
   /// Stops sending.
   func stop() {
-    let stopped = state.withLock { state -> (task: Task<Void, Never>?, timer: Scheduled<Void>?, source: Bool) in
+    let stopped = state.withLock {
+      state -> (task: Task<Void, Never>?, timer: Scheduled<Void>?, source: Bool) in
       switch state.phase {
       case .waiting, .sending:
         state.phase = .stopped

@@ -29,7 +29,10 @@ enum RequestTarget: Sendable, Equatable {
       guard let (origin, path) = Origin.split(text) else {
         throw ProtocolViolation("a target of no known form (RFC 9112 §3.2)")
       }
-      self = .absolute(origin, path: path)
+      // Without path and query it is the server that is meant (RFC 9112 §3.2.4).
+      let isServer =
+        method == .options && !text.dropFirst(origin.scheme.count + 3).contains { "/?".contains($0) }
+      self = .absolute(origin, path: isServer ? "*" : path)
     }
   }
 }

@@ -95,7 +95,8 @@ struct Routing: Sendable {
   private func destination(_ target: RequestTarget, _ method: HTTPRequest.Method) throws -> (Origin, String) {
     switch (mode, target) {
     case (.reverse(let origin, let base), .origin(let path)): return (origin, base + path)
-    case (.reverse(let origin, let base), .absolute(_, let path)): return (origin, base + path)
+    case (.reverse(let origin, let base), .absolute(_, let path)):
+      return (origin, path == "*" ? path : base + path)
     case (.reverse(let origin, _), .asterisk): return (origin, "*")
     case (.forward(let rules), .absolute(let origin, let path)):
       guard rules.allows(host: origin.host) else { throw Refusal(.forbidden, "this host is not served") }

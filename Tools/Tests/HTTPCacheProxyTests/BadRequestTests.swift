@@ -13,17 +13,37 @@ import Testing
   }
 
   static let cases = [
-    Case(name: "two different lengths", request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
-    Case(name: "two lengths in one field", request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1, 2\r\n\r\nab"),
+    Case(
+      name: "two different lengths",
+      request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
+    Case(
+      name: "two lengths in one field",
+      request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1, 2\r\n\r\nab"),
     Case(name: "a signed length", request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: +1\r\n\r\na"),
-    Case(name: "a length beyond all measure", request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999999999999\r\n\r\na"),
+    Case(
+      name: "a length beyond all measure",
+      request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999999999999\r\n\r\na"),
     Case(name: "an empty length", request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length:\r\n\r\n"),
-    Case(name: "length and coding", request: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
-    Case(name: "coding and length", request: "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"),
-    Case(name: "chunked before another coding", request: "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n"),
-    Case(name: "a coding with a vertical tab", request: "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: \u{0B}chunked\r\n\r\n0\r\n\r\n"),
-    Case(name: "an unknown coding", request: "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", status: 501),
-    Case(name: "a coding in HTTP/1.0", request: "POST / HTTP/1.0\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+    Case(
+      name: "length and coding",
+      request:
+        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+    Case(
+      name: "coding and length",
+      request:
+        "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"),
+    Case(
+      name: "chunked before another coding",
+      request: "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n"),
+    Case(
+      name: "a coding with a vertical tab",
+      request: "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: \u{0B}chunked\r\n\r\n0\r\n\r\n"),
+    Case(
+      name: "an unknown coding",
+      request: "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", status: 501),
+    Case(
+      name: "a coding in HTTP/1.0",
+      request: "POST / HTTP/1.0\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
     Case(name: "a folded line", request: "GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\n\r\n"),
     Case(name: "a folded line with a tab", request: "GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n\tb\r\n\r\n"),
     Case(name: "white space before the first field", request: "GET / HTTP/1.1\r\n Host: h\r\n\r\n"),
@@ -56,11 +76,20 @@ import Testing
     Case(name: "HTTP/2", request: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", status: 505),
     Case(name: "a TLS hello", request: "\u{16}\u{3}\u{1}\u{0}\u{5}abcde"),
     Case(name: "a method with a bracket", request: "G(T / HTTP/1.1\r\nHost: h\r\n\r\n"),
-    Case(name: "a long target", request: "GET /\(String(repeating: "a", count: 20_000)) HTTP/1.1\r\nHost: h\r\n\r\n", status: 414),
-    Case(name: "a large field", request: "GET / HTTP/1.1\r\nHost: h\r\nX: \(String(repeating: "a", count: 70_000))\r\n\r\n", status: 431),
-    Case(name: "many fields", request: "GET / HTTP/1.1\r\nHost: h\r\n\(String(repeating: "X: a\r\n", count: 300))\r\n", status: 431),
+    Case(
+      name: "a long target",
+      request: "GET /\(String(repeating: "a", count: 20_000)) HTTP/1.1\r\nHost: h\r\n\r\n", status: 414),
+    Case(
+      name: "a large field",
+      request: "GET / HTTP/1.1\r\nHost: h\r\nX: \(String(repeating: "a", count: 70_000))\r\n\r\n", status: 431
+    ),
+    Case(
+      name: "many fields",
+      request: "GET / HTTP/1.1\r\nHost: h\r\n\(String(repeating: "X: a\r\n", count: 300))\r\n", status: 431),
     Case(name: "TRACE with a body", request: "TRACE / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na"),
-    Case(name: "Max-Forwards that is no number", request: "OPTIONS / HTTP/1.1\r\nHost: h\r\nMax-Forwards: x\r\n\r\n"),
+    Case(
+      name: "Max-Forwards that is no number",
+      request: "OPTIONS / HTTP/1.1\r\nHost: h\r\nMax-Forwards: x\r\n\r\n"),
   ]
 
   @Test("is refused, closes the connection, and never reaches the origin", arguments: cases)
@@ -79,7 +108,8 @@ import Testing
 
   static let chunks = [
     "x\r\n", "-1\r\n", "0x1\r\na\r\n", "1\na\r\n0\r\n\r\n", "1\r\nab\r\n0\r\n\r\n", "1\r\na\n0\r\n\r\n",
-    "ffffffffffffffff\r\n", "1;\n\r\na\r\n0\r\n\r\n", " 1\r\na\r\n0\r\n\r\n", "0\r\nX : a\r\n\r\n", "0\r\n a: b\r\n\r\n",
+    "ffffffffffffffff\r\n", "1;\n\r\na\r\n0\r\n\r\n", " 1\r\na\r\n0\r\n\r\n", "0\r\nX : a\r\n\r\n",
+    "0\r\n a: b\r\n\r\n",
     "0\r\nX: a\nY: b\r\n\r\n",
   ]
 

@@ -56,7 +56,9 @@ func withProxy(
 /// The value of a field in a head, or nil.
 func field(_ name: String, in head: String) -> String? {
   for line in head.split(separator: "\r\n").dropFirst() {
-    guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name.lowercased() else { continue }
+    guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name.lowercased() else {
+      continue
+    }
     return String(line[line.index(after: colon)...].drop { $0 == " " })
   }
   return nil

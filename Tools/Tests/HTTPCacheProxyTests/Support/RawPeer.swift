@@ -98,7 +98,9 @@ final class RawPeer: Sendable {
       var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
       guard poll(&poller, 1, milliseconds) > 0 else { break }
       let flags = Int32(MSG_NOSIGNAL.rawMessageFlag) | Int32(MSG_DONTWAIT.rawMessageFlag)
-      let count = bytes[sent...].withUnsafeBytes { Self.systemSend(descriptor, $0.baseAddress, $0.count, flags) }
+      let count = bytes[sent...].withUnsafeBytes {
+        Self.systemSend(descriptor, $0.baseAddress, $0.count, flags)
+      }
       if count <= 0 { break }
       sent += count
     }
@@ -128,7 +130,8 @@ final class RawPeer: Sendable {
     let mark = mark.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     return try await take { bytes in
       guard bytes.count >= mark.count else { return nil }
-      for start in 0...(bytes.count - mark.count) where bytes[start..<start + mark.count].elementsEqual(mark) {
+      for start in 0...(bytes.count - mark.count) where bytes[start..<start + mark.count].elementsEqual(mark)
+      {
         return start + mark.count
       }
       return nil
@@ -152,17 +155,16 @@ final class RawPeer: Sendable {
     }
   }
 
-  /// Waits for the end and counts what comes before it, keeping nothing.
-  func countAll() async throws -> (count: Int, checksum: UInt64) {
+  /// Counts what comes up to the end or to `limit`, keeping nothing.
+  func count(upTo limit: Int) async throws -> Int {
     try await onQueue {
-      var count = 0
-      var sum: UInt64 = 0
-      repeat {
-        for byte in self.inbox.bytes { sum = sum &* 31 &+ UInt64(byte) }
+      var count = self.inbox.bytes.count
+      self.inbox.bytes = []
+      while count < limit, try self.fill() {
         count += self.inbox.bytes.count
         self.inbox.bytes = []
-      } while try self.fill()
-      return (count, sum)
+      }
+      return count
     }
   }
 
@@ -174,7 +176,8 @@ final class RawPeer: Sendable {
           return Self.text(self.inbox.bytes[..<count])
         }
         guard try self.fill() else {
-          throw Failure(description: "the connection ended after \(Self.text(self.inbox.bytes).debugDescription)")
+          throw Failure(
+            description: "the connection ended after \(Self.text(self.inbox.bytes).debugDescription)")
         }
       }
     }
@@ -202,7 +205,9 @@ final class RawPeer: Sendable {
     return true
   }
 
-  private func onQueue<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+  private func onQueue<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws
+    -> Result
+  {
     try await withCheckedThrowingContinuation { continuation in
       queue.async { continuation.resume(with: Swift.Result { try work() }) }
     }

@@ -1,0 +1,64 @@
+import Testing
+
+@testable import HTTPCacheProxy
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+@Suite("The access log") struct AccessLogTests {
+  /// The lines that a proxy writes for what `body` does.
+  private func lines(
+    _ format: AccessLog.Format, _ body: (Fixture) async throws -> Void
+  ) async throws -> [Substring] {
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    defer { close(ends[0]) }
+    do {
+      defer { close(ends[1]) }
+      try await withProxy(configure: { $0.accessLog = AccessLog(format, descriptor: ends[1]) }, body)
+    }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = read(ends[0], &buffer, buffer.count)
+    return String(decoding: buffer[..<max(0, count)], as: UTF8.self).split(separator: "\n")
+  }
+
+  @Test("plain lines tell method, target, status, bytes, time and outcome")
+  func plain() async throws {
+    let lines = try await lines(.plain) { fixture in
+      let client = try fixture.connect()
+      client.send("GET /a?b HTTP/1.1\r\nHost: h\r\n\r\n")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+      _ = try await client.receive(through: "hello")
+      client.send("nonsense\r\n\r\n")
+      _ = try await client.receiveAll()
+    }
+    try #require(lines.count == 2)
+    let words = lines[0].split(separator: " ")
+    #expect(words.count == 8)
+    #expect(words[1...5] == ["127.0.0.1", "GET", "/a?b", "200", "5"])
+    #expect(words[6].hasSuffix("ms"))
+    #expect(lines[1].contains(" 127.0.0.1 - - 400 "))
+    #expect(lines[1].hasSuffix(" bad-request"))
+  }
+
+  @Test("JSON lines are quoted")
+  func json() async throws {
+    let lines = try await lines(.json) { fixture in
+      let client = try fixture.connect()
+      client.send("GET /\"\\ HTTP/1.1\r\nHost: h\r\n\r\n")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+      _ = try await client.receiveHead()
+    }
+    try #require(lines.count == 1)
+    #expect(lines[0].hasPrefix("{\"time\":\""))
+    #expect(lines[0].contains(#""method":"GET","target":"/\"\\","status":204,"bytes":0,"#))
+    #expect(lines[0].hasSuffix("\"}"))
+  }
+}

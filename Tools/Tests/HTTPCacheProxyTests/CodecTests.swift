@@ -1,0 +1,96 @@
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("The codec's parts by themselves") struct CodecTests {
+  static let chunked = Array(
+    "5;a=b\r\nhello\r\nA\r\n0123456789\r\n000\r\nX-One: 1\r\nX-Two: 2\r\n\r\nrest".utf8)
+
+  @Test("chunks mean the same however they are cut into pieces", arguments: 1...20)
+  func cuts(_ size: Int) throws {
+    var decoder = ChunkedDecoder(limits: MessageLimits(), trimsNames: false)
+    var content: [UInt8] = []
+    var rest: [UInt8] = []
+    for start in stride(from: 0, to: Self.chunked.count, by: size) {
+      var buffer = ByteBuffer(bytes: Self.chunked[start..<min(start + size, Self.chunked.count)])
+      while let piece = try decoder.next(&buffer) { content += piece.readableBytesView }
+      rest += buffer.readableBytesView
+    }
+    #expect(String(decoding: content, as: UTF8.self) == "hello0123456789")
+    #expect(decoder.isComplete)
+    #expect(decoder.trailers.map { "\($0.name)=\($0.value)" } == ["X-One=1", "X-Two=2"])
+    #expect(String(decoding: rest, as: UTF8.self) == "rest")
+  }
+
+  @Test("chunk extensions and trailers are bounded")
+  func bounds() {
+    var decoder = ChunkedDecoder(limits: MessageLimits(headBytes: 100), trimsNames: false)
+    var long = ByteBuffer(string: "1;" + String(repeating: "a", count: 20_000))
+    #expect(throws: ProtocolViolation.self) { while try decoder.next(&long) != nil {} }
+    decoder = ChunkedDecoder(limits: MessageLimits(headBytes: 100), trimsNames: false)
+    var trailers = ByteBuffer(string: "0\r\nX: " + String(repeating: "a", count: 200) + "\r\n\r\n")
+    #expect(throws: ProtocolViolation.self) { while try decoder.next(&trailers) != nil {} }
+  }
+
+  @Test("the end of a head is found wherever its pieces are cut", arguments: 1...12)
+  func scanner(_ size: Int) throws {
+    let bytes = Array("GET / HTTP/1.1\r\nHost: a\r\n\r\nbody\r\n\r\n".utf8)
+    var scanner = HeadScanner()
+    var found: Int?
+    for end in Array(stride(from: size, to: bytes.count, by: size)) + [bytes.count] where found == nil {
+      found = try bytes[..<end].withUnsafeBytes { try scanner.end(in: $0, limits: MessageLimits()) }
+    }
+    #expect(found == 27)
+  }
+
+  @Test(
+    "authorities",
+    arguments: [
+      ("a", "a", nil), ("A.b:80", "a.b", 80), ("[::1]", "::1", nil), ("[::1]:8080", "::1", 8080),
+      ("a:", "a", nil),
+      ("127.0.0.1:1", "127.0.0.1", 1),
+    ] as [(String, String, Int?)])
+  func authorities(_ text: String, _ host: String, _ port: Int?) throws {
+    let authority = try #require(Authority(text))
+    #expect(authority.host == host)
+    #expect(authority.port == port)
+  }
+
+  @Test(
+    "what is no authority",
+    arguments: [
+      "", ":80", "a:b", "a:0", "a:65536", "a:-1", "a@b", "a/b", "a b", "[::1", "[a]", "[::1]x", "::1",
+      "a:1:2",
+    ])
+  func noAuthority(_ text: String) { #expect(Authority(text) == nil) }
+
+  @Test("a name in Via is found among others, and only there")
+  func via() {
+    let via = ViaField(name: "cache")
+    var fields = HTTPFields()
+    #expect(!via.isLoop(fields))
+    fields[.via] = "1.1 other, 1.0 \(via.pseudonym)x"
+    #expect(!via.isLoop(fields))
+    fields[.via] = "1.1 other,1.0\t\(via.pseudonym) (comment)"
+    #expect(via.isLoop(fields))
+    #expect(ViaField(name: "cache").pseudonym != via.pseudonym)
+  }
+
+  @Test("a response's framing follows RFC 9112 §6.3 in its order")
+  func framing() throws {
+    func framing(_ head: String, _ method: HTTPRequest.Method = .get) throws -> Framing {
+      try Array(head.utf8).withUnsafeBytes { try ResponseHead($0, limits: MessageLimits()) }
+        .framing(for: method)
+    }
+    #expect(try framing("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n") == .length(5))
+    #expect(try framing("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", .head) == .none)
+    #expect(try framing("HTTP/1.1 204 OK\r\nTransfer-Encoding: chunked\r\n\r\n") == .none)
+    #expect(try framing("HTTP/1.1 304 OK\r\nContent-Length: 5\r\n\r\n") == .none)
+    #expect(try framing("HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n") == .chunked)
+    #expect(try framing("HTTP/1.1 200 OK\r\nTransfer-Encoding: foo\r\n\r\n") == .untilClose)
+    #expect(try framing("HTTP/1.1 200 OK\r\n\r\n") == .untilClose)
+    #expect(try framing("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n") == .none)
+  }
+}

@@ -1,0 +1,323 @@
+import NIOCore
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("Connections and their reuse") struct ConnectionTests {
+  private let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+
+  @Test("both connections serve one request after the other")
+  func keepAlive() async throws {
+    try await withProxy { fixture in
+      let client = try fixture.connect()
+      client.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      for number in 1...3 {
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(number)")
+        _ = try await client.receiveHead()
+        #expect(try await client.receive(count: 1) == "\(number)")
+        client.send(get)
+        _ = try await peer.receiveHead()
+      }
+      #expect(try await fixture.origin.acceptIfAny() == nil)
+    }
+  }
+
+  @Test("pipelined requests are answered in their order (RFC 9112 §9.3.2)")
+  func pipelining() async throws {
+    try await withProxy { fixture in
+      let client = try fixture.connect()
+      client.send(
+        "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcGET /2 HTTP/1.1\r\nHost: h\r\n\r\nGET /3 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+      )
+      let (first, head) = try await fixture.origin.acceptRequest()
+      #expect(head.hasPrefix("POST /1 "))
+      #expect(try await first.receive(count: 3) == "abc")
+      first.send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1")
+      #expect(try await first.receiveHead().hasPrefix("GET /2 "))
+      first.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n2\r\n0\r\n\r\n")
+      #expect(try await first.receiveHead().hasPrefix("GET /3 "))
+      first.send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n3")
+      let parts = try await client.receiveAll().components(of: "HTTP/1.1 200 OK\r\n")
+      #expect(parts.count == 4)
+      #expect(parts[1].hasSuffix("\r\n\r\n1"))
+      #expect(parts[2].hasSuffix("\r\n\r\n1\r\n2\r\n0\r\n\r\n"))
+      #expect(parts[3].hasSuffix("\r\n\r\n3"))
+      #expect(field("Connection", in: parts[3]) == "close")
+    }
+  }
+
+  @Test("a client that has said all it has to say is still answered")
+  func halfClosed() async throws {
+    try await withProxy { fixture in
+      let client = try fixture.connect()
+      client.send(get)
+      client.finish()
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+      #expect(try await client.receiveAll().hasSuffix("\r\n\r\nok"))
+    }
+  }
+
+  @Test("a body that the origin's answer did not wait for is taken off the connection")
+  func unreadBody() async throws {
+    try await withProxy { fixture in
+      let client = try fixture.connect()
+      client.send("OPTIONS / HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\nContent-Length: 5\r\n\r\nabcde\(get)")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
+    }
+  }
+
+  @Test("an origin's Connection: close is obeyed")
+  func originCloses() async throws {
+    try await withProxy { fixture in
+      let client = try fixture.connect()
+      client.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+      _ = try await client.receiveHead()
+      #expect(try await peer.receiveAll() == "")
+      client.send(get)
+      let (second, _) = try await fixture.origin.acceptRequest()
+      second.send("HTTP/1.1 204 No Content\r\n\r\n")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
+    }
+  }
+
+  @Test("a GET is sent again when the kept connection turns out to be closed")
+  func retry() async throws {
+    try await withProxy { fixture in
+      let client = try fixture.connect()
+      client.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+      _ = try await client.receiveHead()
+      client.send("GET /again HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(try await peer.receiveHead().hasPrefix("GET /again "))
+      peer.end()
+      let (second, head) = try await fixture.origin.acceptRequest()
+      #expect(head.hasPrefix("GET /again "))
+      second.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))
+    }
+  }
+
+  @Test("it is not sent a third time")
+  func noSecondRetry() async throws {
+    try await withProxy { fixture in
+      let client = try fixture.connect()
+      client.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+      _ = try await client.receiveHead()
+      client.send(get)
+      _ = try await peer.receiveHead()
+      peer.end()
+      let (second, _) = try await fixture.origin.acceptRequest()
+      second.end()
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 502 "))
+      #expect(try await fixture.origin.acceptIfAny() == nil)
+    }
+  }
+
+  @Test("nothing is sent again once a byte of an answer has come")
+  func noRetryAfterFirstByte() async throws {
+    try await withProxy { fixture in
+      let client = try fixture.connect()
+      client.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+      _ = try await client.receiveHead()
+      client.send(get)
+      _ = try await peer.receiveHead()
+      peer.send("HTTP/1.1 103 Early Hints\r\n\r\n")
+      _ = try await client.receiveHead()
+      peer.end()
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 502 "))
+      #expect(try await fixture.origin.acceptIfAny() == nil)
+    }
+  }
+
+  @Test("a POST gets a connection of its own and is never sent again (RFC 9110 §9.2.2)")
+  func postIsNotRepeated() async throws {
+    try await withProxy { fixture in
+      let client = try fixture.connect()
+      client.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+      _ = try await client.receiveHead()
+      client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
+      let (second, head) = try await fixture.origin.acceptRequest()
+      #expect(head.hasPrefix("POST / "))
+      second.end()
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 502 "))
+      #expect(try await fixture.origin.acceptIfAny() == nil)
+    }
+  }
+
+  @Test("a kept connection on which the origin speaks unasked is not used")
+  func unasked() async throws {
+    try await withProxy { fixture in
+      let client = try fixture.connect()
+      client.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+      _ = try await client.receiveHead()
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
+      #expect(try await peer.receiveAll() == "")
+      client.send(get)
+      let (second, _) = try await fixture.origin.acceptRequest()
+      second.send("HTTP/1.1 204 No Content\r\n\r\n")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
+    }
+  }
+
+  @Test("a kept connection is given up after its time")
+  func idleTimeout() async throws {
+    try await withProxy(upstream: .init(idleTimeout: .milliseconds(50))) { fixture in
+      let client = try fixture.connect()
+      client.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+      _ = try await client.receiveHead()
+      #expect(try await peer.receiveAll() == "")
+      #expect(fixture.upstream.connectionCounts.idle == 0)
+    }
+  }
+
+  @Test("no more connections are opened to an origin than are allowed; who waits gets the next free one")
+  func bound() async throws {
+    try await withProxy(upstream: .init(connectionsPerOrigin: 1)) { fixture in
+      let first = try fixture.connect()
+      let second = try fixture.connect()
+      first.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\n")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      second.send("GET /2 HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(try await fixture.origin.acceptIfAny(within: 50) == nil)
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+      _ = try await first.receiveHead()
+      #expect(try await peer.receiveHead().hasPrefix("GET /2 "))
+      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+      #expect(try await second.receiveHead().hasPrefix("HTTP/1.1 204 "))
+    }
+  }
+
+  @Test("who waits too long for a connection gets 504")
+  func boundTimesOut() async throws {
+    try await withProxy(upstream: .init(headTimeout: .milliseconds(100), connectionsPerOrigin: 1)) {
+      fixture in
+      let first = try fixture.connect()
+      let second = try fixture.connect()
+      first.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+      _ = try await first.receiveHead()
+      second.send(get)
+      #expect(try await second.receiveHead().hasPrefix("HTTP/1.1 504 "))
+    }
+  }
+
+  @Test("an origin that is not there is 502, one that says nothing 504")
+  func failures() async throws {
+    try await withProxy(upstream: .init(headTimeout: .milliseconds(100))) { fixture in
+      let client = try fixture.connect()
+      client.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      let timedOut = try await client.receiveHead()
+      #expect(timedOut.hasPrefix("HTTP/1.1 504 "))
+      #expect(field("Cache-Status", in: timedOut) == "httpcache; detail=timeout")
+      #expect(try await peer.receiveAll() == "")
+    }
+    let port = try RawOrigin().port
+    try await withProxy(configure: {
+      $0.mode = .reverse(Origin(isSecure: false, host: "127.0.0.1", port: port), basePath: "")
+    }) { fixture in
+      let client = try fixture.connect()
+      client.send(get)
+      let refused = try await client.receiveHead()
+      #expect(refused.hasPrefix("HTTP/1.1 502 "))
+      #expect(field("Cache-Status", in: refused) == "httpcache; detail=unreachable")
+    }
+  }
+
+  @Test("a body that stalls is cut off")
+  func stall() async throws {
+    try await withProxy(upstream: .init(bodyTimeout: .milliseconds(50))) { fixture in
+      let client = try fixture.connect()
+      client.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
+      let all = try await client.receiveAll()
+      #expect(all.isEmpty || all.hasSuffix("abc"))
+      #expect(try await peer.receiveAll() == "")
+    }
+  }
+
+  @Test("a client that leaves ends its request to the origin")
+  func clientLeaves() async throws {
+    try await withProxy { fixture in
+      let client = try fixture.connect()
+      client.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+      _ = try await client.receive(through: "a\r\n")
+      client.end()
+      // Only sending shows that nobody is there.
+      let piece = "ffff\r\n" + String(repeating: "a", count: 65535) + "\r\n"
+      var sent = 0
+      while sent < 1000, peer.trySend(Array(piece.utf8), milliseconds: 1000) == piece.utf8.count { sent += 1 }
+      #expect(sent < 1000)
+    }
+  }
+
+  @Test("connections beyond the limit are told so")
+  func connectionLimit() async throws {
+    try await withProxy(configure: { $0.connectionLimit = 1 }) { fixture in
+      let first = try fixture.connect()
+      first.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      let second = try fixture.connect()
+      #expect(try await second.receiveAll().hasPrefix("HTTP/1.1 503 "))
+      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+      #expect(try await first.receiveHead().hasPrefix("HTTP/1.1 204 "))
+    }
+  }
+
+  @Test("shutting down closes idle connections and lets requests under way end")
+  func shutdown() async throws {
+    try await withProxy { fixture in
+      let idle = try fixture.connect()
+      let busy = try fixture.connect()
+      idle.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+      _ = try await idle.receiveHead()
+      busy.send(get)
+      _ = try await peer.receiveHead()
+      async let end: Void = fixture.server.shutDown(deadline: .seconds(20))
+      #expect(try await idle.receiveAll() == "")
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlast")
+      let all = try await busy.receiveAll()
+      #expect(all.hasSuffix("\r\n\r\nlast"))
+      #expect(field("Connection", in: all) == "close")
+      await end
+      #expect(fixture.server.connectionCount == 0)
+      #expect(throws: RawPeer.Failure.self) { try fixture.connect() }
+    }
+  }
+
+  @Test("shutting down does not wait beyond its deadline")
+  func shutdownDeadline() async throws {
+    try await withProxy { fixture in
+      let busy = try fixture.connect()
+      busy.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      await fixture.server.shutDown(deadline: .milliseconds(50))
+      #expect(try await busy.receiveAll() == "")
+      #expect(try await peer.receiveAll() == "")
+    }
+  }
+}
