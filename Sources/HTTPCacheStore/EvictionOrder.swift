@@ -28,9 +28,14 @@ struct EvictionOrder<Element: Sendable>: Sendable {
   private var nodes: [Node] = []
   private var freeNode = none
   private var lists: [List]
+  // One bit for each list that is not empty; few are.
+  private var occupied: [UInt64]
   private(set) var count = 0
 
-  init() { lists = [List](repeating: List(), count: Int(Self.bucketCount)) }
+  init() {
+    lists = [List](repeating: List(), count: Int(Self.bucketCount))
+    occupied = [UInt64](repeating: 0, count: Int(Self.bucketCount) / 64)
+  }
 
   /// Puts an entry last in a bucket.
   mutating func insert(
@@ -74,8 +79,8 @@ struct EvictionOrder<Element: Sendable>: Sendable {
   /// The priority of the entry to evict next; nil if there is none.
   var lowestPriority: Double? {
     var lowest: Double?
-    for list in lists where list.first != Self.none {
-      let priority = nodes[Int(list.first)].priority
+    for first in heads {
+      let priority = priority(first)
       if lowest.map({ priority < $0 }) ?? true { lowest = priority }
     }
     return lowest
@@ -86,7 +91,7 @@ struct EvictionOrder<Element: Sendable>: Sendable {
   func victims(need: Int64, bound: Double, sparing spared: Position?) -> [(Element, Double)] {
     var victims: [(Element, Double)] = []
     var freed: Int64 = 0
-    var heads = lists.compactMap { $0.first == Self.none ? nil : $0.first }
+    var heads = heads
     while freed < need,
       let lowest = heads.indices.min(by: { priority(heads[$0]) < priority(heads[$1]) })
     {
@@ -110,8 +115,8 @@ struct EvictionOrder<Element: Sendable>: Sendable {
   /// The bytes of entries with a priority of at most `bound`; stops counting when there are `need`.
   func bytes(upTo bound: Double, need: Int64, sparing spared: Position?) -> Int64 {
     var bytes: Int64 = 0
-    for list in lists {
-      var position = list.first
+    for first in heads {
+      var position = first
       while position != Self.none, bytes < need {
         let node = nodes[Int(position)]
         guard node.priority <= bound else { break }
@@ -120,6 +125,19 @@ struct EvictionOrder<Element: Sendable>: Sendable {
       }
     }
     return bytes
+  }
+
+  // The least recently used entry of each bucket that has any.
+  private var heads: [Position] {
+    var heads: [Position] = []
+    for index in occupied.indices {
+      var rest = occupied[index]
+      while rest != 0 {
+        heads.append(lists[64 * index + rest.trailingZeroBitCount].first)
+        rest &= rest - 1
+      }
+    }
+    return heads
   }
 
   private func priority(_ position: Position) -> Double { nodes[Int(position)].priority }
@@ -135,6 +153,7 @@ struct EvictionOrder<Element: Sendable>: Sendable {
     nodes[Int(position)].next = Self.none
     if last == Self.none {
       lists[list].first = position
+      occupied[list >> 6] |= 1 << UInt64(list & 63)
     } else {
       nodes[Int(last)].next = position
     }
@@ -153,5 +172,7 @@ struct EvictionOrder<Element: Sendable>: Sendable {
     } else {
       nodes[Int(node.next)].previous = node.previous
     }
+    let list = Int(node.list)
+    if lists[list].first == Self.none { occupied[list >> 6] &= ~(1 << UInt64(list & 63)) }
   }
 }

@@ -23,6 +23,7 @@ final class GrowingBody: Sendable {
     var memory: Memory?
     var count = 0
     var isComplete = false
+    var isDropped = false
   }
 
   // An announced length is only believed so far before its bytes are there.
@@ -40,10 +41,22 @@ final class GrowingBody: Sendable {
   /// Whether nothing will follow.
   var isComplete: Bool { state.withLock { $0.isComplete } }
 
+  /// Whether its bytes are no longer kept.
+  var isDropped: Bool { state.withLock { $0.isDropped } }
+
+  /// Lets go of the bytes; readers that share them keep them alive.
+  func drop() {
+    state.withLock { state in
+      state.memory = nil
+      state.isDropped = true
+    }
+  }
+
   /// Copies bytes to the end.
   func append(_ bytes: BodyBytes) {
     guard !bytes.isEmpty else { return }
     state.withLock { state in
+      guard !state.isDropped else { return }
       let needed = state.count + bytes.count
       let memory = room(for: needed, in: &state)
       bytes.withUnsafeBytes { source in
@@ -54,9 +67,10 @@ final class GrowingBody: Sendable {
     }
   }
 
-  /// What has arrived of `range`, which lies among the bytes appended.
-  func read(_ range: Range<Int>) -> BodyBytes {
+  /// What has arrived of `range`, which lies among the bytes appended; nil if it was dropped.
+  func read(_ range: Range<Int>) -> BodyBytes? {
     state.withLock { state in
+      if state.isDropped { return nil }
       let clamped = range.clamped(to: 0..<state.count)
       guard let memory = state.memory, !clamped.isEmpty else { return BodyBytes() }
       return memory.slice(clamped)

@@ -22,7 +22,7 @@ final class GrowingReader: BodyReader {
   var fileRegion: FileRegion? { nil }
 
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
-    body.read(slices.place(of: range, count: body.count))
+    body.read(slices.place(of: range, count: body.count)) ?? BodyBytes()
   }
 
   func clone(to path: String) async throws(CacheError) {

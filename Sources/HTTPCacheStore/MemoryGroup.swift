@@ -32,56 +32,66 @@ struct MemoryGroup: Sendable {
     while variants.count > max(1, limit) { remove(at: variants.count - 1) }
   }
 
-  /// Puts a variant last, which is taken to be older than all others.
-  mutating func append(_ variant: StoredVariant, cost: Int64) {
-    variants.append(variant)
-    costs.append(cost)
-    size += cost
+  /// Takes over copies of all responses that the tier below has; what is only here stays, in place of
+  /// a copy with equal nominated fields.
+  mutating func adopt(_ copies: [StoredVariant], costs copyCosts: [Int64], generation: UInt64) {
+    dropCopies()
+    let own = variants.map(\.record.response.nominated)
+    for (copy, cost) in zip(copies, copyCosts)
+    where !own.contains(copy.record.response.nominated) {
+      variants.append(copy)
+      costs.append(cost)
+      size += cost
+    }
+    self.generation = generation
+    guard !own.isEmpty else { return }
+    let order = variants.indices.sorted {
+      variants[$0].record.response.responseTime > variants[$1].record.response.responseTime
+    }
+    variants = order.map { variants[$0] }
+    costs = order.map { costs[$0] }
+  }
+
+  /// Drops the copies of what the tier below has.
+  mutating func dropCopies() {
+    remove { !$0.isMemoryOnly }
+    generation = nil
   }
 
   /// Gives the variant of this sequence number another record; it keeps its body.
   ///
   /// - Returns: whether there is one.
   mutating func update(_ record: CacheRecord) -> Bool {
-    guard let index = variants.firstIndex(where: { $0.record.sequence == record.sequence }) else {
-      return false
+    // In a tier, copies are numbered by another store than what is only here.
+    let index = variants.firstIndex {
+      $0.record.sequence == record.sequence && $0.record.isMemoryOnly == record.isMemoryOnly
     }
+    guard let index else { return false }
     let old = variants[index]
     let new = record.with(bodyLength: old.record.bodyLength)
     let cost = costs[index] - old.record.memoryCost + new.memoryCost
     size += cost - costs[index]
     costs[index] = cost
     variants[index] = StoredVariant(record: new, body: old.body)
-    remove { $0.sequence != new.sequence && $0.response.nominated == new.response.nominated }
+    remove { $0 !== new && $0.response.nominated == new.response.nominated }
     return true
   }
 
   /// Marks variants that match as invalidated.
-  ///
-  /// - Returns: how many match.
-  mutating func invalidate(where matches: (CacheRecord) -> Bool) -> Int {
-    var marked = 0
+  mutating func invalidate(where matches: (CacheRecord) -> Bool) {
     for index in variants.indices where matches(variants[index].record) {
       let old = variants[index]
       var response = old.record.response
       response.isInvalidated = true
       variants[index] = StoredVariant(record: old.record.with(response: response), body: old.body)
-      marked += 1
     }
-    return marked
   }
 
   /// Removes variants that match.
-  ///
-  /// - Returns: how many.
-  @discardableResult
-  mutating func remove(where matches: (CacheRecord) -> Bool) -> Int {
-    var removed = 0
+  mutating func remove(where matches: (CacheRecord) -> Bool) {
     for index in variants.indices.reversed() where matches(variants[index].record) {
       remove(at: index)
-      removed += 1
     }
-    return removed
   }
 
   /// The variants with what each one takes.

@@ -31,6 +31,14 @@ final class MemoryShard: Sendable {
       return group
     }
 
+    /// Counts a look-up and tells what is there, if it is complete and of this generation.
+    mutating func use(
+      _ key: CacheKey, generation: UInt64, at now: Timestamp, inflation: Double
+    ) -> MemoryGroup? {
+      guard groups[key]?.generation == generation else { return nil }
+      return use(key, at: now, inflation: inflation)
+    }
+
     /// How many bytes a change would add, and the highest priority it may displace.
     mutating func forecast(
       _ key: CacheKey, inflation: Double, change: (inout MemoryGroup) -> Void

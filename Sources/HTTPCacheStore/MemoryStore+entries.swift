@@ -7,11 +7,22 @@ extension MemoryStore {
   /// - Returns: the number of responses removed.
   @discardableResult
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
+    removeMatching(selection) { _ in true }
+  }
+
+  /// Removes what matches.
+  ///
+  /// - Returns: how many responses that are `counted` were removed.
+  func removeMatching(_ selection: CacheSelection, counted: (CacheRecord) -> Bool) -> Int {
     var removed = 0
     for (key, _) in groups(selection) {
-      removed -= change(key) { group in
+      change(key) { group in
         let lastUsed = group.lastUsed
-        group.remove { selection.matches($0, lastUsed: lastUsed) }
+        group.remove { record in
+          guard selection.matches(record, lastUsed: lastUsed) else { return false }
+          if counted(record) { removed += 1 }
+          return true
+        }
       }
     }
     return removed
@@ -22,11 +33,22 @@ extension MemoryStore {
   /// - Returns: the number of responses that match.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    invalidateMatching(selection) { _ in true }
+  }
+
+  /// Marks what matches as invalidated.
+  ///
+  /// - Returns: how many responses that are `counted` match.
+  func invalidateMatching(_ selection: CacheSelection, counted: (CacheRecord) -> Bool) -> Int {
     var marked = 0
     for (key, _) in groups(selection) {
       change(key) { group in
         let lastUsed = group.lastUsed
-        marked += group.invalidate { selection.matches($0, lastUsed: lastUsed) }
+        group.invalidate { record in
+          guard selection.matches(record, lastUsed: lastUsed) else { return false }
+          if counted(record) { marked += 1 }
+          return true
+        }
       }
     }
     return marked

@@ -19,6 +19,15 @@ extension MemoryStore {
     return shard(of: key).state.withLock { $0.use(key, at: now, inflation: inflation) }
   }
 
+  /// Counts a look-up and tells what is there, if it is complete and of this generation.
+  func use(_ key: CacheKey, generation: UInt64) -> MemoryGroup? {
+    let now = clock.now
+    let inflation = inflation
+    return shard(of: key).state.withLock {
+      $0.use(key, generation: generation, at: now, inflation: inflation)
+    }
+  }
+
   /// What is there, without counting a look-up.
   func group(_ key: CacheKey) -> MemoryGroup? {
     shard(of: key).state.withLock { $0.groups[key] }

@@ -1,0 +1,187 @@
+import HTTPCacheSemantics
+import HTTPCacheTesting
+import HTTPTypes
+import Testing
+
+@testable import HTTPCacheStore
+
+@Suite("MemoryStore")
+struct MemoryStoreTests {
+  private func store(
+    _ store: MemoryStore, _ path: String, size: Int = 1_000, isPinned: Bool = false
+  ) async throws {
+    let key = StoreSample.key(path)
+    _ = try store.read(key)
+    let record = CacheRecord(
+      key: key, response: StoreSample.response(), bodyLength: Int64(size), isPinned: isPinned)
+    let writer = try await store.write(record, variantLimit: 8)
+    try await writer.append(StoreSample.body(size))
+    try await writer.commit(trailers: [:])
+  }
+
+  private func has(_ store: MemoryStore, _ path: String) -> Bool {
+    store.group(StoreSample.key(path)) != nil
+  }
+
+  @Test("knows what it does not have")
+  func absent() async throws {
+    let memory = MemoryStore(capacity: 1 << 20)
+    guard case .absent = memory.peek(StoreSample.key()) else {
+      Issue.record("not absent")
+      return
+    }
+    try await store(memory, "/")
+    guard case .found(let variants) = memory.peek(StoreSample.key()) else {
+      Issue.record("not found")
+      return
+    }
+    #expect(try variants.first?.body.open().bytesInMemory?.array == StoreSample.body(1_000).array)
+  }
+
+  @Test("evicts what is worth least: the large before the small, the unused before the used")
+  func worth() async throws {
+    let memory = MemoryStore(capacity: 100_000, largestEntry: 100_000)
+    try await store(memory, "/large", size: 40_000)
+    try await store(memory, "/used", size: 20_000)
+    try await store(memory, "/unused", size: 20_000)
+    for _ in 0..<3 { _ = memory.peek(StoreSample.key("/used")) }
+    try await store(memory, "/new", size: 30_000)
+    #expect(!has(memory, "/large"))
+    #expect(has(memory, "/used") && has(memory, "/unused") && has(memory, "/new"))
+    try await store(memory, "/newer", size: 20_000)
+    try await store(memory, "/newest", size: 20_000)
+    #expect(has(memory, "/used"))
+    #expect(memory.usage.memoryBytes <= 100_000)
+  }
+
+  @Test("commits what it refuses without an error, and does not keep what that was to replace")
+  func refusal() async throws {
+    let memory = MemoryStore(capacity: 50_000, largestEntry: 50_000)
+    let key = StoreSample.key("/small")
+    try await store(memory, "/small", size: 10_000)
+    for index in 0..<2 { try await store(memory, "/\(index)", size: 15_000) }
+    for index in 0..<2 {
+      for _ in 0..<10 { _ = memory.peek(StoreSample.key("/\(index)")) }
+    }
+    try await store(memory, "/small", size: 45_000)
+    #expect(has(memory, "/0") && has(memory, "/1"))
+    #expect(memory.group(key) == nil)
+    #expect(try await memory.counts().evictions == 1)
+  }
+
+  @Test("is not stuck with entries that were popular once")
+  func shiftOfInterest() async throws {
+    let memory = MemoryStore(capacity: 200_000, largestEntry: 50_000)
+    for index in 0..<60 {
+      try await store(memory, "/old/\(index)", size: 2_000)
+      for _ in 0..<20 { _ = memory.peek(StoreSample.key("/old/\(index)")) }
+    }
+    var hits = 0
+    for _ in 0..<2_000 {
+      let key = StoreSample.key("/new")
+      if case .found = memory.peek(key) {
+        hits += 1
+      } else {
+        try await store(memory, "/new", size: 30_000)
+      }
+    }
+    #expect(hits > 1_000)
+  }
+
+  @Test("refuses a new entry where everything else is pinned")
+  func pinned() async throws {
+    let memory = MemoryStore(capacity: 50_000, largestEntry: 50_000)
+    try await store(memory, "/pinned", size: 40_000, isPinned: true)
+    try await store(memory, "/new", size: 20_000)
+    #expect(has(memory, "/pinned") && !has(memory, "/new"))
+    await #expect(throws: CacheError.self) {
+      try await store(memory, "/new", size: 20_000, isPinned: true)
+    }
+    memory.trim(to: 0)
+    #expect(has(memory, "/pinned"))
+  }
+
+  @Test("trims to a number of bytes and keeps its capacity")
+  func trim() async throws {
+    let memory = MemoryStore(capacity: 1 << 20)
+    for index in 0..<20 { try await store(memory, "/\(index)", size: 10_000) }
+    memory.trim(to: 50_000)
+    #expect(memory.usage.memoryBytes <= 50_000)
+    #expect(memory.usage.memoryBytes > 30_000)
+    #expect(memory.usage.memoryCapacity == 1 << 20)
+    memory.trim(to: 0)
+    #expect(memory.usage.memoryBytes == 0)
+    #expect(memory.usage.memoryEntries == 0)
+  }
+
+  @Test("counts the bytes of bodies that are being written, until they are committed or not")
+  func inFlight() async throws {
+    let memory = MemoryStore(capacity: 1 << 20)
+    let writer = try await memory.write(StoreSample.record(), variantLimit: 8)
+    try await writer.append(StoreSample.body(5_000))
+    #expect(memory.usage.memoryBytes == 5_000)
+    writer.abandon()
+    #expect(memory.usage.memoryBytes == 0)
+  }
+
+  @Test("stores nothing with no capacity")
+  func noCapacity() async throws {
+    let memory = MemoryStore(capacity: 0)
+    await #expect(throws: CacheError.self) { try await store(memory, "/", size: 1) }
+    await #expect(throws: CacheError.self) { try await store(memory, "/", size: 0) }
+    #expect(memory.usage == StoreUsage())
+  }
+
+  @Test("an announced length that is not kept costs no memory")
+  func announcedLength() async throws {
+    let memory = MemoryStore(capacity: .max, largestEntry: .max)
+    let record = StoreSample.record(bodyLength: .max)
+    let writer = try await memory.write(record, variantLimit: 8)
+    try await writer.append(StoreSample.body(10))
+    #expect(try await writer.reader().read(0..<100).array == StoreSample.body(10).array)
+    #expect(memory.usage.memoryBytes == 10)
+    writer.abandon()
+  }
+
+  @Test("keeps a part of a body and reads what is there")
+  func partial() async throws {
+    let memory = MemoryStore(capacity: 1 << 20)
+    let body = StoreSample.body(1_000)
+    let record = CacheRecord(
+      key: StoreSample.key(), response: StoreSample.response(), bodyLength: 1_000,
+      storedRanges: [100..<200, 600..<700])
+    let writer = try await memory.write(record, variantLimit: 8)
+    try await writer.append(body[100..<200])
+    try await writer.append(body[600..<700])
+    let stored = try await writer.commit(trailers: [:])
+    #expect(stored.bodyLength == 1_000)
+    let reader = try #require(try memory.read(StoreSample.key()).first).body.open()
+    #expect(reader.bytesInMemory == nil)
+    #expect(reader.availableRanges == [100..<200, 600..<700])
+    #expect(try await reader.read(150..<650).array == body[150..<200].array)
+    #expect(try await reader.read(600..<650).array == body[600..<650].array)
+    #expect(try await reader.read(0..<100).isEmpty)
+    #expect(try await reader.read(700..<800).isEmpty)
+  }
+
+  @Test("copies a body to a new file, and never over one that exists")
+  func clone() async throws {
+    let memory = MemoryStore(capacity: 1 << 20)
+    try await store(memory, "/", size: 70_000)
+    let reader = try #require(try memory.read(StoreSample.key()).first).body.open()
+    let path = TemporaryFile.path()
+    defer { TemporaryFile.remove(path) }
+    try await reader.clone(to: path)
+    #expect(TemporaryFile.read(path) == StoreSample.body(70_000).array)
+    await #expect(throws: CacheError.self) { try await reader.clone(to: path) }
+    #expect(TemporaryFile.read(path) == StoreSample.body(70_000).array)
+  }
+
+  @Test("groups are scoped to their origin, not to what begins like it")
+  func origins() {
+    #expect(CacheSelection.isTarget("https://a.example/x", of: "https://a.example"))
+    #expect(CacheSelection.isTarget("https://a.example", of: "https://a.example"))
+    #expect(!CacheSelection.isTarget("https://a.example:444/", of: "https://a.example"))
+    #expect(!CacheSelection.isTarget("https://a.example.net/", of: "https://a.example"))
+  }
+}

@@ -1,0 +1,57 @@
+import HTTPCacheStore
+import HTTPCacheTesting
+import HTTPTypes
+import Testing
+
+@Suite("FaultyStore")
+struct FaultyStoreTests {
+  private let store = FaultyStore(MemoryStore(capacity: 1 << 20))
+
+  private func write() async throws {
+    let writer = try await store.write(StoreSample.record(), variantLimit: 8)
+    try await writer.append(StoreSample.body(10))
+    try await writer.append(StoreSample.body(10))
+    try await writer.commit(trailers: [:])
+  }
+
+  @Test("conforms as long as nothing is made to fail", arguments: StoreConformance.checks)
+  func conforms(_ check: StoreCheck) async throws {
+    try await check.run { requirements in
+      FaultyStore(
+        MemoryStore(
+          capacity: requirements.capacity, largestEntry: requirements.largestEntry,
+          clock: requirements.clock))
+    }
+  }
+
+  @Test(
+    "fails the call it is told to, and nothing is stored by it",
+    arguments: [(StoreOperation.write, 1), (.append, 2), (.commit, 1)])
+  func failures(_ operation: StoreOperation, _ number: Int) async throws {
+    store.fail(operation, at: number, with: CacheError(.noSpace, "full"))
+    await #expect {
+      try await write()
+    } throws: { error in
+      (error as? CacheError)?.code == .noSpace
+    }
+    #expect(store.calls(operation) == number)
+    #expect(try store.read(StoreSample.key()).isEmpty)
+    try await write()
+    #expect(try store.read(StoreSample.key()).count == 1)
+  }
+
+  @Test("fails opening and reading bodies, until it is healed")
+  func bodies() async throws {
+    try await write()
+    let body = try #require(try store.read(StoreSample.key()).first).body
+    let reader = try body.open()
+    store.fail(.open, times: .max)
+    store.fail(.readBody, at: 2)
+    #expect(throws: CacheError.self) { try body.open() }
+    #expect(throws: CacheError.self) { try body.open() }
+    #expect(try await reader.read(0..<5).count == 5)
+    await #expect(throws: CacheError.self) { try await reader.read(0..<5) }
+    store.heal()
+    #expect(try body.open().length == 20)
+  }
+}
