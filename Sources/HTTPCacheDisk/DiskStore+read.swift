@@ -37,15 +37,26 @@ extension DiskStore {
   private static func variants(
     of key: CacheKey, _ connection: SQLiteConnection, context: StoredFileBody.Context
   ) throws(CacheError) -> Found {
-    // Epochs first: an epoch that was worked off in between has left its mark on the rows by then.
+    let (found, hasEpochs) = try variants(of: key, epochs: [], connection, context: context)
+    guard hasEpochs else { return found }
+    // Epochs before rows: one that is worked off in between has left its mark on the rows by then.
     let epochs = try Epoch.load(connection)
+    return try variants(of: key, epochs: epochs, connection, context: context).found
+  }
+
+  private static func variants(
+    of key: CacheKey, epochs: [Epoch], _ connection: SQLiteConnection,
+    context: StoredFileBody.Context
+  ) throws(CacheError) -> (found: Found, hasEpochs: Bool) {
     var found = Found()
+    var hasEpochs = false
     try connection.query(
       """
-      SELECT id, mark, invalid, length, file, checksum, record, body FROM entry
-      WHERE hash = ? ORDER BY id DESC
+      SELECT id, mark, invalid, length, file, checksum, record, body,
+      EXISTS (SELECT 1 FROM epoch) FROM entry WHERE hash = ? ORDER BY id DESC
       """, [.hash(key.hash)]
     ) { row in
+      if row.integer(8) != 0 { hasEpochs = true }
       do throws(CacheError) {
         let record = try StoredRow.record(row, epochs: epochs, columns: StoredRow.keyColumns)
         // Another key with the same hash.
@@ -57,7 +68,7 @@ extension DiskStore {
       }
       return true
     }
-    return found
+    return (found, hasEpochs)
   }
 
   private static func body(
@@ -79,8 +90,15 @@ extension DiskStore {
     }
     let onDamage = context.onDamage
     return StoredInlineBody(
-      bytes: BodyBytes(row.blob(7)), checksum: row.hash(5), extent: extent, queue: context.queue,
+      bytes: copy(row.blob(7)), checksum: row.hash(5), extent: extent, queue: context.queue,
       onDamage: { onDamage(id, $0) })
+  }
+
+  private static func copy(_ blob: UnsafeRawBufferPointer) -> BodyBytes {
+    BodyBytes(unsafeUninitializedCapacity: blob.count) { buffer in
+      buffer.copyMemory(from: blob)
+      return blob.count
+    }
   }
 
   func bodyContext(_ parts: StoreParts) -> StoredFileBody.Context {

@@ -9,7 +9,7 @@ struct PendingChanges: Sendable {
   /// Whether a job that writes them is on its way.
   var isScheduled = false
 
-  static let touchLimit = 256
+  static let touchLimit = 1_024
   static let countLimit = 1_024
 
   var isEmpty: Bool { touches.isEmpty && countedSince == 0 }
