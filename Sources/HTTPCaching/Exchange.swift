@@ -92,7 +92,8 @@ struct Exchange: Sendable {
   func failed(_ error: UpstreamError, now: Timestamp) -> FailureAction {
     guard error.kind != .cancelled, let index = selected,
       case .useStale(let allowance) = Reuse.afterFailure(
-        stored: candidates[index], request: request, directives: directives, policy: policy, rules: rules, now: now,
+        stored: candidates[index], request: request, directives: directives, policy: policy, rules: rules,
+        now: now,
         failure: .unreachable)
     else { return .fail }
     return .answerStale(answer(index, allowance: allowance, now: now))
@@ -229,7 +230,9 @@ struct Exchange: Sendable {
     let age = Age.current(stored, now: responseTime)
     let lifetime = stored.facts.freshnessLifetime
     let reason: ValidationReason =
-      if case .validation(let reason) = forward.reason { reason } else { .stale(age: age, lifetime: lifetime) }
+      if case .validation(let reason) = forward.reason { reason } else {
+        .stale(age: age, lifetime: lifetime)
+      }
     return .freshen(
       positions.map { forward.validating[$0] },
       StoredAnswer(

@@ -35,7 +35,9 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
   }
 
   /// A waiter is ready to be told; nil if it has to wait.
-  mutating func wait(_ key: CacheKey, flight id: UInt64, as waiter: UInt64, _ handle: Waiter) -> CoalescerNews? {
+  mutating func wait(_ key: CacheKey, flight id: UInt64, as waiter: UInt64, _ handle: Waiter)
+    -> CoalescerNews?
+  {
     guard flights[key]?.id == id else { return .lookAgain }
     if let shared = flights[key]?.shared { return .share(shared) }
     flights[key]?.waiters[waiter] = handle

@@ -31,9 +31,11 @@ struct CoalescingTests {
     #expect(kitchen.origin.requests.count == 1)
   }
 
-  @Test("a response that must not be stored is nobody else's", arguments: [
-    "no-store", "max-age=0", "no-cache",
-  ])
+  @Test(
+    "a response that must not be stored is nobody else's",
+    arguments: [
+      "no-store", "max-age=0", "no-cache",
+    ])
   func notShared(cacheControl: String) async throws {
     kitchen.origin.answers { _, number in
       (200, [.cacheControl: cacheControl, .eTag: "\"\(number)\""], "\(number)")
@@ -43,10 +45,12 @@ struct CoalescingTests {
     #expect(answers.allSatisfy { !$0.outcome.isCollapsed })
   }
 
-  @Test("requests with ranges and conditions of their own do not wait", arguments: [
-    HTTPFields([HTTPField(name: .range, value: "bytes=0-1")]),
-    HTTPFields([HTTPField(name: .ifNoneMatch, value: "\"x\"")]),
-  ])
+  @Test(
+    "requests with ranges and conditions of their own do not wait",
+    arguments: [
+      HTTPFields([HTTPField(name: .range, value: "bytes=0-1")]),
+      HTTPFields([HTTPField(name: .ifNoneMatch, value: "\"x\"")]),
+    ])
   func neverWait(fields: HTTPFields) async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
     _ = try await together(4, fields, expecting: 4)

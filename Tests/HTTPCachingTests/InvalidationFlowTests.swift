@@ -12,9 +12,11 @@ struct InvalidationFlowTests {
     kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"2\""], "new")
   }
 
-  @Test("an unsafe method invalidates its target", arguments: [
-    HTTPRequest.Method.post, .put, .delete, .patch,
-  ])
+  @Test(
+    "an unsafe method invalidates its target",
+    arguments: [
+      HTTPRequest.Method.post, .put, .delete, .patch,
+    ])
   func unsafe(method: HTTPRequest.Method) async throws {
     try await stored("/", "/other")
     try await kitchen.get("/", method: method)

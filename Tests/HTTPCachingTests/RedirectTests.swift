@@ -23,7 +23,8 @@ struct RedirectTests {
   @Test("Authorization and cookies stay behind when the origin changes")
   func crossOrigin() async throws {
     kitchen.origin.answers { request, _ in
-      request.authority == "example.com" ? (302, [.location: "https://other.example/x"], "") : (200, [:], "ok")
+      request.authority == "example.com"
+        ? (302, [.location: "https://other.example/x"], "") : (200, [:], "ok")
     }
     _ = try await kitchen.get("/", [.authorization: "secret", .cookie: "a=b", .userAgent: "test"])
     let last = try #require(kitchen.origin.requests.last)

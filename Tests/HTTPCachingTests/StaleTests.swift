@@ -17,9 +17,11 @@ struct StaleTests {
     #expect(answer.outcome == .hit(age: 20, lifetime: 10, allowance: .disconnected))
   }
 
-  @Test("must-revalidate forbids it, and the failure is the caller's", arguments: [
-    "max-age=10, must-revalidate", "max-age=10, no-cache",
-  ])
+  @Test(
+    "must-revalidate forbids it, and the failure is the caller's",
+    arguments: [
+      "max-age=10, must-revalidate", "max-age=10, no-cache",
+    ])
   func forbidden(cacheControl: String) async throws {
     kitchen.origin.always(200, [.cacheControl: cacheControl, .eTag: "\"a\""], "old")
     _ = try await kitchen.get("/")
