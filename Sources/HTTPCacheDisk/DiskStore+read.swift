@@ -11,14 +11,28 @@ extension DiskStore {
   /// - Throws: `CacheError`.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     policy.withLock { $0.recordUse(hash: key.hash) }
+    let variants = try variants(of: key)
+    if !variants.isEmpty { touch(key.hash) }
+    return variants
+  }
+
+  /// The same, but does not count as a use.
+  ///
+  /// - Throws: `CacheError`.
+  public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
     let parts = try partsToRead()
     let context = bodyContext(parts)
     let found = try reading(parts) { (connection) throws(CacheError) in
       try Self.variants(of: key, connection, context: context)
     }
     for (id, error) in found.damaged { context.onDamage(id, error) }
-    if !found.variants.isEmpty { touch(key.hash) }
     return found.variants
+  }
+
+  /// Counts a use that a tier above answered from memory; written by the batch.
+  public func recordUse(of key: CacheKey) {
+    policy.withLock { $0.recordUse(hash: key.hash) }
+    touch(key.hash)
   }
 
   private struct Found: Sendable {
