@@ -11,12 +11,12 @@ extension DiskStore {
   /// - Throws: `CacheError`.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     policy.withLock { $0.recordUse(hash: key.hash) }
-    let found = try variants(of: key)
-    if !found.isEmpty { touch(key.hash) }
-    return found
+    let variants = try variants(of: key)
+    if !variants.isEmpty { touch(key.hash) }
+    return variants
   }
 
-  /// The variants stored for a key, without counting a use.
+  /// The same, but does not count as a use.
   ///
   /// - Throws: `CacheError`.
   public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
@@ -27,6 +27,12 @@ extension DiskStore {
     }
     for (id, error) in found.damaged { context.onDamage(id, error) }
     return found.variants
+  }
+
+  /// Counts a use that a tier above answered from memory; written by the batch.
+  public func recordUse(of key: CacheKey) {
+    policy.withLock { $0.recordUse(hash: key.hash) }
+    touch(key.hash)
   }
 
   private struct Found: Sendable {
@@ -116,7 +122,7 @@ extension DiskStore {
     }
   }
 
-  func touch(_ hash: UInt64) {
+  private func touch(_ hash: UInt64) {
     let now = clock.now.seconds
     let isTime = batch.withLock { batch in
       batch.touches[hash] = now

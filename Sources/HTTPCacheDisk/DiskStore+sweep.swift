@@ -8,8 +8,8 @@ extension DiskStore {
       self?.workOffEpochs(of: parts)
       let (_, dead) = OwnerLock.owners(in: parts.directory)
       guard parts.needsSweep || !dead.isEmpty else { return }
-      // It may have ended between a commit and telling of it.
-      parts.generations?.bumpAll()
+      // One of them may have ended between a commit and telling of it.
+      if !dead.isEmpty { parts.generations?.bumpAll() }
       self?.sweep(parts.directory.shards(), of: parts, deadOwners: dead)
     }
   }

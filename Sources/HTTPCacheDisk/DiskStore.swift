@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// What is written is complete or not there, whenever a process ends; what is damaged is a miss and is
 /// removed. `docs/disk-format.md` describes the directory.
-public final class DiskStore: CacheStore, GenerationSource {
+public final class DiskStore: CacheStore, GenerationSource, TierBase {
   struct Limits: Sendable {
     var capacity: Int64
     var largestEntry: Int64?

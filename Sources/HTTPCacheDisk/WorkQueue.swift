@@ -1,5 +1,6 @@
 import CSystemShims
 import HTTPCacheStore
+import Synchronization
 
 #if canImport(Darwin)
   import Darwin
@@ -29,16 +30,25 @@ final class WorkQueue: Sendable {
   func run<Value: Sendable>(
     _ work: @escaping @Sendable () throws(CacheError) -> Value
   ) async throws(CacheError) -> Value {
-    let result: Result<Value, CacheError> = await withUnsafeContinuation { continuation in
+    // The result goes through a lock, since the thread sanitizer does not see what a continuation
+    // orders and would report each result as a race.
+    let handover = Handover<Value>()
+    await withUnsafeContinuation { continuation in
       submit {
-        do throws(CacheError) {
-          continuation.resume(returning: .success(try work()))
-        } catch {
-          continuation.resume(returning: .failure(error))
-        }
+        let result: Result<Value, CacheError>
+        do throws(CacheError) { result = .success(try work()) } catch { result = .failure(error) }
+        handover.result.withLock { $0 = result }
+        continuation.resume()
       }
     }
+    guard let result = handover.result.withLock({ $0 }) else {
+      throw CacheError(.closed, "the work was not done")
+    }
     return try result.get()
+  }
+
+  private final class Handover<Value: Sendable>: Sendable {
+    let result = Mutex<Result<Value, CacheError>?>(nil)
   }
 
   private final class Shared: @unchecked Sendable {

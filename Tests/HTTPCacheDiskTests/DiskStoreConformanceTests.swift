@@ -15,4 +15,17 @@ import Testing
         largestEntry: requirements.largestEntry, clock: requirements.clock)
     }
   }
+
+  @Test("conforms under a memory tier", arguments: StoreConformance.checks)
+  func conformsTiered(_ check: StoreCheck) async throws {
+    let directory = try TemporaryDirectory()
+    let stores = Counter()
+    try await check.run { requirements in
+      TieredStore(
+        memory: MemoryStore(capacity: requirements.capacity / 4, clock: requirements.clock),
+        base: try DiskStore.open(
+          directory: directory.path("cache-\(stores.next())"), capacity: requirements.capacity,
+          largestEntry: requirements.largestEntry, clock: requirements.clock))
+    }
+  }
 }

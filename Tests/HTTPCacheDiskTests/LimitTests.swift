@@ -105,6 +105,17 @@ import Testing
     #expect(try fixture.store.read(key("/1")).count == 1)
   }
 
+  @Test("a use that a tier above answered counts like one of its own")
+  func recordedUse() async throws {
+    let fixture = try Fixture()
+    for index in 0..<2 { try await fixture.store.put(try record("/\(index)"), [1]) }
+    fixture.clock.advance(by: 100)
+    fixture.store.recordUse(of: key("/1"))
+    #expect(try fixture.store.variants(of: key("/0")).count == 1)
+    let page = try await fixture.store.entries(.all, after: nil, limit: 10)
+    #expect(page.entries.map(\.lastUsed.seconds) == [1_800_000_000, 1_800_000_100])
+  }
+
   @Test("an entry tells where its body lies, a small one that it has no file")
   func bodyPaths() async throws {
     let fixture = try Fixture()
