@@ -49,6 +49,10 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(name: "httpcache", dependencies: ["HTTPCacheCommand"], swiftSettings: settings),
+    .executableTarget(
+      name: "HTTPCacheExample",
+      dependencies: [.product(name: "HTTPCaching", package: "swift-http-cache")],
+      swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheProxyTests",
       dependencies: caching + nio + [

@@ -1,17 +1,36 @@
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+
 #include "CSystemShims.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #if defined(__linux__)
 #include <linux/fs.h>
 #include <sys/ioctl.h>
+#include <sys/vfs.h>
+#elif defined(__APPLE__)
+#include <sys/mount.h>
+#include <sys/param.h>
 #endif
 
 int shim_open(const char *path, int flags, unsigned int mode) {
+  return shim_openat(AT_FDCWD, path, flags, mode);
+}
+
+int shim_openat(int directory, const char *name, int flags, unsigned int mode) {
   int descriptor;
   do {
-    descriptor = open(path, flags, mode);
+    descriptor = openat(directory, name, flags, mode);
   } while (descriptor < 0 && errno == EINTR);
   return descriptor < 0 ? -errno : descriptor;
 }
@@ -24,4 +43,128 @@ int shim_clone_descriptor(int destination, int source) {
   (void)source;
   return -EOPNOTSUPP;
 #endif
+}
+
+int64_t shim_copy_range(int destination, int source, int64_t *offset, size_t count) {
+#if defined(__linux__) && defined(__GLIBC__)
+  off64_t position = *offset;
+  ssize_t copied;
+  do {
+    copied = copy_file_range(source, &position, destination, NULL, count, 0);
+  } while (copied < 0 && errno == EINTR);
+  if (copied < 0) return -errno;
+  *offset = position;
+  return copied;
+#else
+  (void)destination;
+  (void)source;
+  (void)offset;
+  (void)count;
+  return -EOPNOTSUPP;
+#endif
+}
+
+int64_t shim_read_cached(int descriptor, void *buffer, size_t count, int64_t offset) {
+#if defined(RWF_NOWAIT)
+  struct iovec vector = {buffer, count};
+  ssize_t length;
+  do {
+    length = preadv2(descriptor, &vector, 1, offset, RWF_NOWAIT);
+  } while (length < 0 && errno == EINTR);
+  return length < 0 ? -errno : length;
+#else
+  (void)descriptor;
+  (void)buffer;
+  (void)count;
+  (void)offset;
+  return -EOPNOTSUPP;
+#endif
+}
+
+int shim_allocate(int descriptor, int64_t length) {
+#if defined(__linux__)
+  int error;
+  do {
+    error = posix_fallocate(descriptor, 0, length);
+  } while (error == EINTR);
+  return -error;
+#else
+  // No such call: writing zeros to an empty file has the same effect.
+  static const char zeros[4096];
+  off_t end = lseek(descriptor, 0, SEEK_END);
+  if (end < 0) return -errno;
+  while (end < length) {
+    size_t part = length - end < (off_t)sizeof zeros ? (size_t)(length - end) : sizeof zeros;
+    ssize_t written = pwrite(descriptor, zeros, part, end);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? -errno : -EIO;
+    end += written;
+  }
+  return 0;
+#endif
+}
+
+int shim_is_on_network(int descriptor) {
+  struct statfs info;
+  if (fstatfs(descriptor, &info) != 0) return -errno;
+#if defined(__linux__)
+  switch ((uint32_t)info.f_type) {
+  case 0x6969u:      // NFS
+  case 0x517Bu:      // SMB
+  case 0xFF534D42u:  // CIFS
+  case 0xFE534D42u:  // SMB2
+  case 0x65735546u:  // FUSE, which may be anything
+  case 0x01021997u:  // 9P
+  case 0x00C36400u:  // Ceph
+  case 0x5346414Fu:  // AFS
+    return 1;
+  default:
+    return 0;
+  }
+#elif defined(__APPLE__)
+  return (info.f_flags & MNT_LOCAL) ? 0 : 1;
+#else
+  return 0;
+#endif
+}
+
+int shim_try_lock(int descriptor, int exclusive) {
+  int result;
+  do {
+    result = flock(descriptor, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB);
+  } while (result < 0 && errno == EINTR);
+  return result < 0 ? -errno : 0;
+}
+
+struct thread_start {
+  void (*body)(void *);
+  void *context;
+};
+
+static void *run_thread(void *argument) {
+  struct thread_start start = *(struct thread_start *)argument;
+  free(argument);
+  start.body(start.context);
+  return NULL;
+}
+
+int shim_start_thread(void (*body)(void *), void *context) {
+  struct thread_start *start = malloc(sizeof *start);
+  if (start == NULL) return -ENOMEM;
+  start->body = body;
+  start->context = context;
+  pthread_attr_t attributes;
+  int error = pthread_attr_init(&attributes);
+  if (error == 0) {
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    error = pthread_create(&thread, &attributes, run_thread, start);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+  }
+  if (error != 0) free(start);
+  return -error;
 }

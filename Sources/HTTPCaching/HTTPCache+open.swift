@@ -1,32 +1,43 @@
-import HTTPCacheSemantics
+import HTTPCacheDisk
 public import HTTPCacheStore
 
 extension HTTPCache {
-  /// Opens a cache over a store that keeps nothing.
+  /// Opens a cache: memory over disk as the configuration says.
   ///
-  /// - Throws: `CacheError`.
+  /// A directory that cannot be used (not writable, full, vanished) leaves the cache in memory and
+  /// is told to the observer as `.storeFailed`.
+  ///
+  /// - Throws: `CacheError` with `newerFormat` if a newer version wrote the directory, which then
+  ///   stays untouched.
   public static func open(_ configuration: Configuration) throws(CacheError) -> HTTPCache {
-    HTTPCache(configuration: configuration, store: EmptyStore())
+    let memory = MemoryStore(
+      capacity: configuration.memoryCapacity, largestEntry: configuration.largestEntry,
+      clock: configuration.clock)
+    guard let directory = configuration.directory else {
+      return HTTPCache(configuration: configuration, store: memory)
+    }
+    do throws(CacheError) {
+      let disk = try DiskStore.open(
+        directory: directory, capacity: configuration.diskCapacity,
+        largestEntry: configuration.largestEntry, durability: configuration.durability,
+        verification: configuration.verification, clock: configuration.clock)
+      for note in disk.openingNotes {
+        configuration.observer?.cache(
+          did: .storeFailed(operation: "open", CacheError(.damaged, note)))
+      }
+      guard configuration.memoryCapacity > 0, disk.sharesGenerations else {
+        return HTTPCache(configuration: configuration, store: disk)
+      }
+      let observer = configuration.observer
+      return HTTPCache(
+        configuration: configuration,
+        store: TieredStore(memory: memory, base: disk) { operation, error in
+          observer?.cache(did: .storeFailed(operation: operation, error))
+        })
+    } catch {
+      if error.code == .newerFormat { throw error }
+      configuration.observer?.cache(did: .storeFailed(operation: "open", error))
+      return HTTPCache(configuration: configuration, store: memory)
+    }
   }
-}
-
-/// Keeps nothing.
-final class EmptyStore: CacheStore {
-  func peek(_ key: CacheKey) -> PeekResult { .absent }
-  func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] { [] }
-  func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter {
-    throw CacheError(.unavailable, "nothing is kept")
-  }
-  func update(_ record: CacheRecord) async throws(CacheError) -> Bool { false }
-  func remove(_ selection: CacheSelection) async throws(CacheError) -> Int { 0 }
-  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? { 0 }
-  func entries(
-    _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
-  ) async throws(CacheError) -> EntryPage { EntryPage(entries: [], next: nil) }
-  var usage: StoreUsage { StoreUsage() }
-  let secret = [UInt8](repeating: 0, count: 32)
-  func count(_ counts: CacheCounts) {}
-  func counts() async throws(CacheError) -> CacheCounts { CacheCounts() }
-  func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {}
-  func flush() async {}
 }

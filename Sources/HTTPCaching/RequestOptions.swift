@@ -6,6 +6,8 @@ public struct RequestOptions: Sendable {
   public var partition: String
   /// The most redirects to follow; 0 hands them to the caller, as a proxy must.
   public var redirectLimit: Int
+  /// Whether a stored body may be used that was decoded before it was stored, as by `URLSession`.
+  public var acceptsDecoded: Bool
   /// The most time to wait for the origin's head; nil is the upstream's default.
   public var timeout: Duration?
   /// How urgent it is.
@@ -17,12 +19,14 @@ public struct RequestOptions: Sendable {
 
   /// Makes options.
   public init(
-    partition: String = "", redirectLimit: Int = 20, timeout: Duration? = nil,
-    priority: TaskPriority? = nil, context: (any Sendable)? = nil,
+    partition: String = "", redirectLimit: Int = 20, acceptsDecoded: Bool = false,
+    timeout: Duration? = nil, priority: TaskPriority? = nil,
+    context: (any Sendable)? = nil,
     onInterim: (@Sendable (HTTPResponse) async -> Void)? = nil
   ) {
     self.partition = partition
     self.redirectLimit = redirectLimit
+    self.acceptsDecoded = acceptsDecoded
     self.timeout = timeout
     self.priority = priority
     self.context = context

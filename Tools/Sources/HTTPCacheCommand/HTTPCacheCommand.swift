@@ -1,15 +1,29 @@
 public import ArgumentParser
 
-/// An HTTP cache for the terminal.
+/// The command `httpcache`.
 public struct HTTPCacheCommand: AsyncParsableCommand {
-  /// Names and subcommands.
+  /// Name, version and subcommands.
   public static let configuration = CommandConfiguration(
-    commandName: "httpcache", subcommands: [ServeCommand.self])
+    commandName: "httpcache",
+    abstract: "An HTTP cache (RFC 9111) at the terminal.",
+    discussion: """
+      Fetches through a cache on disk, shows what is in it and why, and serves it to other programs.
+      The private cache of the user lies in $XDG_CACHE_HOME/httpcache/private (or ~/.cache/…), the \
+      shared one beside it; --dir names another place.
+      """,
+    version: CommandVersion.current,
+    subcommands: [
+      GetCommand.self, ServeCommand.self, ListCommand.self, ShowCommand.self, PathCommand.self,
+      ExplainCommand.self,
+      PurgeCommand.self, StatsCommand.self, VerifyCommand.self, DemoCommand.self, DriveCommand.self,
+    ])
 
   /// Makes the command.
   public init() {}
 
-  /// Runs the command with the arguments of the process.
+  /// Runs the command with the arguments of the process, and ends the process if it fails.
+  ///
+  /// Its own, so that the executable needs nothing but this module.
   public static func main() async {
     do {
       var command = try parseAsRoot()

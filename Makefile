@@ -1,0 +1,49 @@
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+DESTDIR ?=
+BUILD := swift build --package-path Tools --product httpcache
+RELEASE := Tools/.build/release/httpcache
+
+.PHONY: run build test lint format checks conformance demo install clean prerequisites
+
+# Builds the command and shows what it does; with URL=https://… fetches that instead.
+run: build
+ifdef URL
+	$(RELEASE) get --explain "$(URL)"
+else
+	$(RELEASE) demo
+endif
+
+build: prerequisites
+	$(BUILD) -c release
+
+prerequisites:
+	@scripts/prerequisites.sh
+
+test: prerequisites
+	scripts/test.sh
+
+lint:
+	scripts/lint.sh
+
+format:
+	scripts/lint.sh --fix
+
+checks: prerequisites
+	scripts/checks.sh
+
+# Uses the debug build, which the tests have made already.
+conformance: prerequisites
+	$(BUILD)
+	scripts/conformance.sh
+
+demo: prerequisites
+	$(BUILD)
+	scripts/demo.sh
+
+install: build
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 $(RELEASE) "$(DESTDIR)$(PREFIX)/bin/httpcache"
+
+clean:
+	rm -rf .build Tools/.build

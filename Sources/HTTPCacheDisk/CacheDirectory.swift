@@ -1,0 +1,210 @@
+import CSystemShims
+import HTTPCacheStore
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The folder of a store: `Cache.db`, `Cache.gen`, `bodies/xx/…`, `writers/…`.
+///
+/// Everything below it is reached from its open descriptor, one component at a time, and no symbolic
+/// link is followed.
+final class CacheDirectory: Sendable {
+  static let databaseName = "Cache.db"
+  static let generationsName = "Cache.gen"
+
+  /// Without symbolic links.
+  let path: String
+  let root: OpenFile
+  private let bodies: OpenFile
+
+  /// Opens a folder and makes what is missing of it, for the user alone.
+  ///
+  /// - Throws: `CacheError.unavailable`.
+  init(path: String) throws(CacheError) {
+    try Self.makeFolders(path)
+    guard let resolved = realpath(path, nil) else {
+      throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
+    }
+    self.path = String(cString: resolved)
+    free(resolved)
+    let descriptor = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
+    }
+    root = OpenFile(descriptor: descriptor)
+    guard faccessat(root.descriptor, ".", W_OK | X_OK, 0) == 0 else {
+      throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
+    }
+    bodies = try Self.folder("bodies", in: root)
+  }
+
+  private static func makeFolders(_ path: String) throws(CacheError) {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw CacheError(.unavailable, "no directory given")
+    }
+    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+      throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
+    }
+    try makeFolders(String(path[..<slash]))
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+      throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
+    }
+  }
+
+  /// Opens a folder, or makes it first.
+  static func folder(_ name: String, in parent: OpenFile) throws(CacheError) -> OpenFile {
+    if mkdirat(parent.descriptor, name, 0o700) != 0, errno != EEXIST {
+      let error = SystemError.last("make \(name)")
+      throw CacheError(error.code == .noSpace ? .noSpace : .unavailable, error.message)
+    }
+    do throws(CacheError) {
+      return try OpenFile(name, in: parent, flags: O_RDONLY | O_DIRECTORY)
+    } catch {
+      throw CacheError(.unavailable, "\(name) is not a folder of this cache", cause: error)
+    }
+  }
+
+  var databasePath: String { path + "/" + Self.databaseName }
+
+  func bodyPath(_ name: BodyName) -> String { path + "/bodies/" + name.path }
+
+  /// Bytes of the folders of bodies. Each has a link to its parent, on file systems where folders take
+  /// blocks of their own.
+  var folderBytes: Int64 {
+    guard let links = try? bodies.status().st_nlink else { return 0 }
+    return max(0, Int64(links) - 2) * PageCount.pageSize
+  }
+
+  /// Opens a body for reading.
+  ///
+  /// - Returns: nil if it is not there.
+  /// - Throws: `CacheError.damaged` if it is no regular file, `CacheError.io`.
+  func openBody(_ name: BodyName) throws(CacheError) -> OpenFile? {
+    let shard = shim_openat(bodies.descriptor, name.shard, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+    if shard == -ENOENT { return nil }
+    guard shard >= 0 else { throw Self.misplaced(-shard, "open bodies/\(name.shard)") }
+    defer { close(shard) }
+    // O_NONBLOCK keeps a fifo in a body's place from holding the reader.
+    let descriptor = shim_openat(
+      shard, name.fileName, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0)
+    if descriptor == -ENOENT { return nil }
+    guard descriptor >= 0 else { throw Self.misplaced(-descriptor, "open body \(name.path)") }
+    let file = OpenFile(descriptor: descriptor)
+    guard try file.status().st_mode & S_IFMT == S_IFREG else {
+      throw CacheError(.damaged, "body \(name.path) is no regular file")
+    }
+    return file
+  }
+
+  /// What is a link or of another kind than we made it was put there by somebody else.
+  private static func misplaced(_ number: Int32, _ operation: String) -> CacheError {
+    let error = SystemError.make(number, operation)
+    guard [ELOOP, ENOTDIR, EISDIR, ENXIO].contains(number) else { return error }
+    return CacheError(.damaged, error.message)
+  }
+
+  /// Makes the temporary file of a body, which must not exist.
+  func createBody(_ name: BodyName) throws(CacheError) -> OpenFile {
+    if mkdirat(bodies.descriptor, name.shard, 0o700) != 0, errno != EEXIST {
+      throw SystemError.last("make bodies/\(name.shard)")
+    }
+    let shard = try OpenFile(name.shard, in: bodies, flags: O_RDONLY | O_DIRECTORY)
+    return try OpenFile(name.temporaryFileName, in: shard, flags: O_RDWR | O_CREAT | O_EXCL)
+  }
+
+  /// Gives a complete body its final name.
+  func publishBody(_ name: BodyName, durably: Bool) throws(CacheError) {
+    let shard = try OpenFile(name.shard, in: bodies, flags: O_RDONLY | O_DIRECTORY)
+    guard
+      renameat(shard.descriptor, name.temporaryFileName, shard.descriptor, name.fileName) == 0
+    else { throw SystemError.last("rename body") }
+    if durably {
+      try shard.sync()
+      try bodies.sync()
+    }
+  }
+
+  /// Deletes a body under either of its names; one that is not there is no error.
+  func removeBody(_ name: BodyName, isTemporary: Bool = false) {
+    _ = removeFile(isTemporary ? name.temporaryFileName : name.fileName, inShard: name.shard)
+  }
+
+  /// Deletes a file of a shard.
+  func removeFile(_ fileName: String, inShard shard: String) -> Bool {
+    guard let folder = try? OpenFile(shard, in: bodies, flags: O_RDONLY | O_DIRECTORY) else {
+      return false
+    }
+    return unlinkat(folder.descriptor, fileName, 0) == 0
+  }
+
+  /// The names of the shards that exist.
+  func shards() -> [String] { Self.names(in: bodies).filter { $0.utf8.count == 2 }.sorted() }
+
+  /// The names of the files of a shard.
+  func files(inShard shard: String) -> [String] {
+    guard let folder = try? OpenFile(shard, in: bodies, flags: O_RDONLY | O_DIRECTORY) else {
+      return []
+    }
+    return Self.names(in: folder)
+  }
+
+  /// Everything in a folder but `.` and `..`.
+  static func names(in folder: OpenFile) -> [String] {
+    guard let copy = try? OpenFile(".", in: folder, flags: O_RDONLY | O_DIRECTORY) else { return [] }
+    let descriptor = dup(copy.descriptor)
+    guard descriptor >= 0 else { return [] }
+    guard let stream = fdopendir(descriptor) else {
+      close(descriptor)
+      return []
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  /// Device and inode of the file that lies at `Cache.db` now; nil if there is none.
+  func databaseIdentity() -> FileIdentity? { FileIdentity(Self.databaseName, in: root) }
+
+  /// Bytes of a file in this folder; 0 if there is none.
+  func size(of name: String) -> Int64 {
+    var status = stat()
+    guard fstatat(root.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return 0 }
+    return Int64(status.st_size)
+  }
+}
+
+/// Tells files apart, whatever their names.
+struct FileIdentity: Hashable, Sendable {
+  private let device: UInt64
+  private let inode: UInt64
+
+  init(_ status: stat) {
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(truncatingIfNeeded: status.st_ino)
+  }
+
+  /// Of what lies at a path now.
+  init?(path: String) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  init?(_ name: String, in directory: OpenFile) {
+    var status = stat()
+    guard fstatat(directory.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+    self.init(status)
+  }
+}

@@ -1,0 +1,103 @@
+public import HTTPCacheStore
+import Synchronization
+
+extension DiskStore {
+  /// Adds to the persistent counters; they are written by the batch.
+  public func count(_ counts: CacheCounts) {
+    let isTime = batch.withLock { batch in
+      batch.counts += counts
+      batch.countedSince += 1
+      return batch.shouldSchedule()
+    }
+    if isTime { scheduleBatch() }
+  }
+
+  /// The persistent counters.
+  ///
+  /// - Throws: `CacheError`.
+  public func counts() async throws(CacheError) -> CacheCounts {
+    try await onIndex { [self] (parts) throws(CacheError) in
+      try writeBatch(parts)
+      return try parts.index.withWriter { (connection) throws(CacheError) in
+        var counts = CacheCounts()
+        try connection.query(
+          """
+          SELECT hits, validated, misses, stores, evictions, hitBytes, originBytes FROM counts
+          """
+        ) { row in
+          counts = CacheCounts(
+            hits: row.integer(0), validated: row.integer(1), misses: row.integer(2),
+            stores: row.integer(3), evictions: row.integer(4), hitBytes: row.integer(5),
+            originBytes: row.integer(6))
+          return false
+        }
+        return counts
+      }
+    }
+  }
+
+  /// Writes what is batched and plays the log into the database.
+  public func flush() async {
+    _ = try? await onIndex { [self] (parts) throws(CacheError) in
+      try writeBatch(parts)
+      try parts.index.withWriter { (connection) throws(CacheError) in
+        try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
+      }
+    }
+  }
+
+  func scheduleBatch() {
+    indexQueue.submit { [weak self] in
+      guard let self else { return }
+      _ = try? writeBatch(currentParts)
+      batch.withLock { $0.isScheduled = false }
+    }
+  }
+
+  /// Writes uses and counts in one transaction.
+  func writeBatch(_ parts: StoreParts) throws(CacheError) {
+    let taken = batch.withLock { $0.take() }
+    guard !taken.isEmpty else { return }
+    do throws(CacheError) {
+      try parts.index.write { (connection) throws(CacheError) in
+        try applyBatch(taken, connection)
+      }
+    } catch {
+      batch.withLock { $0.putBack(taken) }
+      throw error
+    }
+  }
+
+  /// Writes uses and counts within a transaction.
+  func applyBatch(_ taken: PendingChanges, _ connection: SQLiteConnection) throws(CacheError) {
+    for (hash, time) in taken.touches {
+      let frequency = policy.withLock { $0.frequency(of: hash) }
+      var rows: [(id: Int64, size: Int64)] = []
+      try connection.query("SELECT id, size FROM entry WHERE hash = ?", [.hash(hash)]) { row in
+        rows.append((row.integer(0), row.integer(1)))
+        return true
+      }
+      for row in rows {
+        let priority = policy.withLock { policy in
+          policy.priority(bucket: policy.bucket(frequency: frequency, size: row.size))
+        }
+        try connection.run(
+          "UPDATE entry SET touched = max(touched, ?), priority = ? WHERE id = ?",
+          [.integer(time), .real(priority), .integer(row.id)])
+      }
+    }
+    guard taken.countedSince > 0 else { return }
+    let counts = taken.counts
+    try connection.run(
+      """
+      UPDATE counts SET hits = hits + ?, validated = validated + ?, misses = misses + ?,
+      stores = stores + ?, evictions = evictions + ?, hitBytes = hitBytes + ?,
+      originBytes = originBytes + ?
+      """,
+      [
+        .integer(counts.hits), .integer(counts.validated), .integer(counts.misses),
+        .integer(counts.stores), .integer(counts.evictions), .integer(counts.hitBytes),
+        .integer(counts.originBytes),
+      ])
+  }
+}

@@ -1,0 +1,135 @@
+import HTTPCacheSemantics
+public import HTTPCacheStore
+
+extension DiskStore {
+  /// Marks what matches as invalidated. A few entries are marked at once; for many of a partition,
+  /// prefix or group an epoch is written, and the entries are marked in the background.
+  ///
+  /// - Returns: the number of responses marked; nil if an epoch was written.
+  /// - Throws: `CacheError`.
+  @discardableResult
+  public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    let clause = SelectionClause(selection)
+    let result = try await onIndex { [self] (parts) throws(CacheError) in
+      try writeBatch(parts)
+      let result = try parts.index.write { (connection) throws(CacheError) in
+        try Self.invalidate(selection, clause, connection)
+      }
+      if case .key(let key) = selection {
+        parts.generations?.bump([key.hash])
+      } else {
+        parts.generations?.bumpAll()
+      }
+      return result
+    }
+    switch result {
+    case .marked(let count): return count
+    case .epoch(let epoch):
+      indexQueue.submit { [weak self] in self?.workOff(epoch, after: 0) }
+      return nil
+    case .many(let last):
+      return try await markAll(clause, upTo: last)
+    }
+  }
+
+  private enum Marking: Sendable {
+    case marked(Int)
+    case epoch(Epoch)
+    case many(last: Int64)
+  }
+
+  private static func invalidate(
+    _ selection: CacheSelection, _ clause: SelectionClause, _ connection: SQLiteConnection
+  ) throws(CacheError) -> Marking {
+    var ids: [Int64] = []
+    try connection.query(
+      "SELECT id FROM entry WHERE \(clause.sql) LIMIT \(markLimit + 1)", clause.values
+    ) { row in
+      ids.append(row.integer(0))
+      return true
+    }
+    if ids.count <= markLimit {
+      for id in ids { try mark(id, connection) }
+      return .marked(ids.count)
+    }
+    var state = try IndexState(connection)
+    guard let epoch = Epoch(selection, sequence: state.nextSequence()) else {
+      return .many(last: state.sequence)
+    }
+    try epoch.save(connection)
+    try state.save(connection)
+    return .epoch(epoch)
+  }
+
+  private static let markLimit = 256
+
+  private static func mark(_ id: Int64, _ connection: SQLiteConnection) throws(CacheError) {
+    try connection.run("UPDATE entry SET invalid = 1 WHERE id = ? AND invalid = 0", [.integer(id)])
+  }
+
+  /// Marks the matching rows between two ids.
+  ///
+  /// - Returns: the last id seen and the number of rows; nil when there are none left.
+  private func markSome(
+    _ clause: SelectionClause, after cursor: Int64, upTo last: Int64, before mark: Int64,
+    _ connection: SQLiteConnection
+  ) throws(CacheError) -> (last: Int64, count: Int)? {
+    var ids: [Int64] = []
+    try connection.query(
+      """
+      SELECT id FROM entry NOT INDEXED WHERE id > ? AND id <= ? AND mark < ? AND \(clause.sql)
+      ORDER BY id LIMIT \(Self.markLimit)
+      """, [.integer(cursor), .integer(last), .integer(mark)] + clause.values
+    ) { row in
+      ids.append(row.integer(0))
+      return true
+    }
+    for id in ids { try Self.mark(id, connection) }
+    return ids.last.map { ($0, ids.count) }
+  }
+
+  private func markAll(
+    _ clause: SelectionClause, upTo last: Int64
+  ) async throws(CacheError) -> Int {
+    var count = 0
+    var cursor: Int64 = 0
+    while true {
+      let start = cursor
+      let step = try await onIndex { [self] (parts) throws(CacheError) in
+        let step = try parts.index.write { (connection) throws(CacheError) in
+          try markSome(clause, after: start, upTo: last, before: .max, connection)
+        }
+        if step != nil { parts.generations?.bumpAll() }
+        return step
+      }
+      guard let step else { return count }
+      count += step.count
+      cursor = step.last
+    }
+  }
+
+  /// Goes on with the epochs that a process left when it ended.
+  func workOffEpochs(of parts: StoreParts) {
+    let epochs =
+      (try? parts.index.read { (connection) throws(CacheError) in try Epoch.load(connection) }) ?? []
+    for epoch in epochs { indexQueue.submit { [weak self] in self?.workOff(epoch, after: 0) } }
+  }
+
+  /// Marks what an epoch covers, a part at a time, and removes the epoch when all is marked.
+  private func workOff(_ epoch: Epoch, after cursor: Int64) {
+    let parts = currentParts
+    let clause = SelectionClause(epoch.selection)
+    let next = try? parts.index.write { (connection) throws(CacheError) -> Int64? in
+      if let step = try markSome(
+        clause, after: cursor, upTo: epoch.sequence, before: epoch.sequence, connection)
+      {
+        return step.last
+      }
+      try epoch.remove(connection)
+      return nil
+    }
+    // Nil after an error as well: the epoch then stays, and goes on covering its entries.
+    guard let last = next else { return }
+    indexQueue.submit { [weak self] in self?.workOff(epoch, after: last) }
+  }
+}

@@ -1,0 +1,131 @@
+public import HTTPCacheSemantics
+public import HTTPCacheStore
+import Synchronization
+
+extension DiskStore {
+  /// Knows nothing of memory.
+  public func peek(_ key: CacheKey) -> PeekResult { .unknown }
+
+  /// The variants stored for a key, read on the calling thread in some microseconds.
+  ///
+  /// - Throws: `CacheError`.
+  public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
+    policy.withLock { $0.recordUse(hash: key.hash) }
+    let found = try variants(of: key)
+    if !found.isEmpty { touch(key.hash) }
+    return found
+  }
+
+  /// The variants stored for a key, without counting a use.
+  ///
+  /// - Throws: `CacheError`.
+  public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
+    let parts = try partsToRead()
+    let context = bodyContext(parts)
+    let found = try reading(parts) { (connection) throws(CacheError) in
+      try Self.variants(of: key, connection, context: context)
+    }
+    for (id, error) in found.damaged { context.onDamage(id, error) }
+    return found.variants
+  }
+
+  private struct Found: Sendable {
+    var variants: [StoredVariant] = []
+    var damaged: [(Int64, CacheError)] = []
+  }
+
+  private static func variants(
+    of key: CacheKey, _ connection: SQLiteConnection, context: StoredFileBody.Context
+  ) throws(CacheError) -> Found {
+    // Epochs first: an epoch that was worked off in between has left its mark on the rows by then.
+    let epochs = try Epoch.load(connection)
+    var found = Found()
+    try connection.query(
+      """
+      SELECT id, mark, invalid, length, file, checksum, record, body FROM entry
+      WHERE hash = ? ORDER BY id DESC
+      """, [.hash(key.hash)]
+    ) { row in
+      do throws(CacheError) {
+        let record = try StoredRow.record(row, epochs: epochs, columns: StoredRow.keyColumns)
+        // Another key with the same hash.
+        guard record.key == key else { return true }
+        found.variants.append(
+          StoredVariant(record: record, body: try body(row, record: record, context: context)))
+      } catch {
+        found.damaged.append((row.integer(0), error))
+      }
+      return true
+    }
+    return found
+  }
+
+  private static func body(
+    _ row: SQLiteRow, record: CacheRecord, context: StoredFileBody.Context
+  ) throws(CacheError) -> any StoredBody {
+    let id = row.integer(0)
+    let extent = StoredExtent(
+      bodyLength: record.bodyLength, storedRanges: record.storedRanges,
+      storedLength: row.integer(3))
+    if record.storedRanges == nil, record.bodyLength != extent.storedLength {
+      throw CacheError(.damaged, "record and index differ in the length of the body")
+    }
+    if let path = row.text(4) {
+      guard let name = BodyName(path: path) else {
+        throw CacheError(.damaged, "index: no name of a body")
+      }
+      return StoredFileBody(
+        id: id, name: name, extent: extent, checksum: row.hash(5), context: context)
+    }
+    let onDamage = context.onDamage
+    return StoredInlineBody(
+      bytes: BodyBytes(row.blob(7)), checksum: row.hash(5), extent: extent, queue: context.queue,
+      onDamage: { onDamage(id, $0) })
+  }
+
+  func bodyContext(_ parts: StoreParts) -> StoredFileBody.Context {
+    StoredFileBody.Context(parts: parts, queue: fileQueue, verification: verification) {
+      [weak self] id, _ in self?.removeDamaged(id, in: parts)
+    }
+  }
+
+  /// Removes an entry that is not what was written: a damaged entry is a miss.
+  private func removeDamaged(_ id: Int64, in parts: StoreParts) {
+    indexQueue.submit { [weak self] in
+      guard let self, parts === currentParts else { return }
+      _ = try? removeRows(
+        in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE id = ?", [.integer(id)])
+    }
+  }
+
+  func touch(_ hash: UInt64) {
+    let now = clock.now.seconds
+    let isTime = batch.withLock { batch in
+      batch.touches[hash] = now
+      return batch.shouldSchedule()
+    }
+    if isTime { scheduleBatch() }
+  }
+}
+
+/// How a record is made of a row.
+enum StoredRow {
+  /// Where id, mark, invalid and record are in a row.
+  typealias Columns = (id: Int32, mark: Int32, invalid: Int32, record: Int32)
+
+  static let keyColumns: Columns = (0, 1, 2, 6)
+
+  static func record(
+    _ row: SQLiteRow, epochs: [Epoch], columns: Columns
+  ) throws(CacheError) -> CacheRecord {
+    let mark = row.integer(columns.mark)
+    let record = try RecordCodec.decode(
+      row.blob(columns.record), sequence: UInt64(bitPattern: row.integer(columns.id)),
+      isInvalidated: row.integer(columns.invalid) != 0)
+    guard !record.response.isInvalidated, epochs.contains(where: { $0.covers(record, mark: mark) })
+    else { return record }
+    var response = record.response
+    response.isInvalidated = true
+    return record.with(response: response)
+  }
+}

@@ -1,0 +1,180 @@
+import HTTPCacheSemantics
+public import HTTPCacheStore
+
+extension DiskStore {
+  /// Removes what matches, some hundred entries at a time, so that others get to write in between.
+  ///
+  /// - Returns: the number of responses removed.
+  /// - Throws: `CacheError`.
+  @discardableResult
+  public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
+    if case .all = selection { return try await removeAll() }
+    let clause = SelectionClause(selection)
+    let last = try await lastID()
+    var cursor: Int64 = 0
+    var count = 0
+    while true {
+      // What was matched is gone, so an index leads straight to what is left; without one, reading
+      // goes on where it stopped.
+      let order = clause.isIndexed ? "" : "ORDER BY id"
+      let sql = """
+        SELECT \(EntryRow.columns) FROM \(clause.table)
+        WHERE id > ? AND id <= ? AND \(clause.sql) \(order) LIMIT 256
+        """
+      let values = [.integer(cursor), .integer(last)] + clause.values
+      let removed = try await onIndex { [self] (parts) throws(CacheError) in
+        try removeRows(in: parts, sql, values)
+      }
+      count += removed.count
+      guard removed.count == 256, let end = removed.last else { break }
+      if !clause.isIndexed { cursor = end }
+    }
+    return count
+  }
+
+  /// The id of the latest change, after what is batched was written.
+  private func lastID() async throws(CacheError) -> Int64 {
+    try await onIndex { [self] (parts) throws(CacheError) in
+      try writeBatch(parts)
+      return try parts.index.withWriter { (connection) throws(CacheError) in
+        try IndexState(connection).sequence
+      }
+    }
+  }
+
+  /// Removes the rows that a query finds, and their files.
+  ///
+  /// - Returns: their ids.
+  @discardableResult
+  func removeRows(
+    in parts: StoreParts, _ sql: String, _ values: [SQLiteValue]
+  ) throws(CacheError) -> [Int64] {
+    let (ids, removals) = try parts.index.write { (connection) throws(CacheError) in
+      var rows: [EntryRow] = []
+      try connection.query(sql, values) { row in
+        rows.append(EntryRow(row))
+        return true
+      }
+      var removals = Removals()
+      for row in rows {
+        try row.delete(connection)
+        removals.add(row)
+      }
+      if !rows.isEmpty {
+        var state = try IndexState(connection)
+        state.subtract(removals)
+        try state.save(connection)
+      }
+      return (rows.map(\.id), removals)
+    }
+    if !ids.isEmpty { after(removals, in: parts) }
+    return ids
+  }
+
+  private func removeAll() async throws(CacheError) -> Int {
+    try await onIndex { [self] (parts) throws(CacheError) in
+      let (count, files) = try parts.index.write { (connection) throws(CacheError) in
+        var files: [BodyName] = []
+        try connection.query("SELECT file FROM entry WHERE file IS NOT NULL") { row in
+          if let name = row.text(0).flatMap({ BodyName(path: $0) }) { files.append(name) }
+          return true
+        }
+        var state = try IndexState(connection)
+        let cost = try connection.number("SELECT sum(cost) FROM entry WHERE file IS NOT NULL") ?? 0
+        let count = Int(clamping: state.entries)
+        for table in ["entry", "block", "membership", "epoch"] {
+          try connection.run("DELETE FROM \(table)")
+        }
+        state.entries = 0
+        state.bodies = max(0, state.bodies - cost)
+        try state.save(connection)
+        return (count, files)
+      }
+      parts.generations?.bumpAll()
+      for file in files { parts.directory.removeBody(file) }
+      try shrink(parts)
+      return count
+    }
+  }
+
+  /// Gives free pages back to the file system.
+  private func shrink(_ parts: StoreParts) throws(CacheError) {
+    try parts.index.withWriter { (connection) throws(CacheError) in
+      while let free = try connection.number("PRAGMA freelist_count"), free > 0 {
+        try connection.execute("PRAGMA incremental_vacuum(1024)")
+        let rest = try connection.number("PRAGMA freelist_count") ?? 0
+        guard rest < free else { break }
+      }
+      try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
+    }
+  }
+
+  /// Entries that match, in the order of their ids.
+  ///
+  /// - Throws: `CacheError`.
+  public func entries(
+    _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
+  ) async throws(CacheError) -> EntryPage {
+    let clause = SelectionClause(selection)
+    let limit = max(1, min(limit, 1_000))
+    let start = cursor?.position ?? 0
+    return try await onIndex { [self] (parts) throws(CacheError) in
+      try writeBatch(parts)
+      var entries: [CacheEntry] = []
+      var last: Int64 = 0
+      var count = 0
+      var isMore = false
+      try parts.index.withWriter { (connection) throws(CacheError) in
+        let epochs = try Epoch.load(connection)
+        try connection.query(
+          """
+          SELECT id, mark, invalid, size, touched, file, record FROM \(clause.table)
+          WHERE id > ? AND \(clause.sql) ORDER BY id LIMIT \(limit + 1)
+          """, [.integer(start)] + clause.values
+        ) { row in
+          guard count < limit else {
+            isMore = true
+            return false
+          }
+          count += 1
+          last = row.integer(0)
+          // A damaged record is found and removed when it is read.
+          guard let record = try? StoredRow.record(row, epochs: epochs, columns: StoredRow.keyColumns)
+          else { return true }
+          entries.append(
+            CacheEntry(
+              record: record, size: row.integer(3),
+              lastUsed: Timestamp(seconds: row.integer(4)),
+              bodyPath: row.text(5).flatMap { BodyName(path: $0) }.map {
+                parts.directory.bodyPath($0)
+              }))
+          return true
+        }
+      }
+      return EntryPage(entries: entries, next: isMore ? EntryCursor(position: last) : nil)
+    }
+  }
+
+  /// Changes the capacity and evicts down to it.
+  ///
+  /// - Throws: `CacheError`.
+  public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
+    guard let disk else { return }
+    changeCapacity(disk)
+    var isEnough = false
+    while !isEnough {
+      isEnough = try await onIndex { [self] (parts) throws(CacheError) in
+        try writeBatch(parts)
+        let evictions = try parts.index.write { (connection) throws(CacheError) in
+          var state = try IndexState(connection)
+          var evictions = Evictions(limit: 512)
+          try evict(&evictions, &state, connection, parts)
+          try state.save(connection)
+          return evictions
+        }
+        after(evictions, in: parts)
+        return evictions.isEnough || evictions.removals.count == 0
+      }
+    }
+  }
+}

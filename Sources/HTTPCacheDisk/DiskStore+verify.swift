@@ -1,0 +1,226 @@
+import HTTPCacheSemantics
+public import HTTPCacheStore
+
+extension DiskStore {
+  /// Reads and checks everything: each record decodes, each body is there, has its length and holds its
+  /// checksums, each file belongs to an entry, the usage is right. Others may read and write meanwhile.
+  ///
+  /// - Parameter repair: deletes what is damaged and what belongs to nothing, and counts usage anew. A
+  ///   damaged index is set aside and a new one started.
+  /// - Throws: `CacheError` if it cannot go on; damage is no error but a finding.
+  public func verify(repair: Bool) async throws(CacheError) -> VerificationReport {
+    let parts = try await onIndex { [self] (parts) throws(CacheError) in
+      try writeBatch(parts)
+      return parts
+    }
+    var report = VerificationReport()
+    try await checkIndex(parts, &report)
+    if !report.isSound {
+      if repair {
+        _ = try await indexQueue.run { [self] () throws(CacheError) in
+          try reopen(insteadOf: parts, isDamaged: true)
+        }
+        report.isRepaired = true
+      }
+      return report
+    }
+    var damaged: [Int64] = []
+    var cursor: Int64 = 0
+    while true {
+      let start = cursor
+      let step = try await fileQueue.run { [self] () throws(CacheError) in
+        try checkSome(after: start, parts)
+      }
+      guard let last = step.last else { break }
+      cursor = last
+      report.entries += step.entries
+      report.bytes += step.bytes
+      report.findings += step.findings
+      damaged += step.damaged
+    }
+    if repair {
+      for id in damaged {
+        try await onIndex { [self] (parts) throws(CacheError) in
+          _ = try removeRows(
+            in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE id = ?", [.integer(id)])
+        }
+      }
+    }
+    try await checkOrphans(parts, repair: repair, &report)
+    report.findings += try await onIndex { (parts) throws(CacheError) in
+      try parts.index.write { (connection) throws(CacheError) in
+        try Self.checkSums(connection, repair: repair)
+      }
+    }
+    report.isRepaired = repair && !report.isSound
+    return report
+  }
+
+  private func checkIndex(
+    _ parts: StoreParts, _ report: inout VerificationReport
+  ) async throws(CacheError) {
+    let messages = try await fileQueue.run { () throws(CacheError) -> [String] in
+      var messages: [String] = []
+      do throws(CacheError) {
+        try parts.index.read { (connection) throws(CacheError) in
+          try connection.query("PRAGMA integrity_check(20)") { row in
+            if let text = row.text(0), text != "ok" { messages.append(text) }
+            return true
+          }
+        }
+      } catch {
+        guard error.code == .damaged else { throw error }
+        messages.append(error.message)
+      }
+      return messages
+    }
+    report.findings += messages.map { .index($0) }
+  }
+
+  private struct Step: Sendable {
+    var last: Int64?
+    var entries = 0
+    var bytes: Int64 = 0
+    var findings: [VerificationReport.Finding] = []
+    var damaged: [Int64] = []
+  }
+
+  private struct FileToCheck: Sendable {
+    let id: Int64
+    let target: String
+    let path: String
+    let length: Int64
+    let checksum: UInt64
+  }
+
+  /// Checks some entries after an id; `last` is nil when there are no more.
+  private func checkSome(after cursor: Int64, _ parts: StoreParts) throws(CacheError) -> Step {
+    var (step, files) = try parts.index.read { (connection) throws(CacheError) in
+      try Self.checkRows(after: cursor, connection)
+    }
+    for file in files {
+      let finding = try check(file, parts)
+      step.bytes += file.length
+      guard let finding else { continue }
+      // It may have been replaced or removed while it was being looked at.
+      let isThere = try parts.index.read { (connection) throws(CacheError) in
+        try connection.number("SELECT 1 FROM entry WHERE id = ?", [.integer(file.id)]) != nil
+      }
+      guard isThere else { continue }
+      step.findings.append(finding)
+      step.damaged.append(file.id)
+    }
+    return step
+  }
+
+  private static func checkRows(
+    after cursor: Int64, _ connection: SQLiteConnection
+  ) throws(CacheError) -> (Step, [FileToCheck]) {
+    var step = Step()
+    var files: [FileToCheck] = []
+    try connection.query(
+      """
+      SELECT id, length, file, checksum, record, body, target, hash, variant FROM entry WHERE id > ?
+      ORDER BY id LIMIT 64
+      """, [.integer(cursor)]
+    ) { row in
+      let id = row.integer(0)
+      step.last = id
+      step.entries += 1
+      let target = row.text(6) ?? ""
+      do throws(CacheError) {
+        let record = try RecordCodec.decode(row.blob(4))
+        guard record.key.hash == row.hash(7), RecordCodec.variantHash(of: record) == row.hash(8),
+          record.key.target == target
+        else { throw CacheError(.damaged, "record and index differ in the key") }
+      } catch {
+        step.findings.append(.record(id: id, error.message))
+        step.damaged.append(id)
+        return true
+      }
+      if let path = row.text(2) {
+        files.append(
+          FileToCheck(
+            id: id, target: target, path: path, length: row.integer(1), checksum: row.hash(3)))
+        return true
+      }
+      let body = row.blob(5)
+      step.bytes += Int64(body.count)
+      if Int64(body.count) != row.integer(1) || XXH64.hash(body) != row.hash(3) {
+        step.findings.append(.body(target: target, "the body in the index is not what was written"))
+        step.damaged.append(id)
+      }
+      return true
+    }
+    return (step, files)
+  }
+
+  private func check(
+    _ file: FileToCheck, _ parts: StoreParts
+  ) throws(CacheError) -> VerificationReport.Finding? {
+    do throws(CacheError) {
+      guard let name = BodyName(path: file.path), let opened = try parts.directory.openBody(name)
+      else { return .bodyMissing(target: file.target, path: file.path) }
+      let size = try opened.size()
+      guard size == file.length else {
+        return .body(target: file.target, "body has \(size) bytes, \(file.length) were written")
+      }
+      var checksums = BlockChecksums(values: [file.checksum])
+      if file.length > BlockChecksums.blockLength {
+        checksums = try parts.index.read { (connection) throws(CacheError) in
+          try BlockChecksums.load(connection, entry: file.id)
+        }
+      }
+      guard checksums.values.count == BlockChecksums.count(length: file.length) else {
+        return .body(target: file.target, "checksums of the body are missing")
+      }
+      try BlockReader(file: opened, verification: .firstRead)
+        .checkAll(length: file.length, checksums: checksums)
+      return nil
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return .body(target: file.target, error.message)
+    }
+  }
+
+  private func checkOrphans(
+    _ parts: StoreParts, repair: Bool, _ report: inout VerificationReport
+  ) async throws(CacheError) {
+    let deadOwners = try await fileQueue.run { OwnerLock.owners(in: parts.directory).dead }
+    for shard in parts.directory.shards() {
+      report.findings += try await fileQueue.run { [self] () throws(CacheError) in
+        let found = try orphans(in: shard, of: parts, deadOwners: deadOwners)
+        if repair { for file in found { _ = parts.directory.removeFile(file, inShard: shard) } }
+        return found.map { .orphan(path: shard + "/" + $0) }
+      }
+    }
+    if repair { for owner in deadOwners { owner.forget() } }
+  }
+
+  private static func checkSums(
+    _ connection: SQLiteConnection, repair: Bool
+  ) throws(CacheError) -> [VerificationReport.Finding] {
+    var findings: [VerificationReport.Finding] = []
+    for table in ["block", "membership"] {
+      let condition = "entry NOT IN (SELECT id FROM entry)"
+      let count = try connection.number("SELECT count(*) FROM \(table) WHERE \(condition)") ?? 0
+      guard count > 0 else { continue }
+      findings.append(.danglingRows(table: table, count: count))
+      if repair { try connection.run("DELETE FROM \(table) WHERE \(condition)") }
+    }
+    var state = try IndexState(connection)
+    let entries = try connection.number("SELECT count(*) FROM entry") ?? 0
+    let bodies = try connection.number("SELECT sum(cost) FROM entry") ?? 0
+    if state.entries != entries || state.bodies != bodies {
+      findings.append(
+        .usage(
+          entries: state.entries, counted: entries, bytes: state.bodies, countedBytes: bodies))
+      if repair {
+        state.entries = entries
+        state.bodies = bodies
+        try state.save(connection)
+      }
+    }
+    return findings
+  }
+}

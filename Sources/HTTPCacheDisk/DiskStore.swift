@@ -1,0 +1,220 @@
+import HTTPCacheSemantics
+public import HTTPCacheStore
+import Synchronization
+
+/// A store in a directory: an index in SQLite and a file for each larger body. Several processes may
+/// have one directory open.
+///
+/// What is written is complete or not there, whenever a process ends; what is damaged is a miss and is
+/// removed. `docs/disk-format.md` describes the directory.
+public final class DiskStore: CacheStore, GenerationSource {
+  struct Limits: Sendable {
+    var capacity: Int64
+    var largestEntry: Int64?
+
+    /// The longest body in bytes.
+    var longestBody: Int64 { largestEntry ?? capacity / 8 }
+  }
+
+  /// The directory as it was given.
+  public let directory: String
+  let durability: Durability
+  let verification: Verification
+  let clock: any CacheClock
+
+  // Everything that writes to the index goes through one thread, so that writers wait for each other
+  // without holding threads.
+  let indexQueue = WorkQueue(threads: 1)
+  let fileQueue = WorkQueue(threads: 3)
+  let policy: Mutex<EvictionPolicy>
+  let batch = Mutex(PendingChanges())
+  private let parts: Mutex<StoreParts>
+  private let limits: Mutex<Limits>
+  private let reserved = Atomic<Int64>(0)
+  private let lastUsage = Mutex(StoreUsage())
+
+  /// Opens the store of a directory, and makes it first if there is none. Reads nothing but the
+  /// index's head, however much is stored.
+  ///
+  /// - Parameters:
+  ///   - directory: the path of the directory; it and what is missing above it are made.
+  ///   - capacity: the most bytes to use on disk.
+  ///   - largestEntry: the longest body to store in bytes; nil is an eighth of the capacity.
+  ///   - durability: how hard a commit is pressed to disk.
+  ///   - verification: when checksums of stored blocks are checked.
+  ///   - clock: the time.
+  /// - Throws: `CacheError.unavailable` if there can be no such directory or it cannot be written,
+  ///   `CacheError.newerFormat` if a newer version made it, `CacheError.busy`, `CacheError.noSpace`.
+  public static func open(
+    directory: String, capacity: Int64, largestEntry: Int64? = nil,
+    durability: Durability = .relaxed, verification: Verification = .firstRead,
+    clock: any CacheClock = SystemClock()
+  ) throws(CacheError) -> DiskStore {
+    let parts = try StoreParts.open(path: directory, durability: durability)
+    let store = DiskStore(
+      directory: directory, parts: parts,
+      limits: Limits(
+        capacity: max(0, capacity), largestEntry: largestEntry.map { max(0, $0) }),
+      durability: durability, verification: verification, clock: clock)
+    store.startSweep(of: parts)
+    return store
+  }
+
+  private init(
+    directory: String, parts: StoreParts, limits: Limits, durability: Durability,
+    verification: Verification, clock: any CacheClock
+  ) {
+    self.directory = directory
+    self.durability = durability
+    self.verification = verification
+    self.clock = clock
+    self.limits = Mutex(limits)
+    self.parts = Mutex(parts)
+    policy = Mutex(
+      EvictionPolicy(
+        capacity: limits.capacity, exponent: 0.5, inflation: parts.lowestPriority))
+  }
+
+  deinit {
+    let parts = parts.withLock { $0 }
+    guard parts.isCurrent else { return }
+    _ = try? writeBatch(parts)
+  }
+
+  // MARK: What it is made of
+
+  var currentParts: StoreParts { parts.withLock { $0 } }
+
+  var currentLimits: Limits { limits.withLock { $0 } }
+
+  func changeCapacity(_ capacity: Int64) { limits.withLock { $0.capacity = max(0, capacity) } }
+
+  /// Bytes of writes in flight.
+  var reservedBytes: Int64 { max(0, reserved.load(ordering: .relaxed)) }
+
+  func reserve(_ bytes: Int64) { reserved.add(bytes, ordering: .relaxed) }
+
+  /// What people should know of how the directory was opened, such as a damaged index that was set
+  /// aside; empty if all was well.
+  public var openingNotes: [String] { currentParts.notes }
+
+  /// Whether changes by other processes show in `generation(of:)`. Where they cannot, as on a network
+  /// file system, the generation rises with each call, and nothing can be kept in memory above this
+  /// store.
+  public var sharesGenerations: Bool { currentParts.generations != nil }
+
+  /// A number that rises after each commit, by whatever process, that stores, replaces, freshens,
+  /// invalidates or removes a response whose key has this hash; it may rise for others as well. Costs
+  /// two loads from memory.
+  public func generation(of hash: UInt64) -> UInt64 { currentParts.generation(of: hash) }
+
+  /// A random key of this directory (32 bytes).
+  public var secret: [UInt8] { currentParts.secret }
+
+  /// The path of the file that holds exactly the body of a stored response; nil if the body is kept in
+  /// the index, or the response is not stored any more.
+  ///
+  /// - Throws: `CacheError`.
+  public func bodyPath(of record: CacheRecord) throws(CacheError) -> String? {
+    let parts = try partsToRead()
+    let (id, hash) = (Int64(bitPattern: record.sequence), record.key.hash)
+    var path: String?
+    path = try reading(parts) { (connection) throws(CacheError) in
+      var file: String?
+      try connection.query(
+        "SELECT file FROM entry WHERE id = ? AND hash = ?", [.integer(id), .hash(hash)]
+      ) { row in
+        file = row.text(0)
+        return false
+      }
+      return file
+    }
+    return path.flatMap { BodyName(path: $0) }.map { parts.directory.bodyPath($0) }
+  }
+
+  // MARK: Ways to the index
+
+  /// The parts, for reading on the calling thread.
+  ///
+  /// - Throws: `CacheError.unavailable` while a replaced database is being opened.
+  func partsToRead() throws(CacheError) -> StoreParts {
+    let parts = currentParts
+    guard parts.seemsCurrent else {
+      indexQueue.submit { [weak self] in _ = try? self?.partsToWrite() }
+      throw CacheError(.unavailable, "the index was replaced")
+    }
+    return parts
+  }
+
+  /// The parts, after making sure that they are what lies in the directory; on the index's thread.
+  func partsToWrite() throws(CacheError) -> StoreParts {
+    let parts = currentParts
+    if parts.isCurrent { return parts }
+    return try reopen(insteadOf: parts, isDamaged: false)
+  }
+
+  func reopen(
+    insteadOf old: StoreParts, isDamaged: Bool
+  ) throws(CacheError) -> StoreParts {
+    guard currentParts === old else { return currentParts }
+    let new = try StoreParts.open(
+      path: directory, durability: durability, replacing: old, isDamaged: isDamaged)
+    self.parts.withLock { $0 = new }
+    startSweep(of: new)
+    return new
+  }
+
+  /// Does work with the index on its thread. An index that turns out damaged is replaced.
+  func onIndex<Value: Sendable>(
+    _ work: @escaping @Sendable (StoreParts) throws(CacheError) -> Value
+  ) async throws(CacheError) -> Value {
+    try await indexQueue.run { [self] () throws(CacheError) in
+      let parts = try partsToWrite()
+      do throws(CacheError) {
+        return try work(parts)
+      } catch {
+        if error.cause is IndexDamage { _ = try? reopen(insteadOf: parts, isDamaged: true) }
+        throw error
+      }
+    }
+  }
+
+  /// Reads from the index on the calling thread. An index that turns out damaged is replaced.
+  func reading<Value: Sendable>(
+    _ parts: StoreParts, _ work: (SQLiteConnection) throws(CacheError) -> Value
+  ) throws(CacheError) -> Value {
+    do throws(CacheError) {
+      return try parts.index.read(work)
+    } catch {
+      if error.cause is IndexDamage {
+        indexQueue.submit { [weak self] in
+          _ = try? self?.reopen(insteadOf: parts, isDamaged: true)
+        }
+      }
+      throw error
+    }
+  }
+
+  // MARK: Usage
+
+  /// Bytes and entries in use: index, log, counters, bodies, and what is being written.
+  public var usage: StoreUsage {
+    let parts = currentParts
+    let capacity = currentLimits.capacity
+    let found = try? reading(parts) { (connection) throws(CacheError) in
+      let state = try IndexState(connection)
+      let pages = try PageCount(connection)
+      return (state, pages)
+    }
+    guard let (state, pages) = found else {
+      var last = lastUsage.withLock { $0 }
+      last.diskCapacity = capacity
+      return last
+    }
+    let usage = StoreUsage(
+      diskBytes: pages.bytes + state.bodies + parts.logBytes + parts.fixedBytes + reservedBytes,
+      diskCapacity: capacity, diskEntries: Int(clamping: state.entries))
+    lastUsage.withLock { $0 = usage }
+    return usage
+  }
+}

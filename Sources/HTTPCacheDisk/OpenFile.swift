@@ -1,0 +1,88 @@
+import CSystemShims
+import HTTPCacheStore
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// An open file or directory; closed when the last one who uses it lets go.
+final class OpenFile: Sendable {
+  let descriptor: Int32
+
+  init(descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+
+  /// Opens `name` within `directory` and never follows a symbolic link there.
+  convenience init(
+    _ name: String, in directory: OpenFile, flags: Int32, mode: mode_t = 0o600
+  ) throws(CacheError) {
+    let result = shim_openat(
+      directory.descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, UInt32(mode))
+    guard result >= 0 else { throw SystemError.make(-result, "open \(name)") }
+    self.init(descriptor: result)
+  }
+
+  func status() throws(CacheError) -> stat {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw SystemError.last("fstat") }
+    return status
+  }
+
+  func size() throws(CacheError) -> Int64 { Int64(try status().st_size) }
+
+  /// Fills `buffer` from `offset`; returns fewer bytes only at the file's end.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(CacheError) -> Int {
+    guard let base = buffer.baseAddress else { return 0 }
+    var done = 0
+    while done < buffer.count {
+      let count = pread(descriptor, base + done, buffer.count - done, off_t(offset) + off_t(done))
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw SystemError.last("read")
+      }
+      if count == 0 { break }
+      done += count
+    }
+    return done
+  }
+
+  /// Fills the whole of `buffer` if all of it is in the page cache, without waiting for a disk.
+  func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Bool {
+    var done = 0
+    while done < buffer.count {
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+      let count = shim_read_cached(
+        descriptor, rest.baseAddress, rest.count, offset + Int64(done))
+      guard count > 0 else { return false }
+      done += Int(count)
+    }
+    return true
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(CacheError) {
+    guard let base = bytes.baseAddress else { return }
+    var done = 0
+    while done < bytes.count {
+      let count = pwrite(descriptor, base + done, bytes.count - done, off_t(offset) + off_t(done))
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw SystemError.last("write")
+      }
+      done += count
+    }
+  }
+
+  func sync() throws(CacheError) {
+    while fsync(descriptor) != 0 {
+      if errno != EINTR { throw SystemError.last("fsync") }
+    }
+  }
+
+  /// Takes the advisory lock if nobody else has it.
+  func tryLock() -> Bool { shim_try_lock(descriptor, 1) == 0 }
+}

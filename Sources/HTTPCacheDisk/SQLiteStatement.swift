@@ -1,0 +1,104 @@
+import CSQLite
+import HTTPCacheStore
+
+/// A statement that is prepared once and reset after each use.
+final class SQLiteStatement {
+  private let handle: OpaquePointer
+  private let connection: OpaquePointer
+  private let sql: String
+
+  init(_ sql: String, connection: OpaquePointer) throws(CacheError) {
+    var statement: OpaquePointer?
+    let result = sqlite3_prepare_v3(
+      connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    guard result == SQLITE_OK, let statement else {
+      throw SQLiteError.make(result, connection, "prepare")
+    }
+    handle = statement
+    self.connection = connection
+    self.sql = sql
+  }
+
+  deinit { sqlite3_finalize(handle) }
+
+  /// Runs the statement and calls `row` for each row of its result.
+  ///
+  /// - Parameter row: returns whether to go on.
+  func run(
+    _ values: [SQLiteValue], row: (SQLiteRow) throws(CacheError) -> Bool
+  ) throws(CacheError) {
+    defer {
+      sqlite3_reset(handle)
+      sqlite3_clear_bindings(handle)
+    }
+    for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
+    while true {
+      let result = sqlite3_step(handle)
+      switch result {
+      case SQLITE_ROW:
+        guard try row(SQLiteRow(statement: handle)) else { return }
+      case SQLITE_DONE:
+        return
+      default:
+        throw SQLiteError.make(sqlite3_extended_errcode(connection), connection, verb)
+      }
+    }
+  }
+
+  private var verb: String { String(sql.prefix(while: { !$0.isWhitespace })).lowercased() }
+
+  private func bind(_ value: SQLiteValue, at index: Int32) throws(CacheError) {
+    let result: Int32
+    switch value {
+    case .null: result = sqlite3_bind_null(handle, index)
+    case .integer(let number): result = sqlite3_bind_int64(handle, index, number)
+    case .real(let number): result = sqlite3_bind_double(handle, index, number)
+    case .text(var text):
+      result = text.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) { characters in
+          sqlite3_bind_text64(
+            handle, index, characters.baseAddress, UInt64(characters.count), Self.copied,
+            UInt8(SQLITE_UTF8))
+        }
+      }
+    case .blob(let bytes):
+      result =
+        bytes.isEmpty
+        ? sqlite3_bind_zeroblob(handle, index, 0)
+        : bytes.withUnsafeBytes { buffer in
+          sqlite3_bind_blob64(
+            handle, index, buffer.baseAddress, UInt64(buffer.count), Self.copied)
+        }
+    }
+    guard result == SQLITE_OK else { throw SQLiteError.make(result, connection, "bind") }
+  }
+
+  // SQLITE_TRANSIENT, a C macro with a cast that Swift cannot import.
+  private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+}
+
+/// One row of a result; valid until the statement goes on.
+struct SQLiteRow {
+  fileprivate let statement: OpaquePointer
+
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
+
+  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
+
+  func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
+
+  func hash(_ column: Int32) -> UInt64 { UInt64(bitPattern: integer(column)) }
+
+  /// The text, or nil for NULL; what is not UTF-8 is repaired, since it can only be damage.
+  func text(_ column: Int32) -> String? {
+    guard let pointer = sqlite3_column_text(statement, column) else { return nil }
+    let count = Int(sqlite3_column_bytes(statement, column))
+    return String(decoding: UnsafeBufferPointer(start: pointer, count: count), as: UTF8.self)
+  }
+
+  func blob(_ column: Int32) -> UnsafeRawBufferPointer {
+    let pointer = sqlite3_column_blob(statement, column)
+    return UnsafeRawBufferPointer(
+      start: pointer, count: pointer == nil ? 0 : Int(sqlite3_column_bytes(statement, column)))
+  }
+}

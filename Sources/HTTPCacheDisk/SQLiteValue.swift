@@ -1,0 +1,11 @@
+/// A value bound to a parameter of a statement.
+enum SQLiteValue: Sendable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8])
+
+  /// The bits of a hash, which SQLite only keeps signed.
+  static func hash(_ value: UInt64) -> SQLiteValue { .integer(Int64(bitPattern: value)) }
+}

@@ -1,0 +1,66 @@
+import HTTPCacheStore
+
+/// The tables of `Cache.db`, as `docs/disk-format.md` describes them.
+enum Schema {
+  /// `HCch`: tells our databases from those of others.
+  static let applicationID: Int64 = 0x4843_6368
+  /// What this version writes; a database of a higher one is left alone.
+  static let format: Int64 = 1
+  /// The most the write-ahead log is left with, in bytes.
+  static let logLimit: Int64 = 4 << 20
+
+  /// Needed before the first table, and without effect afterwards.
+  static let layout = """
+    PRAGMA page_size = 4096;
+    PRAGMA auto_vacuum = INCREMENTAL;
+    PRAGMA journal_mode = WAL;
+    """
+
+  static let tables = """
+    CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+    CREATE TABLE state (
+      id INTEGER PRIMARY KEY CHECK (id = 0), sequence INTEGER NOT NULL, entries INTEGER NOT NULL,
+      bodies INTEGER NOT NULL);
+    CREATE TABLE counts (
+      id INTEGER PRIMARY KEY CHECK (id = 0), hits INTEGER NOT NULL, validated INTEGER NOT NULL,
+      misses INTEGER NOT NULL, stores INTEGER NOT NULL, evictions INTEGER NOT NULL,
+      hitBytes INTEGER NOT NULL, originBytes INTEGER NOT NULL);
+    CREATE TABLE entry (
+      id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, variant INTEGER NOT NULL,
+      mark INTEGER NOT NULL, invalid INTEGER NOT NULL, pinned INTEGER NOT NULL,
+      stored INTEGER NOT NULL, touched INTEGER NOT NULL, priority REAL NOT NULL,
+      size INTEGER NOT NULL, cost INTEGER NOT NULL, length INTEGER NOT NULL,
+      checksum INTEGER NOT NULL, mode INTEGER NOT NULL, method INTEGER NOT NULL,
+      groups INTEGER NOT NULL, partition TEXT NOT NULL, target TEXT NOT NULL,
+      digest BLOB NOT NULL, file TEXT, record BLOB NOT NULL, body BLOB);
+    CREATE UNIQUE INDEX entryKey ON entry (hash, variant);
+    CREATE INDEX entryTarget ON entry (target);
+    CREATE INDEX entryPartition ON entry (partition) WHERE partition <> '';
+    CREATE INDEX entryStored ON entry (stored);
+    CREATE INDEX entryOrder ON entry (priority, touched) WHERE pinned = 0;
+    CREATE UNIQUE INDEX entryFile ON entry (file) WHERE file IS NOT NULL;
+    CREATE TABLE block (
+      entry INTEGER NOT NULL, part INTEGER NOT NULL, checksums BLOB NOT NULL,
+      PRIMARY KEY (entry, part)) WITHOUT ROWID;
+    CREATE TABLE membership (
+      origin TEXT NOT NULL, name TEXT NOT NULL, entry INTEGER NOT NULL,
+      PRIMARY KEY (origin, name, entry)) WITHOUT ROWID;
+    CREATE INDEX membershipEntry ON membership (entry);
+    CREATE TABLE epoch (
+      kind INTEGER NOT NULL, mode INTEGER NOT NULL, scope TEXT NOT NULL, name TEXT NOT NULL,
+      sequence INTEGER NOT NULL, PRIMARY KEY (kind, mode, scope, name)) WITHOUT ROWID;
+    INSERT INTO state VALUES (0, 0, 0, 0);
+    INSERT INTO counts VALUES (0, 0, 0, 0, 0, 0, 0, 0);
+    """
+
+  /// For each connection.
+  static func settings(durability: Durability) -> String {
+    """
+    PRAGMA synchronous = \(durability == .durable ? "FULL" : "NORMAL");
+    PRAGMA journal_size_limit = \(logLimit);
+    PRAGMA cache_size = -2048;
+    PRAGMA trusted_schema = OFF;
+    PRAGMA cell_size_check = ON;
+    """
+  }
+}

@@ -1,0 +1,54 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+
+/// A selection as a condition on the rows of `entry`.
+struct SelectionClause {
+  let sql: String
+  let values: [SQLiteValue]
+  /// Whether an index leads to the rows, so that repeated queries need not pass over others.
+  let isIndexed: Bool
+
+  init(_ selection: CacheSelection) {
+    switch selection {
+    case .all:
+      self.init("1", [], isIndexed: true)
+    case .partition(let mode, let partition):
+      self.init(
+        "partition = ? AND mode = ?", [.text(partition), .integer(Int64(mode.rawValue))],
+        isIndexed: false)
+    case .key(let key):
+      self.init(
+        "hash = ? AND target = ? AND partition = ? AND mode = ? AND method = ? AND digest = ?",
+        [
+          .hash(key.hash), .text(key.target), .text(key.partition),
+          .integer(Int64(key.mode.rawValue)), .integer(Int64(key.methodClass.rawValue)),
+          .blob(key.contentDigest),
+        ], isIndexed: true)
+    case .target(let target):
+      self.init("target = ?", [.text(target)], isIndexed: true)
+    case .prefix(let prefix):
+      // Text is compared byte by byte, and no target goes on with the last code point there is.
+      self.init(
+        "target >= ? AND target < ?", [.text(prefix), .text(prefix + "\u{10FFFF}")], isIndexed: true)
+    case .group(let origin, let name):
+      self.init(
+        "id IN (SELECT entry FROM membership WHERE origin = ? AND name = ?)",
+        [.text(origin), .text(name)], isIndexed: true)
+    case .storedSince(let time):
+      self.init("stored >= ?", [.integer(time.seconds)], isIndexed: true)
+    case .storedBefore(let time):
+      self.init("stored < ?", [.integer(time.seconds)], isIndexed: true)
+    case .unusedSince(let time):
+      self.init("touched < ?", [.integer(time.seconds)], isIndexed: false)
+    }
+  }
+
+  private init(_ sql: String, _ values: [SQLiteValue], isIndexed: Bool) {
+    self.sql = sql
+    self.values = values
+    self.isIndexed = isIndexed
+  }
+
+  /// The table, read in order of its rows where no index helps.
+  var table: String { isIndexed ? "entry" : "entry NOT INDEXED" }
+}

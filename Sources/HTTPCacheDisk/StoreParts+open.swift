@@ -1,0 +1,209 @@
+import HTTPCacheStore
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+extension StoreParts {
+  /// Opens a folder; makes what is missing, and sets a damaged database aside.
+  ///
+  /// - Parameters:
+  ///   - older: the parts that the new ones take the place of.
+  ///   - isDamaged: whether the older ones' database was found damaged while in use; it is set aside
+  ///     unless somebody else did that already.
+  static func open(
+    path: String, durability: Durability, replacing older: StoreParts? = nil, isDamaged: Bool = false
+  ) throws(CacheError) -> StoreParts {
+    let directory = try CacheDirectory(path: path)
+    var notes: [String] = []
+    // One process at a time creates or replaces; the lock goes when the descriptor is closed.
+    let lock = try takeLock(of: directory)
+    defer { withExtendedLifetime(lock) {} }
+    var generations: GenerationFile?
+    do throws(CacheError) {
+      generations = try GenerationFile(in: directory.root)
+    } catch {
+      notes.append("no shared counters, so what other processes change goes unnoticed in memory: \(error)")
+    }
+    var wasSetAside = false
+    let database: Database
+    do throws(CacheError) {
+      if isDamaged, let older, directory.databaseIdentity() == older.identity {
+        throw CacheError(.damaged, "found while in use")
+      }
+      database = try Database(in: directory, durability: durability)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      let name = try setAside(in: directory)
+      generations?.bumpReplacements()
+      notes.append("the index was damaged and is now \(name): \(error.message)")
+      wasSetAside = true
+      database = try Database(in: directory, durability: durability)
+    }
+    guard let identity = directory.databaseIdentity() else {
+      throw CacheError(.unavailable, "Cache.db vanished")
+    }
+    return StoreParts(
+      directory: directory,
+      index: DiskIndex(
+        path: directory.databasePath, writer: database.connection, durability: durability),
+      generations: generations, secret: database.secret, identity: identity, notes: notes,
+      needsSweep: wasSetAside || database.isNew, replacing: older)
+  }
+
+  private static func takeLock(of directory: CacheDirectory) throws(CacheError) -> OpenFile {
+    let file = try OpenFile(".", in: directory.root, flags: O_RDONLY | O_DIRECTORY)
+    for _ in 0..<400 {
+      if file.tryLock() { return file }
+      usleep(5_000)
+    }
+    throw CacheError(.busy, "another process is opening \(directory.path)")
+  }
+
+  /// Renames the database, and its log with it, so that a new one can be started.
+  ///
+  /// - Returns: its new name.
+  private static func setAside(in directory: CacheDirectory) throws(CacheError) -> String {
+    let root = directory.root.descriptor
+    func exists(_ name: String) -> Bool { FileIdentity(name, in: directory.root) != nil }
+    let first = CacheDirectory.databaseName + ".damaged-1"
+    let second = CacheDirectory.databaseName + ".damaged-2"
+    var name = first
+    if exists(first) {
+      // Two are kept: the last one and the one before.
+      if exists(second) {
+        renameat(root, second, root, first)
+        renameat(root, second + "-wal", root, first + "-wal")
+      }
+      name = second
+    }
+    guard renameat(root, CacheDirectory.databaseName, root, name) == 0 else {
+      let error = SystemError.last("set Cache.db aside")
+      throw CacheError(.unavailable, error.message)
+    }
+    // A log that stayed would be played into the new database.
+    let log = CacheDirectory.databaseName + "-wal"
+    if exists(log), renameat(root, log, root, name + "-wal") != 0, unlinkat(root, log, 0) != 0 {
+      throw CacheError(.unavailable, SystemError.last("set Cache.db-wal aside").message)
+    }
+    unlinkat(root, CacheDirectory.databaseName + "-shm", 0)
+    return name
+  }
+}
+
+/// A connection to a database that was found to be ours, or was made.
+struct Database {
+  let connection: SQLiteConnection
+  let secret: [UInt8]
+  let isNew: Bool
+
+  private static let tables = [
+    "meta", "state", "counts", "entry", "block", "membership", "epoch",
+  ]
+
+  init(in directory: CacheDirectory, durability: Durability) throws(CacheError) {
+    try Self.checkHeader(in: directory)
+    connection = try SQLiteConnection(path: directory.databasePath, creating: true)
+    let application = try connection.number("PRAGMA application_id") ?? 0
+    let format = try connection.number("PRAGMA user_version") ?? 0
+    if application == Schema.applicationID, format > Schema.format { throw Self.newer(format) }
+    let names = Self.tables.map { "'\($0)'" }.joined(separator: ", ")
+    let ours =
+      try connection.number(
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (\(names))") ?? 0
+    let all = try connection.number("SELECT count(*) FROM sqlite_schema") ?? 0
+    try connection.execute(Schema.settings(durability: durability))
+    if all == 0 {
+      try Self.create(connection)
+      isNew = true
+    } else if ours < Self.tables.count, application != Schema.applicationID {
+      throw CacheError(.unavailable, "Cache.db is a database of something else")
+    } else if ours < Self.tables.count || application != Schema.applicationID
+      || format != Schema.format
+    {
+      throw CacheError(.damaged, "Cache.db is not as it was made")
+    } else {
+      isNew = false
+    }
+    _ = try IndexState(connection)
+    var secret: [UInt8] = []
+    try connection.query("SELECT value FROM meta WHERE name = 'secret'") { row in
+      secret = Array(row.blob(0))
+      return false
+    }
+    guard secret.count == 32 else { throw CacheError(.damaged, "Cache.db has no secret") }
+    self.secret = secret
+  }
+
+  private static func newer(_ format: Int64) -> CacheError {
+    CacheError(.newerFormat, "Cache.db has format \(format), this version knows \(Schema.format)")
+  }
+
+  /// Looks at the file before SQLite does, so that nothing of a newer format is touched, and makes an
+  /// empty one, so that it is the user's alone.
+  private static func checkHeader(in directory: CacheDirectory) throws(CacheError) {
+    let name = CacheDirectory.databaseName
+    var status = stat()
+    guard fstatat(directory.root.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+      guard errno == ENOENT else {
+        throw CacheError(.unavailable, SystemError.last("look at Cache.db").message)
+      }
+      // A log without its database would be played into the new one.
+      unlinkat(directory.root.descriptor, name + "-wal", 0)
+      unlinkat(directory.root.descriptor, name + "-shm", 0)
+      do throws(CacheError) {
+        _ = try OpenFile(name, in: directory.root, flags: O_RDWR | O_CREAT | O_EXCL)
+      } catch {
+        throw CacheError(
+          error.code == .noSpace ? .noSpace : .unavailable, "cannot make Cache.db", cause: error)
+      }
+      return
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw CacheError(.damaged, "Cache.db is no regular file")
+    }
+    let file: OpenFile
+    do throws(CacheError) {
+      file = try OpenFile(name, in: directory.root, flags: O_RDWR)
+    } catch {
+      throw CacheError(.unavailable, "cannot write Cache.db", cause: error)
+    }
+    var header = [UInt8](repeating: 0, count: 100)
+    let result: Result<Int, CacheError> = header.withUnsafeMutableBytes { buffer in
+      do throws(CacheError) { return .success(try file.read(into: buffer, at: 0)) } catch {
+        return .failure(error)
+      }
+    }
+    let count = try result.get()
+    guard count > 0 else { return }
+    guard count == 100, header.starts(with: Array("SQLite format 3\0".utf8)) else {
+      throw CacheError(.damaged, "Cache.db is no database")
+    }
+    let format = bigEndian(header[60..<64])
+    if bigEndian(header[68..<72]) == Schema.applicationID, format > Schema.format {
+      throw newer(format)
+    }
+  }
+
+  private static func bigEndian(_ bytes: ArraySlice<UInt8>) -> Int64 {
+    bytes.reduce(0) { $0 << 8 | Int64($1) }
+  }
+
+  private static func create(_ connection: SQLiteConnection) throws(CacheError) {
+    try connection.execute(Schema.layout)
+    var generator = SystemRandomNumberGenerator()
+    let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    try connection.transaction { () throws(CacheError) in
+      try connection.execute(Schema.tables)
+      try connection.run("INSERT INTO meta VALUES ('secret', ?)", [.blob(secret)])
+      try connection.execute(
+        "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.format)")
+    }
+    // The header of the file itself tells from now on whose it is and what format it has.
+    try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
+  }
+}

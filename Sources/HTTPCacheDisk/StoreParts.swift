@@ -1,0 +1,114 @@
+import HTTPCacheStore
+import Synchronization
+
+/// A folder as one store has it open. When the folder or its database is replaced, a store takes new
+/// parts; what still uses the old ones keeps them until it is done.
+final class StoreParts: Sendable {
+  let directory: CacheDirectory
+  let index: DiskIndex
+  /// Nil where memory cannot be shared through a file.
+  let generations: GenerationFile?
+  let secret: [UInt8]
+  /// What people should know of how it was opened.
+  let notes: [String]
+  /// Whether bodies may lie about that no row knows of.
+  let needsSweep: Bool
+
+  // New parts count from where no number of older ones can be.
+  private let firstGeneration: UInt64
+  private let unshared = Atomic<UInt64>(0)
+  let identity: FileIdentity
+  private let replacements: UInt64
+  private let owner = Mutex<OwnerLock?>(nil)
+  private let lastNumber = Atomic<UInt64>(0)
+  private let inWork = Mutex<Set<BodyName>>([])
+
+  init(
+    directory: CacheDirectory, index: DiskIndex, generations: GenerationFile?, secret: [UInt8],
+    identity: FileIdentity, notes: [String], needsSweep: Bool, replacing older: StoreParts?
+  ) {
+    self.directory = directory
+    self.index = index
+    self.generations = generations
+    self.secret = secret
+    self.identity = identity
+    self.notes = notes
+    self.needsSweep = needsSweep
+    firstGeneration = older.map { $0.firstGeneration &+ 1 << 48 } ?? 0
+    replacements = generations?.replacements ?? 0
+  }
+
+  /// Whether the database at the path is still the one that is open; compares one number in memory.
+  var seemsCurrent: Bool {
+    guard let generations else { return isCurrent }
+    return generations.replacements == replacements
+  }
+
+  /// Whether the database at the path is still the one that is open; asks the file system.
+  var isCurrent: Bool {
+    (generations.map { $0.replacements == replacements } ?? true)
+      && FileIdentity(path: directory.databasePath) == identity
+  }
+
+  /// Bytes of the log now.
+  var logBytes: Int64 { directory.size(of: CacheDirectory.databaseName + "-wal") }
+
+  /// Bytes that go with no single entry: the counters, the index of the log, the folders.
+  var fixedBytes: Int64 {
+    Int64(generations == nil ? 0 : GenerationFile.byteCount) + Self.logIndexBytes
+      + directory.folderBytes
+  }
+
+  private static let logIndexBytes: Int64 = 32 << 10
+
+  /// The lowest priority of an entry, where the order of eviction goes on.
+  var lowestPriority: Double {
+    let found = try? index.read { (connection) throws(CacheError) -> Double in
+      var priority = 0.0
+      try connection.query("SELECT min(priority) FROM entry WHERE pinned = 0") { row in
+        priority = row.real(0)
+        return false
+      }
+      return priority
+    }
+    guard let found, found.isFinite, found > 0 else { return 0 }
+    return found
+  }
+
+  /// A number that rises with each commit that may concern a key with this hash. Where nothing tells of
+  /// other processes it rises with each call, so that nothing in memory is ever believed.
+  func generation(of hash: UInt64) -> UInt64 {
+    guard let generations else {
+      return firstGeneration &+ unshared.add(1, ordering: .relaxed).newValue
+    }
+    return firstGeneration &+ generations.generation(of: hash)
+  }
+
+  /// A new name for a body, which no sweep takes until `finished` is called.
+  func startBody() throws(CacheError) -> BodyName {
+    let owner = try ownerID()
+    let number = lastNumber.add(1, ordering: .relaxed).newValue
+    let name = BodyName(owner: owner, number: number)
+    inWork.withLock { _ = $0.insert(name) }
+    return name
+  }
+
+  /// The body has its row, or is gone.
+  func finished(_ name: BodyName) { inWork.withLock { _ = $0.remove(name) } }
+
+  func isInWork(_ name: BodyName) -> Bool { inWork.withLock { $0.contains(name) } }
+
+  /// The name under which this store writes; nil before it wrote a file.
+  var currentOwner: UInt64? { owner.withLock { $0?.owner } }
+
+  private func ownerID() throws(CacheError) -> UInt64 {
+    if let known = currentOwner { return known }
+    let made = try OwnerLock(in: directory)
+    // If somebody else was quicker, ours is dropped and its file with it.
+    return owner.withLock { current in
+      if let current { return current.owner }
+      current = made
+      return made.owner
+    }
+  }
+}

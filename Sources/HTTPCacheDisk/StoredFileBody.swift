@@ -1,0 +1,79 @@
+import HTTPCacheStore
+
+/// A body in a file of its own.
+final class StoredFileBody: StoredBody {
+  /// What a store lends its bodies.
+  struct Context: Sendable {
+    let parts: StoreParts
+    let queue: WorkQueue
+    let verification: Verification
+    /// Told once it turns out that the entry with this id is not what was written.
+    let onDamage: @Sendable (Int64, CacheError) -> Void
+  }
+
+  private let id: Int64
+  private let name: BodyName
+  private let extent: StoredExtent
+  // Of the only block; bodies of several blocks have theirs in a table.
+  private let checksum: UInt64
+  private let context: Context
+
+  init(id: Int64, name: BodyName, extent: StoredExtent, checksum: UInt64, context: Context) {
+    self.id = id
+    self.name = name
+    self.extent = extent
+    self.checksum = checksum
+    self.context = context
+  }
+
+  func open() throws(CacheError) -> any BodyReader {
+    do throws(CacheError) {
+      return try openChecked()
+    } catch {
+      if error.code == .damaged { context.onDamage(id, error) }
+      throw error
+    }
+  }
+
+  private func openChecked() throws(CacheError) -> any BodyReader {
+    guard let file = try context.parts.directory.openBody(name) else {
+      let error = CacheError(.io, "the body's file is gone")
+      context.onDamage(id, error)
+      throw error
+    }
+    let size = try file.size()
+    guard size == extent.storedLength, extent.isConsistent else {
+      throw CacheError(.damaged, "body has \(size) bytes, \(extent.storedLength) were written")
+    }
+    var checksums = BlockChecksums(values: [checksum])
+    if size > BlockChecksums.blockLength {
+      let id = id
+      checksums = try context.parts.index.read { (connection) throws(CacheError) in
+        try BlockChecksums.load(connection, entry: id)
+      }
+      guard checksums.values.count == BlockChecksums.count(length: size) else {
+        throw CacheError(.io, "the entry was removed")
+      }
+    }
+    let (id, onDamage) = (id, context.onDamage)
+    return FileBodyReader(
+      blocks: BlockReader(file: file, verification: context.verification), checksums: checksums,
+      extent: extent, queue: context.queue, onDamage: { onDamage(id, $0) })
+  }
+}
+
+extension BlockChecksums {
+  /// The checksums of an entry with more than one block.
+  static func load(
+    _ connection: SQLiteConnection, entry: Int64
+  ) throws(CacheError) -> BlockChecksums {
+    var checksums = BlockChecksums()
+    try connection.query(
+      "SELECT checksums FROM block WHERE entry = ? ORDER BY part", [.integer(entry)]
+    ) { row in
+      checksums.append(encoded: row.blob(0))
+      return true
+    }
+    return checksums
+  }
+}

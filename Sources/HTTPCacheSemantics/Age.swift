@@ -1,0 +1,22 @@
+import HTTPTypes
+
+/// How old a stored response is (RFC 9111 §4.2.3, §5.1).
+public enum Age {
+  /// The current age in seconds: what it was on arrival, and the time since then.
+  ///
+  /// A clock that was set back counts as no time, never as a negative one; the sum saturates.
+  public static func current(_ stored: StoredResponse, now: Timestamp) -> Int64 {
+    let residentTime = max(0, now - stored.responseTime)
+    return min(
+      max(0, stored.facts.correctedInitialAge).saturatingAdd(residentTime), greatestDeltaSeconds)
+  }
+
+  /// The value of `Age`: its first member, 0 if that is no number of seconds (§5.1).
+  static func received(_ fields: HTTPFields) -> Int64 {
+    guard let field = fields.first(.age) else { return 0 }
+    return field.withUnsafeBytesOfValue { octets in
+      var members = FieldMembers(octets)
+      return members.next()?.deltaSeconds ?? 0
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import HTTPTypes
+
+/// Splits fields with the syntax of `Cache-Control` into directives (RFC 9111 §5.2).
+enum CacheControl {
+  /// What follows a directive's name.
+  enum Argument {
+    /// Nothing.
+    case none
+    /// A token, or the inside of a quoted string: recipients accept both forms.
+    case value(Octets)
+    /// Something else. Directives that restrict are obeyed all the same.
+    case malformed
+
+    /// `delta-seconds` (§1.2.2), nil if it is something else.
+    var seconds: Int64? {
+      if case .value(let octets) = self { octets.deltaSeconds } else { nil }
+    }
+  }
+
+  /// Calls `body` with the name and the argument of each directive of one field line, in order.
+  static func forEachDirective(in octets: Octets, _ body: (Octets, Argument) -> Void) {
+    var members = FieldMembers(octets)
+    while let member = members.next() {
+      let end = member.firstIndex { !$0.isTokenOctet } ?? member.count
+      if end > 0 { body(member.part(0..<end), argument(member.part(end..<member.count))) }
+    }
+  }
+
+  private static func argument(_ rest: Octets) -> Argument {
+    if rest.isEmpty { return .none }
+    guard rest[0] == UInt8(ascii: "="), rest.count > 1 else { return .malformed }
+    let value = rest.part(1..<rest.count)
+    if value[0] == UInt8(ascii: "\"") {
+      guard value.count > 1, value[value.count - 1] == UInt8(ascii: "\"") else { return .malformed }
+      return .value(value.part(1..<(value.count - 1)))
+    }
+    return value.allSatisfy { $0.isTokenOctet } ? .value(value) : .malformed
+  }
+}

@@ -1,0 +1,66 @@
+public import HTTPTypes
+
+extension CacheKey {
+  /// Makes the key of a request (RFC 9111 §2).
+  ///
+  /// A QUERY request gets a key without its content; the engine adds the digest.
+  ///
+  /// - Returns: nil if the request has no authority or path, or no valid `http` or `https` target.
+  public init?(request: HTTPRequest, mode: CacheMode, partition: String = "") {
+    guard let target = Self.target(of: request) else { return nil }
+    self.init(
+      mode: mode, partition: partition, methodClass: request.method == .query ? .query : .get,
+      target: target)
+  }
+
+  /// The normalised target URI of a request (RFC 9110 §7.1, §4.2.3); a request without scheme has
+  /// `http`.
+  public static func target(of request: HTTPRequest) -> String? {
+    guard var authority = request.authority, var path = request.path else { return nil }
+    let scheme = request.scheme ?? "http"
+    let isSecure = scheme == "https"
+    if isSecure || scheme == "http", authority.withUTF8({ isNormalAuthority($0, isSecure: isSecure) }),
+      path.withUTF8({ isNormalPath($0) })
+    {
+      return (isSecure ? "https://" : "http://") + authority + path
+    }
+    // The asterisk form targets the origin as a whole: an empty path (RFC 9110 §7.1).
+    if path == "*" { path = "" }
+    guard path.isEmpty || path.utf8.first == UInt8(ascii: "/") || path.utf8.first == UInt8(ascii: "?")
+    else { return nil }
+    return TargetURI.normalized(scheme + "://" + authority + path)
+  }
+
+  /// A cheap test for what normalisation would not change.
+  private static func isNormalAuthority(_ octets: Octets, isSecure: Bool) -> Bool {
+    var index = 0
+    while index < octets.count, octets[index] != UInt8(ascii: ":") {
+      let octet = octets[index]
+      let isLower = octet &- 0x61 < 26
+      guard isLower || octet.isDigit || octet == UInt8(ascii: ".") || octet == UInt8(ascii: "-")
+      else { return false }
+      index += 1
+    }
+    guard index > 0, index <= 255 else { return false }
+    if index == octets.count { return true }
+    let port = octets.part((index + 1)..<octets.count)
+    guard (1...5).contains(port.count), port[0] != UInt8(ascii: "0"), let number = port.decimal
+    else { return false }
+    return number <= 65_535 && number != (isSecure ? 443 : 80)
+  }
+
+  private static func isNormalPath(_ octets: Octets) -> Bool {
+    guard octets.first == UInt8(ascii: "/"), octets.count < 8_192 else { return false }
+    var isQuery = false
+    var previous: UInt8 = 0
+    for octet in octets {
+      guard octet > 0x20, octet < 0x7F, octet != UInt8(ascii: "%"), octet != UInt8(ascii: "#") else {
+        return false
+      }
+      if octet == UInt8(ascii: "?") { isQuery = true }
+      if !isQuery, octet == UInt8(ascii: "."), previous == UInt8(ascii: "/") { return false }
+      previous = octet
+    }
+    return true
+  }
+}

@@ -1,0 +1,57 @@
+extension CacheStatus {
+  /// Says how a request was answered (RFC 9211 §2).
+  ///
+  /// - Parameters:
+  ///   - outcome: where the answer came from.
+  ///   - name: the name of the cache.
+  public init(outcome: CacheOutcome, name: String) {
+    self.init(name: name)
+    switch outcome {
+    case .hit(let age, let lifetime, let allowance):
+      hit = true
+      ttl = lifetime.saturatingSubtract(age)
+      detail = allowance.map(Self.detail)
+    case .validated(let reason, let age, let lifetime):
+      fwd = Self.forward(reason)
+      fwdStatus = 304
+      ttl = lifetime.saturatingSubtract(age)
+    case .forwarded(let reason, let status, let storage, let isCollapsed):
+      fwd = Self.forward(reason)
+      fwdStatus = status
+      if storage == .store { stored = true }
+      if isCollapsed { collapsed = true }
+    case .unsatisfiable:
+      detail = "unsatisfiable"
+    }
+  }
+
+  private static func forward(_ reason: ForwardReason) -> Forward {
+    switch reason {
+    case .validation(let reason): forward(reason)
+    case .miss(.absent): .uriMiss
+    case .miss(.variantMismatch): .varyMiss
+    case .miss(.method): .method
+    case .miss(.policy(.bypass)): .bypass
+    case .miss(.policy), .miss(.precondition): .request
+    case .miss(.partial): .partial
+    case .miss(.storeFailed): .miss
+    }
+  }
+
+  private static func forward(_ reason: ValidationReason) -> Forward {
+    switch reason {
+    case .stale, .responseNoCache, .invalidated: .stale
+    case .requestNoCache, .pragmaNoCache, .requestMaxAge, .requestMinFresh, .policy: .request
+    }
+  }
+
+  private static func detail(_ allowance: StaleAllowance) -> String {
+    switch allowance {
+    case .maxStale: "max-stale"
+    case .policy(let policy): policy.name
+    case .whileRevalidate: "stale-while-revalidate"
+    case .ifError: "stale-if-error"
+    case .disconnected: "disconnected"
+    }
+  }
+}

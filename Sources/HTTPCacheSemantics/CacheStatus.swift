@@ -1,0 +1,58 @@
+/// One member of `Cache-Status`: how a cache handled a request (RFC 9211 §2).
+public struct CacheStatus: Sendable, Hashable {
+  /// Why a request went forward (§2.2).
+  public enum Forward: String, Sendable, Hashable, CaseIterable {
+    /// The cache was told not to handle the request.
+    case bypass
+    /// The method requires it.
+    case method
+    /// Nothing is stored for the URI.
+    case uriMiss = "uri-miss"
+    /// Nothing that is stored for the URI has the fields of this request.
+    case varyMiss = "vary-miss"
+    /// Nothing usable is stored.
+    case miss
+    /// A fresh response is stored, but the request does not allow its use.
+    case request
+    /// What is stored was stale.
+    case stale
+    /// What is stored is not all that was asked for.
+    case partial
+  }
+
+  /// The cache.
+  public var name: String
+  /// Whether the answer came from the store without going forward (§2.1).
+  public var hit: Bool
+  /// Why the request went forward (§2.2).
+  public var fwd: Forward?
+  /// The status that the next hop answered with (§2.3).
+  public var fwdStatus: Int?
+  /// The remaining lifetime in seconds, negative for a stale response (§2.4).
+  public var ttl: Int64?
+  /// Whether the response was stored (§2.5).
+  public var stored: Bool?
+  /// Whether the request was collapsed with others, and whether that helped (§2.6).
+  public var collapsed: Bool?
+  /// The cache key (§2.7).
+  public var key: String?
+  /// What else there is to say (§2.8).
+  public var detail: String?
+
+  /// Makes a member.
+  public init(
+    name: String, hit: Bool = false, fwd: Forward? = nil, fwdStatus: Int? = nil,
+    ttl: Int64? = nil, stored: Bool? = nil, collapsed: Bool? = nil, key: String? = nil,
+    detail: String? = nil
+  ) {
+    self.name = name
+    self.hit = hit
+    self.fwd = fwd
+    self.fwdStatus = fwdStatus
+    self.ttl = ttl
+    self.stored = stored
+    self.collapsed = collapsed
+    self.key = key
+    self.detail = detail
+  }
+}

@@ -1,0 +1,57 @@
+public import HTTPTypes
+
+/// Which fields are stored and forwarded (RFC 9111 §3.1, RFC 9110 §7.6.1).
+public enum FieldHygiene {
+  /// The response without the header fields that must not be stored (RFC 9111 §3.1).
+  ///
+  /// These are the fields of one connection and of one proxy, those that a qualified `no-cache`
+  /// names, and in a shared cache those that a qualified `private` names.
+  public static func storable(_ response: HTTPResponse, rules: CacheRules) -> HTTPResponse {
+    let directives = ResponseDirectives(response.headerFields, rules: rules)
+    var excluded = connectionOptions(response.headerFields)
+    if case .fields(let names) = directives.noCache { excluded += names }
+    if rules.mode == .shared, case .fields(let names) = directives.private { excluded += names }
+    guard
+      response.headerFields.contains(where: {
+        isHopByHop($0.name) || excluded.contains($0.name.canonicalName)
+      })
+    else { return response }
+    var stored = response
+    stored.headerFields.removeAll {
+      isHopByHop($0.name) || excluded.contains($0.name.canonicalName)
+    }
+    return stored
+  }
+
+  /// The fields without those that are meant for the next hop only (RFC 9110 §7.6.1), and without
+  /// credentials and challenges of proxies (§11.7). For messages that a proxy passes on.
+  public static func forwardable(_ fields: HTTPFields) -> HTTPFields {
+    let options = connectionOptions(fields)
+    guard
+      fields.contains(where: { isHopByHop($0.name) || options.contains($0.name.canonicalName) })
+    else { return fields }
+    var forwarded = fields
+    forwarded.removeAll { isHopByHop($0.name) || options.contains($0.name.canonicalName) }
+    return forwarded
+  }
+
+  /// The names in `Connection`, in lower case.
+  private static func connectionOptions(_ fields: HTTPFields) -> [String] {
+    guard fields.contains(.connection) else { return [] }
+    var options: [String] = []
+    fields.forEachMember(of: .connection) { member in
+      if options.count < 256 { options.append(member.lowercasedText) }
+    }
+    return options
+  }
+
+  static func isHopByHop(_ name: HTTPField.Name) -> Bool {
+    switch name {
+    case .connection, .te, .transferEncoding, .upgrade, .proxyAuthenticate,
+      .proxyAuthenticationInfo, .proxyAuthorization, FieldNames.keepAlive,
+      FieldNames.proxyConnection, FieldNames.http2Settings:
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import HTTPTypes
+
+/// Field names that rules need and HTTPTypes has no constant for.
+enum FieldNames {
+  static let cacheStatus = name("Cache-Status")
+  static let contentDigest = name("Content-Digest")
+  static let contentMD5 = name("Content-MD5")
+  static let http2Settings = name("HTTP2-Settings")
+  static let keepAlive = name("Keep-Alive")
+  static let pragma = name("Pragma")
+  static let proxyConnection = name("Proxy-Connection")
+  static let reprDigest = name("Repr-Digest")
+  static let acceptCharset = name("Accept-Charset")
+
+  private static func name(_ constant: String) -> HTTPField.Name {
+    guard let name = HTTPField.Name(constant) else {
+      preconditionFailure("\(constant) is a constant of this file and a valid name")
+    }
+    return name
+  }
+}

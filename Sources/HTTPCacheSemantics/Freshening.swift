@@ -1,0 +1,173 @@
+public import HTTPTypes
+
+/// Updates stored responses from newer heads (RFC 9111 §3.2, §4.3.4, §4.3.5).
+public enum Freshening {
+  /// Which stored responses a 304 identifies (§4.3.4).
+  ///
+  /// A strong entity tag identifies all that have it. Weak validators, of which `Last-Modified` is
+  /// one, identify the most recent match. Without any, a single candidate is meant: the origin
+  /// confirmed the one condition it was sent, and RFC 9110 §15.4.5 asks for no `Last-Modified` in
+  /// a 304 (`docs/decisions/0006-a-304-without-validators.md`).
+  ///
+  /// - Parameters:
+  ///   - notModified: the head of the 304.
+  ///   - candidates: the responses that could have been chosen for the request, most recent first.
+  public static func decide(
+    notModified: HTTPResponse, candidates: [StoredResponse]
+  ) -> FresheningDecision {
+    let fields = notModified.headerFields
+    return fields.withEntityTag { tag in
+      if let tag, !tag.isWeak {
+        let matches = candidates.indices.filter { index in
+          candidates[index].head.headerFields.withEntityTag { stored in
+            stored.map { tag.matchesStrongly($0) } ?? false
+          }
+        }
+        return matches.isEmpty ? .noMatch : .freshen(matches)
+      }
+      if tag != nil || fields.contains(.lastModified) {
+        let matches = candidates.indices.filter { matchesWeakly(fields, tag, candidates[$0]) }
+        let latest = matches.max { first, second in
+          let dates = (candidates[first].date, candidates[second].date)
+          return dates.0 == dates.1 ? first > second : dates.0 < dates.1
+        }
+        return latest.map { .freshen([$0]) } ?? .noMatch
+      }
+      return candidates.count == 1 && !fields.contains(.eTag) ? .freshen([0]) : .noMatch
+    }
+  }
+
+  /// The stored response with the header fields of a newer one (§3.2).
+  ///
+  /// Not updated are the fields of §3.1, `Content-Length`, `Content-Range`, and what the stored body
+  /// depends on: `Content-Encoding` and the digest of the content. `Age` is dropped and `Date` made
+  /// where the newer response has none, since both describe it. The facts are derived anew, and the
+  /// mark of an invalidation is cleared.
+  ///
+  /// A new `Vary` needs the request that was validated: its fields are nominated anew. Where that is
+  /// not possible, and where the newer response must not be stored (`no-store`, `private` in a
+  /// shared cache, `Vary: *`), the result is marked invalidated, so that every use is validated.
+  ///
+  /// - Parameters:
+  ///   - stored: the response to update.
+  ///   - response: the head of the 304, or of the 200 to HEAD.
+  ///   - requestTime: when the request was sent.
+  ///   - responseTime: when the newer response arrived.
+  ///   - rules: the choices of the cache.
+  ///   - request: the request that was validated.
+  ///   - digest: makes the digest of a secret value.
+  public static func updated(
+    _ stored: StoredResponse, with response: HTTPResponse, requestTime: Timestamp,
+    responseTime: Timestamp, rules: CacheRules, validating request: HTTPRequest? = nil,
+    digest: SecretDigest = { _ in nil }
+  ) -> StoredResponse {
+    let directives = ResponseDirectives(response.headerFields, rules: rules)
+    var newer = FieldHygiene.storable(response, rules: rules)
+    newer.headerFields.removeAll { isKept($0.name, isDecoded: stored.isDecoded) }
+    var result = stored
+    result.isInvalidated = isForbidden(directives, status: stored.head.status.code, rules: rules)
+    if newer.headerFields.contains(.vary) {
+      updateVary(
+        &result, newer: &newer.headerFields, request: request, rules: rules, digest: digest)
+    }
+    merge(newer.headerFields, into: &result.head.headerFields)
+    if !newer.headerFields.contains(.age) { result.head.headerFields.remove(.age) }
+    if newer.headerFields.date(.date, relativeTo: responseTime).time == nil {
+      result.head.headerFields[.date] = responseTime.httpDate
+    }
+    result.requestTime = requestTime
+    result.responseTime = responseTime
+    result.facts = Freshness.facts(
+      response: result.head, requestTime: requestTime, responseTime: responseTime, rules: rules)
+    result.head = FieldHygiene.storable(result.head, rules: rules)
+    return result
+  }
+
+  /// What a response to HEAD means for a stored response to GET that could have been chosen for the
+  /// same request (§4.3.5).
+  ///
+  /// - Parameters: as for `updated(_:with:requestTime:responseTime:rules:validating:digest:)`.
+  public static func updatedByHead(
+    _ stored: StoredResponse, with response: HTTPResponse, requestTime: Timestamp,
+    responseTime: Timestamp, rules: CacheRules, validating request: HTTPRequest? = nil,
+    digest: SecretDigest = { _ in nil }
+  ) -> HeadFreshening {
+    guard response.status.code == 200, stored.requestMethod == .get else { return .unrelated }
+    let newer = response.headerFields
+    let older = stored.head.headerFields
+    var compared: [HTTPField.Name] = [.eTag, .lastModified]
+    // A body without its content coding has another length than the one on the wire.
+    if !stored.isDecoded { compared.append(.contentLength) }
+    for name in compared {
+      if newer.contains(name), newer[fields: name] != older[fields: name] { return .invalidate }
+    }
+    guard stored.head.status.code == 200 else { return .invalidate }
+    return .update(
+      updated(
+        stored, with: response, requestTime: requestTime, responseTime: responseTime, rules: rules,
+        validating: request, digest: digest))
+  }
+
+  private static func matchesWeakly(
+    _ fields: HTTPFields, _ tag: EntityTag?, _ candidate: StoredResponse
+  ) -> Bool {
+    let stored = candidate.head.headerFields
+    if let tag {
+      let isMatch = stored.withEntityTag { stored in stored.map { tag.matchesWeakly($0) } }
+      if let isMatch { return isMatch }
+    }
+    let modified = fields.date(.lastModified, relativeTo: candidate.responseTime).time
+    return modified != nil
+      && modified == stored.date(.lastModified, relativeTo: candidate.responseTime).time
+  }
+
+  /// Fields that stay as they were stored.
+  private static func isKept(_ name: HTTPField.Name, isDecoded: Bool) -> Bool {
+    switch name {
+    case .contentLength, .contentRange, .contentEncoding, FieldNames.contentDigest: true
+    case FieldNames.reprDigest, FieldNames.contentMD5: isDecoded
+    default: false
+    }
+  }
+
+  private static func isForbidden(
+    _ directives: ResponseDirectives, status: Int, rules: CacheRules
+  ) -> Bool {
+    if rules.mode == .shared, directives.private == .whole { return true }
+    guard directives.noStore else { return false }
+    return !directives.flags.contains(.mustUnderstand) || !StatusCaching.isUnderstood(status)
+  }
+
+  private static func updateVary(
+    _ result: inout StoredResponse, newer: inout HTTPFields, request: HTTPRequest?,
+    rules: CacheRules, digest: SecretDigest
+  ) {
+    if case .names(let names) = Vary.names(in: newer), names.isEmpty {
+      newer.remove(.vary)
+      return
+    }
+    if case .names(let names) = Vary.names(in: newer),
+      names.allSatisfy({ name in result.nominated.contains { $0.name == name } })
+    {
+      result.nominated.removeAll { !names.contains($0.name) }
+      return
+    }
+    if let request,
+      case .fields(let nominated) = Vary.nominated(
+        by: HTTPResponse(status: .ok, headerFields: newer), in: request, rules: rules,
+        digest: digest)
+    {
+      result.nominated = nominated
+      return
+    }
+    newer.remove(.vary)
+    result.isInvalidated = true
+  }
+
+  private static func merge(_ newer: HTTPFields, into fields: inout HTTPFields) {
+    var names: [HTTPField.Name] = []
+    for field in newer where !names.contains(field.name) { names.append(field.name) }
+    fields.removeAll { names.contains($0.name) }
+    fields.append(contentsOf: newer)
+  }
+}

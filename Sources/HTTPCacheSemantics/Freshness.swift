@@ -1,0 +1,88 @@
+public import HTTPTypes
+
+/// How long a response is fresh, and how old it was on arrival (RFC 9111 §4.2).
+public enum Freshness {
+  /// Derives what a response alone says about its reuse.
+  ///
+  /// - Parameters:
+  ///   - response: the head as it arrived, before fields were removed for storing.
+  ///   - requestTime: when the request was sent.
+  ///   - responseTime: when the response arrived; replaces a `Date` that is missing or invalid
+  ///     (RFC 9110 §6.6.1).
+  ///   - rules: the choices of the cache.
+  public static func facts(
+    response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, rules: CacheRules
+  ) -> ReuseFacts {
+    facts(
+      response: response, directives: ResponseDirectives(response.headerFields, rules: rules),
+      requestTime: requestTime, responseTime: responseTime, rules: rules)
+  }
+
+  static func facts(
+    response: HTTPResponse, directives: ResponseDirectives, requestTime: Timestamp,
+    responseTime: Timestamp, rules: CacheRules
+  ) -> ReuseFacts {
+    let date = response.headerFields.date(.date, relativeTo: responseTime).time ?? responseTime
+    let lifetime = lifetime(
+      response: response, directives: directives, date: date, responseTime: responseTime,
+      rules: rules)
+    return ReuseFacts(
+      freshnessLifetime: lifetime.seconds, lifetimeSource: lifetime.source,
+      correctedInitialAge: initialAge(
+        fields: response.headerFields, date: date, requestTime: requestTime,
+        responseTime: responseTime),
+      directives: directives.flags, staleWhileRevalidate: directives.staleWhileRevalidate,
+      staleIfError: directives.staleIfError)
+  }
+
+  /// The freshness lifetime by the first rule that matches (§4.2.1).
+  private static func lifetime(
+    response: HTTPResponse, directives: ResponseDirectives, date: Timestamp,
+    responseTime: Timestamp, rules: CacheRules
+  ) -> (seconds: Int64, source: ReuseFacts.LifetimeSource) {
+    if let explicit = directives.lifetime(in: rules.mode) { return explicit }
+    // Next to a targeted field, `Expires` does not count (RFC 9213 §2.2).
+    if directives.source == .cacheControl {
+      switch response.headerFields.date(.expires, relativeTo: responseTime) {
+      case .valid(let expires):
+        return (min(max(expires - date, 0), greatestDeltaSeconds), .expires)
+      case .invalid: return (0, .expires)
+      case .absent: break
+      }
+    }
+    guard
+      allowsHeuristics(status: response.status.code, directives: directives, mode: rules.mode),
+      let modified = response.headerFields.date(.lastModified, relativeTo: responseTime).time
+    else { return (0, .none) }
+    // A `Date` in the future must not lengthen the interval.
+    let interval = min(date, responseTime) - modified
+    guard let seconds = heuristic(interval: interval, rules: rules) else { return (0, .none) }
+    return (seconds, .heuristic)
+  }
+
+  /// Whether a lifetime may be guessed (§4.2.2).
+  private static func allowsHeuristics(
+    status: Int, directives: ResponseDirectives, mode: CacheMode
+  ) -> Bool {
+    StatusCaching.isHeuristicallyCacheable(status) || directives.flags.contains(.public)
+      || (mode == .private && directives.private != .absent)
+  }
+
+  /// A share of the time since the last change (§4.2.2), nil if there is none.
+  private static func heuristic(interval: Int64, rules: CacheRules) -> Int64? {
+    let share = Double(interval) * rules.heuristicFraction
+    guard share >= 1 else { return nil }
+    let seconds = share < Double(greatestDeltaSeconds) ? Int64(share) : greatestDeltaSeconds
+    return min(seconds, max(rules.heuristicLimit ?? seconds, 0))
+  }
+
+  /// The corrected initial age (§4.2.3), with the conservative correction for old caches.
+  private static func initialAge(
+    fields: HTTPFields, date: Timestamp, requestTime: Timestamp, responseTime: Timestamp
+  ) -> Int64 {
+    let apparentAge = max(0, responseTime - date)
+    let responseDelay = max(0, responseTime - requestTime)
+    let correctedAge = Age.received(fields).saturatingAdd(responseDelay)
+    return min(max(apparentAge, correctedAge), greatestDeltaSeconds)
+  }
+}

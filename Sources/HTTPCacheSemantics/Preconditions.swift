@@ -1,0 +1,78 @@
+public import HTTPTypes
+
+/// Evaluates the conditions of a request against the stored response that answers it
+/// (RFC 9111 §4.3.2, RFC 9110 §13.2.2).
+public enum Preconditions {
+  /// Decides whether the request's own conditions turn the stored response into a 304.
+  ///
+  /// `If-None-Match` goes before `If-Modified-Since`. A response without `Last-Modified` is compared
+  /// by its `Date`, or by when it arrived (§4.3.2).
+  ///
+  /// - Parameters:
+  ///   - request: GET or HEAD; conditions of other methods are for the origin.
+  ///   - stored: the response that would be sent without conditions; they apply to 200 and 206.
+  ///   - now: for the `Age` of the 304.
+  public static func evaluate(
+    _ request: HTTPRequest, stored: StoredResponse, now: Timestamp
+  ) -> PreconditionResult {
+    var hasNoneMatch = false
+    var hasModifiedSince = false
+    for field in request.headerFields {
+      switch field.name {
+      case .ifMatch: return .forward(.ifMatch)
+      case .ifUnmodifiedSince: return .forward(.ifUnmodifiedSince)
+      case .ifNoneMatch: hasNoneMatch = true
+      case .ifModifiedSince: hasModifiedSince = true
+      default: break
+      }
+    }
+    guard hasNoneMatch || hasModifiedSince, request.method == .get || request.method == .head,
+      stored.head.status.code == 200 || stored.head.status.code == 206
+    else { return .proceed }
+    let isUnmodified =
+      hasNoneMatch
+      ? matchesAny(request.headerFields, stored: stored)
+      : isUnmodifiedSince(request.headerFields, stored: stored, now: now)
+    return isUnmodified ? .notModified(notModifiedHead(stored, now: now)) : .proceed
+  }
+
+  /// Whether `If-None-Match` is false: `*`, or one of its tags is the stored one by weak comparison
+  /// (RFC 9110 §13.1.2).
+  private static func matchesAny(_ fields: HTTPFields, stored: StoredResponse) -> Bool {
+    let lines = fields.lazy.filter { $0.name == .ifNoneMatch }
+    if let only = lines.first, only.withUnsafeBytesOfValue({ $0.trimmed().isCaseInsensitively("*") }) {
+      return lines.dropFirst().isEmpty
+    }
+    return stored.head.headerFields.withEntityTag { tag in
+      guard let tag else { return false }
+      var matches = false
+      fields.forEachEntityTag(in: .ifNoneMatch) { matches = matches || $0.matchesWeakly(tag) }
+      return matches
+    }
+  }
+
+  /// Whether `If-Modified-Since` is false (RFC 9110 §13.1.3).
+  private static func isUnmodifiedSince(
+    _ fields: HTTPFields, stored: StoredResponse, now: Timestamp
+  ) -> Bool {
+    guard let since = fields.date(.ifModifiedSince, relativeTo: now).time else { return false }
+    let modified = stored.head.headerFields.date(.lastModified, relativeTo: stored.responseTime)
+    return (modified.time ?? stored.date) <= since
+  }
+
+  /// The head of the 304 (RFC 9110 §15.4.5), with the `Age` of a response from a store.
+  private static func notModifiedHead(_ stored: StoredResponse, now: Timestamp) -> HTTPResponse {
+    let fields = stored.head.headerFields
+    let hasTag = fields.contains(.eTag)
+    var kept = HTTPFields()
+    for field in fields {
+      switch field.name {
+      case .contentLocation, .date, .eTag, .vary, .cacheControl, .expires: kept.append(field)
+      case .lastModified where !hasTag: kept.append(field)
+      default: break
+      }
+    }
+    kept[.age] = String(Age.current(stored, now: now))
+    return HTTPResponse(status: .notModified, headerFields: kept)
+  }
+}

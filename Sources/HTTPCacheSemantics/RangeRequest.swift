@@ -1,0 +1,97 @@
+public import HTTPTypes
+
+/// Answers range requests from a complete stored response (RFC 9110 §14.2).
+public enum RangeRequest {
+  /// The most ranges of one request that are honoured.
+  public static let rangeLimit = 16
+
+  /// Decides which octets to send.
+  ///
+  /// Ranges apply to GET and to a 200. What is malformed, in another unit, more than `rangeLimit`
+  /// ranges or wastefully overlapping is ignored (§14.2), as are ranges of a representation whose
+  /// coding was removed.
+  ///
+  /// - Parameters:
+  ///   - request: the request; its conditions must have been evaluated.
+  ///   - stored: the response that would be sent whole.
+  ///   - length: the length of its body in bytes.
+  public static func evaluate(
+    _ request: HTTPRequest, stored: StoredResponse, length: Int64
+  ) -> RangeDecision {
+    guard request.method == .get, let field = request.headerFields.first(.range) else {
+      return .whole
+    }
+    guard stored.head.status.code == 200, !stored.isDecoded, length > 0,
+      request.headerFields[fields: .range].count == 1,
+      let specifiers = field.withUnsafeBytesOfValue({ RangeSpecifier.parse($0) }),
+      isApplicable(request, stored: stored)
+    else { return .whole }
+    let ranges = specifiers.compactMap { $0.resolved(length: length) }
+    if ranges.isEmpty { return .unsatisfiable }
+    return isWasteful(ranges, length: length) ? .whole : .partial(ranges)
+  }
+
+  /// The head of a 206 with one range (RFC 9110 §15.3.7.1).
+  ///
+  /// - Parameters:
+  ///   - head: the head of the whole response.
+  ///   - range: the octets sent; not empty and within `length`.
+  ///   - length: the length of the whole body in bytes.
+  public static func head(
+    _ head: HTTPResponse, range: Range<Int64>, length: Int64
+  ) -> HTTPResponse {
+    var partial = head
+    partial.status = .partialContent
+    // These describe the content of the message, which is another one now (RFC 9530 §2).
+    partial.headerFields.remove(FieldNames.contentDigest)
+    partial.headerFields.remove(FieldNames.contentMD5)
+    partial.headerFields[.contentRange] =
+      "bytes \(range.lowerBound)-\(range.upperBound.saturatingSubtract(1))/\(length)"
+    partial.headerFields[.contentLength] =
+      String(range.upperBound.saturatingSubtract(range.lowerBound))
+    return partial
+  }
+
+  /// The head of a 416 (RFC 9110 §15.5.17).
+  ///
+  /// - Parameters:
+  ///   - head: the head of the whole response, whose `Date` is kept.
+  ///   - length: the length of the whole body in bytes.
+  public static func unsatisfiableHead(_ head: HTTPResponse, length: Int64) -> HTTPResponse {
+    var fields = HTTPFields()
+    if let date = head.headerFields.first(.date) { fields.append(date) }
+    fields[.contentRange] = "bytes */\(length)"
+    fields[.contentLength] = "0"
+    return HTTPResponse(status: .rangeNotSatisfiable, headerFields: fields)
+  }
+
+  /// `If-Range` by strong comparison (RFC 9110 §13.1.5). A date is strong if the response was sent
+  /// at least a second after it (§8.8.2.2).
+  private static func isApplicable(_ request: HTTPRequest, stored: StoredResponse) -> Bool {
+    guard let condition = request.headerFields.first(.ifRange) else { return true }
+    guard request.headerFields[fields: .ifRange].count == 1 else { return false }
+    return condition.withUnsafeBytesOfValue { octets in
+      if let tag = EntityTag(octets) {
+        return stored.head.headerFields.withEntityTag { $0.map { tag.matchesStrongly($0) } ?? false }
+      }
+      guard let date = Timestamp(octets: octets, relativeTo: stored.responseTime),
+        let modified = stored.head.headerFields
+          .date(.lastModified, relativeTo: stored.responseTime).time
+      else { return false }
+      return date == modified && stored.date > modified
+    }
+  }
+
+  /// More than two ranges that overlap, or more octets than there are (RFC 9110 §14.2, §17.15).
+  private static func isWasteful(_ ranges: [Range<Int64>], length: Int64) -> Bool {
+    guard ranges.count > 1 else { return false }
+    let total = ranges.reduce(Int64(0)) {
+      $0.saturatingAdd($1.upperBound.saturatingSubtract($1.lowerBound))
+    }
+    if total > length { return true }
+    let overlapping = ranges.indices.filter { index in
+      ranges.indices.contains { $0 != index && ranges[$0].overlaps(ranges[index]) }
+    }
+    return overlapping.count > 2
+  }
+}

@@ -1,0 +1,68 @@
+public import HTTPTypes
+
+/// The cache directives of a request (RFC 9111 §5.2.1, §5.4; RFC 5861 §4).
+public struct RequestDirectives: Sendable, Hashable {
+  /// `max-age` in seconds (§5.2.1.1); 0 if it was malformed.
+  public var maxAge: Int64?
+  /// `max-stale` in seconds (§5.2.1.2); the greatest number if it had no value.
+  public var maxStale: Int64?
+  /// `min-fresh` in seconds (§5.2.1.3).
+  public var minFresh: Int64?
+  /// `stale-if-error` in seconds (RFC 5861 §4).
+  public var staleIfError: Int64?
+  /// `no-cache` (§5.2.1.4).
+  public var noCache = false
+  /// `no-store` (§5.2.1.5).
+  public var noStore = false
+  /// `no-transform` (§5.2.1.6).
+  public var noTransform = false
+  /// `only-if-cached` (§5.2.1.7).
+  public var onlyIfCached = false
+  /// `Pragma: no-cache` in a request without `Cache-Control` (§5.4).
+  public var pragmaNoCache = false
+
+  /// Makes directives that say nothing.
+  public init() {}
+
+  /// Finds the directives in the header fields of a request, in one pass and without allocating
+  /// where there are none. Said twice, the more restrictive value counts.
+  public init(_ fields: HTTPFields) {
+    var hasCacheControl = false
+    for field in fields {
+      if field.name == .cacheControl {
+        hasCacheControl = true
+        field.withUnsafeBytesOfValue { octets in
+          CacheControl.forEachDirective(in: octets) { apply($0, $1) }
+        }
+      } else if field.name == FieldNames.pragma {
+        field.withUnsafeBytesOfValue { octets in
+          CacheControl.forEachDirective(in: octets) { name, _ in
+            if name.isCaseInsensitively("no-cache") { pragmaNoCache = true }
+          }
+        }
+      }
+    }
+    if hasCacheControl { pragmaNoCache = false }
+  }
+
+  private mutating func apply(_ name: Octets, _ argument: CacheControl.Argument) {
+    switch name.count {
+    case 7 where name.isCaseInsensitively("max-age"):
+      let seconds = argument.seconds ?? 0
+      maxAge = min(maxAge ?? seconds, seconds)
+    case 8 where name.isCaseInsensitively("no-cache"): noCache = true
+    case 8 where name.isCaseInsensitively("no-store"): noStore = true
+    case 9 where name.isCaseInsensitively("max-stale"):
+      let seconds: Int64? =
+        if case .none = argument { greatestDeltaSeconds } else { argument.seconds }
+      if let seconds { maxStale = min(maxStale ?? seconds, seconds) }
+    case 9 where name.isCaseInsensitively("min-fresh"):
+      if let seconds = argument.seconds { minFresh = max(minFresh ?? seconds, seconds) }
+    case 12 where name.isCaseInsensitively("no-transform"): noTransform = true
+    case 14 where name.isCaseInsensitively("stale-if-error"):
+      if let seconds = argument.seconds { staleIfError = min(staleIfError ?? seconds, seconds) }
+    case 14 where name.isCaseInsensitively("only-if-cached"): onlyIfCached = true
+    default: break
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import HTTPTypes
+import RawStructuredFieldValues
+
+extension ResponseDirectives {
+  /// The longest targeted field that is parsed, in octets.
+  private static let targetedLimit = 16_384
+
+  /// Reads one targeted field (RFC 9213 §2.1), nil if it is absent, empty or no valid dictionary:
+  /// it then behaves as if it were not there.
+  ///
+  /// Members of the wrong type are not consumed. A field that holds nothing else counts as empty.
+  init?(targetedField name: String, in fields: HTTPFields) {
+    guard let fieldName = HTTPField.Name(name) else { return nil }
+    var value: [UInt8] = []
+    for field in fields where field.name == fieldName {
+      if !value.isEmpty { value.append(UInt8(ascii: ",")) }
+      field.withUnsafeBytesOfValue { value.append(contentsOf: $0) }
+    }
+    guard !value.isEmpty, value.count <= Self.targetedLimit else { return nil }
+    var parser = StructuredFieldValueParser(value)
+    guard let members = try? parser.parseDictionaryFieldValue() else { return nil }
+    self.init()
+    source = .targeted(fieldName.canonicalName)
+    var isEmpty = true
+    for (key, member) in members where consume(key, member) { isEmpty = false }
+    if isEmpty { return nil }
+  }
+
+  /// Applies one member, false if its type is not the directive's. Unknown ones are ignored, but
+  /// make the field not empty.
+  private mutating func consume(_ key: String, _ member: ItemOrInnerList) -> Bool {
+    let item: RFC9651BareItem? =
+      if case .item(let item) = member { item.rfc9651BareItem } else { nil }
+    switch key {
+    case "max-age": return consume(item, \.maxAge)
+    case "s-maxage":
+      guard consume(item, \.sMaxAge) else { return false }
+      flags.insert(.sMaxAge)
+      return true
+    case "stale-while-revalidate": return consume(item, \.staleWhileRevalidate)
+    case "stale-if-error": return consume(item, \.staleIfError)
+    case "no-cache": return consume(item, \.noCache, .noCache)
+    case "private": return consume(item, \.private, .private)
+    case "no-store":
+      guard case .bool(true) = item else { return false }
+      noStore = true
+      return true
+    case "no-transform":
+      guard case .bool(true) = item else { return false }
+      noTransform = true
+      return true
+    case "must-revalidate": return consume(item, .mustRevalidate)
+    case "proxy-revalidate": return consume(item, .proxyRevalidate)
+    case "must-understand": return consume(item, .mustUnderstand)
+    case "immutable": return consume(item, .immutable)
+    case "public": return consume(item, .public)
+    default: return true
+    }
+  }
+
+  private mutating func consume(
+    _ item: RFC9651BareItem?, _ seconds: WritableKeyPath<Self, Int64?>
+  ) -> Bool {
+    guard case .integer(let value) = item else { return false }
+    self[keyPath: seconds] = min(max(value, 0), greatestDeltaSeconds)
+    return true
+  }
+
+  private mutating func consume(
+    _ item: RFC9651BareItem?, _ flag: ReuseFacts.Directives
+  ) -> Bool {
+    guard case .bool(true) = item else { return false }
+    flags.insert(flag)
+    return true
+  }
+
+  private mutating func consume(
+    _ item: RFC9651BareItem?, _ scope: WritableKeyPath<Self, Scope>, _ flag: ReuseFacts.Directives
+  ) -> Bool {
+    switch item {
+    case .bool(true): restrict(scope, flag: flag, to: [])
+    case .string(var names):
+      let list = names.withUTF8 { Self.fieldNames(in: $0) }
+      restrict(scope, flag: flag, to: list)
+    default: return false
+    }
+    return true
+  }
+}

@@ -1,0 +1,147 @@
+public import HTTPTypes
+
+/// The cache directives of a response (RFC 9111 §5.2.2, RFC 5861, RFC 8246), from `Cache-Control`
+/// or from the targeted field that replaces it (RFC 9213).
+public struct ResponseDirectives: Sendable, Hashable {
+  /// What a directive with an optional list of field names applies to.
+  public enum Scope: Sendable, Hashable {
+    /// The directive is not there.
+    case absent
+    /// The whole response.
+    case whole
+    /// These fields only, in lower case.
+    case fields([String])
+  }
+
+  /// Where the directives were found.
+  public enum Source: Sendable, Hashable {
+    /// In `Cache-Control`, or nowhere.
+    case cacheControl
+    /// In this targeted field; `Cache-Control` and `Expires` do not count then (RFC 9213 §2.2).
+    case targeted(String)
+  }
+
+  /// Where the directives were found.
+  public var source = Source.cacheControl
+  /// `max-age` in seconds (§5.2.2.1); 0 if it was malformed or contradicted itself (§4.2.1).
+  public var maxAge: Int64?
+  /// `s-maxage` in seconds (§5.2.2.10), likewise.
+  public var sMaxAge: Int64?
+  /// `stale-while-revalidate` in seconds (RFC 5861 §3).
+  public var staleWhileRevalidate: Int64?
+  /// `stale-if-error` in seconds (RFC 5861 §4).
+  public var staleIfError: Int64?
+  /// `no-cache` (§5.2.2.4).
+  public var noCache = Scope.absent
+  /// `private` (§5.2.2.7).
+  public var `private` = Scope.absent
+  /// `no-store` (§5.2.2.5).
+  public var noStore = false
+  /// `no-transform` (§5.2.2.6).
+  public var noTransform = false
+  /// The directives that are kept with a stored response; `noCache` and `private` without
+  /// arguments are among them.
+  public var flags: ReuseFacts.Directives = []
+
+  /// Makes directives that say nothing.
+  public init() {}
+
+  /// Finds the directives that apply to a cache with these rules.
+  ///
+  /// The first field of `rules.targetedFields` that is there, not empty and a valid dictionary
+  /// decides alone (RFC 9213 §2.2); else `Cache-Control` does. Any octets are accepted: what cannot
+  /// be parsed is ignored, or counts as stale where it would have been a lifetime (§4.2.1).
+  ///
+  /// - Parameters:
+  ///   - fields: the header fields of the response.
+  ///   - rules: whose targeted fields are looked for.
+  public init(_ fields: HTTPFields, rules: CacheRules) {
+    for name in rules.targetedFields {
+      if let directives = Self(targetedField: name, in: fields) {
+        self = directives
+        return
+      }
+    }
+    for field in fields where field.name == .cacheControl {
+      field.withUnsafeBytesOfValue { octets in
+        CacheControl.forEachDirective(in: octets) { apply($0, $1) }
+      }
+    }
+  }
+
+  /// Whether a directive gives a lifetime to a cache of this mode.
+  func lifetime(in mode: CacheMode) -> (seconds: Int64, source: ReuseFacts.LifetimeSource)? {
+    let isTargeted = source != .cacheControl
+    if mode == .shared, let sMaxAge { return (sMaxAge, isTargeted ? .targeted : .sMaxAge) }
+    if let maxAge { return (maxAge, isTargeted ? .targeted : .maxAge) }
+    return nil
+  }
+
+  private mutating func apply(_ name: Octets, _ argument: CacheControl.Argument) {
+    switch name.count {
+    case 6 where name.isCaseInsensitively("public"): flags.insert(.public)
+    case 7 where name.isCaseInsensitively("max-age"):
+      maxAge = Self.merged(maxAge, argument.seconds)
+    case 7 where name.isCaseInsensitively("private"):
+      restrict(\.private, flag: .private, to: Self.fieldNames(argument))
+    case 8 where name.isCaseInsensitively("s-maxage"):
+      sMaxAge = Self.merged(sMaxAge, argument.seconds)
+      flags.insert(.sMaxAge)
+    case 8 where name.isCaseInsensitively("no-cache"):
+      restrict(\.noCache, flag: .noCache, to: Self.fieldNames(argument))
+    case 8 where name.isCaseInsensitively("no-store"): noStore = true
+    case 9 where name.isCaseInsensitively("immutable"): flags.insert(.immutable)
+    case 12 where name.isCaseInsensitively("no-transform"): noTransform = true
+    case 14 where name.isCaseInsensitively("stale-if-error"):
+      staleIfError = Self.smaller(staleIfError, argument.seconds)
+    case 15 where name.isCaseInsensitively("must-revalidate"): flags.insert(.mustRevalidate)
+    case 15 where name.isCaseInsensitively("must-understand"): flags.insert(.mustUnderstand)
+    case 16 where name.isCaseInsensitively("proxy-revalidate"): flags.insert(.proxyRevalidate)
+    case 22 where name.isCaseInsensitively("stale-while-revalidate"):
+      staleWhileRevalidate = Self.smaller(staleWhileRevalidate, argument.seconds)
+    default: break
+    }
+  }
+
+  mutating func restrict(
+    _ scope: WritableKeyPath<Self, Scope>, flag: ReuseFacts.Directives, to names: [String]
+  ) {
+    switch (self[keyPath: scope], names.isEmpty) {
+    case (.whole, _): break
+    case (_, true):
+      self[keyPath: scope] = .whole
+      flags.insert(flag)
+    case (.fields(let earlier), false):
+      self[keyPath: scope] = .fields(earlier + names.filter { !earlier.contains($0) })
+    case (.absent, false): self[keyPath: scope] = .fields(names)
+    }
+  }
+
+  /// A lifetime that is said twice with different values, or not said in seconds, is 0 (§4.2.1).
+  private static func merged(_ earlier: Int64?, _ seconds: Int64?) -> Int64 {
+    guard let seconds, earlier == nil || earlier == seconds else { return 0 }
+    return seconds
+  }
+
+  /// A window is the smallest one said.
+  private static func smaller(_ earlier: Int64?, _ seconds: Int64?) -> Int64? {
+    guard let seconds else { return earlier }
+    return min(earlier ?? seconds, seconds)
+  }
+
+  private static func fieldNames(_ argument: CacheControl.Argument) -> [String] {
+    if case .value(let octets) = argument { fieldNames(in: octets) } else { [] }
+  }
+
+  /// The names in a list; none if there are so many or so malformed ones that the directive is
+  /// better taken as unqualified.
+  static func fieldNames(in octets: Octets) -> [String] {
+    var names: [String] = []
+    var members = FieldMembers(octets)
+    while let member = members.next() {
+      guard member.allSatisfy({ $0.isTokenOctet }), names.count < 64 else { return [] }
+      names.append(member.lowercasedText)
+    }
+    return names
+  }
+}

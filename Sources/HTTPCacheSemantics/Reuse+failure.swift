@@ -1,0 +1,107 @@
+public import HTTPTypes
+
+extension Reuse {
+  /// Decides whether a stored response stands in for an origin that failed (RFC 9111 §4.2.4,
+  /// RFC 5861 §4).
+  ///
+  /// - Parameters:
+  ///   - stored: selected by `Vary.select`.
+  ///   - request: the request.
+  ///   - directives: the request's directives.
+  ///   - policy: how the caller wants to use the cache.
+  ///   - rules: the choices of the cache.
+  ///   - now: the time.
+  ///   - failure: how the origin failed.
+  public static func afterFailure(
+    stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
+    policy: CachePolicy, rules: CacheRules, now: Timestamp, failure: FailureKind
+  ) -> FailureFallback {
+    let facts = stored.facts
+    let staleness = max(
+      0, Age.current(stored, now: now).saturatingSubtract(facts.freshnessLifetime))
+    let isFresh = facts.freshnessLifetime > Age.current(stored, now: now)
+    if let refusal = refusal(stored: stored, request: request, policy: policy, rules: rules) {
+      return .fail(refusal)
+    }
+    if directives.noCache || directives.pragmaNoCache { return .fail(.requestNoCache) }
+    if !isFresh, let refusal = forbidden(facts.directives, mode: rules.mode) {
+      return .fail(refusal)
+    }
+    if case .networkElseCache(let maxStale, let onServerError) = policy,
+      failure == .unreachable || onServerError
+    {
+      if let maxStale, staleness > maxStale {
+        return .fail(.tooStale(staleness, limit: maxStale))
+      }
+      return .useStale(.policy(policy))
+    }
+    return fallback(
+      facts: facts, staleness: staleness, directives: directives, rules: rules, failure: failure)
+  }
+
+  /// What forbids the use of the stored response, fresh or stale.
+  private static func refusal(
+    stored: StoredResponse, request: HTTPRequest, policy: CachePolicy, rules: CacheRules
+  ) -> FallbackRefusal? {
+    switch policy {
+    case .reload, .reloadEverywhere, .revalidate, .bypass: return .policy(policy)
+    case .standard, .cacheElseNetwork, .cacheOnly, .networkElseCache: break
+    }
+    if let reason = methodMiss(request) { return .miss(reason) }
+    if stored.requestMethod == .head, request.method != .head {
+      return .miss(.method(request.method))
+    }
+    if rules.mode == .shared, stored.answeredAuthorized,
+      !stored.facts.directives.allowsSharingAuthorized
+    {
+      return .authorized
+    }
+    if stored.isInvalidated { return .invalidated }
+    return stored.facts.directives.contains(.noCache) ? .responseNoCache : nil
+  }
+
+  /// Which directive forbids the use of a stale response (§4.2.4).
+  private static func forbidden(
+    _ directives: ReuseFacts.Directives, mode: CacheMode
+  ) -> FallbackRefusal? {
+    if directives.contains(.mustRevalidate) { return .mustRevalidate }
+    guard mode == .shared else { return nil }
+    if directives.contains(.proxyRevalidate) { return .proxyRevalidate }
+    return directives.contains(.sMaxAge) ? .sMaxAge : nil
+  }
+
+  /// `stale-if-error` first: it holds regardless of other freshness information (RFC 5861 §4).
+  /// A window that has passed also ends what being disconnected would allow.
+  private static func fallback(
+    facts: ReuseFacts, staleness: Int64, directives: RequestDirectives, rules: CacheRules,
+    failure: FailureKind
+  ) -> FailureFallback {
+    if rules.allowsStaleIfError, countsAsError(failure),
+      let window = larger(facts.staleIfError, directives.staleIfError)
+    {
+      return staleness <= window
+        ? .useStale(.ifError) : .fail(.tooStale(staleness, limit: window))
+    }
+    if case .serverError(let code) = failure { return .fail(.serverError(code)) }
+    guard rules.allowsStaleWhenDisconnected else { return .fail(.rules) }
+    if directives.minFresh != nil { return .fail(.requestFreshness) }
+    if let maxStale = directives.maxStale {
+      return staleness <= maxStale
+        ? .useStale(.disconnected) : .fail(.tooStale(staleness, limit: maxStale))
+    }
+    return directives.maxAge == nil ? .useStale(.disconnected) : .fail(.requestFreshness)
+  }
+
+  /// Whether a failure would result in a 500, 502, 503 or 504 (RFC 5861 §4).
+  private static func countsAsError(_ failure: FailureKind) -> Bool {
+    switch failure {
+    case .unreachable: true
+    case .serverError(let code): code == 500 || (502...504).contains(code)
+    }
+  }
+
+  private static func larger(_ first: Int64?, _ second: Int64?) -> Int64? {
+    guard let first else { return second }
+    return max(first, second ?? first)
+  }
+}

@@ -1,0 +1,159 @@
+public import HTTPTypes
+
+/// Whether a stored response may answer a request (RFC 9111 §4).
+public enum Reuse {
+  /// Why a request cannot be answered from the store whatever is in it; nil if it may be.
+  ///
+  /// Only GET and HEAD are answered (§4), and `If-Match` and `If-Unmodified-Since` are for the
+  /// origin to evaluate (§4.3.2).
+  public static func methodMiss(_ request: HTTPRequest) -> MissReason? {
+    guard request.method == .get || request.method == .head else { return .method(request.method) }
+    for field in request.headerFields {
+      if field.name == .ifMatch { return .precondition(.ifMatch) }
+      if field.name == .ifUnmodifiedSince { return .precondition(.ifUnmodifiedSince) }
+    }
+    return nil
+  }
+
+  /// What a miss leads to: a request that must not be forwarded cannot be answered (§5.2.1.7).
+  public static func whenMissing(
+    _ reason: MissReason, directives: RequestDirectives, policy: CachePolicy
+  ) -> ReuseDecision {
+    forbidsForwarding(directives, policy) ? .unsatisfiable(.miss(reason)) : .miss(reason)
+  }
+
+  /// Decides what to do with a request and the stored response that it selected.
+  ///
+  /// - Parameters:
+  ///   - stored: selected by `Vary.select`.
+  ///   - request: the request; its method must have passed `methodMiss`.
+  ///   - directives: the request's directives.
+  ///   - policy: how the caller wants to use the cache.
+  ///   - rules: the choices of the cache.
+  ///   - now: the time.
+  public static func decide(
+    stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
+    policy: CachePolicy, rules: CacheRules, now: Timestamp
+  ) -> ReuseDecision {
+    if let reason = unusable(stored: stored, request: request, policy: policy, rules: rules) {
+      return whenMissing(reason, directives: directives, policy: policy)
+    }
+    let age = Age.current(stored, now: now)
+    if let reason = mandatoryValidation(stored.facts, stored.isInvalidated, directives) {
+      return validating(reason, directives: directives, policy: policy)
+    }
+    let lifetime = stored.facts.freshnessLifetime
+    if lifetime > age {
+      if let reason = unwanted(
+        facts: stored.facts, age: age, directives: directives, policy: policy)
+      {
+        return validating(reason, directives: directives, policy: policy)
+      }
+      return .fresh(age: age, lifetime: lifetime)
+    }
+    if let allowance = allowance(
+      facts: stored.facts, age: age, directives: directives, policy: policy, rules: rules)
+    {
+      return .stale(allowance, age: age, lifetime: lifetime)
+    }
+    return validating(
+      .stale(age: age, lifetime: lifetime), directives: directives, policy: policy)
+  }
+
+  /// What no validation can help: the policy, a response to HEAD for another method, and one that
+  /// must not be shared (§3.5).
+  private static func unusable(
+    stored: StoredResponse, request: HTTPRequest, policy: CachePolicy, rules: CacheRules
+  ) -> MissReason? {
+    switch policy {
+    case .bypass, .reload, .reloadEverywhere: return .policy(policy)
+    case .standard, .revalidate, .cacheElseNetwork, .cacheOnly, .networkElseCache: break
+    }
+    if stored.requestMethod == .head, request.method != .head { return .method(request.method) }
+    if rules.mode == .shared, stored.answeredAuthorized,
+      !stored.facts.directives.allowsSharingAuthorized
+    {
+      return .absent
+    }
+    return nil
+  }
+
+  /// What forbids any reuse without validation, fresh or stale.
+  private static func mandatoryValidation(
+    _ facts: ReuseFacts, _ isInvalidated: Bool, _ directives: RequestDirectives
+  ) -> ValidationReason? {
+    if isInvalidated { return .invalidated }
+    if facts.directives.contains(.noCache) { return .responseNoCache }
+    if directives.noCache { return .requestNoCache }
+    return directives.pragmaNoCache ? .pragmaNoCache : nil
+  }
+
+  /// Why a fresh response is not wanted (§5.2.1.1, §5.2.1.3, policies).
+  ///
+  /// A reload of a response that is `immutable` asks for nothing: the origin said that it does not
+  /// change while it is fresh (RFC 8246 §2). `no-cache` in the request still does (§2.1).
+  private static func unwanted(
+    facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy
+  ) -> ValidationReason? {
+    switch policy {
+    case .cacheElseNetwork, .cacheOnly: return nil
+    case .networkElseCache: return .policy(policy)
+    case .revalidate: return facts.directives.contains(.immutable) ? nil : .policy(policy)
+    case .standard, .reload, .reloadEverywhere, .bypass: break
+    }
+    if let maxAge = directives.maxAge, exceeds(age, maxAge),
+      !facts.directives.contains(.immutable)
+    {
+      return .requestMaxAge(maxAge, age: age)
+    }
+    let remaining = facts.freshnessLifetime.saturatingSubtract(age)
+    if let minFresh = directives.minFresh, remaining < minFresh {
+      return .requestMinFresh(minFresh, remaining: remaining)
+    }
+    return nil
+  }
+
+  /// `max-age=0` asks for a response that is just validated, even within the same second.
+  private static func exceeds(_ age: Int64, _ maxAge: Int64) -> Bool {
+    age > maxAge || maxAge == 0
+  }
+
+  /// What allows a stale response without asking the origin (§4.2.4).
+  private static func allowance(
+    facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy,
+    rules: CacheRules
+  ) -> StaleAllowance? {
+    if facts.directives.forbidsStale(in: rules.mode) { return nil }
+    let staleness = age.saturatingSubtract(facts.freshnessLifetime)
+    switch policy {
+    case .cacheElseNetwork, .cacheOnly: return .policy(policy)
+    case .revalidate, .networkElseCache, .reload, .reloadEverywhere, .bypass: return nil
+    case .standard: break
+    }
+    if let maxAge = directives.maxAge, exceeds(age, maxAge) { return nil }
+    if directives.minFresh != nil { return nil }
+    if let maxStale = directives.maxStale { return staleness <= maxStale ? .maxStale : nil }
+    // A client that names an age does not wish to receive a stale response (§5.2.1.1).
+    if directives.maxAge == nil, rules.allowsStaleWhileRevalidate,
+      let window = facts.staleWhileRevalidate, staleness <= window
+    {
+      return .whileRevalidate
+    }
+    return nil
+  }
+
+  private static func validating(
+    _ reason: ValidationReason, directives: RequestDirectives, policy: CachePolicy
+  ) -> ReuseDecision {
+    forbidsForwarding(directives, policy)
+      ? .unsatisfiable(.validation(reason)) : .validate(reason)
+  }
+
+  private static func forbidsForwarding(
+    _ directives: RequestDirectives, _ policy: CachePolicy
+  ) -> Bool {
+    if directives.onlyIfCached { return true }
+    if case .cacheOnly = policy { return true }
+    return false
+  }
+}

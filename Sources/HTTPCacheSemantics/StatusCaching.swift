@@ -1,0 +1,30 @@
+/// What the definitions of status codes say about caching.
+enum StatusCaching {
+  /// Whether responses may be stored, and be fresh, without an explicit lifetime (RFC 9110 §15.1).
+  static func isHeuristicallyCacheable(_ code: Int) -> Bool {
+    switch code {
+    case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: true
+    default: false
+    }
+  }
+
+  /// Whether this cache implements all that the definition says about caching (RFC 9111 §3).
+  static func isUnderstood(_ code: Int) -> Bool {
+    switch code {
+    case 200...205, 300...303, 305, 307, 308, 400...411, 413...415, 417, 421, 422, 426, 500...505:
+      true
+    default: false
+    }
+  }
+
+  /// Whether responses are never stored as responses of their own.
+  ///
+  /// 304 updates others (RFC 9111 §4.3.4). 412 and 416 answer conditions and ranges, which are no
+  /// part of the key. 428, 429, 431 and 511 say so in their definition (RFC 6585 §3 to §6).
+  static func isNeverStored(_ code: Int) -> Bool {
+    switch code {
+    case 304, 412, 416, 428, 429, 431, 511: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,117 @@
+public import HTTPTypes
+
+/// Whether a response may be stored (RFC 9111 §3).
+public enum Storability {
+  /// Decides whether a response may be stored, from its head alone.
+  ///
+  /// A partial response (206) is refused here: combining is a matter of its own (§3.3).
+  ///
+  /// - Parameters:
+  ///   - request: the request as it was forwarded, with `Authorization` if it had one.
+  ///   - response: the head as it arrived.
+  ///   - rules: the choices of the cache.
+  ///   - now: when the response arrived.
+  public static func decide(
+    request: HTTPRequest, response: HTTPResponse, rules: CacheRules, now: Timestamp
+  ) -> StorageDecision {
+    if let refusal = refusal(request: request, response: response, rules: rules, now: now) {
+      return .doNotStore(refusal)
+    }
+    return .store
+  }
+
+  private static func refusal(
+    request: HTTPRequest, response: HTTPResponse, rules: CacheRules, now: Timestamp
+  ) -> StorageRefusal? {
+    let isPost = request.method == .post
+    guard request.method == .get || isPost else { return .method(request.method) }
+    let code = response.status.code
+    if code < 200 { return .interim }
+    if code == 206 { return .partialContent }
+    if StatusCaching.isNeverStored(code) { return .statusNotStored(code) }
+    if RequestDirectives(request.headerFields).noStore { return .requestNoStore }
+    let directives = ResponseDirectives(response.headerFields, rules: rules)
+    if let refusal = refusal(code: code, directives: directives, request: request, rules: rules) {
+      return refusal
+    }
+    guard allowsStoring(code: code, directives: directives, fields: response.headerFields, rules: rules)
+    else { return .notCacheable(status: code) }
+    let facts = Freshness.facts(
+      response: response, directives: directives, requestTime: now, responseTime: now, rules: rules)
+    if isPost, !answersGet(request: request, response: response, source: facts.lifetimeSource) {
+      return .method(.post)
+    }
+    if Vary.hasAny(response.headerFields) { return .varyAny }
+    return isEverReusable(facts: facts, fields: response.headerFields, rules: rules, now: now)
+      ? nil : .neverReusable
+  }
+
+  /// What directives forbid (§3, §5.2.2).
+  private static func refusal(
+    code: Int, directives: ResponseDirectives, request: HTTPRequest, rules: CacheRules
+  ) -> StorageRefusal? {
+    if directives.flags.contains(.mustUnderstand) {
+      // A cache that understands the status ignores `no-store` next to it (§5.2.2.3).
+      guard StatusCaching.isUnderstood(code) else { return .statusNotUnderstood(code) }
+    } else if directives.noStore {
+      return .responseNoStore
+    }
+    guard rules.mode == .shared else { return nil }
+    if directives.private == .whole { return .privateInShared }
+    if request.headerFields.contains(.authorization),
+      !directives.flags.allowsSharingAuthorized
+    {
+      return .authorized
+    }
+    return nil
+  }
+
+  /// Whether anything makes the response cacheable (§3, last requirement).
+  private static func allowsStoring(
+    code: Int, directives: ResponseDirectives, fields: HTTPFields, rules: CacheRules
+  ) -> Bool {
+    if directives.lifetime(in: rules.mode) != nil || directives.flags.contains(.public) {
+      return true
+    }
+    if rules.mode == .private, directives.private != .absent { return true }
+    if directives.source == .cacheControl, fields.contains(.expires) { return true }
+    return StatusCaching.isHeuristicallyCacheable(code)
+  }
+
+  /// Whether a response to POST answers a later GET (RFC 9110 §9.3.3): an explicit lifetime, and
+  /// `Content-Location` is the target.
+  private static func answersGet(
+    request: HTTPRequest, response: HTTPResponse, source: ReuseFacts.LifetimeSource
+  ) -> Bool {
+    guard source != .none, source != .heuristic,
+      let location = response.headerFields.first(.contentLocation)?.value,
+      let target = CacheKey.target(of: request)
+    else { return false }
+    return TargetURI.resolved(location, against: target) == target
+  }
+
+  /// Whether there is any way to use the response again: while fresh, stale, or validated.
+  private static func isEverReusable(
+    facts: ReuseFacts, fields: HTTPFields, rules: CacheRules, now: Timestamp
+  ) -> Bool {
+    if Validation.hasValidator(fields, now: now) { return true }
+    if facts.directives.contains(.noCache) { return false }
+    if facts.freshnessLifetime > facts.correctedInitialAge { return true }
+    if facts.directives.forbidsStale(in: rules.mode) { return false }
+    return facts.lifetimeSource != .none || facts.staleIfError != nil
+      || facts.staleWhileRevalidate != nil
+  }
+}
+
+extension ReuseFacts.Directives {
+  /// Whether a shared cache may store the response to a request with `Authorization` (§3.5).
+  var allowsSharingAuthorized: Bool {
+    !isDisjoint(with: [.public, .mustRevalidate, .sMaxAge])
+  }
+
+  /// Whether the response must not be used once it is stale (§4.2.4).
+  func forbidsStale(in mode: CacheMode) -> Bool {
+    contains(.mustRevalidate)
+      || (mode == .shared && !isDisjoint(with: [.proxyRevalidate, .sMaxAge]))
+  }
+}

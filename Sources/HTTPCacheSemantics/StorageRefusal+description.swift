@@ -1,0 +1,52 @@
+import HTTPTypes
+
+extension StorageRefusal {
+  /// A few words for people.
+  public var description: String {
+    switch self {
+    case .method(let method): "responses to \(method) are not stored"
+    case .interim: "interim response"
+    case .statusNotUnderstood(let code): "must-understand with status \(code)"
+    case .statusNotStored(let code): "status \(code) is never stored"
+    case .responseNoStore: "no-store"
+    case .requestNoStore: "no-store in the request"
+    case .privateInShared: "private"
+    case .authorized: "Authorization in the request and nothing that allows sharing"
+    case .notCacheable(let status): "status \(status) without explicit lifetime"
+    case .neverReusable: "no lifetime and no validator"
+    case .varyAny: "Vary: *"
+    case .varySecret(let name): "Vary names \(name), which is secret"
+    case .malformed(let field): "malformed \(field)"
+    case .partialContent: "partial content"
+    case .policy: "policy bypass"
+    case .tooLarge(let limit): "larger than \(limit) bytes"
+    case .hook: "refused by willStore"
+    case .incomplete: "the transfer ended early"
+    case .storeFailed: "the store failed"
+    }
+  }
+
+  /// The section.
+  public var section: String {
+    switch self {
+    case .method(.post): "RFC 9110 §9.3.3"
+    case .method: "RFC 9110 §9.2.3"
+    case .interim, .notCacheable, .neverReusable: "RFC 9111 §3"
+    case .statusNotUnderstood: "RFC 9111 §5.2.2.3"
+    case .statusNotStored(304): "RFC 9111 §4.3.4"
+    case .statusNotStored(428): "RFC 6585 §3"
+    case .statusNotStored(429): "RFC 6585 §4"
+    case .statusNotStored(431): "RFC 6585 §5"
+    case .statusNotStored(511): "RFC 6585 §6"
+    case .statusNotStored: "RFC 9111 §3"
+    case .responseNoStore: "RFC 9111 §5.2.2.5"
+    case .requestNoStore: "RFC 9111 §5.2.1.5"
+    case .privateInShared: "RFC 9111 §5.2.2.7"
+    case .authorized: "RFC 9111 §3.5"
+    case .varyAny, .malformed: "RFC 9111 §4.1"
+    case .varySecret: "RFC 9111 §7.3"
+    case .partialContent, .incomplete: "RFC 9111 §3.3"
+    case .policy, .tooLarge, .hook, .storeFailed: ""
+    }
+  }
+}

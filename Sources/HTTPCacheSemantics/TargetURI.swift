@@ -1,0 +1,101 @@
+/// Parses, normalises and resolves target URIs (RFC 3986; RFC 9110 §4.2.3).
+public enum TargetURI {
+  /// The longest URI that is accepted, in octets.
+  public static let lengthLimit = 65_536
+
+  /// Normalises an absolute `http` or `https` URI, so that URIs that identify the same resource by
+  /// RFC 9110 §4.2.3 become equal.
+  ///
+  /// Scheme and host become lower case, the default port is dropped, an empty path becomes `/`,
+  /// percent-encoded triplets become upper case or, for unreserved characters, what they encode,
+  /// octets outside of ASCII become percent-encoded, dot segments are removed (RFC 3986 §6.2.2).
+  /// Fragment and user information are dropped. The query keeps its order, an empty one its `?`.
+  ///
+  /// - Returns: nil if it is no such URI, has no host, holds control characters or spaces, or is
+  ///   longer than `lengthLimit`.
+  public static func normalized(_ uri: String) -> String? {
+    var uri = uri
+    return uri.withUTF8 { normalized($0) }
+  }
+
+  /// Resolves a reference, such as a `Location`, against an absolute URI (RFC 3986 §5.2), and
+  /// normalises the result.
+  ///
+  /// - Returns: nil if either is malformed or the result is no `http` or `https` URI.
+  public static func resolved(_ reference: String, against base: String) -> String? {
+    var reference = reference
+    var base = base
+    return reference.withUTF8 { reference in
+      base.withUTF8 { base in resolved(reference, against: base) }
+    }
+  }
+
+  /// The origin of an absolute URI (RFC 9110 §4.3.1), such as `https://example.com`, with the port
+  /// if it is not the default one.
+  public static func origin(of uri: String) -> String? {
+    guard let normal = normalized(uri), let colon = normal.utf8.firstIndex(of: 0x3A) else {
+      return nil
+    }
+    let authority = normal.utf8.index(colon, offsetBy: 3)
+    guard let path = normal.utf8[authority...].firstIndex(of: 0x2F) else { return nil }
+    return String(normal[..<path])
+  }
+
+  static func normalized(_ octets: Octets) -> String? {
+    guard octets.count <= lengthLimit, octets.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+      return nil
+    }
+    let parts = URIParts(octets)
+    guard let scheme = parts.scheme, let authority = parts.authority else { return nil }
+    var output: [UInt8] = []
+    output.reserveCapacity(octets.count + 1)
+    let defaultPort: Int64
+    if scheme.isCaseInsensitively("http") {
+      output.append(contentsOf: "http://".utf8)
+      defaultPort = 80
+    } else if scheme.isCaseInsensitively("https") {
+      output.append(contentsOf: "https://".utf8)
+      defaultPort = 443
+    } else {
+      return nil
+    }
+    guard appendAuthority(authority, defaultPort: defaultPort, to: &output) else { return nil }
+    appendPath(parts.path, to: &output)
+    if let query = parts.query {
+      output.append(UInt8(ascii: "?"))
+      appendNormalized(query, to: &output)
+    }
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  private static func resolved(_ reference: Octets, against base: Octets) -> String? {
+    guard reference.count <= lengthLimit, base.count <= lengthLimit else { return nil }
+    let relative = URIParts(reference)
+    if relative.scheme != nil { return normalized(reference) }
+    let absolute = URIParts(base)
+    guard let scheme = absolute.scheme, let authority = absolute.authority else { return nil }
+    var target: [UInt8] = []
+    target.append(contentsOf: scheme)
+    target.append(contentsOf: "://".utf8)
+    target.append(contentsOf: relative.authority ?? authority)
+    var query = relative.query
+    if relative.authority != nil || relative.path.first == UInt8(ascii: "/") {
+      target.append(contentsOf: relative.path)
+    } else if relative.path.isEmpty {
+      target.append(contentsOf: absolute.path)
+      query = relative.query ?? absolute.query
+    } else {
+      if let slash = absolute.path.lastIndex(of: UInt8(ascii: "/")) {
+        target.append(contentsOf: absolute.path[...slash])
+      } else {
+        target.append(UInt8(ascii: "/"))
+      }
+      target.append(contentsOf: relative.path)
+    }
+    if let query {
+      target.append(UInt8(ascii: "?"))
+      target.append(contentsOf: query)
+    }
+    return target.withUnsafeBufferPointer { normalized($0) }
+  }
+}

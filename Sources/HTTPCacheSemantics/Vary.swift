@@ -1,0 +1,177 @@
+public import HTTPTypes
+
+/// Which of several stored responses a request selects (RFC 9111 §4.1).
+public enum Vary {
+  /// The most field names that a `Vary` may nominate.
+  public static let nominationLimit = 64
+
+  /// The fields that a response nominates, with their values in the request that it answers.
+  ///
+  /// The values of `Authorization`, `Proxy-Authorization` and `Cookie` are kept as digests only.
+  ///
+  /// - Parameters:
+  ///   - response: whose `Vary` counts; all its lines do.
+  ///   - request: the request as it was forwarded.
+  ///   - rules: whether values are normalised.
+  ///   - digest: makes the digest of a secret value.
+  public static func nominated(
+    by response: HTTPResponse, in request: HTTPRequest, rules: CacheRules, digest: SecretDigest
+  ) -> NominationResult {
+    let names: [HTTPField.Name]
+    switch self.names(in: response.headerFields) {
+    case .names(let found): names = found
+    case .any: return .any
+    case .malformed: return .malformed
+    }
+    var nominated: [NominatedField] = []
+    nominated.reserveCapacity(names.count)
+    for name in names {
+      guard request.headerFields.contains(name) else {
+        nominated.append(NominatedField(name: name, value: .absent))
+        continue
+      }
+      let text = normalized(name, in: request.headerFields, rules: rules)
+      if isSecret(name) {
+        guard let digest = digest(text) else { return .secretWithoutDigest(name) }
+        nominated.append(NominatedField(name: name, value: .digest(digest)))
+      } else {
+        nominated.append(NominatedField(name: name, value: .text(text)))
+      }
+    }
+    return .fields(nominated)
+  }
+
+  /// Selects the stored response for a request.
+  ///
+  /// Of several that match, the most recent one by `Date` is chosen (§4), and one with `Vary` goes
+  /// before one without (§4.1).
+  ///
+  /// - Parameters:
+  ///   - stored: the candidates for the request's key, most recently stored first.
+  ///   - request: the request, with all the fields that `Vary` may nominate.
+  ///   - rules: whether values are normalised.
+  ///   - digest: makes the digest of a secret value.
+  public static func select(
+    among stored: [StoredResponse], for request: HTTPRequest, rules: CacheRules,
+    digest: SecretDigest
+  ) -> VariantSelection {
+    if stored.isEmpty { return .nothingStored }
+    var selected: Int?
+    for index in stored.indices
+    where matches(stored[index], request: request, rules: rules, digest: digest) {
+      guard let best = selected else {
+        selected = index
+        continue
+      }
+      if isPreferred(stored[index], to: stored[best]) { selected = index }
+    }
+    if let selected { return .selected(selected) }
+    return .mismatch(
+      mismatches(among: stored, for: request, rules: rules, digest: digest))
+  }
+
+  /// Whether the request has the nominated fields that a stored response was selected by.
+  public static func matches(
+    _ stored: StoredResponse, request: HTTPRequest, rules: CacheRules, digest: SecretDigest
+  ) -> Bool {
+    stored.nominated.allSatisfy {
+      matches($0, fields: request.headerFields, rules: rules, digest: digest)
+    }
+  }
+
+  /// Whether the value of one nominated field is the one that was stored. A value that equals the
+  /// stored one as it is needs no normalising, since that changes nothing the second time.
+  static func matches(
+    _ nominated: NominatedField, fields: HTTPFields, rules: CacheRules, digest: SecretDigest
+  ) -> Bool {
+    switch nominated.value {
+    case .absent: return !fields.contains(nominated.name)
+    case .text(var text):
+      guard let first = fields.firstIndex(where: { $0.name == nominated.name }) else {
+        return false
+      }
+      let isSame = fields[first].withUnsafeBytesOfValue { octets in
+        text.withUTF8 { $0.isEqual(to: octets) }
+      }
+      if isSame, octetsAreText(text),
+        !fields[(first + 1)...].contains(where: { $0.name == nominated.name })
+      {
+        return true
+      }
+      return normalized(nominated.name, in: fields, rules: rules) == text
+    case .digest(let stored):
+      guard fields.contains(nominated.name) else { return false }
+      return digest(normalized(nominated.name, in: fields, rules: rules)) == stored
+    }
+  }
+
+  /// Whether the octets of a text are the octets it was made of.
+  private static func octetsAreText(_ text: String) -> Bool {
+    text.utf8.allSatisfy { $0 < 0x80 }
+  }
+
+  /// Whether a matching response goes before one that is earlier in the list.
+  private static func isPreferred(_ stored: StoredResponse, to best: StoredResponse) -> Bool {
+    if stored.nominated.isEmpty != best.nominated.isEmpty { return best.nominated.isEmpty }
+    return stored.date > best.date
+  }
+
+  /// The fields in which the candidates differ from the request, in order of appearance.
+  static func mismatches(
+    among stored: [StoredResponse], for request: HTTPRequest, rules: CacheRules,
+    digest: SecretDigest
+  ) -> [HTTPField.Name] {
+    var names: [HTTPField.Name] = []
+    for candidate in stored {
+      for nominated in candidate.nominated
+      where !names.contains(nominated.name)
+        && !matches(nominated, fields: request.headerFields, rules: rules, digest: digest)
+      {
+        names.append(nominated.name)
+      }
+    }
+    return names
+  }
+
+  /// Fields whose values never reach a store (RFC 9111 §7.3).
+  static func isSecret(_ name: HTTPField.Name) -> Bool {
+    name == .authorization || name == .proxyAuthorization || name == .cookie
+  }
+
+  enum Names {
+    case names([HTTPField.Name])
+    case any
+    case malformed
+  }
+
+  /// The names that `Vary` lists, each once. `*` wins over everything else in the list.
+  static func names(in fields: HTTPFields) -> Names {
+    guard fields.contains(.vary) else { return .names([]) }
+    var names: [HTTPField.Name] = []
+    var isAny = false
+    var isMalformed = false
+    fields.forEachMember(of: .vary) { member in
+      if member.count == 1, member[0] == UInt8(ascii: "*") {
+        isAny = true
+      } else if let name = HTTPField.Name(member.text), names.count < nominationLimit {
+        if !names.contains(name) { names.append(name) }
+      } else {
+        isMalformed = true
+      }
+    }
+    if isAny { return .any }
+    return isMalformed ? .malformed : .names(names)
+  }
+
+  /// Whether `Vary` lists `*`.
+  static func hasAny(_ fields: HTTPFields) -> Bool {
+    if case .any = names(in: fields) { true } else { false }
+  }
+}
+
+extension StoredResponse {
+  /// Its `Date`, or when it arrived.
+  var date: Timestamp {
+    head.headerFields.date(.date, relativeTo: responseTime).time ?? responseTime
+  }
+}

@@ -1,0 +1,71 @@
+/// Takes values in the encoding that `RecordCodec` describes, from bytes that may be anything: no
+/// length is believed before it was compared with what is left.
+struct BinaryReader {
+  private let input: UnsafeRawBufferPointer
+  private var position = 0
+
+  init(_ input: UnsafeRawBufferPointer) { self.input = input }
+
+  var remaining: Int { input.count - position }
+
+  static func damaged(_ what: String) -> CacheError { CacheError(.damaged, "record: \(what)") }
+
+  mutating func byte() throws(CacheError) -> UInt8 {
+    guard position < input.count else { throw Self.damaged("ends early") }
+    defer { position += 1 }
+    return input[position]
+  }
+
+  mutating func unsigned() throws(CacheError) -> UInt64 {
+    var value: UInt64 = 0
+    var shift: UInt64 = 0
+    while true {
+      let next = try byte()
+      let bits = UInt64(next & 0x7F)
+      guard shift < 63 || bits <= 1 else { throw Self.damaged("number too large") }
+      value |= bits << shift
+      if next < 0x80 {
+        guard next != 0 || shift == 0 else { throw Self.damaged("number not in its shortest form") }
+        return value
+      }
+      shift += 7
+      guard shift <= 63 else { throw Self.damaged("number too large") }
+    }
+  }
+
+  mutating func signed() throws(CacheError) -> Int64 {
+    let value = try unsigned()
+    return Int64(bitPattern: (value >> 1) ^ (0 &- (value & 1)))
+  }
+
+  mutating func optionalSigned() throws(CacheError) -> Int64? {
+    switch try byte() {
+    case 0: return nil
+    case 1: return try signed()
+    default: throw Self.damaged("neither absent nor present")
+    }
+  }
+
+  /// A number of elements of at least `size` bytes each, which must fit into what is left.
+  mutating func count(ofSize size: Int) throws(CacheError) -> Int {
+    let value = try unsigned()
+    guard value <= UInt64(remaining / size) else { throw Self.damaged("more elements than bytes") }
+    return Int(value)
+  }
+
+  mutating func slice() throws(CacheError) -> UnsafeRawBufferPointer {
+    let length = try count(ofSize: 1)
+    defer { position += length }
+    return UnsafeRawBufferPointer(rebasing: input[position..<position + length])
+  }
+
+  mutating func bytes() throws(CacheError) -> [UInt8] { Array(try slice()) }
+
+  mutating func text() throws(CacheError) -> String {
+    let bytes = try slice()
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw Self.damaged("text is not UTF-8")
+    }
+    return text
+  }
+}

@@ -1,0 +1,46 @@
+/// Appends values in the encoding that `RecordCodec` describes.
+struct BinaryWriter {
+  private(set) var output: [UInt8] = []
+
+  init() { output.reserveCapacity(512) }
+
+  mutating func byte(_ value: UInt8) { output.append(value) }
+
+  mutating func unsigned(_ value: UInt64) {
+    var rest = value
+    while rest >= 0x80 {
+      output.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    output.append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  mutating func signed(_ value: Int64) { unsigned(UInt64(bitPattern: (value << 1) ^ (value >> 63))) }
+
+  mutating func optionalSigned(_ value: Int64?) {
+    guard let value else { return byte(0) }
+    byte(1)
+    signed(value)
+  }
+
+  mutating func count(_ value: Int) { unsigned(UInt64(value)) }
+
+  mutating func bytes(_ value: [UInt8]) {
+    count(value.count)
+    output.append(contentsOf: value)
+  }
+
+  mutating func bytes(_ value: UnsafeRawBufferPointer) {
+    count(value.count)
+    output.append(contentsOf: value)
+  }
+
+  mutating func text(_ value: String) {
+    count(value.utf8.count)
+    output.append(contentsOf: value.utf8)
+  }
+
+  mutating func fixed(_ value: UInt64) {
+    withUnsafeBytes(of: value.littleEndian) { output.append(contentsOf: $0) }
+  }
+}

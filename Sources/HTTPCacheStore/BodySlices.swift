@@ -1,0 +1,42 @@
+import HTTPCacheSemantics
+
+/// Where the bytes of a body lie that may be stored in part: the stored ranges follow one another.
+struct BodySlices: Sendable {
+  /// The ranges of the whole body that are stored, ascending and apart; nil for all of it.
+  let ranges: [Range<Int64>]?
+
+  init(of record: CacheRecord) { ranges = record.storedRanges }
+
+  /// The ranges that are there when `count` bytes are.
+  func available(count: Int64) -> [Range<Int64>] {
+    guard let ranges else { return count == 0 ? [] : [0..<count] }
+    var rest = count
+    return ranges.compactMap { range in
+      let length = min(rest, Int64(range.count))
+      rest -= length
+      return length == 0 ? nil : range.lowerBound..<range.lowerBound + length
+    }
+  }
+
+  /// How many bytes the stored ranges have; nil if the whole body is stored.
+  var storedLength: Int64? { ranges.map { $0.reduce(0) { $0.saturatingAdd(Int64($1.count)) } } }
+
+  /// Where the beginning of `range` lies among `count` stored bytes: as far as they go without a gap.
+  func place(of range: Range<Int64>, count: Int64) -> Range<Int> {
+    guard let ranges else {
+      let clamped = range.clamped(to: 0..<count)
+      return Int(clamped.lowerBound)..<Int(clamped.upperBound)
+    }
+    var start: Int64 = 0
+    for stored in ranges {
+      if stored.contains(range.lowerBound) {
+        let lower = start + range.lowerBound - stored.lowerBound
+        let length = min(range.upperBound, stored.upperBound) - range.lowerBound
+        let clamped = (lower..<lower + length).clamped(to: 0..<count)
+        return Int(clamped.lowerBound)..<Int(clamped.upperBound)
+      }
+      start += Int64(stored.count)
+    }
+    return 0..<0
+  }
+}

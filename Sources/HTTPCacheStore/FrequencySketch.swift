@@ -1,0 +1,73 @@
+/// Estimates how often something was used lately, in a fixed amount of memory: a count-min sketch of
+/// 4-bit counters, halved after every ten uses per expected entry (the TinyLFU idea).
+///
+/// It counts what is not stored as well, which is what an admission test needs. The estimate is never
+/// below the true count since the last halvings, up to its ceiling of 15.
+public struct FrequencySketch: Sendable {
+  /// The highest frequency it can tell.
+  public static let ceiling = 15
+
+  // Each word holds 16 counters of 4 bits; one use raises one counter in each of four words.
+  private var words: [UInt64]
+  private let mask: UInt64
+  private let period: Int
+  private var uses = 0
+
+  /// Makes a sketch.
+  ///
+  /// - Parameter expectedEntries: how many entries the cache will hold, roughly; it takes 8 bytes for
+  ///   each, at least 8 KiB and at most 2 MiB.
+  public init(expectedEntries: Int) {
+    var count = 1 << 10
+    while count < expectedEntries && count < 1 << 18 { count <<= 1 }
+    words = [UInt64](repeating: 0, count: count)
+    mask = UInt64(count - 1)
+    period = 10 * count
+  }
+
+  /// The estimated frequency, from 0 to `ceiling`.
+  public func frequency(of hash: UInt64) -> Int {
+    let spread = Self.spread(hash)
+    var least = UInt64(Self.ceiling)
+    for row in 0..<4 {
+      let place = place(of: spread, row: row)
+      least = min(least, words[place.word] >> place.shift & 0xF)
+    }
+    return Int(least)
+  }
+
+  /// Counts a use.
+  public mutating func recordUse(of hash: UInt64) {
+    let spread = Self.spread(hash)
+    var wasRaised = false
+    for row in 0..<4 {
+      let place = place(of: spread, row: row)
+      guard words[place.word] >> place.shift & 0xF < UInt64(Self.ceiling) else { continue }
+      words[place.word] += 1 << place.shift
+      wasRaised = true
+    }
+    guard wasRaised else { return }
+    uses += 1
+    if uses >= period { halve() }
+  }
+
+  // Old popularity must fade, or what was popular once could never be displaced.
+  private mutating func halve() {
+    for index in words.indices { words[index] = words[index] >> 1 & 0x7777_7777_7777_7777 }
+    uses /= 2
+  }
+
+  private func place(of spread: UInt64, row: Int) -> (word: Int, shift: UInt64) {
+    // Four independent words from two halves of one hash, and in each the row's own four counters.
+    let step = (spread >> 32) | 1
+    let word = (spread &+ UInt64(row) &* step) ^ (spread >> 17 &* UInt64(row))
+    let counter = UInt64(row) << 2 | (spread >> (8 * UInt64(row) + 4) & 3)
+    return (Int(word & mask), counter << 2)
+  }
+
+  private static func spread(_ hash: UInt64) -> UInt64 {
+    var value = hash &* 0x9E37_79B9_7F4A_7C15
+    value ^= value >> 32
+    return value &* 0xD6E8_FEB8_6659_FD93
+  }
+}

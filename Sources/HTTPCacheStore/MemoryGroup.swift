@@ -1,0 +1,104 @@
+import HTTPCacheSemantics
+
+/// The variants of one key in memory; they are evicted together, so that what is there is complete.
+struct MemoryGroup: Sendable {
+  /// The variants, the most recently stored first.
+  private(set) var variants: [StoredVariant] = []
+  /// What each variant takes in bytes.
+  private var costs: [Int64] = []
+  /// What all of them take in bytes.
+  private(set) var size: Int64 = 0
+  /// Where it is in the order of eviction; nil while it is pinned or not yet stored.
+  var position: EvictionOrder<CacheKey>.Position?
+  /// When it was last used.
+  var lastUsed: Timestamp
+  /// What the tier below had reached when these copies of its responses were made; nil if they are
+  /// not all there is.
+  var generation: UInt64?
+
+  init(lastUsed: Timestamp) { self.lastUsed = lastUsed }
+
+  var isEmpty: Bool { variants.isEmpty }
+
+  var isPinned: Bool { variants.contains { $0.record.isPinned } }
+
+  /// Puts a variant first, in place of one with equal nominated fields, and drops the oldest beyond
+  /// `limit`.
+  mutating func put(_ variant: StoredVariant, cost: Int64, limit: Int = .max) {
+    remove { $0.response.nominated == variant.record.response.nominated }
+    variants.insert(variant, at: 0)
+    costs.insert(cost, at: 0)
+    size += cost
+    while variants.count > max(1, limit) { remove(at: variants.count - 1) }
+  }
+
+  /// Takes over copies of all responses that the tier below has; what is only here stays, in place of
+  /// a copy with equal nominated fields.
+  mutating func adopt(_ copies: [StoredVariant], costs copyCosts: [Int64], generation: UInt64) {
+    dropCopies()
+    let own = variants.map(\.record.response.nominated)
+    for (copy, cost) in zip(copies, copyCosts)
+    where !own.contains(copy.record.response.nominated) {
+      variants.append(copy)
+      costs.append(cost)
+      size += cost
+    }
+    self.generation = generation
+    guard !own.isEmpty else { return }
+    let order = variants.indices.sorted {
+      variants[$0].record.response.responseTime > variants[$1].record.response.responseTime
+    }
+    variants = order.map { variants[$0] }
+    costs = order.map { costs[$0] }
+  }
+
+  /// Drops the copies of what the tier below has.
+  mutating func dropCopies() {
+    remove { !$0.isMemoryOnly }
+    generation = nil
+  }
+
+  /// Gives the variant of this sequence number another record; it keeps its body.
+  ///
+  /// - Returns: whether there is one.
+  mutating func update(_ record: CacheRecord) -> Bool {
+    // In a tier, copies are numbered by another store than what is only here.
+    let index = variants.firstIndex {
+      $0.record.sequence == record.sequence && $0.record.isMemoryOnly == record.isMemoryOnly
+    }
+    guard let index else { return false }
+    let old = variants[index]
+    let new = record.with(bodyLength: old.record.bodyLength)
+    let cost = costs[index] - old.record.memoryCost + new.memoryCost
+    size += cost - costs[index]
+    costs[index] = cost
+    variants[index] = StoredVariant(record: new, body: old.body)
+    remove { $0 !== new && $0.response.nominated == new.response.nominated }
+    return true
+  }
+
+  /// Marks variants that match as invalidated.
+  mutating func invalidate(where matches: (CacheRecord) -> Bool) {
+    for index in variants.indices where matches(variants[index].record) {
+      let old = variants[index]
+      var response = old.record.response
+      response.isInvalidated = true
+      variants[index] = StoredVariant(record: old.record.with(response: response), body: old.body)
+    }
+  }
+
+  /// Removes variants that match.
+  mutating func remove(where matches: (CacheRecord) -> Bool) {
+    for index in variants.indices.reversed() where matches(variants[index].record) {
+      remove(at: index)
+    }
+  }
+
+  /// The variants with what each one takes.
+  var entries: Zip2Sequence<[StoredVariant], [Int64]> { zip(variants, costs) }
+
+  private mutating func remove(at index: Int) {
+    variants.remove(at: index)
+    size -= costs.remove(at: index)
+  }
+}

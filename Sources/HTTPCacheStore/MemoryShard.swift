@@ -1,0 +1,115 @@
+import HTTPCacheSemantics
+import Synchronization
+
+/// The keys of one part of a memory store, with their order of eviction, under one lock.
+final class MemoryShard: Sendable {
+  let state: Mutex<State>
+
+  init(capacity: Int64) { state = Mutex(State(capacity: capacity)) }
+
+  struct State: Sendable {
+    private(set) var groups: [CacheKey: MemoryGroup] = [:]
+    private var policy: EvictionPolicy
+    private var order = EvictionOrder<CacheKey>()
+
+    init(capacity: Int64) { policy = EvictionPolicy(capacity: capacity, exponent: 1) }
+
+    /// Counts a look-up and tells what is there.
+    ///
+    /// - Parameter inflation: of all shards, so that their priorities can be compared.
+    mutating func use(_ key: CacheKey, at now: Timestamp, inflation: Double) -> MemoryGroup? {
+      policy.recordUse(hash: key.hash)
+      guard let index = groups.index(forKey: key) else { return nil }
+      groups.values[index].lastUsed = now
+      let group = groups.values[index]
+      if let position = group.position {
+        let bucket = bucket(of: key, size: group.size)
+        policy.evicted(priority: inflation)
+        order.move(
+          position, size: group.size, bucket: bucket, priority: policy.priority(bucket: bucket))
+      }
+      return group
+    }
+
+    /// Counts a look-up and tells what is there, if it is complete and of this generation.
+    mutating func use(
+      _ key: CacheKey, generation: UInt64, at now: Timestamp, inflation: Double
+    ) -> MemoryGroup? {
+      guard groups[key]?.generation == generation else { return nil }
+      return use(key, at: now, inflation: inflation)
+    }
+
+    /// How many bytes a change would add, and the highest priority it may displace.
+    mutating func forecast(
+      _ key: CacheKey, inflation: Double, change: (inout MemoryGroup) -> Void
+    ) -> (growth: Int64, bound: Double) {
+      var group = groups[key] ?? MemoryGroup(lastUsed: Timestamp(seconds: 0))
+      let before = group.size
+      change(&group)
+      if group.isPinned { return (group.size - before, .infinity) }
+      policy.evicted(priority: inflation)
+      return (
+        group.size - before, policy.admissionBound(candidateHash: key.hash, size: group.size)
+      )
+    }
+
+    /// Bytes that could go for something with this bound; never those of `key`.
+    func bytes(upTo bound: Double, need: Int64, sparing key: CacheKey) -> Int64 {
+      order.bytes(upTo: bound, need: need, sparing: groups[key]?.position)
+    }
+
+    /// The priority of what would be evicted next.
+    var lowestPriority: Double? { order.lowestPriority }
+
+    /// Changes what is stored for a key and puts it last in its bucket.
+    ///
+    /// - Returns: by how much bytes and variants became more.
+    mutating func change(
+      _ key: CacheKey, at now: Timestamp, inflation: Double, _ change: (inout MemoryGroup) -> Void
+    ) -> (bytes: Int64, variants: Int) {
+      var group = groups[key] ?? MemoryGroup(lastUsed: now)
+      let before = group
+      change(&group)
+      let growth = (group.size - before.size, group.variants.count - before.variants.count)
+      if group.isEmpty || group.isPinned {
+        if let position = group.position { order.remove(position) }
+        group.position = nil
+        groups[key] = group.isEmpty ? nil : group
+        return growth
+      }
+      let bucket = bucket(of: key, size: group.size)
+      policy.evicted(priority: inflation)
+      let priority = policy.priority(bucket: bucket)
+      if let position = group.position {
+        order.move(position, size: group.size, bucket: bucket, priority: priority)
+      } else {
+        group.position = order.insert(key, size: group.size, bucket: bucket, priority: priority)
+      }
+      groups[key] = group
+      return growth
+    }
+
+    /// Evicts what comes first until `need` bytes are free or priorities reach beyond `bound`.
+    ///
+    /// - Returns: what went, and the highest priority among it.
+    mutating func evict(
+      need: Int64, bound: Double, sparing spared: CacheKey?
+    ) -> (bytes: Int64, variants: Int, priority: Double) {
+      let sparedPosition = spared.flatMap { groups[$0]?.position }
+      var gone: (bytes: Int64, variants: Int, priority: Double) = (0, 0, policy.inflation)
+      for (key, priority) in order.victims(need: need, bound: bound, sparing: sparedPosition) {
+        guard let group = groups.removeValue(forKey: key) else { continue }
+        if let position = group.position { order.remove(position) }
+        policy.evicted(priority: priority)
+        gone.bytes += group.size
+        gone.variants += group.variants.count
+        gone.priority = max(gone.priority, priority)
+      }
+      return gone
+    }
+
+    private func bucket(of key: CacheKey, size: Int64) -> Int32 {
+      policy.bucket(frequency: policy.frequency(of: key.hash), size: size)
+    }
+  }
+}

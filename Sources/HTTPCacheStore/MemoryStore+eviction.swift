@@ -1,0 +1,109 @@
+import HTTPCacheSemantics
+import Synchronization
+
+extension MemoryStore {
+  /// What became of something that was to be stored.
+  enum Placement: Sendable, Hashable {
+    /// It is stored.
+    case stored
+    /// Everything that would have to go is worth more.
+    case refused
+    /// Everything that would have to go is pinned.
+    case noRoom
+  }
+
+  /// Counts a look-up and tells what is there.
+  func use(_ key: CacheKey) -> MemoryGroup? {
+    let now = clock.now
+    let inflation = inflation
+    return shard(of: key).state.withLock { $0.use(key, at: now, inflation: inflation) }
+  }
+
+  /// Counts a look-up and tells what is there, if it is complete and of this generation.
+  func use(_ key: CacheKey, generation: UInt64) -> MemoryGroup? {
+    let now = clock.now
+    let inflation = inflation
+    return shard(of: key).state.withLock {
+      $0.use(key, generation: generation, at: now, inflation: inflation)
+    }
+  }
+
+  /// What is there, without counting a look-up.
+  func group(_ key: CacheKey) -> MemoryGroup? {
+    shard(of: key).state.withLock { $0.groups[key] }
+  }
+
+  /// Stores if the policy admits it, and evicts what has to go.
+  ///
+  /// - Parameters:
+  ///   - change: puts something into the variants of the key; may be called twice.
+  ///   - otherwise: what happens to them if it is not stored.
+  func place(
+    _ key: CacheKey, change: (inout MemoryGroup) -> Void,
+    otherwise: (inout MemoryGroup) -> Void
+  ) -> Placement {
+    let inflation = inflation
+    let (growth, bound) = shard(of: key).state.withLock {
+      $0.forecast(key, inflation: inflation, change: change)
+    }
+    let need = excess(over: capacityNow) + growth
+    guard isFree(need, bound: bound, sparing: key) else {
+      self.change(key, otherwise)
+      if bound == .infinity { return .noRoom }
+      raiseInflation(to: bound)
+      return .refused
+    }
+    self.change(key, change)
+    evictExcess(over: capacityNow, sparing: key)
+    return .stored
+  }
+
+  /// Changes the variants of a key, whatever room there is.
+  ///
+  /// - Returns: by how much they became more.
+  @discardableResult
+  func change(_ key: CacheKey, _ change: (inout MemoryGroup) -> Void) -> Int {
+    let now = clock.now
+    let inflation = inflation
+    let growth = shard(of: key).state.withLock {
+      $0.change(key, at: now, inflation: inflation, change)
+    }
+    account(bytes: growth.bytes, variants: growth.variants)
+    return growth.variants
+  }
+
+  /// Evicts what has the lowest priority in all shards until no more than `limit` bytes are stored.
+  func evictExcess(over limit: Int64, sparing key: CacheKey?) {
+    guard excess(over: limit) > 0 else { return }
+    var heads = shards.map { shard in shard.state.withLock { $0.lowestPriority } ?? .infinity }
+    while excess(over: limit) > 0 {
+      guard let index = heads.indices.min(by: { heads[$0] < heads[$1] }), heads[index] < .infinity
+      else { return }
+      let next = heads.indices.lazy.filter { $0 != index }.map { heads[$0] }.min() ?? .infinity
+      let need = excess(over: limit)
+      let (gone, head) = shards[index].state.withLock { state in
+        let gone = state.evict(need: need, bound: next, sparing: key)
+        return (gone, state.lowestPriority ?? .infinity)
+      }
+      account(bytes: -gone.bytes, variants: -gone.variants)
+      if gone.variants > 0 {
+        raiseInflation(to: gone.priority)
+        count(CacheCounts(evictions: Int64(gone.variants)))
+      }
+      // A shard that has nothing to give but what is spared must not be asked for ever.
+      heads[index] = gone.variants == 0 ? .infinity : head
+    }
+  }
+
+  // Whether that many bytes are in entries that something with this bound may displace.
+  private func isFree(_ need: Int64, bound: Double, sparing key: CacheKey) -> Bool {
+    guard need > 0 else { return true }
+    var found: Int64 = 0
+    for shard in shards {
+      let rest = need - found
+      found += shard.state.withLock { $0.bytes(upTo: bound, need: rest, sparing: key) }
+      if found >= need { return true }
+    }
+    return false
+  }
+}

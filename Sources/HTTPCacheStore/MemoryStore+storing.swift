@@ -1,0 +1,41 @@
+import HTTPCacheSemantics
+
+extension MemoryStore {
+  /// Stores a complete response.
+  ///
+  /// - Returns: its record as stored, with its sequence number.
+  /// - Throws: `CacheError.tooLarge`, `CacheError.noSpace` if everything else is pinned.
+  func commit(
+    _ record: CacheRecord, body bytes: BodyBytes, variantLimit: Int
+  ) throws(CacheError) -> CacheRecord {
+    let record = record.with(sequence: nextSequence())
+    let cost = record.memoryCost + Int64(bytes.count)
+    guard Int64(bytes.count) <= largestEntry, cost <= capacityNow else {
+      throw CacheError(.tooLarge, "\(cost) bytes, of \(capacityNow) in all", key: record.key)
+    }
+    let variant = StoredVariant(record: record, body: MemoryBody(bytes, record: record))
+    let placement = place(record.key) { group in
+      group.put(variant, cost: cost, limit: variantLimit)
+    } otherwise: { group in
+      // What it was to replace is out of date, stored or not.
+      group.remove { $0.response.nominated == record.response.nominated }
+    }
+    switch placement {
+    case .stored: break
+    case .refused: count(CacheCounts(evictions: 1))
+    case .noRoom:
+      throw CacheError(.noSpace, "everything else in memory is pinned", key: record.key)
+    }
+    return record
+  }
+
+  /// Replaces the record of the response with its sequence number.
+  ///
+  /// - Returns: whether there is one.
+  func updateRecord(_ record: CacheRecord) -> Bool {
+    var isUpdated = false
+    change(record.key) { isUpdated = $0.update(record) }
+    if isUpdated { evictExcess(over: capacityNow, sparing: record.key) }
+    return isUpdated
+  }
+}

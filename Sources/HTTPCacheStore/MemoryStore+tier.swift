@@ -1,0 +1,28 @@
+public import HTTPCacheSemantics
+
+extension MemoryStore: TierBase {
+  /// Counts a use.
+  public func recordUse(of key: CacheKey) { _ = use(key) }
+
+  /// What is stored for a key.
+  public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
+    group(key)?.variants ?? []
+  }
+
+  /// Takes over copies of all responses that the tier below has for a key, if the policy admits them.
+  func adopt(_ key: CacheKey, _ copies: [(CacheRecord, BodyBytes)], generation: UInt64) {
+    let variants = copies.map { record, bytes in
+      StoredVariant(record: record, body: MemoryBody(bytes, record: record))
+    }
+    let costs = copies.map { $0.memoryCost + Int64($1.count) }
+    guard costs.reduce(0, +) <= capacityNow else { return dropCopies(of: key) }
+    _ = place(key) { group in
+      group.adopt(variants, costs: costs, generation: generation)
+    } otherwise: { group in
+      group.dropCopies()
+    }
+  }
+
+  /// Drops the copies of what the tier below has for a key.
+  func dropCopies(of key: CacheKey) { change(key) { $0.dropCopies() } }
+}

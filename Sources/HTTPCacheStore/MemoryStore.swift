@@ -1,0 +1,145 @@
+public import HTTPCacheSemantics
+import Synchronization
+
+/// A store in memory.
+///
+/// It knows everything it holds, so `peek` never answers `.unknown`. The variants of a key are evicted
+/// together. A response that is refused because everything in the full store is worth more (see
+/// `EvictionPolicy`) is committed without an error, as if it had been evicted at once.
+///
+/// Keys are spread over shards, each with a lock of its own that is held for table operations only;
+/// capacity and the order of eviction are those of the whole store.
+public final class MemoryStore: CacheStore {
+  private static let shardCount = 16
+
+  let shards: [MemoryShard]
+  let clock: any CacheClock
+  private let fixedLargestEntry: Int64?
+  private let counters = Mutex(CacheCounts())
+  private let lastSequence = Atomic<UInt64>(0)
+
+  // Bytes and responses stored, and bytes of bodies that are being written.
+  private let capacity: Atomic<Int64>
+  private let used = Atomic<Int64>(0)
+  private let entryCount = Atomic<Int>(0)
+  private let inFlight = Atomic<Int64>(0)
+  // What has been evicted had at most this priority. Positive numbers compare like their bits.
+  private let inflationBits = Atomic<UInt64>(0)
+
+  /// A random key of this store.
+  public let secret: [UInt8]
+
+  /// Makes an empty store.
+  ///
+  /// - Parameters:
+  ///   - capacity: bytes, heads and tables included.
+  ///   - largestEntry: the longest body in bytes; nil is an eighth of the capacity.
+  ///   - clock: tells when entries were last used.
+  ///   - secret: 32 bytes; nil makes random ones.
+  public init(
+    capacity: Int64, largestEntry: Int64? = nil, clock: any CacheClock = SystemClock(),
+    secret: [UInt8]? = nil
+  ) {
+    let capacity = max(0, capacity)
+    self.capacity = Atomic(capacity)
+    self.clock = clock
+    self.secret = secret ?? Self.randomKey()
+    fixedLargestEntry = largestEntry
+    shards = (0..<Self.shardCount).map { _ in
+      MemoryShard(capacity: capacity / Int64(Self.shardCount))
+    }
+  }
+
+  /// The longest body that is stored, in bytes.
+  public var largestEntry: Int64 {
+    let capacity = capacity.load(ordering: .relaxed)
+    return min(fixedLargestEntry ?? capacity / 8, capacity)
+  }
+
+  /// What is stored for a key; counts as a use of it.
+  public func peek(_ key: CacheKey) -> PeekResult {
+    guard let group = use(key) else { return .absent }
+    return .found(group.variants)
+  }
+
+  /// What is stored for a key; counts as a use of it. Never throws.
+  public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
+    use(key)?.variants ?? []
+  }
+
+  /// Begins to store a response.
+  ///
+  /// - Throws: `CacheError.tooLarge` if its announced length is above `largestEntry`.
+  public func write(
+    _ record: CacheRecord, variantLimit: Int
+  ) async throws(CacheError) -> any BodyWriter {
+    try MemoryWriter(record, variantLimit: variantLimit, store: self)
+  }
+
+  /// Replaces the record of a stored response and keeps its body.
+  public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
+    updateRecord(record)
+  }
+
+  /// Bytes and responses in use; the bytes of bodies that are being written count.
+  public var usage: StoreUsage {
+    StoreUsage(
+      memoryBytes: used.load(ordering: .relaxed) + inFlight.load(ordering: .relaxed),
+      memoryCapacity: capacity.load(ordering: .relaxed),
+      memoryEntries: entryCount.load(ordering: .relaxed))
+  }
+
+  /// Adds to the counters.
+  public func count(_ counts: CacheCounts) { counters.withLock { $0 += counts } }
+
+  /// The counters; they last as long as the store.
+  public func counts() async throws(CacheError) -> CacheCounts { counters.withLock { $0 } }
+
+  /// Changes the capacity in bytes and evicts down to it. What is pinned stays.
+  public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
+    guard let memory else { return }
+    capacity.store(max(0, memory), ordering: .relaxed)
+    trim(to: max(0, memory))
+  }
+
+  /// Nothing is batched.
+  public func flush() async {}
+
+  /// Evicts down to `bytes`, as when the system runs out of memory; the capacity stays. What is
+  /// pinned stays.
+  public func trim(to bytes: Int64) { evictExcess(over: max(0, bytes), sparing: nil) }
+
+  /// The part of the store that a key belongs to.
+  func shard(of key: CacheKey) -> MemoryShard { shards[Int(key.hash >> 60)] }
+
+  /// A number higher than all before.
+  func nextSequence() -> UInt64 { lastSequence.add(1, ordering: .relaxed).newValue }
+
+  /// Takes note of bytes that a writer has collected, or no longer has.
+  func addInFlight(_ bytes: Int64) { inFlight.add(bytes, ordering: .relaxed) }
+
+  /// Takes note of what came into a shard, or went.
+  func account(bytes: Int64, variants: Int) {
+    used.add(bytes, ordering: .relaxed)
+    entryCount.add(variants, ordering: .relaxed)
+  }
+
+  /// Bytes stored beyond `limit`.
+  func excess(over limit: Int64) -> Int64 { used.load(ordering: .relaxed) - limit }
+
+  /// The capacity in bytes.
+  var capacityNow: Int64 { capacity.load(ordering: .relaxed) }
+
+  /// See `EvictionPolicy.inflation`.
+  var inflation: Double { Double(bitPattern: inflationBits.load(ordering: .relaxed)) }
+
+  /// Raises `inflation`.
+  func raiseInflation(to priority: Double) {
+    inflationBits.max(priority.bitPattern, ordering: .relaxed)
+  }
+
+  private static func randomKey() -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  }
+}

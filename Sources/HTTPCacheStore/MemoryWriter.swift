@@ -1,0 +1,100 @@
+import HTTPCacheSemantics
+import HTTPTypes
+import Synchronization
+
+/// Collects a body for a memory store.
+final class MemoryWriter: BodyWriter {
+  private enum Phase {
+    case writing
+    case failed(CacheError)
+    case finished
+  }
+
+  private struct State {
+    var phase = Phase.writing
+    var counted: Int64 = 0
+  }
+
+  private let record: CacheRecord
+  private let variantLimit: Int
+  private let store: MemoryStore
+  private let body: GrowingBody
+  private let state = Mutex(State())
+
+  /// - Throws: `CacheError.tooLarge` if the announced length is too large.
+  init(_ record: CacheRecord, variantLimit: Int, store: MemoryStore) throws(CacheError) {
+    let expected = BodySlices(of: record).storedLength ?? record.bodyLength
+    if let expected, expected > store.largestEntry {
+      throw Self.tooLarge(expected, store: store, key: record.key)
+    }
+    self.record = record
+    self.variantLimit = variantLimit
+    self.store = store
+    body = GrowingBody(announced: expected)
+  }
+
+  deinit { abandon() }
+
+  var bytesWritten: Int64 { body.count }
+
+  func append(_ bytes: BodyBytes) async throws(CacheError) {
+    try check()
+    let count = body.count + Int64(bytes.count)
+    guard count <= store.largestEntry else {
+      let error = Self.tooLarge(count, store: store, key: record.key)
+      end(.failed(error))
+      throw error
+    }
+    let isWriting = state.withLock { state in
+      guard case .writing = state.phase else { return false }
+      state.counted += Int64(bytes.count)
+      return true
+    }
+    guard isWriting else { return try check() }
+    store.addInFlight(Int64(bytes.count))
+    body.append(bytes)
+  }
+
+  func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord {
+    try check()
+    let bytes = body.finish()
+    defer { end(.finished) }
+    let expected = BodySlices(of: record).storedLength ?? record.bodyLength
+    if let expected, expected != Int64(bytes.count) {
+      throw CacheError(
+        .damaged, "\(expected) bytes were announced, \(bytes.count) came", key: record.key)
+    }
+    var response = record.response
+    response.trailers = trailers
+    let length = record.isComplete ? Int64(bytes.count) : record.bodyLength
+    return try store.commit(
+      record.with(response: response, bodyLength: length), body: bytes,
+      variantLimit: variantLimit)
+  }
+
+  func abandon() { end(.finished) }
+
+  func reader() throws(CacheError) -> any BodyReader { GrowingReader(body, record: record) }
+
+  private func check() throws(CacheError) {
+    switch state.withLock({ $0.phase }) {
+    case .writing: return
+    case .failed(let error): throw error
+    case .finished:
+      throw CacheError(.closed, "the writer was committed or abandoned", key: record.key)
+    }
+  }
+
+  private func end(_ end: Phase) {
+    let counted: Int64 = state.withLock { state in
+      guard case .writing = state.phase else { return 0 }
+      state.phase = end
+      return state.counted
+    }
+    store.addInFlight(-counted)
+  }
+
+  private static func tooLarge(_ count: Int64, store: MemoryStore, key: CacheKey) -> CacheError {
+    CacheError(.tooLarge, "\(count) bytes, at most \(store.largestEntry)", key: key)
+  }
+}

@@ -1,0 +1,72 @@
+import Synchronization
+
+/// A stored body that tells a promotion its bytes when it is opened or read.
+final class PromotingBody: StoredBody {
+  private let base: any StoredBody
+  private let index: Int
+  private let promotion: Promotion
+
+  init(_ base: any StoredBody, index: Int, promotion: Promotion) {
+    self.base = base
+    self.index = index
+    self.promotion = promotion
+  }
+
+  func open() throws(CacheError) -> any BodyReader {
+    let reader = try base.open()
+    if let bytes = reader.bytesInMemory {
+      promotion.deliver(bytes, at: index)
+      return reader
+    }
+    return PromotingReader(reader, index: index, promotion: promotion)
+  }
+}
+
+/// An open body that keeps what is read of it, as long as it is read from its start without a gap, and
+/// tells a promotion at the end.
+final class PromotingReader: BodyReader {
+  private struct State {
+    // nil once it was told, or can no longer be.
+    var body: GrowingBody?
+  }
+
+  private let base: any BodyReader
+  private let index: Int
+  private let promotion: Promotion
+  private let state: Mutex<State>
+
+  init(_ base: any BodyReader, index: Int, promotion: Promotion) {
+    self.base = base
+    self.index = index
+    self.promotion = promotion
+    state = Mutex(State(body: GrowingBody(announced: base.length)))
+  }
+
+  var length: Int64? { base.length }
+  var availableRanges: [Range<Int64>] { base.availableRanges }
+  var bytesInMemory: BodyBytes? { base.bytesInMemory }
+  var fileRegion: FileRegion? { base.fileRegion }
+
+  func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
+    let bytes = try await base.read(range)
+    if let whole = keep(bytes, from: range.lowerBound) { promotion.deliver(whole, at: index) }
+    return bytes
+  }
+
+  func clone(to path: String) async throws(CacheError) { try await base.clone(to: path) }
+
+  // Returns the body when these were its last bytes.
+  private func keep(_ bytes: BodyBytes, from start: Int64) -> BodyBytes? {
+    guard let length = base.length else { return nil }
+    if start == 0, Int64(bytes.count) == length {
+      return state.withLock { $0.body.take() } == nil ? nil : bytes
+    }
+    let complete: GrowingBody? = state.withLock { state in
+      guard let body = state.body, body.count == start else { return nil }
+      body.append(bytes)
+      guard body.count == length else { return nil }
+      return state.body.take()
+    }
+    return complete?.finish()
+  }
+}

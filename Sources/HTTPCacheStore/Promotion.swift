@@ -1,0 +1,99 @@
+import HTTPCacheSemantics
+import Synchronization
+
+/// Collects the bodies of all responses that a store has for a key, and then copies them into the
+/// memory tier above. Bodies that the tier has already or that come with their record are there at
+/// once; others come when somebody reads them to their end.
+final class Promotion: Sendable {
+  /// Whose responses.
+  let key: CacheKey
+  private let generation: UInt64
+  private let tier: TieredStore
+  private let below: [StoredVariant]
+  /// Whether all bodies are small enough to be copied.
+  let isPossible: Bool
+  // nil once nothing more can come of it.
+  private let bodies: Mutex<[BodyBytes?]?>
+
+  /// - Parameters:
+  ///   - below: everything the store has for the key.
+  ///   - group: what the tier has, whose bodies are used again where the sequence number tells that
+  ///     they are the same.
+  ///   - generation: read before `below`.
+  init(
+    _ key: CacheKey, of below: [StoredVariant], over group: MemoryGroup?, generation: UInt64,
+    tier: TieredStore
+  ) {
+    self.key = key
+    self.below = below
+    self.generation = generation
+    self.tier = tier
+    let limit = tier.longestCopy
+    isPossible = below.allSatisfy { variant in
+      guard variant.record.isComplete, let length = variant.record.bodyLength else { return false }
+      return length <= limit
+    }
+    guard isPossible else {
+      bodies = Mutex(nil)
+      return
+    }
+    var known: [UInt64: BodyBytes] = [:]
+    for copy in group?.variants ?? [] where !copy.record.isMemoryOnly {
+      known[copy.record.sequence] = (copy.body as? MemoryBody)?.bytes
+    }
+    bodies = Mutex(below.map { known[$0.record.sequence] })
+  }
+
+  /// Whether the store has nothing for the key.
+  var isEmpty: Bool { below.isEmpty }
+
+  /// What the store has, with bodies that are collected when they are read.
+  var variants: [StoredVariant] {
+    guard let bodies = bodies.withLock({ $0 }), bodies.contains(where: { $0 == nil }) else {
+      return below
+    }
+    return below.indices.map { index in
+      let variant = below[index]
+      if bodies[index] != nil { return variant }
+      return StoredVariant(
+        record: variant.record, body: PromotingBody(variant.body, index: index, promotion: self))
+    }
+  }
+
+  /// Takes the body of a response by its sequence number.
+  func deliver(_ bytes: BodyBytes, ofSequence sequence: UInt64) {
+    guard let index = below.firstIndex(where: { $0.record.sequence == sequence }) else { return }
+    take(bytes, at: index)
+  }
+
+  /// Takes a body that was read, and copies everything if nothing is missing any more.
+  func deliver(_ bytes: BodyBytes, at index: Int) {
+    take(bytes, at: index)
+    adoptIfComplete()
+  }
+
+  /// Copies everything into memory if no body is missing, or those missing are in memory below.
+  func adoptIfComplete() {
+    guard var found = bodies.withLock({ $0 }) else { return }
+    // One body alone waits for its reader; only where others have come is it worth opening it.
+    if found.contains(where: { $0 != nil }) {
+      for index in found.indices where found[index] == nil {
+        found[index] = try? below[index].body.open().bytesInMemory
+      }
+    }
+    let complete = found.compactMap { $0 }
+    guard complete.count == below.count else { return }
+    let isFirst = bodies.withLock { bodies in
+      defer { bodies = nil }
+      return bodies != nil
+    }
+    guard isFirst, generation == tier.generation(of: key) else { return }
+    tier.memory.adopt(
+      key, zip(below.map(\.record), complete).map { ($0, $1) }, generation: generation)
+  }
+
+  private func take(_ bytes: BodyBytes, at index: Int) {
+    guard Int64(bytes.count) == below[index].record.bodyLength else { return }
+    bodies.withLock { $0?[index] = bytes }
+  }
+}

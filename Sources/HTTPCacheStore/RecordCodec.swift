@@ -1,0 +1,137 @@
+import HTTPCacheSemantics
+import HTTPTypes
+
+/// The binary form of a `CacheRecord`: a format number, the content, and an XXH64 over both.
+///
+/// Integers are little-endian base-128 (7 bits a byte, least significant first), signed ones
+/// zigzagged; text and bytes are preceded by their length. A reader for each format stays for good.
+package enum RecordCodec {
+  /// The format that is written.
+  package static let format: UInt8 = 1
+  /// The longest encoded record in bytes, written or read.
+  package static let longestRecord = 1 << 20
+
+  static let checksumLength = 8
+  /// `HTTPFields` traps at 65,535.
+  static let mostFields = 16_384
+
+  struct Flags: OptionSet {
+    let rawValue: UInt8
+    static let answeredAuthorized = Flags(rawValue: 1)
+    static let isDecoded = Flags(rawValue: 2)
+    static let isInvalidated = Flags(rawValue: 4)
+    static let isSeed = Flags(rawValue: 8)
+    static let isPinned = Flags(rawValue: 16)
+    static let isMemoryOnly = Flags(rawValue: 32)
+    static let known: Flags = [
+      .answeredAuthorized, .isDecoded, .isInvalidated, .isSeed, .isPinned, .isMemoryOnly,
+    ]
+  }
+
+  /// Encodes a record.
+  ///
+  /// - Throws: `CacheError.tooLarge` for a record longer than `longestRecord`.
+  package static func encode(_ record: CacheRecord) throws(CacheError) -> [UInt8] {
+    var writer = BinaryWriter()
+    let response = record.response
+    writer.byte(format)
+    writer.unsigned(record.sequence)
+    write(record.key, to: &writer)
+    writer.text(response.requestMethod.rawValue)
+    writer.byte(flags(of: record).rawValue)
+    writer.signed(response.requestTime.seconds)
+    writer.signed(response.responseTime.seconds)
+    write(response.facts, to: &writer)
+    writer.count(response.nominated.count)
+    for field in response.nominated { write(field, to: &writer) }
+    writer.unsigned(UInt64(response.head.status.code))
+    writer.text(response.head.status.reasonPhrase)
+    write(response.head.headerFields, to: &writer)
+    write(response.trailers, to: &writer)
+    writer.count(record.groups.count)
+    for group in record.groups { writer.text(group) }
+    writer.bytes(record.userInfo)
+    writer.optionalSigned(record.bodyLength)
+    if let ranges = record.storedRanges {
+      writer.count(ranges.count + 1)
+      for range in ranges {
+        writer.signed(range.lowerBound)
+        writer.signed(range.upperBound)
+      }
+    } else {
+      writer.count(0)
+    }
+    writer.fixed(XXH64.hash(writer.output))
+    guard writer.output.count <= longestRecord else {
+      throw CacheError(
+        .tooLarge, "a record of \(writer.output.count) bytes, at most \(longestRecord) are stored",
+        key: record.key)
+    }
+    return writer.output
+  }
+
+  /// Tells the variants of one key apart by what `Vary` nominated, and keys of equal `hash` as well.
+  package static func variantHash(of record: CacheRecord) -> UInt64 {
+    var writer = BinaryWriter()
+    write(record.key, to: &writer)
+    let nominated = record.response.nominated
+    for field in nominated.sorted(by: { $0.name.canonicalName < $1.name.canonicalName }) {
+      writer.text(field.name.canonicalName)
+      write(field.value, to: &writer)
+    }
+    return XXH64.hash(writer.output, seed: 0x7661_7269_616E_7473)
+  }
+
+  private static func flags(of record: CacheRecord) -> Flags {
+    var flags: Flags = []
+    if record.response.answeredAuthorized { flags.insert(.answeredAuthorized) }
+    if record.response.isDecoded { flags.insert(.isDecoded) }
+    if record.response.isInvalidated { flags.insert(.isInvalidated) }
+    if record.isSeed { flags.insert(.isSeed) }
+    if record.isPinned { flags.insert(.isPinned) }
+    if record.isMemoryOnly { flags.insert(.isMemoryOnly) }
+    return flags
+  }
+
+  private static func write(_ key: CacheKey, to writer: inout BinaryWriter) {
+    writer.byte(key.mode.rawValue)
+    writer.byte(key.methodClass.rawValue)
+    writer.text(key.partition)
+    writer.text(key.target)
+    writer.bytes(key.contentDigest)
+  }
+
+  private static func write(_ facts: ReuseFacts, to writer: inout BinaryWriter) {
+    writer.signed(facts.freshnessLifetime)
+    writer.byte(facts.lifetimeSource.rawValue)
+    writer.signed(facts.correctedInitialAge)
+    writer.unsigned(UInt64(facts.directives.rawValue))
+    writer.optionalSigned(facts.staleWhileRevalidate)
+    writer.optionalSigned(facts.staleIfError)
+  }
+
+  private static func write(_ field: NominatedField, to writer: inout BinaryWriter) {
+    writer.text(field.name.rawName)
+    write(field.value, to: &writer)
+  }
+
+  private static func write(_ value: NominatedField.Value, to writer: inout BinaryWriter) {
+    switch value {
+    case .absent: writer.byte(0)
+    case .text(let text):
+      writer.byte(1)
+      writer.text(text)
+    case .digest(let digest):
+      writer.byte(2)
+      writer.bytes(digest)
+    }
+  }
+
+  private static func write(_ fields: HTTPFields, to writer: inout BinaryWriter) {
+    writer.count(fields.count)
+    for field in fields {
+      writer.text(field.name.rawName)
+      field.withUnsafeBytesOfValue { writer.bytes(UnsafeRawBufferPointer($0)) }
+    }
+  }
+}

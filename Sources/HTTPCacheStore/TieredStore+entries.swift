@@ -1,0 +1,90 @@
+import HTTPCacheSemantics
+
+extension TieredStore {
+  /// Removes what matches, from both tiers.
+  ///
+  /// - Returns: the number of responses removed; copies do not count.
+  /// - Throws: what the store below throws; memory has then removed what matches all the same.
+  @discardableResult
+  public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
+    let below: Result<Int, CacheError>
+    do { below = .success(try await base.remove(selection)) } catch { below = .failure(error) }
+    raiseGeneration(of: Self.key(of: selection))
+    let own = memory.removeMatching(selection) { $0.isMemoryOnly }
+    return try below.get() + own
+  }
+
+  /// Marks what matches as invalidated, in both tiers.
+  ///
+  /// - Returns: the number of responses marked, or nil if the store below does not count.
+  /// - Throws: what the store below throws; memory has then marked what matches all the same.
+  @discardableResult
+  public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    let below: Result<Int?, CacheError>
+    do { below = .success(try await base.invalidate(selection)) } catch {
+      below = .failure(error)
+    }
+    if case .success = below { raiseGeneration(of: Self.key(of: selection)) }
+    let own = memory.invalidateMatching(selection) { $0.isMemoryOnly }
+    return try below.get().map { $0 + own }
+  }
+
+  /// Entries of the store below, then those that are only in memory.
+  public func entries(
+    _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
+  ) async throws(CacheError) -> EntryPage {
+    let limit = max(1, limit)
+    if let cursor, cursor.position < 0 {
+      return ownEntries(selection, after: -(cursor.position + 1), limit: limit)
+    }
+    let below = try await base.entries(selection, after: cursor, limit: limit)
+    guard below.next == nil else { return below }
+    let rest = limit - below.entries.count
+    let own = ownEntries(selection, after: 0, limit: max(1, rest))
+    if own.entries.isEmpty { return below }
+    // Positions below zero are those in memory, counted down.
+    guard rest > 0 else { return EntryPage(entries: below.entries, next: EntryCursor(position: -1)) }
+    return EntryPage(entries: below.entries + own.entries, next: own.next)
+  }
+
+  /// What both tiers hold; copies count as memory in use.
+  public var usage: StoreUsage {
+    var usage = base.usage
+    let own = memory.usage
+    usage.memoryBytes += own.memoryBytes
+    usage.memoryCapacity += own.memoryCapacity
+    usage.memoryEntries += own.memoryEntries
+    return usage
+  }
+
+  /// That of the store below.
+  public var secret: [UInt8] { base.secret }
+
+  /// Counts in the store below.
+  public func count(_ counts: CacheCounts) { base.count(counts) }
+
+  /// The counters of the store below.
+  public func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
+
+  /// Changes the capacity of memory here and the rest in the store below.
+  public func setCapacity(memory bytes: Int64?, disk: Int64?) async throws(CacheError) {
+    try await memory.setCapacity(memory: bytes, disk: nil)
+    try await base.setCapacity(memory: nil, disk: disk)
+  }
+
+  /// Flushes the store below.
+  public func flush() async { await base.flush() }
+
+  private func ownEntries(
+    _ selection: CacheSelection, after position: Int64, limit: Int
+  ) -> EntryPage {
+    let page = memory.listing(selection, after: position, limit: limit) { $0.isMemoryOnly }
+    return EntryPage(
+      entries: page.entries,
+      next: page.next.map { EntryCursor(position: -$0.position - 1) })
+  }
+
+  private static func key(of selection: CacheSelection) -> CacheKey? {
+    if case .key(let key) = selection { key } else { nil }
+  }
+}

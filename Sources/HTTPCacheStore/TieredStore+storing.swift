@@ -1,0 +1,58 @@
+import HTTPCacheSemantics
+import HTTPTypes
+
+extension TieredStore {
+  /// Makes a response visible in memory that the store below has committed.
+  ///
+  /// - Parameter bytes: its body if it was kept.
+  func didCommit(_ stored: CacheRecord, body bytes: BodyBytes?) {
+    raiseGeneration(of: stored.key)
+    if memory.group(stored.key)?.variants.contains(where: \.record.isMemoryOnly) ?? false {
+      memory.change(stored.key) { group in
+        group.remove { $0.isMemoryOnly && $0.response.nominated == stored.response.nominated }
+      }
+    }
+    if let bytes {
+      refresh(stored.key, sequence: stored.sequence, bytes: bytes)
+    } else {
+      memory.dropCopies(of: stored.key)
+    }
+  }
+
+  /// Stores a response in memory alone.
+  ///
+  /// - Throws: `CacheError.damaged` for a body that is not as long as announced; what the memory
+  ///   store throws.
+  func commitToMemory(
+    _ record: CacheRecord, trailers: HTTPFields, body bytes: BodyBytes, variantLimit: Int
+  ) async throws(CacheError) -> CacheRecord {
+    if let announced = record.bodyLength, announced != Int64(bytes.count) {
+      throw CacheError(
+        .damaged, "\(announced) bytes were announced, \(bytes.count) came", key: record.key)
+    }
+    var response = record.response
+    response.trailers = trailers
+    let own = CacheRecord(
+      key: record.key, response: response, bodyLength: Int64(bytes.count), groups: record.groups,
+      userInfo: record.userInfo, isSeed: record.isSeed, isPinned: record.isPinned,
+      isMemoryOnly: true)
+    let stored = try memory.commit(own, body: bytes, variantLimit: variantLimit)
+    await distrustBelow(stored)
+    return stored
+  }
+
+  // What the store below has for the same nominated fields is older. It is passed over as long as
+  // memory has the newer one; after that it must at least be validated.
+  private func distrustBelow(_ stored: CacheRecord) async {
+    do {
+      let isOlderThere = try variantsBelow(stored.key).contains {
+        $0.record.response.nominated == stored.response.nominated
+      }
+      guard isOlderThere else { return }
+      try await base.invalidate(.key(stored.key))
+      raiseGeneration(of: stored.key)
+    } catch {
+      report("invalidate", error)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+
+extension StoreConformance {
+  static let variantChecks: [StoreCheck] = [
+    StoreCheck("A response with equal nominated fields replaces the old one") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      for seed in 1...3 as ClosedRange<UInt64> {
+        let body = StoreSample.body(40_000, seed: seed)
+        try await store.store(StoreSample.record(language: "de", tag: "\"\(seed)\""), body)
+        let found = try await store.onlyBody(StoreSample.key())
+        try require(found == body.array, "the body is not the latest one")
+      }
+      await store.flush()
+      try requireEqual(entryCount(of: store), 1, "entries in use")
+    },
+    StoreCheck("Variants are told apart and come back most recent first") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      let languages = ["de", "en", "fr"]
+      for (index, language) in languages.enumerated() {
+        try await store.store(
+          StoreSample.record(language: language), StoreSample.body(1_000, seed: UInt64(index)))
+      }
+      let variants = try store.read(StoreSample.key())
+      try requireEqual(variants.map { language(of: $0.record) }, ["fr", "en", "de"], "variants")
+      for (index, variant) in variants.reversed().enumerated() {
+        let bytes = try await variant.body.open().readAll()
+        let expected = StoreSample.body(1_000, seed: UInt64(index)).array
+        try require(bytes == expected, "a variant has the body of another one")
+      }
+    },
+    StoreCheck("The oldest variants go beyond the limit") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      for language in ["de", "en", "fr", "it"] {
+        try await store.store(
+          StoreSample.record(language: language), StoreSample.body(100), variantLimit: 2)
+      }
+      let variants = try store.read(StoreSample.key())
+      try requireEqual(variants.map { language(of: $0.record) }, ["it", "fr"], "variants")
+      await store.flush()
+      try requireEqual(entryCount(of: store), 2, "entries in use")
+    },
+    StoreCheck("Modes and partitions do not see each other") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      let keys = [
+        StoreSample.key("/"), StoreSample.key("/", mode: .shared),
+        StoreSample.key("/", partition: "a"), StoreSample.key("/", partition: "b"),
+        CacheKey(
+          mode: .private, methodClass: .query, target: "https://example.com/",
+          contentDigest: [1]),
+      ]
+      for (index, key) in keys.enumerated() {
+        for other in keys[index...] {
+          try requireEqual(completeVariants(in: store, other), 0, "variants before storing")
+        }
+        try await store.store(
+          StoreSample.record(key), StoreSample.body(500, seed: UInt64(index)))
+      }
+      for (index, key) in keys.enumerated() {
+        let found = try await store.onlyBody(key)
+        let expected = StoreSample.body(500, seed: UInt64(index)).array
+        try require(found == expected, "key \(index) has the body of another one")
+      }
+    },
+    StoreCheck("A look into memory never contradicts what is stored") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      let key = StoreSample.key()
+      if case .found = store.peek(key) {
+        throw StoreViolation(message: "something is found in an empty store", line: #line)
+      }
+      for language in ["de", "en"] {
+        try await store.store(StoreSample.record(language: language), StoreSample.body(100))
+        for _ in 0..<2 {
+          switch store.peek(key) {
+          case .absent: throw StoreViolation(message: "a stored key is absent", line: #line)
+          case .unknown: break
+          case .found(let variants):
+            let stored = try store.read(key).map(\.record.sequence)
+            try requireEqual(variants.map(\.record.sequence), stored, "variants in memory")
+          }
+          _ = try store.read(key)
+        }
+      }
+      try await store.remove(.key(key))
+      if case .found = store.peek(key) {
+        throw StoreViolation(message: "what was removed is still in memory", line: #line)
+      }
+    },
+  ]
+
+  static func entryCount(of store: any CacheStore) -> Int {
+    let usage = store.usage
+    return max(usage.memoryEntries, usage.diskEntries)
+  }
+
+  static func language(of record: CacheRecord) -> String? {
+    guard case .text(let text) = record.response.nominated.first?.value else { return nil }
+    return text
+  }
+}

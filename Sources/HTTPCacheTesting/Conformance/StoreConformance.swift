@@ -1,0 +1,26 @@
+/// Behaviours that every `CacheStore` has to show, for whoever writes one.
+///
+/// With Swift Testing:
+///
+///     @Test(arguments: StoreConformance.checks)
+///     func conforms(_ check: StoreCheck) async throws {
+///       try await check.run { MyStore(capacity: $0.capacity, clock: $0.clock) }
+///     }
+///
+/// Checks throw `StoreViolation`, so that any test framework can run them.
+public struct StoreConformance: Sendable {
+  private let makeStore: StoreCheck.MakeStore
+
+  /// Makes a suite for the stores that `makeStore` makes; each has to be empty.
+  public init(makeStore: @escaping StoreCheck.MakeStore) { self.makeStore = makeStore }
+
+  /// All checks.
+  public static let checks: [StoreCheck] =
+    bodyChecks + writerChecks + recordChecks + variantChecks + selectionChecks + limitChecks
+    + concurrencyChecks
+
+  /// Runs one check.
+  ///
+  /// - Throws: `StoreViolation`, or what the store throws.
+  public func run(_ check: StoreCheck) async throws { try await check.run(makeStore) }
+}

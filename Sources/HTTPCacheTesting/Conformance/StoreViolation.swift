@@ -1,0 +1,26 @@
+/// A store did not do what `CacheStore` asks of it.
+public struct StoreViolation: Error, Sendable, CustomStringConvertible {
+  /// What it did, and what was expected.
+  public let message: String
+  /// The line of the check.
+  public let line: UInt
+
+  /// Message and line.
+  public var description: String { "\(message) (check at line \(line))" }
+}
+
+/// Throws a violation with `message` unless `condition` holds.
+func require(
+  _ condition: Bool, _ message: @autoclosure () -> String, line: UInt = #line
+) throws(StoreViolation) {
+  if !condition { throw StoreViolation(message: message(), line: line) }
+}
+
+/// Throws a violation unless both are equal.
+func requireEqual<Value: Equatable>(
+  _ found: Value, _ expected: Value, _ what: @autoclosure () -> String, line: UInt = #line
+) throws(StoreViolation) {
+  if found != expected {
+    throw StoreViolation(message: "\(what()): \(found), expected \(expected)", line: line)
+  }
+}

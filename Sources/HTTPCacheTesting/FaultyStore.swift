@@ -1,0 +1,141 @@
+public import HTTPCacheSemantics
+public import HTTPCacheStore
+import Synchronization
+
+/// A store that does what the one below it does, except for the calls that are told to fail.
+///
+///     let store = FaultyStore(MemoryStore(capacity: 1 << 20))
+///     store.fail(.append, at: 2, with: CacheError(.noSpace, "full"))
+public final class FaultyStore: CacheStore, GenerationSource {
+  private struct Fault {
+    let calls: ClosedRange<Int>
+    let error: CacheError
+  }
+
+  private struct State {
+    var calls: [StoreOperation: Int] = [:]
+    var faults: [StoreOperation: [Fault]] = [:]
+  }
+
+  /// The store below.
+  public let base: any CacheStore
+  private let state = Mutex(State())
+
+  /// Makes a store over `base` in which nothing fails yet.
+  public init(_ base: any CacheStore) { self.base = base }
+
+  /// Makes calls fail.
+  ///
+  /// - Parameters:
+  ///   - operation: which ones.
+  ///   - number: the first call that fails, counted from now; 1 is the next one.
+  ///   - times: how many calls fail from then on.
+  ///   - error: what they throw.
+  public func fail(
+    _ operation: StoreOperation, at number: Int = 1, times: Int = 1,
+    with error: CacheError = CacheError(.io, "made to fail")
+  ) {
+    state.withLock { state in
+      let first = state.calls[operation, default: 0] + max(1, number)
+      let (last, isEndless) = first.addingReportingOverflow(max(1, times) - 1)
+      let fault = Fault(calls: first...(isEndless ? .max : last), error: error)
+      state.faults[operation, default: []].append(fault)
+    }
+  }
+
+  /// Lets everything succeed again.
+  public func heal() { state.withLock { $0.faults = [:] } }
+
+  /// How often something was called.
+  public func calls(_ operation: StoreOperation) -> Int {
+    state.withLock { $0.calls[operation, default: 0] }
+  }
+
+  /// Counts a call, and throws if it is to fail.
+  func check(_ operation: StoreOperation) throws(CacheError) {
+    let error = state.withLock { state in
+      let call = state.calls[operation, default: 0] + 1
+      state.calls[operation] = call
+      return state.faults[operation]?.first { $0.calls.contains(call) }?.error
+    }
+    if let error { throw error }
+  }
+
+  /// What the store below says, with bodies that can be made to fail.
+  public func peek(_ key: CacheKey) -> PeekResult {
+    switch base.peek(key) {
+    case .found(let variants): .found(variants.map(wrap))
+    case let other: other
+    }
+  }
+
+  /// What the store below has, with bodies that can be made to fail.
+  public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
+    try check(.read)
+    return try base.read(key).map(wrap)
+  }
+
+  /// Begins to write to the store below.
+  public func write(
+    _ record: CacheRecord, variantLimit: Int
+  ) async throws(CacheError) -> any BodyWriter {
+    try check(.write)
+    return FaultyWriter(
+      try await base.write(record, variantLimit: variantLimit), store: self)
+  }
+
+  /// Updates the store below.
+  public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
+    try check(.update)
+    return try await base.update(record)
+  }
+
+  /// Removes from the store below.
+  public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
+    try check(.remove)
+    return try await base.remove(selection)
+  }
+
+  /// Marks in the store below.
+  public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    try check(.invalidate)
+    return try await base.invalidate(selection)
+  }
+
+  /// Lists the store below.
+  public func entries(
+    _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
+  ) async throws(CacheError) -> EntryPage {
+    try check(.entries)
+    return try await base.entries(selection, after: cursor, limit: limit)
+  }
+
+  /// That of the store below.
+  public var usage: StoreUsage { base.usage }
+
+  /// That of the store below.
+  public var secret: [UInt8] { base.secret }
+
+  /// Counts in the store below.
+  public func count(_ counts: CacheCounts) { base.count(counts) }
+
+  /// Those of the store below.
+  public func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
+
+  /// Changes those of the store below.
+  public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
+    try await base.setCapacity(memory: memory, disk: disk)
+  }
+
+  /// Flushes the store below.
+  public func flush() async { await base.flush() }
+
+  /// That of the store below; 0 if it has none.
+  public func generation(of hash: UInt64) -> UInt64 {
+    (base as? any GenerationSource)?.generation(of: hash) ?? 0
+  }
+
+  private func wrap(_ variant: StoredVariant) -> StoredVariant {
+    StoredVariant(record: variant.record, body: FaultyBody(variant.body, store: self))
+  }
+}

@@ -1,0 +1,74 @@
+import Synchronization
+
+/// Holds whoever comes until it is opened; then it stays open.
+public final class Gate: Sendable {
+  private struct State {
+    var isOpen = false
+    var arrivals = 0
+    var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
+    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// Makes a closed gate.
+  public init() {}
+
+  /// Lets everybody through, those who wait and those who come later.
+  public func open() {
+    let waiting = state.withLock { state in
+      state.isOpen = true
+      defer { state.waiting = [:] }
+      return Array(state.waiting.values)
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Waits until the gate is open.
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled.
+  public func pass() async throws {
+    let id = arrive()
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let immediate: Result<Void, any Error>? = state.withLock { state in
+          if state.isOpen { return .success(()) }
+          if Task.isCancelled { return .failure(CancellationError()) }
+          state.waiting[id] = continuation
+          return nil
+        }
+        if let immediate { continuation.resume(with: immediate) }
+      }
+    } onCancel: {
+      let continuation = state.withLock { $0.waiting.removeValue(forKey: id) }
+      continuation?.resume(throwing: CancellationError())
+    }
+  }
+
+  /// How many came so far, let through or not.
+  public var arrivals: Int { state.withLock { $0.arrivals } }
+
+  /// Waits until `count` have come.
+  public func waitForArrivals(_ count: Int) async {
+    await withCheckedContinuation { continuation in
+      let isThere = state.withLock { state in
+        if state.arrivals >= count { return true }
+        state.watchers.append((count, continuation))
+        return false
+      }
+      if isThere { continuation.resume() }
+    }
+  }
+
+  private func arrive() -> Int {
+    let (id, watchers) = state.withLock { state in
+      state.arrivals += 1
+      let count = state.arrivals
+      let due = state.watchers.filter { $0.count <= count }
+      state.watchers.removeAll { $0.count <= count }
+      return (count, due)
+    }
+    for watcher in watchers { watcher.continuation.resume() }
+    return id
+  }
+}

@@ -1,0 +1,25 @@
+/// Something a `FaultyStore` can make fail.
+public enum StoreOperation: String, Sendable, Hashable, CaseIterable {
+  /// `CacheStore.read`.
+  case read
+  /// `CacheStore.write`.
+  case write
+  /// `BodyWriter.append`.
+  case append
+  /// `BodyWriter.commit`; the writer below is abandoned.
+  case commit
+  /// `BodyWriter.reader`.
+  case reader
+  /// `CacheStore.update`.
+  case update
+  /// `CacheStore.remove`.
+  case remove
+  /// `CacheStore.invalidate`.
+  case invalidate
+  /// `CacheStore.entries`.
+  case entries
+  /// `StoredBody.open`.
+  case open
+  /// `BodyReader.read`.
+  case readBody
+}

@@ -1,0 +1,11 @@
+/// What a request that waited for another's answer is told.
+enum CoalescerNews: Sendable {
+  /// Read along.
+  case share(SharedTransfer)
+  /// The store was changed: look again.
+  case lookAgain
+  /// Lead in the place of the one that failed.
+  case lead(flight: UInt64)
+  case goAlone
+  case failed(UpstreamError)
+}

@@ -1,0 +1,284 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// One request from start to end, as a state machine: events in, actions out. It performs nothing
+/// and never waits; `ExchangeRunner` does.
+struct Exchange: Sendable {
+  let request: HTTPRequest
+  let key: CacheKey
+  let policy: CachePolicy
+  let rules: CacheRules
+  let hasBody: Bool
+  let acceptsDecoded: Bool
+  let digest: SecretDigest
+  let directives: RequestDirectives
+
+  /// What the store has for the key, as far as this request may use it.
+  private(set) var candidates: [StoredResponse] = []
+  /// The candidate that the request selects.
+  private(set) var selected: Int?
+  private(set) var forward: Forward?
+
+  init(
+    request: HTTPRequest, key: CacheKey, policy: CachePolicy, rules: CacheRules, hasBody: Bool,
+    acceptsDecoded: Bool, digest: @escaping SecretDigest
+  ) {
+    self.request = request
+    self.key = key
+    self.policy = policy
+    self.rules = rules
+    self.hasBody = hasBody
+    self.acceptsDecoded = acceptsDecoded
+    self.digest = digest
+    directives = RequestDirectives(request.headerFields)
+  }
+
+  // MARK: Events
+
+  /// The request arrived.
+  mutating func start() -> StartAction {
+    if policy == .bypass { return .forward(makeForward(.miss(.policy(policy)))) }
+    if let reason = Reuse.methodMiss(request) { return refuseOrForward(.miss(reason)) }
+    return .lookUp
+  }
+
+  /// The store answered; `variants` are the complete ones, most recent first.
+  mutating func found(_ variants: [StoredResponse], now: Timestamp) -> LookAction {
+    candidates = variants
+    selected = nil
+    switch Vary.select(among: variants, for: request, rules: rules, digest: digest) {
+    case .nothingStored: return missed(.absent)
+    case .mismatch(let names): return missed(.variantMismatch(names))
+    case .selected(let index):
+      selected = index
+      return decide(index, now: now)
+    }
+  }
+
+  /// The store could not be read.
+  mutating func lookUpFailed() -> LookAction {
+    candidates = []
+    selected = nil
+    return missed(.storeFailed)
+  }
+
+  /// The head of the origin's final response arrived.
+  mutating func received(
+    _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, isDecoded: Bool
+  ) -> ResponseAction {
+    guard let forward else { return .deliver(Delivery(storage: .doNotStore(.policy))) }
+    if response.status.code == 304, !forward.validating.isEmpty {
+      return notModified(response, forward, requestTime: requestTime, responseTime: responseTime)
+    }
+    if (500...599).contains(response.status.code), let index = selected,
+      case .useStale(let allowance) = Reuse.afterFailure(
+        stored: candidates[index], request: request, directives: directives, policy: policy, rules: rules,
+        now: responseTime, failure: .serverError(response.status.code))
+    {
+      return .answerStale(answer(index, allowance: allowance, now: responseTime))
+    }
+    let storage = storage(
+      of: response, requestTime: requestTime, responseTime: responseTime, isDecoded: isDecoded)
+    return .deliver(
+      Delivery(
+        storage: storage,
+        invalidated: Invalidation.targets(request: request, response: response),
+        updates: headFreshening(response, requestTime: requestTime, responseTime: responseTime)
+          + superseded(by: response, storage)))
+  }
+
+  /// The origin gave no answer.
+  func failed(_ error: UpstreamError, now: Timestamp) -> FailureAction {
+    guard error.kind != .cancelled, let index = selected,
+      case .useStale(let allowance) = Reuse.afterFailure(
+        stored: candidates[index], request: request, directives: directives, policy: policy, rules: rules, now: now,
+        failure: .unreachable)
+    else { return .fail }
+    return .answerStale(answer(index, allowance: allowance, now: now))
+  }
+
+  /// Whether another request's response, just received, may answer this one too (RFC 9111 §4).
+  func mayShare(_ stored: StoredResponse, now: Timestamp) -> Bool {
+    guard
+      Vary.select(among: [stored], for: request, rules: rules, digest: digest) == .selected(0)
+    else { return false }
+    let decision = Reuse.decide(
+      stored: stored, request: request, directives: directives, policy: .standard, rules: rules,
+      now: now)
+    if case .fresh = decision { return policy == .standard || policy == .cacheElseNetwork }
+    return false
+  }
+
+  // MARK: Decisions
+
+  private mutating func decide(_ index: Int, now: Timestamp) -> LookAction {
+    let stored = candidates[index]
+    switch Reuse.decide(
+      stored: stored, request: request, directives: directives, policy: policy, rules: rules,
+      now: now)
+    {
+    case .fresh:
+      return .answer(answer(index, allowance: nil, now: now), validateInBackground: false)
+    case .stale(let allowance, _, _):
+      return .answer(
+        answer(index, allowance: allowance, now: now),
+        validateInBackground: allowance == .whileRevalidate)
+    case .validate(let reason):
+      return .forward(makeForward(.validation(reason), validating: validators(preferring: index)))
+    case .miss(let reason):
+      selected = nil
+      return .forward(makeForward(.miss(reason)))
+    case .unsatisfiable(let reason): return .refuse(reason)
+    }
+  }
+
+  private mutating func missed(_ reason: MissReason) -> LookAction {
+    if directives.onlyIfCached || policy == .cacheOnly { return .refuse(.miss(reason)) }
+    let validating: [Int] =
+      if case .variantMismatch = reason {
+        candidates.indices.filter { candidates[$0].head.headerFields[.eTag] != nil }
+      } else {
+        []
+      }
+    return .forward(makeForward(.miss(reason), validating: validating))
+  }
+
+  private mutating func refuseOrForward(_ reason: ForwardReason) -> StartAction {
+    if case .miss(let miss) = reason, directives.onlyIfCached || policy == .cacheOnly {
+      return .refuse(.miss(miss))
+    }
+    return .forward(makeForward(reason))
+  }
+
+  /// The selected candidate and every other one whose entity tag the origin may confirm.
+  private func validators(preferring index: Int) -> [Int] {
+    var indices = Validation.hasValidator(candidates[index]) ? [index] : []
+    for other in candidates.indices
+    where other != index && candidates[other].head.headerFields[.eTag] != nil {
+      indices.append(other)
+    }
+    return indices
+  }
+
+  private mutating func makeForward(_ reason: ForwardReason, validating: [Int] = []) -> Forward {
+    let made = Forward(
+      request: Validation.request(
+        request, validating: validating.map { candidates[$0] }, policy: policy),
+      reason: reason, validating: validating, canLead: canLead)
+    forward = made
+    return made
+  }
+
+  /// The same request without our condition, after a 304 that confirms nothing we have.
+  mutating func withoutCondition() -> Forward {
+    makeForward(forward?.reason ?? .miss(.absent))
+  }
+
+  /// Whether others may wait for this request's response: nothing about it is its own.
+  private var canLead: Bool {
+    guard request.method == .get, !hasBody, policy == .standard || policy == .cacheElseNetwork,
+      !directives.noStore
+    else { return false }
+    let fields = request.headerFields
+    if rules.mode == .shared, fields[.authorization] != nil { return false }
+    for name in [
+      HTTPField.Name.range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
+    ] where fields[name] != nil { return false }
+    return true
+  }
+
+  // MARK: Answers
+
+  private func answer(
+    _ index: Int, allowance: StaleAllowance?, now: Timestamp
+  ) -> StoredAnswer {
+    let stored = candidates[index]
+    let age = Age.current(stored, now: now)
+    return StoredAnswer(
+      index: index, stored: stored, age: age,
+      outcome: .hit(age: age, lifetime: stored.facts.freshnessLifetime, allowance: allowance))
+  }
+
+  private mutating func notModified(
+    _ response: HTTPResponse, _ forward: Forward, requestTime: Timestamp, responseTime: Timestamp
+  ) -> ResponseAction {
+    let offered = forward.validating.map { candidates[$0] }
+    guard
+      case .freshen(let positions) = Freshening.decide(notModified: response, candidates: offered),
+      let first = positions.first
+    else { return .forwardAgain(withoutCondition()) }
+    for position in positions {
+      let index = forward.validating[position]
+      candidates[index] = Freshening.updated(
+        candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
+        rules: rules, validating: request, digest: digest)
+    }
+    let index = forward.validating[first]
+    selected = index
+    let stored = candidates[index]
+    let age = Age.current(stored, now: responseTime)
+    let lifetime = stored.facts.freshnessLifetime
+    let reason: ValidationReason =
+      if case .validation(let reason) = forward.reason { reason } else { .stale(age: age, lifetime: lifetime) }
+    return .freshen(
+      positions.map { forward.validating[$0] },
+      StoredAnswer(
+        index: index, stored: stored, age: age,
+        outcome: .validated(reason, age: age, lifetime: lifetime)))
+  }
+
+  private func storage(
+    of response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, isDecoded: Bool
+  ) -> Storage {
+    if policy == .bypass { return .doNotStore(.policy) }
+    guard request.method == .get || request.method == .post else {
+      return .doNotStore(.method(request.method))
+    }
+    if case .doNotStore(let refusal) = Storability.decide(
+      request: request, response: response, rules: rules, now: responseTime)
+    {
+      return .doNotStore(refusal)
+    }
+    switch StoredResponse.make(
+      request: request, response: response, requestTime: requestTime, responseTime: responseTime,
+      isDecoded: isDecoded, rules: rules, digest: digest)
+    {
+    case .made(let stored): return .store(stored)
+    case .refused(let refusal): return .doNotStore(refusal)
+    }
+  }
+
+  /// What a response to HEAD does to stored responses to GET (RFC 9111 §4.3.5).
+  private func headFreshening(
+    _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp
+  ) -> [RecordUpdate] {
+    guard request.method == .head, response.status.code == 200, let index = selected else { return [] }
+    switch Freshening.updatedByHead(
+      candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
+      rules: rules, validating: request, digest: digest)
+    {
+    case .update(let stored): return [RecordUpdate(index: index, response: stored)]
+    case .invalidate:
+      var stored = candidates[index]
+      stored.isInvalidated = true
+      return [RecordUpdate(index: index, response: stored)]
+    case .unrelated: return []
+    }
+  }
+
+  /// The origin sent something new that cannot take the old one's place: the old one must not be
+  /// used again without asking.
+  private func superseded(by response: HTTPResponse, _ storage: Storage) -> [RecordUpdate] {
+    guard request.method == .get, let index = selected, response.status.code < 500,
+      response.status.code != 304, case .doNotStore(let refusal) = storage
+    else { return [] }
+    switch refusal {
+    case .responseNoStore, .privateInShared, .notCacheable, .neverReusable, .varyAny, .authorized:
+      var stored = candidates[index]
+      stored.isInvalidated = true
+      return [RecordUpdate(index: index, response: stored)]
+    default: return []
+    }
+  }
+}

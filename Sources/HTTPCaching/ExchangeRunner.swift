@@ -1,0 +1,218 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// Performs what an `Exchange` decides: reads and writes the store, asks the upstream, waits for
+/// others' transfers.
+struct ExchangeRunner: Sendable {
+  let cache: HTTPCache
+  let options: RequestOptions
+  let upstream: any Upstream
+  let body: MessageBody?
+  /// Whether it runs for its own sake, to validate in the background.
+  var isBackground = false
+
+  private var clock: any CacheClock { cache.configuration.clock }
+  private var rules: CacheRules { cache.configuration.rules }
+
+  func run(_ exchange: Exchange) async throws -> CacheResponse {
+    var exchange = exchange
+    switch exchange.start() {
+    case .lookUp: return try await lookUp(&exchange, mayWait: !isBackground)
+    case .forward(let forward): return try await ask(forward, &exchange, [], flight: nil)
+    case .refuse(let reason): return cache.refusal(reason, for: exchange)
+    }
+  }
+
+  /// Validates what is stored in the background (RFC 5861 §3), unless somebody does already.
+  func validate(_ exchange: Exchange) async throws {
+    var exchange = exchange
+    guard case .lookUp = exchange.start() else { return }
+    let variants = cache.variants(for: exchange)
+    guard case .forward(let forward) = exchange.found(variants.map(\.record.response), now: clock.now),
+      case .lead(let flight) = cache.coalescing.join(exchange.key, uptime: clock.uptime)
+    else { return }
+    cache.observe(.validatingInBackground(exchange.key))
+    let response = try await ask(forward, &exchange, variants, flight: flight)
+    while try await response.body.source.next() != nil {}
+  }
+
+  // MARK: Looking
+
+  private func lookUp(_ exchange: inout Exchange, mayWait: Bool) async throws -> CacheResponse {
+    var variants = cache.variants(for: exchange)
+    while true {
+      let now = clock.now
+      switch exchange.found(variants.map(\.record.response), now: now) {
+      case .answer(let answer, let validates):
+        if let response = cache.answer(answer, variants[answer.index], exchange, now: now) {
+          if validates { cache.validateInBackground(exchange, options: options, via: upstream) }
+          return response
+        }
+        // The body is gone or damaged: as if that variant did not exist.
+        variants.remove(at: answer.index)
+      case .forward(let forward):
+        guard forward.canLead, mayWait else {
+          return try await ask(forward, &exchange, variants, flight: nil)
+        }
+        return try await coalesce(forward, &exchange, variants)
+      case .refuse(let reason): return cache.refusal(reason, for: exchange)
+      }
+    }
+  }
+
+  // MARK: Waiting for others
+
+  private func coalesce(
+    _ forward: Exchange.Forward, _ exchange: inout Exchange, _ variants: [StoredVariant]
+  ) async throws -> CacheResponse {
+    let news: CoalescerNews
+    switch cache.coalescing.join(exchange.key, uptime: clock.uptime) {
+    case .lead(let flight): return try await ask(forward, &exchange, variants, flight: flight)
+    case .goAlone: return try await ask(forward, &exchange, variants, flight: nil)
+    case .share(let shared): news = .share(shared)
+    case .wait(let flight): news = try await cache.coalescing.news(of: exchange.key, flight: flight)
+    }
+    switch news {
+    case .share(let shared):
+      let now = clock.now
+      if exchange.mayShare(shared.response, now: now), let body = shared.transfer.makeBody() {
+        return cache.deliverShared(shared.response, body, forward, exchange, now: now)
+      }
+      return try await ask(forward, &exchange, variants, flight: nil)
+    case .lookAgain: return try await lookUp(&exchange, mayWait: false)
+    case .lead(let flight): return try await ask(forward, &exchange, variants, flight: flight)
+    case .goAlone: return try await ask(forward, &exchange, variants, flight: nil)
+    case .failed(let error): return try fail(error, exchange, variants)
+    }
+  }
+
+  // MARK: Asking the origin
+
+  private func ask(
+    _ forward: Exchange.Forward, _ exchange: inout Exchange, _ variants: [StoredVariant],
+    flight: UInt64?
+  ) async throws -> CacheResponse {
+    var forward = forward
+    var flight = FlightHold(cache: cache, key: exchange.key, flight: flight)
+    while true {
+      let requestTime = clock.now
+      let response: UpstreamResponse
+      do throws(UpstreamError) {
+        response = try await upstream.send(
+          UpstreamRequest(
+            head: forward.request, body: body, timeout: options.timeout,
+            priority: options.priority, context: options.context, onInterim: options.onInterim))
+      } catch {
+        cache.observe(.upstreamFailed(target: exchange.key.target, error))
+        flight.failed(error)
+        return try fail(error, exchange, variants)
+      }
+      switch exchange.received(
+        response.head, requestTime: requestTime, responseTime: clock.now,
+        isDecoded: response.isContentDecoded)
+      {
+      case .forwardAgain(let again):
+        response.body.source.cancel()
+        guard body == nil else {
+          flight.release()
+          throw UpstreamError(.protocol, "the origin answered 304 to what is not stored")
+        }
+        forward = again
+      case .answerStale(let answer):
+        if let stale = cache.answer(answer, variants[answer.index], exchange, now: clock.now) {
+          response.body.source.cancel()
+          flight.release()
+          return stale
+        }
+        flight.release()
+        return cache.pass(response, .doNotStore(.storeFailed), forward, exchange)
+      case .freshen(let indices, let answer):
+        if let fresh = await freshened(indices, answer, exchange, variants) {
+          flight.lookAgain()
+          return fresh
+        }
+        forward = exchange.withoutCondition()
+      case .deliver(let delivery):
+        return await deliver(response, delivery, forward, exchange, variants, &flight)
+      }
+    }
+  }
+
+  private func fail(
+    _ error: UpstreamError, _ exchange: Exchange, _ variants: [StoredVariant]
+  ) throws -> CacheResponse {
+    let now = clock.now
+    if case .answerStale(let answer) = exchange.failed(error, now: now),
+      let stale = cache.answer(answer, variants[answer.index], exchange, now: now)
+    {
+      return stale
+    }
+    throw error
+  }
+
+  /// Writes the updated records, then answers with the first; nil if its body cannot be had.
+  private func freshened(
+    _ indices: [Int], _ answer: Exchange.StoredAnswer, _ exchange: Exchange,
+    _ variants: [StoredVariant]
+  ) async -> CacheResponse? {
+    for index in indices {
+      let record = variants[index].record.with(response: exchange.candidates[index])
+      do throws(CacheError) {
+        if try await cache.store.update(record) { cache.observe(.freshened(exchange.key)) }
+      } catch {
+        cache.observe(.storeFailed(operation: "freshen", error))
+      }
+    }
+    return cache.answer(answer, variants[answer.index], exchange, now: clock.now)
+  }
+
+  private func deliver(
+    _ response: UpstreamResponse, _ delivery: Exchange.Delivery, _ forward: Exchange.Forward,
+    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
+  ) async -> CacheResponse {
+    for update in delivery.updates {
+      let record = variants[update.index].record.with(response: update.response)
+      do throws(CacheError) { _ = try await cache.store.update(record) } catch {
+        cache.observe(.storeFailed(operation: "freshen", error))
+      }
+    }
+    await cache.invalidate(delivery.invalidated, except: exchange)
+    switch delivery.storage {
+    case .doNotStore(let refusal):
+      flight.release(isUnshareable: true)
+      return cache.pass(response, .doNotStore(refusal), forward, exchange)
+    case .store(let stored):
+      do throws(CacheError) {
+        return try await store(stored, response, forward, exchange, &flight)
+      } catch {
+        flight.release()
+        if error.code != .tooLarge { cache.observe(.storeFailed(operation: "store", error)) }
+        return cache.pass(response, .doNotStore(cache.refusal(of: error)), forward, exchange)
+      }
+    }
+  }
+
+  /// Starts to store the response while the caller, and whoever waits, reads it.
+  private func store(
+    _ stored: StoredResponse, _ response: UpstreamResponse, _ forward: Exchange.Forward,
+    _ exchange: Exchange, _ flight: inout FlightHold
+  ) async throws(CacheError) -> CacheResponse {
+    let length = response.head.status.hasNoContent ? 0 : response.body.length
+    let record = CacheRecord(key: exchange.key, response: stored, bodyLength: length)
+    let writer = try await cache.store.write(record, variantLimit: rules.variantLimit)
+    let held = flight.hand()
+    let transfer = Transfer(body: response.body, length: length, writer: writer) {
+      [cache, key = exchange.key] end, received in
+      cache.transferEnded(end, key: key, received: received)
+      held?.end(cache)
+    }
+    guard let body = transfer.makeBody() else {
+      throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
+    }
+    held?.share(cache, SharedTransfer(response: stored, transfer: transfer))
+    transfer.start()
+    if length == 0 { await transfer.ended() }
+    return cache.deliver(response.head, body, .store, forward, exchange)
+  }
+}

@@ -1,0 +1,130 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+extension HTTPCache {
+  /// The variants that a request may use; a store that cannot be read is empty, and says so.
+  func variants(for exchange: Exchange) -> [StoredVariant] {
+    do throws(CacheError) {
+      return usable(try store.read(exchange.key), acceptsDecoded: exchange.acceptsDecoded)
+    } catch {
+      observe(.storeFailed(operation: "read", error))
+      return []
+    }
+  }
+
+  func usable(_ variants: [StoredVariant], acceptsDecoded: Bool) -> [StoredVariant] {
+    let isUsable = { (variant: StoredVariant) in
+      variant.record.isComplete && (acceptsDecoded || !variant.record.response.isDecoded)
+    }
+    return variants.allSatisfy(isUsable) ? variants : variants.filter(isUsable)
+  }
+
+  /// The answer from the store; nil if the body cannot be had.
+  func answer(
+    _ answer: Exchange.StoredAnswer, _ variant: StoredVariant, _ exchange: Exchange, now: Timestamp
+  ) -> CacheResponse? {
+    let reader: any BodyReader
+    do throws(CacheError) {
+      reader = try variant.body.open()
+    } catch {
+      observe(.storeFailed(operation: "open", error))
+      return nil
+    }
+    let length = reader.length ?? variant.record.bodyLength ?? 0
+    let plan = StoredAnswerPlan(
+      request: exchange.request, stored: answer.stored, age: answer.age, length: length, now: now)
+    var counts = CacheCounts()
+    if case .validated = answer.outcome { counts.validated = 1 } else { counts.hits = 1 }
+    let body: MessageBody
+    var head: HTTPResponse
+    switch plan {
+    case .head(let planned):
+      head = planned
+      body = .empty
+    case .body(let planned, let range):
+      head = planned
+      counts.hitBytes = range.upperBound - range.lowerBound
+      body = MessageBody(
+        StoredBodySource(
+          reader: reader, range: range, trailers: answer.stored.trailers, onDamage: readFailed))
+    case .parts(let whole, let ranges):
+      // Random, so that no body can contain it on purpose.
+      let boundary = "swift-http-cache-" + String(UInt64.random(in: .min ... .max), radix: 16)
+      let source = MultipartRangesSource(
+        reader: reader, ranges: ranges, total: length,
+        contentType: whole.headerFields[.contentType], boundary: boundary, onDamage: readFailed)
+      head = MultipartRangesSource.head(whole, boundary: boundary, length: source.length)
+      counts.hitBytes = source.length ?? 0
+      body = MessageBody(source)
+    }
+    store.count(counts)
+    return finished(&head, body, answer.outcome, exchange)
+  }
+
+  @Sendable private func readFailed(_ error: CacheError) {
+    observe(.storeFailed(operation: "read body", error))
+  }
+
+  /// The origin's response, being stored.
+  func deliver(
+    _ head: HTTPResponse, _ body: MessageBody, _ storage: StorageDecision,
+    _ forward: Exchange.Forward, _ exchange: Exchange
+  ) -> CacheResponse {
+    store.count(CacheCounts(misses: 1))
+    var head = head
+    return finished(
+      &head, body,
+      .forwarded(forward.reason, status: head.status.code, storage: storage, collapsed: false),
+      exchange)
+  }
+
+  /// The origin's response, not stored.
+  func pass(
+    _ response: UpstreamResponse, _ storage: StorageDecision, _ forward: Exchange.Forward,
+    _ exchange: Exchange
+  ) -> CacheResponse {
+    if case .doNotStore(let refusal) = storage {
+      observe(.notStored(target: exchange.key.target, refusal))
+    }
+    let body = MessageBody(
+      ForwardedBodySource(response.body) { [store] bytes in
+        if bytes > 0 { store.count(CacheCounts(originBytes: bytes)) }
+      })
+    return deliver(response.head, body, storage, forward, exchange)
+  }
+
+  /// Another request's response, read along.
+  func deliverShared(
+    _ stored: StoredResponse, _ body: MessageBody, _ forward: Exchange.Forward,
+    _ exchange: Exchange, now: Timestamp
+  ) -> CacheResponse {
+    store.count(CacheCounts(hits: 1))
+    var head = ResponseHead.fromStore(stored, age: Age.current(stored, now: now))
+    return finished(
+      &head, body,
+      .forwarded(forward.reason, status: head.status.code, storage: .store, collapsed: true),
+      exchange)
+  }
+
+  /// No answer: the request forbids asking the origin (RFC 9111 §5.2.1.7).
+  func refusal(_ reason: UnsatisfiableReason, for exchange: Exchange) -> CacheResponse {
+    var head = HTTPResponse(status: .gatewayTimeout, headerFields: [.contentLength: "0"])
+    return finished(&head, .empty, .unsatisfiable(reason), exchange)
+  }
+
+  private func finished(
+    _ head: inout HTTPResponse, _ body: MessageBody, _ outcome: CacheOutcome, _ exchange: Exchange
+  ) -> CacheResponse {
+    if head.headerFields[.date] == nil {
+      // RFC 9110 §6.6.1: whoever forwards a response without Date adds the time it was received.
+      head.headerFields[.date] = configuration.clock.now.httpDate
+    }
+    if let name = configuration.cacheStatusName {
+      CacheStatus.appended(CacheStatus(outcome: outcome, name: name), to: &head.headerFields)
+    }
+    observe(.answered(target: exchange.key.target, outcome))
+    return CacheResponse(
+      head: head, body: body, outcome: outcome, finalTarget: exchange.key.target)
+  }
+}

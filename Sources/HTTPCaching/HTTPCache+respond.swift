@@ -1,0 +1,66 @@
+public import HTTPCacheSemantics
+import HTTPCacheStore
+public import HTTPTypes
+
+extension HTTPCache {
+  /// Answers a request: from the store if RFC 9111 and the policy allow it, else from the origin.
+  ///
+  /// Redirects are followed through the cache as far as `options.redirectLimit` allows.
+  ///
+  /// - Parameters:
+  ///   - request: with scheme, authority and path; `Authorization` and `Cookie` already added.
+  ///   - body: the request's content.
+  ///   - policy: how to use the cache.
+  ///   - options: what else there is to say of this request.
+  ///   - upstream: the way to the origin.
+  /// - Returns: the response. Where the request forbids asking the origin and nothing stored may
+  ///   answer, its status is 504 and its outcome `.unsatisfiable` (RFC 9111 §5.2.1.7).
+  /// - Throws: `UpstreamError` if the origin had to be asked, failed, and nothing stored may answer;
+  ///   `CacheError` with `invalidRequest` for a request without an absolute http or https URI;
+  ///   `CancellationError`.
+  public func respond(
+    to request: HTTPRequest, body: MessageBody? = nil, policy: CachePolicy = .standard,
+    options: RequestOptions = RequestOptions(), via upstream: any Upstream
+  ) async throws -> CacheResponse {
+    var request = request
+    var body = body
+    var redirects: [CacheOutcome] = []
+    while true {
+      let exchange = try exchange(for: request, hasBody: body != nil, policy: policy, options)
+      let runner = ExchangeRunner(cache: self, options: options, upstream: upstream, body: body)
+      var response = try await runner.run(exchange)
+      guard options.redirectLimit > 0,
+        let next = Redirect(
+          of: request, hasBody: body != nil, response: response.head, base: exchange.key.target)
+      else {
+        response.redirects = redirects
+        return response
+      }
+      guard redirects.count < options.redirectLimit else {
+        response.body.source.cancel()
+        throw UpstreamError(.protocol, "more than \(options.redirectLimit) redirects")
+      }
+      redirects.append(response.outcome)
+      try await Redirect.drain(response.body)
+      request = next.request
+      if !next.keepsBody { body = nil }
+    }
+  }
+
+  /// Makes the exchange for a request.
+  func exchange(
+    for request: HTTPRequest, hasBody: Bool, policy: CachePolicy, _ options: RequestOptions
+  ) throws(CacheError) -> Exchange {
+    guard
+      let key = CacheKey(
+        request: request, mode: configuration.rules.mode, partition: options.partition)
+    else {
+      throw CacheError(
+        .invalidRequest,
+        "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
+    }
+    return Exchange(
+      request: request, key: key, policy: policy, rules: configuration.rules, hasBody: hasBody,
+      acceptsDecoded: options.acceptsDecoded, digest: digest)
+  }
+}

@@ -1,0 +1,71 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import Synchronization
+
+extension HTTPCache {
+  /// The most background validations at once.
+  static let backgroundLimit = 64
+
+  /// A transfer ended: tell and count.
+  func transferEnded(_ end: Transfer.End, key: CacheKey, received: Int64) {
+    var counts = CacheCounts(originBytes: received)
+    switch end {
+    case .stored:
+      counts.stores = 1
+      observe(.stored(key, bytes: received))
+    case .notStored(let error):
+      if error.code != .tooLarge { observe(.storeFailed(operation: "store", error)) }
+      observe(.notStored(target: key.target, refusal(of: error)))
+    case .failed, .leftAlone:
+      observe(.notStored(target: key.target, .incomplete))
+    }
+    store.count(counts)
+  }
+
+  func refusal(of error: CacheError) -> StorageRefusal {
+    guard error.code == .tooLarge else { return .storeFailed }
+    let usage = store.usage
+    return .tooLarge(
+      limit: configuration.largestEntry ?? max(usage.memoryCapacity, usage.diskCapacity) / 8)
+  }
+
+  /// Invalidates what an unsafe request changed (RFC 9111 §4.4).
+  func invalidate(_ targets: [InvalidationTarget], except exchange: Exchange) async {
+    for target in targets {
+      do throws(CacheError) {
+        _ = try await store.invalidate(.target(target.target))
+        observe(.invalidated(target: target.target))
+      } catch {
+        observe(.storeFailed(operation: "invalidate", error))
+      }
+    }
+  }
+
+  /// Validates a stale response after it was used (RFC 5861 §3): one per key, bounded in number.
+  func validateInBackground(
+    _ exchange: Exchange, options: RequestOptions, via upstream: any Upstream
+  ) {
+    guard
+      backgroundCount.wrappingAdd(1, ordering: .relaxed).newValue <= Self.backgroundLimit
+    else {
+      backgroundCount.wrappingSubtract(1, ordering: .relaxed)
+      return
+    }
+    var options = options
+    options.onInterim = nil
+    let background = Exchange(
+      request: exchange.request.unconditional, key: exchange.key, policy: .revalidate,
+      rules: exchange.rules, hasBody: false, acceptsDecoded: exchange.acceptsDecoded,
+      digest: exchange.digest)
+    let runner = ExchangeRunner(
+      cache: self, options: options, upstream: upstream, body: nil, isBackground: true)
+    Task(priority: .utility) { [self] in
+      do {
+        try await runner.validate(background)
+      } catch {
+        // The upstream's failure was told when it happened; what is stored stays as it was.
+      }
+      backgroundCount.wrappingSubtract(1, ordering: .relaxed)
+    }
+  }
+}

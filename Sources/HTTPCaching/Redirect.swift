@@ -1,0 +1,52 @@
+import HTTPCacheSemantics
+import HTTPTypes
+
+/// The request that a redirect asks for (RFC 9110 §15.4).
+struct Redirect: Sendable {
+  /// Bytes of a redirect's own body that are read so that it can be stored.
+  private static let drainLimit = 64 << 10
+
+  let request: HTTPRequest
+  let keepsBody: Bool
+
+  /// Nil where the response is no redirect that can be followed: no or no usable `Location`, or
+  /// content that would have to be sent again and cannot be.
+  init?(of request: HTTPRequest, hasBody: Bool, response: HTTPResponse, base: String) {
+    let status = response.status.code
+    guard [301, 302, 303, 307, 308].contains(status),
+      let location = response.headerFields[.location],
+      let target = TargetURI.resolved(location, against: base),
+      let parts = TargetURI.parts(of: target)
+    else { return nil }
+    var next = request
+    let becomesGet =
+      (status == 303 && request.method != .head && request.method != .get)
+      || ((status == 301 || status == 302) && request.method == .post)
+    if becomesGet {
+      next.method = .get
+      for name in [HTTPField.Name.contentType, .contentLength, .contentEncoding, .contentLanguage] {
+        next.headerFields[name] = nil
+      }
+    } else if hasBody {
+      return nil
+    }
+    keepsBody = false
+    next.scheme = parts.scheme
+    next.authority = parts.authority
+    next.path = parts.path
+    if TargetURI.origin(of: target) != TargetURI.origin(of: base) {
+      for name in [HTTPField.Name.authorization, .proxyAuthorization, .cookie] {
+        next.headerFields[name] = nil
+      }
+    }
+    if let host = HTTPField.Name("Host") { next.headerFields[host] = nil }
+    self.request = next
+  }
+
+  /// Reads a redirect's body to its end, so that a storable one is stored.
+  static func drain(_ body: MessageBody) async throws {
+    var count = 0
+    while count <= drainLimit, let bytes = try await body.source.next() { count += bytes.count }
+    body.source.cancel()
+  }
+}

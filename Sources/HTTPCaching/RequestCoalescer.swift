@@ -1,0 +1,88 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+
+/// Which requests go to the origin and which wait for another's answer, as a pure value: the
+/// waiters it hands back are the runner's to wake.
+struct RequestCoalescer<Waiter: Sendable>: Sendable {
+  private struct Flight: Sendable {
+    let id: UInt64
+    var shared: SharedTransfer?
+    var waiters: [UInt64: Waiter] = [:]
+    var wasPassedOn = false
+  }
+
+  /// How long a key whose response could not be shared keeps requests from waiting again.
+  static var hitForMissTime: Duration { .seconds(2) }
+  private static var hitForMissLimit: Int { 4096 }
+
+  private var flights: [CacheKey: Flight] = [:]
+  private var hitForMiss: [CacheKey: Duration] = [:]
+  private var lastFlight: UInt64 = 0
+
+  /// A request wants the origin.
+  mutating func join(_ key: CacheKey, uptime: Duration) -> CoalescerRole {
+    if let flight = flights[key] {
+      if let shared = flight.shared { return .share(shared) }
+      return .wait(flight: flight.id)
+    }
+    if let until = hitForMiss[key] {
+      if uptime < until { return .goAlone }
+      hitForMiss[key] = nil
+    }
+    lastFlight += 1
+    flights[key] = Flight(id: lastFlight)
+    return .lead(flight: lastFlight)
+  }
+
+  /// A waiter is ready to be told; nil if it has to wait.
+  mutating func wait(_ key: CacheKey, flight id: UInt64, as waiter: UInt64, _ handle: Waiter) -> CoalescerNews? {
+    guard flights[key]?.id == id else { return .lookAgain }
+    if let shared = flights[key]?.shared { return .share(shared) }
+    flights[key]?.waiters[waiter] = handle
+    return nil
+  }
+
+  /// A waiter leaves.
+  mutating func leave(_ key: CacheKey, flight id: UInt64, waiter: UInt64) -> Waiter? {
+    guard flights[key]?.id == id else { return nil }
+    return flights[key]?.waiters.removeValue(forKey: waiter)
+  }
+
+  /// The leader's response is being stored and may be read along.
+  mutating func share(_ key: CacheKey, flight id: UInt64, _ shared: SharedTransfer) -> [Waiter] {
+    guard flights[key]?.id == id else { return [] }
+    flights[key]?.shared = shared
+    defer { flights[key]?.waiters = [:] }
+    return flights[key].map { Array($0.waiters.values) } ?? []
+  }
+
+  /// The flight is over. `isUnshareable` keeps later requests from waiting for a while.
+  mutating func end(
+    _ key: CacheKey, flight id: UInt64, isUnshareable: Bool = false, uptime: Duration
+  ) -> [Waiter] {
+    guard let flight = flights[key], flight.id == id else { return [] }
+    flights[key] = nil
+    if isUnshareable {
+      if hitForMiss.count >= Self.hitForMissLimit {
+        hitForMiss = hitForMiss.filter { $0.value > uptime }
+      }
+      if hitForMiss.count < Self.hitForMissLimit { hitForMiss[key] = uptime + Self.hitForMissTime }
+    }
+    return Array(flight.waiters.values)
+  }
+
+  /// The leader failed before its head: one waiter leads in its place, once; after that all fail.
+  mutating func leaderFailed(
+    _ key: CacheKey, flight id: UInt64
+  ) -> (successor: Waiter?, others: [Waiter]) {
+    guard var flight = flights[key], flight.id == id else { return (nil, []) }
+    if !flight.wasPassedOn, let next = flight.waiters.keys.min() {
+      let successor = flight.waiters.removeValue(forKey: next)
+      flight.wasPassedOn = true
+      flights[key] = flight
+      return (successor, [])
+    }
+    flights[key] = nil
+    return (nil, Array(flight.waiters.values))
+  }
+}

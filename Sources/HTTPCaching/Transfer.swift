@@ -1,0 +1,257 @@
+import HTTPCacheStore
+import HTTPTypes
+import Synchronization
+
+/// One body on its way from the origin into the store, read by any number of callers while it
+/// arrives, each at its own pace.
+final class Transfer: Sendable {
+  /// How a transfer ended, for whoever started it.
+  enum End: Sendable {
+    case stored(CacheRecord)
+    case notStored(CacheError)
+    case failed(any Error)
+    case leftAlone
+  }
+
+  private struct Shared {
+    var state: TransferState
+    var readers: [Int: CheckedContinuation<Void, Never>] = [:]
+    var fetch: CheckedContinuation<Void, Never>?
+    var completion: [CheckedContinuation<Void, Never>] = []
+    var task: Task<Void, Never>?
+    var storedReader: (any BodyReader)?
+  }
+
+  private let shared: Mutex<Shared>
+  private let body: MessageBody
+  private let writer: any BodyWriter
+  private let onEnd: @Sendable (End, _ received: Int64) -> Void
+
+  /// - Parameter length: the announced length in bytes.
+  init(
+    body: MessageBody, length: Int64?, writer: any BodyWriter,
+    onEnd: @escaping @Sendable (End, _ received: Int64) -> Void
+  ) {
+    shared = Mutex(Shared(state: TransferState(length: length)))
+    self.body = body
+    self.writer = writer
+    self.onEnd = onEnd
+  }
+
+  /// Starts to fetch.
+  func start() {
+    let task = Task { await self.fetch() }
+    shared.withLock { $0.task = task }
+  }
+
+  /// A body that reads along from the start; nil if the start can no longer be had.
+  func makeBody() -> MessageBody? {
+    guard let reader = shared.withLock({ $0.state.addReader() }) else { return nil }
+    return MessageBody(TransferBodySource(transfer: self, reader: reader, length: body.length))
+  }
+
+  /// Waits until the transfer has ended, stored or not.
+  func ended() async {
+    await withCheckedContinuation { continuation in
+      let isOver = shared.withLock { shared in
+        guard shared.state.isRunning else { return true }
+        shared.completion.append(continuation)
+        return false
+      }
+      if isOver { continuation.resume() }
+    }
+  }
+
+  // MARK: Reading
+
+  func next(_ reader: Int) async throws -> BodyBytes? {
+    while true {
+      let (action, fetch) = shared.withLock { shared in
+        let action = shared.state.read(reader)
+        return (action, Self.releaseFetch(&shared))
+      }
+      fetch?.resume()
+      switch action {
+      case .take(let bytes): return bytes
+      case .readStored(let range):
+        let bytes = try await storedReader().read(range)
+        guard !bytes.isEmpty else {
+          throw CacheError(.damaged, "the growing body has no byte \(range.lowerBound)")
+        }
+        let fetch = shared.withLock { shared in
+          shared.state.advance(reader, by: bytes.count)
+          return Self.releaseFetch(&shared)
+        }
+        fetch?.resume()
+        return bytes
+      case .end: return nil
+      case .fail(let error): throw error
+      case .wait: try await wait(reader)
+      }
+    }
+  }
+
+  /// One reader of the growing body serves everybody; it outlives commit and failure.
+  private func storedReader() throws(CacheError) -> any BodyReader {
+    if let open = shared.withLock({ $0.storedReader }) { return open }
+    let opened = try writer.reader()
+    return shared.withLock { shared in
+      if let other = shared.storedReader { return other }
+      shared.storedReader = opened
+      return opened
+    }
+  }
+
+  /// Opens the reader while the writer still can, for those who will need it.
+  private func keepStoredBytesReadable() {
+    guard shared.withLock({ $0.state.isAnyoneBehind }) else { return }
+    do throws(CacheError) { _ = try storedReader() } catch {
+      // Whoever needs it is told when it reads.
+    }
+  }
+
+  var trailers: HTTPFields {
+    shared.withLock { shared in
+      if case .finished(let trailers) = shared.state.phase { trailers } else { [:] }
+    }
+  }
+
+  /// A reader leaves. If it was the last one and much is left to fetch, the fetch stops.
+  func leave(_ reader: Int) {
+    let (waiting, fetch, abandoned) = shared.withLock { shared in
+      shared.state.removeReader(reader)
+      let stops =
+        shared.state.isRunning && !shared.state.hasReaders && !shared.state.isWorthFinishing
+      return (
+        shared.readers.removeValue(forKey: reader), Self.releaseFetch(&shared),
+        stops ? shared.task : nil
+      )
+    }
+    waiting?.resume()
+    if let abandoned {
+      abandoned.cancel()
+      body.source.cancel()
+    }
+    fetch?.resume()
+  }
+
+  private func wait(_ reader: Int) async throws {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isReady = shared.withLock { shared in
+          if shared.state.mustWait(reader), !Task.isCancelled {
+            shared.readers[reader] = continuation
+            return false
+          }
+          return true
+        }
+        if isReady { continuation.resume() }
+      }
+    } onCancel: {
+      let waiting = shared.withLock { $0.readers.removeValue(forKey: reader) }
+      waiting?.resume()
+    }
+    try Task.checkCancellation()
+  }
+
+  // MARK: Fetching
+
+  private func fetch() async {
+    var isStoring = true
+    var failure: CacheError?
+    do {
+      var held: BodyBytes?
+      while true {
+        await waitForReaders()
+        guard let bytes = try await body.source.next() else {
+          // A body that was cancelled ends without an error; it must not pass for complete.
+          try Task.checkCancellation()
+          break
+        }
+        guard held == nil else {
+          throw UpstreamError(.protocol, "the body is longer than its Content-Length")
+        }
+        if isStoring {
+          do throws(CacheError) {
+            try await writer.append(bytes)
+          } catch {
+            isStoring = false
+            failure = error
+            keepStoredBytesReadable()
+            shared.withLock { $0.state.storeFailed() }
+          }
+        }
+        let (received, length) = shared.withLock { ($0.state.received, $0.state.length) }
+        let end = received + Int64(bytes.count)
+        if let length, end > length {
+          throw UpstreamError(.protocol, "the body is longer than its Content-Length")
+        }
+        // The last bytes wait for the commit, so that whoever has them finds the response stored.
+        if end == length { held = bytes } else { publish(bytes) }
+      }
+      let (received, length) = shared.withLock { ($0.state.received, $0.state.length) }
+      if let length, held == nil, received != length {
+        throw UpstreamError(.protocol, "the body ended after \(received) of \(length) bytes")
+      }
+      let end = await commit(isStoring: isStoring, failure: failure)
+      if let held { publish(held) }
+      finish(.finished(body.trailers), end)
+    } catch {
+      writer.abandon()
+      body.source.cancel()
+      let isLeft = shared.withLock { !$0.state.hasReaders }
+      finish(.failed(error), isLeft ? .leftAlone : .failed(error))
+    }
+  }
+
+  private func commit(isStoring: Bool, failure: CacheError?) async -> End {
+    keepStoredBytesReadable()
+    guard isStoring else {
+      writer.abandon()
+      return .notStored(failure ?? CacheError(.io, "the store took no more bytes"))
+    }
+    do throws(CacheError) {
+      return .stored(try await writer.commit(trailers: body.trailers))
+    } catch {
+      writer.abandon()
+      return .notStored(error)
+    }
+  }
+
+  private func publish(_ bytes: BodyBytes) {
+    let waiting = shared.withLock { shared in
+      shared.state.append(bytes)
+      defer { shared.readers.removeAll() }
+      return Array(shared.readers.values)
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  private func finish(_ phase: TransferState.Phase, _ end: End) {
+    let received = shared.withLock { $0.state.received }
+    onEnd(end, received)
+    let waiting = shared.withLock { shared in
+      shared.state.end(phase)
+      let waiting = Array(shared.readers.values) + shared.completion
+      shared.readers.removeAll()
+      shared.completion.removeAll()
+      return waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  private func waitForReaders() async {
+    await withCheckedContinuation { continuation in
+      let mustWait = shared.withLock { shared in
+        guard shared.state.isAhead else { return false }
+        shared.fetch = continuation
+        return true
+      }
+      if !mustWait { continuation.resume() }
+    }
+  }
+
+  private static func releaseFetch(_ shared: inout Shared) -> CheckedContinuation<Void, Never>? {
+    shared.state.isAhead ? nil : shared.fetch.take()
+  }
+}

@@ -1,0 +1,136 @@
+import HTTPCacheStore
+import HTTPTypes
+
+/// What a transfer knows, without I/O: how far the origin's body has come, who reads how far, and
+/// the last bytes, kept for those who keep up.
+struct TransferState: Sendable {
+  /// How a transfer stands.
+  enum Phase: Sendable {
+    case running
+    case finished(HTTPFields)
+    case failed(any Error)
+  }
+
+  /// What a reader does next.
+  enum ReadAction: Sendable {
+    /// Take these bytes.
+    case take(BodyBytes)
+    /// Read this range from the store.
+    case readStored(Range<Int64>)
+    case wait
+    case end
+    case fail(any Error)
+  }
+
+  /// Bytes the fetch may run ahead of its fastest reader.
+  static let window: Int64 = 1 << 20
+  /// Bytes read from the store at once.
+  private static let step: Int64 = 256 << 10
+  /// A transfer that nobody reads goes on if no more than this is left.
+  private static let littleLeft: Int64 = 64 << 10
+
+  let length: Int64?
+  private(set) var phase = Phase.running
+  private(set) var received: Int64 = 0
+  /// From here on the store has nothing, because it failed.
+  private(set) var storedEnd: Int64?
+  private var recent: [(start: Int64, bytes: BodyBytes)] = []
+  private var recentBytes: Int64 = 0
+  private var positions: [Int: Int64] = [:]
+  private var nextReader = 0
+
+  init(length: Int64?) { self.length = length }
+
+  var isRunning: Bool { if case .running = phase { true } else { false } }
+  var hasReaders: Bool { !positions.isEmpty }
+
+  /// Whether the fetch has to wait for its readers.
+  var isAhead: Bool {
+    guard !positions.isEmpty else { return false }
+    let pace = storedEnd == nil ? positions.values.max() : positions.values.min()
+    return received - (pace ?? 0) >= Self.window
+  }
+
+  /// Whether the fetch goes on though nobody reads any more: little is left (10 % or 64 KiB).
+  var isWorthFinishing: Bool {
+    guard let length, storedEnd == nil else { return false }
+    let left = length - received
+    return left <= Self.littleLeft || left <= length / 10
+  }
+
+  /// A new reader at the start; nil when the start is gone.
+  mutating func addReader() -> Int? {
+    if storedEnd != nil, recent.first?.start ?? received > 0 { return nil }
+    if case .failed = phase { return nil }
+    nextReader += 1
+    positions[nextReader] = 0
+    return nextReader
+  }
+
+  mutating func removeReader(_ reader: Int) {
+    positions[reader] = nil
+    trim()
+  }
+
+  mutating func read(_ reader: Int) -> ReadAction {
+    guard let position = positions[reader] else { return .end }
+    if position < received {
+      if let chunk = recent.last(where: { $0.start <= position }) {
+        let bytes = chunk.bytes.dropFirst(Int(position - chunk.start))
+        if !bytes.isEmpty {
+          advance(reader, by: bytes.count)
+          return .take(bytes)
+        }
+      }
+      let end = min(recent.first?.start ?? received, position + Self.step)
+      return .readStored(position..<end)
+    }
+    switch phase {
+    case .running: return .wait
+    case .finished: return .end
+    case .failed(let error): return .fail(error)
+    }
+  }
+
+  /// Whether there is nothing for a reader now.
+  func mustWait(_ reader: Int) -> Bool {
+    guard let position = positions[reader] else { return false }
+    return isRunning && position >= received
+  }
+
+  /// Whether a reader needs bytes that only the store still has.
+  var isAnyoneBehind: Bool {
+    let start = recent.first?.start ?? received
+    return positions.values.contains { $0 < start }
+  }
+
+  mutating func advance(_ reader: Int, by count: Int) {
+    guard let position = positions[reader] else { return }
+    positions[reader] = position + Int64(count)
+    trim()
+  }
+
+  /// Bytes arrived and are in the store, if it still takes any.
+  mutating func append(_ bytes: BodyBytes) {
+    recent.append((received, bytes))
+    recentBytes += Int64(bytes.count)
+    received += Int64(bytes.count)
+    trim()
+  }
+
+  /// The store takes no more: what comes is kept until every reader has it.
+  mutating func storeFailed() { if storedEnd == nil { storedEnd = received } }
+
+  mutating func end(_ phase: Phase) { if isRunning { self.phase = phase } }
+
+  private mutating func trim() {
+    let slowest = positions.values.min() ?? received
+    while let first = recent.first {
+      let end = first.start + Int64(first.bytes.count)
+      let isStored = end <= storedEnd ?? .max
+      guard end <= slowest || (isStored && recentBytes > Self.window) else { return }
+      recentBytes -= Int64(first.bytes.count)
+      recent.removeFirst()
+    }
+  }
+}

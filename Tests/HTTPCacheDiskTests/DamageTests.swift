@@ -1,0 +1,291 @@
+import CSQLite
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+import Testing
+
+/// Runs statements on a database behind the store's back.
+func execute(_ sql: String, on path: String) throws {
+  var handle: OpaquePointer?
+  defer { sqlite3_close_v2(handle) }
+  try #require(sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil) == SQLITE_OK)
+  sqlite3_busy_timeout(handle, 2_000)
+  try #require(
+    sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
+}
+
+@Suite struct DamageTests {
+  /// The path of the only body file.
+  private func bodyPath(_ fixture: Fixture) throws -> String {
+    let files = try fixture.directory.bodyFiles()
+    try #require(files.count == 1)
+    return fixture.directory.path("cache/bodies/" + files[0])
+  }
+
+  private func overwrite(_ path: String, at offset: UInt64, with bytes: [UInt8]) throws {
+    let handle = try #require(FileHandle(forUpdatingAtPath: path))
+    try handle.seek(toOffset: offset)
+    try handle.write(contentsOf: Data(bytes))
+    try handle.close()
+  }
+
+  @Test(
+    "one changed byte anywhere in a body's file is found, and the entry goes",
+    arguments: [0, 1, 262_143, 262_144, 400_000, 599_999])
+  func flippedBody(offset: Int) async throws {
+    let fixture = try Fixture()
+    let body = bytes(600_000)
+    try await fixture.store.put(try record("/a"), body)
+    try overwrite(try bodyPath(fixture), at: UInt64(offset), with: [body[offset] ^ 0x10])
+    let reader = try #require(try fixture.store.read(key("/a")).first).body.open()
+    let error = await #expect(throws: CacheError.self) { _ = try await reader.read(0..<600_000) }
+    #expect(error?.code == .damaged)
+    try await until { try fixture.store.read(key("/a")).isEmpty }
+    try await until { try fixture.directory.bodyFiles().isEmpty }
+  }
+
+  @Test("blocks that are not damaged are still read from the body that was opened")
+  func otherBlocks() async throws {
+    let fixture = try Fixture()
+    let body = bytes(600_000)
+    try await fixture.store.put(try record("/a"), body)
+    try overwrite(try bodyPath(fixture), at: 300_000, with: [body[300_000] ^ 1])
+    let reader = try #require(try fixture.store.read(key("/a")).first).body.open()
+    #expect(try await reader.read(100..<200).array == Array(body[100..<200]))
+    #expect(try await reader.read(530_000..<540_000).array == Array(body[530_000..<540_000]))
+    await #expect(throws: CacheError.self) { _ = try await reader.read(262_144..<262_145) }
+  }
+
+  @Test("a body's file that was cut, has grown or is gone is not opened, and the entry goes")
+  func wrongLength() async throws {
+    for change in ["cut", "grown", "gone", "folder", "link"] {
+      let fixture = try Fixture()
+      try await fixture.store.put(try record("/a"), bytes(100_000))
+      let path = try bodyPath(fixture)
+      let variant = try #require(try fixture.store.read(key("/a")).first)
+      switch change {
+      case "cut": try #require(FileHandle(forWritingAtPath: path)).truncate(atOffset: 99_999)
+      case "grown": try overwrite(path, at: 100_000, with: [0])
+      default:
+        try FileManager.default.moveItem(atPath: path, toPath: fixture.directory.path("moved"))
+        if change == "folder" {
+          try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        }
+        if change == "link" {
+          try FileManager.default.createSymbolicLink(
+            atPath: path, withDestinationPath: fixture.directory.path("moved"))
+        }
+      }
+      #expect(throws: CacheError.self, "\(change)") { _ = try variant.body.open() }
+      try await until { try fixture.store.read(key("/a")).isEmpty }
+    }
+  }
+
+  @Test("bodies swapped with one another are found")
+  func swapped() async throws {
+    let fixture = try Fixture()
+    try await fixture.store.put(try record("/a"), bytes(300_000, seed: 1))
+    try await fixture.store.put(try record("/b"), bytes(300_000, seed: 2))
+    let files = try fixture.directory.bodyFiles().map { fixture.directory.path("cache/bodies/" + $0) }
+    try #require(files.count == 2)
+    let spare = fixture.directory.path("spare")
+    try FileManager.default.moveItem(atPath: files[0], toPath: spare)
+    try FileManager.default.moveItem(atPath: files[1], toPath: files[0])
+    try FileManager.default.moveItem(atPath: spare, toPath: files[1])
+    for path in ["/a", "/b"] {
+      await #expect(throws: CacheError.self) { _ = try await fixture.store.body(key(path)) }
+    }
+  }
+
+  @Test("a small body or a record changed in the index is a miss, and the entry goes")
+  func changedRow() async throws {
+    for column in [
+      "body = x'010204'", "checksum = checksum + 1", "record = x'0102030405060708090a'", "length = 2",
+    ] {
+      let fixture = try Fixture()
+      try await fixture.store.put(try record("/a"), [1, 2, 3])
+      try execute("UPDATE entry SET \(column)", on: fixture.directory.path("cache/Cache.db"))
+      #expect((try? await fixture.store.body(key("/a"))) ?? nil == nil, "\(column)")
+      try await until { try fixture.store.read(key("/a")).isEmpty }
+    }
+  }
+
+  @Test("a name of a body that leads elsewhere is not followed")
+  func hostileName() async throws {
+    for name in ["../../secret", "/etc/passwd", "00/../../secret", "00/0000000000000000-0/../../x", ""] {
+      let fixture = try Fixture()
+      try await fixture.store.put(try record("/a"), bytes(20_000))
+      try execute("UPDATE entry SET file = '\(name)'", on: fixture.directory.path("cache/Cache.db"))
+      #expect(try fixture.store.read(key("/a")).isEmpty)
+    }
+  }
+
+  @Test(
+    "an index that is no database is set aside and a new one started",
+    arguments: ["text", "zeros", "half", "folder", "link"])
+  func noDatabase(kind: String) async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.path("cache")
+    do {
+      let store = try DiskStore.open(directory: cache, capacity: 1 << 24)
+      try await store.put(try record("/a"), bytes(40_000))
+      await store.flush()
+    }
+    let database = cache + "/Cache.db"
+    switch kind {
+    case "text":
+      try Data("this is no database, but it is long enough to be one".utf8).write(
+        to: URL(fileURLWithPath: database))
+    case "zeros": try Data(count: 8_192).write(to: URL(fileURLWithPath: database))
+    case "half":
+      var data = try Data(contentsOf: URL(fileURLWithPath: database))
+      for index in 4_096..<data.count { data[index] = 0xAA }
+      try data.write(to: URL(fileURLWithPath: database))
+    case "folder":
+      try FileManager.default.removeItem(atPath: database)
+      try FileManager.default.createDirectory(atPath: database, withIntermediateDirectories: false)
+    default:
+      try FileManager.default.moveItem(atPath: database, toPath: directory.path("elsewhere"))
+      try FileManager.default.createSymbolicLink(
+        atPath: database, withDestinationPath: directory.path("elsewhere"))
+    }
+    let store = try DiskStore.open(directory: cache, capacity: 1 << 24)
+    #expect(store.openingNotes.count == 1)
+    #expect(FileManager.default.fileExists(atPath: database + ".damaged-1"))
+    #expect(try store.read(key("/a")).isEmpty)
+    try await store.put(try record("/b"), [5])
+    #expect(try await store.body(key("/b")) == [5])
+    // What the lost index knew of goes in the background.
+    try await until { try directory.bodyFiles().isEmpty }
+  }
+
+  @Test("at most two damaged indexes are kept")
+  func damagedOnes() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.path("cache")
+    for round in 0..<4 {
+      #expect(try notes(opening: cache) == (round == 0 ? 0 : 1))
+      // The log goes with the last connection.
+      try await until { !FileManager.default.fileExists(atPath: cache + "/Cache.db-wal") }
+      try Data("damage \(round)".utf8).write(to: URL(fileURLWithPath: cache + "/Cache.db"))
+    }
+    #expect(try notes(opening: cache) == 1)
+    let names = try FileManager.default.contentsOfDirectory(atPath: cache)
+    #expect(names.filter { $0.hasPrefix("Cache.db.damaged-") && !$0.hasSuffix("-wal") }.count == 2)
+    #expect(
+      try String(contentsOfFile: cache + "/Cache.db.damaged-2", encoding: .utf8) == "damage 3")
+  }
+
+  private func notes(opening cache: String) throws -> Int {
+    try DiskStore.open(directory: cache, capacity: 1 << 24).openingNotes.count
+  }
+
+  /// A store with 200 entries, and all pages of its index but the first overwritten in place.
+  private func damagedInUse() async throws -> Fixture {
+    let fixture = try Fixture()
+    for index in 0..<200 { try await fixture.store.put(try record("/\(index)"), bytes(5_000)) }
+    await fixture.store.flush()
+    let path = fixture.directory.path("cache/Cache.db")
+    let size = try #require(
+      try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)
+    let handle = try #require(FileHandle(forUpdatingAtPath: path))
+    try handle.seek(toOffset: 4_096)
+    try handle.write(contentsOf: Data(repeating: 0xA5, count: size.intValue - 4_096))
+    try handle.close()
+    return fixture
+  }
+
+  @Test("an index found damaged while in use is replaced, and storing goes on")
+  func foundInUse() async throws {
+    let fixture = try await damagedInUse()
+    for index in 0..<200 { _ = try? fixture.store.read(key("/\(index)")) }
+    try await until { fixture.store.openingNotes.count == 1 }
+    try await fixture.store.put(try record("/after"), [7])
+    #expect(try await fixture.store.body(key("/after")) == [7])
+    #expect(try await fixture.store.verify(repair: false).isSound)
+  }
+
+  @Test("an index that another process replaced is noticed")
+  func replacedByOther() async throws {
+    let fixture = try await damagedInUse()
+    let before = fixture.store.generation(of: 1)
+    let other = try fixture.other()
+    #expect(other.openingNotes.count == 1)
+    #expect(fixture.store.generation(of: 1) > before)
+    try await fixture.store.put(try record("/after"), [7])
+    #expect(try await other.body(key("/after")) == [7])
+    #expect(fixture.store.secret == other.secret)
+  }
+
+  @Test("an index of a newer format is refused and not touched")
+  func newerFormat() throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.path("cache")
+    do { _ = try DiskStore.open(directory: cache, capacity: 1 << 24) }
+    let database = cache + "/Cache.db"
+    try execute("PRAGMA user_version = 99", on: database)
+    let before = try Data(contentsOf: URL(fileURLWithPath: database))
+    let error = #expect(throws: CacheError.self) {
+      try DiskStore.open(directory: cache, capacity: 1 << 24)
+    }
+    #expect(error?.code == .newerFormat)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: database)) == before)
+    #expect(!FileManager.default.fileExists(atPath: database + ".damaged-1"))
+  }
+
+  @Test("a database of something else is refused and not touched")
+  func foreign() throws {
+    let directory = try TemporaryDirectory()
+    let database = directory.path("Cache.db")
+    try execute("CREATE TABLE cfurl_cache_response (entry_ID INTEGER)", on: database)
+    let before = try Data(contentsOf: URL(fileURLWithPath: database))
+    let error = #expect(throws: CacheError.self) {
+      try DiskStore.open(directory: directory.path, capacity: 1 << 24)
+    }
+    #expect(error?.code == .unavailable)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: database)) == before)
+  }
+
+  @Test("where there can be no directory, it is not available")
+  func noDirectory() throws {
+    let directory = try TemporaryDirectory()
+    try Data().write(to: URL(fileURLWithPath: directory.path("file")))
+    let outside = directory.path("outside")
+    let linked = directory.path("linked")
+    try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(atPath: linked, withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: linked + "/bodies", withDestinationPath: outside)
+    for path in ["", directory.path("file"), directory.path("file/below"), "/proc/none/cache", linked] {
+      let error = #expect(throws: CacheError.self, "\(path)") {
+        try DiskStore.open(directory: path, capacity: 1 << 24)
+      }
+      #expect(error?.code == .unavailable, "\(path)")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: outside).isEmpty)
+  }
+
+  @Test("when the directory vanishes nothing crashes, and storing makes it again")
+  func vanished() async throws {
+    let fixture = try Fixture()
+    try await fixture.store.put(try record("/a"), bytes(100_000))
+    let variant = try #require(try fixture.store.read(key("/a")).first)
+    let open = try variant.body.open()
+    let writer = try await fixture.store.write(try record("/w"), variantLimit: 8)
+    try await writer.append(BodyBytes(bytes(300_000)))
+    let before = fixture.store.generation(of: key("/a").hash)
+    try FileManager.default.removeItem(atPath: fixture.directory.path("cache"))
+    #expect(try await open.read(0..<100_000).array == bytes(100_000))
+    #expect(throws: CacheError.self) { _ = try variant.body.open() }
+    await #expect(throws: CacheError.self) { try await writer.commit(trailers: [:]) }
+    _ = fixture.store.usage
+    _ = try? await fixture.store.put(try record("/b"), bytes(100_000))
+    try await fixture.store.put(try record("/c"), bytes(100_000))
+    #expect(try await fixture.store.body(key("/c")) == bytes(100_000))
+    #expect(try fixture.store.read(key("/a")).isEmpty)
+    #expect(fixture.store.generation(of: key("/a").hash) > before)
+    #expect(try await fixture.store.verify(repair: false).isSound)
+  }
+}

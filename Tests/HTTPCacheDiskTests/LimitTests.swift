@@ -1,0 +1,150 @@
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPCacheTesting
+import HTTPTypes
+import Testing
+
+@Suite struct LimitTests {
+  /// Bytes that all files and folders of the directory take.
+  private func taken(_ fixture: Fixture) throws -> Int64 {
+    let root = fixture.directory.path("cache")
+    return try FileManager.default.subpathsOfDirectory(atPath: root).reduce(0) { sum, name in
+      var status = stat()
+      guard lstat(root + "/" + name, &status) == 0 else { return sum }
+      return sum + Int64(status.st_blocks) * 512
+    }
+  }
+
+  @Test("the capacity holds for bodies of all sizes, and what is told is what is taken")
+  func capacity() async throws {
+    let capacity: Int64 = 4 << 20
+    let fixture = try Fixture(capacity: capacity, largestEntry: 1 << 20)
+    for index in 0..<300 {
+      let size = [200, 9_000, 40_000, 300_000][index % 4]
+      _ = try fixture.store.read(key("/\(index)"))
+      try await fixture.store.put(try record("/\(index)"), bytes(size, seed: UInt64(index + 1)))
+      guard index % 20 == 0 else { continue }
+      let usage = fixture.store.usage
+      #expect(usage.diskBytes <= capacity + 4 << 20)
+      #expect(try taken(fixture) <= capacity + 4 << 20)
+    }
+    await fixture.store.flush()
+    let usage = fixture.store.usage
+    let taken = try taken(fixture)
+    #expect(usage.diskBytes <= capacity)
+    #expect(taken <= capacity + 64 << 10)
+    #expect(abs(usage.diskBytes - taken) <= 64 << 10, "told \(usage.diskBytes), taken \(taken)")
+    #expect(usage.diskEntries > 5)
+    #expect(try await fixture.store.counts().evictions > 50)
+    #expect(try await fixture.store.verify(repair: false).isSound)
+  }
+
+  @Test("a small capacity evicts at once, down to nothing")
+  func setCapacity() async throws {
+    let fixture = try Fixture()
+    for index in 0..<100 { try await fixture.store.put(try record("/\(index)"), bytes(20_000)) }
+    try await fixture.store.setCapacity(memory: nil, disk: 1 << 20)
+    #expect(fixture.store.usage.diskCapacity == 1 << 20)
+    await fixture.store.flush()
+    #expect(fixture.store.usage.diskBytes <= 1 << 20)
+    #expect(fixture.store.usage.diskEntries > 10)
+    try await fixture.store.setCapacity(memory: nil, disk: 0)
+    #expect(fixture.store.usage.diskEntries == 0)
+    #expect(try fixture.directory.bodyFiles().isEmpty)
+    await #expect(throws: CacheError.self) { try await fixture.store.put(try record("/a"), [1]) }
+  }
+
+  @Test("what is larger than the largest entry is refused, announced or not, and leaves nothing")
+  func largestEntry() async throws {
+    let fixture = try Fixture(capacity: 64 << 20, largestEntry: 500_000)
+    let error = await #expect(throws: CacheError.self) {
+      _ = try await fixture.store.write(try record("/a", bodyLength: 500_001), variantLimit: 8)
+    }
+    #expect(error?.code == .tooLarge)
+    let late = await #expect(throws: CacheError.self) {
+      try await fixture.store.put(try record("/a"), bytes(500_001))
+    }
+    #expect(late?.code == .tooLarge)
+    try await until { try fixture.directory.bodyFiles().isEmpty }
+    try await fixture.store.put(try record("/a", bodyLength: 500_000), bytes(500_000))
+  }
+
+  @Test("what is being written counts until it ends")
+  func reservations() async throws {
+    let fixture = try Fixture()
+    let before = fixture.store.usage.diskBytes
+    let writer = try await fixture.store.write(try record("/a"), variantLimit: 8)
+    try await writer.append(BodyBytes(bytes(1_000_000)))
+    #expect(fixture.store.usage.diskBytes >= before + 1_000_000)
+    writer.abandon()
+    #expect(fixture.store.usage.diskBytes < before + 1_000_000)
+  }
+
+  @Test("what was used stays when what was not used has to go")
+  func usedStays() async throws {
+    let fixture = try Fixture(capacity: 2 << 20)
+    for index in 0..<30 { try await fixture.store.put(try record("/\(index)"), bytes(40_000)) }
+    for _ in 0..<10 { for index in 0..<5 { _ = try fixture.store.read(key("/\(index)")) } }
+    for index in 100..<160 { try await fixture.store.put(try record("/\(index)"), bytes(40_000)) }
+    for index in 0..<5 { #expect(try fixture.store.read(key("/\(index)")).count == 1) }
+    #expect(fixture.store.usage.diskEntries < 60)
+  }
+
+  @Test("uses are told of by time, without a write for each")
+  func lastUsed() async throws {
+    let fixture = try Fixture()
+    for index in 0..<3 { try await fixture.store.put(try record("/\(index)"), [1]) }
+    fixture.clock.advance(by: 100)
+    _ = try fixture.store.read(key("/1"))
+    let page = try await fixture.store.entries(.all, after: nil, limit: 10)
+    #expect(page.entries.map(\.lastUsed.seconds) == [1_800_000_000, 1_800_000_100, 1_800_000_000])
+    let cut = Timestamp(seconds: 1_800_000_050)
+    #expect(try await fixture.store.remove(.unusedSince(cut)) == 2)
+    #expect(try fixture.store.read(key("/1")).count == 1)
+  }
+
+  @Test("an entry tells where its body lies, a small one that it has no file")
+  func bodyPaths() async throws {
+    let fixture = try Fixture()
+    let large = try await fixture.store.put(try record("/large"), bytes(100_000))
+    let small = try await fixture.store.put(try record("/small"), [1])
+    let page = try await fixture.store.entries(.all, after: nil, limit: 10)
+    let path = try #require(page.entries.first?.bodyPath)
+    #expect(FileManager.default.contents(atPath: path).map { Array($0) } == bytes(100_000))
+    #expect(page.entries.last?.bodyPath == nil)
+    #expect(try fixture.store.bodyPath(of: large) == path)
+    #expect(try fixture.store.bodyPath(of: small) == nil)
+  }
+
+  @Test("thousands of entries are removed and invalidated, some hundred at a time")
+  func many() async throws {
+    let fixture = try Fixture()
+    let store = fixture.store
+    for index in 0..<700 {
+      try await store.put(
+        try record("/\(index % 2 == 0 ? "even" : "odd")/\(index)", groups: ["g\(index % 2)"]), [1])
+    }
+    #expect(try await store.invalidate(.prefix("https://example.com/even/")) == nil)
+    func marked(_ path: String) throws -> Bool? {
+      try store.read(key(path)).first?.record.response.isInvalidated
+    }
+    #expect(try marked("/even/0") == true)
+    #expect(try marked("/odd/1") == false)
+    try await store.put(try record("/even/0"), [2])
+    #expect(try marked("/even/0") == false, "what is stored later is not concerned")
+    await store.flush()
+    #expect(try marked("/even/2") == true)
+    let origin = "https://example.com"
+    #expect(try await store.invalidate(.group(origin: origin, name: "g1")) == nil)
+    #expect(try marked("/odd/1") == true)
+    #expect(try await store.invalidate(.group(origin: "https://other.com", name: "g0")) == 0)
+    #expect(try await store.invalidate(.storedBefore(Timestamp(seconds: .max))) == 700)
+    #expect(try await store.remove(.prefix("https://example.com/odd")) == 350)
+    #expect(try await store.remove(.group(origin: origin, name: "g0")) == 349)
+    #expect(try await store.remove(.all) == 1)
+    #expect(store.usage.diskEntries == 0)
+    #expect(try await store.verify(repair: false).isSound)
+  }
+}

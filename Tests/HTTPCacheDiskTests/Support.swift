@@ -1,0 +1,131 @@
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPCacheTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+/// A directory of a test's own, removed when the test lets go of it.
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    path =
+      FileManager.default.temporaryDirectory
+      .appendingPathComponent("httpcache-disk-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// A path below it.
+  func path(_ name: String) -> String { path + "/" + name }
+
+  /// The paths of all body files, below `bodies`.
+  func bodyFiles() throws -> [String] {
+    let bodies = path("cache/bodies")
+    return try FileManager.default.subpathsOfDirectory(atPath: bodies).filter {
+      $0.contains("/")
+    }.sorted()
+  }
+}
+
+/// A store in a directory of its own with a clock that stands still.
+struct Fixture {
+  let directory: TemporaryDirectory
+  let clock: ManualClock
+  let store: DiskStore
+
+  init(
+    capacity: Int64 = 64 << 20, largestEntry: Int64? = nil, durability: Durability = .relaxed,
+    verification: Verification = .firstRead
+  ) throws {
+    directory = try TemporaryDirectory()
+    clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
+    store = try DiskStore.open(
+      directory: directory.path("cache"), capacity: capacity, largestEntry: largestEntry,
+      durability: durability, verification: verification, clock: clock)
+  }
+
+  /// A further store on the same directory, as another process would have it.
+  func other(verification: Verification = .firstRead) throws -> DiskStore {
+    try DiskStore.open(
+      directory: directory.path("cache"), capacity: 64 << 20, verification: verification,
+      clock: clock)
+  }
+}
+
+func key(_ path: String, partition: String = "", mode: CacheMode = .private) -> CacheKey {
+  CacheKey(mode: mode, partition: partition, target: "https://example.com" + path)
+}
+
+func record(
+  _ path: String, partition: String = "", language: String? = nil, groups: [String] = [],
+  bodyLength: Int64? = nil, storedRanges: [Range<Int64>]? = nil, isPinned: Bool = false,
+  isMemoryOnly: Bool = false
+) throws -> CacheRecord {
+  var head = HTTPResponse(status: .ok)
+  head.headerFields[.contentType] = "text/plain"
+  head.headerFields.append(
+    HTTPField(name: try #require(HTTPField.Name("X-Two")), value: "one"))
+  head.headerFields.append(
+    HTTPField(name: try #require(HTTPField.Name("x-two")), value: "two"))
+  let nominated = language.map {
+    [NominatedField(name: .acceptLanguage, value: .text($0))]
+  }
+  return CacheRecord(
+    key: key(path, partition: partition),
+    response: StoredResponse(
+      requestMethod: .get, nominated: nominated ?? [], head: head,
+      requestTime: Timestamp(seconds: 1_800_000_000), responseTime: Timestamp(seconds: 1_800_000_001),
+      facts: ReuseFacts(freshnessLifetime: 60, lifetimeSource: .maxAge, correctedInitialAge: 1)),
+    bodyLength: bodyLength, storedRanges: storedRanges, groups: groups, userInfo: [1, 2, 3],
+    isPinned: isPinned, isMemoryOnly: isMemoryOnly)
+}
+
+/// Bytes that differ from block to block.
+func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+  var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+  var words: [UInt64] = []
+  words.reserveCapacity(count / 8 + 1)
+  for _ in 0...count / 8 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    words.append(state)
+  }
+  return words.withUnsafeBytes { Array($0[..<count]) }
+}
+
+extension DiskStore {
+  /// Stores a body in pieces.
+  @discardableResult
+  func put(
+    _ record: CacheRecord, _ body: [UInt8], pieces: Int = 64 << 10, variantLimit: Int = 32
+  ) async throws -> CacheRecord {
+    let writer = try await write(record, variantLimit: variantLimit)
+    var start = 0
+    while start < body.count {
+      let end = min(body.count, start + pieces)
+      try await writer.append(BodyBytes(body[start..<end]))
+      start = end
+    }
+    return try await writer.commit(trailers: [:])
+  }
+
+  /// The whole body of the only variant of a key; nil if there is none.
+  func body(_ key: CacheKey) async throws -> [UInt8]? {
+    guard let variant = try read(key).first else { return nil }
+    let reader = try variant.body.open()
+    return try await reader.read(0..<(reader.length ?? 0)).array
+  }
+}
+
+/// Counts up.
+final class Counter: Sendable {
+  private let value = Atomic<Int>(0)
+
+  func next() -> Int { value.add(1, ordering: .relaxed).newValue }
+}

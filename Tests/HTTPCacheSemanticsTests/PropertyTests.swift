@@ -1,0 +1,221 @@
+import HTTPCacheSemantics
+import HTTPTypes
+import Testing
+
+/// A generator with a seed, so that a failure can be repeated.
+struct Seeded: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+@Suite struct PropertyTests {
+  private static let names = [
+    "Cache-Control", "Age", "Date", "Expires", "Last-Modified", "ETag", "Vary", "Pragma",
+    "CDN-Cache-Control", "Connection", "If-None-Match", "If-Modified-Since", "Range", "If-Range",
+    "Accept-Encoding", "Accept-Language", "Accept", "Cookie", "Location", "Content-Location",
+    "Cache-Status", "Content-Length", "Content-Encoding",
+  ]
+
+  private static let pieces = [
+    "max-age", "s-maxage", "no-cache", "private", "must-revalidate", "stale-while-revalidate",
+    "stale-if-error", "min-fresh", "max-stale", "=", ",", ", ", "\"", "\\", ";", "q=0.5", "q=1.000",
+    ";q=", "*", "W/", "W/\"", "\"abc\"", "0", "1", "3600", "-1", "9223372036854775808", "99999999999",
+    "1.5", " ", "\t", "bytes=", "0-", "-5", "1-2", "Sun, 06 Nov 1994 08:49:37 GMT",
+    "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Fri, 06 Nov 2020 11:00:00 GMT",
+    "gzip", "br", "en", "DE", "Foo", "foo", "http://example.com/", "/../a", "%7e", "?", "#", "//", "@",
+    ":80", "[::1]", "(", ")", "ü", "\u{80}", "hit", "fwd=miss", "ttl=5",
+  ]
+
+  private static func octets(_ random: inout Seeded) -> [UInt8] {
+    var octets: [UInt8] = []
+    for _ in 0..<Int.random(in: 0...8, using: &random) {
+      if Int.random(in: 0..<10, using: &random) == 0 {
+        octets.append(UInt8.random(in: .min ... .max, using: &random))
+      } else {
+        octets += Array(pieces.randomElement(using: &random, orElse: "").utf8)
+      }
+    }
+    return octets
+  }
+
+  private static func fields(_ random: inout Seeded) throws -> HTTPFields {
+    var fields = HTTPFields()
+    for _ in 0..<Int.random(in: 0...10, using: &random) {
+      let name = try #require(HTTPField.Name(names.randomElement(using: &random, orElse: "A")))
+      fields.append(HTTPField(name: name, lenientValue: octets(&random)))
+    }
+    return fields
+  }
+
+  private static func time(_ random: inout Seeded) -> Timestamp {
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0: Timestamp(seconds: .max)
+    case 1: Timestamp(seconds: .min)
+    case 2: Timestamp(seconds: Int64.random(in: .min ... .max, using: &random))
+    default: today.adding(Int64.random(in: -10_000...10_000, using: &random))
+    }
+  }
+
+  @Test("Whatever arrives, no rule traps, and what is fresh is younger than its lifetime")
+  func nothingTraps() throws {
+    var random = Seeded(seed: 9111)
+    var storedCount = 0
+    for _ in 0..<4_000 {
+      let rules = CacheRules(
+        mode: Bool.random(using: &random) ? .private : .shared,
+        targetedFields: Bool.random(using: &random) ? ["CDN-Cache-Control"] : [],
+        normalizesVary: Bool.random(using: &random))
+      let method = [HTTPRequest.Method.get, .head, .post, .put].randomElement(
+        using: &random, orElse: .get)
+      let request = HTTPRequest(
+        method: method, scheme: "https", authority: "example.com",
+        path: "/" + String(decoding: Self.octets(&random), as: UTF8.self),
+        headerFields: try Self.fields(&random))
+      let response = HTTPResponse(
+        status: .init(code: [200, 206, 304, 404, 500, 599].randomElement(using: &random, orElse: 200)),
+        headerFields: try Self.fields(&random))
+      let times = [Self.time(&random), Self.time(&random), Self.time(&random)]
+      _ = Invalidation.targets(request: request, response: response)
+      _ = FieldHygiene.forwardable(response.headerFields)
+      _ = CacheStatus.list(in: response.headerFields)
+      _ = CacheExplanation.storage(
+        request: request, response: response, rules: rules, now: times[1])
+      let making = StoredResponse.make(
+        request: request, response: response, requestTime: times[0], responseTime: times[1],
+        isDecoded: Bool.random(using: &random), rules: rules, digest: reversing)
+      guard case .made(let kept) = making else { continue }
+      storedCount += 1
+      #expect(kept.facts.freshnessLifetime >= 0)
+      #expect(Age.current(kept, now: times[2]) >= 0)
+      try use(kept, for: request, response: response, rules: rules, now: times[2], &random)
+    }
+    #expect(storedCount > 2_000)
+  }
+
+  private func use(
+    _ kept: StoredResponse, for request: HTTPRequest, response: HTTPResponse, rules: CacheRules,
+    now: Timestamp, _ random: inout Seeded
+  ) throws {
+    // A response always matches the very request that it answered.
+    #expect(Vary.matches(kept, request: request, rules: rules, digest: reversing))
+    let other = HTTPRequest(
+      method: .get, scheme: "https", authority: "example.com", path: "/",
+      headerFields: try Self.fields(&random))
+    let directives = RequestDirectives(other.headerFields)
+    let policy = [
+      CachePolicy.standard, .revalidate, .cacheElseNetwork, .cacheOnly, .networkElseCache(maxStale: 5),
+    ].randomElement(using: &random, orElse: .standard)
+    _ = Vary.select(among: [kept, kept], for: other, rules: rules, digest: reversing)
+    let decision = Reuse.decide(
+      stored: kept, request: other, directives: directives, policy: policy, rules: rules, now: now)
+    switch decision {
+    case .fresh(let age, let lifetime): #expect(age < lifetime)
+    case .stale(_, let age, let lifetime): #expect(age >= lifetime)
+    case .validate, .miss: #expect(policy != .cacheOnly && !directives.onlyIfCached)
+    case .unsatisfiable: #expect(policy == .cacheOnly || directives.onlyIfCached)
+    }
+    _ = Reuse.afterFailure(
+      stored: kept, request: other, directives: directives, policy: policy, rules: rules, now: now,
+      failure: .unreachable)
+    _ = Validation.request(other, validating: [kept], policy: policy)
+    _ = Preconditions.evaluate(other, stored: kept, now: now)
+    if case .partial(let ranges) = RangeRequest.evaluate(other, stored: kept, length: 100) {
+      for range in ranges {
+        #expect(range.lowerBound >= 0 && range.upperBound <= 100 && !range.isEmpty)
+      }
+    }
+    _ = Freshening.decide(notModified: response, candidates: [kept, kept])
+    let updated = Freshening.updated(
+      kept, with: HTTPResponse(status: .notModified, headerFields: other.headerFields),
+      requestTime: now, responseTime: now, rules: rules, validating: request, digest: reversing)
+    #expect(updated.facts.freshnessLifetime >= 0)
+    _ = Freshening.updatedByHead(
+      kept, with: response, requestTime: now, responseTime: now, rules: rules)
+    #expect(
+      CacheExplanation.reuse(
+        request: other, variants: [kept], policy: policy, rules: rules, now: now, digest: reversing
+      ).decision != nil)
+  }
+
+  @Test("§4.1 Normalising a nominated value twice is the same as once")
+  func normalisingTwice() throws {
+    var random = Seeded(seed: 41)
+    let names = ["Accept-Encoding", "Accept-Language", "Accept", "Foo"]
+    for _ in 0..<4_000 {
+      let name = try #require(HTTPField.Name(names.randomElement(using: &random, orElse: "Foo")))
+      let octets = Self.octets(&random).filter { $0 < 0x80 }
+      func request(_ value: [UInt8]) -> HTTPRequest {
+        HTTPRequest(
+          method: .get, scheme: "https", authority: "a.b", path: "/",
+          headerFields: HTTPFields([HTTPField(name: name, value: value)]))
+      }
+      func nominated(_ request: HTTPRequest) -> NominationResult {
+        Vary.nominated(
+          by: HTTPResponse(status: .ok, headerFields: [.vary: name.rawName]), in: request,
+          rules: privateRules, digest: reversing)
+      }
+      let once = nominated(request(octets))
+      guard case .fields(let fields) = once, case .text(let text) = fields.first?.value else {
+        Issue.record("no text for \(octets)")
+        continue
+      }
+      #expect(nominated(request(Array(text.utf8))) == once)
+    }
+  }
+
+  @Test("RFC 9211 Writing a member and parsing it returns the same member")
+  func cacheStatusRoundTrip() throws {
+    var random = Seeded(seed: 9211)
+    let texts = ["a", "Example Cache", "x\"y\\", "", "1a", "*", "a:b/c", "#(),;=?"]
+    for _ in 0..<2_000 {
+      let status = CacheStatus(
+        name: texts.randomElement(using: &random, orElse: "a"), hit: Bool.random(using: &random),
+        fwd: Bool.random(using: &random) ? CacheStatus.Forward.allCases.randomElement() : nil,
+        fwdStatus: Bool.random(using: &random) ? Int.random(in: 100...599, using: &random) : nil,
+        ttl: Bool.random(using: &random)
+          ? Int64.random(in: -999_999_999_999_999...999_999_999_999_999, using: &random) : nil,
+        stored: Bool.random(using: &random) ? Bool.random(using: &random) : nil,
+        collapsed: Bool.random(using: &random) ? Bool.random(using: &random) : nil,
+        key: Bool.random(using: &random) ? texts.randomElement(using: &random, orElse: "k") : nil,
+        detail: Bool.random(using: &random) ? texts.randomElement(using: &random, orElse: "d") : nil)
+      var fields = HTTPFields()
+      CacheStatus.appended(status, to: &fields)
+      #expect(CacheStatus.list(in: fields) == [status])
+    }
+  }
+
+  @Test("RFC 3986 §6.2.2 The quick way to a key and the long one lead to the same target")
+  func targets() {
+    var random = Seeded(seed: 3986)
+    let authorities = ["example.com", "EXAMPLE.com", "a.b:80", "a.b:443", "a.b:8080", "a.b:", "a_b"]
+    let pieces = ["/", "a", ".", "..", "%7e", "%2F", "?", "#", "//", "=", "&", "~", "/.", "/..", "é"]
+    for _ in 0..<4_000 {
+      let authority = authorities.randomElement(using: &random, orElse: "a.b")
+      var path = "/"
+      for _ in 0..<Int.random(in: 0...8, using: &random) {
+        path += pieces.randomElement(using: &random, orElse: "a")
+      }
+      let scheme = Bool.random(using: &random) ? "http" : "https"
+      let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path)
+      let target = CacheKey.target(of: request)
+      #expect(target == TargetURI.normalized(scheme + "://" + authority + path))
+      #expect(target.flatMap { TargetURI.normalized($0) } == target)
+    }
+  }
+}
+
+extension Array {
+  /// A random element, or another one where there is none.
+  func randomElement(using random: inout Seeded, orElse other: Element) -> Element {
+    randomElement(using: &random) ?? other
+  }
+}

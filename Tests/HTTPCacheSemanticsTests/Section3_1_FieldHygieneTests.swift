@@ -1,0 +1,84 @@
+import HTTPCacheSemantics
+import HTTPTypes
+import Testing
+
+@Suite struct Section3_1_FieldHygieneTests {
+  @Test("§3.1 Connection and what it lists are not stored, everything unknown is")
+  func connection() throws {
+    let stored = FieldHygiene.storable(
+      try response(200, ["Connection": "A, b", "a": "1", "B": "2", "c": "3", "Set-Cookie": "x=y"]),
+      rules: privateRules)
+    #expect(try stored.headerFields == fields(["c": "3", "Set-Cookie": "x=y"]))
+  }
+
+  @Test(
+    "§3.1 Fields of one connection or one proxy are not stored",
+    arguments: [
+      "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
+      "Proxy-Connection", "TE", "Transfer-Encoding", "Upgrade",
+    ])
+  func hopByHop(name: String) throws {
+    let head = HTTPResponse(
+      status: .ok,
+      headerFields: [try #require(HTTPField.Name(name)): "x", .contentLength: "1"])
+    #expect(
+      FieldHygiene.storable(head, rules: privateRules).headerFields == [.contentLength: "1"])
+    #expect(FieldHygiene.forwardable(head.headerFields) == [.contentLength: "1"])
+  }
+
+  @Test("§5.2.2.4 The fields of a qualified no-cache are not stored by any cache")
+  func qualifiedNoCache() throws {
+    let head = try response(
+      200, ["Cache-Control": "no-cache=\"a, B\"", "a": "1", "b": "2", "c": "3"])
+    for rules in [privateRules, sharedRules] {
+      let names = FieldHygiene.storable(head, rules: rules).headerFields.map(\.name.rawName)
+      #expect(names == ["Cache-Control", "c"])
+    }
+  }
+
+  @Test("§5.2.2.7 The fields of a qualified private are not stored by a shared cache")
+  func qualifiedPrivate() throws {
+    let head = try response(200, ["Cache-Control": "private=\"a\"", "a": "1", "b": "2"])
+    #expect(FieldHygiene.storable(head, rules: privateRules) == head)
+    #expect(
+      FieldHygiene.storable(head, rules: sharedRules).headerFields.map(\.name.rawName)
+        == ["Cache-Control", "b"])
+  }
+
+  @Test("DESIGN §4 What describes coded octets is dropped with the coding; the entity tag stays")
+  func decoded() throws {
+    let stored = try stored(
+      200,
+      [
+        "Content-Encoding": "gzip", "Content-Length": "10", "Content-Digest": "sha-256=:AA==:",
+        "Repr-Digest": "sha-256=:AA==:", "ETag": "\"1\"",
+      ], isDecoded: true)
+    #expect(stored.head.headerFields.map(\.name) == [.eTag, .date])
+    #expect(stored.isDecoded)
+  }
+
+  @Test("RFC 9110 §6.6.1 A missing or invalid Date becomes the time of arrival")
+  func date() throws {
+    #expect(try stored(200, ["Date": "yesterday"]).head.headerFields[.date] == today.httpDate)
+    #expect(try stored(200).head.headerFields[.date] == "Fri, 06 Nov 2020 12:00:00 GMT")
+    let said = "Fri, 06 Nov 2020 11:00:00 GMT"
+    #expect(try stored(200, ["Date": said]).head.headerFields[.date] == said)
+  }
+
+  @Test("§7.3 Request fields reach the store only where Vary names them, secret ones as digests")
+  func requestFields() throws {
+    let request = try get(["Cookie": "a=b", "Authorization": "Basic x", "Foo": "1", "Bar": "2"])
+    let stored = try stored(200, ["Vary": "Cookie, Foo, authorization"], to: request)
+    #expect(
+      stored.nominated == [
+        NominatedField(name: .cookie, value: .digest(Array("b=a".utf8))),
+        NominatedField(name: try #require(HTTPField.Name("foo")), value: .text("1")),
+        NominatedField(name: .authorization, value: .digest(Array("x cisaB".utf8))),
+      ])
+    #expect(stored.answeredAuthorized)
+    let refused = StoredResponse.make(
+      request: request, response: try response(200, ["Vary": "Cookie"]), requestTime: today,
+      responseTime: today, isDecoded: false, rules: privateRules, digest: { _ in nil })
+    #expect(refused == .refused(.varySecret(.cookie)))
+  }
+}

@@ -1,0 +1,96 @@
+import HTTPCacheSemantics
+import HTTPTypes
+import Testing
+
+@Suite struct Section4_3_2_PreconditionTests {
+  private func isNotModified(
+    _ kept: StoredResponse, _ pairs: KeyValuePairs<String, String>,
+    method: HTTPRequest.Method = .get
+  ) throws -> Bool {
+    let result = Preconditions.evaluate(try get(method: method, pairs), stored: kept, now: today)
+    if case .notModified = result { return true }
+    #expect(result == .proceed)
+    return false
+  }
+
+  @Test("RFC 9110 §13.1.2 If-None-Match compares weakly, in lists and for *")
+  func noneMatch() throws {
+    let kept = try stored(200, ["ETag": "\"abc\""])
+    for value in ["\"abc\"", "W/\"abc\"", "\"1\", \"abc\",\"2\"", "\"1\" , W/\"abc\"", "*", ", \"abc\""] {
+      #expect(try isNotModified(kept, ["If-None-Match": value]))
+    }
+    for value in ["\"abd\"", "abc", "w/\"abc\"", "\"abc", "\"1\", *", "", "W\"abc\""] {
+      #expect(try !isNotModified(kept, ["If-None-Match": value]))
+    }
+    #expect(try isNotModified(kept, ["If-None-Match": "\"1\"", "if-none-match": "\"abc\""]))
+    #expect(try isNotModified(kept, ["If-None-Match": "\"abc\""], method: .head))
+    #expect(try !isNotModified(stored(200), ["If-None-Match": "\"abc\""]))
+    #expect(try isNotModified(stored(200, ["ETag": "W/\"a,b\""]), ["If-None-Match": "\"a,b\""]))
+  }
+
+  @Test("RFC 9110 §13.1.3 If-Modified-Since is met by an earlier or equal date")
+  func modifiedSince() throws {
+    let kept = try stored(200, ["Last-Modified": "Fri, 06 Nov 2020 10:00:00 GMT"])
+    #expect(try isNotModified(kept, ["If-Modified-Since": "Fri, 06 Nov 2020 10:00:00 GMT"]))
+    #expect(try isNotModified(kept, ["If-Modified-Since": "Friday, 06-Nov-20 10:00:01 GMT"]))
+    #expect(try !isNotModified(kept, ["If-Modified-Since": "Fri, 06 Nov 2020 09:59:59 GMT"]))
+    #expect(try !isNotModified(kept, ["If-Modified-Since": "tomorrow"]))
+  }
+
+  @Test("§4.3.2 Without Last-Modified the Date is compared")
+  func withoutLastModified() throws {
+    let kept = try stored(200, ["Date": "Fri, 06 Nov 2020 11:00:00 GMT"])
+    #expect(try isNotModified(kept, ["If-Modified-Since": "Fri, 06 Nov 2020 11:00:00 GMT"]))
+    #expect(try !isNotModified(kept, ["If-Modified-Since": "Fri, 06 Nov 2020 10:59:59 GMT"]))
+  }
+
+  @Test("RFC 9110 §13.2.2 If-None-Match goes before If-Modified-Since")
+  func precedence() throws {
+    let kept = try stored(
+      200, ["ETag": "\"abc\"", "Last-Modified": "Fri, 06 Nov 2020 10:00:00 GMT"])
+    #expect(
+      try isNotModified(
+        kept,
+        ["If-None-Match": "\"abc\"", "If-Modified-Since": "Fri, 06 Nov 2020 09:00:00 GMT"]))
+    #expect(
+      try !isNotModified(
+        kept,
+        ["If-None-Match": "\"1\"", "If-Modified-Since": "Fri, 06 Nov 2020 11:00:00 GMT"]))
+  }
+
+  @Test("§4.3.2 Conditions for the origin are forwarded; those on other statuses are ignored")
+  func applicable() throws {
+    let kept = try stored(404, ["ETag": "\"abc\""])
+    #expect(try !isNotModified(kept, ["If-None-Match": "\"abc\""]))
+    #expect(
+      try Preconditions.evaluate(get(["If-Match": "*"]), stored: kept, now: today)
+        == .forward(.ifMatch))
+    #expect(
+      try Preconditions.evaluate(
+        get(["If-None-Match": "*", "If-Unmodified-Since": "x"]), stored: kept, now: today)
+        == .forward(.ifUnmodifiedSince))
+  }
+
+  @Test("RFC 9110 §15.4.5 The 304 has the fields that guide caches, and the age")
+  func head() throws {
+    let kept = try stored(
+      200,
+      [
+        "Date": "Fri, 06 Nov 2020 11:59:00 GMT", "ETag": "\"1\"", "Cache-Control": "max-age=600",
+        "Vary": "Foo", "Content-Location": "/x", "Expires": "0", "Content-Type": "text/plain",
+        "Content-Length": "5", "Last-Modified": "Fri, 06 Nov 2020 10:00:00 GMT",
+      ])
+    let result = Preconditions.evaluate(
+      try get(["If-None-Match": "\"1\""]), stored: kept, now: today.adding(5))
+    #expect(
+      result
+        == .notModified(
+          try response(
+            304,
+            [
+              "Date": "Fri, 06 Nov 2020 11:59:00 GMT", "ETag": "\"1\"",
+              "Cache-Control": "max-age=600", "Vary": "Foo", "Content-Location": "/x",
+              "Expires": "0", "Age": "65",
+            ])))
+  }
+}

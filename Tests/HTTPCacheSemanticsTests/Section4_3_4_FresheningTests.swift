@@ -1,0 +1,195 @@
+import HTTPCacheSemantics
+import HTTPTypes
+import Testing
+
+@Suite struct Section4_3_4_FresheningTests {
+  private let early = "Fri, 06 Nov 2020 10:00:00 GMT"
+  private let late = "Fri, 06 Nov 2020 11:00:00 GMT"
+
+  private func decision(
+    _ pairs: KeyValuePairs<String, String>, _ candidates: [StoredResponse]
+  ) throws -> FresheningDecision {
+    Freshening.decide(notModified: try response(304, pairs), candidates: candidates)
+  }
+
+  @Test("§4.3.4 A strong tag identifies all that have it, and nothing else will do")
+  func strong() throws {
+    let candidates = [
+      try stored(200, ["ETag": "\"1\""]), try stored(200, ["ETag": "\"2\""]),
+      try stored(200, ["ETag": "\"1\""]), try stored(200, ["ETag": "W/\"1\""]),
+    ]
+    #expect(try decision(["ETag": "\"1\""], candidates) == .freshen([0, 2]))
+    #expect(try decision(["ETag": "\"3\""], candidates) == .noMatch)
+    #expect(
+      try decision(
+        ["ETag": "\"3\"", "Last-Modified": early], [stored(200, ["Last-Modified": early])])
+        == .noMatch)
+  }
+
+  @Test("§4.3.4 Weak validators identify the most recent match")
+  func weak() throws {
+    let candidates = [
+      try stored(200, ["ETag": "W/\"1\"", "Date": early]),
+      try stored(200, ["ETag": "\"1\"", "Date": late]),
+      try stored(200, ["Last-Modified": early, "Date": early]),
+    ]
+    #expect(try decision(["ETag": "W/\"1\""], candidates) == .freshen([1]))
+    #expect(try decision(["Last-Modified": early], candidates) == .freshen([2]))
+    #expect(try decision(["Last-Modified": late], candidates) == .noMatch)
+    #expect(
+      try decision(
+        ["ETag": "W/\"2\"", "Last-Modified": early],
+        [stored(200, ["ETag": "W/\"1\"", "Last-Modified": early])]) == .noMatch)
+  }
+
+  @Test("§4.3.4 A 304 without validator means a single candidate")
+  func none() throws {
+    #expect(try decision([:], [stored(200)]) == .freshen([0]))
+    #expect(try decision([:], [stored(200), stored(200)]) == .noMatch)
+    #expect(try decision([:], [stored(200, ["ETag": "\"1\""])]) == .freshen([0]))
+    #expect(try decision([:], []) == .noMatch)
+  }
+
+  private func updated(
+    _ kept: StoredResponse, _ pairs: KeyValuePairs<String, String>, after seconds: Int64 = 100,
+    rules: CacheRules = privateRules, request: HTTPRequest? = nil
+  ) throws -> StoredResponse {
+    let time = today.adding(seconds)
+    return Freshening.updated(
+      kept, with: try response(304, pairs), requestTime: time, responseTime: time, rules: rules,
+      validating: request, digest: reversing)
+  }
+
+  @Test("§3.2 Fields of the 304 replace stored ones, others stay")
+  func fieldsReplaced() throws {
+    let kept = try stored(
+      200,
+      [
+        "ETag": "\"1\"", "Cache-Control": "max-age=1", "A": "1", "a": "2", "B": "1",
+        "Content-Type": "text/plain",
+      ])
+    let fresh = try updated(
+      kept, ["ETag": "\"1\"", "Cache-Control": "max-age=3600", "A": "3", "Content-Type": "x/y"])
+    let fields = fresh.head.headerFields
+    #expect(fresh.head.status == .ok)
+    #expect(fields[.cacheControl] == "max-age=3600")
+    #expect(fields[values: try #require(HTTPField.Name("A"))] == ["3"])
+    #expect(fields[values: try #require(HTTPField.Name("B"))] == ["1"])
+    #expect(fields[.contentType] == "x/y")
+    #expect(try decide(fresh, after: 60) == .fresh(age: 60, lifetime: 3600))
+  }
+
+  @Test("§3.2 What the stored body depends on is not replaced")
+  func fieldsKept() throws {
+    let kept = try stored(
+      200,
+      ["Content-Length": "36", "Content-Encoding": "gzip", "Content-Digest": "sha-256=:AA==:"])
+    let fresh = try updated(
+      kept,
+      [
+        "Content-Length": "10", "Content-Encoding": "br", "Content-Digest": "sha-256=:BB==:",
+        "Content-Range": "bytes 0-1/2", "Connection": "x", "X": "1", "Keep-Alive": "1",
+      ])
+    let names = fresh.head.headerFields.map(\.name.rawName)
+    #expect(fresh.head.headerFields[.contentLength] == "36")
+    #expect(fresh.head.headerFields[.contentEncoding] == "gzip")
+    #expect(Set(names) == ["Content-Length", "Content-Encoding", "Content-Digest", "Date"])
+  }
+
+  @Test("§4.2.3 Age and Date of the first response do not outlive the validation")
+  func ageAndDate() throws {
+    let kept = try stored(
+      200, ["Cache-Control": "max-age=60", "Age": "50", "Date": early, "ETag": "\"1\""])
+    let fresh = try updated(kept, ["ETag": "\"1\""])
+    #expect(fresh.head.headerFields[.age] == nil)
+    #expect(fresh.head.headerFields[.date] == today.adding(100).httpDate)
+    #expect(Age.current(fresh, now: today.adding(101)) == 1)
+    let aged = try updated(kept, ["ETag": "\"1\"", "Age": "7"])
+    #expect(Age.current(aged, now: today.adding(101)) == 8)
+  }
+
+  @Test("§4.4 A validation clears the mark of an invalidation")
+  func invalidation() throws {
+    var kept = try stored(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+    kept.isInvalidated = true
+    #expect(try updated(kept, ["ETag": "\"1\""]).isInvalidated == false)
+  }
+
+  @Test("§5.2.2.5 A 304 that forbids storing leaves nothing that is reused without validation")
+  func forbidden() throws {
+    let kept = try stored(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+    #expect(try updated(kept, ["Cache-Control": "no-store"]).isInvalidated)
+    #expect(try updated(kept, ["Cache-Control": "private"]).isInvalidated == false)
+    #expect(try updated(kept, ["Cache-Control": "private"], rules: sharedRules).isInvalidated)
+  }
+
+  @Test("§4.1 A new Vary is nominated from the request, or forces validation where there is none")
+  func vary() throws {
+    let kept = try stored(
+      200, ["Vary": "Foo", "ETag": "\"1\"", "Cache-Control": "max-age=600"], to: get(["Foo": "1"]))
+    let same = try updated(kept, ["Vary": "foo"])
+    #expect(same.nominated == kept.nominated)
+    #expect(!same.isInvalidated)
+    let request = try get(["Foo": "1", "Bar": "2"])
+    let wider = try updated(kept, ["Vary": "Foo, Bar"], request: request)
+    #expect(wider.nominated.count == 2)
+    #expect(!wider.isInvalidated)
+    #expect(Vary.matches(wider, request: request, rules: privateRules, digest: reversing))
+    #expect(!Vary.matches(wider, request: try get(["Foo": "1"]), rules: privateRules, digest: reversing))
+    for value in ["Foo, Bar", "*"] {
+      let unknown = try updated(kept, ["Vary": value])
+      #expect(unknown.isInvalidated)
+      #expect(unknown.nominated == kept.nominated)
+      #expect(unknown.head.headerFields[.vary] == "Foo")
+    }
+    #expect(try updated(kept, ["Vary": ""]).nominated == kept.nominated)
+  }
+}
+
+@Suite struct Section4_3_5_HeadTests {
+  private func outcome(
+    _ kept: StoredResponse, _ pairs: KeyValuePairs<String, String>
+  ) throws -> HeadFreshening {
+    try outcome(kept, 200, pairs)
+  }
+
+  private func outcome(
+    _ kept: StoredResponse, _ status: Int, _ pairs: KeyValuePairs<String, String>
+  ) throws -> HeadFreshening {
+    Freshening.updatedByHead(
+      kept, with: try response(status, pairs), requestTime: today, responseTime: today,
+      rules: privateRules)
+  }
+
+  @Test("§4.3.5 A HEAD with the same validators and length updates a stored GET")
+  func update() throws {
+    let kept = try stored(
+      200, ["ETag": "\"1\"", "Content-Length": "5", "Cache-Control": "max-age=2", "A": "1"])
+    let result = try outcome(
+      kept, ["ETag": "\"1\"", "Content-Length": "5", "Cache-Control": "max-age=1000", "A": "2"])
+    guard case .update(let fresh) = result else {
+      Issue.record("not updated: \(result)")
+      return
+    }
+    #expect(fresh.facts.freshnessLifetime == 1000)
+    #expect(fresh.head.headerFields[values: try #require(HTTPField.Name("A"))] == ["2"])
+  }
+
+  @Test("§4.3.5 Another validator or length makes it stale")
+  func invalidate() throws {
+    let kept = try stored(200, ["ETag": "\"1\"", "Content-Length": "5"])
+    #expect(try outcome(kept, ["ETag": "\"2\""]) == .invalidate)
+    #expect(try outcome(kept, ["Last-Modified": "Fri, 06 Nov 2020 10:00:00 GMT"]) == .invalidate)
+    #expect(try outcome(kept, ["ETag": "\"1\"", "Content-Length": "6"]) == .invalidate)
+  }
+
+  @Test("§4.3.5 Statuses other than 200 say nothing; the wire length says nothing of a decoded body")
+  func unrelated() throws {
+    let kept = try stored(200, ["ETag": "\"1\"", "Content-Length": "5"], isDecoded: true)
+    #expect(try outcome(kept, 410, ["ETag": "\"1\""]) == .unrelated)
+    if case .update = try outcome(kept, ["ETag": "\"1\"", "Content-Length": "6"]) {
+    } else {
+      Issue.record("a decoded body was compared by its length")
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import HTTPCacheSemantics
+import HTTPTypes
+import Testing
+
+@Suite struct Section4_4_InvalidationTests {
+  private func targets(
+    _ method: HTTPRequest.Method, _ status: Int = 200, _ pairs: KeyValuePairs<String, String> = [:]
+  ) throws -> [String] {
+    Invalidation.targets(
+      request: try get("/a/b?c", method: method), response: try response(status, pairs)
+    ).map(\.target)
+  }
+
+  @Test("§4.4 Unsafe and unknown methods invalidate their target if they did not fail")
+  func methods() throws {
+    let unknown = try #require(HTTPRequest.Method("M-SEARCH"))
+    for method in [HTTPRequest.Method.post, .put, .delete, .patch, unknown] {
+      #expect(try targets(method) == ["https://example.com/a/b?c"])
+      #expect(try targets(method, 303) == ["https://example.com/a/b?c"])
+      #expect(try targets(method, 404) == [])
+      #expect(try targets(method, 500) == [])
+    }
+    for method in [HTTPRequest.Method.get, .head, .options, .trace, .query] {
+      #expect(try targets(method) == [])
+    }
+  }
+
+  @Test("§4.4 Location and Content-Location count on the same origin only, each target once")
+  func locations() throws {
+    #expect(
+      try targets(.post, 201, ["Location": "../x", "Content-Location": "https://EXAMPLE.com:443/y"])
+        == ["https://example.com/a/b?c", "https://example.com/x", "https://example.com/y"])
+    #expect(
+      try targets(.post, 201, ["Location": "https://other.com/x", "Content-Location": "?c"])
+        == ["https://example.com/a/b?c"])
+    #expect(
+      try targets(.post, 201, ["Location": "http://example.com/x", "Content-Location": "not a uri"])
+        == ["https://example.com/a/b?c"])
+    #expect(
+      try targets(.post, 201, ["Location": "https://example.com:444/x"])
+        == ["https://example.com/a/b?c"])
+  }
+
+  @Test("§4.4 The cause of each target is told")
+  func causes() throws {
+    let targets = Invalidation.targets(
+      request: try get(method: .post),
+      response: try response(201, ["Location": "/l", "Content-Location": "/c"]))
+    #expect(targets.map(\.cause) == [.target, .location, .contentLocation])
+  }
+}

@@ -1,0 +1,154 @@
+import HTTPCacheSemantics
+import HTTPTypes
+import Testing
+
+@Suite struct Section4_ReuseTests {
+  let hour: KeyValuePairs<String, String> = ["Cache-Control": "max-age=3600", "ETag": "\"1\""]
+
+  @Test("§4.2 A response is fresh as long as its lifetime is greater than its age")
+  func fresh() throws {
+    let kept = try stored(200, hour)
+    #expect(try decide(kept, after: 3599) == .fresh(age: 3599, lifetime: 3600))
+    #expect(
+      try decide(kept, after: 3600) == .validate(.stale(age: 3600, lifetime: 3600)))
+    #expect(try decide(kept, after: 1, method: .head) == .fresh(age: 1, lifetime: 3600))
+  }
+
+  @Test("§4 Only GET and HEAD without conditions for the origin are answered")
+  func methods() throws {
+    #expect(try Reuse.methodMiss(get()) == nil)
+    #expect(try Reuse.methodMiss(get(method: .head)) == nil)
+    #expect(try Reuse.methodMiss(get(method: .post)) == .method(.post))
+    #expect(try Reuse.methodMiss(get(method: .query)) == .method(.query))
+    #expect(try Reuse.methodMiss(get(["If-Match": "*"])) == .precondition(.ifMatch))
+    #expect(
+      try Reuse.methodMiss(get(["If-Unmodified-Since": "x"]))
+        == .precondition(.ifUnmodifiedSince))
+    #expect(try Reuse.methodMiss(get(["If-None-Match": "*"])) == nil)
+  }
+
+  @Test("RFC 9110 §9.3.2 A stored response to HEAD does not answer GET")
+  func head() throws {
+    let kept = try stored(200, hour, to: get(method: .head))
+    #expect(try decide(kept, after: 1) == .miss(.method(.get)))
+    #expect(try decide(kept, after: 1, method: .head) == .fresh(age: 1, lifetime: 3600))
+  }
+
+  @Test("§5.2.2.4 no-cache is validated on every use, whatever the policy")
+  func noCache() throws {
+    let kept = try stored(200, ["Cache-Control": "max-age=3600, no-cache", "ETag": "\"1\""])
+    #expect(try decide(kept, after: 1) == .validate(.responseNoCache))
+    #expect(try decide(kept, after: 1, policy: .cacheElseNetwork) == .validate(.responseNoCache))
+    #expect(
+      try decide(kept, after: 1, policy: .cacheOnly)
+        == .unsatisfiable(.validation(.responseNoCache)))
+    let qualified = try stored(200, ["Cache-Control": "max-age=3600, no-cache=\"set-cookie\""])
+    #expect(try decide(qualified, after: 1) == .fresh(age: 1, lifetime: 3600))
+  }
+
+  @Test("§4.4 What was invalidated is validated before any use")
+  func invalidated() throws {
+    var kept = try stored(200, hour)
+    kept.isInvalidated = true
+    #expect(try decide(kept, after: 1) == .validate(.invalidated))
+    #expect(try decide(kept, after: 1, policy: .cacheElseNetwork) == .validate(.invalidated))
+  }
+
+  @Test("§5.2.1 Directives of the request are honoured")
+  func requestDirectives() throws {
+    let kept = try stored(200, hour)
+    func decision(_ value: String, after seconds: Int64 = 10) throws -> ReuseDecision {
+      try decide(kept, after: seconds, ["Cache-Control": value])
+    }
+    #expect(try decision("no-cache") == .validate(.requestNoCache))
+    #expect(try decision("max-age=10") == .fresh(age: 10, lifetime: 3600))
+    #expect(try decision("max-age=9") == .validate(.requestMaxAge(9, age: 10)))
+    #expect(try decision("max-age=0", after: 0) == .validate(.requestMaxAge(0, age: 0)))
+    #expect(try decision("min-fresh=3590") == .fresh(age: 10, lifetime: 3600))
+    #expect(
+      try decision("min-fresh=3591") == .validate(.requestMinFresh(3591, remaining: 3590)))
+    #expect(try decision("max-stale", after: 9999) == .stale(.maxStale, age: 9999, lifetime: 3600))
+    #expect(
+      try decision("max-stale=100", after: 3700) == .stale(.maxStale, age: 3700, lifetime: 3600))
+    #expect(
+      try decision("max-stale=99", after: 3700) == .validate(.stale(age: 3700, lifetime: 3600)))
+    #expect(
+      try decision("max-stale, max-age=60", after: 3700)
+        == .validate(.stale(age: 3700, lifetime: 3600)))
+  }
+
+  @Test("§5.4 Pragma counts in a request without Cache-Control")
+  func pragma() throws {
+    let kept = try stored(200, hour)
+    #expect(try decide(kept, after: 1, ["Pragma": "no-cache"]) == .validate(.pragmaNoCache))
+    #expect(
+      try decide(kept, after: 1, ["Pragma": "no-cache", "Cache-Control": "foo"])
+        == .fresh(age: 1, lifetime: 3600))
+    #expect(try decide(kept, after: 1, ["Pragma": "foo"]) == .fresh(age: 1, lifetime: 3600))
+    let answered = try stored(200, ["Cache-Control": "max-age=3600", "Pragma": "no-cache"])
+    #expect(try decide(answered, after: 1) == .fresh(age: 1, lifetime: 3600))
+  }
+
+  @Test("§5.2.1.7 only-if-cached never leads to a forwarded request")
+  func onlyIfCached() throws {
+    let kept = try stored(200, hour)
+    let only: KeyValuePairs = ["Cache-Control": "only-if-cached"]
+    #expect(try decide(kept, after: 1, only) == .fresh(age: 1, lifetime: 3600))
+    #expect(
+      try decide(kept, after: 3600, only)
+        == .unsatisfiable(.validation(.stale(age: 3600, lifetime: 3600))))
+    #expect(
+      try Reuse.whenMissing(
+        .absent, directives: RequestDirectives(fields(only)), policy: .standard)
+        == .unsatisfiable(.miss(.absent)))
+    #expect(
+      Reuse.whenMissing(.absent, directives: RequestDirectives(), policy: .standard)
+        == .miss(.absent))
+  }
+
+  @Test("DESIGN §3 Each policy does what its row says")
+  func policies() throws {
+    let kept = try stored(200, hour)
+    #expect(try decide(kept, after: 1, policy: .bypass) == .miss(.policy(.bypass)))
+    #expect(try decide(kept, after: 1, policy: .reload) == .miss(.policy(.reload)))
+    #expect(
+      try decide(kept, after: 1, policy: .reloadEverywhere) == .miss(.policy(.reloadEverywhere)))
+    #expect(try decide(kept, after: 1, policy: .revalidate) == .validate(.policy(.revalidate)))
+    let network = CachePolicy.networkElseCache()
+    #expect(try decide(kept, after: 1, policy: network) == .validate(.policy(network)))
+    for policy in [CachePolicy.cacheElseNetwork, .cacheOnly] {
+      #expect(try decide(kept, after: 1, policy: policy) == .fresh(age: 1, lifetime: 3600))
+      #expect(
+        try decide(kept, after: 9999, ["Cache-Control": "max-age=1"], policy: policy)
+          == .stale(.policy(policy), age: 9999, lifetime: 3600))
+    }
+    #expect(
+      Reuse.whenMissing(.absent, directives: RequestDirectives(), policy: .cacheOnly)
+        == .unsatisfiable(.miss(.absent)))
+    #expect(
+      Reuse.whenMissing(.absent, directives: RequestDirectives(), policy: .cacheElseNetwork)
+        == .miss(.absent))
+  }
+
+  @Test("RFC 8246 §2 A fresh immutable response is not revalidated on reload, a stale one is")
+  func immutable() throws {
+    let kept = try stored(200, ["Cache-Control": "max-age=3600, immutable", "ETag": "\"1\""])
+    #expect(try decide(kept, after: 1, policy: .revalidate) == .fresh(age: 1, lifetime: 3600))
+    #expect(
+      try decide(kept, after: 1, ["Cache-Control": "max-age=0"]) == .fresh(age: 1, lifetime: 3600))
+    #expect(
+      try decide(kept, after: 1, ["Cache-Control": "no-cache"]) == .validate(.requestNoCache))
+    #expect(try decide(kept, after: 1, policy: .reload) == .miss(.policy(.reload)))
+    #expect(
+      try decide(kept, after: 3600, policy: .revalidate)
+        == .validate(.stale(age: 3600, lifetime: 3600)))
+  }
+
+  @Test("§5.1 A response from the store has its current age in place of the one received")
+  func ageField() throws {
+    let kept = try stored(200, ["Cache-Control": "max-age=3600", "Age": "30"])
+    let head = ResponseHead.fromStore(kept, age: Age.current(kept, now: today.adding(12)))
+    #expect(head.headerFields[values: .age] == ["42"])
+    #expect(head.headerFields[.cacheControl] == "max-age=3600")
+  }
+}

@@ -1,0 +1,151 @@
+import HTTPCacheSemantics
+import HTTPTypes
+import Testing
+
+@Suite struct Section5_2_DirectiveTests {
+  private func parsed(_ value: String) throws -> ResponseDirectives {
+    ResponseDirectives(try fields(["Cache-Control": value]), rules: privateRules)
+  }
+
+  @Test("§5.2.2 Every directive of a response is recognised in any letter case")
+  func response() throws {
+    let directives = try parsed(
+      "MAX-AGE=1, S-MaxAge=2, NO-CACHE, Private, No-Store, no-TRANSFORM, Must-Revalidate, "
+        + "proxy-REVALIDATE, PUBLIC, Must-Understand, IMMUTABLE, Stale-While-Revalidate=3, "
+        + "STALE-IF-ERROR=4, unknown, unknown=5")
+    var expected = ResponseDirectives()
+    expected.maxAge = 1
+    expected.sMaxAge = 2
+    expected.noCache = .whole
+    expected.private = .whole
+    expected.noStore = true
+    expected.noTransform = true
+    expected.staleWhileRevalidate = 3
+    expected.staleIfError = 4
+    expected.flags = [
+      .noCache, .mustRevalidate, .proxyRevalidate, .sMaxAge, .immutable, .public, .private,
+      .mustUnderstand,
+    ]
+    #expect(directives == expected)
+  }
+
+  @Test("§5.2.2.4 Qualified forms list names; anything doubtful is taken as unqualified")
+  func qualified() throws {
+    #expect(try parsed("no-cache=\"Set-Cookie, X\"").noCache == .fields(["set-cookie", "x"]))
+    #expect(try parsed("no-cache=Set-Cookie").noCache == .fields(["set-cookie"]))
+    #expect(try parsed("private=\"a\", private=\"b\"").private == .fields(["a", "b"]))
+    for value in [
+      "no-cache=\"a\", no-cache", "no-cache, no-cache=\"a\"", "no-cache=\"\"",
+      "no-cache=", "no-cache=\"a", "no-cache=\"a b\"", "no-cache = \"a\"",
+    ] {
+      #expect(try parsed(value).noCache == .whole)
+    }
+  }
+
+  @Test("§5.2.1 Every directive of a request is recognised, the more restrictive one counts")
+  func request() throws {
+    func parsed(_ value: String) throws -> RequestDirectives {
+      RequestDirectives(try fields(["Cache-Control": value]))
+    }
+    var expected = RequestDirectives()
+    expected.maxAge = 1
+    expected.maxStale = 2
+    expected.minFresh = 3
+    expected.staleIfError = 4
+    expected.noCache = true
+    expected.noStore = true
+    expected.noTransform = true
+    expected.onlyIfCached = true
+    #expect(
+      try parsed(
+        "Max-Age=1, max-stale=2, min-fresh=3, stale-if-error=4, no-cache, no-store, "
+          + "no-transform, only-if-cached, foo") == expected)
+    #expect(try parsed("max-age=9, max-age=4, min-fresh=1, min-fresh=5").maxAge == 4)
+    #expect(try parsed("min-fresh=1, min-fresh=5").minFresh == 5)
+    #expect(try parsed("max-age=x").maxAge == 0)
+    #expect(try parsed("max-stale=x").maxStale == nil)
+    #expect(try #require(parsed("max-stale").maxStale) > 1_000_000_000)
+    #expect(RequestDirectives([:]) == RequestDirectives())
+  }
+}
+
+@Suite struct RFC9213_TargetedFieldTests {
+  private let rules = CacheRules(
+    mode: .shared, targetedFields: ["Example-CDN-Cache-Control", "CDN-Cache-Control"])
+
+  private func lifetime(_ pairs: KeyValuePairs<String, String>) throws -> Int64 {
+    Freshness.facts(
+      response: try response(200, pairs), requestTime: today, responseTime: today, rules: rules
+    ).freshnessLifetime
+  }
+
+  @Test("RFC 9213 §2.2 The first valid field of the list decides alone")
+  func decides() throws {
+    let expired = "Fri, 06 Nov 2020 11:00:00 GMT"
+    #expect(
+      try lifetime([
+        "CDN-Cache-Control": "max-age=3600", "Cache-Control": "max-age=1", "Expires": expired,
+      ]) == 3600)
+    #expect(
+      try lifetime([
+        "CDN-Cache-Control": "max-age=0", "Expires": "Fri, 06 Nov 2020 13:00:00 GMT",
+      ]) == 0)
+    #expect(
+      try lifetime([
+        "CDN-Cache-Control": "max-age=1", "Example-CDN-Cache-Control": "max-age=2",
+      ]) == 2)
+    #expect(try lifetime(["CDN-Cache-Control": "foobar, max-age=99999999999"]) == 99_999_999_999)
+    #expect(try lifetime(["CDN-Cache-Control": "max-age=60;p=1"]) == 60)
+  }
+
+  @Test("RFC 9213 §2.2 It decides about storing too")
+  func storing() throws {
+    func decision(_ pairs: KeyValuePairs<String, String>) throws -> StorageDecision {
+      try HTTPCacheSemanticsTests.storing(200, pairs, rules: rules)
+    }
+    let fresh = "max-age=10000"
+    #expect(try decision(["CDN-Cache-Control": fresh, "Cache-Control": "no-store"]) == .store)
+    #expect(
+      try decision(["CDN-Cache-Control": "no-store", "Cache-Control": fresh])
+        == .doNotStore(.responseNoStore))
+    #expect(
+      try decision(["CDN-Cache-Control": "private", "Cache-Control": fresh])
+        == .doNotStore(.privateInShared))
+    #expect(
+      try decision(["CDN-Cache-Control": "no-cache", "Cache-Control": fresh])
+        == .doNotStore(.neverReusable))
+    #expect(
+      try decision([
+        "CDN-Cache-Control": "none", "Cache-Control": "no-store", "ETag": "\"1\"",
+      ]) == .store)
+  }
+
+  @Test(
+    "RFC 9213 §2.1 A field that is empty, malformed or holds nothing usable is as if not there",
+    arguments: [
+      "", "max-age=10000, &&&&&", "max-age=\"10000\"", "MaX-aGe=3600", "max-age =100",
+      "max-age= 100", "max-age=1.5", "no-store=?0", "max-age=(1 2)",
+    ])
+  func ignored(value: String) throws {
+    #expect(try lifetime(["CDN-Cache-Control": value, "Cache-Control": "max-age=7"]) == 7)
+  }
+
+  @Test("RFC 9213 §2.2 A field that is not on the list changes nothing")
+  func notTargeted() throws {
+    let facts = Freshness.facts(
+      response: try response(
+        200, ["CDN-Cache-Control": "max-age=3600", "Cache-Control": "max-age=1"]),
+      requestTime: today, responseTime: today, rules: sharedRules)
+    #expect(facts.freshnessLifetime == 1)
+    #expect(facts.lifetimeSource == .maxAge)
+  }
+
+  @Test("RFC 9213 §2.3 Age counts against a targeted lifetime")
+  func age() throws {
+    let kept = try stored(
+      200, ["CDN-Cache-Control": "max-age=3600", "Age": "7200"], rules: rules)
+    #expect(kept.facts.lifetimeSource == .targeted)
+    #expect(
+      try decide(kept, after: 0, rules: rules) == .validate(.stale(age: 7200, lifetime: 3600)))
+  }
+}

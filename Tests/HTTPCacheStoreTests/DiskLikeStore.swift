@@ -1,0 +1,94 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import Synchronization
+
+/// A memory store that plays the store below a tier: its usage is that of a disk, several tiers can
+/// share it, and bodies above `inline` are not in memory.
+final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
+  let store: MemoryStore
+  private let inline: Int
+  private let changes = Atomic<UInt64>(0)
+  private let forwardedUses = Atomic<Int>(0)
+  private let readCount = Atomic<Int>(0)
+
+  init(capacity: Int64, largestEntry: Int64?, clock: any CacheClock, inline: Int = 16 << 10) {
+    store = MemoryStore(capacity: capacity, largestEntry: largestEntry, clock: clock)
+    self.inline = inline
+  }
+
+  var uses: Int { forwardedUses.load(ordering: .relaxed) }
+  var reads: Int { readCount.load(ordering: .relaxed) }
+
+  func generation(of hash: UInt64) -> UInt64 { changes.load(ordering: .acquiring) }
+
+  func recordUse(of key: CacheKey) {
+    forwardedUses.add(1, ordering: .relaxed)
+    store.recordUse(of: key)
+  }
+
+  func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
+    wrap(try store.variants(of: key))
+  }
+
+  func peek(_ key: CacheKey) -> PeekResult { .unknown }
+
+  func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
+    readCount.add(1, ordering: .relaxed)
+    return wrap(try store.read(key))
+  }
+
+  func write(
+    _ record: CacheRecord, variantLimit: Int
+  ) async throws(CacheError) -> any BodyWriter {
+    let isReplacing = !(try store.variants(of: record.key)).isEmpty
+    let writer = try await store.write(record, variantLimit: variantLimit)
+    return isReplacing ? ReplacingWriter(writer) { [self] in change() } : writer
+  }
+
+  func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
+    defer { change() }
+    return try await store.update(record)
+  }
+
+  func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
+    defer { change() }
+    return try await store.remove(selection)
+  }
+
+  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    defer { change() }
+    return try await store.invalidate(selection)
+  }
+
+  func entries(
+    _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
+  ) async throws(CacheError) -> EntryPage {
+    try await store.entries(selection, after: cursor, limit: limit)
+  }
+
+  var usage: StoreUsage {
+    let usage = store.usage
+    return StoreUsage(
+      diskBytes: usage.memoryBytes, diskCapacity: usage.memoryCapacity,
+      diskEntries: usage.memoryEntries)
+  }
+
+  var secret: [UInt8] { store.secret }
+  func count(_ counts: CacheCounts) { store.count(counts) }
+  func counts() async throws(CacheError) -> CacheCounts { try await store.counts() }
+
+  func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
+    try await store.setCapacity(memory: disk, disk: nil)
+  }
+
+  func flush() async {}
+
+  private func change() { changes.add(1, ordering: .acquiringAndReleasing) }
+
+  private func wrap(_ variants: [StoredVariant]) -> [StoredVariant] {
+    variants.map { variant in
+      guard (variant.record.bodyLength ?? 0) > Int64(inline) else { return variant }
+      return StoredVariant(record: variant.record, body: FileLikeBody(variant.body))
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import Testing
+
+@testable import HTTPCacheStore
+
+@Suite("EvictionOrder")
+struct EvictionOrderTests {
+  private func all(_ order: EvictionOrder<String>) -> [String] {
+    order.victims(need: .max, bound: .infinity, sparing: nil).map(\.0)
+  }
+
+  @Test("gives the least recently used of a bucket, and the lowest priority of all buckets")
+  func order() {
+    var order = EvictionOrder<String>()
+    _ = order.insert("a", size: 1, bucket: 0, priority: 1)
+    let b = order.insert("b", size: 1, bucket: -20, priority: 0.5)
+    _ = order.insert("c", size: 1, bucket: 0, priority: 2)
+    _ = order.insert("d", size: 1, bucket: -20, priority: 1.5)
+    #expect(all(order) == ["b", "a", "d", "c"])
+    order.move(b, size: 1, bucket: 0, priority: 3)
+    #expect(all(order) == ["a", "d", "c", "b"])
+    #expect(order.lowestPriority == 1)
+  }
+
+  @Test("uses the places of removed entries again and keeps its links")
+  func removal() {
+    var order = EvictionOrder<String>()
+    let positions = (0..<5).map { order.insert("\($0)", size: 1, bucket: 0, priority: Double($0)) }
+    order.remove(positions[0])
+    order.remove(positions[2])
+    order.remove(positions[4])
+    #expect(all(order) == ["1", "3"])
+    let new = order.insert("new", size: 1, bucket: 0, priority: 9)
+    #expect(positions.contains(new))
+    #expect(all(order) == ["1", "3", "new"])
+    #expect(order.count == 3)
+    for position in [positions[1], positions[3], new] { order.remove(position) }
+    #expect(all(order) == [])
+    #expect(order.lowestPriority == nil)
+  }
+
+  @Test("takes no more victims than are needed, none above the bound, and not the spared one")
+  func victims() {
+    var order = EvictionOrder<String>()
+    let a = order.insert("a", size: 10, bucket: 0, priority: 1)
+    _ = order.insert("b", size: 10, bucket: 1, priority: 2)
+    _ = order.insert("c", size: 10, bucket: 2, priority: 3)
+    #expect(order.victims(need: 11, bound: 9, sparing: nil).map(\.0) == ["a", "b"])
+    #expect(order.victims(need: 30, bound: 2, sparing: nil).map(\.0) == ["a", "b"])
+    #expect(order.victims(need: 30, bound: 9, sparing: a).map(\.0) == ["b", "c"])
+    #expect(order.bytes(upTo: 2, need: .max, sparing: nil) == 20)
+    #expect(order.bytes(upTo: 2, need: .max, sparing: a) == 10)
+    #expect(order.bytes(upTo: 9, need: 5, sparing: nil) >= 5)
+  }
+}

@@ -1,0 +1,39 @@
+import HTTPCacheStore
+import Testing
+
+@Suite("FrequencySketch")
+struct FrequencySketchTests {
+  @Test("counts up to 15 and never below the truth")
+  func counts() {
+    var sketch = FrequencySketch(expectedEntries: 10_000)
+    for key in 0..<1_000 as Range<UInt64> {
+      for _ in 0..<key % 20 { sketch.recordUse(of: key &* 0x9E37_79B9_7F4A_7C15) }
+    }
+    for key in 0..<1_000 as Range<UInt64> {
+      let frequency = sketch.frequency(of: key &* 0x9E37_79B9_7F4A_7C15)
+      #expect(frequency >= min(15, Int(key % 20)))
+      #expect(frequency <= FrequencySketch.ceiling)
+    }
+  }
+
+  @Test("is exact for almost all keys while it has room")
+  func accuracy() {
+    var sketch = FrequencySketch(expectedEntries: 10_000)
+    for key in 0..<5_000 as Range<UInt64> { sketch.recordUse(of: key << 32 | key) }
+    let wrong = (0..<5_000 as Range<UInt64>).count { sketch.frequency(of: $0 << 32 | $0) != 1 }
+    #expect(wrong < 250)
+    let ghosts = (5_000..<10_000 as Range<UInt64>).count {
+      sketch.frequency(of: $0 << 32 | $0) != 0
+    }
+    #expect(ghosts < 250)
+  }
+
+  @Test("forgets what is no longer used")
+  func halving() {
+    var sketch = FrequencySketch(expectedEntries: 1)
+    for _ in 0..<15 { sketch.recordUse(of: 7) }
+    #expect(sketch.frequency(of: 7) == 15)
+    for key in 0..<60_000 as Range<UInt64> { sketch.recordUse(of: (key + 100) &* 0x1_0000_0001) }
+    #expect(sketch.frequency(of: 7) < 15)
+  }
+}

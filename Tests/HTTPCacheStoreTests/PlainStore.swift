@@ -1,0 +1,52 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+
+/// Hides the generation of a store.
+final class PlainStore: CacheStore, TierBase {
+  private let base: any CacheStore & TierBase
+
+  init(_ base: any CacheStore & TierBase) { self.base = base }
+
+  func recordUse(of key: CacheKey) { base.recordUse(of: key) }
+  func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
+    try base.variants(of: key)
+  }
+
+  func peek(_ key: CacheKey) -> PeekResult { base.peek(key) }
+  func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] { try base.read(key) }
+
+  func write(
+    _ record: CacheRecord, variantLimit: Int
+  ) async throws(CacheError) -> any BodyWriter {
+    try await base.write(record, variantLimit: variantLimit)
+  }
+
+  func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
+    try await base.update(record)
+  }
+
+  func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
+    try await base.remove(selection)
+  }
+
+  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    try await base.invalidate(selection)
+  }
+
+  func entries(
+    _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
+  ) async throws(CacheError) -> EntryPage {
+    try await base.entries(selection, after: cursor, limit: limit)
+  }
+
+  var usage: StoreUsage { base.usage }
+  var secret: [UInt8] { base.secret }
+  func count(_ counts: CacheCounts) { base.count(counts) }
+  func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
+
+  func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
+    try await base.setCapacity(memory: memory, disk: disk)
+  }
+
+  func flush() async { await base.flush() }
+}

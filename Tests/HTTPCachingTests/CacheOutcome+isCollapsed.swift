@@ -1,0 +1,7 @@
+import HTTPCaching
+
+extension CacheOutcome {
+  var isCollapsed: Bool {
+    if case .forwarded(_, _, _, collapsed: true) = self { true } else { false }
+  }
+}

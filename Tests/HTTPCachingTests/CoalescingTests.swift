@@ -1,0 +1,131 @@
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@Suite("Coalescing: requests that wait for one transfer")
+struct CoalescingTests {
+  private let kitchen = Kitchen()
+
+  /// Starts `count` equal requests while the origin holds its head, and lets go.
+  private func together(
+    _ count: Int, _ fields: HTTPFields = [:], expecting arrivals: Int
+  ) async throws -> [Kitchen.Answer] {
+    kitchen.origin.hold()
+    return try await withThrowingTaskGroup(of: Kitchen.Answer.self) { group in
+      for _ in 0..<count { group.addTask { try await kitchen.get("/", fields) } }
+      await kitchen.origin.arrived(arrivals)
+      await Task.yield()
+      kitchen.origin.release()
+      var answers: [Kitchen.Answer] = []
+      for try await answer in group { answers.append(answer) }
+      return answers
+    }
+  }
+
+  @Test("one request goes to the origin, all get its response")
+  func collapsed() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
+    let answers = try await together(20, expecting: 1)
+    #expect(answers.count == 20)
+    #expect(answers.allSatisfy { $0.text == "body" })
+    #expect(kitchen.origin.requests.count == 1)
+  }
+
+  @Test("a response that must not be stored is nobody else's", arguments: [
+    "no-store", "max-age=0", "no-cache",
+  ])
+  func notShared(cacheControl: String) async throws {
+    kitchen.origin.answers { _, number in
+      (200, [.cacheControl: cacheControl, .eTag: "\"\(number)\""], "\(number)")
+    }
+    let answers = try await together(5, expecting: 1)
+    #expect(Set(answers.map(\.text)).count == kitchen.origin.requests.count)
+    #expect(answers.allSatisfy { !$0.outcome.isCollapsed })
+  }
+
+  @Test("requests with ranges and conditions of their own do not wait", arguments: [
+    HTTPFields([HTTPField(name: .range, value: "bytes=0-1")]),
+    HTTPFields([HTTPField(name: .ifNoneMatch, value: "\"x\"")]),
+  ])
+  func neverWait(fields: HTTPFields) async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
+    _ = try await together(4, fields, expecting: 4)
+    #expect(kitchen.origin.requests.count == 4)
+  }
+
+  @Test("authorized requests do not wait in a shared cache")
+  func authorized() async throws {
+    let kitchen = Kitchen(rules: CacheRules(mode: .shared))
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
+    kitchen.origin.hold()
+    async let first = kitchen.get("/", [.authorization: "a"])
+    async let second = kitchen.get("/", [.authorization: "b"])
+    await kitchen.origin.arrived(2)
+    kitchen.origin.release()
+    _ = try await (first, second)
+  }
+
+  @Test("a follower whose Vary does not match asks for itself")
+  func otherVariant() async throws {
+    kitchen.origin.answers { request, _ in
+      let language = request.headerFields[.acceptLanguage] ?? ""
+      return (200, [.cacheControl: "max-age=10", .vary: "Accept-Language"], language)
+    }
+    kitchen.origin.hold()
+    async let german = kitchen.get("/", [.acceptLanguage: "de"])
+    await kitchen.origin.arrived(1)
+    async let french = kitchen.get("/", [.acceptLanguage: "fr"])
+    await Task.yield()
+    kitchen.origin.release()
+    #expect(try await german.text == "de")
+    #expect(try await french.text == "fr")
+  }
+
+  @Test("a leader that fails passes the lead on once")
+  func passedOn() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
+    kitchen.origin.fails(.unreachable, times: 1)
+    kitchen.origin.hold()
+    let results = await withTaskGroup(of: Kitchen.Answer?.self) { group in
+      for _ in 0..<6 { group.addTask { try? await kitchen.get("/") } }
+      await kitchen.origin.arrived(1)
+      for _ in 0..<50 { await Task.yield() }
+      kitchen.origin.release()
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(results.filter { $0 == nil }.count == 1, "only the leader fails")
+    #expect(results.compactMap(\.self).allSatisfy { $0.text == "body" })
+  }
+
+  @Test("a leader whose caller leaves before the head does not take the others along")
+  func leaderLeaves() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
+    kitchen.origin.hold()
+    let leader = Task { try await kitchen.get("/") }
+    await kitchen.origin.arrived(1)
+    let follower = Task { try await kitchen.get("/") }
+    for _ in 0..<50 { await Task.yield() }
+    leader.cancel()
+    kitchen.origin.release()
+    #expect(try await follower.value.text == "body")
+  }
+
+  @Test("a follower streams while the leader still receives")
+  func streamsAlong() async throws {
+    let gate = Gate()
+    let body = TestBody(piece: [1, 2, 3], count: 3, announced: 9, gate: (at: 2, gate: gate))
+    kitchen.origin.streams([.cacheControl: "max-age=10"]) { _ in body }
+    let leader = try await kitchen.respond("/")
+    let first = try await leader.body.source.next()
+    #expect(first?.array == [1, 2, 3])
+    let follower = try await kitchen.respond("/")
+    #expect(follower.outcome.isCollapsed)
+    #expect(try await follower.body.source.next()?.array == [1, 2, 3])
+    gate.open()
+    async let rest = leader.body.collect()
+    async let all = follower.body.collect()
+    #expect(try await rest.count == 6)
+    #expect(try await all.count == 6)
+    #expect(kitchen.origin.requests.count == 1)
+  }
+}

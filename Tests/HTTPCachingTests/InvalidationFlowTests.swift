@@ -1,0 +1,52 @@
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@Suite("Invalidation through the engine (RFC 9111 §4.4)")
+struct InvalidationFlowTests {
+  private let kitchen = Kitchen()
+
+  private func stored(_ paths: String...) async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"1\""], "old")
+    for path in paths { try await kitchen.get(path) }
+    kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"2\""], "new")
+  }
+
+  @Test("an unsafe method invalidates its target", arguments: [
+    HTTPRequest.Method.post, .put, .delete, .patch,
+  ])
+  func unsafe(method: HTTPRequest.Method) async throws {
+    try await stored("/", "/other")
+    try await kitchen.get("/", method: method)
+    #expect(try await kitchen.get("/").text == "new")
+    #expect(try await kitchen.get("/other").text == "old")
+  }
+
+  @Test("Location and Content-Location on the same origin too, on another not")
+  func locations() async throws {
+    try await stored("/a", "/b", "/c")
+    kitchen.origin.always(201, [.location: "/a", .contentLocation: "https://example.com/b"], "")
+    try await kitchen.get("/make", method: .post)
+    kitchen.origin.always(201, [.location: "https://evil.example/c"], "")
+    try await kitchen.get("/make", method: .post)
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "new")
+    #expect(try await kitchen.get("/a").text == "new")
+    #expect(try await kitchen.get("/b").text == "new")
+    #expect(try await kitchen.get("/c").text == "old")
+  }
+
+  @Test("an error response invalidates nothing")
+  func errorResponse() async throws {
+    try await stored("/")
+    kitchen.origin.always(500, [:], "")
+    try await kitchen.get("/", method: .post)
+    #expect(try await kitchen.get("/").text == "old")
+  }
+
+  @Test("safe methods invalidate nothing", arguments: [HTTPRequest.Method.options, .trace])
+  func safe(method: HTTPRequest.Method) async throws {
+    try await stored("/")
+    try await kitchen.get("/", method: method)
+    #expect(try await kitchen.get("/").text == "old")
+  }
+}

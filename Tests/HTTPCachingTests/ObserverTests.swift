@@ -1,0 +1,57 @@
+import HTTPCaching
+import Testing
+
+@Suite("What is told: events, Cache-Status, counters")
+struct ObserverTests {
+  @Test("miss, stored, hit: in order, once each")
+  func events() async throws {
+    let kitchen = Kitchen()
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    try await kitchen.get("/")
+    try await kitchen.get("/")
+    let outcomes = kitchen.events.events.compactMap { event -> CacheOutcome? in
+      if case .answered(_, let outcome) = event { outcome } else { nil }
+    }
+    #expect(
+      outcomes == [
+        .forwarded(.miss(.absent), status: 200, storage: .store, collapsed: false),
+        .hit(age: 0, lifetime: 60, allowance: nil),
+      ])
+    #expect(kitchen.events.count { if case .stored(_, bytes: 4) = $0 { true } else { false } } == 1)
+    let counts = try await kitchen.cache.store.counts()
+    #expect(counts.hits == 1)
+    #expect(counts.misses == 1)
+    #expect(counts.stores == 1)
+    #expect(counts.originBytes == 4)
+    #expect(counts.hitBytes == 4)
+  }
+
+  @Test("why a response was not stored is an event with its section")
+  func refusal() async throws {
+    let kitchen = Kitchen()
+    kitchen.origin.always(200, [.cacheControl: "no-store"], "body")
+    let answer = try await kitchen.get("/")
+    guard case .forwarded(_, _, storage: .doNotStore(let refusal), _) = answer.outcome else {
+      return #expect(Bool(false), "\(answer.outcome)")
+    }
+    #expect(refusal == .responseNoStore)
+    #expect(refusal.section == "RFC 9111 §5.2.2.5")
+  }
+
+  @Test("a response without Date gets one (RFC 9110 §6.6.1)")
+  func date() async throws {
+    let kitchen = Kitchen()
+    kitchen.origin.always(200, [.cacheControl: "no-store"], "body")
+    #expect(try await kitchen.get("/").head.headerFields[.date] == "Tue, 14 Nov 2023 22:13:20 GMT")
+  }
+
+  @Test("a request without absolute URI is refused clearly")
+  func invalidRequest() async throws {
+    let kitchen = Kitchen()
+    let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/")
+    await #expect(throws: CacheError.self) {
+      try await kitchen.cache.respond(to: request, via: kitchen.origin)
+    }
+    #expect(kitchen.origin.requests.isEmpty)
+  }
+}

@@ -1,0 +1,69 @@
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@Suite("Stale on purpose (RFC 9111 §4.2.4, RFC 5861)")
+struct StaleTests {
+  private let kitchen = Kitchen()
+
+  @Test("an unreachable origin: the stale response, and the outcome says so")
+  func disconnected() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "old")
+    _ = try await kitchen.get("/")
+    kitchen.clock.advance(by: 20)
+    kitchen.origin.fails(.unreachable)
+    let answer = try await kitchen.get("/")
+    #expect(answer.text == "old")
+    #expect(answer.outcome == .hit(age: 20, lifetime: 10, allowance: .disconnected))
+  }
+
+  @Test("must-revalidate forbids it, and the failure is the caller's", arguments: [
+    "max-age=10, must-revalidate", "max-age=10, no-cache",
+  ])
+  func forbidden(cacheControl: String) async throws {
+    kitchen.origin.always(200, [.cacheControl: cacheControl, .eTag: "\"a\""], "old")
+    _ = try await kitchen.get("/")
+    kitchen.clock.advance(by: 20)
+    kitchen.origin.fails(.unreachable)
+    await #expect(throws: UpstreamError.self) { try await kitchen.get("/") }
+  }
+
+  @Test("the switch turns it off")
+  func switchedOff() async throws {
+    let kitchen = Kitchen(rules: CacheRules(allowsStaleWhenDisconnected: false))
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "old")
+    _ = try await kitchen.get("/")
+    kitchen.clock.advance(by: 20)
+    kitchen.origin.fails(.unreachable)
+    await #expect(throws: UpstreamError.self) { try await kitchen.get("/") }
+  }
+
+  @Test("stale-if-error: a 5xx gives way to the stale response, inside the window only")
+  func staleIfError() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10, stale-if-error=60"], "old")
+    _ = try await kitchen.get("/")
+    kitchen.clock.advance(by: 20)
+    kitchen.origin.always(503, [:], "busy")
+    let answer = try await kitchen.get("/")
+    #expect(answer.text == "old")
+    #expect(answer.outcome == .hit(age: 20, lifetime: 10, allowance: .ifError))
+    kitchen.clock.advance(by: 60)
+    #expect(try await kitchen.get("/").status == 503)
+  }
+
+  @Test("stale-while-revalidate: stale at once, validated once in the background, then fresh")
+  func staleWhileRevalidate() async throws {
+    kitchen.origin.always(
+      200, [.cacheControl: "max-age=10, stale-while-revalidate=60", .eTag: "\"a\""], "old")
+    _ = try await kitchen.get("/")
+    kitchen.clock.advance(by: 20)
+    kitchen.origin.always(
+      200, [.cacheControl: "max-age=10, stale-while-revalidate=60", .eTag: "\"b\""], "new")
+    let answer = try await kitchen.get("/")
+    #expect(answer.text == "old")
+    #expect(answer.outcome == .hit(age: 20, lifetime: 10, allowance: .whileRevalidate))
+    await kitchen.events.wait(count: 2) { if case .stored = $0 { true } else { false } }
+    #expect(try await kitchen.get("/").text == "new")
+    #expect(kitchen.origin.requests.count == 2)
+  }
+}

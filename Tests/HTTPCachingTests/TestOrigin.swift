@@ -1,0 +1,93 @@
+import HTTPCacheTesting
+import HTTPCaching
+import Synchronization
+
+/// An origin that answers from a closure, can be held back and made to fail.
+final class TestOrigin: Upstream {
+  typealias Answer = (status: Int, fields: HTTPFields, body: String)
+
+  private struct State {
+    var answer: @Sendable (HTTPRequest, Int) -> Answer = { _, _ in (200, [:], "") }
+    var failure: UpstreamError.Kind?
+    var failuresLeft = Int.max
+    var source: (@Sendable (HTTPRequest) -> any BodySource)?
+    var gate: Gate?
+    var requests: [HTTPRequest] = []
+    var arrivals: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let state = Mutex(State())
+
+  var requests: [HTTPRequest] { state.withLock { $0.requests } }
+
+  func answers(_ answer: @escaping @Sendable (HTTPRequest, Int) -> Answer) {
+    state.withLock { state in
+      state.answer = answer
+      state.failure = nil
+      state.source = nil
+    }
+  }
+
+  func always(_ status: Int, _ fields: HTTPFields, _ body: String) {
+    answers { _, _ in (status, fields, body) }
+  }
+
+  /// Answers with a body of its own making.
+  func streams(_ fields: HTTPFields, _ source: @escaping @Sendable (HTTPRequest) -> any BodySource) {
+    answers { _, _ in (200, fields, "") }
+    state.withLock { $0.source = source }
+  }
+
+  func fails(_ kind: UpstreamError.Kind, times: Int = .max) {
+    state.withLock { state in
+      state.failure = kind
+      state.failuresLeft = times
+    }
+  }
+
+  /// Keeps every head back until `release`.
+  func hold() { state.withLock { $0.gate = Gate() } }
+
+  func release() {
+    let gate = state.withLock { $0.gate.take() }
+    gate?.open()
+  }
+
+  /// Waits until this many requests have arrived.
+  func arrived(_ count: Int) async {
+    await withCheckedContinuation { continuation in
+      let isThere = state.withLock { state in
+        if state.requests.count >= count { return true }
+        state.arrivals.append((count, continuation))
+        return false
+      }
+      if isThere { continuation.resume() }
+    }
+  }
+
+  func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
+    let (woken, gate) = state.withLock { state in
+      state.requests.append(request.head)
+      let count = state.requests.count
+      let due = state.arrivals.filter { $0.count <= count }
+      state.arrivals.removeAll { $0.count <= count }
+      return (due.map(\.continuation), state.gate)
+    }
+    for continuation in woken { continuation.resume() }
+    do { try await gate?.pass() } catch { throw UpstreamError(.cancelled, "cancelled") }
+    let (answer, number, failure, source) = state.withLock { state in
+      var failure: UpstreamError.Kind?
+      if state.failuresLeft > 0, let kind = state.failure {
+        failure = kind
+        state.failuresLeft -= 1
+      }
+      return (state.answer, state.requests.count, failure, state.source)
+    }
+    if let failure { throw UpstreamError(failure, "scripted") }
+    let (status, fields, text) = answer(request.head, number)
+    let body =
+      source.map { MessageBody($0(request.head)) } ?? MessageBody(BodyBytes(Array(text.utf8)))
+    return UpstreamResponse(
+      head: HTTPResponse(status: .init(code: status), headerFields: fields), body: body)
+  }
+}

@@ -1,0 +1,58 @@
+import NIOCore
+import NIOHTTP1
+
+/// What the demo's origin serves.
+enum DemoResource: String, CaseIterable, Sendable {
+  case page = "/index.html"
+  case image = "/image.png"
+  case api = "/api/status"
+  case file = "/large.bin"
+  case document = "/account"
+
+  /// What it shows, for the table.
+  var purpose: String {
+    switch self {
+    case .page: "a page, max-age"
+    case .image: "an image, immutable"
+    case .api: "an API, no-cache and ETag"
+    case .file: "a 64 MiB file"
+    case .document: "a document, no-store"
+    }
+  }
+
+  /// The word that the second fetch has to end with (`OutcomeText.word`).
+  var expectedWord: String {
+    switch self {
+    case .page, .image, .file: "hit"
+    case .api: "revalidated"
+    case .document: "miss"
+    }
+  }
+
+  /// Its fields but `Content-Length`.
+  var fields: HTTPHeaders {
+    switch self {
+    case .page: ["Content-Type": "text/html; charset=utf-8", "Cache-Control": "max-age=600"]
+    case .image: ["Content-Type": "image/png", "Cache-Control": "max-age=31536000, immutable"]
+    case .api: ["Content-Type": "application/json", "Cache-Control": "no-cache", "ETag": "\"v1\""]
+    case .file:
+      ["Content-Type": "application/octet-stream", "Cache-Control": "max-age=3600", "ETag": "\"f1\""]
+    case .document: ["Content-Type": "text/plain", "Cache-Control": "no-store"]
+    }
+  }
+
+  /// One block of its body, which is sent `repetitions` times.
+  var block: [UInt8] {
+    switch self {
+    case .page:
+      Array("<!doctype html><title>httpcache</title><img src=\"/image.png\">\n".utf8)
+    case .image: PNGImage.gradient(width: 320, height: 200)
+    case .api: Array("{\"status\":\"fine\"}\n".utf8)
+    case .file: (0..<65_536).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+    case .document: Array("for your eyes only\n".utf8)
+    }
+  }
+
+  /// How often the block is sent.
+  var repetitions: Int { self == .file ? 1024 : 1 }
+}

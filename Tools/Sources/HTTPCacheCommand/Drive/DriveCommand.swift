@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import HTTPCacheProxy
+import HTTPCaching
+import NIOPosix
+
+/// Performs requests that come as lines of JSON, for test suites of HTTP caches.
+struct DriveCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "drive",
+    abstract: "Perform requests given as JSON lines, as a private cache.",
+    discussion: """
+      One request per line on standard input, such as {"id":1,"method":"GET","url":"http://…", \
+      "headers":[["name","value"]],"body":null,"cache_mode":"default"}; one response per line on \
+      standard output, in the order in which they are complete. The cache modes are those of the \
+      Fetch standard. Redirects are not followed.
+      """)
+
+  @Option(name: .customLong("dir"), help: "A directory for the cache; in memory without.")
+  var directory: String?
+
+  func run() async throws {
+    let cache = try HTTPCache.open(HTTPCache.Configuration(directory: directory))
+    let upstream = try NIOUpstream(group: MultiThreadedEventLoopGroup.singleton)
+    let driver = Driver(cache: cache, upstream: upstream)
+    await withDiscardingTaskGroup { group in
+      for await line in Self.lines() where !line.isEmpty {
+        group.addTask { await driver.perform(line) }
+      }
+    }
+    upstream.shutDown()
+    await cache.flush()
+  }
+
+  /// The lines of standard input, read on a thread of their own.
+  private static func lines() -> AsyncStream<String> {
+    AsyncStream { continuation in
+      Thread.detachNewThread {
+        while let line = readLine() { continuation.yield(line) }
+        continuation.finish()
+      }
+    }
+  }
+}

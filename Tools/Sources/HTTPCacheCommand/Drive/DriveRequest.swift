@@ -1,0 +1,57 @@
+import Foundation
+import HTTPCaching
+
+/// A line of the driver's input. Field values are octets, given as code points 0 to 255.
+struct DriveRequest: Decodable, Sendable {
+  let id: Int
+  let method: String
+  let url: String
+  let headers: [[String]]
+  let body: String?
+  let cacheMode: String?
+
+  private enum CodingKeys: String, CodingKey {
+    case id, method, url, headers, body
+    case cacheMode = "cache_mode"
+  }
+
+  /// Why a line cannot be performed.
+  struct Invalid: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// The policy that corresponds to a cache mode of the Fetch standard.
+  func policy() throws(Invalid) -> CachePolicy {
+    switch cacheMode {
+    case nil, "default": .standard
+    case "no-store": .bypass
+    case "reload": .reloadEverywhere
+    case "no-cache": .revalidate
+    case "force-cache": .cacheElseNetwork
+    case "only-if-cached": .cacheOnly
+    case let mode?: throw Invalid(description: "no cache mode: \(mode)")
+    }
+  }
+
+  /// The request that the line asks for.
+  func request() throws(Invalid) -> HTTPRequest {
+    guard let target = try? TargetURL(parsing: url) else {
+      throw Invalid(description: "no http or https URL: \(url)")
+    }
+    guard let method = HTTPRequest.Method(method) else {
+      throw Invalid(description: "no method: \(self.method)")
+    }
+    var request = target.request(method)
+    for pair in headers {
+      guard pair.count == 2, let name = HTTPField.Name(pair[0]) else {
+        throw Invalid(description: "no field: \(pair)")
+      }
+      request.headerFields.append(HTTPField(name: name, value: Self.octets(pair[1])))
+    }
+    return request
+  }
+
+  private static func octets(_ text: String) -> [UInt8] {
+    text.unicodeScalars.map { UInt8(exactly: $0.value) ?? 0x3F }
+  }
+}

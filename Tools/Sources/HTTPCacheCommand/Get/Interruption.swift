@@ -1,0 +1,21 @@
+import Foundation
+
+/// Lets a command end in order when it is interrupted: temporary files go, what arrived stays.
+enum Interruption {
+  /// Runs `body` in a task that SIGINT and SIGTERM cancel.
+  static func cancelling(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    let task = Task { try await body() }
+    let watcher = Task {
+      for await _ in TerminationSignals.stream() { task.cancel() }
+    }
+    defer {
+      watcher.cancel()
+      for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+    }
+    try await withTaskCancellationHandler {
+      try await task.value
+    } onCancel: {
+      task.cancel()
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import HTTPCaching
+
+/// What happened to a request, in one line.
+struct OutcomeText {
+  let outcome: CacheOutcome
+  let storage: StorageRecorder.Result?
+
+  /// One word for programs.
+  var word: String {
+    switch outcome {
+    case .hit(_, _, nil): "hit"
+    case .hit: "stale"
+    case .validated: "revalidated"
+    case .forwarded(.validation, _, _, _): "replaced"
+    case .forwarded: "miss"
+    case .unsatisfiable: "unsatisfiable"
+    }
+  }
+
+  /// The line, such as `hit, fresh for 58 min`.
+  var line: String {
+    switch outcome {
+    case .hit(let age, let lifetime, nil):
+      "hit, fresh for \(HumanText.duration(lifetime - age))"
+    case .hit(let age, let lifetime, let allowance?):
+      "hit, stale for \(HumanText.duration(age - lifetime)), allowed: \(Self.text(allowance))"
+    case .validated(_, let age, let lifetime) where lifetime > age:
+      "revalidated, 304, fresh for \(HumanText.duration(lifetime - age))"
+    case .validated:
+      "revalidated, 304"
+    case .forwarded(.miss(.absent), _, let decision, let collapsed):
+      "miss, \(stored(decision, collapsed))"
+    case .forwarded(.miss(let reason), _, let decision, let collapsed):
+      "miss (\(Self.text(reason))), \(stored(decision, collapsed))"
+    case .forwarded(.validation(let reason), let status, let decision, let collapsed):
+      "not valid any more (\(Self.text(reason))), \(status), \(stored(decision, collapsed))"
+    case .unsatisfiable(let reason):
+      "not answered, the origin must not be asked: \(Self.text(reason))"
+    }
+  }
+
+  /// Whether the response is in the cache now.
+  var isStored: Bool {
+    switch outcome {
+    case .hit, .validated: true
+    case .unsatisfiable: false
+    case .forwarded:
+      if case .stored = storage { true } else { false }
+    }
+  }
+
+  /// Why it is not stored.
+  var refusal: StorageRefusal? {
+    guard case .forwarded(_, _, let decision, _) = outcome else { return nil }
+    if case .notStored(let refusal) = storage { return refusal }
+    if case .doNotStore(let refusal) = decision { return refusal }
+    return nil
+  }
+
+  /// A reason with its section in parentheses, where it has one.
+  static func text(_ reason: some Reason) -> String {
+    reason.section.isEmpty ? reason.description : "\(reason.description) (\(reason.section))"
+  }
+
+  private func stored(_ decision: StorageDecision, _ collapsed: Bool) -> String {
+    if let refusal { return "not stored: \(Self.text(refusal))" }
+    if case .stored = storage { return "stored" }
+    return collapsed ? "from another request's transfer" : "not stored"
+  }
+}

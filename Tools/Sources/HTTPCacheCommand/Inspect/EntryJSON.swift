@@ -1,0 +1,67 @@
+import HTTPCaching
+
+/// A stored response for programs.
+struct EntryJSON: Encodable {
+  /// One field, since names may repeat.
+  struct Field: Encodable {
+    var name: String
+    var value: String
+  }
+
+  var url: String
+  var mode: String
+  var partition: String
+  var method: String
+  var status: Int
+  var size: Int64
+  var bodyLength: Int64?
+  var bodyPath: String?
+  var isComplete: Bool
+  var freshness: String
+  var isFresh: Bool
+  var freshFor: Int64?
+  var staleFor: Int64?
+  var stored: Int64
+  var lastUsed: Int64
+  var groups: [String]
+  var vary: [Field]?
+  var fields: [Field]?
+
+  /// Describes an entry.
+  ///
+  /// - Parameter isDetailed: whether to add the fields of the head and the nominated ones.
+  init(_ entry: CacheEntry, now: Timestamp, isDetailed: Bool = false) {
+    let (record, response) = (entry.record, entry.record.response)
+    let state = EntryFreshness(response, now: now)
+    url = record.key.target
+    mode = "\(record.key.mode)"
+    partition = record.key.partition
+    method = response.requestMethod.rawValue
+    status = response.head.status.code
+    size = entry.size
+    bodyLength = record.bodyLength
+    bodyPath = entry.bodyPath
+    isComplete = record.isComplete
+    freshness = state.text
+    isFresh = state.isFresh
+    if case .fresh(let left) = state { freshFor = left }
+    if case .stale(let since) = state { staleFor = since }
+    stored = response.responseTime.seconds
+    lastUsed = entry.lastUsed.seconds
+    groups = record.groups
+    guard isDetailed else { return }
+    vary = response.nominated.map { Field(name: $0.name.rawName, value: $0.value.text) }
+    fields = response.head.headerFields.map { Field(name: $0.name.rawName, value: $0.value) }
+  }
+}
+
+extension NominatedField.Value {
+  /// The value for people; a digest of a secret is not shown.
+  var text: String {
+    switch self {
+    case .absent: "(absent)"
+    case .text(let text): text
+    case .digest: "(secret)"
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Foundation
+import HTTPCaching
+
+/// `httpcache path`: where a body lies.
+struct PathCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "path", abstract: "Print the file that holds the body of a URL.",
+    discussion: """
+      The file holds exactly the body's bytes; read it, do not change it. A small body is kept in the \
+      index and has no file; --export writes a copy of any body to a new file.
+      """)
+
+  @Argument(help: "The URL.", transform: TargetURL.init(parsing:))
+  var url: TargetURL
+
+  @Option(help: "Write a copy of the body to this file, which must not exist yet.")
+  var export: String?
+
+  @OptionGroup var location: CacheLocation
+
+  func run() async throws {
+    let store = try location.openStore()
+    let entries = try await StoreListing.entries(of: url, in: store, location)
+    if let export { return try await write(entries, from: store, to: export) }
+    let paths = entries.compactMap(\.bodyPath)
+    paths.forEach(Console.print)
+    guard paths.isEmpty else { return }
+    let size = entries.first?.record.bodyLength.map { " (\(HumanText.bytes($0)))" } ?? ""
+    Console.report(
+      "httpcache: the body\(size) is kept in the index and has no file; --export FILE writes a copy")
+    throw ExitStatus.failure.code
+  }
+
+  private func write(_ entries: [CacheEntry], from store: DiskStore, to path: String) async throws {
+    guard !FileManager.default.fileExists(atPath: path) else {
+      Console.report("httpcache: \(path) exists already")
+      throw ExitStatus.output.code
+    }
+    if entries.count > 1 {
+      Console.report("httpcache: \(entries.count) variants are stored; writing the latest")
+    }
+    do {
+      guard let key = entries.first?.record.key,
+        let variant = try store.read(key).first(where: { $0.record.isComplete })
+      else {
+        Console.report("httpcache: the body is not complete")
+        throw ExitStatus.failure.code
+      }
+      try await variant.body.open().clone(to: path)
+    } catch let error as CacheError {
+      throw ExitStatus.reporting(error)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import ArgumentParser
+import Foundation
+import HTTPCaching
+
+/// `httpcache show`: everything known of the stored responses of a URL.
+struct ShowCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show what is stored for a URL: head, times, freshness, variants.")
+
+  @Argument(help: "The URL.", transform: TargetURL.init(parsing:))
+  var url: TargetURL
+
+  @Flag(help: "As JSON, one object per variant and line.")
+  var json = false
+
+  @OptionGroup var location: CacheLocation
+
+  func run() async throws {
+    let store = try location.openStore()
+    let now = SystemClock().now
+    let entries = try await StoreListing.entries(of: url, in: store, location)
+    for (index, entry) in entries.enumerated() {
+      guard !json else {
+        try Console.printJSON(EntryJSON(entry, now: now, isDetailed: true))
+        continue
+      }
+      if index > 0 { Console.print("") }
+      if entries.count > 1 { Console.print("variant \(index + 1) of \(entries.count)") }
+      Self.lines(entry, now: now).forEach(Console.print)
+    }
+  }
+
+  private static func lines(_ entry: CacheEntry, now: Timestamp) -> [String] {
+    let (record, response) = (entry.record, entry.record.response)
+    let facts = response.facts
+    var lines = ["\(response.requestMethod.rawValue) \(record.key.target)"]
+    lines += response.head.text.split(separator: "\n").map { "  \($0)" }
+    lines.append("cache       \(record.key.mode)" + named(record.key.partition, "partition"))
+    lines.append("freshness   \(EntryFreshness(response, now: now).text)")
+    lines.append(
+      "lifetime    \(HumanText.duration(facts.freshnessLifetime)) (\(text(facts.lifetimeSource)))")
+    lines.append("stored      \(time(response.responseTime, now))")
+    lines.append("last used   \(time(entry.lastUsed, now))")
+    lines.append("size        \(HumanText.bytes(entry.size)), body \(bodyText(record))")
+    lines.append("body in     \(entry.bodyPath ?? "the index")")
+    if !response.nominated.isEmpty {
+      let fields = response.nominated.map { "\($0.name.rawName): \($0.value.text)" }
+      lines.append("selected by \(fields.joined(separator: ", "))")
+    }
+    if let window = facts.staleWhileRevalidate {
+      lines.append("then        \(HumanText.duration(window)) stale while it is validated")
+    }
+    if let window = facts.staleIfError {
+      lines.append("on errors   \(HumanText.duration(window)) stale")
+    }
+    if !record.groups.isEmpty { lines.append("groups      \(record.groups.joined(separator: ", "))") }
+    return lines
+  }
+
+  private static func named(_ name: String, _ what: String) -> String {
+    name.isEmpty ? "" : ", \(what) \(name)"
+  }
+
+  private static func bodyText(_ record: CacheRecord) -> String {
+    let length = record.bodyLength.map { HumanText.bytes($0) } ?? "of unknown length"
+    guard let ranges = record.storedRanges else { return length }
+    let stored = ranges.reduce(Int64(0)) { $0 + Int64($1.count) }
+    return "\(length), \(HumanText.bytes(stored)) of it there"
+  }
+
+  private static func text(_ source: ReuseFacts.LifetimeSource) -> String {
+    switch source {
+    case .none: "nothing gave one"
+    case .sMaxAge: "s-maxage, RFC 9111 §5.2.2.10"
+    case .maxAge: "max-age, RFC 9111 §5.2.2.1"
+    case .expires: "Expires, RFC 9111 §5.3"
+    case .heuristic: "a share of the time since Last-Modified, RFC 9111 §4.2.2"
+    case .targeted: "a targeted field, RFC 9213"
+    }
+  }
+
+  private static func time(_ time: Timestamp, _ now: Timestamp) -> String {
+    let date = Date(timeIntervalSince1970: TimeInterval(time.seconds))
+    return "\(date.formatted(.iso8601)), \(HumanText.duration(now - time)) ago"
+  }
+}

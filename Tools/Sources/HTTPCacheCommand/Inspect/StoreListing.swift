@@ -1,0 +1,44 @@
+import HTTPCaching
+
+/// Walks through the entries of a store.
+enum StoreListing {
+  /// Calls `body` with each entry of a selection, page by page, until it returns false.
+  ///
+  /// - Parameter mode: only entries of this mode; nil for all.
+  static func each(
+    of store: some CacheStore, _ selection: CacheSelection, mode: CacheMode?,
+    _ body: (CacheEntry) throws -> Bool
+  ) async throws {
+    var cursor: EntryCursor?
+    repeat {
+      let page: EntryPage
+      do {
+        page = try await store.entries(selection, after: cursor, limit: 500)
+      } catch {
+        throw ExitStatus.reporting(error)
+      }
+      for entry in page.entries where mode == nil || entry.record.key.mode == mode {
+        guard try body(entry) else { return }
+      }
+      cursor = page.next
+    } while cursor != nil
+  }
+
+  /// The entries of one URL.
+  ///
+  /// - Throws: `ExitCode` after a message if there are none.
+  static func entries(
+    of url: TargetURL, in store: some CacheStore, _ location: CacheLocation
+  ) async throws -> [CacheEntry] {
+    var entries: [CacheEntry] = []
+    try await each(of: store, .target(url.normalized), mode: location.listedMode) { entry in
+      entries.append(entry)
+      return true
+    }
+    guard !entries.isEmpty else {
+      Console.report("httpcache: nothing is stored for \(url.normalized) in \(location.path)")
+      throw ExitStatus.failure.code
+    }
+    return entries
+  }
+}

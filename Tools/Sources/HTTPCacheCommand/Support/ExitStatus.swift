@@ -1,0 +1,75 @@
+import ArgumentParser
+import HTTPCaching
+
+/// How the command ends, by kind of failure.
+enum ExitStatus: Int32, CaseIterable {
+  case success = 0
+  case failure = 1
+  case httpError = 2
+  case unreachable = 3
+  case timeout = 4
+  case tls = 5
+  case brokenProtocol = 6
+  case notStored = 7
+  case output = 8
+  case newerFormat = 9
+  case cacheUnavailable = 10
+  case usage = 64
+  case interrupted = 130
+
+  /// The code that ArgumentParser ends the process with.
+  var code: ExitCode { ExitCode(rawValue) }
+
+  /// The status for a failure of the origin.
+  init(_ kind: UpstreamError.Kind) {
+    switch kind {
+    case .unreachable: self = .unreachable
+    case .timeout: self = .timeout
+    case .tls: self = .tls
+    case .cancelled: self = .interrupted
+    case .protocol: self = .brokenProtocol
+    }
+  }
+
+  /// The status for an error of the cache.
+  init(_ code: CacheError.Code) {
+    switch code {
+    case .newerFormat: self = .newerFormat
+    case .invalidRequest: self = .usage
+    default: self = .cacheUnavailable
+    }
+  }
+
+  /// What it means, for `--help`.
+  var meaning: String {
+    switch self {
+    case .success: "done"
+    case .failure: "nothing found, damage found, or another failure"
+    case .httpError: "the answer's status is 400 or more (get --fail)"
+    case .unreachable: "the origin cannot be reached"
+    case .timeout: "no answer in time"
+    case .tls: "the TLS handshake or the certificate failed"
+    case .brokenProtocol: "the answer broke the protocol or was cut short"
+    case .notStored: "the cache may not ask the origin and has no answer (--policy cache-only)"
+    case .output: "the output could not be written"
+    case .newerFormat: "the directory was written by a newer version"
+    case .cacheUnavailable: "the directory is not there or cannot be used"
+    case .usage: "the arguments make no sense"
+    case .interrupted: "interrupted"
+    }
+  }
+
+  /// All of them as lines for `--help`.
+  static var help: String {
+    allCases.map { status in
+      let code = String(status.rawValue)
+      return "  " + String(repeating: " ", count: 3 - code.count) + "\(code)  \(status.meaning)"
+    }.joined(separator: "\n")
+  }
+
+  /// Reports an error of the cache and gives what to throw.
+  static func reporting(_ error: CacheError) -> ExitCode {
+    Console.report("httpcache: \(error)")
+    return ExitStatus(error.code).code
+  }
+}

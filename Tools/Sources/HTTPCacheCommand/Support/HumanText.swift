@@ -1,0 +1,63 @@
+import Foundation
+
+/// Quantities as people read them.
+enum HumanText {
+  /// A length of time, rounded, such as `58 min` or `1 h 5 min`.
+  ///
+  /// - Parameter seconds: negative counts as 0.
+  static func duration(_ seconds: Int64) -> String {
+    let seconds = max(0, seconds)
+    if seconds < 120 { return "\(seconds) s" }
+    let minutes = rounded(seconds, by: 60)
+    if minutes < 120 { return "\(minutes) min" }
+    if minutes < 48 * 60 { return pair(minutes / 60, "h", minutes % 60, "min") }
+    let hours = rounded(seconds, by: 3600)
+    if hours < 14 * 24 { return pair(hours / 24, "d", hours % 24, "h") }
+    let days = rounded(seconds, by: 86_400)
+    return days < 730 ? "\(days) d" : pair(days / 365, "y", days % 365, "d")
+  }
+
+  /// A measured time, such as `0.42 ms`.
+  static func duration(_ duration: Duration) -> String {
+    let milliseconds = milliseconds(duration)
+    if milliseconds < 10 { return String(format: "%.2f ms", milliseconds) }
+    if milliseconds < 1000 { return String(format: "%.0f ms", milliseconds) }
+    return String(format: "%.1f s", milliseconds / 1000)
+  }
+
+  /// A measured time in milliseconds.
+  static func milliseconds(_ duration: Duration) -> Double {
+    let (seconds, attoseconds) = duration.components
+    return Double(seconds) * 1000 + Double(attoseconds) / 1e15
+  }
+
+  /// A number of bytes, such as `16.2 KiB`.
+  static func bytes(_ count: Int64) -> String {
+    guard count >= 1024 else { return "\(count) B" }
+    var value = Double(count)
+    var unit = "B"
+    for larger in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] where value >= 1023.95 {
+      value /= 1024
+      unit = larger
+    }
+    return String(format: value < 100 ? "%.1f " : "%.0f ", value) + unit
+  }
+
+  /// A number with its noun, such as `1 response` or `3 responses`.
+  static func count(_ number: Int, _ noun: String) -> String {
+    "\(number) \(noun)\(number == 1 ? "" : "s")"
+  }
+
+  /// A share, such as `66.7 %`; a dash where there is nothing to share.
+  static func share(_ part: Int64, of whole: Int64) -> String {
+    whole > 0 ? String(format: "%.1f %%", Double(part) / Double(whole) * 100) : "–"
+  }
+
+  private static func rounded(_ seconds: Int64, by unit: Int64) -> Int64 {
+    seconds / unit + (seconds % unit * 2 >= unit ? 1 : 0)
+  }
+
+  private static func pair(_ large: Int64, _ unit: String, _ small: Int64, _ part: String) -> String {
+    small == 0 ? "\(large) \(unit)" : "\(large) \(unit) \(small) \(part)"
+  }
+}

@@ -1,0 +1,96 @@
+import ArgumentParser
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite struct ArgumentTests {
+  @Test(
+    "ages are read with their units, a bare number is days",
+    arguments: [
+      ("90s", 90), ("15m", 900), ("12h", 43_200), ("7d", 604_800), ("2w", 1_209_600),
+      ("1d12h", 129_600), ("3", 259_200), ("0", 0), ("2D", 172_800),
+    ] as [(String, Int64)])
+  func ages(text: String, seconds: Int64) {
+    #expect(AgeArgument(argument: text)?.seconds == seconds)
+  }
+
+  @Test(
+    "what is no age is refused, however large",
+    arguments: [
+      "", "d", "-1", "1x", "1.5h", "1d2", "h1", "99999999999999999999", "9223372036854775807w", "٣",
+    ])
+  func noAges(text: String) {
+    #expect(AgeArgument(argument: text) == nil)
+  }
+
+  @Test("a header field is split at its first colon")
+  func header() throws {
+    let field = try HeaderArgument(parsing: "X-Time:  12:30").field
+    #expect(field.name.rawName == "X-Time")
+    #expect(field.value == "12:30")
+    #expect(try HeaderArgument(parsing: "X-Empty:").field.value.isEmpty)
+  }
+
+  @Test(
+    "what is no header field is refused",
+    arguments: ["no colon", ": value", "a b: c", "X: a\r\nY: b", "X: a\u{0}"])
+  func noHeader(text: String) {
+    #expect(throws: ValidationError.self) { try HeaderArgument(parsing: text) }
+  }
+
+  @Test("a URL is taken apart, without its fragment")
+  func url() throws {
+    let url = try TargetURL(parsing: "https://example.com:8443/a/b?q=1#part")
+    #expect(url.scheme == "https")
+    #expect(url.authority == "example.com:8443")
+    #expect(url.path == "/a/b?q=1")
+    #expect(try TargetURL(parsing: "HTTP://example.com").path == "/")
+    #expect(try TargetURL(parsing: "http://example.com?q").path == "/?q")
+    #expect(try TargetURL(parsing: "http://[::1]:80/x").authority == "[::1]:80")
+    #expect(try TargetURL(parsing: "http://example.com/ä b").path == "/%C3%A4%20b")
+  }
+
+  @Test(
+    "what is no absolute http URL is refused",
+    arguments: [
+      "", "example.com/a", "/a", "ftp://example.com/", "http://", "http:///a", "http://u:p@example.com/",
+    ])
+  func noURL(text: String) {
+    #expect(throws: ValidationError.self) { try TargetURL(parsing: text) }
+  }
+
+  @Test("private and shared caches have different default directories")
+  func directories() {
+    let environment = ["HOME": "/h", "XDG_CACHE_HOME": "/caches"]
+    #expect(
+      CacheLocation.defaultDirectory(mode: .private, environment: environment)
+        == "/caches/httpcache/private")
+    #expect(
+      CacheLocation.defaultDirectory(mode: .shared, environment: environment)
+        == "/caches/httpcache/shared")
+    #expect(
+      CacheLocation.defaultDirectory(
+        mode: .private, environment: ["HOME": "/h", "XDG_CACHE_HOME": "relative"])
+        == "/h/.cache/httpcache/private")
+  }
+
+  @Test(
+    "arguments that make no sense end with the status for usage",
+    arguments: [
+      ["get"], ["get", "nonsense"], ["get", "-o", "a", "-O", "http://a/"],
+      ["get", "-o", "a", "http://a/", "http://b/"], ["get", "--jobs", "0", "http://a/"],
+      ["get", "-H", "x", "http://a/"], ["get", "-X", "A B", "http://a/"],
+      ["get", "--policy", "never", "http://a/"], ["get", "--max-time", "0", "http://a/"],
+      ["purge"], ["purge", "--all", "--prefix", "http://a/"], ["purge", "--group", "g"],
+      ["purge", "--prefix", ""], ["ls", "--limit", "0"], ["ls", "--unused-for", "soon"], ["nonsense"],
+    ])
+  func usage(arguments: [String]) {
+    #expect(throws: (any Error).self) { try HTTPCacheCommand.parseAsRoot(arguments) }
+    do {
+      _ = try HTTPCacheCommand.parseAsRoot(arguments)
+    } catch {
+      #expect(HTTPCacheCommand.exitCode(for: error).rawValue == ExitStatus.usage.rawValue)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+import Synchronization
+
+@testable import HTTPCacheCommand
+
+/// Keeps lines from any thread.
+final class LineRecorder: Sendable {
+  private let kept = Mutex("")
+  var text: String { kept.withLock { $0 } }
+  var lines: [String] { text.split(separator: "\n").map(String.init) }
+  func add(_ line: String) { write(line + "\n") }
+  func write(_ text: String) { kept.withLock { $0 += text } }
+}
+
+/// What a command did: the real command objects, run in this process.
+struct CommandRun {
+  let status: Int32
+  let output: String
+  let errors: String
+
+  init(_ arguments: String...) async {
+    let (output, errors) = (LineRecorder(), LineRecorder())
+    let console = Console(output: { output.write($0) }, error: { errors.write($0) })
+    status = await Console.$current.withValue(console) {
+      do {
+        var command = try HTTPCacheCommand.parseAsRoot(arguments)
+        if var asynchronous = command as? any AsyncParsableCommand {
+          try await asynchronous.run()
+        } else {
+          try command.run()
+        }
+        return 0
+      } catch {
+        if !(error is ExitCode) { errors.add(HTTPCacheCommand.fullMessage(for: error)) }
+        return HTTPCacheCommand.exitCode(for: error).rawValue
+      }
+    }
+    self.output = output.text
+    self.errors = errors.text
+  }
+}
+
+/// A directory that is removed with its owner.
+final class TemporaryDirectory: Sendable {
+  let path = NSTemporaryDirectory() + "httpcache-tests-\(UUID().uuidString)"
+
+  init() throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String) -> String { path + "/" + name }
+
+  func contents(_ name: String) -> [UInt8]? {
+    FileManager.default.contents(atPath: file(name)).map(Array.init)
+  }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// The real command objects against an origin on the loopback interface.
+@Suite struct GetTests {
+  private func withOrigin(
+    _ body: (DemoOrigin, TemporaryDirectory) async throws -> Void
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    try await DemoOrigin.withOrigin { try await body($0, directory) }
+  }
+
+  @Test("a page is fetched once: a miss that is stored, then a fresh hit with the same bytes")
+  func missThenHit() async throws {
+    try await withOrigin { origin, directory in
+      let url = origin.base + DemoResource.page.rawValue
+      let cache = directory.file("cache")
+      let first = await CommandRun("get", url, "--dir", cache, "-o", directory.file("1"))
+      let second = await CommandRun("get", url, "--dir", cache, "-o", directory.file("2"))
+      #expect(first.status == 0)
+      #expect(first.errors.contains(": miss, stored; \(DemoResource.page.block.count) B in "))
+      #expect(second.status == 0)
+      #expect(second.errors.contains(": hit, fresh for "))
+      #expect(origin.meter.requests == 1)
+      #expect(directory.contents("1") == DemoResource.page.block)
+      #expect(directory.contents("2") == DemoResource.page.block)
+    }
+  }
+
+  @Test("an API with no-cache and an ETag is validated each time")
+  func validation() async throws {
+    try await withOrigin { origin, directory in
+      let url = origin.base + DemoResource.api.rawValue
+      let cache = directory.file("cache")
+      _ = await CommandRun("get", url, "--dir", cache, "-o", directory.file("1"))
+      let second = await CommandRun("get", url, "--dir", cache, "-o", directory.file("2"))
+      #expect(second.errors.contains(": revalidated, 304"))
+      #expect(origin.meter.requests == 2)
+      #expect(directory.contents("2") == DemoResource.api.block)
+    }
+  }
+
+  @Test("a no-store document is never stored, and the line names the section")
+  func noStore() async throws {
+    try await withOrigin { origin, directory in
+      let url = origin.base + DemoResource.document.rawValue
+      let cache = directory.file("cache")
+      for _ in 0..<2 {
+        let run = await CommandRun("get", url, "--dir", cache, "-o", directory.file("1"))
+        #expect(run.errors.contains(": miss, not stored: no-store (RFC 9111 §5.2.2.5)"))
+      }
+      #expect(origin.meter.requests == 2)
+    }
+  }
+
+  @Test("cache-only has a status of its own where nothing is stored, and asks nobody")
+  func cacheOnly() async throws {
+    try await withOrigin { origin, directory in
+      let run = await CommandRun(
+        "get", origin.base + "/index.html", "--dir", directory.file("cache"), "--policy", "cache-only",
+        "-o", directory.file("1"))
+      #expect(run.status == ExitStatus.notStored.rawValue)
+      #expect(origin.meter.requests == 0)
+      #expect(directory.contents("1") == nil)
+    }
+  }
+
+  @Test("--fail makes a 404 a failure and leaves its body out; without it there is a body")
+  func httpError() async throws {
+    try await withOrigin { origin, directory in
+      let cache = directory.file("cache")
+      let failed = await CommandRun(
+        "get", origin.base + "/nothing", "--dir", cache, "--fail", "-o", directory.file("1"))
+      #expect(failed.status == ExitStatus.httpError.rawValue)
+      #expect(directory.contents("1") == nil)
+      let taken = await CommandRun(
+        "get", origin.base + "/nothing", "--dir", cache, "-o", directory.file("1"))
+      #expect(taken.status == 0)
+      #expect(taken.errors.contains("status 404"))
+      #expect(directory.contents("1") == [])
+    }
+  }
+
+  @Test("several URLs are fetched at once, each with its line; -O names the files")
+  func several() async throws {
+    try await withOrigin { origin, directory in
+      let urls = [DemoResource.page, .image, .api].map { origin.base + $0.rawValue }
+      let run = await CommandRun(
+        "get", urls[0], urls[1], urls[2], "--dir", directory.file("cache"), "--json", "--jobs", "2")
+      let reports = run.output.split(separator: "\n")
+      #expect(run.status == 0)
+      #expect(reports.count == 3)
+      for url in urls { #expect(reports.contains { $0.contains("\"url\":\"\(url)\"") }) }
+      #expect(reports.allSatisfy { $0.contains("\"outcome\":\"miss\"") && $0.contains("\"isStored\":true") })
+    }
+  }
+
+  @Test("an origin that is not there, one that is silent and one that breaks off end differently")
+  func failures() async throws {
+    let directory = try TemporaryDirectory()
+    let (cache, file) = (directory.file("cache"), directory.file("1"))
+    let silent = try await RawOrigin(nil)
+    let late = await CommandRun("get", silent.base, "--dir", cache, "--max-time", "0.1", "-o", file)
+    #expect(late.status == ExitStatus.timeout.rawValue)
+    try await silent.close()
+    let gone = await CommandRun("get", silent.base, "--dir", cache, "-o", file)
+    #expect(gone.status == ExitStatus.unreachable.rawValue)
+    let cut = try await RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello")
+    let broken = await CommandRun("get", cut.base, "--dir", cache, "-o", file)
+    #expect(broken.status == ExitStatus.brokenProtocol.rawValue)
+    try await cut.close()
+    #expect(directory.contents("1") == nil)
+    let rest = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+    #expect(rest.allSatisfy { $0 == "cache" }, "temporary files are left: \(rest)")
+  }
+
+  @Test("a file that cannot be written has a status of its own")
+  func noFile() async throws {
+    try await withOrigin { origin, directory in
+      let run = await CommandRun(
+        "get", origin.base + "/index.html", "--dir", directory.file("cache"), "-o",
+        directory.file("no/such/folder"))
+      #expect(run.status == ExitStatus.output.rawValue)
+    }
+  }
+
+  @Test("--include writes status and fields before the body")
+  func include() async throws {
+    try await withOrigin { origin, directory in
+      _ = await CommandRun(
+        "get", origin.base + "/api/status", "--dir", directory.file("cache"), "-i", "-o",
+        directory.file("1"))
+      let text = String(decoding: directory.contents("1") ?? [], as: UTF8.self)
+      #expect(text.hasPrefix("HTTP 200 OK\n"))
+      #expect(text.contains("\nETag: \"v1\"\n"))
+      #expect(text.hasSuffix("\n\n{\"status\":\"fine\"}\n"))
+    }
+  }
+
+  @Test("--explain tells the decision before it is made")
+  func explain() async throws {
+    try await withOrigin { origin, directory in
+      let run = await CommandRun(
+        "get", origin.base + "/index.html", "--dir", directory.file("cache"), "--explain", "-o",
+        directory.file("1"))
+      #expect(run.status == 0)
+      #expect(run.errors.contains("RFC 9111"))
+    }
+  }
+
+  @Test("the demo ends as it must")
+  func demo() async {
+    let run = await CommandRun("demo")
+    #expect(run.status == 0, "\(run.output)\(run.errors)")
+    #expect(run.output.contains("% saved"))
+  }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// Looking into a cache that `get` filled.
+@Suite struct InspectTests {
+  private struct Filled {
+    let origin: DemoOrigin
+    let directory: TemporaryDirectory
+    let cache: String
+
+    func url(_ resource: DemoResource) -> String { origin.base + resource.rawValue }
+  }
+
+  private func withFilledCache(_ body: (Filled) async throws -> Void) async throws {
+    let directory = try TemporaryDirectory()
+    try await DemoOrigin.withOrigin { origin in
+      let filled = Filled(origin: origin, directory: directory, cache: directory.file("cache"))
+      let run = await CommandRun(
+        "get", filled.url(.page), filled.url(.image), filled.url(.api), "--dir", filled.cache)
+      try #require(run.status == 0, "\(run.errors)")
+      try await body(filled)
+    }
+  }
+
+  @Test(
+    "a directory without a cache is told, and not made",
+    arguments: [
+      ["ls"], ["show", "http://a/"], ["path", "http://a/"], ["explain", "http://a/"],
+      ["purge", "--all"], ["stats"], ["verify"],
+    ])
+  func noCache(arguments: [String]) async throws {
+    let directory = try TemporaryDirectory()
+    let place = directory.file("nothing")
+    let run: CommandRun
+    if arguments.count == 1 {
+      run = await CommandRun(arguments[0], "--dir", place)
+    } else {
+      run = await CommandRun(arguments[0], arguments[1], "--dir", place)
+    }
+    #expect(run.status == ExitStatus.cacheUnavailable.rawValue)
+    #expect(run.errors.contains("there is no cache in \(place)"))
+    #expect(!FileManager.default.fileExists(atPath: place))
+  }
+
+  @Test("ls lists what is stored, filtered and sorted")
+  func list() async throws {
+    try await withFilledCache { filled in
+      let all = await CommandRun("ls", "--dir", filled.cache, "--json")
+      #expect(all.output.split(separator: "\n").count == 3)
+      let fresh = await CommandRun("ls", "--dir", filled.cache, "--fresh", "--sort", "size")
+      let urls = fresh.output.split(separator: "\n").dropFirst().compactMap {
+        $0.split(separator: " ").last.map(String.init)
+      }
+      #expect(urls == [filled.url(.page), filled.url(.image)])
+      #expect(fresh.errors.contains("2 responses"))
+      let stale = await CommandRun("ls", "--dir", filled.cache, "--stale", "--json")
+      #expect(stale.output.contains("/api/status"))
+      #expect(!stale.output.contains("/index.html"))
+      let large = await CommandRun("ls", "--dir", filled.cache, "--larger-than", "100K", "--json")
+      #expect(large.output.split(separator: "\n").count == 1)
+      let prefix = await CommandRun("ls", filled.origin.base + "/api/", "--dir", filled.cache, "--json")
+      #expect(prefix.output.split(separator: "\n").count == 1)
+      let one = await CommandRun("ls", "--dir", filled.cache, "--limit", "1", "--json")
+      #expect(one.output.split(separator: "\n").count == 1)
+      let unused = await CommandRun("ls", "--dir", filled.cache, "--unused-for", "1d", "--json")
+      #expect(unused.output.isEmpty)
+    }
+  }
+
+  @Test("show tells head, lifetime and size of one URL")
+  func show() async throws {
+    try await withFilledCache { filled in
+      let run = await CommandRun("show", filled.url(.page), "--dir", filled.cache)
+      #expect(run.status == 0)
+      #expect(run.output.contains("Cache-Control: max-age=600"))
+      #expect(run.output.contains("lifetime    10 min (max-age, RFC 9111 §5.2.2.1)"))
+      let absent = await CommandRun("show", filled.origin.base + "/other", "--dir", filled.cache)
+      #expect(absent.status == ExitStatus.failure.rawValue)
+    }
+  }
+
+  @Test("path names a file with exactly the body, and exports a body that has none")
+  func path() async throws {
+    try await withFilledCache { filled in
+      let image = await CommandRun("path", filled.url(.image), "--dir", filled.cache)
+      #expect(image.status == 0)
+      let path = image.output.split(separator: "\n").first.map(String.init) ?? ""
+      #expect(FileManager.default.contents(atPath: path).map(Array.init) == DemoResource.image.block)
+      let page = await CommandRun("path", filled.url(.page), "--dir", filled.cache)
+      #expect(page.status == ExitStatus.failure.rawValue)
+      #expect(page.errors.contains("--export"))
+      let copy = filled.directory.file("copy")
+      let export = await CommandRun("path", filled.url(.page), "--dir", filled.cache, "--export", copy)
+      #expect(export.status == 0)
+      #expect(filled.directory.contents("copy") == DemoResource.page.block)
+      let again = await CommandRun("path", filled.url(.page), "--dir", filled.cache, "--export", copy)
+      #expect(again.status == ExitStatus.output.rawValue)
+    }
+  }
+
+  @Test("explain tells the decision and sends nothing")
+  func explain() async throws {
+    try await withFilledCache { filled in
+      let before = filled.origin.meter.requests
+      let run = await CommandRun("explain", filled.url(.page), "--dir", filled.cache)
+      #expect(run.status == 0)
+      #expect(run.output.contains("§4.2"))
+      #expect(filled.origin.meter.requests == before)
+    }
+  }
+
+  @Test("purge counts what it removes; what is gone is fetched again")
+  func purge() async throws {
+    try await withFilledCache { filled in
+      let one = await CommandRun("purge", filled.url(.page), "--dir", filled.cache)
+      #expect(one.output == "removed 1 response\n")
+      let none = await CommandRun("purge", filled.url(.page), "--dir", filled.cache)
+      #expect(none.output == "removed 0 responses\n")
+      let young = await CommandRun("purge", "--older-than", "1h", "--dir", filled.cache)
+      #expect(young.output == "removed 0 responses\n")
+      let rest = await CommandRun("purge", "--all", "--dir", filled.cache)
+      #expect(rest.output == "removed 2 responses\n")
+      let list = await CommandRun("ls", "--dir", filled.cache, "--json")
+      #expect(list.output.isEmpty)
+      let again = await CommandRun(
+        "get", filled.url(.image), "--dir", filled.cache, "-o", filled.directory.file("1"))
+      #expect(again.errors.contains("miss, stored"))
+    }
+  }
+
+  @Test("a soft purge keeps the response and has it validated first")
+  func softPurge() async throws {
+    try await withFilledCache { filled in
+      let purge = await CommandRun(
+        "purge", "--prefix", filled.origin.base, "--soft", "--dir", filled.cache)
+      #expect(purge.status == 0)
+      #expect(purge.output.hasPrefix("marked "))
+      let fresh = await CommandRun("ls", "--fresh", "--dir", filled.cache, "--json")
+      #expect(fresh.output.isEmpty)
+      let all = await CommandRun("ls", "--dir", filled.cache, "--json")
+      #expect(all.output.split(separator: "\n").count == 3)
+    }
+  }
+
+  @Test("stats count hits and misses over processes")
+  func stats() async throws {
+    try await withFilledCache { filled in
+      _ = await CommandRun("get", filled.url(.page), "--dir", filled.cache, "-o", filled.directory.file("1"))
+      let run = await CommandRun("stats", "--dir", filled.cache, "--json")
+      #expect(run.output.contains("\"hits\":1,"))
+      #expect(run.output.contains("\"misses\":3,"))
+      #expect(run.output.contains("\"responses\":3,"))
+    }
+  }
+
+  @Test("verify finds a body that was changed, and --repair removes it")
+  func verify() async throws {
+    try await withFilledCache { filled in
+      let sound = await CommandRun("verify", "--dir", filled.cache)
+      #expect(sound.status == 0, "\(sound.output)\(sound.errors)")
+      let found = await CommandRun("path", filled.url(.image), "--dir", filled.cache)
+      let path = found.output.split(separator: "\n").first.map(String.init) ?? ""
+      var bytes = try #require(FileManager.default.contents(atPath: path))
+      bytes[bytes.count / 2] ^= 1
+      try bytes.write(to: URL(filePath: path))
+      let damaged = await CommandRun("verify", "--dir", filled.cache)
+      #expect(damaged.status == ExitStatus.failure.rawValue)
+      let repaired = await CommandRun("verify", "--repair", "--dir", filled.cache)
+      #expect(repaired.status == 0)
+      let after = await CommandRun("verify", "--dir", filled.cache)
+      #expect(after.status == 0)
+      let list = await CommandRun("ls", "--dir", filled.cache, "--json")
+      #expect(!list.output.contains("/image.png"))
+    }
+  }
+
+  @Test("private and shared entries are told apart by the flags")
+  func modes() async throws {
+    try await withFilledCache { filled in
+      let shared = await CommandRun("ls", "--shared", "--dir", filled.cache, "--json")
+      #expect(shared.output.isEmpty)
+      let mine = await CommandRun("ls", "--private", "--dir", filled.cache, "--json")
+      #expect(mine.output.split(separator: "\n").count == 3)
+    }
+  }
+}

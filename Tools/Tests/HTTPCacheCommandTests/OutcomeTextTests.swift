@@ -1,0 +1,119 @@
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite struct OutcomeTextTests {
+  private func line(_ outcome: CacheOutcome, _ storage: StorageRecorder.Result? = nil) -> String {
+    OutcomeText(outcome: outcome, storage: storage).line
+  }
+
+  @Test("a fresh hit tells how long it stays fresh")
+  func fresh() {
+    #expect(line(.hit(age: 120, lifetime: 3600, allowance: nil)) == "hit, fresh for 58 min")
+  }
+
+  @Test("a stale hit tells for how long it is stale and what allowed it")
+  func stale() {
+    let text = line(.hit(age: 90, lifetime: 60, allowance: .whileRevalidate))
+    #expect(text.hasPrefix("hit, stale for 30 s, allowed: "))
+    #expect(text.contains("RFC 5861 §3"))
+  }
+
+  @Test("a validated response tells of its 304")
+  func validated() {
+    #expect(line(.validated(.responseNoCache, age: 0, lifetime: 0)) == "revalidated, 304")
+    #expect(
+      line(.validated(.stale(age: 9, lifetime: 5), age: 0, lifetime: 300))
+        == "revalidated, 304, fresh for 5 min")
+  }
+
+  @Test("a miss tells what became of the response")
+  func miss() {
+    let miss = CacheOutcome.forwarded(.miss(.absent), status: 200, storage: .store, collapsed: false)
+    #expect(line(miss, .stored(bytes: 5)) == "miss, stored")
+    #expect(line(miss, .notStored(.tooLarge(limit: 1))).hasPrefix("miss, not stored: "))
+    #expect(line(miss) == "miss, not stored")
+    let refused = CacheOutcome.forwarded(
+      .miss(.absent), status: 200, storage: .doNotStore(.responseNoStore), collapsed: false)
+    #expect(line(refused) == "miss, not stored: no-store (RFC 9111 §5.2.2.5)")
+    let shared = CacheOutcome.forwarded(.miss(.absent), status: 200, storage: .store, collapsed: true)
+    #expect(line(shared) == "miss, from another request's transfer")
+  }
+
+  @Test("a miss for another reason than absence tells it")
+  func policyMiss() {
+    let text = line(
+      .forwarded(.miss(.policy(.reload)), status: 200, storage: .store, collapsed: false),
+      .stored(bytes: 1))
+    #expect(text.hasPrefix("miss ("))
+    #expect(text.hasSuffix("), stored"))
+  }
+
+  @Test("what the event says wins over what the head promised")
+  func eventWins() {
+    let promised = CacheOutcome.forwarded(.miss(.absent), status: 200, storage: .store, collapsed: false)
+    #expect(!OutcomeText(outcome: promised, storage: .notStored(.incomplete)).isStored)
+    #expect(OutcomeText(outcome: promised, storage: .notStored(.incomplete)).refusal == .incomplete)
+    #expect(OutcomeText(outcome: promised, storage: .stored(bytes: 1)).isStored)
+  }
+
+  @Test("the recorder keeps what became of each target and warns of a broken store once")
+  func recorder() {
+    let warnings = LineRecorder()
+    let recorder = StorageRecorder { warnings.add($0) }
+    recorder.cache(did: .stored(CacheKey(mode: .private, target: "http://a/"), bytes: 7))
+    recorder.cache(did: .notStored(target: "http://b/", .responseNoStore))
+    for _ in 0..<2 {
+      recorder.cache(did: .storeFailed(operation: "write", CacheError(.noSpace, "full")))
+    }
+    #expect(recorder.result(for: "http://a/") == .stored(bytes: 7))
+    #expect(recorder.result(for: "http://b/") == .notStored(.responseNoStore))
+    #expect(recorder.result(for: "http://c/") == nil)
+    #expect(warnings.lines.count == 1)
+  }
+
+  @Test("each kind of failure has its own exit status")
+  func statuses() {
+    let statuses = UpstreamError.Kind.allCases.map { ExitStatus($0) }
+    #expect(Set(statuses).count == UpstreamError.Kind.allCases.count)
+    #expect(!statuses.contains(.success))
+    #expect(ExitStatus(CacheError.Code.newerFormat) == .newerFormat)
+    #expect(Set(ExitStatus.allCases.map(\.rawValue)).count == ExitStatus.allCases.count)
+  }
+
+  @Test("the report of an unsatisfiable request ends with its own status")
+  func unsatisfiable() {
+    let report = TransferReport(
+      url: "http://a/", elapsed: .zero,
+      ending: .answered(
+        TransferReport.Answer(
+          status: 504, outcome: .unsatisfiable(.miss(.absent)), bytes: 0, finalTarget: "http://a/",
+          redirects: 0)))
+    #expect(report.exitStatus(failing: false) == .notStored)
+    #expect(report.line.hasPrefix("http://a/: not answered, the origin must not be asked"))
+    #expect(report.json.outcome == "unsatisfiable")
+  }
+
+  @Test("freshness of a listing follows age and lifetime")
+  func freshness() {
+    var response = StoredResponse(
+      requestMethod: .get, nominated: [], head: HTTPResponse(status: .ok),
+      requestTime: Timestamp(seconds: 1000), responseTime: Timestamp(seconds: 1000),
+      facts: ReuseFacts(freshnessLifetime: 100, lifetimeSource: .maxAge, correctedInitialAge: 10))
+    func state(_ seconds: Int64) -> EntryFreshness {
+      EntryFreshness(response, now: Timestamp(seconds: seconds))
+    }
+    #expect(state(1000) == .fresh(left: 90))
+    #expect(state(1089) == .fresh(left: 1))
+    #expect(state(1090) == .stale(since: 0))
+    #expect(state(1200) == .stale(since: 110))
+    // A clock that went back makes nothing fresher than it was when it arrived.
+    #expect(state(10) == .fresh(left: 90))
+    response.isInvalidated = true
+    #expect(state(1000) == .invalidated)
+    response.isInvalidated = false
+    response.facts.directives = [.noCache]
+    #expect(state(1000) == .alwaysValidated)
+  }
+}

@@ -1,0 +1,204 @@
+import HTTPCaching
+import NIOCore
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite struct UpstreamTests {
+  private func exchange(
+    _ answer: String?, path: String = "/", method: HTTPRequest.Method = .get, timeout: Duration? = nil
+  ) async throws -> (head: HTTPResponse, body: [UInt8]) {
+    try await exchange(bytes: answer.map { Array($0.utf8) }, path, method, timeout)
+  }
+
+  private func exchange(
+    bytes: [UInt8]?, _ path: String = "/", _ method: HTTPRequest.Method = .get, _ timeout: Duration? = nil
+  ) async throws -> (head: HTTPResponse, body: [UInt8]) {
+    let origin = try await RawOrigin(bytes: bytes)
+    let request = try TargetURL(parsing: origin.base + path).request(method)
+    let result = try await AsyncHTTPClientUpstream.withClient { upstream in
+      let response = try await upstream.send(UpstreamRequest(head: request, timeout: timeout))
+      return (response.head, try await response.body.collect().array)
+    }
+    try await origin.close()
+    return result
+  }
+
+  private func kind(_ body: () async throws -> Void) async -> UpstreamError.Kind? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return (error as? UpstreamError)?.kind
+    }
+  }
+
+  @Test("head and body arrive as the origin sent them, repeated fields apart")
+  func plain() async throws {
+    let (head, body) = try await exchange(
+      "HTTP/1.1 203 Sort of\r\nx-Case: a\u{20AC}\tb\r\nX-Twice: 1\r\nX-Twice: 2\r\nContent-Length: 5\r\n\r\nhello"
+    )
+    #expect(head.status.code == 203)
+    #expect(head.headerFields[values: HTTPField.Name("X-Twice")!] == ["1", "2"])
+    #expect(head.headerFields.first { $0.name.canonicalName == "x-case" }?.name.rawName == "x-Case")
+    #expect(head.headerFields[HTTPField.Name("X-Case")!] == "a\u{20AC}\tb")
+    #expect(body == Array("hello".utf8))
+  }
+
+  @Test("a redirect is handed over, not followed")
+  func redirect() async throws {
+    let (head, _) = try await exchange(
+      "HTTP/1.1 301 Moved\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n")
+    #expect(head.status.code == 301)
+  }
+
+  @Test("a content coding is left on")
+  func contentCoding() async throws {
+    let (head, body) = try await exchange(
+      "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd")
+    #expect(head.headerFields[.contentEncoding] == "gzip")
+    #expect(body == Array("abcd".utf8))
+  }
+
+  @Test("a body that is shorter than its Content-Length is an error of the protocol")
+  func shortBody() async {
+    let kind = await kind { _ = try await exchange("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello") }
+    #expect(kind == .protocol)
+  }
+
+  @Test("a chunked body that is cut is an error of the protocol")
+  func cutChunks() async {
+    let kind = await kind {
+      _ = try await exchange("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
+    }
+    #expect(kind == .protocol)
+  }
+
+  @Test("a chunked body arrives whole, without the field that told of the coding")
+  func chunks() async throws {
+    let (head, body) = try await exchange(
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+    #expect(head.headerFields[.transferEncoding] == nil)
+    #expect(body == Array("hello".utf8))
+  }
+
+  @Test("a transfer coding that nobody takes off is an error of the protocol")
+  func unknownCoding() async {
+    let kind = await kind {
+      _ = try await exchange(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+    }
+    #expect(kind == .protocol)
+  }
+
+  @Test("a body without a length ends with the connection")
+  func closeDelimited() async throws {
+    #expect(try await exchange("HTTP/1.1 200 OK\r\n\r\nhello").body == Array("hello".utf8))
+  }
+
+  @Test("HEAD has no body, whatever Content-Length says")
+  func headRequest() async throws {
+    let (head, body) = try await exchange("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", method: .head)
+    #expect(head.headerFields[.contentLength] == "9")
+    #expect(body.isEmpty)
+  }
+
+  @Test("what is no HTTP is an error of the protocol")
+  func noHTTP() async {
+    let kind = await kind { _ = try await exchange("SSH-2.0-x\r\n\r\n") }
+    #expect(kind == .protocol)
+  }
+
+  @Test("an origin that closes without a word is an error of the protocol")
+  func silence() async {
+    let kind = await kind { _ = try await exchange("") }
+    #expect(kind == .protocol)
+  }
+
+  @Test("an origin that does not answer is a timeout")
+  func timeout() async {
+    let kind = await kind { _ = try await exchange(nil, timeout: .milliseconds(50)) }
+    #expect(kind == .timeout)
+  }
+
+  @Test("an address where nobody listens is unreachable")
+  func refused() async throws {
+    let origin = try await RawOrigin("")
+    let request = try TargetURL(parsing: origin.base).request()
+    try await origin.close()
+    let kind = await kind {
+      try await AsyncHTTPClientUpstream.withClient { upstream in
+        _ = try await upstream.send(UpstreamRequest(head: request))
+      }
+    }
+    #expect(kind == .unreachable)
+  }
+
+  @Test("a name that does not exist is unreachable")
+  func unknownName() async throws {
+    let request = try TargetURL(parsing: "http://nobody.invalid/").request()
+    let kind = await kind {
+      try await AsyncHTTPClientUpstream.withClient { upstream in
+        _ = try await upstream.send(UpstreamRequest(head: request))
+      }
+    }
+    #expect(kind == .unreachable)
+  }
+
+  @Test("TLS to a server that speaks none is an error of TLS")
+  func noTLS() async throws {
+    let origin = try await RawOrigin("HTTP/1.1 400 Bad\r\n\r\n\r\n\r\n")
+    let plain = try TargetURL(parsing: origin.base)
+    let request = HTTPRequest(method: .get, scheme: "https", authority: plain.authority, path: "/")
+    let kind = await kind {
+      try await AsyncHTTPClientUpstream.withClient { upstream in
+        _ = try await upstream.send(UpstreamRequest(head: request, timeout: .seconds(5)))
+      }
+    }
+    #expect(kind == .tls)
+    try await origin.close()
+  }
+
+  @Test("a body that was cancelled throws instead of ending")
+  func cancelled() async throws {
+    try await DemoOrigin.withOrigin { origin in
+      try await AsyncHTTPClientUpstream.withClient { upstream in
+        let url = try TargetURL(parsing: origin.base + DemoResource.file.rawValue)
+        let response = try await upstream.send(UpstreamRequest(head: url.request()))
+        let first = try await response.body.source.next()
+        #expect(first?.isEmpty == false)
+        response.body.source.cancel()
+        await #expect(throws: CancellationError.self) { try await response.body.source.next() }
+      }
+      // The origin must not have been drained by a reader that left: 64 MiB would have been.
+      #expect(origin.meter.bytes < 32 << 20)
+    }
+  }
+
+  @Test("the bytes of a buffer are shared, and stay when the buffer changes")
+  func sharedBytes() {
+    var buffer = ByteBuffer(string: "xhello")
+    buffer.moveReaderIndex(forwardBy: 1)
+    let bytes = BodyBytes(buffer)
+    let isShared = buffer.withUnsafeReadableBytes { readable in
+      bytes.withUnsafeBytes { $0.baseAddress == readable.baseAddress }
+    }
+    buffer.setString("HELLO", at: 1)
+    #expect(isShared)
+    #expect(bytes.array == Array("hello".utf8))
+  }
+
+  @Test("a request's content reaches the origin")
+  func content() async throws {
+    // A server that waits for the whole content would not answer before it came; the length is sent.
+    let origin = try await RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    let request = try TargetURL(parsing: origin.base).request(.post)
+    let status = try await AsyncHTTPClientUpstream.withClient { upstream in
+      try await upstream.send(
+        UpstreamRequest(head: request, body: MessageBody(BodyBytes(Array("data".utf8))))
+      ).head.status.code
+    }
+    #expect(status == 200)
+    try await origin.close()
+  }
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Compares the imports of each module with what it may import (the module table of the design).
+cd "$(dirname "$0")/.."
+set -euo pipefail
+
+system='Glibc|Darwin|Musl|Android|WinSDK|Synchronization'
+
+allowed() {
+  case $1 in
+    HTTPCacheSemantics) echo 'HTTPTypes|RawStructuredFieldValues' ;;
+    HTTPCacheStore) echo "$system|HTTPTypes|HTTPCacheSemantics" ;;
+    HTTPCacheDisk) echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|CSQLite|CSystemShims" ;;
+    HTTPCaching) echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|Crypto" ;;
+    HTTPCacheTesting)
+      echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching|Testing" ;;
+    HTTPCacheProxy)
+      echo "$system|Foundation|FoundationEssentials|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
+    HTTPCacheCommand)
+      echo "$system|Dispatch|Foundation|ArgumentParser|AsyncHTTPClient|HTTPTypes|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
+    httpcache) echo 'HTTPCacheCommand' ;;
+    HTTPCacheExample) echo "Foundation|FoundationNetworking|HTTPCaching" ;;
+    *) echo "" ;;
+  esac
+}
+
+bad=0
+for folder in Sources/*/ Tools/Sources/*/; do
+  module=$(basename "$folder")
+  [ -n "$(find "$folder" -name '*.swift' -print -quit)" ] || continue
+  table=$(allowed "$module")
+  if [ -z "$table" ]; then
+    echo "$module: not in the table of scripts/check-imports.sh"
+    bad=1
+    continue
+  fi
+  found=$(find "$folder" -name '*.swift' -exec grep -HnE \
+    '^[[:space:]]*((@[A-Za-z_]+(\([^)]*\))?|public|package|internal|private|fileprivate)[[:space:]]+)*import[[:space:]]' {} + |
+    grep -vE "import[[:space:]]+((struct|class|enum|protocol|func|var|let|typealias)[[:space:]]+)?($table)([.[:space:]]|$)" || true)
+  if [ -n "$found" ]; then
+    echo "$module imports what it may not:"
+    echo "$found"
+    bad=1
+  fi
+done
+exit $bad

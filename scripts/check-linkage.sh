@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Links a program that uses the library and nothing else, runs it, and looks that neither it nor what
+# it loads is Foundation. Without the trait Crypto: swift-crypto brings its own.
+cd "$(dirname "$0")/.."
+set -euo pipefail
+
+scratch=.build/no-traits
+swift build --disable-default-traits --scratch-path "$scratch" --target HTTPCaching >/dev/null
+bin=$(swift build --disable-default-traits --scratch-path "$scratch" --show-bin-path)
+probe=$scratch/linkage
+mkdir -p "$probe"
+cat >"$probe/main.swift" <<'SWIFT'
+import HTTPCaching
+
+let cache = try HTTPCache.open(HTTPCache.Configuration())
+print(cache.store.usage.memoryEntries)
+SWIFT
+
+objects=()
+for module in HTTPCaching HTTPCacheDisk HTTPCacheStore HTTPCacheSemantics CSystemShims HTTPTypes \
+  RawStructuredFieldValues; do
+  while read -r object; do objects+=("$object"); done < <(find "$bin/$module.build" -name '*.o')
+done
+swiftc -swift-version 6 -o "$probe/linkage" "$probe/main.swift" "${objects[@]}" \
+  -I "$bin/Modules" -I Sources/CSQLite -Xcc -fmodule-map-file=Sources/CSQLite/module.modulemap \
+  -I Sources/CSystemShims/include -lsqlite3
+[ "$("$probe/linkage")" = 0 ] || { echo "the program does not run"; exit 1; }
+
+case $(uname -s) in
+  Linux) loaded=$(ldd "$probe/linkage") ;;
+  Darwin) loaded=$(otool -L "$probe/linkage") ;;
+  *) echo "do not know how to look into a program here"; exit 1 ;;
+esac
+echo "$loaded" | grep -q sqlite3 || { echo "not linked with SQLite: this looks at the wrong thing"; exit 1; }
+if echo "$loaded" | grep -i foundation; then
+  echo "the library links Foundation"
+  exit 1
+fi

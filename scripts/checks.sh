@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# The rules of the house that no compiler checks.
+cd "$(dirname "$0")/.."
+source scripts/lib.sh
+
+failed=0
+sources() { find "$@" -name '*.swift' -not -path '*/.build/*'; }
+
+short_files() {
+  local long
+  long=$(sources Sources Tests Tools/Sources Tools/Tests | xargs wc -l | awk '$2 != "total" && $1 > 400')
+  [ -z "$long" ] || { echo "more than 400 lines:"; echo "$long"; return 1; }
+}
+
+nothing_left_undone() {
+  local marks='TO''DO|FIX''ME|not (yet )?implement''ed'
+  ! grep -rnE "$marks" --include='*.swift' --include='*.sh' --include='*.md' --exclude-dir=.build \
+    Package.swift Sources Tests Tools scripts README.md CHANGELOG.md
+}
+
+no_traps() {
+  ! grep -rnE '\btry!|fatalError\(|\bas!|preconditionFailure\(' --include='*.swift' Sources Tools/Sources
+}
+
+reasons_for_unchecked() {
+  # The line after an unchecked claim is the comment that gives its reason.
+  local file missing=0
+  while read -r file; do
+    awk -v file="$file" '
+      expecting { if ($0 !~ /^ *\/\//) { print file ":" NR - 1 ": no reason"; bad = 1 }; expecting = 0 }
+      /@unchecked Sendable|nonisolated\(unsafe\)/ && $0 !~ /^ *\/\// { expecting = 1 }
+      END { exit bad }' "$file" || missing=1
+  done < <(sources Sources Tools/Sources)
+  return $missing
+}
+
+no_machine_paths() {
+  ! git grep -nE '(^|[^A-Za-z0-9_.~/$}-])/(home|Users|root|work)/[A-Za-z0-9]' -- . ':!LICENSE'
+}
+
+no_build_products() {
+  ! git ls-files | grep -E '(^|/)(\.build/|Package\.resolved$)'
+}
+
+check imports scripts/check-imports.sh || failed=1
+check file-length short_files || failed=1
+check nothing-left-undone nothing_left_undone || failed=1
+check no-traps no_traps || failed=1
+check reasons-for-unchecked reasons_for_unchecked || failed=1
+if git rev-parse --git-dir >/dev/null 2>&1; then
+  check no-machine-paths no_machine_paths || failed=1
+  check no-build-products no_build_products || failed=1
+fi
+check readme-example scripts/check-readme.sh || failed=1
+check no-foundation scripts/check-linkage.sh || failed=1
+exit $failed

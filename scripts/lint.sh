@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Checks the format with the committed .swift-format; with --fix, formats.
+cd "$(dirname "$0")/.."
+source scripts/lib.sh
+
+paths=(Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests)
+if [ "${1:-}" = --fix ]; then
+  exec swift format --in-place --recursive "${paths[@]}"
+fi
+check lint swift format lint --strict --recursive "${paths[@]}"
