@@ -16,14 +16,16 @@ let cache = try HTTPCache.open(HTTPCache.Configuration())
 print(cache.store.usage.memoryEntries)
 SWIFT
 
-objects=()
-for module in HTTPCaching HTTPCacheDisk HTTPCacheStore HTTPCacheSemantics CSystemShims HTTPTypes \
+# What the build lists, and not what else lies there: objects of sources that are gone, say.
+objects=("$bin"/CSystemShims.build/*.o)
+for module in HTTPCaching HTTPCacheDisk HTTPCacheStore HTTPCacheSemantics HTTPTypes \
   RawStructuredFieldValues; do
-  while read -r object; do objects+=("$object"); done < <(find "$bin/$module.build" -name '*.o')
+  while read -r object; do objects+=("$object"); done < <(
+    grep -oE '"object" *: *"[^"]+"' "$bin/$module.build/output-file-map.json" | cut -d'"' -f4)
 done
 swiftc -swift-version 6 -o "$probe/linkage" "$probe/main.swift" "${objects[@]}" \
   -I "$bin/Modules" -I Sources/CSQLite -Xcc -fmodule-map-file=Sources/CSQLite/module.modulemap \
-  -I Sources/CSystemShims/include -lsqlite3
+  -Xcc "-fmodule-map-file=$bin/CSystemShims.build/module.modulemap" -lsqlite3
 [ "$("$probe/linkage")" = 0 ] || { echo "the program does not run"; exit 1; }
 
 case $(uname -s) in

@@ -133,22 +133,14 @@ public struct ServeCommand: AsyncParsableCommand {
   private func cacheConfiguration() -> HTTPCache.Configuration {
     var rules = CacheRules(mode: mode == .shared ? .shared : .private)
     if mode == .shared { rules.targetedFields = ["CDN-Cache-Control"] }
+    let place =
+      dir
+      ?? CacheLocation.defaultDirectory(
+        mode: rules.mode, environment: ProcessInfo.processInfo.environment)
     return HTTPCache.Configuration(
-      directory: disk.bytes > 0 ? dir ?? Self.defaultDirectory(mode) : nil, memoryCapacity: memory.bytes,
+      directory: disk.bytes > 0 ? place : nil, memoryCapacity: memory.bytes,
       diskCapacity: disk.bytes, rules: rules, cacheStatusName: "httpcache",
       observer: verbose ? PrintingObserver() : nil)
-  }
-
-  /// Shared and private caches have directories of their own.
-  static func defaultDirectory(_ mode: Mode) -> String {
-    let environment = ProcessInfo.processInfo.environment
-    let caches: String
-    if let path = environment["XDG_CACHE_HOME"], path.hasPrefix("/") {
-      caches = path
-    } else {
-      caches = (environment["HOME"] ?? NSHomeDirectory()) + "/.cache"
-    }
-    return "\(caches)/httpcache/\(mode.rawValue)"
   }
 
   private func upstreamConfiguration() -> NIOUpstream.Configuration {

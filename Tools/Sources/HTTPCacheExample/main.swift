@@ -44,7 +44,8 @@ let request = HTTPRequest(
   path: url.path().isEmpty ? "/" : url.path())
 
 for _ in 1...2 {
-  let response = try await cache.respond(to: request, via: SessionUpstream())
+  let response = try await cache.respond(
+    to: request, options: RequestOptions(acceptsDecoded: true), via: SessionUpstream())
   let body = try await response.body.collect()
   print(response.head.status, body.count, "bytes:", response.outcome)
 }

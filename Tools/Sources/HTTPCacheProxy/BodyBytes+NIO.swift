@@ -1,10 +1,10 @@
-import HTTPCacheStore
-import NIOCore
+package import HTTPCacheStore
+package import NIOCore
 
 extension BodyBytes {
   /// The readable bytes of a buffer: shared if they fill most of its memory, otherwise copied, so
   /// that a small body in a store does not keep a large buffer alive.
-  init(_ buffer: ByteBuffer) {
+  package init(_ buffer: ByteBuffer) {
     if buffer.readableBytes * 2 < buffer.capacity {
       self = buffer.withUnsafeReadableBytes { BodyBytes($0) }
     } else {

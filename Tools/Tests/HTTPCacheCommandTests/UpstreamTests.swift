@@ -1,5 +1,4 @@
 import HTTPCaching
-import NIOCore
 import Testing
 
 @testable import HTTPCacheCommand
@@ -173,19 +172,6 @@ import Testing
       // The origin must not have been drained by a reader that left: 64 MiB would have been.
       #expect(origin.meter.bytes < 32 << 20)
     }
-  }
-
-  @Test("the bytes of a buffer are shared, and stay when the buffer changes")
-  func sharedBytes() {
-    var buffer = ByteBuffer(string: "xhello")
-    buffer.moveReaderIndex(forwardBy: 1)
-    let bytes = BodyBytes(buffer)
-    let isShared = buffer.withUnsafeReadableBytes { readable in
-      bytes.withUnsafeBytes { $0.baseAddress == readable.baseAddress }
-    }
-    buffer.setString("HELLO", at: 1)
-    #expect(isShared)
-    #expect(bytes.array == Array("hello".utf8))
   }
 
   @Test("a request's content reaches the origin")

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import HTTPCacheProxy
 import HTTPCaching
 import NIOCore
 import Synchronization
@@ -121,14 +122,5 @@ final class AsyncHTTPClientBody: BodySource {
   private func timedOut(_ state: inout State) -> UpstreamError {
     state.isEnded = true
     return UpstreamError(.timeout, "no bytes for \(idleTimeout.nanoseconds / 1_000_000_000) s")
-  }
-}
-
-extension BodyBytes {
-  /// Shares the readable bytes of a buffer; whoever writes to the buffer later gets a copy.
-  init(_ buffer: ByteBuffer) {
-    self = buffer.withUnsafeReadableBytesWithStorageManagement { bytes, storage in
-      BodyBytes(unsafeBytes: bytes, keepingAlive: storage.takeUnretainedValue())
-    }
   }
 }
