@@ -15,7 +15,7 @@ extension DiskStore {
       let result = try parts.index.write { (connection) throws(CacheError) in
         try Self.invalidate(selection, clause, connection)
       }
-      if case .key(let key) = selection {
+      if let key = selection.key {
         parts.generations?.bump([key.hash])
       } else {
         parts.generations?.bumpAll()

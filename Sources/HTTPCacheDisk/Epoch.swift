@@ -29,7 +29,7 @@ struct Epoch: Sendable {
     case .prefix(let prefix): self.init(.prefix, scope: prefix, sequence: sequence)
     case .group(let origin, let name):
       self.init(.group, scope: origin, name: name, sequence: sequence)
-    case .key, .target, .storedSince, .unusedSince, .storedBefore: return nil
+    case .key, .variant, .target, .storedSince, .unusedSince, .storedBefore: return nil
     }
   }
 

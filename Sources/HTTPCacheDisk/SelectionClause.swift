@@ -24,6 +24,10 @@ struct SelectionClause {
           .integer(Int64(key.mode.rawValue)), .integer(Int64(key.methodClass.rawValue)),
           .blob(key.contentDigest),
         ], isIndexed: true)
+    case .variant(let key, let sequence):
+      self.init(
+        "id = ? AND hash = ?", [.integer(Int64(bitPattern: sequence)), .hash(key.hash)],
+        isIndexed: true)
     case .target(let target):
       self.init("target = ?", [.text(target)], isIndexed: true)
     case .prefix(let prefix):

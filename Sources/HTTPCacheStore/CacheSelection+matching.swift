@@ -11,6 +11,7 @@ extension CacheSelection {
     case .all: true
     case .partition(let mode, let name): record.key.mode == mode && record.key.partition == name
     case .key(let key): record.key == key
+    case .variant(let key, let sequence): record.key == key && record.sequence == sequence
     case .target(let target): record.key.target == target
     case .prefix(let prefix): record.key.target.utf8.starts(with: prefix.utf8)
     case .group(let origin, let name):
@@ -18,6 +19,14 @@ extension CacheSelection {
     case .storedSince(let time): record.response.responseTime >= time
     case .storedBefore(let time): record.response.responseTime < time
     case .unusedSince(let time): lastUsed < time
+    }
+  }
+
+  /// The one key whose variants are meant; nil if others may be.
+  public var key: CacheKey? {
+    switch self {
+    case .key(let key), .variant(let key, _): key
+    default: nil
     }
   }
 

@@ -8,6 +8,8 @@ public enum CacheSelection: Sendable, Hashable {
   case partition(mode: CacheMode, String)
   /// All variants of a key.
   case key(CacheKey)
+  /// One variant of a key, as long as it has not been replaced.
+  case variant(CacheKey, sequence: UInt64)
   /// All entries of a target URI, whatever partition or method.
   case target(String)
   /// Entries whose target URI starts with a prefix.

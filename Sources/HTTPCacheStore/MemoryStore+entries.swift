@@ -96,8 +96,10 @@ extension MemoryStore {
     func isWanted(_ group: MemoryGroup) -> Bool {
       group.variants.contains { selection.matches($0.record, lastUsed: group.lastUsed) }
     }
-    if case .key(let key) = selection {
-      guard let group = shard(of: key).state.withLock({ $0.groups[key] }) else { return [] }
+    if let key = selection.key {
+      guard let group = shard(of: key).state.withLock({ $0.groups[key] }), isWanted(group) else {
+        return []
+      }
       return [(key, group)]
     }
     return shards.flatMap { shard in

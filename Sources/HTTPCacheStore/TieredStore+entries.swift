@@ -9,7 +9,7 @@ extension TieredStore {
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     let below: Result<Int, CacheError>
     do { below = .success(try await base.remove(selection)) } catch { below = .failure(error) }
-    raiseGeneration(of: Self.key(of: selection))
+    raiseGeneration(of: selection.key)
     let own = memory.removeMatching(selection) { $0.isMemoryOnly }
     return try below.get() + own
   }
@@ -24,7 +24,7 @@ extension TieredStore {
     do { below = .success(try await base.invalidate(selection)) } catch {
       below = .failure(error)
     }
-    if case .success = below { raiseGeneration(of: Self.key(of: selection)) }
+    if case .success = below { raiseGeneration(of: selection.key) }
     let own = memory.invalidateMatching(selection) { $0.isMemoryOnly }
     return try below.get().map { $0 + own }
   }
@@ -82,9 +82,5 @@ extension TieredStore {
     return EntryPage(
       entries: page.entries,
       next: page.next.map { EntryCursor(position: -$0.position - 1) })
-  }
-
-  private static func key(of selection: CacheSelection) -> CacheKey? {
-    if case .key(let key) = selection { key } else { nil }
   }
 }

@@ -110,6 +110,15 @@ struct Exchange: Sendable {
     return false
   }
 
+  /// Stored variants that the request matched and that the new response takes the place of, though
+  /// its `Vary` is another one: they would be selected before it for ever.
+  func outdated(by stored: StoredResponse) -> [Int] {
+    candidates.indices.filter { index in
+      candidates[index].nominated != stored.nominated
+        && Vary.matches(candidates[index], request: request, rules: rules, digest: digest)
+    }
+  }
+
   // MARK: Decisions
 
   private mutating func decide(_ index: Int, now: Timestamp) -> LookAction {

@@ -184,7 +184,7 @@ struct ExchangeRunner: Sendable {
       return cache.pass(response, .doNotStore(refusal), forward, exchange)
     case .store(let stored):
       do throws(CacheError) {
-        return try await store(stored, response, forward, exchange, &flight)
+        return try await store(stored, response, forward, exchange, variants, &flight)
       } catch {
         flight.release()
         if error.code != .tooLarge { cache.observe(.storeFailed(operation: "store", error)) }
@@ -196,17 +196,20 @@ struct ExchangeRunner: Sendable {
   /// Starts to store the response while the caller, and whoever waits, reads it.
   private func store(
     _ stored: StoredResponse, _ response: UpstreamResponse, _ forward: Exchange.Forward,
-    _ exchange: Exchange, _ flight: inout FlightHold
+    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
   ) async throws(CacheError) -> CacheResponse {
     let length = response.head.status.hasNoContent ? 0 : response.body.length
     let record = CacheRecord(key: exchange.key, response: stored, bodyLength: length)
     let writer = try await cache.store.write(record, variantLimit: rules.variantLimit)
     let held = flight.hand()
-    let transfer = Transfer(body: response.body, length: length, writer: writer) {
-      [cache, key = exchange.key] end, received in
-      cache.transferEnded(end, key: key, received: received)
-      held?.end(cache)
-    }
+    let outdated = exchange.outdated(by: stored).map { variants[$0].record }
+    let transfer = Transfer(
+      body: response.body, length: length, writer: writer,
+      onCommit: { [cache] in await cache.removeOutdated(outdated) },
+      onEnd: { [cache, key = exchange.key] end, received in
+        cache.transferEnded(end, key: key, received: received)
+        held?.end(cache)
+      })
     guard let body = transfer.makeBody() else {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }

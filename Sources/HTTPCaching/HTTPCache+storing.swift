@@ -22,6 +22,17 @@ extension HTTPCache {
     store.count(counts)
   }
 
+  /// Removes variants that a new response took the place of.
+  func removeOutdated(_ records: [CacheRecord]) async {
+    for record in records {
+      do throws(CacheError) {
+        try await store.remove(.variant(record.key, sequence: record.sequence))
+      } catch {
+        observe(.storeFailed(operation: "remove", error))
+      }
+    }
+  }
+
   func refusal(of error: CacheError) -> StorageRefusal {
     guard error.code == .tooLarge else { return .storeFailed }
     let usage = store.usage

@@ -25,16 +25,19 @@ final class Transfer: Sendable {
   private let shared: Mutex<Shared>
   private let body: MessageBody
   private let writer: any BodyWriter
+  private let onCommit: @Sendable () async -> Void
   private let onEnd: @Sendable (End, _ received: Int64) -> Void
 
   /// - Parameter length: the announced length in bytes.
   init(
     body: MessageBody, length: Int64?, writer: any BodyWriter,
+    onCommit: @escaping @Sendable () async -> Void,
     onEnd: @escaping @Sendable (End, _ received: Int64) -> Void
   ) {
     shared = Mutex(Shared(state: TransferState(length: length)))
     self.body = body
     self.writer = writer
+    self.onCommit = onCommit
     self.onEnd = onEnd
   }
 
@@ -211,7 +214,9 @@ final class Transfer: Sendable {
       return .notStored(failure ?? CacheError(.io, "the store took no more bytes"))
     }
     do throws(CacheError) {
-      return .stored(try await writer.commit(trailers: body.trailers))
+      let record = try await writer.commit(trailers: body.trailers)
+      await onCommit()
+      return .stored(record)
     } catch {
       writer.abandon()
       return .notStored(error)

@@ -104,6 +104,17 @@ struct ValidationFlowTests {
     #expect(kitchen.origin.requests.count == 2)
   }
 
+  @Test("an origin that drops its Vary: the new response takes the old variant's place")
+  func droppedVary() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10", .vary: "Accept"], "old")
+    try await kitchen.get("/")
+    kitchen.clock.advance(by: 11)
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "new")
+    #expect(try await kitchen.get("/").text == "new")
+    #expect(try await kitchen.get("/").text == "new")
+    #expect(kitchen.origin.requests.count == 2)
+  }
+
   @Test("a secret that Vary nominates selects, and is not stored")
   func secretVary() async throws {
     kitchen.origin.answers { request, _ in
