@@ -167,12 +167,12 @@ import Testing
       let (peer, _) = try await fixture.origin.acceptRequest()
       let size = 64 << 20
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
-      let sent = peer.trySend([UInt8](repeating: 7, count: size), milliseconds: 300)
+      let sent = await peer.send([UInt8](repeating: 7, count: size), milliseconds: 300)
       // What the system's own buffers take is beyond the proxy; the rest has to wait.
       #expect(sent < 24 << 20)
       _ = try await client.receiveHead()
       async let counted = client.count(upTo: size)
-      #expect(peer.trySend([UInt8](repeating: 7, count: size - sent)) == size - sent)
+      #expect(await peer.send([UInt8](repeating: 7, count: size - sent)) == size - sent)
       #expect(try await counted == size)
     }
   }
@@ -184,10 +184,10 @@ import Testing
       let size = 64 << 20
       client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: \(size)\r\n\r\n")
       let (peer, _) = try await fixture.origin.acceptRequest()
-      let sent = client.trySend([UInt8](repeating: 7, count: size), milliseconds: 300)
+      let sent = await client.send([UInt8](repeating: 7, count: size), milliseconds: 300)
       #expect(sent < 24 << 20)
       async let counted = peer.count(upTo: size)
-      #expect(client.trySend([UInt8](repeating: 7, count: size - sent)) == size - sent)
+      #expect(await client.send([UInt8](repeating: 7, count: size - sent)) == size - sent)
       #expect(try await counted == size)
     }
   }
@@ -212,7 +212,7 @@ import Testing
         var size = 1
         while start < bytes.count {
           let end = min(bytes.count, start + size)
-          peer.send(
+          await peer.send(
             Array("\(String(end - start, radix: 16))\r\n".utf8) + bytes[start..<end] + Array("\r\n".utf8))
           start = end
           size = size * 7 % 65_537 + 1

@@ -58,7 +58,7 @@ import Testing
         let size = 1 << 20
         peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
         async let counted = client.receiveAll()
-        peer.send([UInt8](repeating: 65, count: size))
+        await peer.send([UInt8](repeating: 65, count: size))
         let all = try await counted
         #expect(all.utf8.count > size)
         #expect(all.hasSuffix("\r\n\r\n" + String(repeating: "A", count: size)))

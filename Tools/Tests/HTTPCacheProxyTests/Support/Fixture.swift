@@ -29,6 +29,7 @@ struct Fixture: Sendable {
 /// Runs a test with a proxy that ends with it.
 func withProxy(
   basePath: String = "", forward: ForwardRules? = nil, upstream: NIOUpstream.Configuration = .init(),
+  cache: HTTPCache? = nil,
   configure: (inout ProxyServer.Configuration) -> Void = { _ in },
   _ body: (Fixture) async throws -> Void
 ) async throws {
@@ -40,7 +41,8 @@ func withProxy(
   var configuration = ProxyServer.Configuration(
     host: "127.0.0.1", port: 0, mode: mode, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
   configure(&configuration)
-  let cache = HTTPCache(configuration: HTTPCache.Configuration(memoryCapacity: 0), store: NoStore())
+  let cache =
+    cache ?? HTTPCache(configuration: HTTPCache.Configuration(memoryCapacity: 0), store: NoStore())
   let origins = try NIOUpstream(group: group, configuration: upstream)
   let server = try await ProxyServer.start(configuration, cache: cache, upstream: origins, group: group)
   let fixture = Fixture(origin: origin, upstream: origins, server: server, port: server.port ?? 0)

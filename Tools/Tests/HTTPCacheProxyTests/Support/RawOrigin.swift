@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 
 #if canImport(Darwin)
   import Darwin
@@ -12,7 +12,6 @@ import Dispatch
 final class RawOrigin: Sendable {
   let port: Int
   private let descriptor: Int32
-  private let queue = DispatchQueue(label: "raw origin")
 
   init() throws {
     let descriptor = socket(AF_INET, RawPeer.streamType, 0)
@@ -44,7 +43,7 @@ final class RawOrigin: Sendable {
   func acceptIfAny(within milliseconds: Int32 = 0) async throws -> RawPeer? {
     let descriptor = descriptor
     return await withCheckedContinuation { continuation in
-      queue.async {
+      Thread.detachNewThread {
         var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&poller, 1, milliseconds) > 0 else { return continuation.resume(returning: nil) }
         #if canImport(Darwin)

@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 
 #if canImport(Darwin)
   import Darwin
@@ -18,11 +18,10 @@ final class RawPeer: Sendable {
   static let patience: Int32 = 10_000
 
   private let descriptor: Int32
-  private let queue = DispatchQueue(label: "raw peer")
   private let inbox = Inbox()
 
   private final class Inbox: @unchecked Sendable {
-    // @unchecked Sendable because it is touched on the peer's queue only.
+    // @unchecked Sendable because a test receives from a peer in one place at a time.
     var bytes: [UInt8] = []
     var isEnded = false
   }
@@ -83,16 +82,22 @@ final class RawPeer: Sendable {
     }
   }
 
-  /// Sends text, in which every character is one byte.
-  func send(_ text: String) { send(text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }) }
-
-  /// Sends bytes.
-  func send(_ bytes: [UInt8]) { _ = trySend(bytes) }
+  /// Sends text, in which every character is one byte; short, so that the system takes it at once.
+  func send(_ text: String) {
+    _ = push(text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }, Self.patience)
+  }
 
   /// Sends bytes as far as the system takes them within `milliseconds` of waiting.
   ///
   /// - Returns: how many it took.
-  func trySend(_ bytes: [UInt8], milliseconds: Int32 = patience) -> Int {
+  @discardableResult
+  func send(_ bytes: [UInt8], milliseconds: Int32 = patience) async -> Int {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(returning: self.push(bytes, milliseconds)) }
+    }
+  }
+
+  private func push(_ bytes: [UInt8], _ milliseconds: Int32) -> Int {
     var sent = 0
     while sent < bytes.count {
       var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
@@ -148,7 +153,7 @@ final class RawPeer: Sendable {
 
   /// Everything up to the end of the connection.
   func receiveAll() async throws -> String {
-    try await onQueue {
+    try await onThread {
       while try self.fill() {}
       defer { self.inbox.bytes = [] }
       return Self.text(self.inbox.bytes)
@@ -157,7 +162,7 @@ final class RawPeer: Sendable {
 
   /// Counts what comes up to the end or to `limit`, keeping nothing.
   func count(upTo limit: Int) async throws -> Int {
-    try await onQueue {
+    try await onThread {
       var count = self.inbox.bytes.count
       self.inbox.bytes = []
       while count < limit, try self.fill() {
@@ -169,7 +174,7 @@ final class RawPeer: Sendable {
   }
 
   private func take(_ find: @escaping @Sendable ([UInt8]) -> Int?) async throws -> String {
-    try await onQueue {
+    try await onThread {
       while true {
         if let count = find(self.inbox.bytes) {
           defer { self.inbox.bytes.removeFirst(count) }
@@ -205,11 +210,12 @@ final class RawPeer: Sendable {
     return true
   }
 
-  private func onQueue<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws
+  /// Waiting blocks, so it is done on a thread that nobody else needs.
+  private func onThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws
     -> Result
   {
     try await withCheckedThrowingContinuation { continuation in
-      queue.async { continuation.resume(with: Swift.Result { try work() }) }
+      Thread.detachNewThread { continuation.resume(with: Swift.Result { try work() }) }
     }
   }
 }

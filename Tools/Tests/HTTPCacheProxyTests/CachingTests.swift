@@ -1,0 +1,126 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("The proxy with a cache that keeps something") struct CachingTests {
+  /// The tiers a test runs over.
+  enum Tier: CaseIterable, Sendable {
+    case memory
+    case disk
+  }
+
+  private let get = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
+
+  /// Runs a test over a cache of a tier.
+  private func withCache(_ tier: Tier, _ body: (Fixture) async throws -> Void) async throws {
+    let directory = NSTemporaryDirectory() + "httpcache-proxy-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let cache = try HTTPCache.open(
+      HTTPCache.Configuration(
+        directory: tier == .disk ? directory : nil, memoryCapacity: tier == .disk ? 0 : 64 << 20,
+        rules: CacheRules(mode: .shared), cacheStatusName: "httpcache"))
+    try await withProxy(cache: cache, body)
+  }
+
+  private static func text(_ size: Int) -> String {
+    String(decoding: (0..<size).map { UInt8(truncatingIfNeeded: 65 + ($0 / 7) % 26) }, as: UTF8.self)
+  }
+
+  @Test(
+    "what was stored is served again, byte for byte, without the origin", arguments: Tier.allCases,
+    [0, 10, 1000, 100_000, 1_500_000])
+  func hit(_ tier: Tier, _ size: Int) async throws {
+    try await withCache(tier) { fixture in
+      let content = Self.text(size)
+      let client = try fixture.connect()
+      client.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send(
+        "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nX-Test: \u{E9}\r\nContent-Length: \(size)\r\n\r\n")
+      await peer.send(Array(content.utf8))
+      let miss = try await client.receiveHead()
+      #expect(field("Cache-Status", in: miss)?.hasPrefix("httpcache; fwd=") == true)
+      #expect(try await client.receive(count: size) == content)
+      for _ in 1...2 {
+        client.send(get)
+        let hit = try await client.receiveHead()
+        #expect(hit.hasPrefix("HTTP/1.1 200 "))
+        #expect(field("Cache-Status", in: hit)?.hasPrefix("httpcache; hit") == true)
+        #expect(field("Age", in: hit) != nil)
+        #expect(field("X-Test", in: hit) == "\u{E9}")
+        #expect(field("Content-Length", in: hit) == "\(size)")
+        #expect(field("Via", in: hit)?.hasPrefix("1.1 httpcache-") == true)
+        #expect(try await client.receive(count: size) == content)
+      }
+      #expect(try await fixture.origin.acceptIfAny() == nil)
+    }
+  }
+
+  @Test("a range of a stored body is served from it", arguments: Tier.allCases)
+  func range(_ tier: Tier) async throws {
+    try await withCache(tier) { fixture in
+      let content = Self.text(300_000)
+      let client = try fixture.connect()
+      client.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send(
+        "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nETag: \"a\"\r\nContent-Length: 300000\r\n\r\n")
+      await peer.send(Array(content.utf8))
+      _ = try await client.receiveHead()
+      _ = try await client.receive(count: 300_000)
+      client.send("GET /a HTTP/1.1\r\nHost: h\r\nRange: bytes=1000-250999\r\n\r\n")
+      let head = try await client.receiveHead()
+      #expect(head.hasPrefix("HTTP/1.1 206 "))
+      #expect(try await client.receive(count: 250_000) == content.dropFirst(1000).prefix(250_000))
+      client.send("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(field("Content-Length", in: try await client.receiveHead()) == "300000")
+      client.send("GET /a HTTP/1.1\r\nHost: h\r\nIf-None-Match: \"a\"\r\n\r\n")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 304 "))
+      #expect(try await fixture.origin.acceptIfAny() == nil)
+    }
+  }
+
+  static let broken = [
+    "Content-Length: 10\r\n\r\nabc",
+    "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+    "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nx\r\n",
+    "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+    "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+    "X: a\r\n b\r\nContent-Length: 3\r\n\r\nabc",
+  ]
+
+  @Test("an answer that breaks the protocol is never served again", arguments: broken)
+  func neverStored(_ rest: String) async throws {
+    try await withCache(.memory) { fixture in
+      let first = try fixture.connect()
+      first.send("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(rest)")
+      peer.end()
+      // Who asks while it is under way shares it; afterwards nothing of it is left.
+      _ = try await first.receiveAll()
+      let second = try fixture.connect()
+      second.send(get)
+      let (again, _) = try await fixture.origin.acceptRequest()
+      again.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n\r\nwhole")
+      #expect(try await second.receiveHead().hasPrefix("HTTP/1.1 200 "))
+      #expect(try await second.receive(count: 5) == "whole")
+    }
+  }
+
+  @Test("one fetch answers many clients that ask at once")
+  func collapsed() async throws {
+    try await withCache(.memory) { fixture in
+      let clients = try (0..<10).map { _ in try fixture.connect() }
+      for client in clients { client.send(get) }
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n\r\n")
+      for client in clients { #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 ")) }
+      peer.send("hello")
+      for client in clients { #expect(try await client.receive(count: 5) == "hello") }
+      #expect(try await fixture.origin.acceptIfAny() == nil)
+    }
+  }
+}
