@@ -59,6 +59,13 @@ import Testing
     #expect(FileName.unique("a", among: ["a"]) == "a-2")
   }
 
+  @Test("a file is written beside its place, whatever its name")
+  func folder() {
+    #expect(Output.folder(of: "x") == "")
+    #expect(Output.folder(of: "/x") == "/")
+    #expect(Output.folder(of: "a/b/c.txt") == "a/b/")
+  }
+
   @Test("the progress bar fills with its share and fits its width")
   func bar() {
     let half = ProgressText(received: 32 << 20, total: 64 << 20, rate: 8_388_608, done: 0, transfers: 1)

@@ -37,14 +37,20 @@ final class Output: Sendable {
       path = nil
       temporaryPath = nil
     case .file(let path):
-      let folder = (path as NSString).deletingLastPathComponent
       let name = ".httpcache-\(String(UInt64.random(in: 0 ... .max), radix: 16)).part"
-      let temporary = folder.isEmpty ? name : folder + "/" + name
+      let temporary = Self.folder(of: path) + name
       descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
       guard descriptor >= 0 else { throw Failure("cannot write to \(path)") }
       self.path = path
       temporaryPath = temporary
     }
+  }
+
+  /// What stands before the name of a file, up to its last slash.
+  ///
+  /// By hand: Foundation on Linux crashes in `deletingLastPathComponent` where a name has one letter.
+  static func folder(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
   }
 
   /// Writes bytes.
