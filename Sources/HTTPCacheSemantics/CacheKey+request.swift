@@ -28,7 +28,7 @@ extension CacheKey {
     if path == "*" { path = "" }
     guard path.isEmpty || path.utf8.first == UInt8(ascii: "/") || path.utf8.first == UInt8(ascii: "?")
     else { return nil }
-    return TargetURI.normalized(scheme + "://" + authority + path)
+    return TargetURI.key(scheme + "://" + authority + path)
   }
 
   /// A cheap test for what normalisation would not change.
@@ -51,16 +51,8 @@ extension CacheKey {
 
   private static func isNormalPath(_ octets: Octets) -> Bool {
     guard octets.first == UInt8(ascii: "/"), octets.count < 8_192 else { return false }
-    var isQuery = false
-    var previous: UInt8 = 0
-    for octet in octets {
-      guard octet > 0x20, octet < 0x7F, octet != UInt8(ascii: "%"), octet != UInt8(ascii: "#") else {
-        return false
-      }
-      if octet == UInt8(ascii: "?") { isQuery = true }
-      if !isQuery, octet == UInt8(ascii: "."), previous == UInt8(ascii: "/") { return false }
-      previous = octet
+    return octets.allSatisfy { octet in
+      octet > 0x20 && octet < 0x7F && octet != UInt8(ascii: "%") && octet != UInt8(ascii: "#")
     }
-    return true
   }
 }

@@ -41,7 +41,14 @@ public enum TargetURI {
     return String(normal[..<path])
   }
 
-  static func normalized(_ octets: Octets) -> String? {
+  /// The target of a request as a key: dot segments stay, since the origin gets them as they are and
+  /// may answer them differently from what they would resolve to.
+  static func key(_ uri: String) -> String? {
+    var uri = uri
+    return uri.withUTF8 { normalized($0, keepingDotSegments: true) }
+  }
+
+  static func normalized(_ octets: Octets, keepingDotSegments: Bool = false) -> String? {
     guard octets.count <= lengthLimit, octets.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
       return nil
     }
@@ -60,7 +67,11 @@ public enum TargetURI {
       return nil
     }
     guard appendAuthority(authority, defaultPort: defaultPort, to: &output) else { return nil }
-    appendPath(parts.path, to: &output)
+    if keepingDotSegments, !parts.path.isEmpty {
+      appendNormalized(parts.path, to: &output)
+    } else {
+      appendPath(parts.path, to: &output)
+    }
     if let query = parts.query {
       output.append(UInt8(ascii: "?"))
       appendNormalized(query, to: &output)

@@ -8,4 +8,6 @@ enum CoalescerNews: Sendable {
   case lead(flight: UInt64)
   case goAlone
   case failed(UpstreamError)
+  /// The origin answered with this 5xx status, and the leader used a stale response instead.
+  case serverError(Int)
 }

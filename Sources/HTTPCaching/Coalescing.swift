@@ -60,8 +60,16 @@ final class Coalescing: Sendable {
     for waiter in waiting { waiter.resume(returning: news) }
   }
 
+  /// Nobody waits any longer for answers that were asked for before a change of the target.
+  func forget(_ target: String) {
+    let waiting = state.withLock { $0.coalescer.forget(target) }
+    for waiter in waiting { waiter.resume(returning: .goAlone) }
+  }
+
   func leaderFailed(_ key: CacheKey, flight: UInt64, _ error: UpstreamError) {
-    let (successor, others) = state.withLock { $0.coalescer.leaderFailed(key, flight: flight) }
+    let (successor, others) = state.withLock { 
+      $0.coalescer.leaderFailed(key, flight: flight, wasCancelled: error.kind == .cancelled)
+    }
     successor?.resume(returning: .lead(flight: flight))
     for waiter in others { waiter.resume(returning: .failed(error)) }
   }

@@ -18,6 +18,8 @@ struct Exchange: Sendable {
   private(set) var candidates: [StoredResponse] = []
   /// The candidate that the request selects.
   private(set) var selected: Int?
+  /// The same, kept where the policy forbids its use.
+  private var matched: Int?
   private(set) var forward: Forward?
 
   init(
@@ -47,11 +49,13 @@ struct Exchange: Sendable {
   mutating func found(_ variants: [StoredResponse], now: Timestamp) -> LookAction {
     candidates = variants
     selected = nil
+    matched = nil
     switch Vary.select(among: variants, for: request, rules: rules, digest: digest) {
     case .nothingStored: return missed(.absent)
     case .mismatch(let names): return missed(.variantMismatch(names))
     case .selected(let index):
       selected = index
+      matched = index
       return decide(index, now: now)
     }
   }
@@ -88,20 +92,34 @@ struct Exchange: Sendable {
           + superseded(by: response, storage)))
   }
 
-  /// The origin gave no answer.
+  /// The origin gave no answer, or none that can be trusted: to be cut off is RFC 9111 §4.2.4's
+  /// "disconnected"; a broken or untrusted answer is an error like a 502.
   func failed(_ error: UpstreamError, now: Timestamp) -> FailureAction {
-    guard error.kind != .cancelled, let index = selected,
+    switch error.kind {
+    case .cancelled: .fail
+    case .unreachable, .timeout: fallback(.unreachable, now: now)
+    case .tls, .protocol: fallback(.serverError(502), now: now)
+    }
+  }
+
+  /// The origin answered another request for the same with a 5xx status.
+  func failed(status: Int, now: Timestamp) -> FailureAction {
+    fallback(.serverError(status), now: now)
+  }
+
+  private func fallback(_ failure: FailureKind, now: Timestamp) -> FailureAction {
+    guard let index = selected,
       case .useStale(let allowance) = Reuse.afterFailure(
         stored: candidates[index], request: request, directives: directives, policy: policy, rules: rules,
         now: now,
-        failure: .unreachable)
+        failure: failure)
     else { return .fail }
     return .answerStale(answer(index, allowance: allowance, now: now))
   }
 
   /// Whether another request's response, just received, may answer this one too (RFC 9111 §4).
   func mayShare(_ stored: StoredResponse, now: Timestamp) -> Bool {
-    guard
+    guard acceptsDecoded || !stored.isDecoded,
       Vary.select(among: [stored], for: request, rules: rules, digest: digest) == .selected(0)
     else { return false }
     let decision = Reuse.decide(
@@ -282,11 +300,12 @@ struct Exchange: Sendable {
   /// The origin sent something new that cannot take the old one's place: the old one must not be
   /// used again without asking.
   private func superseded(by response: HTTPResponse, _ storage: Storage) -> [RecordUpdate] {
-    guard request.method == .get, let index = selected, response.status.code < 500,
+    guard request.method == .get, let index = matched, response.status.code < 500,
       response.status.code != 304, case .doNotStore(let refusal) = storage
     else { return [] }
     switch refusal {
-    case .responseNoStore, .privateInShared, .notCacheable, .neverReusable, .varyAny, .authorized:
+    case .responseNoStore, .privateInShared, .notCacheable, .neverReusable, .varyAny, .authorized,
+      .varySecret, .malformed:
       var stored = candidates[index]
       stored.isInvalidated = true
       return [RecordUpdate(index: index, response: stored)]

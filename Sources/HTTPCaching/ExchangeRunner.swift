@@ -28,7 +28,7 @@ struct ExchangeRunner: Sendable {
   func validate(_ exchange: Exchange) async throws {
     var exchange = exchange
     guard case .lookUp = exchange.start() else { return }
-    let variants = cache.variants(for: exchange)
+    guard let variants = cache.variants(for: exchange) else { return }
     guard case .forward(let forward) = exchange.found(variants.map(\.record.response), now: clock.now),
       case .lead(let flight) = cache.coalescing.join(exchange.key, uptime: clock.uptime)
     else { return }
@@ -40,10 +40,14 @@ struct ExchangeRunner: Sendable {
   // MARK: Looking
 
   private func lookUp(_ exchange: inout Exchange, mayWait: Bool) async throws -> CacheResponse {
-    var variants = cache.variants(for: exchange)
+    let read = cache.variants(for: exchange)
+    var variants = read ?? []
     while true {
       let now = clock.now
-      switch exchange.found(variants.map(\.record.response), now: now) {
+      let action =
+        read == nil
+        ? exchange.lookUpFailed() : exchange.found(variants.map(\.record.response), now: now)
+      switch action {
       case .answer(let answer, let validates):
         if let response = cache.answer(answer, variants[answer.index], exchange, now: now) {
           if validates { cache.validateInBackground(exchange, options: options, via: upstream) }
@@ -84,6 +88,14 @@ struct ExchangeRunner: Sendable {
     case .lead(let flight): return try await ask(forward, &exchange, variants, flight: flight)
     case .goAlone: return try await ask(forward, &exchange, variants, flight: nil)
     case .failed(let error): return try fail(error, exchange, variants)
+    case .serverError(let status):
+      let now = clock.now
+      if case .answerStale(let answer) = exchange.failed(status: status, now: now),
+        let stale = cache.answer(answer, variants[answer.index], exchange, now: now)
+      {
+        return stale
+      }
+      return try await ask(forward, &exchange, variants, flight: nil)
     }
   }
 
@@ -122,7 +134,7 @@ struct ExchangeRunner: Sendable {
       case .answerStale(let answer):
         if let stale = cache.answer(answer, variants[answer.index], exchange, now: clock.now) {
           response.body.source.cancel()
-          flight.release()
+          flight.serverError(response.head.status.code)
           return stale
         }
         flight.release()
@@ -177,7 +189,7 @@ struct ExchangeRunner: Sendable {
         cache.observe(.storeFailed(operation: "freshen", error))
       }
     }
-    await cache.invalidate(delivery.invalidated, except: exchange)
+    await cache.invalidate(delivery.invalidated)
     switch delivery.storage {
     case .doNotStore(let refusal):
       flight.release(isUnshareable: true)
@@ -205,14 +217,18 @@ struct ExchangeRunner: Sendable {
     let outdated = exchange.outdated(by: stored).map { variants[$0].record }
     let transfer = Transfer(
       body: response.body, length: length, writer: writer,
-      onCommit: { [cache] in await cache.removeOutdated(outdated) },
-      onEnd: { [cache, key = exchange.key] end, received in
+      onCommit: { [cache] record, isInvalidated in
+        await cache.committed(record, isInvalidated: isInvalidated, outdated: outdated)
+      },
+      onEnd: { [cache, key = exchange.key] transfer, end, received in
+        cache.running.remove(transfer, for: key.target)
         cache.transferEnded(end, key: key, received: received)
         held?.end(cache)
       })
     guard let body = transfer.makeBody() else {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }
+    cache.running.add(transfer, for: exchange.key.target)
     held?.share(cache, SharedTransfer(response: stored, transfer: transfer))
     transfer.start()
     if length == 0 { await transfer.ended() }

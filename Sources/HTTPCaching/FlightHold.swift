@@ -17,6 +17,11 @@ struct FlightHold: Sendable {
     end(isUnshareable: isUnshareable, news: .goAlone)
   }
 
+  /// The origin has failed with a 5xx status that a stale response stands in for.
+  mutating func serverError(_ status: Int) {
+    end(isUnshareable: false, news: .serverError(status))
+  }
+
   /// What is stored was freshened.
   mutating func lookAgain() { end(isUnshareable: false, news: .lookAgain) }
 

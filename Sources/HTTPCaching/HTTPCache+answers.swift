@@ -3,13 +3,13 @@ import HTTPCacheStore
 import HTTPTypes
 
 extension HTTPCache {
-  /// The variants that a request may use; a store that cannot be read is empty, and says so.
-  func variants(for exchange: Exchange) -> [StoredVariant] {
+  /// The variants that a request may use; nil from a store that cannot be read, which says so.
+  func variants(for exchange: Exchange) -> [StoredVariant]? {
     do throws(CacheError) {
       return usable(try store.read(exchange.key), acceptsDecoded: exchange.acceptsDecoded)
     } catch {
       observe(.storeFailed(operation: "read", error))
-      return []
+      return nil
     }
   }
 

@@ -22,14 +22,18 @@ extension HTTPCache {
     store.count(counts)
   }
 
-  /// Removes variants that a new response took the place of.
-  func removeOutdated(_ records: [CacheRecord]) async {
-    for record in records {
-      do throws(CacheError) {
-        try await store.remove(.variant(record.key, sequence: record.sequence))
-      } catch {
-        observe(.storeFailed(operation: "remove", error))
+  /// A response is stored: what it took the place of goes, and if an unsafe request changed the
+  /// resource while it arrived, it is validated before any use.
+  func committed(_ record: CacheRecord, isInvalidated: Bool, outdated: [CacheRecord]) async {
+    do throws(CacheError) {
+      for old in outdated {
+        try await store.remove(.variant(old.key, sequence: old.sequence))
       }
+      if isInvalidated {
+        try await store.invalidate(.variant(record.key, sequence: record.sequence))
+      }
+    } catch {
+      observe(.storeFailed(operation: "replace", error))
     }
   }
 
@@ -41,8 +45,10 @@ extension HTTPCache {
   }
 
   /// Invalidates what an unsafe request changed (RFC 9111 §4.4).
-  func invalidate(_ targets: [InvalidationTarget], except exchange: Exchange) async {
+  func invalidate(_ targets: [InvalidationTarget]) async {
     for target in targets {
+      running.invalidate(target.target)
+      coalescing.forget(target.target)
       do throws(CacheError) {
         _ = try await store.invalidate(.target(target.target))
         observe(.invalidated(target: target.target))

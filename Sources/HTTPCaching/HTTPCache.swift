@@ -17,6 +17,7 @@ public final class HTTPCache: Sendable {
   public let store: any CacheStore
 
   let coalescing = Coalescing()
+  let running = RunningTransfers()
   let digest: SecretDigest
   let backgroundCount = Atomic<Int>(0)
 

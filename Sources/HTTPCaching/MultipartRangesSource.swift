@@ -48,6 +48,10 @@ final class MultipartRangesSource: BodySource {
     head.status = .partialContent
     head.headerFields[.contentType] = "multipart/byteranges; boundary=\(boundary)"
     head.headerFields[.contentRange] = nil
+    // They are of other content (RFC 9530 §2).
+    for name in ["Content-Digest", "Content-MD5"] {
+      if let name = HTTPField.Name(name) { head.headerFields[name] = nil }
+    }
     head.headerFields[.contentLength] = length.map(String.init)
     return head
   }

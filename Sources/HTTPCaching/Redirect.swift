@@ -43,10 +43,17 @@ struct Redirect: Sendable {
     self.request = next
   }
 
-  /// Reads a redirect's body to its end, so that a storable one is stored.
+  /// Reads a redirect's body to its end, so that a storable one is stored. A body that breaks off is
+  /// nobody's loss: the transfer has told why it is not stored.
+  ///
+  /// - Throws: `CancellationError`.
   static func drain(_ body: MessageBody) async throws {
     var count = 0
-    while count <= drainLimit, let bytes = try await body.source.next() { count += bytes.count }
+    do {
+      while count <= drainLimit, let bytes = try await body.source.next() { count += bytes.count }
+    } catch {
+      try Task.checkCancellation()
+    }
     body.source.cancel()
   }
 }

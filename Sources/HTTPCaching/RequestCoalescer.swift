@@ -73,14 +73,25 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
     return Array(flight.waiters.values)
   }
 
-  /// The leader failed before its head: one waiter leads in its place, once; after that all fail.
+  /// The resource was changed: flights that are under way answer nobody else.
+  mutating func forget(_ target: String) -> [Waiter] {
+    var waiters: [Waiter] = []
+    for (key, flight) in flights where key.target == target {
+      waiters.append(contentsOf: flight.waiters.values)
+      flights[key] = nil
+    }
+    return waiters
+  }
+
+  /// The leader failed before its head: one waiter leads in its place, once; after that all fail. A
+  /// leader that was merely left by its caller does not count: nothing failed.
   mutating func leaderFailed(
-    _ key: CacheKey, flight id: UInt64
+    _ key: CacheKey, flight id: UInt64, wasCancelled: Bool
   ) -> (successor: Waiter?, others: [Waiter]) {
     guard var flight = flights[key], flight.id == id else { return (nil, []) }
-    if !flight.wasPassedOn, let next = flight.waiters.keys.min() {
+    if wasCancelled || !flight.wasPassedOn, let next = flight.waiters.keys.min() {
       let successor = flight.waiters.removeValue(forKey: next)
-      flight.wasPassedOn = true
+      if !wasCancelled { flight.wasPassedOn = true }
       flights[key] = flight
       return (successor, [])
     }

@@ -20,19 +20,20 @@ final class Transfer: Sendable {
     var completion: [CheckedContinuation<Void, Never>] = []
     var task: Task<Void, Never>?
     var storedReader: (any BodyReader)?
+    var isInvalidated = false
   }
 
   private let shared: Mutex<Shared>
   private let body: MessageBody
   private let writer: any BodyWriter
-  private let onCommit: @Sendable () async -> Void
-  private let onEnd: @Sendable (End, _ received: Int64) -> Void
+  private let onCommit: @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void
+  private let onEnd: @Sendable (Transfer, End, _ received: Int64) -> Void
 
   /// - Parameter length: the announced length in bytes.
   init(
     body: MessageBody, length: Int64?, writer: any BodyWriter,
-    onCommit: @escaping @Sendable () async -> Void,
-    onEnd: @escaping @Sendable (End, _ received: Int64) -> Void
+    onCommit: @escaping @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void,
+    onEnd: @escaping @Sendable (Transfer, End, _ received: Int64) -> Void
   ) {
     shared = Mutex(Shared(state: TransferState(length: length)))
     self.body = body
@@ -46,6 +47,9 @@ final class Transfer: Sendable {
     let task = Task { await self.fetch() }
     shared.withLock { $0.task = task }
   }
+
+  /// What is being received was sent before an unsafe request changed the resource.
+  func invalidate() { shared.withLock { $0.isInvalidated = true } }
 
   /// A body that reads along from the start; nil if the start can no longer be had.
   func makeBody() -> MessageBody? {
@@ -125,6 +129,7 @@ final class Transfer: Sendable {
       shared.state.removeReader(reader)
       let stops =
         shared.state.isRunning && !shared.state.hasReaders && !shared.state.isWorthFinishing
+      if stops { shared.state.abandon() }
       return (
         shared.readers.removeValue(forKey: reader), Self.releaseFetch(&shared),
         stops ? shared.task : nil
@@ -215,7 +220,7 @@ final class Transfer: Sendable {
     }
     do throws(CacheError) {
       let record = try await writer.commit(trailers: body.trailers)
-      await onCommit()
+      await onCommit(record, shared.withLock { $0.isInvalidated })
       return .stored(record)
     } catch {
       writer.abandon()
@@ -234,7 +239,7 @@ final class Transfer: Sendable {
 
   private func finish(_ phase: TransferState.Phase, _ end: End) {
     let received = shared.withLock { $0.state.received }
-    onEnd(end, received)
+    onEnd(self, end, received)
     let waiting = shared.withLock { shared in
       shared.state.end(phase)
       let waiting = Array(shared.readers.values) + shared.completion

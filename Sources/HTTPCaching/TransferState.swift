@@ -24,6 +24,8 @@ struct TransferState: Sendable {
 
   /// Bytes the fetch may run ahead of its fastest reader.
   static let window: Int64 = 1 << 20
+  /// Bytes kept for slow readers when the store takes no more.
+  static let keptWithoutStore: Int64 = 8 << 20
   /// Bytes read from the store at once.
   private static let step: Int64 = 256 << 10
   /// A transfer that nobody reads goes on if no more than this is left.
@@ -34,10 +36,13 @@ struct TransferState: Sendable {
   private(set) var received: Int64 = 0
   /// From here on the store has nothing, because it failed.
   private(set) var storedEnd: Int64?
+  /// Nobody reads any more and the rest is not worth fetching.
+  private(set) var isAbandoned = false
   private var recent: [(start: Int64, bytes: BodyBytes)] = []
   private var recentBytes: Int64 = 0
   private var positions: [Int: Int64] = [:]
   private var nextReader = 0
+  private var tooSlow: Set<Int> = []
 
   init(length: Int64?) { self.length = length }
 
@@ -47,8 +52,7 @@ struct TransferState: Sendable {
   /// Whether the fetch has to wait for its readers.
   var isAhead: Bool {
     guard !positions.isEmpty else { return false }
-    let pace = storedEnd == nil ? positions.values.max() : positions.values.min()
-    return received - (pace ?? 0) >= Self.window
+    return received - (positions.values.max() ?? 0) >= Self.window
   }
 
   /// Whether the fetch goes on though nobody reads any more: little is left (10 % or 64 KiB).
@@ -60,6 +64,7 @@ struct TransferState: Sendable {
 
   /// A new reader at the start; nil when the start is gone.
   mutating func addReader() -> Int? {
+    if isAbandoned { return nil }
     if storedEnd != nil, recent.first?.start ?? received > 0 { return nil }
     if case .failed = phase { return nil }
     nextReader += 1
@@ -67,13 +72,15 @@ struct TransferState: Sendable {
     return nextReader
   }
 
+  mutating func abandon() { isAbandoned = true }
+
   mutating func removeReader(_ reader: Int) {
     positions[reader] = nil
     trim()
   }
 
   mutating func read(_ reader: Int) -> ReadAction {
-    guard let position = positions[reader] else { return .end }
+    guard let position = positions[reader] else { return lost(reader) }
     if position < received {
       if let chunk = recent.last(where: { $0.start <= position }) {
         let bytes = chunk.bytes.dropFirst(Int(position - chunk.start))
@@ -110,6 +117,12 @@ struct TransferState: Sendable {
     trim()
   }
 
+  private func lost(_ reader: Int) -> ReadAction {
+    tooSlow.contains(reader)
+      ? .fail(CacheError(.io, "the store failed, and this reader is too slow to go on without it"))
+      : .end
+  }
+
   /// Bytes arrived and are in the store, if it still takes any.
   mutating func append(_ bytes: BodyBytes) {
     recent.append((received, bytes))
@@ -124,6 +137,14 @@ struct TransferState: Sendable {
   mutating func end(_ phase: Phase) { if isRunning { self.phase = phase } }
 
   private mutating func trim() {
+    // Without the store the bytes that a slow reader still needs are kept, but not without bounds.
+    if storedEnd != nil, recentBytes > Self.keptWithoutStore,
+      let slowest = positions.min(by: { $0.value < $1.value }),
+      received - slowest.value > Self.keptWithoutStore
+    {
+      positions[slowest.key] = nil
+      tooSlow.insert(slowest.key)
+    }
     let slowest = positions.values.min() ?? received
     while let first = recent.first {
       let end = first.start + Int64(first.bytes.count)

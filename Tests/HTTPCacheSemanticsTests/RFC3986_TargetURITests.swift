@@ -96,7 +96,7 @@ import Testing
     }
     let plain = try #require(key("example.com", "/a?b"))
     #expect(plain.target == "https://example.com/a?b")
-    #expect(plain == key("EXAMPLE.com:443", "/x/../%61?b#f"))
+    #expect(plain == key("EXAMPLE.com:443", "/%61?b#f"))
     #expect(plain == key("example.com", "/a?b", method: .head))
     #expect(plain == key("example.com", "/a?b", method: .put))
     #expect(plain != key("example.com", "/a?b", method: .query))
@@ -110,5 +110,18 @@ import Testing
     #expect(key(nil, "/") == nil)
     #expect(key("", "/") == nil)
     #expect(key("example.com", "/a b") == nil)
+  }
+
+  @Test("A key keeps dot segments: the origin gets them, and may answer them differently")
+  func keysKeepDotSegments() throws {
+    func key(_ path: String) throws -> CacheKey {
+      try #require(
+        CacheKey(
+          request: HTTPRequest(method: .get, scheme: "https", authority: "a.b", path: path),
+          mode: .shared))
+    }
+    #expect(try key("/x/../admin") != key("/admin"))
+    #expect(try key("/x/%2e%2e/admin") == key("/x/../admin"))
+    #expect(try key("/x/../admin").target == "https://a.b/x/../admin")
   }
 }

@@ -51,4 +51,20 @@ struct InvalidationFlowTests {
     try await kitchen.get("/", method: method)
     #expect(try await kitchen.get("/").text == "old")
   }
+
+  @Test("a response that was under way when its resource changed is not reused, nor joined")
+  func underWay() async throws {
+    let gate = Gate()
+    kitchen.origin.streams([.cacheControl: "max-age=60"]) { _ in
+      TestBody(piece: Array("old".utf8), count: 2, announced: 6, gate: (at: 1, gate: gate))
+    }
+    let first = try await kitchen.respond("/")
+    kitchen.origin.always(204, [:], "")
+    try await kitchen.get("/", method: .put)
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "new")
+    #expect(try await kitchen.get("/", policy: .reload).text == "new")
+    gate.open()
+    #expect(try await first.body.collect().count == 6)
+    #expect(try await kitchen.get("/").text == "new")
+  }
 }

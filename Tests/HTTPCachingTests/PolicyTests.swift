@@ -106,4 +106,12 @@ struct PolicyTests {
     let answer = try await kitchen.get("/", policy: .networkElseCache(onServerError: true))
     #expect(answer.text == "one")
   }
+
+  @Test("reload: an answer that must not be stored ends the use of the old one")
+  func reloadUnstorable() async throws {
+    let kitchen = try await prepared()
+    kitchen.origin.always(200, [.cacheControl: "no-store"], "two")
+    #expect(try await kitchen.get("/", policy: .reload).text == "two")
+    #expect(try await kitchen.get("/").text == "two")
+  }
 }

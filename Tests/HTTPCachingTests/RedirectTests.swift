@@ -66,4 +66,15 @@ struct RedirectTests {
     kitchen.origin.always(302, [:], "nowhere")
     #expect(try await kitchen.get("/lost").status == 302)
   }
+
+  @Test("a redirect whose own body breaks off is followed all the same")
+  func brokenBody() async throws {
+    kitchen.origin.streams(
+      [.location: "/new", .cacheControl: "max-age=9"], status: { $0.path == "/new" ? 200 : 301 }
+    ) { request in
+      request.path == "/new"
+        ? TestBody(piece: [65], count: 1) : TestBody(piece: [1], count: 9, announced: 9, failsAt: 2)
+    }
+    #expect(try await kitchen.get("/old").text == "A")
+  }
 }

@@ -54,14 +54,28 @@ struct RequestCoalescerTests {
     for waiter in 1...3 {
       #expect(isWaiting(coalescer.wait(key, flight: flight, as: UInt64(waiter), waiter)))
     }
-    let first = coalescer.leaderFailed(key, flight: flight)
+    let first = coalescer.leaderFailed(key, flight: flight, wasCancelled: false)
     #expect(first.successor == 1)
     #expect(first.others.isEmpty)
-    let second = coalescer.leaderFailed(key, flight: flight)
+    let second = coalescer.leaderFailed(key, flight: flight, wasCancelled: false)
     #expect(second.successor == nil)
     #expect(Set(second.others) == [2, 3])
     guard case .lead = coalescer.join(key, uptime: .zero) else {
       throw Unexpected(what: "the flight is over")
+    }
+  }
+
+  @Test("leaders that are left by their callers pass the lead on as often as it takes")
+  func leftLeaders() throws {
+    var coalescer = RequestCoalescer<Int>()
+    let flight = try leading(&coalescer)
+    for waiter in 1...3 {
+      #expect(isWaiting(coalescer.wait(key, flight: flight, as: UInt64(waiter), waiter)))
+    }
+    for expected in 1...3 {
+      let left = coalescer.leaderFailed(key, flight: flight, wasCancelled: true)
+      #expect(left.successor == expected)
+      #expect(left.others.isEmpty)
     }
   }
 

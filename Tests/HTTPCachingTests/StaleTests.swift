@@ -68,4 +68,15 @@ struct StaleTests {
     #expect(try await kitchen.get("/").text == "new")
     #expect(kitchen.origin.requests.count == 2)
   }
+
+  @Test(
+    "an answer that broke the protocol, or a certificate, is no disconnection",
+    arguments: [UpstreamError.Kind.protocol, .tls])
+  func notDisconnected(kind: UpstreamError.Kind) async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "old")
+    _ = try await kitchen.get("/")
+    kitchen.clock.advance(by: 20)
+    kitchen.origin.fails(kind)
+    await #expect(throws: UpstreamError.self) { try await kitchen.get("/") }
+  }
 }

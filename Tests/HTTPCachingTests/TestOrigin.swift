@@ -33,8 +33,11 @@ final class TestOrigin: Upstream {
   }
 
   /// Answers with a body of its own making.
-  func streams(_ fields: HTTPFields, _ source: @escaping @Sendable (HTTPRequest) -> any BodySource) {
-    answers { _, _ in (200, fields, "") }
+  func streams(
+    _ fields: HTTPFields, status: @escaping @Sendable (HTTPRequest) -> Int = { _ in 200 },
+    _ source: @escaping @Sendable (HTTPRequest) -> any BodySource
+  ) {
+    answers { request, _ in (status(request), fields, "") }
     state.withLock { $0.source = source }
   }
 
@@ -66,22 +69,22 @@ final class TestOrigin: Upstream {
   }
 
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-    let (woken, gate) = state.withLock { state in
+    let (woken, gate, number) = state.withLock { state in
       state.requests.append(request.head)
       let count = state.requests.count
       let due = state.arrivals.filter { $0.count <= count }
       state.arrivals.removeAll { $0.count <= count }
-      return (due.map(\.continuation), state.gate)
+      return (due.map(\.continuation), state.gate, count)
     }
     for continuation in woken { continuation.resume() }
     do { try await gate?.pass() } catch { throw UpstreamError(.cancelled, "cancelled") }
-    let (answer, number, failure, source) = state.withLock { state in
+    let (answer, failure, source) = state.withLock { state in
       var failure: UpstreamError.Kind?
       if state.failuresLeft > 0, let kind = state.failure {
         failure = kind
         state.failuresLeft -= 1
       }
-      return (state.answer, state.requests.count, failure, state.source)
+      return (state.answer, failure, state.source)
     }
     if let failure { throw UpstreamError(failure, "scripted") }
     let (status, fields, text) = answer(request.head, number)

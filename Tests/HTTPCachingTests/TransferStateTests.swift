@@ -57,25 +57,38 @@ struct TransferStateTests {
     #expect(next.lowerBound == 256 << 10)
   }
 
-  @Test("after the store failed, the slowest reader sets the pace and nothing it needs is dropped")
+  @Test("after the store failed, a slow reader keeps its bytes up to a bound, and stalls nobody")
   func storeFailed() throws {
     var state = TransferState(length: nil)
     let fast = try reader(of: &state)
     let slow = try reader(of: &state)
     state.storeFailed()
-    var appended = 0
-    while !state.isAhead {
-      state.append(bytes(64 << 10, UInt8(appended)))
-      appended += 1
+    for value in 0..<64 {
+      state.append(bytes(64 << 10, UInt8(value)))
       guard case .take = state.read(fast) else { return #expect(Bool(false), "bytes") }
+      #expect(!state.isAhead)
     }
-    #expect(appended == 16, "1 MiB and no more")
-    for value in 0..<appended {
+    for value in 0..<8 {
       guard case .take(let taken) = state.read(slow) else { return #expect(Bool(false), "kept") }
       #expect(taken.array.first == UInt8(value))
     }
     let late = state.addReader()
     #expect(late == nil, "the start is gone")
+    for _ in 0..<200 {
+      state.append(bytes(64 << 10))
+      guard case .take = state.read(fast) else { return #expect(Bool(false), "bytes") }
+    }
+    guard case .fail = state.read(slow) else { return #expect(Bool(false), "bounded") }
+  }
+
+  @Test("nobody joins a transfer that was abandoned")
+  func abandoned() throws {
+    var state = TransferState(length: nil)
+    let only = try reader(of: &state)
+    state.removeReader(only)
+    state.abandon()
+    let late = state.addReader()
+    #expect(late == nil)
   }
 
   @Test("a transfer that nobody reads is worth finishing if 10 % or 64 KiB are left")

@@ -70,7 +70,9 @@ struct ChunkedDecoder: Sendable {
       guard byte != 0x0A, byte != 0, extensionBytes <= Self.extensionLimit else {
         throw ProtocolViolation("a chunk extension that is none, or too long (RFC 9112 §7.1.1)")
       }
-    case (.sizeEnd(let size), 0x0A): state = size == 0 ? .trailers : .data(size)
+    case (.sizeEnd(let size), 0x0A):
+      extensionBytes = 0
+      state = size == 0 ? .trailers : .data(size)
     case (.dataCR, 0x0D): state = .dataLF
     case (.dataLF, 0x0A): state = .sizeStart
     default: throw ProtocolViolation("a chunk that does not end where it says (RFC 9112 §7.1)")

@@ -136,16 +136,23 @@ final class ConnectionPool: Sendable {
     defer { timer.cancel() }
     let granted = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let immediate = state.withLock { state -> Grant? in
-          if Task.isCancelled { return .cancelled }
+        let (immediate, replaced) = state.withLock { state -> (Grant?, ByteStream?) in
+          if Task.isCancelled { return (.cancelled, nil) }
+          if deadline <= .now() { return (.timedOut, nil) }
+          // A connection may have been given back since it was looked for.
+          if let idle = state.origins[origin]?.idle.popLast() {
+            state.idleCount -= 1
+            return (.permit, idle)
+          }
           // A place may have become free since it was looked for.
           if state.origins[origin, default: Connections()].open < configuration.connectionsPerOrigin {
             state.origins[origin, default: Connections()].open += 1
-            return .permit
+            return (.permit, nil)
           }
           state.origins[origin]?.waiters.append(Waiter(id: id, continuation: continuation))
-          return nil
+          return (nil, nil)
         }
+        replaced?.close()
         if let immediate { continuation.resume(returning: immediate) }
       }
     } onCancel: {
@@ -212,11 +219,23 @@ final class ConnectionPool: Sendable {
       stream.close()
       return gone(origin)
     }
-    let isKept = state.withLock { state -> Bool in
-      guard !state.isShutDown, state.origins[origin] != nil else { return false }
-      state.origins[origin]?.idle.append(stream)
+    let (isKept, waiter) = state.withLock { state -> (Bool, Waiter?) in
+      guard !state.isShutDown, var connections = state.origins[origin] else { return (false, nil) }
+      defer { state.origins[origin] = connections }
+      // Somebody may have come to wait since it was looked for.
+      if !connections.waiters.isEmpty { return (true, connections.waiters.removeFirst()) }
+      connections.idle.append(stream)
       state.idleCount += 1
-      return true
+      return (true, nil)
+    }
+    if let waiter {
+      if stream.unwatch() {
+        waiter.continuation.resume(returning: .connection(stream))
+      } else {
+        stream.close()
+        waiter.continuation.resume(returning: .permit)
+      }
+      return
     }
     // The watcher may have run before the connection could be found among the idle ones.
     if !isKept {

@@ -31,8 +31,13 @@ struct ResponseHead: Sendable {
       .fields(in: UnsafeRawBufferPointer(rebasing: bytes[(lineEnd + 2)...]))
   }
 
-  /// How the content is framed (RFC 9112 §6.3). A transfer coding that is not known is read to the
-  /// end of the connection, and its bytes are passed on as they are.
+  /// Codings that do change the content (RFC 9112 §7.2): without their label it would be wrong.
+  private static let registeredCodings: Set<String> = [
+    "compress", "x-compress", "deflate", "gzip", "x-gzip",
+  ]
+
+  /// How the content is framed (RFC 9112 §6.3). With a name that is no transfer coding it is read to
+  /// the end of the connection, as there, and its bytes are passed on as they are.
   ///
   /// - Throws: `ProtocolViolation`.
   func framing(for method: HTTPRequest.Method) throws(ProtocolViolation) -> Framing {
@@ -54,6 +59,9 @@ struct ResponseHead: Sendable {
       }
       guard !codings.contains("chunked") else {
         throw ProtocolViolation("chunked is not the last transfer coding (RFC 9112 §6.1)")
+      }
+      guard Self.registeredCodings.isDisjoint(with: codings) else {
+        throw ProtocolViolation("a transfer coding nobody asked for (RFC 9112 §7)")
       }
       return .untilClose
     }

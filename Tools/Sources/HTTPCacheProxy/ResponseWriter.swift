@@ -15,7 +15,7 @@ import NIOCore
 struct ResponseWriter: Sendable {
   /// Bodies from this size on go from the file to the socket without passing through the process.
   static let fileThreshold: Int64 = 64 << 10
-  private static let fileSlice: Int64 = 1 << 20
+  private static let fileSlice: Int64 = 128 << 10
 
   let stream: ByteStream
   let method: HTTPRequest.Method

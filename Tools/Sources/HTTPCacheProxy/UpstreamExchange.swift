@@ -118,7 +118,8 @@ struct UpstreamExchange: Sendable {
       return UpstreamError(.cancelled, "cancelled", cause: error)
     case StreamError.closed, is ClosedBeforeResponse:
       return UpstreamError(
-        .protocol, "\(origin) closed the connection without an answer", cause: ClosedBeforeResponse())
+        .unreachable, "\(origin) closed the connection without an answer",
+        cause: ClosedBeforeResponse())
     case StreamError.failed(let cause):
       let isTLS = cause is NIOSSLError || cause is NIOSSLExtraError || cause is BoringSSLError
       return UpstreamError(isTLS ? .tls : .protocol, "\(origin): \(cause)", cause: cause)

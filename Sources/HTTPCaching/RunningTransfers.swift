@@ -1,0 +1,23 @@
+import Synchronization
+
+/// The transfers that run, by target URI, so that an invalidation finds what is not stored yet.
+final class RunningTransfers: Sendable {
+  private let transfers = Mutex<[String: [ObjectIdentifier: Transfer]]>([:])
+
+  func add(_ transfer: Transfer, for target: String) {
+    transfers.withLock { $0[target, default: [:]][ObjectIdentifier(transfer)] = transfer }
+  }
+
+  func remove(_ transfer: Transfer, for target: String) {
+    transfers.withLock { transfers in
+      transfers[target]?[ObjectIdentifier(transfer)] = nil
+      if transfers[target]?.isEmpty == true { transfers[target] = nil }
+    }
+  }
+
+  /// What is on its way was sent before the change: it must not be reused without asking.
+  func invalidate(_ target: String) {
+    let found = transfers.withLock { $0[target].map { Array($0.values) } ?? [] }
+    for transfer in found { transfer.invalidate() }
+  }
+}
