@@ -36,7 +36,7 @@ struct Fetcher: Sendable {
         via: upstream)
       return .answered(try await take(response, to: destination))
     } catch let error as UpstreamError {
-      return .failed(ExitStatus(error.kind), error.message)
+      return .failed(ExitStatus(error.kind), error.kind == .cancelled ? "interrupted" : error.message)
     } catch let error as CacheError {
       return .failed(ExitStatus(error.code), "\(error)")
     } catch let error as Output.Failure {

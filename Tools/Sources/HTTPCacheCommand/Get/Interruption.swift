@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lets a command end in order when it is interrupted: temporary files go, what arrived stays.
+/// Lets a command end in order when it is interrupted, so that it leaves no temporary files.
 enum Interruption {
   /// Runs `body` in a task that SIGINT and SIGTERM cancel.
   static func cancelling(_ body: @escaping @Sendable () async throws -> Void) async throws {
