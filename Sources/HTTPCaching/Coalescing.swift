@@ -67,7 +67,7 @@ final class Coalescing: Sendable {
   }
 
   func leaderFailed(_ key: CacheKey, flight: UInt64, _ error: UpstreamError) {
-    let (successor, others) = state.withLock { 
+    let (successor, others) = state.withLock {
       $0.coalescer.leaderFailed(key, flight: flight, wasCancelled: error.kind == .cancelled)
     }
     successor?.resume(returning: .lead(flight: flight))
