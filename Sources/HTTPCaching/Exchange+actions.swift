@@ -64,6 +64,7 @@ extension Exchange {
   struct Delivery: Sendable {
     let storage: Storage
     var invalidated: [InvalidationTarget] = []
+    var invalidatedGroups: [String] = []
     var updates: [RecordUpdate] = []
   }
 }

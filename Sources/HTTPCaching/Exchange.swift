@@ -88,6 +88,7 @@ struct Exchange: Sendable {
       Delivery(
         storage: storage,
         invalidated: Invalidation.targets(request: request, response: response),
+        invalidatedGroups: CacheGroups.invalidated(request: request, response: response),
         updates: headFreshening(response, requestTime: requestTime, responseTime: responseTime)
           + superseded(by: response, storage)))
   }

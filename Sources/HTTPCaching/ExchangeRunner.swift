@@ -190,6 +190,7 @@ struct ExchangeRunner: Sendable {
       }
     }
     await cache.invalidate(delivery.invalidated)
+    await cache.invalidate(groups: delivery.invalidatedGroups, of: exchange.key.target)
     switch delivery.storage {
     case .doNotStore(let refusal):
       flight.release(isUnshareable: true)
@@ -211,7 +212,9 @@ struct ExchangeRunner: Sendable {
     _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
   ) async throws(CacheError) -> CacheResponse {
     let length = response.head.status.hasNoContent ? 0 : response.body.length
-    let record = CacheRecord(key: exchange.key, response: stored, bodyLength: length)
+    let record = CacheRecord(
+      key: exchange.key, response: stored, bodyLength: length,
+      groups: CacheGroups.names(of: response.head))
     let writer = try await cache.store.write(record, variantLimit: rules.variantLimit)
     let held = flight.hand()
     let outdated = exchange.outdated(by: stored).map { variants[$0].record }

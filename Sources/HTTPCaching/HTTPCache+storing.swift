@@ -58,6 +58,19 @@ extension HTTPCache {
     }
   }
 
+  /// Invalidates groups of an origin that a response names (RFC 9875 §3).
+  func invalidate(groups: [String], of target: String) async {
+    guard !groups.isEmpty, let origin = TargetURI.origin(of: target) else { return }
+    for name in groups {
+      do throws(CacheError) {
+        _ = try await store.invalidate(.group(origin: origin, name: name))
+        observe(.invalidated(target: "\(origin) group \(name)"))
+      } catch {
+        observe(.storeFailed(operation: "invalidate", error))
+      }
+    }
+  }
+
   /// Validates a stale response after it was used (RFC 5861 §3): one per key, bounded in number.
   func validateInBackground(
     _ exchange: Exchange, options: RequestOptions, via upstream: any Upstream

@@ -4,5 +4,8 @@ extension HTTPField.Name {
   static var pragmaTest: HTTPField.Name { name("Pragma") }
   static var xN: HTTPField.Name { name("X-N") }
 
+  static var cacheGroups: HTTPField.Name { name("Cache-Groups") }
+  static var cacheGroupInvalidation: HTTPField.Name { name("Cache-Group-Invalidation") }
+
   private static func name(_ text: String) -> HTTPField.Name { HTTPField.Name(text) ?? .accept }
 }

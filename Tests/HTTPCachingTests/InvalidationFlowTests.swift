@@ -67,4 +67,19 @@ struct InvalidationFlowTests {
     #expect(try await first.body.collect().count == 6)
     #expect(try await kitchen.get("/").text == "new")
   }
+
+  @Test("a response to an unsafe request invalidates the groups it names, of its origin (RFC 9875 §3)")
+  func groups() async throws {
+    let (groups, invalidation) = (HTTPField.Name.cacheGroups, HTTPField.Name.cacheGroupInvalidation)
+    kitchen.origin.answers { request, _ in
+      (200, [.cacheControl: "max-age=60", groups: request.path == "/c" ? "\"y\"" : "\"x\""], "old")
+    }
+    for path in ["/a", "/b", "/c"] { try await kitchen.get(path) }
+    kitchen.origin.always(200, [invalidation: "\"x\""], "")
+    try await kitchen.get("/form", method: .post)
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "new")
+    #expect(try await kitchen.get("/a").text == "new")
+    #expect(try await kitchen.get("/b").text == "new")
+    #expect(try await kitchen.get("/c").text == "old")
+  }
 }

@@ -15,7 +15,7 @@ final class RawPeer: Sendable {
   }
 
   /// How long anything may take before a test fails.
-  static let patience: Int32 = 10_000
+  static let patience: Int32 = 60_000
 
   private let descriptor: Int32
   private let inbox = Inbox()

@@ -1,0 +1,44 @@
+public import HTTPTypes
+import RawStructuredFieldValues
+
+/// Groups of responses of one origin (RFC 9875).
+public enum CacheGroups {
+  /// The most groups that one field may name; RFC 9875 §2 asks for at least 32.
+  public static let countLimit = 256
+  /// The longest field that is read, in octets.
+  private static let lengthLimit = 16_384
+
+  /// The groups that a response belongs to (§2).
+  ///
+  /// - Returns: nothing for a field that is no list of strings.
+  public static func names(of response: HTTPResponse) -> [String] {
+    HTTPField.Name("Cache-Groups").map { strings($0, in: response.headerFields) } ?? []
+  }
+
+  /// The groups that a response to an unsafe request invalidates (§3); nothing for a safe method.
+  public static func invalidated(request: HTTPRequest, response: HTTPResponse) -> [String] {
+    switch request.method {
+    case .get, .head, .options, .trace, .query: []
+    default:
+      HTTPField.Name("Cache-Group-Invalidation").map { strings($0, in: response.headerFields) } ?? []
+    }
+  }
+
+  private static func strings(_ name: HTTPField.Name, in fields: HTTPFields) -> [String] {
+    guard fields.contains(name) else { return [] }
+    var value: [UInt8] = []
+    for field in fields where field.name == name {
+      if !value.isEmpty { value.append(UInt8(ascii: ",")) }
+      field.withUnsafeBytesOfValue { value.append(contentsOf: $0) }
+    }
+    guard value.count <= lengthLimit else { return [] }
+    var parser = StructuredFieldValueParser(value)
+    guard let members = try? parser.parseListFieldValue(), members.count <= countLimit else { return [] }
+    var names: [String] = []
+    for member in members {
+      guard case .item(let item) = member, case .string(let name) = item.rfc9651BareItem else { return [] }
+      if !names.contains(name) { names.append(name) }
+    }
+    return names
+  }
+}
