@@ -38,10 +38,11 @@ extension HTTPCache {
   }
 
   func refusal(of error: CacheError) -> StorageRefusal {
-    guard error.code == .tooLarge else { return .storeFailed }
     let usage = store.usage
-    return .tooLarge(
-      limit: configuration.largestEntry ?? max(usage.memoryCapacity, usage.diskCapacity) / 8)
+    let capacity = max(usage.memoryCapacity, usage.diskCapacity)
+    // Where the directory could not be opened, everything is too large for what is left.
+    guard error.code == .tooLarge, capacity > 0 else { return .storeFailed }
+    return .tooLarge(limit: min(configuration.largestEntry ?? capacity / 8, capacity))
   }
 
   /// Invalidates what an unsafe request changed (RFC 9111 §4.4).

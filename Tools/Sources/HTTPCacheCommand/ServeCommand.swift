@@ -36,7 +36,7 @@ public struct ServeCommand: AsyncParsableCommand {
   @Option(help: "Bytes of the memory tier.")
   var memory = ByteSize(bytes: 32 << 20)
 
-  @Option(help: "Bytes of the disk tier; 0 is memory only.")
+  @Option(help: "Bytes of the disk tier, half of which one response may take; 0 is memory only.")
   var disk = ByteSize(bytes: 1 << 30)
 
   @Option(help: "The directory of the disk tier (default: the user's caches).")
@@ -112,14 +112,25 @@ public struct ServeCommand: AsyncParsableCommand {
   public func run() async throws {
     let signals = TerminationSignals.stream()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
-    let cache = try HTTPCache.open(cacheConfiguration())
+    let cache: HTTPCache
+    do throws(CacheError) { cache = try HTTPCache.open(cacheConfiguration()) } catch {
+      throw ExitStatus.reporting(error)
+    }
     let origins = try NIOUpstream(group: group, configuration: upstreamConfiguration())
     let server = try await ProxyServer.start(
       try serverConfiguration(), cache: cache, upstream: origins, group: group)
     let bound = ListenAddress(host: listen.host, port: server.port ?? listen.port)
-    report("listening on \(tlsCertificate == nil ? "http" : "https")://\(bound)")
+    Self.report("listening on \(tlsCertificate == nil ? "http" : "https")://\(bound)")
+    let keeping = Task {
+      // So that others see the counters of a server that runs for months.
+      while !Task.isCancelled {
+        try await cache.configuration.clock.sleep(for: .seconds(10))
+        await cache.flush()
+      }
+    }
     for await _ in signals { break }
-    report("shutting down")
+    keeping.cancel()
+    Self.report("shutting down")
     let impatient = Task {
       for await _ in TerminationSignals.stream() { Foundation.exit(130) }
     }
@@ -128,7 +139,9 @@ public struct ServeCommand: AsyncParsableCommand {
     try await group.shutdownGracefully()
   }
 
-  private func report(_ text: String) { FileHandle.standardError.write(Data("httpcache: \(text)\n".utf8)) }
+  private static func report(_ text: String) {
+    FileHandle.standardError.write(Data("httpcache: \(text)\n".utf8))
+  }
 
   private func cacheConfiguration() -> HTTPCache.Configuration {
     var rules = CacheRules(mode: mode == .shared ? .shared : .private)
@@ -139,8 +152,10 @@ public struct ServeCommand: AsyncParsableCommand {
         mode: rules.mode, environment: ProcessInfo.processInfo.environment)
     return HTTPCache.Configuration(
       directory: disk.bytes > 0 ? place : nil, memoryCapacity: memory.bytes,
-      diskCapacity: disk.bytes, rules: rules, cacheStatusName: "httpcache",
-      observer: verbose ? PrintingObserver() : nil)
+      diskCapacity: disk.bytes, largestEntry: max(disk.bytes, memory.bytes) / 2, rules: rules,
+      cacheStatusName: "httpcache",
+      observer: verbose
+        ? PrintingObserver() : StoreFailureObserver(clock: SystemClock()) { Self.report($0) })
   }
 
   private func upstreamConfiguration() -> NIOUpstream.Configuration {

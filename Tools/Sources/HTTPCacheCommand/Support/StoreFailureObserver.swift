@@ -1,0 +1,26 @@
+import HTTPCaching
+import Synchronization
+
+/// Says that the store fails, and goes on to say so once a minute for each kind of operation: a full
+/// disk must not fill the log as well.
+final class StoreFailureObserver: CacheObserver {
+  private let told = Mutex<[String: Duration]>([:])
+  private let clock: any CacheClock
+  private let tell: @Sendable (String) -> Void
+
+  init(clock: any CacheClock, tell: @escaping @Sendable (String) -> Void) {
+    self.clock = clock
+    self.tell = tell
+  }
+
+  func cache(did event: CacheEvent) {
+    guard case .storeFailed(let operation, let error) = event else { return }
+    let now = clock.uptime
+    let isDue = told.withLock { told in
+      if let last = told[operation], now - last < .seconds(60) { return false }
+      told[operation] = now
+      return true
+    }
+    if isDue { tell("the cache fails (\(operation): \(error)); going on without") }
+  }
+}
