@@ -17,20 +17,15 @@ public enum CacheGroups {
 
   /// The groups that a response to an unsafe request invalidates (§3); nothing for a safe method.
   public static func invalidated(request: HTTPRequest, response: HTTPResponse) -> [String] {
-    switch request.method {
-    case .get, .head, .options, .trace, .query: []
-    default:
-      HTTPField.Name("Cache-Group-Invalidation").map { strings($0, in: response.headerFields) } ?? []
-    }
+    guard !Invalidation.isSafe(request.method),
+      let name = HTTPField.Name("Cache-Group-Invalidation")
+    else { return [] }
+    return strings(name, in: response.headerFields)
   }
 
   private static func strings(_ name: HTTPField.Name, in fields: HTTPFields) -> [String] {
     guard fields.contains(name) else { return [] }
-    var value: [UInt8] = []
-    for field in fields where field.name == name {
-      if !value.isEmpty { value.append(UInt8(ascii: ",")) }
-      field.withUnsafeBytesOfValue { value.append(contentsOf: $0) }
-    }
+    let value = fields.combinedOctets(name)
     guard value.count <= lengthLimit else { return [] }
     var parser = StructuredFieldValueParser(value)
     guard let members = try? parser.parseListFieldValue(), members.count <= countLimit else { return [] }

@@ -28,11 +28,7 @@ extension CacheStatus {
   ///
   /// Parameters that are unknown or of the wrong type are ignored.
   public static func list(in fields: HTTPFields) -> [CacheStatus]? {
-    var value: [UInt8] = []
-    for field in fields where field.name == FieldNames.cacheStatus {
-      if !value.isEmpty { value.append(UInt8(ascii: ",")) }
-      field.withUnsafeBytesOfValue { value.append(contentsOf: $0) }
-    }
+    let value = fields.combinedOctets(FieldNames.cacheStatus)
     var parser = StructuredFieldValueParser(value)
     guard value.count <= 65_536, let members = try? parser.parseListFieldValue() else { return nil }
     var list: [CacheStatus] = []

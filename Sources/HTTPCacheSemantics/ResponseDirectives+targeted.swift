@@ -11,11 +11,7 @@ extension ResponseDirectives {
   /// Members of the wrong type are not consumed. A field that holds nothing else counts as empty.
   init?(targetedField name: String, in fields: HTTPFields) {
     guard let fieldName = HTTPField.Name(name) else { return nil }
-    var value: [UInt8] = []
-    for field in fields where field.name == fieldName {
-      if !value.isEmpty { value.append(UInt8(ascii: ",")) }
-      field.withUnsafeBytesOfValue { value.append(contentsOf: $0) }
-    }
+    let value = fields.combinedOctets(fieldName)
     guard !value.isEmpty, value.count <= Self.targetedLimit else { return nil }
     var parser = StructuredFieldValueParser(value)
     guard let members = try? parser.parseDictionaryFieldValue() else { return nil }

@@ -41,8 +41,9 @@ struct Exchange: Sendable {
   /// The request arrived.
   mutating func start() -> StartAction {
     if policy == .bypass { return .forward(makeForward(.miss(.policy(policy)))) }
-    if let reason = Reuse.methodMiss(request) { return refuseOrForward(.miss(reason)) }
-    return .lookUp
+    guard let reason = Reuse.methodMiss(request) else { return .lookUp }
+    if case .unsatisfiable(let refusal) = whenMissing(reason) { return .refuse(refusal) }
+    return .forward(makeForward(.miss(reason)))
   }
 
   /// The store answered; `variants` are the complete ones, most recent first.
@@ -163,7 +164,7 @@ struct Exchange: Sendable {
   }
 
   private mutating func missed(_ reason: MissReason) -> LookAction {
-    if directives.onlyIfCached || policy == .cacheOnly { return .refuse(.miss(reason)) }
+    if case .unsatisfiable(let refusal) = whenMissing(reason) { return .refuse(refusal) }
     let validating: [Int] =
       if case .variantMismatch = reason {
         candidates.indices.filter { candidates[$0].head.headerFields[.eTag] != nil }
@@ -173,11 +174,8 @@ struct Exchange: Sendable {
     return .forward(makeForward(.miss(reason), validating: validating))
   }
 
-  private mutating func refuseOrForward(_ reason: ForwardReason) -> StartAction {
-    if case .miss(let miss) = reason, directives.onlyIfCached || policy == .cacheOnly {
-      return .refuse(.miss(miss))
-    }
-    return .forward(makeForward(reason))
+  private func whenMissing(_ reason: MissReason) -> ReuseDecision {
+    Reuse.whenMissing(reason, directives: directives, policy: policy)
   }
 
   /// The selected candidate and every other one whose entity tag the origin may confirm.

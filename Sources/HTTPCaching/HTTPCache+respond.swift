@@ -43,7 +43,7 @@ extension HTTPCache {
       redirects.append(response.outcome)
       try await Redirect.drain(response.body)
       request = next.request
-      if !next.keepsBody { body = nil }
+      body = nil
     }
   }
 

@@ -6,8 +6,8 @@ struct Redirect: Sendable {
   /// Bytes of a redirect's own body that are read so that it can be stored.
   private static let drainLimit = 64 << 10
 
+  /// Never with content: what would need it sent again is not followed.
   let request: HTTPRequest
-  let keepsBody: Bool
 
   /// Nil where the response is no redirect that can be followed: no or no usable `Location`, or
   /// content that would have to be sent again and cannot be.
@@ -30,7 +30,6 @@ struct Redirect: Sendable {
     } else if hasBody {
       return nil
     }
-    keepsBody = false
     next.scheme = parts.scheme
     next.authority = parts.authority
     next.path = parts.path

@@ -46,5 +46,6 @@ struct RFC9875_CacheGroupsTests {
     #expect(groups(.get) == [])
     #expect(groups(.head) == [])
     #expect(groups(.options) == [])
+    #expect(HTTPRequest.Method("PROPFIND").map(groups) == [])
   }
 }
