@@ -20,6 +20,9 @@ public final class CacheRecord: Sendable {
   public let isPinned: Bool
   /// Whether it may go to disk.
   public let isMemoryOnly: Bool
+  /// Whether what has arrived of it is worth keeping when the transfer breaks off, since it can be
+  /// continued. For the writer only; not stored.
+  public let isResumable: Bool
   /// The order of storing within a store, given by the store; 0 before.
   public let sequence: UInt64
 
@@ -27,7 +30,8 @@ public final class CacheRecord: Sendable {
   public init(
     key: CacheKey, response: StoredResponse, bodyLength: Int64? = nil,
     storedRanges: [Range<Int64>]? = nil, groups: [String] = [], userInfo: [UInt8] = [],
-    isSeed: Bool = false, isPinned: Bool = false, isMemoryOnly: Bool = false, sequence: UInt64 = 0
+    isSeed: Bool = false, isPinned: Bool = false, isMemoryOnly: Bool = false,
+    isResumable: Bool = false, sequence: UInt64 = 0
   ) {
     self.key = key
     self.response = response
@@ -38,6 +42,7 @@ public final class CacheRecord: Sendable {
     self.isSeed = isSeed
     self.isPinned = isPinned
     self.isMemoryOnly = isMemoryOnly
+    self.isResumable = isResumable
     self.sequence = sequence
   }
 
@@ -53,6 +58,16 @@ public final class CacheRecord: Sendable {
       key: key, response: response ?? self.response, bodyLength: bodyLength ?? self.bodyLength,
       storedRanges: storedRanges, groups: groups ?? self.groups,
       userInfo: userInfo ?? self.userInfo, isSeed: isSeed, isPinned: isPinned,
-      isMemoryOnly: isMemoryOnly, sequence: sequence ?? self.sequence)
+      isMemoryOnly: isMemoryOnly, isResumable: isResumable, sequence: sequence ?? self.sequence)
+  }
+
+  /// The same record for another part of its body.
+  ///
+  /// - Parameter ranges: what is stored of the body; nil for all of it.
+  public func storing(_ ranges: [Range<Int64>]?, bodyLength: Int64?) -> CacheRecord {
+    CacheRecord(
+      key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,
+      userInfo: userInfo, isSeed: isSeed, isPinned: isPinned, isMemoryOnly: isMemoryOnly,
+      isResumable: isResumable, sequence: sequence)
   }
 }

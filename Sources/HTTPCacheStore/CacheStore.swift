@@ -3,7 +3,8 @@ public import HTTPCacheSemantics
 /// A place for records and bodies: the engine's only view of bytes. A store knows no HTTP.
 ///
 /// Records of one key are told apart by `StoredResponse.nominated`: writing a record whose nominated
-/// fields equal those of a stored one replaces it; any other is a further variant.
+/// fields equal those of a stored one replaces it; any other is a further variant. A partial response
+/// never takes the place of a complete one: both are kept until a complete one replaces them.
 public protocol CacheStore: AnyObject, Sendable {
   /// Looks into memory only; never blocks and does no I/O.
   func peek(_ key: CacheKey) -> PeekResult
@@ -23,6 +24,25 @@ public protocol CacheStore: AnyObject, Sendable {
   /// - Throws: `CacheError.tooLarge` for a response larger than the largest entry,
   ///   `CacheError.io`, `CacheError.noSpace`.
   func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter
+
+  /// Begins to add a part to a stored partial response. Once all of the body is there, the response
+  /// is complete, and replaces what its variant had.
+  ///
+  /// - Parameters:
+  ///   - record: which one (`key` and `sequence`), with the response as it is to be from then on.
+  ///   - offset: where in the body the appended bytes begin. Bytes of it that are stored already are
+  ///     passed over.
+  /// - Throws: `CacheError.unavailable` if it is not stored any more, is complete, or somebody else,
+  ///   in this process or another, is adding to it; `CacheError.tooLarge`, `CacheError.io`.
+  func extend(_ record: CacheRecord, at offset: Int64) async throws(CacheError) -> any BodyWriter
+
+  /// Remembers why a response was not stored; batched, and bounded in number.
+  func note(_ refusal: RefusalNote)
+
+  /// Why responses of a key were not stored, the latest first.
+  ///
+  /// - Throws: `CacheError`.
+  func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote]
 
   /// Replaces the record of a stored response and keeps its body (freshening, RFC 9111 §3.2).
   /// Does nothing if the response was replaced or removed in the meantime (its `sequence` tells).

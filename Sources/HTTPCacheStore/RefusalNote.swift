@@ -1,0 +1,22 @@
+public import HTTPCacheSemantics
+
+/// Why a response was not stored, for whoever asks later. It holds nothing of the request, nor of the
+/// response but its status, since "no-store" forbids that (RFC 9111 §5.2.2.5).
+public struct RefusalNote: Sendable, Hashable {
+  /// The hash of the key it would have been stored under.
+  public let keyHash: UInt64
+  /// When the response arrived.
+  public let time: Timestamp
+  /// The status of the response.
+  public let status: Int
+  /// The questions that were asked, and their answers.
+  public let explanation: CacheExplanation
+
+  /// Makes a note.
+  public init(keyHash: UInt64, time: Timestamp, status: Int, explanation: CacheExplanation) {
+    self.keyHash = keyHash
+    self.time = time
+    self.status = status
+    self.explanation = explanation
+  }
+}
