@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// Answers range requests from a complete stored response (RFC 9110 §14.2).
+/// Answers range requests from stored responses (RFC 9110 §14.2).
 public enum RangeRequest {
   /// The most ranges of one request that are honoured.
   public static let rangeLimit = 16
@@ -14,21 +14,50 @@ public enum RangeRequest {
   /// - Parameters:
   ///   - request: the request; its conditions must have been evaluated.
   ///   - stored: the response that would be sent whole.
-  ///   - length: the length of its body in bytes.
+  ///   - length: the length of its body in bytes; nil if it is not known, which leaves only ranges
+  ///     with a first and a last position.
   public static func evaluate(
-    _ request: HTTPRequest, stored: StoredResponse, length: Int64
+    _ request: HTTPRequest, stored: StoredResponse, length: Int64?
   ) -> RangeDecision {
     guard request.method == .get, let field = request.headerFields.first(.range) else {
       return .whole
     }
-    guard stored.head.status.code == 200, !stored.isDecoded, length > 0,
+    guard stored.head.status.code == 200, !stored.isDecoded, length != 0,
       request.headerFields[fields: .range].count == 1,
       let specifiers = field.withUnsafeBytesOfValue({ RangeSpecifier.parse($0) }),
       isApplicable(request, stored: stored)
     else { return .whole }
+    guard let length else {
+      let ranges = specifiers.compactMap(\.fixed)
+      return ranges.count == specifiers.count && !isWasteful(ranges, length: .max)
+        ? .partial(ranges) : .whole
+    }
     let ranges = specifiers.compactMap { $0.resolved(length: length) }
     if ranges.isEmpty { return .unsatisfiable }
     return isWasteful(ranges, length: length) ? .whole : .partial(ranges)
+  }
+
+  /// The octets that an incomplete response has for a request (RFC 9111 §3.3).
+  ///
+  /// - Parameters:
+  ///   - request: the request; its conditions must have been evaluated.
+  ///   - stored: the incomplete response.
+  ///   - part: what of it is stored.
+  /// - Returns: nil unless the request has a range, and all it asks for is there.
+  public static func ranges(
+    for request: HTTPRequest, stored: StoredResponse, part: StoredPart
+  ) -> [Range<Int64>]? {
+    if case .partial(let ranges) = evaluate(request, stored: stored, length: part.length),
+      ranges.allSatisfy(part.contains)
+    {
+      return ranges
+    }
+    // The origin sent something else than it said; it would do so again.
+    guard let asked = stored.requestedRange, request.method == .get, part.ranges.count == 1,
+      request.headerFields[fields: .range].map(\.value) == [asked],
+      isApplicable(request, stored: stored)
+    else { return nil }
+    return part.ranges
   }
 
   /// The head of a 206 with one range (RFC 9110 §15.3.7.1).
@@ -36,9 +65,9 @@ public enum RangeRequest {
   /// - Parameters:
   ///   - head: the head of the whole response.
   ///   - range: the octets sent; not empty and within `length`.
-  ///   - length: the length of the whole body in bytes.
+  ///   - length: the length of the whole body in bytes; nil if it is not known.
   public static func head(
-    _ head: HTTPResponse, range: Range<Int64>, length: Int64
+    _ head: HTTPResponse, range: Range<Int64>, length: Int64?
   ) -> HTTPResponse {
     var partial = head
     partial.status = .partialContent
@@ -46,7 +75,8 @@ public enum RangeRequest {
     partial.headerFields.remove(FieldNames.contentDigest)
     partial.headerFields.remove(FieldNames.contentMD5)
     partial.headerFields[.contentRange] =
-      "bytes \(range.lowerBound)-\(range.upperBound.saturatingSubtract(1))/\(length)"
+      "bytes \(range.lowerBound)-\(range.upperBound.saturatingSubtract(1))/"
+      + (length.map(String.init) ?? "*")
     partial.headerFields[.contentLength] =
       String(range.upperBound.saturatingSubtract(range.lowerBound))
     return partial

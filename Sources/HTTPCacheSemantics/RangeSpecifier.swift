@@ -31,6 +31,12 @@ enum RangeSpecifier {
     return .from(first, through: end)
   }
 
+  /// The octets it names whatever the length; nil if they depend on it.
+  var fixed: Range<Int64>? {
+    if case .from(let first, let last) = self, last < .max { return first..<(last + 1) }
+    return nil
+  }
+
   /// The octets of a representation of this length, nil if the range is not satisfiable.
   func resolved(length: Int64) -> Range<Int64>? {
     switch self {

@@ -11,7 +11,7 @@ enum StatusCaching {
   /// Whether this cache implements all that the definition says about caching (RFC 9111 §3).
   static func isUnderstood(_ code: Int) -> Bool {
     switch code {
-    case 200...205, 300...303, 305, 307, 308, 400...411, 413...415, 417, 421, 422, 426, 500...505:
+    case 200...206, 300...303, 305, 307, 308, 400...411, 413...415, 417, 421, 422, 426, 500...505:
       true
     default: false
     }

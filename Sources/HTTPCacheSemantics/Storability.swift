@@ -4,7 +4,7 @@ public import HTTPTypes
 public enum Storability {
   /// Decides whether a response may be stored, from its head alone.
   ///
-  /// A partial response (206) is refused here: combining is a matter of its own (§3.3).
+  /// A 206 with one part is stored as an incomplete 200 (§3.3).
   ///
   /// - Parameters:
   ///   - request: the request as it was forwarded, with `Authorization` if it had one.
@@ -27,7 +27,9 @@ public enum Storability {
     guard request.method == .get || isPost else { return .method(request.method) }
     let code = response.status.code
     if code < 200 { return .interim }
-    if code == 206 { return .partialContent }
+    if code == 206, let refusal = PartialContent.refusal(request: request, response: response) {
+      return refusal
+    }
     if StatusCaching.isNeverStored(code) { return .statusNotStored(code) }
     if RequestDirectives(request.headerFields).noStore { return .requestNoStore }
     let directives = ResponseDirectives(response.headerFields, rules: rules)

@@ -35,7 +35,8 @@ extension StoredResponse {
     case .secretWithoutDigest(let name): return .refused(.varySecret(name))
     case .malformed: return .refused(.malformed("Vary"))
     }
-    var head = FieldHygiene.storable(response, rules: rules)
+    if isDecoded, response.status.code == 206 { return .refused(.partialContent) }
+    var head = PartialContent.whole(FieldHygiene.storable(response, rules: rules))
     if isDecoded {
       for name in [
         .contentEncoding, .contentLength, FieldNames.contentDigest, FieldNames.reprDigest,

@@ -20,6 +20,9 @@ public struct StoredResponse: Sendable, Hashable {
   public var isDecoded: Bool
   /// Marked stale by a purge or an invalidation: validated before any reuse (RFC 9111 §4.4).
   public var isInvalidated: Bool
+  /// The `Range` that a part was the answer to, kept where the part is not what its
+  /// `Content-Range` said, so that only the same request gets it again; else nil.
+  public var requestedRange: String?
   /// What follows from the above for reuse.
   public var facts: ReuseFacts
 
@@ -28,7 +31,7 @@ public struct StoredResponse: Sendable, Hashable {
     requestMethod: HTTPRequest.Method, nominated: [NominatedField], head: HTTPResponse,
     trailers: HTTPFields = [:], requestTime: Timestamp, responseTime: Timestamp,
     answeredAuthorized: Bool = false, isDecoded: Bool = false, isInvalidated: Bool = false,
-    facts: ReuseFacts
+    requestedRange: String? = nil, facts: ReuseFacts
   ) {
     self.requestMethod = requestMethod
     self.nominated = nominated
@@ -39,6 +42,7 @@ public struct StoredResponse: Sendable, Hashable {
     self.answeredAuthorized = answeredAuthorized
     self.isDecoded = isDecoded
     self.isInvalidated = isInvalidated
+    self.requestedRange = requestedRange
     self.facts = facts
   }
 }

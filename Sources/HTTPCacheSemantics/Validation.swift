@@ -14,14 +14,18 @@ public enum Validation {
   /// - Parameters:
   ///   - request: the request to be answered.
   ///   - stored: the candidates to validate, most recent first; empty for a plain miss.
+  ///   - keepsRange: whether the client's range stays, since only a part is stored.
   ///   - policy: `.reloadEverywhere` tells the caches on the way not to answer from their store
   ///     (`no-cache`), `.revalidate` to validate theirs (`max-age=0`).
   public static func request(
-    _ request: HTTPRequest, validating stored: [StoredResponse], policy: CachePolicy
+    _ request: HTTPRequest, validating stored: [StoredResponse], keepsRange: Bool = false,
+    policy: CachePolicy
   ) -> HTTPRequest {
     var conditional = request
     if !stored.isEmpty {
-      conditional.headerFields.removeAll { isConditionOrRange($0.name) }
+      let range = keepsRange ? request.headerFields[fields: .range] : []
+      conditional = withoutConditions(request)
+      conditional.headerFields.append(contentsOf: range)
       addEntityTags(of: stored, to: &conditional.headerFields)
       if stored.count == 1, let only = stored.first,
         case .valid = only.head.headerFields.date(.lastModified, relativeTo: only.responseTime),
@@ -32,6 +36,13 @@ public enum Validation {
     }
     addDirectives(for: policy, to: &conditional.headerFields)
     return conditional
+  }
+
+  /// The request without conditions of its own and without a range.
+  static func withoutConditions(_ request: HTTPRequest) -> HTTPRequest {
+    var request = request
+    request.headerFields.removeAll { isConditionOrRange($0.name) }
+    return request
   }
 
   /// Whether a stored response has an entity tag or a modification date to ask with.

@@ -25,8 +25,9 @@ extension RecordCodec {
     guard format <= Self.format else {
       throw CacheError(.newerFormat, "record: format \(format)")
     }
-    guard format == 1 else { throw BinaryReader.damaged("format \(format)") }
-    let record = try decodeFormat1(&reader, sequence: sequence, isInvalidated: isInvalidated)
+    guard format >= 1 else { throw BinaryReader.damaged("format \(format)") }
+    let record = try decode(
+      &reader, format: format, sequence: sequence, isInvalidated: isInvalidated)
     guard reader.remaining == 0 else { throw BinaryReader.damaged("bytes after its end") }
     return record
   }
@@ -41,8 +42,8 @@ extension RecordCodec {
     return try result.get()
   }
 
-  private static func decodeFormat1(
-    _ reader: inout BinaryReader, sequence: UInt64?, isInvalidated: Bool
+  private static func decode(
+    _ reader: inout BinaryReader, format: UInt8, sequence: UInt64?, isInvalidated: Bool
   ) throws(CacheError) -> CacheRecord {
     let encodedSequence = try reader.unsigned()
     let key = try readKey(&reader)
@@ -65,13 +66,15 @@ extension RecordCodec {
     let bodyLength = try reader.optionalSigned()
     guard bodyLength.map({ $0 >= 0 }) ?? true else { throw BinaryReader.damaged("negative length") }
     let ranges = try readRanges(&reader, bodyLength: bodyLength)
+    let requestedRange = format >= 2 ? try reader.text() : nil
     let response = StoredResponse(
       requestMethod: method, nominated: nominated,
       head: HTTPResponse(status: status, headerFields: fields), trailers: trailers,
       requestTime: requestTime, responseTime: responseTime,
       answeredAuthorized: flags.contains(.answeredAuthorized),
       isDecoded: flags.contains(.isDecoded),
-      isInvalidated: isInvalidated || flags.contains(.isInvalidated), facts: facts)
+      isInvalidated: isInvalidated || flags.contains(.isInvalidated),
+      requestedRange: requestedRange, facts: facts)
     return CacheRecord(
       key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,
       userInfo: userInfo, isSeed: flags.contains(.isSeed), isPinned: flags.contains(.isPinned),

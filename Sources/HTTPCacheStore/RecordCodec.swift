@@ -6,8 +6,8 @@ import HTTPTypes
 /// Integers are little-endian base-128 (7 bits a byte, least significant first), signed ones
 /// zigzagged; text and bytes are preceded by their length. A reader for each format stays for good.
 package enum RecordCodec {
-  /// The format that is written.
-  package static let format: UInt8 = 1
+  /// The highest format that is written: 2 for a record with `requestedRange`, else 1, which lacks it.
+  package static let format: UInt8 = 2
   /// The longest encoded record in bytes, written or read.
   package static let longestRecord = 1 << 20
 
@@ -34,7 +34,7 @@ package enum RecordCodec {
   package static func encode(_ record: CacheRecord) throws(CacheError) -> [UInt8] {
     var writer = BinaryWriter()
     let response = record.response
-    writer.byte(format)
+    writer.byte(response.requestedRange == nil ? 1 : 2)
     writer.unsigned(record.sequence)
     write(record.key, to: &writer)
     writer.text(response.requestMethod.rawValue)
@@ -61,6 +61,7 @@ package enum RecordCodec {
     } else {
       writer.count(0)
     }
+    if let range = response.requestedRange { writer.text(range) }
     writer.fixed(XXH64.hash(writer.output))
     guard writer.output.count <= longestRecord else {
       throw CacheError(

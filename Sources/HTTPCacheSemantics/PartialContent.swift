@@ -1,0 +1,116 @@
+public import HTTPTypes
+
+/// Incomplete responses: what may be stored of them, how they are completed and combined
+/// (RFC 9111 §3.3, §3.4, RFC 9110 §15.3.7.3).
+public enum PartialContent {
+  /// What a 206 holds, if it may be stored as an incomplete 200 (RFC 9111 §3.3).
+  ///
+  /// - Returns: nil for several parts (`multipart/byteranges`), another unit, and an invalid or
+  ///   missing `Content-Range`.
+  public static func part(of response: HTTPResponse) -> (range: Range<Int64>, length: Int64?)? {
+    guard response.status.code == 206, !isMultipart(response.headerFields),
+      case .part(let range, let length) = ContentRange(response.headerFields)
+    else { return nil }
+    return (range, length)
+  }
+
+  /// Why a 206 is not stored; nil if it may be.
+  static func refusal(request: HTTPRequest, response: HTTPResponse) -> StorageRefusal? {
+    guard request.method == .get else { return .method(request.method) }
+    if isMultipart(response.headerFields) { return .partialContent }
+    guard case .part = ContentRange(response.headerFields) else {
+      return .malformed("Content-Range")
+    }
+    // The answer to `If-Range` may lack header fields that the client has already (§15.3.7).
+    return request.headerFields.contains(.ifRange) ? .partialContent : nil
+  }
+
+  /// The head of a 206 as if it were an incomplete 200.
+  static func whole(_ response: HTTPResponse) -> HTTPResponse {
+    guard let (_, length) = part(of: response) else { return response }
+    var head = response
+    head.status = .ok
+    for name in [.contentRange, .contentLength, FieldNames.contentDigest, FieldNames.contentMD5] {
+      head.headerFields.remove(name)
+    }
+    if let length { head.headerFields[.contentLength] = String(length) }
+    return head
+  }
+
+  /// Whether a response that breaks off is worth keeping: it can be continued, since a strong
+  /// validator tells whether the rest belongs to it, and the origin does not refuse ranges
+  /// (RFC 9110 §14.3).
+  public static func isResumable(_ stored: StoredResponse) -> Bool {
+    guard stored.requestMethod == .get, stored.head.status.code == 200, !stored.isDecoded,
+      stored.strongValidator != nil
+    else { return false }
+    var refusesRanges = false
+    stored.head.headerFields.forEachMember(of: .acceptRanges) { member in
+      if member.isCaseInsensitively("none") { refusesRanges = true }
+    }
+    return !refusesRanges
+  }
+
+  /// Makes the request for octets that are missing. `If-Range` sees to it that they are sent only if
+  /// they belong to what is stored; else the origin sends all of what it has now.
+  ///
+  /// - Parameters:
+  ///   - request: the request to be answered.
+  ///   - stored: what is to be completed; must be resumable.
+  ///   - missing: the octets to ask for; an upper bound of `Int64.max` asks for all that follow.
+  ///   - length: the length of the whole representation in bytes, if it is known.
+  public static func request(
+    _ request: HTTPRequest, completing stored: StoredResponse, missing: Range<Int64>, length: Int64?
+  ) -> HTTPRequest {
+    var request = Validation.withoutConditions(request)
+    let isToEnd = missing.upperBound == length ?? .max
+    request.headerFields[.range] =
+      "bytes=\(missing.lowerBound)-" + (isToEnd ? "" : String(missing.upperBound - 1))
+    if let validator = stored.strongValidator {
+      request.headerFields.append(HTTPField(name: .ifRange, value: validator.value))
+    }
+    return request
+  }
+
+  /// Where a 206 belongs in an incomplete response: both have the same strong validator, and they
+  /// agree on the length of the representation (RFC 9111 §3.4).
+  ///
+  /// - Parameter length: that of the stored representation in bytes, if it is known.
+  /// - Returns: the octets of the 206; nil if they must not be combined.
+  public static func range(
+    of response: HTTPResponse, in stored: StoredResponse, length: Int64?, receivedAt: Timestamp
+  ) -> Range<Int64>? {
+    guard isResumable(stored), let (range, newLength) = part(of: response),
+      !response.headerFields.contains(.contentEncoding)
+        || response.headerFields[fields: .contentEncoding]
+          == stored.head.headerFields[fields: .contentEncoding],
+      StrongValidator(response.headerFields, receivedAt: receivedAt) == stored.strongValidator
+    else { return nil }
+    if let length, newLength.map({ $0 != length }) ?? (range.upperBound > length) { return nil }
+    return range
+  }
+
+  /// The stored response with the header fields of the 206 that is combined with it (§3.4, §3.2).
+  ///
+  /// - Parameters: as for `Freshening.updated`; `length` is that of the representation, if known.
+  public static func combined(
+    _ stored: StoredResponse, with response: HTTPResponse, length: Int64?, requestTime: Timestamp,
+    responseTime: Timestamp, rules: CacheRules, answering request: HTTPRequest,
+    digest: SecretDigest
+  ) -> StoredResponse {
+    var result = Freshening.updated(
+      stored, with: whole(response), requestTime: requestTime, responseTime: responseTime,
+      rules: rules, validating: request, digest: digest)
+    if let length { result.head.headerFields[.contentLength] = String(length) }
+    result.requestedRange = nil
+    return result
+  }
+
+  private static func isMultipart(_ fields: HTTPFields) -> Bool {
+    guard let type = fields.first(.contentType) else { return false }
+    return type.withUnsafeBytesOfValue { octets in
+      let end = octets.firstIndex(of: UInt8(ascii: ";")) ?? octets.count
+      return octets.part(0..<end).trimmed().isCaseInsensitively("multipart/byteranges")
+    }
+  }
+}
