@@ -7,6 +7,9 @@ public enum CacheEvent: Sendable {
   case answered(target: String, CacheOutcome)
   /// A response was stored; its body's length in bytes.
   case stored(CacheKey, bytes: Int64)
+  /// A response broke off, and what arrived was kept, to be continued (RFC 9111 §3.3); the number of
+  /// bytes stored of it.
+  case kept(CacheKey, bytes: Int64)
   /// A response was not stored.
   case notStored(target: String, StorageRefusal)
   /// A stored response was freshened (RFC 9111 §4.3.4).

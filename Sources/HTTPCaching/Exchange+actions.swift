@@ -21,6 +21,8 @@ extension Exchange {
     /// Write the updated candidates at these indices, then answer.
     case freshen([Int], StoredAnswer)
     case forwardAgain(Forward)
+    /// Add the 206 to what is stored, and answer from both.
+    case combine(Combination)
     case answerStale(StoredAnswer)
     case deliver(Delivery)
   }
@@ -37,6 +39,8 @@ extension Exchange {
     let reason: ForwardReason
     /// Indices of the candidates whose validators it carries.
     let validating: [Int]
+    /// What of an incomplete candidate it asks for; nil if it does not.
+    let completion: Completion?
     let canLead: Bool
   }
 

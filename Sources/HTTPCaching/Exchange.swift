@@ -16,6 +16,8 @@ struct Exchange: Sendable {
 
   /// What the store has for the key, as far as this request may use it.
   private(set) var candidates: [StoredResponse] = []
+  /// What is stored of each candidate, nil for all of it; empty where all are complete.
+  private(set) var parts: [StoredPart?] = []
   /// The candidate that the request selects.
   private(set) var selected: Int?
   /// The same, kept where the policy forbids its use.
@@ -46,13 +48,34 @@ struct Exchange: Sendable {
     return .forward(makeForward(.miss(reason)))
   }
 
-  /// The store answered; `variants` are the complete ones, most recent first.
-  mutating func found(_ variants: [StoredResponse], now: Timestamp) -> LookAction {
+  /// The store answered.
+  ///
+  /// - Parameters:
+  ///   - variants: most recent first.
+  ///   - parts: what is stored of each; empty if all are complete.
+  mutating func found(
+    _ variants: [StoredResponse], parts: [StoredPart?] = [], now: Timestamp
+  ) -> LookAction {
     candidates = variants
+    self.parts = parts
     selected = nil
     matched = nil
-    switch Vary.select(among: variants, for: request, rules: rules, digest: digest) {
-    case .nothingStored: return missed(.absent)
+    if parts.isEmpty {
+      return choose(
+        Vary.select(among: variants, for: request, rules: rules, digest: digest), now: now)
+    }
+    let suitable = variants.indices.filter(isSuitable)
+    var selection = Vary.select(
+      among: suitable.map { variants[$0] }, for: request, rules: rules, digest: digest)
+    if case .selected(let position) = selection { selection = .selected(suitable[position]) }
+    let action = choose(selection, now: now)
+    guard case .forward = action, let completion = completion() else { return action }
+    return .forward(makeForward(.miss(.partial), completing: completion))
+  }
+
+  private mutating func choose(_ selection: VariantSelection, now: Timestamp) -> LookAction {
+    switch selection {
+    case .nothingStored: return missed(parts.isEmpty ? .absent : .partial)
     case .mismatch(let names): return missed(.variantMismatch(names))
     case .selected(let index):
       selected = index
@@ -64,6 +87,7 @@ struct Exchange: Sendable {
   /// The store could not be read.
   mutating func lookUpFailed() -> LookAction {
     candidates = []
+    parts = []
     selected = nil
     return missed(.storeFailed)
   }
@@ -75,6 +99,14 @@ struct Exchange: Sendable {
     guard let forward else { return .deliver(Delivery(storage: .doNotStore(.policy))) }
     if response.status.code == 304, !forward.validating.isEmpty {
       return notModified(response, forward, requestTime: requestTime, responseTime: responseTime)
+    }
+    if let combination = combination(
+      response, forward, requestTime: requestTime, responseTime: responseTime, isDecoded: isDecoded)
+    {
+      return .combine(combination)
+    }
+    if forward.completion != nil, [206, 304, 416].contains(response.status.code) {
+      return .forwardAgain(withoutCondition())
     }
     if (500...599).contains(response.status.code), let index = selected,
       case .useStale(let allowance) = Reuse.afterFailure(
@@ -167,7 +199,9 @@ struct Exchange: Sendable {
     if case .unsatisfiable(let refusal) = whenMissing(reason) { return .refuse(refusal) }
     let validating: [Int] =
       if case .variantMismatch = reason {
-        candidates.indices.filter { candidates[$0].head.headerFields[.eTag] != nil }
+        candidates.indices.filter {
+          part($0) == nil && candidates[$0].head.headerFields[.eTag] != nil
+        }
       } else {
         []
       }
@@ -182,22 +216,38 @@ struct Exchange: Sendable {
   private func validators(preferring index: Int) -> [Int] {
     var indices = Validation.hasValidator(candidates[index]) ? [index] : []
     for other in candidates.indices
-    where other != index && candidates[other].head.headerFields[.eTag] != nil {
+    where other != index && part(other) == nil
+      && candidates[other].head.headerFields[.eTag] != nil
+    {
       indices.append(other)
     }
     return indices
   }
 
-  private mutating func makeForward(_ reason: ForwardReason, validating: [Int] = []) -> Forward {
+  private mutating func makeForward(
+    _ reason: ForwardReason, validating: [Int] = [], completing completion: Completion? = nil
+  ) -> Forward {
+    let head =
+      if let completion {
+        PartialContent.request(
+          request, completing: candidates[completion.index], missing: completion.missing,
+          length: part(completion.index)?.length)
+      } else {
+        Validation.request(
+          request, validating: validating.map { candidates[$0] }, keepsRange: isPartSelected,
+          policy: policy)
+      }
     let made = Forward(
-      request: Validation.request(
-        request, validating: validating.map { candidates[$0] }, policy: policy),
-      reason: reason, validating: validating, canLead: canLead)
+      request: head, reason: reason, validating: validating, completion: completion,
+      canLead: canLead)
     forward = made
     return made
   }
 
-  /// The same request without our condition, after a 304 that confirms nothing we have.
+  /// Whether the selected candidate is incomplete, but has what the request asks for.
+  var isPartSelected: Bool { selected.map { part($0) != nil } ?? false }
+
+  /// The same request without our condition, after an answer that confirms nothing we have.
   mutating func withoutCondition() -> Forward {
     makeForward(forward?.reason ?? .miss(.absent))
   }
@@ -261,6 +311,7 @@ struct Exchange: Sendable {
     of response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, isDecoded: Bool
   ) -> Storage {
     if policy == .bypass { return .doNotStore(.policy) }
+    if isStoredWhole(response, receivedAt: responseTime) { return .doNotStore(.partialContent) }
     guard request.method == .get || request.method == .post else {
       return .doNotStore(.method(request.method))
     }

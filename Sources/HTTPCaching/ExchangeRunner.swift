@@ -29,7 +29,9 @@ struct ExchangeRunner: Sendable {
     var exchange = exchange
     guard case .lookUp = exchange.start() else { return }
     guard let variants = cache.variants(for: exchange) else { return }
-    guard case .forward(let forward) = exchange.found(variants.map(\.record.response), now: clock.now),
+    guard
+      case .forward(let forward) = exchange.found(
+        variants.map(\.record.response), parts: variants.parts, now: clock.now),
       case .lead(let flight) = cache.coalescing.join(exchange.key, uptime: clock.uptime)
     else { return }
     cache.observe(.validatingInBackground(exchange.key))
@@ -46,7 +48,8 @@ struct ExchangeRunner: Sendable {
       let now = clock.now
       let action =
         read == nil
-        ? exchange.lookUpFailed() : exchange.found(variants.map(\.record.response), now: now)
+        ? exchange.lookUpFailed()
+        : exchange.found(variants.map(\.record.response), parts: variants.parts, now: now)
       switch action {
       case .answer(let answer, let validates):
         if let response = cache.answer(answer, variants[answer.index], exchange, now: now) {
@@ -145,6 +148,13 @@ struct ExchangeRunner: Sendable {
           return fresh
         }
         forward = exchange.withoutCondition()
+      case .combine(let combination):
+        if let combined = await combine(
+          combination, response, forward, exchange, variants, &flight)
+        {
+          return combined
+        }
+        forward = exchange.withoutCondition()
       case .deliver(let delivery):
         return await deliver(response, delivery, forward, exchange, variants, &flight)
       }
@@ -212,22 +222,24 @@ struct ExchangeRunner: Sendable {
     _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
   ) async throws(CacheError) -> CacheResponse {
     let length = response.head.status.hasNoContent ? 0 : response.body.length
+    let part = PartialContent.part(of: response.head)
     let record = CacheRecord(
-      key: exchange.key, response: stored, bodyLength: length,
-      groups: CacheGroups.names(of: response.head))
+      key: exchange.key, response: stored, bodyLength: part == nil ? length : part?.length,
+      storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: response.head),
+      isResumable: PartialContent.isResumable(stored))
     let writer = try await cache.store.write(record, variantLimit: rules.variantLimit)
     let held = flight.hand()
     let outdated = exchange.outdated(by: stored).map { variants[$0].record }
     let transfer = Transfer(
-      body: response.body, length: length, writer: writer,
+      body: response.body,
+      extent: part.map { TransferExtent($0.range, length: length) } ?? TransferExtent(length: length),
+      writer: writer,
       onCommit: { [cache] record, isInvalidated in
-        await cache.committed(record, isInvalidated: isInvalidated, outdated: outdated)
+        await cache.committed(
+          record, askedFor: part?.range, of: exchange.request, isInvalidated: isInvalidated,
+          outdated: outdated)
       },
-      onEnd: { [cache, key = exchange.key] transfer, end, received in
-        cache.running.remove(transfer, for: key.target)
-        cache.transferEnded(end, key: key, received: received)
-        held?.end(cache)
-      })
+      onEnd: cache.transferEnd(exchange.key, held))
     guard let body = transfer.makeBody() else {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }

@@ -6,13 +6,16 @@ extension HTTPCache {
   /// The variants that a request may use; nil from a store that cannot be read, which says so.
   func variants(for exchange: Exchange) -> [StoredVariant]? {
     do throws(CacheError) {
-      return usable(try store.read(exchange.key), acceptsDecoded: exchange.acceptsDecoded)
+      let stored = try store.read(exchange.key)
+      if exchange.acceptsDecoded { return stored }
+      return stored.filter { !$0.record.response.isDecoded }
     } catch {
       observe(.storeFailed(operation: "read", error))
       return nil
     }
   }
 
+  /// The complete variants that will do.
   func usable(_ variants: [StoredVariant], acceptsDecoded: Bool) -> [StoredVariant] {
     let isUsable = { (variant: StoredVariant) in
       variant.record.isComplete && (acceptsDecoded || !variant.record.response.isDecoded)
@@ -31,9 +34,12 @@ extension HTTPCache {
       observe(.storeFailed(operation: "open", error))
       return nil
     }
-    let length = reader.length ?? variant.record.bodyLength ?? 0
-    let plan = StoredAnswerPlan(
-      request: exchange.request, stored: answer.stored, age: answer.age, length: length, now: now)
+    let length = reader.length ?? variant.record.bodyLength
+    guard
+      let plan = StoredAnswerPlan(
+        request: exchange.request, stored: answer.stored, age: answer.age, length: length,
+        part: variant.record.part, now: now)
+    else { return nil }
     var counts = CacheCounts()
     if case .validated = answer.outcome { counts.validated = 1 } else { counts.hits = 1 }
     let body: MessageBody

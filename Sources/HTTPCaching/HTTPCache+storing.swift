@@ -1,5 +1,6 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPTypes
 import Synchronization
 
 extension HTTPCache {
@@ -16,16 +17,40 @@ extension HTTPCache {
     case .notStored(let error):
       if error.code != .tooLarge { observe(.storeFailed(operation: "store", error)) }
       observe(.notStored(target: key.target, refusal(of: error)))
+    case .kept(let record):
+      observe(.kept(key, bytes: record.storedRanges?.reduce(0) { $0 + Int64($1.count) } ?? received))
     case .failed, .leftAlone:
       observe(.notStored(target: key.target, .incomplete))
     }
     store.count(counts)
   }
 
+  /// What happens when the transfer of a response ends.
+  func transferEnd(
+    _ key: CacheKey, _ held: FlightHold.Handed?
+  ) -> @Sendable (Transfer, Transfer.End, Int64) -> Void {
+    { [self] transfer, end, received in
+      running.remove(transfer, for: key.target)
+      transferEnded(end, key: key, received: received)
+      held?.end(self)
+    }
+  }
+
   /// A response is stored: what it took the place of goes, and if an unsafe request changed the
   /// resource while it arrived, it is validated before any use.
-  func committed(_ record: CacheRecord, isInvalidated: Bool, outdated: [CacheRecord]) async {
+  ///
+  /// - Parameter range: the octets that were announced for a part. Where others came, only the same
+  ///   request gets them again.
+  func committed(
+    _ record: CacheRecord, askedFor range: Range<Int64>? = nil, of request: HTTPRequest,
+    isInvalidated: Bool, outdated: [CacheRecord] = []
+  ) async {
     do throws(CacheError) {
+      if let range, let stored = record.storedRanges, stored != [range] {
+        var response = record.response
+        response.requestedRange = request.headerFields[.range]
+        try await store.update(record.with(response: response))
+      }
       for old in outdated {
         try await store.remove(.variant(old.key, sequence: old.sequence))
       }
@@ -85,7 +110,7 @@ extension HTTPCache {
     var options = options
     options.onInterim = nil
     let background = Exchange(
-      request: exchange.request.unconditional, key: exchange.key, policy: .revalidate,
+      request: exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key, policy: .revalidate,
       rules: exchange.rules, hasBody: false, acceptsDecoded: exchange.acceptsDecoded,
       digest: exchange.digest)
     let runner = ExchangeRunner(

@@ -21,10 +21,10 @@ final class MultipartRangesSource: BodySource {
   let trailers: HTTPFields = [:]
 
   /// - Parameters:
-  ///   - total: the length of the complete body in bytes.
+  ///   - total: the length of the complete body in bytes; nil if it is not known.
   ///   - contentType: of the complete body, repeated in each part.
   init(
-    reader: any BodyReader, ranges: [Range<Int64>], total: Int64, contentType: String?,
+    reader: any BodyReader, ranges: [Range<Int64>], total: Int64?, contentType: String?,
     boundary: String, onDamage: @escaping @Sendable (CacheError) -> Void
   ) {
     self.reader = reader
@@ -33,7 +33,8 @@ final class MultipartRangesSource: BodySource {
     heads = ranges.enumerated().map { index, range in
       var text = index == 0 ? "--\(boundary)\r\n" : "\r\n--\(boundary)\r\n"
       if let contentType { text += "Content-Type: \(contentType)\r\n" }
-      text += "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total)\r\n\r\n"
+      text += "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/"
+        + (total.map(String.init) ?? "*") + "\r\n\r\n"
       return BodyBytes(Array(text.utf8))
     }
     tail = BodyBytes(Array("\r\n--\(boundary)--\r\n".utf8))

@@ -10,15 +10,27 @@ enum StoredAnswerPlan: Sendable {
 
   /// The client's own preconditions first, then its range (RFC 9110 §13.2.2).
   ///
-  /// - Parameter length: the body's length in bytes.
-  init(
-    request: HTTPRequest, stored: StoredResponse, age: Int64, length: Int64, now: Timestamp
+  /// - Parameters:
+  ///   - length: the complete body's length in bytes; nil only where a part is stored of it.
+  ///   - part: what is stored of it; nil for all.
+  /// - Returns: nil for a request that asks for more than is stored.
+  init?(
+    request: HTTPRequest, stored: StoredResponse, age: Int64, length: Int64?, part: StoredPart?,
+    now: Timestamp
   ) {
     if case .notModified(let head) = Preconditions.evaluate(request, stored: stored, now: now) {
       self = .head(head)
       return
     }
     var head = ResponseHead.fromStore(stored, age: age)
+    if let part {
+      guard let ranges = RangeRequest.ranges(for: request, stored: stored, part: part) else {
+        return nil
+      }
+      self = Self.sending(ranges, of: head, length: part.length)
+      return
+    }
+    let length = length ?? 0
     if request.method == .head {
       if head.headerFields[.contentLength] == nil, !stored.isDecoded {
         head.headerFields[.contentLength] = String(length)
@@ -27,11 +39,18 @@ enum StoredAnswerPlan: Sendable {
       return
     }
     switch RangeRequest.evaluate(request, stored: stored, length: length) {
-    case .partial(let ranges) where ranges.count == 1:
-      self = .body(RangeRequest.head(head, range: ranges[0], length: length), ranges[0])
     case .unsatisfiable: self = .head(RangeRequest.unsatisfiableHead(head, length: length))
-    case .partial(let ranges): self = .parts(head, ranges)
+    case .partial(let ranges): self = Self.sending(ranges, of: head, length: length)
     case .whole: self = .body(head, 0..<length)
     }
+  }
+
+  private static func sending(
+    _ ranges: [Range<Int64>], of head: HTTPResponse, length: Int64?
+  ) -> StoredAnswerPlan {
+    if ranges.count == 1, let range = ranges.first {
+      return .body(RangeRequest.head(head, range: range, length: length), range)
+    }
+    return .parts(head, ranges)
   }
 }

@@ -9,6 +9,8 @@ final class Transfer: Sendable {
   enum End: Sendable {
     case stored(CacheRecord)
     case notStored(CacheError)
+    /// It broke off, and what arrived is stored, to be continued.
+    case kept(CacheRecord)
     case failed(any Error)
     case leftAlone
   }
@@ -26,17 +28,19 @@ final class Transfer: Sendable {
   private let shared: Mutex<Shared>
   private let body: MessageBody
   private let writer: any BodyWriter
+  private let extent: TransferExtent
   private let onCommit: @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void
   private let onEnd: @Sendable (Transfer, End, _ received: Int64) -> Void
 
-  /// - Parameter length: the announced length in bytes.
+  /// - Parameter extent: what of the representation `body` brings.
   init(
-    body: MessageBody, length: Int64?, writer: any BodyWriter,
+    body: MessageBody, extent: TransferExtent, writer: any BodyWriter,
     onCommit: @escaping @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void,
     onEnd: @escaping @Sendable (Transfer, End, _ received: Int64) -> Void
   ) {
-    shared = Mutex(Shared(state: TransferState(length: length)))
+    shared = Mutex(Shared(state: TransferState(extent)))
     self.body = body
+    self.extent = extent
     self.writer = writer
     self.onCommit = onCommit
     self.onEnd = onEnd
@@ -51,10 +55,14 @@ final class Transfer: Sendable {
   /// What is being received was sent before an unsafe request changed the resource.
   func invalidate() { shared.withLock { $0.isInvalidated = true } }
 
-  /// A body that reads along from the start; nil if the start can no longer be had.
-  func makeBody() -> MessageBody? {
-    guard let reader = shared.withLock({ $0.state.addReader() }) else { return nil }
-    return MessageBody(TransferBodySource(transfer: self, reader: reader, length: body.length))
+  /// A body that reads along; nil if its first bytes can no longer be had.
+  ///
+  /// - Parameter range: of the representation; nil for what the origin sends.
+  func makeBody(_ range: Range<Int64>? = nil) -> MessageBody? {
+    let reader = shared.withLock { $0.state.addReader(from: range?.lowerBound, to: range?.upperBound) }
+    guard let reader else { return nil }
+    let length = range.map { $0.upperBound - $0.lowerBound } ?? body.length
+    return MessageBody(TransferBodySource(transfer: self, reader: reader, length: length))
   }
 
   /// Waits until the transfer has ended, stored or not.
@@ -166,6 +174,7 @@ final class Transfer: Sendable {
 
   private func fetch() async {
     var isStoring = true
+    var isTooLong = false
     var failure: CacheError?
     do {
       var held: BodyBytes?
@@ -176,7 +185,10 @@ final class Transfer: Sendable {
           try Task.checkCancellation()
           break
         }
-        guard held == nil else {
+        let received = shared.withLock { $0.state.received }
+        let end = received + Int64(bytes.count)
+        if held != nil || end > extent.end ?? .max || end > extent.limit ?? .max {
+          isTooLong = true
           throw UpstreamError(.protocol, "the body is longer than its Content-Length")
         }
         if isStoring {
@@ -189,26 +201,37 @@ final class Transfer: Sendable {
             shared.withLock { $0.state.storeFailed() }
           }
         }
-        let (received, length) = shared.withLock { ($0.state.received, $0.state.length) }
-        let end = received + Int64(bytes.count)
-        if let length, end > length {
-          throw UpstreamError(.protocol, "the body is longer than its Content-Length")
-        }
         // The last bytes wait for the commit, so that whoever has them finds the response stored.
-        if end == length { held = bytes } else { publish(bytes) }
+        if end == extent.end { held = bytes } else { publish(bytes) }
       }
-      let (received, length) = shared.withLock { ($0.state.received, $0.state.length) }
-      if let length, held == nil, received != length {
-        throw UpstreamError(.protocol, "the body ended after \(received) of \(length) bytes")
+      let received = shared.withLock { $0.state.received }
+      if let end = extent.end, held == nil, received != end {
+        throw UpstreamError(.protocol, "the body ended at byte \(received) of \(end)")
       }
       let end = await commit(isStoring: isStoring, failure: failure)
       if let held { publish(held) }
       finish(.finished(body.trailers), end)
     } catch {
-      writer.abandon()
       body.source.cancel()
+      let kept = await keep(isWorthKeeping: isStoring && !isTooLong)
       let isLeft = shared.withLock { !$0.state.hasReaders }
-      finish(.failed(error), isLeft ? .leftAlone : .failed(error))
+      finish(.failed(error), kept.map { .kept($0) } ?? (isLeft ? .leftAlone : .failed(error)))
+    }
+  }
+
+  /// Stores what arrived before the transfer broke off, if it can be continued.
+  private func keep(isWorthKeeping: Bool) async -> CacheRecord? {
+    keepStoredBytesReadable()
+    guard isWorthKeeping else {
+      writer.abandon()
+      return nil
+    }
+    do throws(CacheError) {
+      guard let record = try await writer.keep() else { return nil }
+      await onCommit(record, shared.withLock { $0.isInvalidated })
+      return record
+    } catch {
+      return nil
     }
   }
 
@@ -238,8 +261,7 @@ final class Transfer: Sendable {
   }
 
   private func finish(_ phase: TransferState.Phase, _ end: End) {
-    let received = shared.withLock { $0.state.received }
-    onEnd(self, end, received)
+    onEnd(self, end, shared.withLock { $0.state.received } - extent.start)
     let waiting = shared.withLock { shared in
       shared.state.end(phase)
       let waiting = Array(shared.readers.values) + shared.completion

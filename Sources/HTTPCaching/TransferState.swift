@@ -31,9 +31,10 @@ struct TransferState: Sendable {
   /// A transfer that nobody reads goes on if no more than this is left.
   private static let littleLeft: Int64 = 64 << 10
 
-  let length: Int64?
+  let extent: TransferExtent
   private(set) var phase = Phase.running
-  private(set) var received: Int64 = 0
+  /// How far into the representation what has arrived reaches.
+  private(set) var received: Int64
   /// From here on the store has nothing, because it failed.
   private(set) var storedEnd: Int64?
   /// Nobody reads any more and the rest is not worth fetching.
@@ -41,34 +42,49 @@ struct TransferState: Sendable {
   private var recent: [(start: Int64, bytes: BodyBytes)] = []
   private var recentBytes: Int64 = 0
   private var positions: [Int: Int64] = [:]
+  private var ends: [Int: Int64] = [:]
   private var nextReader = 0
   private var tooSlow: Set<Int> = []
 
-  init(length: Int64?) { self.length = length }
+  init(_ extent: TransferExtent) {
+    self.extent = extent
+    received = extent.start
+  }
 
   var isRunning: Bool { if case .running = phase { true } else { false } }
   var hasReaders: Bool { !positions.isEmpty }
 
-  /// Whether the fetch has to wait for its readers.
+  /// Whether the fetch has to wait for its readers. One that continues what is stored does not: its
+  /// readers may have far to go until they come to what arrives, longer than an origin waits.
   var isAhead: Bool {
-    guard !positions.isEmpty else { return false }
+    guard !positions.isEmpty, !continuesStored else { return false }
     return received - (positions.values.max() ?? 0) >= Self.window
   }
 
   /// Whether the fetch goes on though nobody reads any more: little is left (10 % or 64 KiB).
   var isWorthFinishing: Bool {
-    guard let length, storedEnd == nil else { return false }
-    let left = length - received
-    return left <= Self.littleLeft || left <= length / 10
+    guard let end = extent.end, storedEnd == nil else { return false }
+    let left = end - received
+    return left <= Self.littleLeft || left <= end / 10
   }
 
-  /// A new reader at the start; nil when the start is gone.
-  mutating func addReader() -> Int? {
+  /// Whether readers may read what was stored before.
+  private var continuesStored: Bool { extent.readableEnd != nil }
+
+  /// A new reader; nil when its first byte is gone.
+  ///
+  /// - Parameters:
+  ///   - start: where it begins; nil for the first byte that arrives.
+  ///   - end: where it stops; nil for the end.
+  mutating func addReader(from start: Int64? = nil, to end: Int64? = nil) -> Int? {
+    let start = start ?? extent.start
     if isAbandoned { return nil }
-    if storedEnd != nil, recent.first?.start ?? received > 0 { return nil }
+    if storedEnd != nil, recent.first?.start ?? received > start { return nil }
+    if start < extent.start, !continuesStored { return nil }
     if case .failed = phase { return nil }
     nextReader += 1
-    positions[nextReader] = 0
+    positions[nextReader] = start
+    ends[nextReader] = end
     return nextReader
   }
 
@@ -76,21 +92,25 @@ struct TransferState: Sendable {
 
   mutating func removeReader(_ reader: Int) {
     positions[reader] = nil
+    ends[reader] = nil
     trim()
   }
 
   mutating func read(_ reader: Int) -> ReadAction {
     guard let position = positions[reader] else { return lost(reader) }
+    let end = ends[reader] ?? .max
+    if position >= end { return .end }
     if position < received {
       if let chunk = recent.last(where: { $0.start <= position }) {
         let bytes = chunk.bytes.dropFirst(Int(position - chunk.start))
+          .prefix(Int(clamping: end - position))
         if !bytes.isEmpty {
           advance(reader, by: bytes.count)
           return .take(bytes)
         }
       }
-      let end = min(recent.first?.start ?? received, position + Self.step)
-      return .readStored(position..<end)
+      let stop = recent.first { $0.start > position }?.start ?? received
+      return .readStored(position..<min(stop, end, position + Self.step))
     }
     switch phase {
     case .running: return .wait
@@ -102,12 +122,13 @@ struct TransferState: Sendable {
   /// Whether there is nothing for a reader now.
   func mustWait(_ reader: Int) -> Bool {
     guard let position = positions[reader] else { return false }
-    return isRunning && position >= received
+    return isRunning && position >= received && position < ends[reader] ?? .max
   }
 
   /// Whether a reader needs bytes that only the store still has.
   var isAnyoneBehind: Bool {
     let start = recent.first?.start ?? received
+    if let stored = extent.readableEnd, stored > received { return true }
     return positions.values.contains { $0 < start }
   }
 
@@ -134,7 +155,11 @@ struct TransferState: Sendable {
   /// The store takes no more: what comes is kept until every reader has it.
   mutating func storeFailed() { if storedEnd == nil { storedEnd = received } }
 
-  mutating func end(_ phase: Phase) { if isRunning { self.phase = phase } }
+  mutating func end(_ phase: Phase) {
+    guard isRunning else { return }
+    self.phase = phase
+    if case .finished = phase, let stored = extent.readableEnd { received = max(received, stored) }
+  }
 
   private mutating func trim() {
     // Without the store the bytes that a slow reader still needs are kept, but not without bounds.

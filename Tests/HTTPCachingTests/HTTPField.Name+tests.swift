@@ -4,6 +4,7 @@ extension HTTPField.Name {
   static var pragmaTest: HTTPField.Name { name("Pragma") }
   static var xN: HTTPField.Name { name("X-N") }
 
+  static var cacheStatus: HTTPField.Name { name("Cache-Status") }
   static var cacheGroups: HTTPField.Name { name("Cache-Groups") }
   static var cacheGroupInvalidation: HTTPField.Name { name("Cache-Group-Invalidation") }
 

@@ -17,7 +17,7 @@ struct TransferStateTests {
 
   @Test("a reader that keeps up gets the bytes as they came, then waits, then ends")
   func keepsUp() throws {
-    var state = TransferState(length: 10)
+    var state = TransferState(TransferExtent(length: 10))
     let reader = try reader(of: &state)
     guard case .wait = state.read(reader) else { return #expect(Bool(false), "nothing has come") }
     state.append(bytes(10))
@@ -30,7 +30,7 @@ struct TransferStateTests {
 
   @Test("the fetch runs at most the window ahead of its fastest reader")
   func window() throws {
-    var state = TransferState(length: nil)
+    var state = TransferState(TransferExtent(length: nil))
     let fast = try reader(of: &state)
     _ = try reader(of: &state)
     for _ in 0..<16 { state.append(bytes(64 << 10)) }
@@ -41,7 +41,7 @@ struct TransferStateTests {
 
   @Test("a slow reader is sent to the store for what is no longer kept")
   func slowReader() throws {
-    var state = TransferState(length: nil)
+    var state = TransferState(TransferExtent(length: nil))
     let fast = try reader(of: &state)
     let slow = try reader(of: &state)
     for _ in 0..<40 {
@@ -59,7 +59,7 @@ struct TransferStateTests {
 
   @Test("after the store failed, a slow reader keeps its bytes up to a bound, and stalls nobody")
   func storeFailed() throws {
-    var state = TransferState(length: nil)
+    var state = TransferState(TransferExtent(length: nil))
     let fast = try reader(of: &state)
     let slow = try reader(of: &state)
     state.storeFailed()
@@ -83,7 +83,7 @@ struct TransferStateTests {
 
   @Test("nobody joins a transfer that was abandoned")
   func abandoned() throws {
-    var state = TransferState(length: nil)
+    var state = TransferState(TransferExtent(length: nil))
     let only = try reader(of: &state)
     state.removeReader(only)
     state.abandon()
@@ -93,21 +93,21 @@ struct TransferStateTests {
 
   @Test("a transfer that nobody reads is worth finishing if 10 % or 64 KiB are left")
   func worthFinishing() {
-    var large = TransferState(length: 10 << 20)
+    var large = TransferState(TransferExtent(length: 10 << 20))
     large.append(bytes(1 << 20))
     #expect(!large.isWorthFinishing)
     for _ in 0..<8 { large.append(bytes(1 << 20)) }
     #expect(large.isWorthFinishing)
-    var small = TransferState(length: 70 << 10)
+    var small = TransferState(TransferExtent(length: 70 << 10))
     #expect(!small.isWorthFinishing)
     small.append(bytes(6 << 10))
     #expect(small.isWorthFinishing)
-    #expect(!TransferState(length: nil).isWorthFinishing)
+    #expect(!TransferState(TransferExtent(length: nil)).isWorthFinishing)
   }
 
   @Test("a reader of a failed transfer gets what came, then the failure")
   func failure() throws {
-    var state = TransferState(length: 20)
+    var state = TransferState(TransferExtent(length: 20))
     let reader = try reader(of: &state)
     state.append(bytes(5))
     state.end(.failed(UpstreamError(.protocol, "cut")))

@@ -1,0 +1,138 @@
+import HTTPCacheSemantics
+import HTTPTypes
+
+extension Exchange {
+  /// A request for what is missing of a stored incomplete response.
+  struct Completion: Sendable {
+    /// The candidate.
+    let index: Int
+    /// The octets asked for; an upper bound of `Int64.max` asks for all that follow.
+    let missing: Range<Int64>
+    /// The octets that the caller gets; nil for all.
+    let wanted: Range<Int64>?
+  }
+
+  /// A 206 that belongs to a stored incomplete response (RFC 9111 §3.4).
+  struct Combination: Sendable {
+    /// The candidate.
+    let index: Int
+    /// The candidate with the header fields of the 206.
+    let stored: StoredResponse
+    /// The octets of the 206.
+    let range: Range<Int64>
+    /// The length of the representation in bytes, if it is known.
+    let length: Int64?
+    /// What was asked for; nil where the caller's own range was.
+    let completion: Completion?
+  }
+
+  /// Whether a candidate may answer the request: it is complete, or the request has a range that
+  /// lies wholly within it (RFC 9111 §3.3).
+  func isSuitable(_ index: Int) -> Bool {
+    guard let part = part(index) else { return true }
+    return RangeRequest.ranges(for: request, stored: candidates[index], part: part) != nil
+  }
+
+  /// What is stored of a candidate; nil for all of it.
+  func part(_ index: Int) -> StoredPart? { parts.isEmpty ? nil : parts[index] }
+
+  /// How to get the answer from an incomplete response and the origin together; nil if there is none
+  /// worth it.
+  func completion() -> Completion? {
+    switch policy {
+    case .standard, .revalidate, .cacheElseNetwork, .networkElseCache: break
+    case .reload, .reloadEverywhere, .cacheOnly, .bypass: return nil
+    }
+    guard request.method == .get, !directives.noStore, !hasConditions,
+      selected.map({ part($0) == nil }) ?? true, let index = resumable(),
+      let part = part(index)
+    else { return nil }
+    guard request.headerFields[.range] != nil else {
+      guard let missing = missingOfWhole(part) else { return nil }
+      return Completion(index: index, missing: missing, wanted: nil)
+    }
+    switch RangeRequest.evaluate(request, stored: candidates[index], length: part.length) {
+    case .whole:
+      guard part.length != nil, let missing = missingOfWhole(part) else { return nil }
+      return Completion(index: index, missing: missing, wanted: nil)
+    case .partial(let ranges):
+      guard ranges.count == 1, let wanted = ranges.first, let missing = part.missing(in: wanted),
+        missing != wanted
+      else { return nil }
+      return Completion(index: index, missing: missing, wanted: wanted)
+    case .unsatisfiable: return nil
+    }
+  }
+
+  /// The most recent incomplete response that matches, unless a complete one is more recent.
+  private func resumable() -> Int? {
+    var best: Int?
+    for index in candidates.indices
+    where part(index) != nil && PartialContent.isResumable(candidates[index])
+      && Vary.matches(candidates[index], request: request, rules: rules, digest: digest)
+    {
+      if let other = best, candidates[other].responseTime >= candidates[index].responseTime { continue }
+      best = index
+    }
+    guard let best, let complete = selected else { return best }
+    return candidates[best].responseTime >= candidates[complete].responseTime ? best : nil
+  }
+
+  private func missingOfWhole(_ part: StoredPart) -> Range<Int64>? {
+    if let length = part.length {
+      guard let missing = part.missing(in: 0..<length), missing != 0..<length else { return nil }
+      return missing
+    }
+    return part.ranges.count == 1 && part.prefix > 0 ? part.prefix..<Int64.max : nil
+  }
+
+  /// Whether the origin would have to evaluate a condition of the caller's.
+  private var hasConditions: Bool {
+    request.headerFields[.ifNoneMatch] != nil || request.headerFields[.ifModifiedSince] != nil
+  }
+
+  /// What a 206 does to an incomplete response; nil if they must not be combined.
+  func combination(
+    _ response: HTTPResponse, _ forward: Forward, requestTime: Timestamp, responseTime: Timestamp,
+    isDecoded: Bool
+  ) -> Combination? {
+    guard response.status.code == 206, !isDecoded, policy != .bypass, request.method == .get,
+      case .store = Storability.decide(
+        request: request.unranged, response: response, rules: rules, now: responseTime)
+    else { return nil }
+    for index in candidates.indices
+    where part(index) != nil && forward.completion.map({ $0.index == index }) ?? true
+      && Vary.matches(candidates[index], request: request, rules: rules, digest: digest)
+    {
+      let known = part(index)?.length
+      guard
+        let range = PartialContent.range(
+          of: response, in: candidates[index], length: known, receivedAt: responseTime)
+      else { continue }
+      let length = known ?? PartialContent.part(of: response)?.length
+      if let completion = forward.completion {
+        guard let length, range.lowerBound == completion.missing.lowerBound,
+          range.upperBound == min(length, completion.missing.upperBound)
+        else { return nil }
+      }
+      let stored = PartialContent.combined(
+        candidates[index], with: response, length: length, requestTime: requestTime,
+        responseTime: responseTime, rules: rules, answering: request.unranged, digest: digest)
+      guard !stored.isInvalidated else { return nil }
+      return Combination(
+        index: index, stored: stored, range: range, length: length, completion: forward.completion)
+    }
+    return nil
+  }
+
+  /// Whether a 206 is of a representation that is stored as a whole.
+  func isStoredWhole(_ response: HTTPResponse, receivedAt: Timestamp) -> Bool {
+    response.status.code == 206
+      && candidates.indices.contains { index in
+        part(index) == nil
+          && Vary.matches(candidates[index], request: request, rules: rules, digest: digest)
+          && PartialContent.range(
+            of: response, in: candidates[index], length: nil, receivedAt: receivedAt) != nil
+      }
+  }
+}

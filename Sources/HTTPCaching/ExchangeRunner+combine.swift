@@ -1,0 +1,73 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+extension ExchangeRunner {
+  /// Adds a 206 to what is stored, and answers from both; nil if that is not possible and the request
+  /// has to be made anew.
+  func combine(
+    _ combination: Exchange.Combination, _ response: UpstreamResponse, _ forward: Exchange.Forward,
+    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
+  ) async -> CacheResponse? {
+    let old = variants[combination.index].record
+    let record = old.with(response: combination.stored)
+      .storing(old.storedRanges, bodyLength: combination.length)
+    let writer: any BodyWriter
+    do throws(CacheError) {
+      writer = try await cache.store.extend(record, at: combination.range.lowerBound)
+    } catch {
+      return refused(error, combination, response, forward, exchange, &flight)
+    }
+    let completion = combination.completion
+    let end = completion.map { $0.wanted?.upperBound ?? combination.length ?? 0 }
+    let held = flight.hand()
+    let transfer = Transfer(
+      body: response.body,
+      extent: TransferExtent(
+        combination.range, length: response.body.length, readableEnd: end),
+      writer: writer,
+      onCommit: { [cache, request = exchange.request] record, isInvalidated in
+        await cache.committed(record, of: request, isInvalidated: isInvalidated)
+      },
+      onEnd: cache.transferEnd(exchange.key, held))
+    let range = end.map { (completion?.wanted?.lowerBound ?? 0)..<$0 }
+    guard let body = transfer.makeBody(range) else {
+      held?.end(cache)
+      response.body.source.cancel()
+      return nil
+    }
+    cache.running.add(transfer, for: exchange.key.target)
+    held?.share(cache, SharedTransfer(response: combination.stored, transfer: transfer))
+    transfer.start()
+    return cache.deliver(
+      head(combination, response), body, .store, forward, exchange)
+  }
+
+  private func head(
+    _ combination: Exchange.Combination, _ response: UpstreamResponse
+  ) -> HTTPResponse {
+    guard let completion = combination.completion else { return response.head }
+    let now = cache.configuration.clock.now
+    let head = ResponseHead.fromStore(
+      combination.stored, age: Age.current(combination.stored, now: now))
+    guard let wanted = completion.wanted else { return head }
+    return RangeRequest.head(head, range: wanted, length: combination.length)
+  }
+
+  /// The store does not take it: the caller's own range is passed on, and anything else is asked for
+  /// again as a whole.
+  private func refused(
+    _ error: CacheError, _ combination: Exchange.Combination, _ response: UpstreamResponse,
+    _ forward: Exchange.Forward, _ exchange: Exchange, _ flight: inout FlightHold
+  ) -> CacheResponse? {
+    if error.code != .unavailable {
+      cache.observe(.storeFailed(operation: "extend", error))
+    }
+    guard combination.completion == nil else {
+      response.body.source.cancel()
+      return nil
+    }
+    flight.release(isUnshareable: true)
+    return cache.pass(response, .doNotStore(.partialContent), forward, exchange)
+  }
+}

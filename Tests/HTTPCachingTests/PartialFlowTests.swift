@@ -1,0 +1,391 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+/// The places that a cache may keep responses in.
+enum StoreKind: CaseIterable, CustomTestStringConvertible {
+  case memory, disk, memoryOverDisk
+
+  var testDescription: String { "\(self)" }
+}
+
+/// A kitchen over a store of a kind, with an origin that answers ranges.
+final class PartialKitchen: Sendable {
+  let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))
+  let events = EventLog()
+  let origin: RangeOrigin
+  let cache: HTTPCache
+  private let directory: URL?
+
+  init(
+    _ kind: StoreKind, origin: RangeOrigin = RangeOrigin(count: 26), rules: CacheRules = CacheRules()
+  ) throws {
+    self.origin = origin
+    directory =
+      kind == .memory
+      ? nil
+      : FileManager.default.temporaryDirectory.appendingPathComponent("partial-\(UUID())")
+    cache = try HTTPCache.open(
+      HTTPCache.Configuration(
+        directory: directory?.path, memoryCapacity: kind == .disk ? 0 : 32 << 20,
+        diskCapacity: 64 << 20, rules: rules, cacheStatusName: "test", observer: events,
+        clock: clock))
+  }
+
+  deinit { if let directory { try? FileManager.default.removeItem(at: directory) } }
+
+  func respond(
+    _ fields: HTTPFields = [:], method: HTTPRequest.Method = .get, policy: CachePolicy = .standard
+  ) async throws -> CacheResponse {
+    try await cache.respond(
+      to: HTTPRequest(
+        method: method, scheme: "https", authority: "example.com", path: "/", headerFields: fields),
+      policy: policy, via: origin)
+  }
+
+  @discardableResult
+  func get(
+    _ fields: HTTPFields = [:], method: HTTPRequest.Method = .get, policy: CachePolicy = .standard
+  ) async throws -> Kitchen.Answer {
+    let response = try await respond(fields, method: method, policy: policy)
+    let body = try await response.body.collect()
+    return Kitchen.Answer(
+      head: response.head, text: String(decoding: body.array, as: UTF8.self),
+      outcome: response.outcome, redirects: [], trailers: [:])
+  }
+
+  func range(_ value: String, policy: CachePolicy = .standard) async throws -> Kitchen.Answer {
+    try await get([.range: value], policy: policy)
+  }
+
+  /// Begins to read all of it while the origin breaks off after `count` bytes.
+  func breakOff(after count: Int) async throws {
+    origin.breaks(after: count)
+    let before = events.count(Self.isEnd)
+    let response = try await respond()
+    await #expect(throws: UpstreamError.self) { try await response.body.collect() }
+    await events.wait(count: before + 1, Self.isEnd)
+    origin.breaks(after: nil)
+  }
+
+  @Sendable static func isEnd(_ event: CacheEvent) -> Bool {
+    switch event {
+    case .kept, .notStored: true
+    default: false
+    }
+  }
+
+  func lastRequest() throws -> HTTPFields { try #require(origin.requests.last).headerFields }
+}
+
+@Suite("RFC 9111 §3.3, §3.4: partial content, through the engine")
+struct PartialFlowTests {
+  @Test("§3.3 A stored part answers ranges wholly within it", arguments: StoreKind.allCases)
+  func within(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    let first = try await kitchen.range("bytes=5-14")
+    #expect(first.status == 206 && first.text == "fghijklmno")
+    let second = try await kitchen.range("bytes=6-8")
+    #expect(second.status == 206 && second.text == "ghi")
+    #expect(second.head.headerFields[.contentRange] == "bytes 6-8/26")
+    #expect(second.head.headerFields[.contentLength] == "3")
+    #expect(second.head.headerFields[.age] == "0")
+    let several = try await kitchen.range("bytes=5-5,14-14")
+    #expect(several.text.contains("Content-Range: bytes 14-14/26\r\n\r\no"))
+    #expect(kitchen.origin.requests.count == 1)
+  }
+
+  @Test("§3.3 A stored part does not answer anything else", arguments: StoreKind.allCases)
+  func notWithin(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    try await kitchen.range("bytes=0-4")
+    #expect(try await kitchen.range("bytes=10-12").text == "klm")
+    #expect(try await kitchen.get(method: .head).status == 200)
+    #expect(kitchen.origin.requests.count == 3)
+    let refused = try await kitchen.get(policy: .cacheOnly)
+    #expect(refused.status == 504)
+  }
+
+  @Test("§3.4 Parts with one strong validator are combined", arguments: StoreKind.allCases)
+  func combines(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    try await kitchen.range("bytes=0-4")
+    try await kitchen.range("bytes=10-14")
+    try await kitchen.range("bytes=5-9")
+    let across = try await kitchen.range("bytes=3-12")
+    #expect(across.text == "defghijklm")
+    #expect(kitchen.origin.requests.count == 3)
+  }
+
+  @Test(
+    "§3.4 What is missing of a range is asked for with If-Range", arguments: StoreKind.allCases)
+  func completesRange(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    try await kitchen.range("bytes=0-4")
+    let answer = try await kitchen.range("bytes=2-9")
+    #expect(answer.status == 206 && answer.text == "cdefghij")
+    #expect(answer.head.headerFields[.contentRange] == "bytes 2-9/26")
+    #expect(try kitchen.lastRequest()[.range] == "bytes=5-9")
+    #expect(try kitchen.lastRequest()[.ifRange] == "\"a\"")
+    #expect(kitchen.origin.sent == 10)
+    #expect(try await kitchen.range("bytes=0-9").text == "abcdefghij")
+    #expect(kitchen.origin.requests.count == 2)
+  }
+
+  @Test("§3.4 The rest is fetched, and the response is complete", arguments: StoreKind.allCases)
+  func completes(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    try await kitchen.range("bytes=0-4")
+    let whole = try await kitchen.get()
+    #expect(whole.status == 200 && whole.text == kitchen.origin.text)
+    #expect(whole.head.headerFields[.contentLength] == "26")
+    #expect(whole.head.headerFields[.contentRange] == nil)
+    #expect(try kitchen.lastRequest()[.range] == "bytes=5-")
+    #expect(try kitchen.lastRequest()[.ifRange] == "\"a\"")
+    #expect(kitchen.origin.sent == 26)
+    let again = try await kitchen.get()
+    #expect(again.text == kitchen.origin.text)
+    #expect(kitchen.origin.requests.count == 2)
+    if case .hit = again.outcome {} else { Issue.record("\(again.outcome)") }
+  }
+
+  @Test("§3.4 A gap between two parts is filled", arguments: StoreKind.allCases)
+  func fillsGap(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    try await kitchen.range("bytes=0-4")
+    try await kitchen.range("bytes=20-25")
+    let whole = try await kitchen.get()
+    #expect(whole.status == 200 && whole.text == kitchen.origin.text)
+    #expect(try kitchen.lastRequest()[.range] == "bytes=5-19")
+    #expect(kitchen.origin.sent == 26)
+    #expect(try await kitchen.range("bytes=-3").text == "xyz")
+    #expect(kitchen.origin.requests.count == 3)
+  }
+
+  @Test("§3.3 A transfer that broke off is kept and continued", arguments: StoreKind.allCases)
+  func resumes(kind: StoreKind) async throws {
+    let origin = RangeOrigin(count: 600_000)
+    let kitchen = try PartialKitchen(kind, origin: origin)
+    try await kitchen.breakOff(after: 400_000)
+    #expect(
+      kitchen.events.count { if case .kept(_, bytes: 400_000) = $0 { true } else { false } } == 1)
+    #expect(try await kitchen.range("bytes=0-9").text == "abcdefghij")
+    #expect(origin.requests.count == 1)
+    let whole = try await kitchen.get()
+    #expect(whole.text == origin.text)
+    #expect(try kitchen.lastRequest()[.range] == "bytes=400000-")
+    #expect(origin.sent == 600_000)
+    #expect(whole.head.headerFields[.cacheStatus] == "test; fwd=partial; fwd-status=206; stored")
+    #expect(try await kitchen.get().text == origin.text)
+    #expect(origin.requests.count == 2)
+  }
+
+  @Test("§3.3 It may break off more than once", arguments: StoreKind.allCases)
+  func resumesTwice(kind: StoreKind) async throws {
+    let origin = RangeOrigin(count: 900_000)
+    let kitchen = try PartialKitchen(kind, origin: origin)
+    try await kitchen.breakOff(after: 300_000)
+    try await kitchen.breakOff(after: 300_000)
+    #expect(try kitchen.lastRequest()[.range] == "bytes=300000-")
+    let whole = try await kitchen.get()
+    #expect(try kitchen.lastRequest()[.range] == "bytes=600000-")
+    #expect(whole.text == origin.text)
+    #expect(origin.sent == 900_000)
+  }
+
+  @Test("§3.4 A changed representation is never mixed in", arguments: StoreKind.allCases)
+  func changed(kind: StoreKind) async throws {
+    let origin = RangeOrigin(count: 600_000)
+    let kitchen = try PartialKitchen(kind, origin: origin)
+    try await kitchen.breakOff(after: 400_000)
+    origin.change(
+      to: RangeOrigin.letters(600_000, from: 65),
+      [.cacheControl: "max-age=60", .eTag: "\"b\""])
+    let whole = try await kitchen.get()
+    #expect(try kitchen.lastRequest()[.ifRange] == "\"a\"")
+    #expect(whole.status == 200 && whole.text == origin.text)
+    #expect(try await kitchen.range("bytes=0-3").text == "ABCD")
+    #expect(try await kitchen.get().text == origin.text)
+    #expect(origin.requests.count == 2)
+  }
+
+  @Test(
+    "§3.4 A 206 that does not belong is not used, and the whole is asked for",
+    arguments: StoreKind.allCases, ["\"b\"", "W/\"a\"", ""])
+  func wrongPart(kind: StoreKind, tag: String) async throws {
+    let kitchen = try PartialKitchen(kind)
+    try await kitchen.range("bytes=0-4")
+    kitchen.origin.answers { request in
+      if request.headerFields[.range] == nil {
+        return UpstreamResponse(
+          head: HTTPResponse(
+            status: .ok, headerFields: [.eTag: "\"b\"", .cacheControl: "max-age=60"]),
+          body: MessageBody(BodyBytes(Array("NEW".utf8))))
+      }
+      var fields: HTTPFields = [.contentRange: "bytes 5-25/26", .cacheControl: "max-age=60"]
+      if !tag.isEmpty { fields[.eTag] = tag }
+      return UpstreamResponse(
+        head: HTTPResponse(status: .partialContent, headerFields: fields),
+        body: MessageBody(BodyBytes([UInt8](repeating: 88, count: 21))))
+    }
+    let whole = try await kitchen.get()
+    #expect(whole.status == 200 && whole.text == "NEW")
+    #expect(try kitchen.lastRequest()[.ifRange] == nil)
+    #expect(try await kitchen.range("bytes=0-1").text == "NE")
+  }
+
+  @Test("§3.4 Without a strong validator nothing is continued", arguments: StoreKind.allCases)
+  func weak(kind: StoreKind) async throws {
+    for fields: HTTPFields in [
+      [.cacheControl: "max-age=60", .eTag: "W/\"a\""], [.cacheControl: "max-age=60"],
+    ] {
+      let kitchen = try PartialKitchen(kind, origin: RangeOrigin(count: 600_000, fields))
+      try await kitchen.breakOff(after: 400_000)
+      #expect(try await kitchen.get().text == kitchen.origin.text)
+      #expect(try kitchen.lastRequest()[.range] == nil)
+    }
+  }
+
+  @Test("§4.3.1 A stale part is validated; a 304 lets it answer", arguments: StoreKind.allCases)
+  func validates(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    try await kitchen.range("bytes=0-9")
+    kitchen.clock.advance(by: 61)
+    let answer = try await kitchen.range("bytes=2-3")
+    #expect(answer.status == 206 && answer.text == "cd")
+    #expect(try kitchen.lastRequest()[.ifNoneMatch] == "\"a\"")
+    #expect(try kitchen.lastRequest()[.range] == "bytes=2-3")
+    #expect(kitchen.origin.sent == 10)
+    #expect(try await kitchen.range("bytes=2-3").text == "cd")
+    #expect(kitchen.origin.requests.count == 2)
+  }
+
+  @Test("§3.4 A stale part is continued too: If-Range validates it", arguments: StoreKind.allCases)
+  func staleResumes(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    try await kitchen.range("bytes=0-9")
+    kitchen.clock.advance(by: 1000)
+    #expect(try await kitchen.get().text == kitchen.origin.text)
+    #expect(kitchen.origin.sent == 26)
+    #expect(try await kitchen.get().text == kitchen.origin.text)
+    #expect(kitchen.origin.requests.count == 2)
+  }
+
+  @Test("A part never takes the place of a complete response", arguments: StoreKind.allCases)
+  func keepsComplete(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind, origin: RangeOrigin(count: 600_000))
+    try await kitchen.get()
+    kitchen.origin.change(
+      to: RangeOrigin.letters(600_000, from: 65), [.cacheControl: "max-age=60", .eTag: "\"b\""])
+    kitchen.origin.breaks(after: 300_000)
+    let broken = try await kitchen.respond(policy: .reload)
+    await #expect(throws: UpstreamError.self) { try await broken.body.collect() }
+    await kitchen.events.wait { if case .kept = $0 { true } else { false } }
+    #expect(try await kitchen.get().text.hasPrefix("abc"))
+    #expect(kitchen.origin.requests.count == 2)
+    kitchen.origin.breaks(after: nil)
+    kitchen.clock.advance(by: 61)
+    #expect(try await kitchen.get().text == kitchen.origin.text)
+    #expect(try kitchen.lastRequest()[.range] == "bytes=300000-")
+    #expect(try kitchen.lastRequest()[.ifRange] == "\"b\"")
+  }
+
+  @Test("A caller that leaves: what arrived is kept", arguments: StoreKind.allCases)
+  func callerLeaves(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind, origin: RangeOrigin(count: 9_000_000))
+    do {
+      let response = try await kitchen.respond()
+      _ = try await response.body.source.next()
+    }
+    await kitchen.events.wait { if case .kept = $0 { true } else { false } }
+    let whole = try await kitchen.get()
+    #expect(whole.text == kitchen.origin.text)
+    #expect(try kitchen.lastRequest()[.ifRange] == "\"a\"")
+  }
+
+  @Test("Several callers share one continued transfer", arguments: StoreKind.allCases)
+  func collapses(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind, origin: RangeOrigin(count: 900_000))
+    try await kitchen.breakOff(after: 400_000)
+    let texts = try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 0..<5 { group.addTask { try await kitchen.get().text } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(texts.allSatisfy { $0 == kitchen.origin.text })
+    #expect(kitchen.origin.sent == 900_000)
+  }
+
+  @Test(
+    "A part that is not what its Content-Range says is answered as far as it came",
+    arguments: StoreKind.allCases)
+  func liar(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    kitchen.origin.answers { _ in
+      UpstreamResponse(
+        head: HTTPResponse(
+          status: .partialContent,
+          headerFields: [.contentRange: "bytes 4-9/10", .cacheControl: "max-age=60"]),
+        body: MessageBody(BodyBytes(Array("01234".utf8))))
+    }
+    #expect(try await kitchen.range("bytes=-5").text == "01234")
+    #expect(try await kitchen.range("bytes=-5").text == "01234")
+    #expect(try await kitchen.range("bytes=6-8").text == "234")
+    #expect(kitchen.origin.requests.count == 1)
+    try await kitchen.range("bytes=6-")
+    #expect(kitchen.origin.requests.count == 2)
+  }
+
+  @Test("A body longer than its Content-Range is not stored", arguments: StoreKind.allCases)
+  func tooLong(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    kitchen.origin.answers { _ in
+      UpstreamResponse(
+        head: HTTPResponse(
+          status: .partialContent,
+          headerFields: [
+            .contentRange: "bytes 4-5/10", .cacheControl: "max-age=60", .eTag: "\"a\"",
+          ]),
+        body: MessageBody(BreakingBody(Array("01234".utf8), length: nil, breaks: false)))
+    }
+    let response = try await kitchen.respond([.range: "bytes=4-5"])
+    await #expect(throws: UpstreamError.self) { try await response.body.collect() }
+    #expect(try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.isEmpty)
+  }
+
+  @Test("no-store in the 206 ends the continuation", arguments: StoreKind.allCases)
+  func noStore(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    try await kitchen.range("bytes=0-4")
+    kitchen.origin.change(
+      to: RangeOrigin.letters(26), [.cacheControl: "no-store", .eTag: "\"a\""])
+    #expect(try await kitchen.get().text == kitchen.origin.text)
+    #expect(try kitchen.lastRequest()[.range] == nil)
+  }
+
+  @Test("A part of what is stored whole is not stored", arguments: StoreKind.allCases)
+  func storedWhole(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    try await kitchen.get()
+    #expect(try await kitchen.range("bytes=0-4", policy: .reload).text == "abcde")
+    #expect(
+      kitchen.events.count {
+        if case .notStored(_, .partialContent) = $0 { true } else { false }
+      } == 1)
+    #expect(try await kitchen.get().text == kitchen.origin.text)
+    #expect(kitchen.origin.requests.count == 2)
+  }
+
+  @Test("An unsafe request invalidates a part", arguments: StoreKind.allCases)
+  func invalidated(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    try await kitchen.range("bytes=0-4")
+    kitchen.origin.answers { _ in
+      UpstreamResponse(head: HTTPResponse(status: .noContent), body: .empty)
+    }
+    try await kitchen.get(method: .put)
+    kitchen.origin.answers(nil)
+    #expect(try await kitchen.range("bytes=0-1").text == "ab")
+    #expect(try kitchen.lastRequest()[.ifNoneMatch] == "\"a\"")
+  }
+}
