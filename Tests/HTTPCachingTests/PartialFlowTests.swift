@@ -55,6 +55,7 @@ final class PartialKitchen: Sendable {
       outcome: response.outcome, redirects: [], trailers: [:])
   }
 
+  @discardableResult
   func range(_ value: String, policy: CachePolicy = .standard) async throws -> Kitchen.Answer {
     try await get([.range: value], policy: policy)
   }
