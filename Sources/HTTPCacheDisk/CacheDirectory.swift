@@ -81,18 +81,20 @@ final class CacheDirectory: Sendable {
     return max(0, Int64(links) - 2) * PageCount.pageSize
   }
 
-  /// Opens a body for reading.
+  /// Opens a body, for reading unless `flags` say something else.
   ///
   /// - Returns: nil if it is not there.
   /// - Throws: `CacheError.damaged` if it is no regular file, `CacheError.io`.
-  func openBody(_ name: BodyName) throws(CacheError) -> OpenFile? {
+  func openBody(
+    _ name: BodyName, flags: Int32 = O_RDONLY
+  ) throws(CacheError) -> OpenFile? {
     let shard = shim_openat(bodies.descriptor, name.shard, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
     if shard == -ENOENT { return nil }
     guard shard >= 0 else { throw Self.misplaced(-shard, "open bodies/\(name.shard)") }
     defer { close(shard) }
     // O_NONBLOCK keeps a fifo in a body's place from holding the reader.
     let descriptor = shim_openat(
-      shard, name.fileName, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0)
+      shard, name.fileName, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0)
     if descriptor == -ENOENT { return nil }
     guard descriptor >= 0 else { throw Self.misplaced(-descriptor, "open body \(name.path)") }
     let file = OpenFile(descriptor: descriptor)

@@ -1,31 +1,20 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
-import Synchronization
 
-/// Writes one body: in memory as long as it is small, then block by block into a file under a temporary
-/// name, which gets its final name when it is complete, and its row after that.
+/// Writes one body from its start: in memory as long as it is small, then block by block into a file
+/// under a temporary name, which gets its final name when it is complete, and its row after that. One
+/// that can be resumed gets name and row, as a part, with its first block.
 final class DiskBodyWriter: BodyWriter {
-  private enum Phase {
-    case open
-    case committing
-    case ended(CacheError)
-  }
-
-  private struct State {
-    var phase = Phase.open
-    var name: BodyName?
-    var file: BlockReader?
-    var reserved: Int64 = 0
-  }
-
   private let store: DiskStore
   private let parts: StoreParts
   private let record: CacheRecord
   private let variantLimit: Int
   private let limit: Int64
   private let body = GrowingBody()
-  private let state = Mutex(State())
+  private let file: BodyFile
+  private let row: PartialRow
+  private let phase: WriterPhase
 
   init(
     store: DiskStore, parts: StoreParts, record: CacheRecord, variantLimit: Int, limit: Int64
@@ -35,6 +24,9 @@ final class DiskBodyWriter: BodyWriter {
     self.record = record
     self.variantLimit = variantLimit
     self.limit = limit
+    file = BodyFile(store: store, parts: parts)
+    row = PartialRow(store: store, parts: parts)
+    phase = WriterPhase(key: record.key, store: store)
   }
 
   deinit { abandon() }
@@ -43,17 +35,17 @@ final class DiskBodyWriter: BodyWriter {
 
   func append(_ bytes: BodyBytes) async throws(CacheError) {
     guard !bytes.isEmpty else { return }
-    try checkOpen()
+    try phase.check()
     guard body.written + Int64(bytes.count) <= limit else {
       throw fail(
         CacheError(.tooLarge, "more than \(limit) bytes", key: record.key))
     }
-    store.reserve(Int64(bytes.count))
-    state.withLock { $0.reserved += Int64(bytes.count) }
     let buffered = body.append(bytes)
+    reserve()
     guard buffered >= BlockChecksums.blockLength else { return }
     do throws(CacheError) {
       try await store.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
+      if record.isResumable { try await checkpoint() }
     } catch {
       throw fail(error)
     }
@@ -61,33 +53,25 @@ final class DiskBodyWriter: BodyWriter {
 
   @discardableResult
   func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord {
-    let before = state.withLock { state in
-      let before = state.phase
-      if case .open = before { state.phase = .committing }
-      return before
+    try phase.beginFinish()
+    var response = record.response
+    response.trailers = trailers
+    return try await finish(record.with(response: response), isWhole: true)
+  }
+
+  @discardableResult
+  func keep() async throws(CacheError) -> CacheRecord? {
+    try phase.check()
+    guard record.isResumable, body.written > 0 else {
+      abandon()
+      return nil
     }
-    switch before {
-    case .open: break
-    case .committing: throw CacheError(.closed, "committed already", key: record.key)
-    case .ended(let error): throw error
-    }
-    do throws(CacheError) {
-      let stored = try await store(completeRecord(trailers: trailers))
-      body.complete()
-      end(CacheError(.closed, "committed already", key: record.key), keeping: true)
-      return stored
-    } catch {
-      end(error, keeping: false)
-      throw error
-    }
+    try phase.beginFinish()
+    return try await finish(record, isWhole: false)
   }
 
   func abandon() {
-    let wasOpen = state.withLock { state in
-      if case .open = state.phase { return true }
-      return false
-    }
-    if wasOpen {
+    if phase.isOpen {
       _ = fail(CacheError(.closed, "the writer gave up", key: record.key))
     }
   }
@@ -96,124 +80,96 @@ final class DiskBodyWriter: BodyWriter {
     GrowingBodyReader(body: body, record: record, queue: store.fileQueue)
   }
 
-  private func checkOpen() throws(CacheError) {
-    switch state.withLock({ $0.phase }) {
-    case .open: return
-    case .committing: throw CacheError(.closed, "committed already", key: record.key)
-    case .ended(let error): throw error
+  /// Ends; what was written goes.
+  private func fail(_ error: CacheError) -> CacheError {
+    if phase.end(error) { file.end(.discarded, row: row.id) }
+    return error
+  }
+
+  private func finish(
+    _ record: CacheRecord, isWhole: Bool
+  ) async throws(CacheError) -> CacheRecord {
+    do throws(CacheError) {
+      let stored = try await store(arrived(record, isWhole: isWhole))
+      if stored.isComplete { body.complete() }
+      _ = phase.end(CacheError(.closed, "committed already", key: record.key))
+      file.end(.stored)
+      return stored
+    } catch {
+      throw fail(error)
     }
   }
 
-  private func completeRecord(trailers: HTTPFields) throws(CacheError) -> CacheRecord {
+  /// The record for what came.
+  private func arrived(_ record: CacheRecord, isWhole: Bool) throws(CacheError) -> CacheRecord {
     let written = body.written
-    var response = record.response
-    response.trailers = trailers
-    if let ranges = record.storedRanges {
-      let extent = StoredExtent(
-        bodyLength: record.bodyLength, storedRanges: ranges, storedLength: written)
-      guard extent.isConsistent else {
-        throw CacheError(
-          .damaged, "\(written) bytes came, which do not make up the ranges", key: record.key)
-      }
-      return record.with(response: response)
-    }
-    if let announced = record.bodyLength, announced != written {
+    let announced = record.bodyLength
+    guard isWhole ? announced ?? written == written : written <= announced ?? .max else {
       throw CacheError(
-        .damaged, "\(announced) bytes were announced, \(written) came", key: record.key)
+        .damaged, "\(announced ?? 0) bytes were announced, \(written) came", key: record.key)
     }
-    return record.with(response: response, bodyLength: written)
+    if isWhole { return record.storing(nil, bodyLength: written) }
+    return record.holding([0..<written], bodyLength: announced)
   }
 
   private func store(_ record: CacheRecord) async throws(CacheError) -> CacheRecord {
     let written = body.written
-    let limit = variantLimit
-    let entry: NewEntry
-    if written <= NewEntry.inlineLimit, state.withLock({ $0.file }) == nil {
-      let bytes = body.buffered(upTo: written)
-      let checksum = bytes.withUnsafeBytes { XXH64.hash($0) }
-      entry = try NewEntry(
-        record: record, body: .inline(bytes), storedLength: written,
-        checksums: BlockChecksums(values: [checksum]), variantLimit: limit)
+    let body: NewEntry.Body
+    var checksums = BlockChecksums()
+    if written <= NewEntry.inlineLimit, file.name == nil {
+      let bytes = self.body.buffered(upTo: written)
+      checksums.values = [bytes.withUnsafeBytes { XXH64.hash($0) }]
+      body = .inline(bytes)
     } else {
-      let (parts, durable) = (parts, store.durability == .durable)
       let name = try await store.fileQueue.run { () throws(CacheError) -> BodyName in
         try self.flush(all: true)
-        let (name, file) = self.state.withLock { ($0.name, $0.file) }
-        guard let name, let file else { throw CacheError(.io, "no file was made") }
-        if durable { try file.file.sync() }
-        try parts.directory.publishBody(name, durably: durable)
-        return name
+        return try self.file.publish(isLocked: false)
       }
-      entry = try NewEntry(
-        record: record, body: .file(name), storedLength: written,
-        checksums: body.snapshot.checksums, variantLimit: limit)
+      body = .file(name)
+      checksums = self.body.snapshot.checksums
     }
+    var pieces: [StoredPiece] = []
+    if !record.isComplete, case .file = body {
+      pieces = StoredPieces(checksums: checksums.values[...], flushed: written).list
+      checksums = BlockChecksums()
+    }
+    let entry = try NewEntry(
+      record: record, body: body, storedLength: written, checksums: checksums, pieces: pieces,
+      variantLimit: variantLimit,
+      predecessor: row.id.map { NewEntry.Predecessor(id: $0, isRequired: false) })
     return try await store.insert(entry, into: parts)
   }
 
   /// Writes full blocks, or all there is, to the file; on a thread of the store's own.
   private func flush(all: Bool) throws(CacheError) {
-    let file = try openFile()
+    let open = try file.open()
+    let reader =
+      body.snapshot.file ?? BlockReader(file: open, verification: store.verification)
     while true {
       let now = body.snapshot
       let rest = now.written - now.flushed
       guard rest >= BlockChecksums.blockLength || (all && rest > 0) else { return }
       let block = body.buffered(upTo: min(rest, BlockChecksums.blockLength))
       let checksum = try block.withUnsafeBytes { (buffer) throws(CacheError) -> UInt64 in
-        try file.file.write(buffer, at: now.flushed)
+        try open.write(buffer, at: now.flushed)
         return XXH64.hash(buffer)
       }
-      body.didFlush(Int64(block.count), checksums: [checksum], file: file)
+      body.didFlush(Int64(block.count), checksums: [checksum], file: reader)
     }
   }
 
-  private func openFile() throws(CacheError) -> BlockReader {
-    if let file = state.withLock({ $0.file }) { return file }
-    let name = try parts.startBody()
-    let file: BlockReader
-    do throws(CacheError) {
-      file = BlockReader(
-        file: try parts.directory.createBody(name), verification: store.verification)
-    } catch {
-      parts.finished(name)
-      throw error
+  /// Tells the row what came, now and then.
+  private func checkpoint() async throws(CacheError) {
+    let state = body.snapshot
+    guard row.isDue(state.flushed) else { return }
+    let name = try await store.fileQueue.run { () throws(CacheError) in
+      try self.file.publish(isLocked: true)
     }
-    let isWanted = state.withLock { state in
-      if case .ended = state.phase { return false }
-      state.name = name
-      state.file = file
-      return true
-    }
-    guard isWanted else {
-      parts.directory.removeBody(name, isTemporary: true)
-      parts.finished(name)
-      throw CacheError(.closed, "the writer gave up", key: record.key)
-    }
-    return file
+    await row.save(
+      StoredPieces(checksums: state.checksums.values[...], flushed: state.flushed).list, of: name,
+      record: record.storing([0..<state.flushed], bodyLength: record.bodyLength))
+    reserve()
   }
 
-  private func fail(_ error: CacheError) -> CacheError {
-    end(error, keeping: false)
-    return error
-  }
-
-  /// Ends once; what was written goes unless it got its row.
-  private func end(_ error: CacheError, keeping: Bool) {
-    let (wasEnded, name, reserved) = state.withLock { state -> (Bool, BodyName?, Int64) in
-      if case .ended = state.phase { return (true, nil, 0) }
-      state.phase = .ended(error)
-      defer { state.reserved = 0 }
-      return (false, state.name, state.reserved)
-    }
-    guard !wasEnded else { return }
-    store.reserve(-reserved)
-    guard let name else { return }
-    if keeping { return parts.finished(name) }
-    let parts = parts
-    store.fileQueue.submit {
-      parts.directory.removeBody(name, isTemporary: true)
-      parts.directory.removeBody(name)
-      parts.finished(name)
-    }
-  }
+  private func reserve() { phase.reserve(max(0, body.written - row.savedBytes)) }
 }

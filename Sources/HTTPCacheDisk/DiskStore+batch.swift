@@ -54,7 +54,7 @@ extension DiskStore {
     }
   }
 
-  /// Writes uses and counts in one transaction.
+  /// Writes uses, counts and refusals in one transaction.
   func writeBatch(_ parts: StoreParts) throws(CacheError) {
     let taken = batch.withLock { $0.take() }
     guard !taken.isEmpty else { return }
@@ -68,7 +68,7 @@ extension DiskStore {
     }
   }
 
-  /// Writes uses and counts within a transaction.
+  /// Writes uses, counts and refusals within a transaction.
   func applyBatch(_ taken: PendingChanges, _ connection: SQLiteConnection) throws(CacheError) {
     for (hash, time) in taken.touches {
       let frequency = policy.withLock { $0.frequency(of: hash) }
@@ -86,6 +86,7 @@ extension DiskStore {
           [.integer(time), .real(priority), .integer(row.id)])
       }
     }
+    try Self.write(taken.refusals.notes, connection)
     guard taken.countedSince > 0 else { return }
     let counts = taken.counts
     try connection.run(

@@ -58,11 +58,11 @@ extension DiskStore {
     var hasEpochs = false
     try connection.query(
       """
-      SELECT id, mark, invalid, length, file, checksum, record, body,
+      SELECT id, mark, invalid, length, file, checksum, record, body, partial,
       EXISTS (SELECT 1 FROM epoch) FROM entry WHERE hash = ? ORDER BY id DESC
       """, [.hash(key.hash)]
     ) { row in
-      if row.integer(8) != 0 { hasEpochs = true }
+      if row.integer(9) != 0 { hasEpochs = true }
       do throws(CacheError) {
         let record = try StoredRow.record(row, epochs: epochs, columns: StoredRow.keyColumns)
         // Another key with the same hash.
@@ -87,9 +87,16 @@ extension DiskStore {
     if record.storedRanges == nil, record.bodyLength != extent.storedLength {
       throw CacheError(.damaged, "record and index differ in the length of the body")
     }
+    guard record.isComplete == (row.integer(8) == 0) else {
+      throw CacheError(.damaged, "record and index differ in what is stored of the body")
+    }
     if let path = row.text(4) {
       guard let name = BodyName(path: path) else {
         throw CacheError(.damaged, "index: no name of a body")
+      }
+      if let ranges = record.storedRanges {
+        return StoredPartialBody(
+          id: id, name: name, length: record.bodyLength, ranges: ranges, context: context)
       }
       return StoredFileBody(
         id: id, name: name, extent: extent, checksum: row.hash(5), context: context)

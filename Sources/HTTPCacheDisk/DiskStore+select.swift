@@ -1,5 +1,6 @@
 import HTTPCacheSemantics
 public import HTTPCacheStore
+import Synchronization
 
 extension DiskStore {
   /// Removes what matches, some hundred entries at a time, so that others get to write in between.
@@ -73,25 +74,23 @@ extension DiskStore {
 
   private func removeAll() async throws(CacheError) -> Int {
     try await onIndex { [self] (parts) throws(CacheError) in
-      let (count, files) = try parts.index.write { (connection) throws(CacheError) in
-        var files: [BodyName] = []
-        try connection.query("SELECT file FROM entry WHERE file IS NOT NULL") { row in
-          if let name = row.text(0).flatMap({ BodyName(path: $0) }) { files.append(name) }
-          return true
-        }
+      batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
+      let (count, removals) = try parts.index.write { (connection) throws(CacheError) in
+        var removals = Removals()
+        for row in try EntryRow.find("file IS NOT NULL", [], connection) { removals.add(row) }
         var state = try IndexState(connection)
         let cost = try connection.number("SELECT sum(cost) FROM entry WHERE file IS NOT NULL") ?? 0
         let count = Int(clamping: state.entries)
-        for table in ["entry", "block", "membership", "epoch"] {
+        for table in ["entry", "block", "piece", "membership", "epoch", "refusal"] {
           try connection.run("DELETE FROM \(table)")
         }
         state.entries = 0
         state.bodies = max(0, state.bodies - cost)
         try state.save(connection)
-        return (count, files)
+        return (count, removals)
       }
       parts.generations?.bumpAll()
-      for file in files { parts.directory.removeBody(file) }
+      after(removals, in: parts)
       try shrink(parts)
       return count
     }
@@ -128,7 +127,7 @@ extension DiskStore {
         let epochs = try Epoch.load(connection)
         try connection.query(
           """
-          SELECT id, mark, invalid, size, touched, file, record FROM \(clause.table)
+          SELECT id, mark, invalid, size, touched, file, record, partial FROM \(clause.table)
           WHERE id > ? AND \(clause.sql) ORDER BY id LIMIT \(limit + 1)
           """, [.integer(start)] + clause.values
         ) { row in
@@ -145,14 +144,20 @@ extension DiskStore {
             CacheEntry(
               record: record, size: row.integer(3),
               lastUsed: Timestamp(seconds: row.integer(4)),
-              bodyPath: row.text(5).flatMap { BodyName(path: $0) }.map {
-                parts.directory.bodyPath($0)
-              }))
+              bodyPath: Self.bodyPath(row, in: parts)))
           return true
         }
       }
       return EntryPage(entries: entries, next: isMore ? EntryCursor(position: last) : nil)
     }
+  }
+
+  private static func bodyPath(_ row: SQLiteRow, in parts: StoreParts) -> String? {
+    // The file of a part has holes.
+    guard row.integer(7) == 0, let name = row.text(5).flatMap({ BodyName(path: $0) }) else {
+      return nil
+    }
+    return parts.directory.bodyPath(name)
   }
 
   /// Changes the capacity and evicts down to it.

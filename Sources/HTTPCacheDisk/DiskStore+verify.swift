@@ -91,6 +91,8 @@ extension DiskStore {
     let path: String
     let length: Int64
     let checksum: UInt64
+    /// The ranges of a part.
+    let ranges: [Range<Int64>]?
   }
 
   /// Checks some entries after an id; `last` is nil when there are no more.
@@ -120,19 +122,24 @@ extension DiskStore {
     var files: [FileToCheck] = []
     try connection.query(
       """
-      SELECT id, length, file, checksum, record, body, target, hash, variant FROM entry WHERE id > ?
-      ORDER BY id LIMIT 64
+      SELECT id, length, file, checksum, record, body, target, hash, variant, partial FROM entry
+      WHERE id > ? ORDER BY id LIMIT 64
       """, [.integer(cursor)]
     ) { row in
       let id = row.integer(0)
       step.last = id
       step.entries += 1
       let target = row.text(6) ?? ""
+      var ranges: [Range<Int64>]?
       do throws(CacheError) {
         let record = try RecordCodec.decode(row.blob(4))
         guard record.key.hash == row.hash(7), RecordCodec.variantHash(of: record) == row.hash(8),
           record.key.target == target
         else { throw CacheError(.damaged, "record and index differ in the key") }
+        ranges = record.storedRanges
+        guard record.isComplete == (row.integer(9) == 0),
+          StoredRanges.count(ranges ?? []) == (record.isComplete ? 0 : row.integer(1))
+        else { throw CacheError(.damaged, "record and index differ in what is stored") }
       } catch {
         step.findings.append(.record(id: id, error.message))
         step.damaged.append(id)
@@ -141,7 +148,8 @@ extension DiskStore {
       if let path = row.text(2) {
         files.append(
           FileToCheck(
-            id: id, target: target, path: path, length: row.integer(1), checksum: row.hash(3)))
+            id: id, target: target, path: path, length: row.integer(1), checksum: row.hash(3),
+            ranges: ranges))
         return true
       }
       let body = row.blob(5)
@@ -162,6 +170,9 @@ extension DiskStore {
       guard let name = BodyName(path: file.path), let opened = try parts.directory.openBody(name)
       else { return .bodyMissing(target: file.target, path: file.path) }
       let size = try opened.size()
+      if let ranges = file.ranges {
+        return try check(ranges, of: file, in: opened, size: size, parts)
+      }
       guard size == file.length else {
         return .body(target: file.target, "body has \(size) bytes, \(file.length) were written")
       }
@@ -183,6 +194,24 @@ extension DiskStore {
     }
   }
 
+  private func check(
+    _ ranges: [Range<Int64>], of file: FileToCheck, in opened: OpenFile, size: Int64,
+    _ parts: StoreParts
+  ) throws(CacheError) -> VerificationReport.Finding? {
+    let pieces = try parts.index.read { (connection) throws(CacheError) in
+      try StoredPieces.load(connection, entry: file.id)
+    }
+    // More may have come since the row was read.
+    guard pieces.cover(ranges) else {
+      return .body(target: file.target, "checksums of parts of the body are missing")
+    }
+    guard size >= ranges.last?.upperBound ?? 0 else {
+      return .body(target: file.target, "body has \(size) bytes, too few for its parts")
+    }
+    try PieceReader(file: opened, verification: .firstRead).checkAll(pieces)
+    return nil
+  }
+
   private func checkOrphans(
     _ parts: StoreParts, repair: Bool, _ report: inout VerificationReport
   ) async throws(CacheError) {
@@ -201,7 +230,7 @@ extension DiskStore {
     _ connection: SQLiteConnection, repair: Bool
   ) throws(CacheError) -> [VerificationReport.Finding] {
     var findings: [VerificationReport.Finding] = []
-    for table in ["block", "membership"] {
+    for table in ["block", "piece", "membership"] {
       let condition = "entry NOT IN (SELECT id FROM entry)"
       let count = try connection.number("SELECT count(*) FROM \(table) WHERE \(condition)") ?? 0
       guard count > 0 else { continue }

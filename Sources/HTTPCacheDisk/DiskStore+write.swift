@@ -25,19 +25,22 @@ extension DiskStore {
     if !parts.isCurrent {
       parts = try await indexQueue.run { [self] () throws(CacheError) in try partsToWrite() }
     }
+    if record.storedRanges != nil {
+      return try DiskPartWriter(
+        store: self, parts: parts, record: record, variantLimit: max(1, variantLimit),
+        limit: limit)
+    }
     return DiskBodyWriter(
       store: self, parts: parts, record: record, variantLimit: max(1, variantLimit),
       limit: limit)
   }
 
-  /// Gives a complete body its row.
+  /// Gives a body its row.
   ///
   /// - Throws: `CacheError`; the row is then not there.
   func insert(_ entry: NewEntry, into parts: StoreParts) async throws(CacheError) -> CacheRecord {
     try await onIndex { [self] (current) throws(CacheError) in
-      guard current === parts else {
-        throw CacheError(.unavailable, "the index was replaced", key: entry.record.key)
-      }
+      try requireCurrent(parts, current, key: entry.record.key)
       return try insert(entry, parts: parts)
     }
   }
@@ -85,7 +88,9 @@ extension DiskStore {
     let hash = entry.record.key.hash
     var state = try IndexState(connection)
     // What it replaces is out of date, whether it is stored itself or not.
-    let removals = try Self.deleteReplaced(by: entry, connection)
+    var removals = Removals()
+    try Self.deletePredecessor(of: entry, &removals, connection)
+    try Self.deleteReplaced(by: entry, &removals, connection)
     state.subtract(removals)
     let id = state.nextSequence()
     var evictions = Evictions(limit: .max, protected: id)
@@ -105,109 +110,46 @@ extension DiskStore {
     return Insertion(id: id, removals: removals, evictions: evictions)
   }
 
-  /// Takes out the variant that an entry replaces, and the oldest ones beyond its limit.
+  /// Takes out the row that the same body had before; its file stays if it has it still.
+  private static func deletePredecessor(
+    of entry: NewEntry, _ removals: inout Removals, _ connection: SQLiteConnection
+  ) throws(CacheError) {
+    guard let predecessor = entry.predecessor else { return }
+    let row = try EntryRow.find(
+      "id = ? AND partial = 1", [.integer(predecessor.id)], connection
+    ).first
+    guard let row else {
+      guard predecessor.isRequired else { return }
+      throw CacheError(.unavailable, "the part is not stored any more", key: entry.record.key)
+    }
+    try row.delete(connection)
+    removals.add(row, keeping: entry.file)
+  }
+
+  /// Takes out what an entry replaces, and the oldest ones beyond its limit. A part of a body leaves the
+  /// whole of its variant alone.
   private static func deleteReplaced(
-    by entry: NewEntry, _ connection: SQLiteConnection
-  ) throws(CacheError) -> Removals {
-    var removals = Removals()
+    by entry: NewEntry, _ removals: inout Removals, _ connection: SQLiteConnection
+  ) throws(CacheError) {
     let key = entry.record.key
-    let variant = RecordCodec.variantHash(of: entry.record)
-    var replaced: [EntryRow] = []
-    try connection.query(
-      "SELECT \(EntryRow.columns) FROM entry WHERE hash = ? AND variant = ?",
-      [.hash(key.hash), .hash(variant)]
-    ) { row in
-      replaced.append(EntryRow(row))
-      return true
-    }
+    let variant = SQLiteValue.hash(RecordCodec.variantHash(of: entry.record))
+    let isWhole = entry.record.isComplete
+    var replaced = try EntryRow.find(
+      "hash = ? AND variant = ?" + (isWhole ? "" : " AND partial = 1"),
+      [.hash(key.hash), variant], connection)
     let clause = SelectionClause(.key(key))
-    var others = 0
-    try connection.query(
-      """
-      SELECT \(EntryRow.columns) FROM entry WHERE \(clause.sql) AND variant <> ? ORDER BY id DESC
-      """, clause.values + [.hash(variant)]
-    ) { row in
-      others += 1
-      if others >= entry.variantLimit { replaced.append(EntryRow(row)) }
-      return true
-    }
+    let others = try EntryRow.find(
+      "\(clause.sql) AND variant <> ? ORDER BY id DESC", clause.values + [variant], connection)
+    let twins =
+      isWhole
+      ? 0
+      : try connection.number(
+        "SELECT count(*) FROM entry WHERE hash = ? AND variant = ? AND partial = 0",
+        [.hash(key.hash), variant]) ?? 0
+    replaced += others.dropFirst(max(0, entry.variantLimit - 1 - Int(clamping: twins)))
     for row in replaced {
       try row.delete(connection)
       removals.add(row)
     }
-    return removals
-  }
-
-  /// Replaces the record of a stored response and keeps its body.
-  ///
-  /// - Returns: whether the response was still there.
-  /// - Throws: `CacheError`.
-  @discardableResult
-  public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
-    try await onIndex { [self] (parts) throws(CacheError) in
-      let removals = try parts.index.write { (connection) throws(CacheError) in
-        try Self.update(record, connection)
-      }
-      guard let removals else { return false }
-      after(removals, in: parts)
-      parts.generations?.bump([record.key.hash])
-      return true
-    }
-  }
-
-  /// Returns nil if the response is not stored any more.
-  private static func update(
-    _ record: CacheRecord, _ connection: SQLiteConnection
-  ) throws(CacheError) -> Removals? {
-    let id = Int64(bitPattern: record.sequence)
-    let clause = SelectionClause(.key(record.key))
-    var found: EntryRow?
-    try connection.query(
-      "SELECT \(EntryRow.columns) FROM entry WHERE id = ? AND \(clause.sql)",
-      [.integer(id)] + clause.values
-    ) { row in
-      found = EntryRow(row)
-      return false
-    }
-    guard let found else { return nil }
-    let kept = record.storedRanges == nil ? record.with(bodyLength: found.length) : record
-    let encoded = try RecordCodec.encode(kept)
-    let variant = RecordCodec.variantHash(of: kept)
-    var state = try IndexState(connection)
-    // A freshened response may have become the same variant as another one.
-    var removals = Removals()
-    var same: [EntryRow] = []
-    try connection.query(
-      "SELECT \(EntryRow.columns) FROM entry WHERE hash = ? AND variant = ? AND id <> ?",
-      [.hash(record.key.hash), .hash(variant), .integer(id)]
-    ) { row in
-      same.append(EntryRow(row))
-      return true
-    }
-    for row in same {
-      try row.delete(connection)
-      removals.add(row)
-    }
-    let groups = Array(Set(record.groups))
-    try connection.run(
-      """
-      UPDATE entry SET record = ?, variant = ?, mark = ?, invalid = ?, stored = ?, pinned = ?,
-      groups = ?, size = ? WHERE id = ?
-      """,
-      [
-        .blob(encoded), .hash(variant), .integer(state.nextSequence()),
-        .integer(record.response.isInvalidated ? 1 : 0),
-        .integer(record.response.responseTime.seconds), .integer(record.isPinned ? 1 : 0),
-        .integer(Int64(groups.count)),
-        .integer(NewEntry.size(encoded: encoded.count, length: found.length, cost: found.cost)),
-        .integer(id),
-      ])
-    if found.groups > 0 || !groups.isEmpty {
-      try connection.run("DELETE FROM membership WHERE entry = ?", [.integer(id)])
-      try NewEntry.insertGroups(groups, origin: record.key.origin, id: id, connection)
-    }
-    state.subtract(removals)
-    try state.save(connection)
-    return removals
   }
 }

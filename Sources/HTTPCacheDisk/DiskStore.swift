@@ -112,7 +112,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   public var secret: [UInt8] { currentParts.secret }
 
   /// The path of the file that holds exactly the body of a stored response; nil if the body is kept in
-  /// the index, or the response is not stored any more.
+  /// the index or not complete, or the response is not stored any more.
   ///
   /// - Throws: `CacheError`.
   public func bodyPath(of record: CacheRecord) throws(CacheError) -> String? {
@@ -122,7 +122,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     path = try reading(parts) { (connection) throws(CacheError) in
       var file: String?
       try connection.query(
-        "SELECT file FROM entry WHERE id = ? AND hash = ?", [.integer(id), .hash(hash)]
+        "SELECT file FROM entry WHERE id = ? AND hash = ? AND partial = 0", [.integer(id), .hash(hash)]
       ) { row in
         file = row.text(0)
         return false

@@ -13,9 +13,10 @@ struct EntryRow: Sendable {
   let groups: Int64
   let file: BodyName?
   let priority: Double
+  let isPartial: Bool
 
   /// The columns that `init` expects.
-  static let columns = "id, hash, size, cost, length, groups, file, priority"
+  static let columns = "id, hash, size, cost, length, groups, file, priority, partial"
 
   init(_ row: SQLiteRow) {
     id = row.integer(0)
@@ -26,12 +27,36 @@ struct EntryRow: Sendable {
     groups = row.integer(5)
     file = row.text(6).flatMap { BodyName(path: $0) }
     priority = row.real(7)
+    isPartial = row.integer(8) != 0
+  }
+
+  /// The rows that match a condition.
+  static func find(
+    _ condition: String, _ values: [SQLiteValue], _ connection: SQLiteConnection
+  ) throws(CacheError) -> [EntryRow] {
+    var rows: [EntryRow] = []
+    try connection.query("SELECT \(columns) FROM entry WHERE \(condition)", values) { row in
+      rows.append(EntryRow(row))
+      return true
+    }
+    return rows
+  }
+
+  /// The row of a partial body in a file; nil if it is gone.
+  static func partial(
+    _ id: Int64, file: BodyName, _ connection: SQLiteConnection
+  ) throws(CacheError) -> EntryRow? {
+    try find(
+      "id = ? AND partial = 1 AND file = ?", [.integer(id), .text(file.path)], connection
+    ).first
   }
 
   /// Removes the row and what hangs on it; the state's sums are the caller's business.
   func delete(_ connection: SQLiteConnection) throws(CacheError) {
     try connection.run("DELETE FROM entry WHERE id = ?", [.integer(id)])
-    if file != nil, length > BlockChecksums.blockLength {
+    if isPartial {
+      try connection.run("DELETE FROM piece WHERE entry = ?", [.integer(id)])
+    } else if file != nil, length > BlockChecksums.blockLength {
       try connection.run("DELETE FROM block WHERE entry = ?", [.integer(id)])
     }
     if groups > 0 { try connection.run("DELETE FROM membership WHERE entry = ?", [.integer(id)]) }
@@ -41,12 +66,17 @@ struct EntryRow: Sendable {
 /// What a transaction took out of the index: to be unlinked and told after it was committed.
 struct Removals: Sendable {
   var files: [BodyName] = []
+  /// Files into which somebody may be writing.
+  var partialFiles: [BodyName] = []
   var hashes: [UInt64] = []
   var count = 0
   var cost: Int64 = 0
 
-  mutating func add(_ row: EntryRow) {
-    if let file = row.file { files.append(file) }
+  /// - Parameter kept: a file that another row has from now on.
+  mutating func add(_ row: EntryRow, keeping kept: BodyName? = nil) {
+    if let file = row.file, file != kept {
+      if row.isPartial { partialFiles.append(file) } else { files.append(file) }
+    }
     if hashes.count <= 64 { hashes.append(row.hash) }
     count += 1
     cost += row.cost

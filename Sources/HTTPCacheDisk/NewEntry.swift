@@ -1,11 +1,18 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// A complete body with its record, ready to get its row.
+/// A body, or a part of one, with its record, ready to get its row.
 struct NewEntry: Sendable {
   enum Body: Sendable {
     case inline(BodyBytes)
     case file(BodyName)
+  }
+
+  /// The row that the same body has had until now.
+  struct Predecessor: Sendable {
+    let id: Int64
+    /// Whether it must still be there.
+    let isRequired: Bool
   }
 
   /// The longest body that is kept in the database, in bytes: below it a row costs less than a file.
@@ -19,18 +26,25 @@ struct NewEntry: Sendable {
   let body: Body
   /// Bytes of the body that are stored.
   let storedLength: Int64
+  /// Of a complete body, or one in the database.
   let checksums: BlockChecksums
+  /// Of a part in a file.
+  let pieces: [StoredPiece]
   let variantLimit: Int
+  let predecessor: Predecessor?
   let encoded: [UInt8]
 
   init(
-    record: CacheRecord, body: Body, storedLength: Int64, checksums: BlockChecksums,
-    variantLimit: Int
+    record: CacheRecord, body: Body, storedLength: Int64,
+    checksums: BlockChecksums = BlockChecksums(), pieces: [StoredPiece] = [], variantLimit: Int,
+    predecessor: Predecessor? = nil
   ) throws(CacheError) {
     self.record = record
     self.body = body
     self.storedLength = storedLength
     self.checksums = checksums
+    self.pieces = pieces
+    self.predecessor = predecessor
     self.variantLimit = variantLimit
     encoded = try RecordCodec.encode(record)
   }
@@ -38,11 +52,22 @@ struct NewEntry: Sendable {
   /// Bytes the body takes outside of the database.
   var cost: Int64 {
     if case .inline = body { return 0 }
-    return Self.fileCost(storedLength)
+    return Self.fileCost(record.storedRanges ?? [0..<storedLength])
   }
 
-  static func fileCost(_ length: Int64) -> Int64 {
-    (length + PageCount.pageSize - 1) / PageCount.pageSize * PageCount.pageSize + nameOverhead
+  /// The file it has; nil if it is in the database.
+  var file: BodyName? {
+    if case .file(let name) = body { return name }
+    return nil
+  }
+
+  /// Bytes that a file takes which has only these ranges of its body.
+  static func fileCost(_ ranges: [Range<Int64>]) -> Int64 {
+    let page = PageCount.pageSize
+    return ranges.reduce(nameOverhead) { cost, range in
+      let end = range.upperBound.saturatingAdd(page - 1) / page
+      return cost.saturatingAdd((end - range.lowerBound / page) * page)
+    }
   }
 
   /// Bytes it takes, record and body.
@@ -68,8 +93,8 @@ struct NewEntry: Sendable {
     try connection.run(
       """
       INSERT INTO entry (id, hash, variant, mark, invalid, pinned, stored, touched, priority, size,
-      cost, length, checksum, mode, method, groups, partition, target, digest, file, record, body)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      cost, length, checksum, mode, method, groups, partition, target, digest, file, record, body,
+      partial) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         .integer(id), .hash(key.hash), .hash(RecordCodec.variantHash(of: record)), .integer(id),
@@ -80,7 +105,9 @@ struct NewEntry: Sendable {
         .integer(Int64(key.mode.rawValue)), .integer(Int64(key.methodClass.rawValue)),
         .integer(Int64(groups.count)), .text(key.partition), .text(key.target),
         .blob(key.contentDigest), file, .blob(encoded), inline,
+        .integer(record.isComplete ? 0 : 1),
       ])
+    try StoredPieces.insert(pieces, entry: id, connection)
     if checksums.values.count > 1 {
       var start = 0
       while start < checksums.values.count {

@@ -1,24 +1,27 @@
 import HTTPCacheStore
 
-/// Uses and counts that are not in the index yet: they are written by the batch, never one by one.
+/// Uses, counts and refusals that are not in the index yet: they are written by the batch, never one by one.
 struct PendingChanges: Sendable {
   /// When keys were last used, by hash.
   var touches: [UInt64: Int64] = [:]
   var counts = CacheCounts()
   var countedSince = 0
+  var refusals = RecentRefusals(limit: 256)
   /// Whether a job that writes them is on its way.
   var isScheduled = false
 
   static let touchLimit = 1_024
   static let countLimit = 1_024
+  static let refusalLimit = 128
 
-  var isEmpty: Bool { touches.isEmpty && countedSince == 0 }
+  var isEmpty: Bool { touches.isEmpty && countedSince == 0 && refusals.notes.isEmpty }
 
   /// Whether it is time to write; says so once until it was done.
   mutating func shouldSchedule() -> Bool {
-    guard !isScheduled, touches.count >= Self.touchLimit || countedSince >= Self.countLimit else {
-      return false
-    }
+    let isMuch =
+      touches.count >= Self.touchLimit || countedSince >= Self.countLimit
+      || refusals.notes.count >= Self.refusalLimit
+    guard !isScheduled, isMuch else { return false }
     isScheduled = true
     return true
   }
@@ -35,5 +38,6 @@ struct PendingChanges: Sendable {
     touches.merge(other.touches) { newer, _ in newer }
     counts += other.counts
     countedSince += other.countedSince
+    refusals.putBack(other.refusals.notes)
   }
 }

@@ -5,7 +5,7 @@ enum Schema {
   /// `HCch`: tells our databases from those of others.
   static let applicationID: Int64 = 0x4843_6368
   /// What this version writes; a database of a higher one is left alone.
-  static let format: Int64 = 1
+  static let format: Int64 = 2
   /// The most the write-ahead log is left with, in bytes.
   static let logLimit: Int64 = 4 << 20
 
@@ -32,8 +32,9 @@ enum Schema {
       size INTEGER NOT NULL, cost INTEGER NOT NULL, length INTEGER NOT NULL,
       checksum INTEGER NOT NULL, mode INTEGER NOT NULL, method INTEGER NOT NULL,
       groups INTEGER NOT NULL, partition TEXT NOT NULL, target TEXT NOT NULL,
-      digest BLOB NOT NULL, file TEXT, record BLOB NOT NULL, body BLOB);
-    CREATE UNIQUE INDEX entryKey ON entry (hash, variant);
+      digest BLOB NOT NULL, file TEXT, record BLOB NOT NULL, body BLOB,
+      partial INTEGER NOT NULL DEFAULT 0);
+    CREATE UNIQUE INDEX entryKey ON entry (hash, variant, partial);
     CREATE INDEX entryTarget ON entry (target);
     CREATE INDEX entryPartition ON entry (partition) WHERE partition <> '';
     CREATE INDEX entryStored ON entry (stored);
@@ -51,7 +52,34 @@ enum Schema {
       sequence INTEGER NOT NULL, PRIMARY KEY (kind, mode, scope, name)) WITHOUT ROWID;
     INSERT INTO state VALUES (0, 0, 0, 0);
     INSERT INTO counts VALUES (0, 0, 0, 0, 0, 0, 0, 0);
+
+    """ + tablesOfFormat2
+
+  private static let tablesOfFormat2 = """
+    CREATE TABLE piece (
+      entry INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL,
+      checksum INTEGER NOT NULL, PRIMARY KEY (entry, start)) WITHOUT ROWID;
+    CREATE TABLE refusal (
+      id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, time INTEGER NOT NULL,
+      status INTEGER NOT NULL, steps BLOB NOT NULL);
+    CREATE INDEX refusalHash ON refusal (hash);
     """
+
+  /// The names of the tables of a format.
+  static func tableNames(format: Int64) -> [String] {
+    let first = ["meta", "state", "counts", "entry", "block", "membership", "epoch"]
+    return format == 1 ? first : first + ["piece", "refusal"]
+  }
+
+  /// Makes format 2 of format 1, in which no part of a body was stored by any engine: a row that says so
+  /// is taken for damaged when it is read.
+  static let migrationFrom1 = """
+    ALTER TABLE entry ADD COLUMN partial INTEGER NOT NULL DEFAULT 0;
+    DROP INDEX entryKey;
+    CREATE UNIQUE INDEX entryKey ON entry (hash, variant, partial);
+    PRAGMA user_version = 2;
+
+    """ + tablesOfFormat2
 
   /// For each connection.
   static func settings(durability: Durability) -> String {

@@ -101,17 +101,14 @@ struct Database {
   let secret: [UInt8]
   let isNew: Bool
 
-  private static let tables = [
-    "meta", "state", "counts", "entry", "block", "membership", "epoch",
-  ]
-
   init(in directory: CacheDirectory, durability: Durability) throws(CacheError) {
     try Self.checkHeader(in: directory)
     connection = try SQLiteConnection(path: directory.databasePath, creating: true)
     let application = try connection.number("PRAGMA application_id") ?? 0
     let format = try connection.number("PRAGMA user_version") ?? 0
     if application == Schema.applicationID, format > Schema.format { throw Self.newer(format) }
-    let names = Self.tables.map { "'\($0)'" }.joined(separator: ", ")
+    let tables = Schema.tableNames(format: format)
+    let names = tables.map { "'\($0)'" }.joined(separator: ", ")
     let ours =
       try connection.number(
         "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (\(names))") ?? 0
@@ -120,14 +117,13 @@ struct Database {
     if all == 0 {
       try Self.create(connection)
       isNew = true
-    } else if ours < Self.tables.count, application != Schema.applicationID {
+    } else if ours < tables.count, application != Schema.applicationID {
       throw CacheError(.unavailable, "Cache.db is a database of something else")
-    } else if ours < Self.tables.count || application != Schema.applicationID
-      || format != Schema.format
-    {
+    } else if ours < tables.count || application != Schema.applicationID || format < 1 {
       throw CacheError(.damaged, "Cache.db is not as it was made")
     } else {
       isNew = false
+      if format == 1 { try Self.migrate(connection) }
     }
     _ = try IndexState(connection)
     var secret: [UInt8] = []
@@ -137,6 +133,14 @@ struct Database {
     }
     guard secret.count == 32 else { throw CacheError(.damaged, "Cache.db has no secret") }
     self.secret = secret
+  }
+
+  private static func migrate(_ connection: SQLiteConnection) throws(CacheError) {
+    try connection.transaction { () throws(CacheError) in
+      try connection.execute(Schema.migrationFrom1)
+    }
+    // As for a new one: the header of the file tells the format.
+    try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
   }
 
   private static func newer(_ format: Int64) -> CacheError {

@@ -101,6 +101,9 @@ final class StoreParts: Sendable {
   /// The name under which this store writes; nil before it wrote a file.
   var currentOwner: UInt64? { owner.withLock { $0?.owner } }
 
+  /// Makes sure that others can tell when this store ends.
+  func becomeOwner() throws(CacheError) { _ = try ownerID() }
+
   private func ownerID() throws(CacheError) -> UInt64 {
     if let known = currentOwner { return known }
     let made = try OwnerLock(in: directory)

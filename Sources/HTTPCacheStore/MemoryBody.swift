@@ -19,7 +19,10 @@ final class MemoryBody: StoredBody, BodyReader {
 
   var fileRegion: FileRegion? { nil }
 
-  func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
+  func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes { self.bytes(range) }
+
+  /// The bytes from the beginning of `range` on, as far as they are there without a gap.
+  func bytes(_ range: Range<Int64>) -> BodyBytes {
     bytes[slices.place(of: range, count: Int64(bytes.count))]
   }
 

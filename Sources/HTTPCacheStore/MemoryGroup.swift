@@ -22,23 +22,56 @@ struct MemoryGroup: Sendable {
 
   var isPinned: Bool { variants.contains { $0.record.isPinned } }
 
-  /// Puts a variant first, in place of one with equal nominated fields, and drops the oldest beyond
-  /// `limit`.
+  /// Puts a variant first, in place of what it replaces, and drops the oldest beyond `limit`; but never
+  /// a complete one for a part of another response of the same variant.
   mutating func put(_ variant: StoredVariant, cost: Int64, limit: Int = .max) {
-    remove { $0.response.nominated == variant.record.response.nominated }
+    remove { variant.record.replaces($0) }
     variants.insert(variant, at: 0)
     costs.insert(cost, at: 0)
     size += cost
-    while variants.count > max(1, limit) { remove(at: variants.count - 1) }
+    while variants.count > max(1, limit) {
+      let oldest = variants.indices.dropFirst().last {
+        variants[$0].record.response.nominated != variant.record.response.nominated
+      }
+      guard let oldest else { return }
+      remove(at: oldest)
+    }
+  }
+
+  /// Puts a variant in the place of the partial one with this sequence number: first if it is complete.
+  ///
+  /// - Returns: whether there is one.
+  mutating func extend(_ sequence: UInt64, with variant: StoredVariant, cost: Int64) -> Bool {
+    guard let index = partialIndex(of: sequence) else { return false }
+    if variant.record.isComplete {
+      remove(at: index)
+      put(variant, cost: cost)
+      return true
+    }
+    size += cost - costs[index]
+    costs[index] = cost
+    variants[index] = variant
+    let new = variant.record
+    remove { $0 !== new && new.replaces($0) }
+    return true
+  }
+
+  /// The partial variant with this sequence number.
+  func partial(_ sequence: UInt64) -> StoredVariant? {
+    partialIndex(of: sequence).map { variants[$0] }
+  }
+
+  private func partialIndex(of sequence: UInt64) -> Int? {
+    variants.firstIndex { !$0.record.isComplete && $0.record.sequence == sequence }
   }
 
   /// Takes over copies of all responses that the tier below has; what is only here stays, in place of
   /// a copy with equal nominated fields.
   mutating func adopt(_ copies: [StoredVariant], costs copyCosts: [Int64], generation: UInt64) {
     dropCopies()
-    let own = variants.map(\.record.response.nominated)
+    let own = variants.map(\.record)
     for (copy, cost) in zip(copies, copyCosts)
-    where !own.contains(copy.record.response.nominated) {
+    where !own.contains(where: { $0.replaces(copy.record) }) {
       variants.append(copy)
       costs.append(cost)
       size += cost
@@ -68,12 +101,12 @@ struct MemoryGroup: Sendable {
     }
     guard let index else { return false }
     let old = variants[index]
-    let new = record.with(bodyLength: old.record.bodyLength)
+    let new = record.storing(old.record.storedRanges, bodyLength: old.record.bodyLength)
     let cost = costs[index] - old.record.memoryCost + new.memoryCost
     size += cost - costs[index]
     costs[index] = cost
     variants[index] = StoredVariant(record: new, body: old.body)
-    remove { $0 !== new && $0.response.nominated == new.response.nominated }
+    remove { $0 !== new && new.replaces($0) && $0.isComplete == new.isComplete }
     return true
   }
 

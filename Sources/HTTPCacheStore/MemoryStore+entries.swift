@@ -7,7 +7,8 @@ extension MemoryStore {
   /// - Returns: the number of responses removed.
   @discardableResult
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
-    removeMatching(selection) { _ in true }
+    if case .all = selection { forgetRefusals() }
+    return removeMatching(selection) { _ in true }
   }
 
   /// Removes what matches.

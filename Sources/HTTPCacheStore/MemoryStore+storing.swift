@@ -1,7 +1,7 @@
 import HTTPCacheSemantics
 
 extension MemoryStore {
-  /// Stores a complete response.
+  /// Stores a response.
   ///
   /// - Returns: its record as stored, with its sequence number.
   /// - Throws: `CacheError.tooLarge`, `CacheError.noSpace` if everything else is pinned.
@@ -18,15 +18,46 @@ extension MemoryStore {
       group.put(variant, cost: cost, limit: variantLimit)
     } otherwise: { group in
       // What it was to replace is out of date, stored or not.
-      group.remove { $0.response.nominated == record.response.nominated }
+      group.remove { record.replaces($0) }
     }
+    try settle(placement, of: record)
+    return record
+  }
+
+  /// Stores a response with what it has now in the place of the part of it that was stored.
+  ///
+  /// - Parameter sequence: of that part.
+  /// - Throws: `CacheError.unavailable` if the part is not stored any more; what `commit` throws.
+  func commit(
+    _ record: CacheRecord, body bytes: BodyBytes, extending sequence: UInt64
+  ) throws(CacheError) -> CacheRecord {
+    let record = record.with(sequence: record.isComplete ? nextSequence() : sequence)
+    let cost = record.memoryCost + Int64(bytes.count)
+    guard Int64(bytes.count) <= largestEntry, cost <= capacityNow else {
+      throw CacheError(.tooLarge, "\(cost) bytes, of \(capacityNow) in all", key: record.key)
+    }
+    let variant = StoredVariant(record: record, body: MemoryBody(bytes, record: record))
+    var isThere = false
+    let placement = place(record.key) { group in
+      isThere = group.extend(sequence, with: variant, cost: cost)
+    } otherwise: { group in
+      isThere = group.partial(sequence) != nil
+      group.remove { $0.sequence == sequence || record.replaces($0) }
+    }
+    guard isThere else {
+      throw CacheError(.unavailable, "the part is not stored any more", key: record.key)
+    }
+    try settle(placement, of: record)
+    return record
+  }
+
+  private func settle(_ placement: Placement, of record: CacheRecord) throws(CacheError) {
     switch placement {
     case .stored: break
     case .refused: count(CacheCounts(evictions: 1))
     case .noRoom:
       throw CacheError(.noSpace, "everything else in memory is pinned", key: record.key)
     }
-    return record
   }
 
   /// Replaces the record of the response with its sequence number.

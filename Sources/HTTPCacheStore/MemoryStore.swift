@@ -16,6 +16,9 @@ public final class MemoryStore: CacheStore {
   let clock: any CacheClock
   private let fixedLargestEntry: Int64?
   private let counters = Mutex(CacheCounts())
+  private let recentRefusals = Mutex(RecentRefusals(limit: 256))
+  // The partial responses that somebody is adding to, by sequence number.
+  private let extended = Mutex<Set<UInt64>>([])
   private let lastSequence = Atomic<UInt64>(0)
 
   // Bytes and responses stored, and bytes of bodies that are being written.
@@ -75,6 +78,36 @@ public final class MemoryStore: CacheStore {
   ) async throws(CacheError) -> any BodyWriter {
     try MemoryWriter(record, variantLimit: variantLimit, store: self)
   }
+
+  /// Begins to add to a part of a response.
+  ///
+  /// - Throws: `CacheError.unavailable` if it is not stored, or somebody is adding to it.
+  public func extend(
+    _ record: CacheRecord, at offset: Int64
+  ) async throws(CacheError) -> any BodyWriter {
+    try MemoryExtension(record, at: offset, store: self)
+  }
+
+  /// Remembers why a response was not stored; the last 256 are kept.
+  public func note(_ refusal: RefusalNote) { recentRefusals.withLock { $0.add(refusal) } }
+
+  /// Why responses of a key were not stored, the latest first, four at most.
+  public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
+    recentRefusals.withLock { $0.of(key.hash) }
+  }
+
+  /// Forgets why responses were not stored.
+  func forgetRefusals() { recentRefusals.withLock { $0 = RecentRefusals(limit: 256) } }
+
+  /// Takes the right to add to a partial response.
+  ///
+  /// - Returns: false if somebody else has it.
+  func beginExtension(of sequence: UInt64) -> Bool {
+    extended.withLock { $0.insert(sequence).inserted }
+  }
+
+  /// Gives it back.
+  func endExtension(of sequence: UInt64) { extended.withLock { _ = $0.remove(sequence) } }
 
   /// Replaces the record of a stored response and keeps its body.
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {

@@ -59,17 +59,43 @@ final class MemoryWriter: BodyWriter {
     try check()
     let bytes = body.finish()
     defer { end(.finished) }
-    let expected = BodySlices(of: record).storedLength ?? record.bodyLength
-    if let expected, expected != Int64(bytes.count) {
-      throw CacheError(
-        .damaged, "\(expected) bytes were announced, \(bytes.count) came", key: record.key)
-    }
     var response = record.response
     response.trailers = trailers
-    let length = record.isComplete ? Int64(bytes.count) : record.bodyLength
+    let arrived = try arrived(Int64(bytes.count)).with(response: response)
+    return try store.commit(arrived, body: bytes, variantLimit: variantLimit)
+  }
+
+  func keep() async throws(CacheError) -> CacheRecord? {
+    try check()
+    guard record.isResumable, body.count > 0 else {
+      abandon()
+      return nil
+    }
+    let bytes = body.finish()
+    defer { end(.finished) }
+    let count = Int64(bytes.count)
+    guard count <= record.bodyLength ?? .max else { throw damaged(count) }
+    let ranges = StoredRanges.prefix(record.storedRanges ?? [0..<count], count: count)
     return try store.commit(
-      record.with(response: response, bodyLength: length), body: bytes,
+      record.holding(ranges, bodyLength: record.bodyLength), body: bytes,
       variantLimit: variantLimit)
+  }
+
+  // The record for what came: of a part, whatever came of it.
+  private func arrived(_ count: Int64) throws(CacheError) -> CacheRecord {
+    guard let ranges = record.storedRanges else {
+      guard record.bodyLength ?? count == count else { throw damaged(count) }
+      return record.storing(nil, bodyLength: count)
+    }
+    guard count > 0, count <= StoredRanges.count(ranges) else { throw damaged(count) }
+    return record.holding(
+      StoredRanges.prefix(ranges, count: count), bodyLength: record.bodyLength)
+  }
+
+  private func damaged(_ count: Int64) -> CacheError {
+    let expected = BodySlices(of: record).storedLength ?? record.bodyLength ?? 0
+    return CacheError(
+      .damaged, "\(expected) bytes were announced, \(count) came", key: record.key)
   }
 
   func abandon() { end(.finished) }

@@ -28,7 +28,7 @@ final class Promotion: Sendable {
     // What memory has a newer response for is passed over.
     let own = (group?.variants ?? []).filter(\.record.isMemoryOnly)
     let below = below.filter { variant in
-      !own.contains { $0.record.response.nominated == variant.record.response.nominated }
+      !own.contains { $0.record.replaces(variant.record) }
     }
     self.below = below
     self.generation = generation

@@ -1,4 +1,4 @@
-import HTTPCacheSemantics
+public import HTTPCacheSemantics
 
 extension TieredStore {
   /// Removes what matches, from both tiers.
@@ -65,6 +65,14 @@ extension TieredStore {
 
   /// The counters of the store below.
   public func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
+
+  /// Remembers it in the store below.
+  public func note(_ refusal: RefusalNote) { base.note(refusal) }
+
+  /// What the store below remembers.
+  public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
+    try base.refusals(of: key)
+  }
 
   /// Changes the capacity of memory here and the rest in the store below.
   public func setCapacity(memory bytes: Int64?, disk: Int64?) async throws(CacheError) {

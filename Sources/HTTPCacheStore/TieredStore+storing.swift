@@ -9,7 +9,7 @@ extension TieredStore {
     raiseGeneration(of: stored.key)
     if memory.group(stored.key)?.variants.contains(where: \.record.isMemoryOnly) ?? false {
       memory.change(stored.key) { group in
-        group.remove { $0.isMemoryOnly && $0.response.nominated == stored.response.nominated }
+        group.remove { $0.isMemoryOnly && stored.replaces($0) }
       }
     }
     if let bytes {

@@ -76,6 +76,8 @@ public final class TieredStore: CacheStore {
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
     if record.isMemoryOnly {
+      // What is only in memory needs no copy; a whole body makes what is below older, see TieredWriter.
+      if !record.isComplete { return try await memory.write(record, variantLimit: variantLimit) }
       return try TieredWriter(record, variantLimit: variantLimit, base: nil, tier: self)
     }
     let writer: any BodyWriter
@@ -91,6 +93,15 @@ public final class TieredStore: CacheStore {
       }
     }
     return try TieredWriter(record, variantLimit: variantLimit, base: writer, tier: self)
+  }
+
+  /// Begins to add to a part of a response, in the store below unless it is only in memory. Memory has
+  /// no copies of parts.
+  public func extend(
+    _ record: CacheRecord, at offset: Int64
+  ) async throws(CacheError) -> any BodyWriter {
+    if record.isMemoryOnly { return try await memory.extend(record, at: offset) }
+    return TieredExtension(try await base.extend(record, at: offset), tier: self)
   }
 
   /// Replaces the record of a stored response and keeps its body.
@@ -155,8 +166,7 @@ public final class TieredStore: CacheStore {
 
   private static func merge(own: [StoredVariant], below: [StoredVariant]) -> [StoredVariant] {
     if own.isEmpty { return below }
-    let nominated = own.map(\.record.response.nominated)
-    let all = own + below.filter { !nominated.contains($0.record.response.nominated) }
+    let all = own + below.filter { lower in !own.contains { $0.record.replaces(lower.record) } }
     return all.sorted { $0.record.response.responseTime > $1.record.response.responseTime }
   }
 }

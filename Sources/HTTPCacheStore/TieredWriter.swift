@@ -81,6 +81,22 @@ final class TieredWriter: BodyWriter {
       record, trailers: trailers, body: bytes, variantLimit: variantLimit)
   }
 
+  func keep() async throws(CacheError) -> CacheRecord? {
+    let base = try begin()
+    defer { end(CacheError(.closed, "the writer kept what came", key: record.key)) }
+    if let base {
+      guard let stored = try await base.keep() else { return nil }
+      tier.didCommit(stored, body: nil)
+      return stored
+    }
+    // What memory keeps since the store below failed is whole or nothing.
+    guard record.isMemoryOnly, record.isResumable,
+      let bytes = state.withLock({ $0.copy })?.finish(), !bytes.isEmpty
+    else { return nil }
+    let kept = record.holding([0..<Int64(bytes.count)], bodyLength: record.bodyLength)
+    return try tier.memory.commit(kept, body: bytes, variantLimit: variantLimit)
+  }
+
   func abandon() { end(CacheError(.closed, "the writer was abandoned", key: record.key)) }
 
   func reader() throws(CacheError) -> any BodyReader {

@@ -65,6 +65,14 @@ final class FaultyWriter: BodyWriter {
     return try await base.commit(trailers: trailers)
   }
 
+  func keep() async throws(CacheError) -> CacheRecord? {
+    do { try store.check(.keep) } catch {
+      base.abandon()
+      throw error
+    }
+    return try await base.keep()
+  }
+
   func abandon() { base.abandon() }
 
   func reader() throws(CacheError) -> any BodyReader {

@@ -84,6 +84,22 @@ public final class FaultyStore: CacheStore, GenerationSource {
       try await base.write(record, variantLimit: variantLimit), store: self)
   }
 
+  /// Begins to add to a part in the store below.
+  public func extend(
+    _ record: CacheRecord, at offset: Int64
+  ) async throws(CacheError) -> any BodyWriter {
+    try check(.extend)
+    return FaultyWriter(try await base.extend(record, at: offset), store: self)
+  }
+
+  /// Remembers it in the store below.
+  public func note(_ refusal: RefusalNote) { base.note(refusal) }
+
+  /// What the store below remembers.
+  public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
+    try base.refusals(of: key)
+  }
+
   /// Updates the store below.
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     try check(.update)

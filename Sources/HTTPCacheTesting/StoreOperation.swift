@@ -4,10 +4,14 @@ public enum StoreOperation: String, Sendable, Hashable, CaseIterable {
   case read
   /// `CacheStore.write`.
   case write
+  /// `CacheStore.extend`.
+  case extend
   /// `BodyWriter.append`.
   case append
   /// `BodyWriter.commit`; the writer below is abandoned.
   case commit
+  /// `BodyWriter.keep`; the writer below is abandoned.
+  case keep
   /// `BodyWriter.reader`.
   case reader
   /// `CacheStore.update`.

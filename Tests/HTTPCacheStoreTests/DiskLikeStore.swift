@@ -45,6 +45,17 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
     return isReplacing ? ReplacingWriter(writer) { [self] in change() } : writer
   }
 
+  func extend(
+    _ record: CacheRecord, at offset: Int64
+  ) async throws(CacheError) -> any BodyWriter {
+    ReplacingWriter(try await store.extend(record, at: offset)) { [self] in change() }
+  }
+
+  func note(_ refusal: RefusalNote) { store.note(refusal) }
+  func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
+    try store.refusals(of: key)
+  }
+
   func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     defer { change() }
     return try await store.update(record)

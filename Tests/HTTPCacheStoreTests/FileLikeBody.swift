@@ -45,6 +45,11 @@ final class ReplacingWriter: BodyWriter {
     return try await base.commit(trailers: trailers)
   }
 
+  func keep() async throws(CacheError) -> CacheRecord? {
+    defer { onCommit() }
+    return try await base.keep()
+  }
+
   func abandon() { base.abandon() }
   func reader() throws(CacheError) -> any BodyReader { try base.reader() }
 }

@@ -21,6 +21,17 @@ final class PlainStore: CacheStore, TierBase {
     try await base.write(record, variantLimit: variantLimit)
   }
 
+  func extend(
+    _ record: CacheRecord, at offset: Int64
+  ) async throws(CacheError) -> any BodyWriter {
+    try await base.extend(record, at: offset)
+  }
+
+  func note(_ refusal: RefusalNote) { base.note(refusal) }
+  func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
+    try base.refusals(of: key)
+  }
+
   func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     try await base.update(record)
   }

@@ -8,6 +8,7 @@ final class BrokenStore: CacheStore {
     case none, losesLastByte, commitsWhatIsAbandoned, ignoresPartition, ignoresVary
     case losesTrailers, ignoresInvalidation, updatesNothing, removesTooMuch, shortListing
     case wrongUsage, keepsCapacity, noCounters, acceptsAnyLength
+    case keepsWhatIsNotResumable, keepsNothing, extendsFromTheStart, forgetsRefusals
 
     /// A part of the name of a check that has to find it.
     var expected: String {
@@ -26,6 +27,10 @@ final class BrokenStore: CacheStore {
       case .keepsCapacity: "smaller capacity"
       case .noCounters: "Counters"
       case .acceptsAnyLength: "as long as announced"
+      case .keepsWhatIsNotResumable: "not resumable"
+      case .keepsNothing: "breaks off"
+      case .extendsFromTheStart: "is added to a part"
+      case .forgetsRefusals: "was not stored is remembered"
       }
     }
   }
@@ -57,10 +62,23 @@ final class BrokenStore: CacheStore {
     let bentRecord = CacheRecord(
       key: bent(record.key), response: response,
       bodyLength: fault == .acceptsAnyLength || fault == .losesLastByte ? nil : record.bodyLength,
-      groups: record.groups, userInfo: record.userInfo, isSeed: record.isSeed,
-      isPinned: record.isPinned)
+      storedRanges: record.storedRanges, groups: record.groups, userInfo: record.userInfo,
+      isSeed: record.isSeed, isPinned: record.isPinned,
+      isResumable: record.isResumable || fault == .keepsWhatIsNotResumable)
     return BrokenWriter(
       try await base.write(bentRecord, variantLimit: variantLimit), fault: fault)
+  }
+
+  func extend(
+    _ record: CacheRecord, at offset: Int64
+  ) async throws(CacheError) -> any BodyWriter {
+    BrokenWriter(
+      try await base.extend(record, at: fault == .extendsFromTheStart ? 0 : offset), fault: fault)
+  }
+
+  func note(_ refusal: RefusalNote) { if fault != .forgetsRefusals { base.note(refusal) } }
+  func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
+    try base.refusals(of: key)
   }
 
   func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
@@ -120,6 +138,11 @@ final class BrokenWriter: BodyWriter {
 
   func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord {
     try await base.commit(trailers: fault == .losesTrailers ? [:] : trailers)
+  }
+
+  func keep() async throws(CacheError) -> CacheRecord? {
+    if fault == .keepsNothing { return nil }
+    return try await base.keep()
   }
 
   func abandon() { if fault != .commitsWhatIsAbandoned { base.abandon() } }

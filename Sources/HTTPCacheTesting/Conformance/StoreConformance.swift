@@ -17,7 +17,7 @@ public struct StoreConformance: Sendable {
   /// All checks.
   public static let checks: [StoreCheck] =
     bodyChecks + writerChecks + recordChecks + variantChecks + selectionChecks + limitChecks
-    + concurrencyChecks
+    + concurrencyChecks + partialChecks + extensionChecks + refusalChecks
 
   /// Runs one check.
   ///

@@ -7,6 +7,11 @@ final class NoStore: CacheStore {
   func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter {
     throw CacheError(.unavailable, "nothing is kept")
   }
+  func extend(_ record: CacheRecord, at offset: Int64) async throws(CacheError) -> any BodyWriter {
+    throw CacheError(.unavailable, "nothing is kept")
+  }
+  func note(_ refusal: RefusalNote) {}
+  func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] { [] }
   func update(_ record: CacheRecord) async throws(CacheError) -> Bool { false }
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int { 0 }
   func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? { 0 }

@@ -1,0 +1,145 @@
+import HTTPCacheStore
+import Synchronization
+
+/// The file that a writer writes into: made when the first bytes go there, and given its final name
+/// before its first row.
+final class BodyFile: Sendable {
+  /// What becomes of the file when its writer ends.
+  enum Outcome {
+    /// A row has it.
+    case stored
+    /// It goes; so does its row, if it got one meanwhile.
+    case discarded
+  }
+
+  private struct State {
+    var name: BodyName?
+    var file: OpenFile?
+    var lock: BodyLock?
+    var isPublished = false
+    var hasEnded = false
+  }
+
+  private let store: DiskStore
+  private let parts: StoreParts
+  private let state: Mutex<State>
+
+  /// A file that is yet to be made.
+  init(store: DiskStore, parts: StoreParts) {
+    self.store = store
+    self.parts = parts
+    state = Mutex(State())
+  }
+
+  /// The file of a partial body that is stored.
+  init(
+    store: DiskStore, parts: StoreParts, name: BodyName, file: OpenFile, lock: BodyLock
+  ) {
+    self.store = store
+    self.parts = parts
+    state = Mutex(State(name: name, file: file, lock: lock, isPublished: true))
+  }
+
+  /// Its name; nil before it was made.
+  var name: BodyName? { state.withLock { $0.name } }
+
+  /// The open file, which is made first if need be; on a thread of the store's own.
+  ///
+  /// - Throws: `CacheError.closed` if its writer has ended; `CacheError.io`, `CacheError.noSpace`.
+  func open() throws(CacheError) -> OpenFile {
+    if let file = state.withLock({ $0.file }) { return file }
+    let name = try parts.startBody()
+    let file: OpenFile
+    do throws(CacheError) {
+      file = try parts.directory.createBody(name)
+    } catch {
+      parts.finished(name)
+      throw error
+    }
+    let isWanted = state.withLock { state in
+      guard !state.hasEnded else { return false }
+      state.name = name
+      state.file = file
+      return true
+    }
+    guard isWanted else {
+      parts.directory.removeBody(name, isTemporary: true)
+      parts.finished(name)
+      throw CacheError(.closed, "the writer gave up")
+    }
+    return file
+  }
+
+  /// Gives it its final name, if it has not got it, so that it can get a row.
+  ///
+  /// - Parameter isLocked: whether more will be written.
+  func publish(isLocked: Bool) throws(CacheError) -> BodyName {
+    let (name, file, isPublished) = state.withLock { ($0.name, $0.file, $0.isPublished) }
+    guard let name, let file else { throw CacheError(.io, "no file was made") }
+    let durably = store.durability == .durable
+    if durably { try file.sync() }
+    if !isPublished {
+      try parts.directory.publishBody(name, durably: durably)
+      let hasEnded = state.withLock { state in
+        state.isPublished = true
+        return state.hasEnded
+      }
+      guard !hasEnded else {
+        parts.directory.removeBody(name)
+        throw CacheError(.closed, "the writer gave up")
+      }
+    }
+    guard isLocked, state.withLock({ $0.lock == nil }) else { return name }
+    guard let lock = BodyLock(name, in: parts.directory) else {
+      throw CacheError(.io, "a new body cannot be locked")
+    }
+    state.withLock { $0.lock = lock }
+    return name
+  }
+
+  /// Says that nothing more is written.
+  ///
+  /// - Parameter row: the row it got on the way.
+  func end(_ outcome: Outcome, row: Int64? = nil) {
+    // Whoever takes the row away from here on finds the file unlocked, and deletes it; whoever did so
+    // before left that to us.
+    let ended: (name: BodyName?, wasLocked: Bool, isPublished: Bool)? = state.withLock { state in
+      guard !state.hasEnded else { return nil }
+      state.hasEnded = true
+      let wasLocked = state.lock != nil
+      state.lock = nil
+      return (state.name, wasLocked, state.isPublished)
+    }
+    guard let ended, let name = ended.name else { return }
+    let (store, parts) = (store, parts)
+    switch outcome {
+    case .stored where !ended.wasLocked: parts.finished(name)
+    case .stored:
+      store.indexQueue.submit {
+        parts.removeIfOrphaned(name)
+        parts.finished(name)
+      }
+    case .discarded where !ended.isPublished:
+      store.fileQueue.submit {
+        parts.directory.removeBody(name, isTemporary: true)
+        parts.finished(name)
+      }
+    case .discarded:
+      store.indexQueue.submit {
+        if let row { store.removePartial(row, file: name, in: parts) }
+        parts.removeIfOrphaned(name)
+        parts.finished(name)
+      }
+    }
+  }
+}
+
+extension StoreParts {
+  /// Deletes a body's file if no row has it; on the index's thread.
+  func removeIfOrphaned(_ name: BodyName) {
+    let row = try? index.read { (connection) throws(CacheError) -> Bool in
+      try connection.number("SELECT id FROM entry WHERE file = ?", [.text(name.path)]) != nil
+    }
+    if row == false { directory.removeBody(name) }
+  }
+}

@@ -1,0 +1,87 @@
+import HTTPCacheSemantics
+public import HTTPCacheStore
+
+extension DiskStore {
+  /// Replaces the record of a stored response and keeps its body.
+  ///
+  /// - Returns: whether the response was still there.
+  /// - Throws: `CacheError`.
+  @discardableResult
+  public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
+    try await onIndex { [self] (parts) throws(CacheError) in
+      let removals = try parts.index.write { (connection) throws(CacheError) in
+        try Self.update(record, connection)
+      }
+      guard let removals else { return false }
+      after(removals, in: parts)
+      parts.generations?.bump([record.key.hash])
+      return true
+    }
+  }
+
+  /// Returns nil if the response is not stored any more.
+  private static func update(
+    _ record: CacheRecord, _ connection: SQLiteConnection
+  ) throws(CacheError) -> Removals? {
+    let id = Int64(bitPattern: record.sequence)
+    let clause = SelectionClause(.key(record.key))
+    let found = try EntryRow.find(
+      "id = ? AND \(clause.sql)", [.integer(id)] + clause.values, connection
+    ).first
+    guard let found else { return nil }
+    var kept = record.storing(nil, bodyLength: found.length)
+    if found.isPartial {
+      // More may have come since the caller read it.
+      let stored = try Self.record(of: id, connection)
+      kept = record.storing(stored.storedRanges, bodyLength: stored.bodyLength)
+    }
+    var state = try IndexState(connection)
+    let removals = try rewrite(
+      found, kept, length: found.length, cost: found.cost, &state, connection)
+    state.subtract(removals)
+    try state.save(connection)
+    return removals
+  }
+
+  /// Gives a row another record.
+  ///
+  /// - Returns: the row that it takes the place of; the state's sums are the caller's business.
+  static func rewrite(
+    _ found: EntryRow, _ record: CacheRecord, length: Int64, cost: Int64, _ state: inout IndexState,
+    _ connection: SQLiteConnection
+  ) throws(CacheError) -> Removals {
+    let id = found.id
+    let encoded = try RecordCodec.encode(record)
+    let variant = RecordCodec.variantHash(of: record)
+    // A freshened response may have become the same variant as another one.
+    var removals = Removals()
+    let same = try EntryRow.find(
+      "hash = ? AND variant = ? AND partial = ? AND id <> ?",
+      [
+        .hash(record.key.hash), .hash(variant), .integer(found.isPartial ? 1 : 0), .integer(id),
+      ], connection)
+    for row in same {
+      try row.delete(connection)
+      removals.add(row)
+    }
+    let groups = Array(Set(record.groups))
+    try connection.run(
+      """
+      UPDATE entry SET record = ?, variant = ?, mark = ?, invalid = ?, stored = ?, pinned = ?,
+      groups = ?, size = ?, length = ?, cost = ? WHERE id = ?
+      """,
+      [
+        .blob(encoded), .hash(variant), .integer(state.nextSequence()),
+        .integer(record.response.isInvalidated ? 1 : 0),
+        .integer(record.response.responseTime.seconds), .integer(record.isPinned ? 1 : 0),
+        .integer(Int64(groups.count)),
+        .integer(NewEntry.size(encoded: encoded.count, length: length, cost: cost)),
+        .integer(length), .integer(cost), .integer(id),
+      ])
+    if found.groups > 0 || !groups.isEmpty {
+      try connection.run("DELETE FROM membership WHERE entry = ?", [.integer(id)])
+      try NewEntry.insertGroups(groups, origin: record.key.origin, id: id, connection)
+    }
+    return removals
+  }
+}

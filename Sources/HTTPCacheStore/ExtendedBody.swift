@@ -1,0 +1,102 @@
+import HTTPCacheSemantics
+
+/// A part of a body in memory, and what is being added to it. What was stored before wins over what
+/// comes again.
+final class ExtendedBody: Sendable {
+  private let base: MemoryBody
+  private let growing = GrowingBody(announced: nil)
+  /// Where the appended bytes begin.
+  private let offset: Int64
+  /// The length of the whole body; nil while it is unknown.
+  let length: Int64?
+
+  init(_ base: MemoryBody, at offset: Int64, length: Int64?) {
+    self.base = base
+    self.offset = offset
+    self.length = length
+  }
+
+  /// How many bytes were appended.
+  var appended: Int64 { growing.count }
+
+  /// Where the next appended byte goes.
+  var end: Int64 { offset.saturatingAdd(growing.count) }
+
+  /// What is there.
+  var ranges: [Range<Int64>] { StoredRanges.union(base.availableRanges + [offset..<end]) }
+
+  /// How many bytes there are after `count` further ones.
+  func stored(after count: Int64) -> Int64 {
+    StoredRanges.count(
+      StoredRanges.union(base.availableRanges + [offset..<end.saturatingAdd(count)]))
+  }
+
+  func append(_ bytes: BodyBytes) { growing.append(bytes) }
+
+  /// Nothing will follow.
+  func finish() { _ = growing.finish() }
+
+  /// The bytes from the beginning of `range` on, as far as they are there without a gap.
+  func read(_ range: Range<Int64>) -> BodyBytes {
+    var pieces: [BodyBytes] = []
+    var position = range.lowerBound
+    while position < range.upperBound {
+      let piece = piece(position..<range.upperBound)
+      guard !piece.isEmpty else { break }
+      pieces.append(piece)
+      position += Int64(piece.count)
+    }
+    return Self.joined(pieces)
+  }
+
+  /// The bytes at some ranges that are there, one after the other.
+  func joined(_ ranges: [Range<Int64>]) -> BodyBytes { Self.joined(ranges.map { read($0) }) }
+
+  // What one of the two has; what was appended only up to where the part begins again.
+  private func piece(_ range: Range<Int64>) -> BodyBytes {
+    let stored = base.bytes(range)
+    guard stored.isEmpty, range.lowerBound >= offset, range.lowerBound < end else { return stored }
+    let next = base.availableRanges.first { $0.lowerBound > range.lowerBound }?.lowerBound
+    let upper = min(range.upperBound, next ?? .max, end)
+    return growing.read(Int(range.lowerBound - offset)..<Int(upper - offset)) ?? BodyBytes()
+  }
+
+  private static func joined(_ pieces: [BodyBytes]) -> BodyBytes {
+    if let first = pieces.first, pieces.count == 1 { return first }
+    let count = pieces.reduce(0) { $0 + $1.count }
+    return BodyBytes(unsafeUninitializedCapacity: count) { buffer in
+      var start = 0
+      for piece in pieces {
+        piece.withUnsafeBytes { source in
+          UnsafeMutableRawBufferPointer(rebasing: buffer[start...]).copyMemory(from: source)
+        }
+        start += piece.count
+      }
+      return count
+    }
+  }
+}
+
+/// Reads a body in memory while it is added to.
+final class ExtendedReader: BodyReader {
+  private let body: ExtendedBody
+
+  init(_ body: ExtendedBody) { self.body = body }
+
+  var length: Int64? { body.length }
+
+  var availableRanges: [Range<Int64>] { body.ranges }
+
+  var bytesInMemory: BodyBytes? { nil }
+
+  var fileRegion: FileRegion? { nil }
+
+  func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes { body.read(range) }
+
+  func clone(to path: String) async throws(CacheError) {
+    guard let length = body.length, body.ranges == [0..<length] else {
+      throw CacheError(.unavailable, "the body is not complete, so it cannot be cloned")
+    }
+    try await NewFile.make(body.read(0..<length), at: path)
+  }
+}

@@ -1,0 +1,123 @@
+import HTTPCacheSemantics
+import HTTPTypes
+import Synchronization
+
+/// Collects a further part of a body of which a part is in memory.
+final class MemoryExtension: BodyWriter {
+  private struct State {
+    // Why it takes no more.
+    var end: CacheError?
+    var counted: Int64 = 0
+  }
+
+  private let record: CacheRecord
+  private let store: MemoryStore
+  private let body: ExtendedBody
+  private let state = Mutex(State())
+
+  /// - Throws: `CacheError.unavailable`, `CacheError.tooLarge`, `CacheError.damaged` if the length is
+  ///   another one than that of the part.
+  init(_ record: CacheRecord, at offset: Int64, store: MemoryStore) throws(CacheError) {
+    guard store.beginExtension(of: record.sequence) else {
+      throw CacheError(.unavailable, "somebody else is adding to it", key: record.key)
+    }
+    do throws(CacheError) {
+      let (base, length) = try Self.part(of: record, in: store)
+      if StoredRanges.isFull(base.availableRanges, at: offset) {
+        throw CacheError(.tooLarge, "too many parts of the body are stored", key: record.key)
+      }
+      body = ExtendedBody(base, at: max(0, offset), length: length)
+      self.record = record.storing(base.availableRanges, bodyLength: length)
+    } catch {
+      store.endExtension(of: record.sequence)
+      throw error
+    }
+    self.store = store
+  }
+
+  private static func part(
+    of record: CacheRecord, in store: MemoryStore
+  ) throws(CacheError) -> (MemoryBody, Int64?) {
+    guard let found = store.group(record.key)?.partial(record.sequence),
+      let base = found.body as? MemoryBody
+    else { throw CacheError(.unavailable, "no part of it is stored", key: record.key) }
+    let stored = found.record.bodyLength
+    if let stored, let announced = record.bodyLength, stored != announced {
+      throw CacheError(
+        .damaged, "\(announced) bytes were announced, of \(stored)", key: record.key)
+    }
+    return (base, stored ?? record.bodyLength)
+  }
+
+  deinit { abandon() }
+
+  var bytesWritten: Int64 { body.appended }
+
+  func append(_ bytes: BodyBytes) async throws(CacheError) {
+    try check()
+    let count = Int64(bytes.count)
+    guard body.end.saturatingAdd(count) <= record.bodyLength ?? .max else {
+      throw fail(CacheError(.damaged, "more bytes came than the body has", key: record.key))
+    }
+    guard body.stored(after: count) <= store.largestEntry else {
+      throw fail(
+        CacheError(.tooLarge, "more than \(store.largestEntry) bytes", key: record.key))
+    }
+    let isOpen = state.withLock { state in
+      guard state.end == nil else { return false }
+      state.counted += count
+      return true
+    }
+    guard isOpen else { return try check() }
+    store.addInFlight(count)
+    body.append(bytes)
+  }
+
+  func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord {
+    var response = record.response
+    response.trailers = trailers
+    return try finish(record.with(response: response))
+  }
+
+  func keep() async throws(CacheError) -> CacheRecord? {
+    try check()
+    guard body.appended > 0 else {
+      abandon()
+      return nil
+    }
+    return try finish(record)
+  }
+
+  func abandon() {
+    _ = fail(CacheError(.closed, "the writer was committed or abandoned", key: record.key))
+  }
+
+  func reader() throws(CacheError) -> any BodyReader { ExtendedReader(body) }
+
+  private func finish(_ record: CacheRecord) throws(CacheError) -> CacheRecord {
+    try check()
+    defer { abandon() }
+    let ranges = body.ranges
+    let stored = try store.commit(
+      record.holding(ranges, bodyLength: record.bodyLength), body: body.joined(ranges),
+      extending: record.sequence)
+    body.finish()
+    return stored
+  }
+
+  private func check() throws(CacheError) {
+    if let end = state.withLock({ $0.end }) { throw end }
+  }
+
+  private func fail(_ error: CacheError) -> CacheError {
+    let counted: Int64? = state.withLock { state in
+      guard state.end == nil else { return nil }
+      state.end = error
+      return state.counted
+    }
+    guard let counted else { return error }
+    store.addInFlight(-counted)
+    store.endExtension(of: record.sequence)
+    return error
+  }
+}

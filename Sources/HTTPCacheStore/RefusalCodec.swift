@@ -1,0 +1,56 @@
+package import HTTPCacheSemantics
+
+/// The binary form of the steps of a `RefusalNote`, in the encoding of `RecordCodec`: their number, then
+/// question, answer and section of each. What is too long is cut.
+package enum RefusalCodec {
+  /// The most steps, and the longest text of one in bytes, that are written or read.
+  package static let mostSteps = 32
+  package static let longestText = 1_024
+
+  /// Encodes the steps of an explanation.
+  package static func encode(_ explanation: CacheExplanation) -> [UInt8] {
+    var writer = BinaryWriter()
+    let steps = explanation.steps.prefix(mostSteps)
+    writer.count(steps.count)
+    for step in steps {
+      writer.text(cut(step.question))
+      writer.text(cut(step.answer))
+      writer.text(cut(step.section))
+    }
+    return writer.output
+  }
+
+  /// Decodes steps.
+  ///
+  /// - Parameter bytes: anything.
+  /// - Throws: `CacheError.damaged` for what is not the whole of some steps.
+  package static func decode(
+    _ bytes: UnsafeRawBufferPointer
+  ) throws(CacheError) -> CacheExplanation {
+    var reader = BinaryReader(bytes)
+    let count = try reader.count(ofSize: 3)
+    guard count <= mostSteps else { throw BinaryReader.damaged("\(count) steps") }
+    var explanation = CacheExplanation()
+    for _ in 0..<count {
+      let question = try text(&reader)
+      let answer = try text(&reader)
+      explanation.steps.append(
+        CacheExplanation.Step(question, answer, section: try text(&reader)))
+    }
+    guard reader.remaining == 0 else { throw BinaryReader.damaged("bytes after its end") }
+    return explanation
+  }
+
+  private static func text(_ reader: inout BinaryReader) throws(CacheError) -> String {
+    let text = try reader.text()
+    guard text.utf8.count <= longestText else { throw BinaryReader.damaged("text too long") }
+    return text
+  }
+
+  private static func cut(_ text: String) -> String {
+    guard text.utf8.count > longestText else { return text }
+    var end = text.utf8.index(text.startIndex, offsetBy: longestText)
+    while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+    return String(text[..<end])
+  }
+}

@@ -1,0 +1,58 @@
+import HTTPCacheSemantics
+
+/// Arithmetic with the ranges of a body that are stored: ascending, apart, none of them empty.
+package enum StoredRanges {
+  /// The most ranges of one response; a further one is refused.
+  package static let most = 64
+
+  /// The union of any ranges.
+  package static func union(_ ranges: [Range<Int64>]) -> [Range<Int64>] {
+    var merged: [Range<Int64>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
+      if let last = merged.last, range.lowerBound <= last.upperBound {
+        merged[merged.count - 1] =
+          last.lowerBound..<max(last.upperBound, range.upperBound)
+      } else {
+        merged.append(range)
+      }
+    }
+    return merged
+  }
+
+  /// How many bytes they have.
+  package static func count(_ ranges: [Range<Int64>]) -> Int64 {
+    ranges.reduce(0) { $0.saturatingAdd($1.upperBound - $1.lowerBound) }
+  }
+
+  /// What is there of `ranges`, which follow one another, when `count` bytes came.
+  package static func prefix(_ ranges: [Range<Int64>], count: Int64) -> [Range<Int64>] {
+    var rest = count
+    return ranges.compactMap { range in
+      let length = min(rest, range.upperBound - range.lowerBound)
+      rest -= length
+      return length > 0 ? range.lowerBound..<range.lowerBound + length : nil
+    }
+  }
+
+  /// Whether one more part, from `offset` on, would make too many ranges of them.
+  package static func isFull(_ ranges: [Range<Int64>], at offset: Int64) -> Bool {
+    ranges.count >= most
+      && !ranges.contains { $0.contains(offset) || $0.upperBound == offset }
+  }
+}
+
+extension CacheRecord {
+  /// Whether it takes the place of another record of its key: both have the same nominated fields, and
+  /// it is no part of a response of which the other is the whole.
+  package func replaces(_ other: CacheRecord) -> Bool {
+    response.nominated == other.response.nominated && (isComplete || !other.isComplete)
+  }
+
+  /// The same record for what is stored of the body: complete if that is all of it.
+  ///
+  /// - Parameter ranges: ascending and apart.
+  package func holding(_ ranges: [Range<Int64>], bodyLength: Int64?) -> CacheRecord {
+    if let bodyLength, ranges == [0..<bodyLength] { return storing(nil, bodyLength: bodyLength) }
+    return storing(ranges, bodyLength: bodyLength)
+  }
+}
