@@ -37,10 +37,11 @@ extension ExchangeRunner {
       return nil
     }
     cache.running.add(transfer, for: exchange.key.target)
-    held?.share(cache, SharedTransfer(response: combination.stored, transfer: transfer))
+    held?.share(cache, SharedTransfer(response: combination.stored, transfer: transfer, range: range))
     transfer.start()
     return cache.deliver(
-      head(combination, response), body, .store, forward, exchange)
+      head(combination, response), body, .store, forward, exchange,
+      status: response.head.status.code)
   }
 
   private func head(

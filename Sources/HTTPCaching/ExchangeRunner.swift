@@ -83,7 +83,7 @@ struct ExchangeRunner: Sendable {
     switch news {
     case .share(let shared):
       let now = clock.now
-      if exchange.mayShare(shared.response, now: now), let body = shared.transfer.makeBody() {
+      if exchange.mayShare(shared.response, now: now), let body = shared.makeBody() {
         return cache.deliverShared(shared.response, body, forward, exchange, now: now)
       }
       return try await ask(forward, &exchange, variants, flight: nil)

@@ -73,15 +73,18 @@ extension HTTPCache {
   }
 
   /// The origin's response, being stored.
+  ///
+  /// - Parameter status: the origin's, where `head` has another one.
   func deliver(
     _ head: HTTPResponse, _ body: MessageBody, _ storage: StorageDecision,
-    _ forward: Exchange.Forward, _ exchange: Exchange
+    _ forward: Exchange.Forward, _ exchange: Exchange, status: Int? = nil
   ) -> CacheResponse {
     store.count(CacheCounts(misses: 1))
     var head = head
     return finished(
       &head, body,
-      .forwarded(forward.reason, status: head.status.code, storage: storage, collapsed: false),
+      .forwarded(
+        forward.reason, status: status ?? head.status.code, storage: storage, collapsed: false),
       exchange)
   }
 
