@@ -38,6 +38,13 @@ public struct CacheKey: Sendable, Hashable {
     hash = Self.hash(of: target, seed: seed)
   }
 
+  /// The same key with a digest of content and metadata.
+  public func with(contentDigest: [UInt8]) -> CacheKey {
+    CacheKey(
+      mode: mode, partition: partition, methodClass: methodClass, target: target,
+      contentDigest: contentDigest)
+  }
+
   /// Compares the hash first.
   public static func == (lhs: CacheKey, rhs: CacheKey) -> Bool {
     lhs.hash == rhs.hash && lhs.target == rhs.target && lhs.mode == rhs.mode

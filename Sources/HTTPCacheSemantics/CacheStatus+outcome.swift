@@ -30,7 +30,7 @@ extension CacheStatus {
     case .validation(let reason): forward(reason)
     case .miss(.absent): .uriMiss
     case .miss(.variantMismatch): .varyMiss
-    case .miss(.method): .method
+    case .miss(.method), .miss(.content): .method
     case .miss(.policy(.bypass)): .bypass
     case .miss(.policy), .miss(.precondition): .request
     case .miss(.partial): .partial

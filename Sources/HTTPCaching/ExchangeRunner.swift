@@ -116,7 +116,7 @@ struct ExchangeRunner: Sendable {
       do throws(UpstreamError) {
         response = try await upstream.send(
           UpstreamRequest(
-            head: forward.request, body: body, timeout: options.timeout,
+            head: forward.request, body: exchange.content?.makeBody() ?? body, timeout: options.timeout,
             priority: options.priority, context: options.context, onInterim: options.onInterim))
       } catch {
         cache.observe(.upstreamFailed(target: exchange.key.target, error))
@@ -129,7 +129,7 @@ struct ExchangeRunner: Sendable {
       {
       case .forwardAgain(let again):
         response.body.source.cancel()
-        guard body == nil else {
+        guard exchange.isRepeatable else {
           flight.release()
           throw UpstreamError(.protocol, "the origin answered 304 to what is not stored")
         }

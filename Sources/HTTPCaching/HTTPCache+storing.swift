@@ -110,9 +110,9 @@ extension HTTPCache {
     var options = options
     options.onInterim = nil
     let background = Exchange(
-      request: exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key, policy: .revalidate,
-      rules: exchange.rules, hasBody: false, acceptsDecoded: exchange.acceptsDecoded,
-      digest: exchange.digest)
+      request: exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key,
+      policy: .revalidate, rules: exchange.rules, hasBody: exchange.content?.hasBody ?? false,
+      acceptsDecoded: exchange.acceptsDecoded, digest: exchange.digest, content: exchange.content)
     let runner = ExchangeRunner(
       cache: self, options: options, upstream: upstream, body: nil, isBackground: true)
     Task(priority: .utility) { [self] in
