@@ -50,8 +50,8 @@ extension StorageRefusal {
     case .varySecret: "RFC 9111 §7.3"
     case .partialContent, .incomplete: "RFC 9111 §3.3"
     case .content(let obstacle): obstacle.section
-    case .clearsSite: "Clear Site Data §3.1"
-    case .digestMismatch: "RFC 9530 §1.3"
+    case .clearsSite: "W3C Clear Site Data"
+    case .digestMismatch: "RFC 9530 §1.2"
     case .policy, .tooLarge, .hook, .storeFailed: ""
     }
   }

@@ -32,7 +32,7 @@ public enum StorageRefusal: Reason, Hashable {
   case partialContent
   /// The content of a QUERY cannot be part of a key (RFC 10008 §2.7).
   case content(ContentObstacle)
-  /// The response tells to clear the cache (Clear Site Data).
+  /// The response tells to clear the cache (W3C Clear Site Data).
   case clearsSite
   /// The content or the representation is not what its digest says (RFC 9530 §2, §3).
   case digestMismatch(algorithm: String)

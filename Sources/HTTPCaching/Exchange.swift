@@ -97,6 +97,14 @@ struct Exchange: Sendable {
     return missed(.storeFailed)
   }
 
+  /// What was stored is gone: the origin told to clear it.
+  mutating func siteCleared() {
+    candidates = []
+    parts = []
+    selected = nil
+    matched = nil
+  }
+
   /// The head of the origin's final response arrived.
   mutating func received(
     _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, isDecoded: Bool
@@ -323,6 +331,9 @@ struct Exchange: Sendable {
     switch request.method {
     case .get, .post, .query: break
     default: return .doNotStore(.method(request.method))
+    }
+    if ClearSiteData.clearsCache(response, target: key.target, rules: rules) {
+      return .doNotStore(.clearsSite)
     }
     if let obstacle = content?.obstacle { return .doNotStore(.content(obstacle)) }
     if case .doNotStore(let refusal) = Storability.decide(

@@ -123,12 +123,21 @@ struct ExchangeRunner: Sendable {
         flight.failed(error)
         return try fail(error, exchange, variants)
       }
+      let clearsSite = ClearSiteData.clearsCache(
+        response.head, target: exchange.key.target, rules: rules)
+      // What a 304 confirms has to be opened before it is removed.
+      let isConfirming = response.head.status.code == 304 && !forward.validating.isEmpty
+      if clearsSite, !isConfirming {
+        await cache.clearSite(of: exchange.key)
+        exchange.siteCleared()
+      }
       switch exchange.received(
         response.head, requestTime: requestTime, responseTime: clock.now,
         isDecoded: response.isContentDecoded)
       {
       case .forwardAgain(let again):
         response.body.source.cancel()
+        if clearsSite { await cache.clearSite(of: exchange.key) }
         guard exchange.isRepeatable else {
           flight.release()
           throw UpstreamError(.protocol, "the origin answered 304 to what is not stored")
@@ -143,7 +152,9 @@ struct ExchangeRunner: Sendable {
         flight.release()
         return cache.pass(response, .doNotStore(.storeFailed), forward, exchange)
       case .freshen(let indices, let answer):
-        if let fresh = await freshened(indices, answer, exchange, variants) {
+        let fresh = await freshened(indices, answer, exchange, variants)
+        if clearsSite { await cache.clearSite(of: exchange.key) }
+        if let fresh {
           flight.lookAgain()
           return fresh
         }
@@ -234,6 +245,7 @@ struct ExchangeRunner: Sendable {
       body: response.body,
       extent: part.map { TransferExtent($0.range, length: length) } ?? TransferExtent(length: length),
       writer: writer,
+      verifier: DigestVerifier(response, isPart: part != nil || response.head.status.hasNoContent),
       onCommit: { [cache] record, isInvalidated in
         await cache.committed(
           record, askedFor: part?.range, of: exchange.request, isInvalidated: isInvalidated,
@@ -247,6 +259,6 @@ struct ExchangeRunner: Sendable {
     held?.share(cache, SharedTransfer(response: stored, transfer: transfer))
     transfer.start()
     if length == 0 { await transfer.ended() }
-    return cache.deliver(response.head, body, .store, forward, exchange)
+    return cache.deliver(response.head, body, .store, forward, exchange, stored: stored)
   }
 }

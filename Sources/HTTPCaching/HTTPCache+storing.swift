@@ -19,6 +19,7 @@ extension HTTPCache {
       observe(.notStored(target: key.target, refusal(of: error)))
     case .kept(let record):
       observe(.kept(key, bytes: record.storedRanges?.reduce(0) { $0 + Int64($1.count) } ?? received))
+    case .refused(let refusal): observe(.notStored(target: key.target, refusal))
     case .failed, .leftAlone:
       observe(.notStored(target: key.target, .incomplete))
     }
@@ -94,6 +95,29 @@ extension HTTPCache {
       } catch {
         observe(.storeFailed(operation: "invalidate", error))
       }
+    }
+  }
+
+  /// Removes what is stored of the origin of a key in its partition (W3C Clear Site Data). What is on
+  /// its way from that origin is validated before any use.
+  func clearSite(of key: CacheKey) async {
+    guard let origin = TargetURI.origin(of: key.target) else { return }
+    let prefix = origin + "/"
+    running.invalidate(prefix: prefix)
+    coalescing.forget { $0.partition == key.partition && $0.target.utf8.starts(with: prefix.utf8) }
+    do throws(CacheError) {
+      var cursor: EntryCursor?
+      repeat {
+        let page = try await store.entries(.prefix(prefix), after: cursor, limit: 256)
+        for other in Set(page.entries.map(\.record.key))
+        where other.partition == key.partition && other.mode == key.mode {
+          try await store.remove(.key(other))
+        }
+        cursor = page.next
+      } while cursor != nil
+      observe(.siteCleared(origin: origin, partition: key.partition))
+    } catch {
+      observe(.storeFailed(operation: "clear", error))
     }
   }
 
