@@ -3,7 +3,7 @@ extension CacheStatus {
   /// QUERY, after it a digest of its content. The partition is left out: it may name an account.
   public static func key(_ key: CacheKey) -> String {
     switch key.methodClass {
-    case .get: key.target
+    case .get, .searchRule: key.target
     case .query: "QUERY " + key.target + " " + key.contentDigest.map(hex).joined()
     }
   }

@@ -8,6 +8,7 @@ enum FieldNames {
   static let contentMD5 = name("Content-MD5")
   static let http2Settings = name("HTTP2-Settings")
   static let keepAlive = name("Keep-Alive")
+  static let noVarySearch = name("No-Vary-Search")
   static let pragma = name("Pragma")
   static let proxyConnection = name("Proxy-Connection")
   static let reprDigest = name("Repr-Digest")

@@ -234,28 +234,33 @@ struct ExchangeRunner: Sendable {
   ) async throws(CacheError) -> CacheResponse {
     let length = response.head.status.hasNoContent ? 0 : response.body.length
     let part = PartialContent.part(of: response.head)
+    let key = await cache.storageKey(for: exchange, stored)
     let record = CacheRecord(
-      key: exchange.key, response: stored, bodyLength: part == nil ? length : part?.length,
+      key: key, response: stored, bodyLength: part == nil ? length : part?.length,
       storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: response.head),
       isResumable: PartialContent.isResumable(stored))
     let writer = try await cache.store.write(record, variantLimit: rules.variantLimit)
     let held = flight.hand()
-    let outdated = exchange.outdated(by: stored).map { variants[$0].record }
+    var outdated = exchange.outdated(by: stored).map { variants[$0].record }
+    if key != exchange.key, part == nil {
+      outdated += variants.map(\.record).filter { $0.key == exchange.key }
+    }
     let transfer = Transfer(
       body: response.body,
       extent: part.map { TransferExtent($0.range, length: length) } ?? TransferExtent(length: length),
       writer: writer,
       verifier: DigestVerifier(response, isPart: part != nil || response.head.status.hasNoContent),
-      onCommit: { [cache] record, isInvalidated in
+      onCommit: { [cache, outdated] record, isInvalidated in
         await cache.committed(
           record, askedFor: part?.range, of: exchange.request, isInvalidated: isInvalidated,
           outdated: outdated)
       },
-      onEnd: cache.transferEnd(exchange.key, held))
+      onEnd: cache.transferEnd(exchange.key, storedAs: key, held))
     guard let body = transfer.makeBody() else {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }
     cache.running.add(transfer, for: exchange.key.target)
+    if key != exchange.key { cache.running.add(transfer, for: key.target) }
     held?.share(cache, SharedTransfer(response: stored, transfer: transfer))
     transfer.start()
     if length == 0 { await transfer.ended() }

@@ -6,7 +6,7 @@ extension HTTPCache {
   /// The variants that a request may use; nil from a store that cannot be read, which says so.
   func variants(for exchange: Exchange) -> [StoredVariant]? {
     do throws(CacheError) {
-      let stored = try store.read(exchange.key)
+      let stored = try stored(for: exchange.key)
       if exchange.acceptsDecoded { return stored }
       return stored.filter { !$0.record.response.isDecoded }
     } catch {

@@ -18,10 +18,17 @@ extension HTTPCache {
     let content = request.method == .query ? self.content(of: request, content) : nil
     let exchange = try exchange(
       for: request, hasBody: false, policy: policy, options, content: content)
-    let variants = usable(try store.read(exchange.key), acceptsDecoded: options.acceptsDecoded)
-    return CacheExplanation.reuse(
+    let variants = usable(try stored(for: exchange.key), acceptsDecoded: options.acceptsDecoded)
+    var explanation = CacheExplanation.reuse(
       request: request, variants: variants.map(\.record.response), policy: policy,
       rules: configuration.rules, now: configuration.clock.now, digest: digest,
       obstacle: content?.obstacle)
+    if let other = variants.first(where: { $0.record.key != exchange.key })?.record.key {
+      explanation.steps.insert(
+        CacheExplanation.Step(
+          "Does all of its query count?", "no: stored as \(other.target)",
+          section: "draft-ietf-httpbis-no-vary-search §7"), at: 0)
+    }
+    return explanation
   }
 }

@@ -28,10 +28,11 @@ extension HTTPCache {
 
   /// What happens when the transfer of a response ends.
   func transferEnd(
-    _ key: CacheKey, _ held: FlightHold.Handed?
+    _ key: CacheKey, storedAs storageKey: CacheKey, _ held: FlightHold.Handed?
   ) -> @Sendable (Transfer, Transfer.End, Int64) -> Void {
     { [self] transfer, end, received in
       running.remove(transfer, for: key.target)
+      if storageKey != key { running.remove(transfer, for: storageKey.target) }
       transferEnded(end, key: key, received: received)
       held?.end(self)
     }
@@ -74,13 +75,15 @@ extension HTTPCache {
   /// Invalidates what an unsafe request changed (RFC 9111 §4.4).
   func invalidate(_ targets: [InvalidationTarget]) async {
     for target in targets {
-      running.invalidate(target.target)
-      coalescing.forget(target.target)
-      do throws(CacheError) {
-        _ = try await store.invalidate(.target(target.target))
-        observe(.invalidated(target: target.target))
-      } catch {
-        observe(.storeFailed(operation: "invalidate", error))
+      for name in [target.target] + (await self.targets(equivalentTo: target.target)) {
+        running.invalidate(name)
+        coalescing.forget(name)
+        do throws(CacheError) {
+          _ = try await store.invalidate(.target(name))
+          observe(.invalidated(target: name))
+        } catch {
+          observe(.storeFailed(operation: "invalidate", error))
+        }
       }
     }
   }
