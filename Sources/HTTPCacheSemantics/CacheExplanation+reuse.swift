@@ -10,13 +10,14 @@ extension CacheExplanation {
   ///   - rules: the choices of the cache.
   ///   - now: the time.
   ///   - digest: makes the digest of a secret value.
+  ///   - obstacle: why the content of a QUERY is not part of its key; nil if it is, or there is none.
   public static func reuse(
     request: HTTPRequest, variants: [StoredResponse], policy: CachePolicy, rules: CacheRules,
-    now: Timestamp, digest: SecretDigest
+    now: Timestamp, digest: SecretDigest, obstacle: ContentObstacle? = nil
   ) -> CacheExplanation {
     var explanation = CacheExplanation()
     let directives = RequestDirectives(request.headerFields)
-    if let reason = Reuse.methodMiss(request) {
+    if let reason = obstacle.map(MissReason.content) ?? Reuse.methodMiss(request) {
       explanation.add("Can the store answer it?", "no: \(reason)", reason.section)
       explanation.conclude(
         Reuse.whenMissing(reason, directives: directives, policy: policy))

@@ -27,6 +27,13 @@ extension CacheExplanation {
       "Can it be validated?",
       Validation.hasValidator(response.headerFields, now: now)
         ? "yes: it has a validator" : "no: it has no validator", "RFC 9111 §4.3.1")
+    let target = CacheKey.target(of: request) ?? ""
+    if ClearSiteData.clearsCache(response, target: target, rules: rules) {
+      let reason = StorageRefusal.clearsSite
+      explanation.add("Does it clear the cache?", "yes, for its origin", reason.section)
+      explanation.add("Is it stored?", "no: \(reason)", reason.section)
+      return explanation
+    }
     switch Storability.decide(request: request, response: response, rules: rules, now: now) {
     case .store: explanation.add("Is it stored?", "yes", "RFC 9111 §3")
     case .doNotStore(let reason):

@@ -188,7 +188,7 @@ struct PartialFlowTests {
     expectWhole(whole, of: kitchen)
     #expect(try kitchen.lastRequest()[.range] == "bytes=400000-")
     #expect(origin.sent == 600_000)
-    #expect(whole.head.headerFields[.cacheStatus] == "test; fwd=partial; fwd-status=206; stored")
+    #expect(whole.head.headerFields[.cacheStatus] == "test; fwd=partial; fwd-status=206; ttl=60; stored")
     expectWhole(try await kitchen.get(), of: kitchen)
     #expect(origin.requests.count == 2)
   }
