@@ -4,7 +4,7 @@ DESTDIR ?=
 BUILD := swift build --package-path Tools --product httpcache
 RELEASE := Tools/.build/release/httpcache
 
-.PHONY: run build test lint format checks conformance demo install clean prerequisites
+.PHONY: run build test lint format checks conformance conformance-all demo install clean prerequisites
 
 # Builds the command and shows what it does; with URL=https://… fetches that instead.
 run: build
@@ -36,6 +36,11 @@ checks: prerequisites
 conformance: prerequisites
 	$(BUILD)
 	scripts/conformance.sh
+
+# In all the ways that the suite can be run.
+conformance-all: prerequisites
+	$(BUILD)
+	scripts/conformance.sh --all
 
 demo: prerequisites
 	$(BUILD)

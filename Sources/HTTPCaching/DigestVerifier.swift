@@ -22,12 +22,21 @@ struct DigestVerifier: Sendable {
   ///   - isPart: whether the content is not the whole representation, so that `Repr-Digest` says
   ///     nothing of it (RFC 9530 §3).
   init?(_ response: UpstreamResponse, isPart: Bool) {
+    if response.isContentDecoded { return nil }
+    let fields = response.head.headerFields
+    self.init(
+      IntegrityDigest.list(of: .content, in: fields)
+        + (isPart ? [] : IntegrityDigest.list(of: .representation, in: fields)))
+  }
+
+  /// Nil if the fields state no digest of the whole representation.
+  init?(ofRepresentation fields: HTTPFields) {
+    self.init(IntegrityDigest.list(of: .representation, in: fields))
+  }
+
+  private init?(_ digests: [IntegrityDigest]) {
     #if Crypto
-      if response.isContentDecoded { return nil }
-      let fields = response.head.headerFields
-      expected =
-        IntegrityDigest.list(of: .content, in: fields)
-        + (isPart ? [] : IntegrityDigest.list(of: .representation, in: fields))
+      expected = digests
       if expected.isEmpty { return nil }
       if expected.contains(where: { $0.algorithm == .sha256 }) { sha256 = SHA256() }
       if expected.contains(where: { $0.algorithm == .sha512 }) { sha512 = SHA512() }

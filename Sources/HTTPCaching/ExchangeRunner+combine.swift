@@ -26,6 +26,9 @@ extension ExchangeRunner {
       extent: TransferExtent(
         combination.range, length: response.body.length, readableEnd: end),
       writer: writer, verifier: DigestVerifier(response, isPart: true),
+      combined: CombinedDigest(
+        combination.stored, parts: (old.storedRanges ?? []) + [combination.range],
+        length: combination.length, discard: { [cache] in await cache.discard(old) }),
       onCommit: { [cache, request = exchange.request] record, isInvalidated in
         await cache.committed(record, of: request, isInvalidated: isInvalidated)
       },

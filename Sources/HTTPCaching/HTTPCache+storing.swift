@@ -64,6 +64,15 @@ extension HTTPCache {
     }
   }
 
+  /// Takes a response out of the store.
+  func discard(_ record: CacheRecord) async {
+    do throws(CacheError) {
+      try await store.remove(.variant(record.key, sequence: record.sequence))
+    } catch {
+      observe(.storeFailed(operation: "remove", error))
+    }
+  }
+
   func refusal(of error: CacheError) -> StorageRefusal {
     let usage = store.usage
     let capacity = max(usage.memoryCapacity, usage.diskCapacity)

@@ -33,14 +33,17 @@ final class Transfer: Sendable {
   private let writer: any BodyWriter
   private let extent: TransferExtent
   private let verifier: DigestVerifier?
+  private let combined: CombinedDigest?
   private let onCommit: @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void
   private let onEnd: @Sendable (Transfer, End, _ received: Int64) -> Void
 
   /// - Parameters:
   ///   - extent: what of the representation `body` brings.
   ///   - verifier: what the bytes of `body` must agree with to be stored.
+  ///   - combined: what they must agree with together with what is stored.
   init(
     body: MessageBody, extent: TransferExtent, writer: any BodyWriter, verifier: DigestVerifier? = nil,
+    combined: CombinedDigest? = nil,
     onCommit: @escaping @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void,
     onEnd: @escaping @Sendable (Transfer, End, _ received: Int64) -> Void
   ) {
@@ -49,6 +52,7 @@ final class Transfer: Sendable {
     self.extent = extent
     self.writer = writer
     self.verifier = verifier
+    self.combined = combined
     self.onCommit = onCommit
     self.onEnd = onEnd
   }
@@ -181,7 +185,7 @@ final class Transfer: Sendable {
 
   private func fetch() async {
     var isStoring = true
-    var isTooLong = false
+    var isWrong = false
     var failure: CacheError?
     var verifier = verifier
     do {
@@ -196,7 +200,7 @@ final class Transfer: Sendable {
         let received = shared.withLock { $0.state.received }
         let end = received + Int64(bytes.count)
         if held != nil || end > extent.end ?? .max || end > extent.limit ?? .max {
-          isTooLong = true
+          isWrong = true
           throw UpstreamError(.protocol, "the body is longer than its Content-Length")
         }
         verifier?.update(bytes)
@@ -217,6 +221,12 @@ final class Transfer: Sendable {
       if let end = extent.end, held == nil, received != end {
         throw UpstreamError(.protocol, "the body ended at byte \(received) of \(end)")
       }
+      if isStoring, let combined, let algorithm = try await combined.mismatch(of: storedReader()) {
+        isWrong = true
+        writer.abandon()
+        await combined.discard()
+        throw UpstreamError(.protocol, "the parts together do not have their \(algorithm) digest")
+      }
       let end: End
       if let algorithm = verifier?.mismatch() {
         // The bytes are the origin's message all the same: whoever reads them gets them.
@@ -230,7 +240,7 @@ final class Transfer: Sendable {
       finish(.finished(body.trailers), end)
     } catch {
       body.source.cancel()
-      let kept = await keep(isWorthKeeping: isStoring && !isTooLong)
+      let kept = await keep(isWorthKeeping: isStoring && !isWrong)
       let isLeft = shared.withLock { !$0.state.hasReaders }
       finish(.failed(error), kept.map { .kept($0) } ?? (isLeft ? .leftAlone : .failed(error)))
     }

@@ -402,3 +402,36 @@ struct PartialFlowTests {
     #expect(try kitchen.lastRequest()[.ifNoneMatch] == "\"a\"")
   }
 }
+
+#if Crypto
+  @Suite("RFC 9530: digests of what is put together")
+  struct CombinedDigestTests {
+    // SHA-256 of the letters from a to z.
+    private let right = "sha-256=:ccSA35PWri8e+tFEfGbJUl4xYhjPUfyNntgy8trxi3M=:"
+
+    private func origin(_ digest: String) throws -> RangeOrigin {
+      var fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"a\""]
+      fields[try #require(HTTPField.Name("Repr-Digest"))] = digest
+      return RangeOrigin(count: 26, fields)
+    }
+
+    @Test("§3 The right digest lets the parts be complete", arguments: StoreKind.allCases)
+    func right(kind: StoreKind) async throws {
+      let kitchen = try PartialKitchen(kind, origin: try origin(right))
+      try await kitchen.range("bytes=0-9")
+      #expect(try await kitchen.get().text == kitchen.origin.text)
+      #expect(try await kitchen.get().text == kitchen.origin.text)
+      #expect(kitchen.origin.requests.count == 2)
+    }
+
+    @Test("§3 Parts that do not have the digest are never whole", arguments: StoreKind.allCases)
+    func wrong(kind: StoreKind) async throws {
+      let kitchen = try PartialKitchen(
+        kind, origin: try origin("sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:"))
+      try await kitchen.range("bytes=0-9")
+      let response = try await kitchen.respond()
+      await #expect(throws: UpstreamError.self) { try await response.body.collect() }
+      #expect(try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.isEmpty)
+    }
+  }
+#endif
