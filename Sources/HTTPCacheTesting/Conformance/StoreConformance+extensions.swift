@@ -174,6 +174,31 @@ extension StoreConformance {
       }
       try await requirePart(store, part.key, body, [0..<1_000])
     },
+    StoreCheck("What is not of the same length is not added to a part") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      let body = StoreSample.body(20_000)
+      for length in [20_000, nil] as [Int64?] {
+        let record = StoreSample.record().storing([100..<15_000], bodyLength: length)
+        let part = try await store.store(record, body[100..<15_000])
+        for other in length == nil ? [14_999] : [19_999, 20_001] as [Int64] {
+          try await requireUnavailable("a body of \(other) bytes") {
+            _ = try await store.extend(
+              part.storing([100..<15_000], bodyLength: other), at: 15_000)
+          }
+        }
+        let writer = try await store.extend(
+          part.storing(part.storedRanges, bodyLength: 20_000), at: 15_000)
+        try await writer.append(body.dropFirst(15_000))
+        let stored = try await writer.commit(trailers: [:])
+        try requireEqual(stored.bodyLength, 20_000, "length that became known")
+        try await requirePart(store, part.key, body, [100..<20_000])
+      }
+      try await requireFailure("a part that is not in the body") {
+        let key = StoreSample.key("/beyond")
+        let record = StoreSample.record(key).storing([0..<100], bodyLength: 50)
+        try await store.store(record, body.prefix(100))
+      }
+    },
     StoreCheck("The parts of one body are bounded in number") { makeStore in
       let store = try await makeStore(StoreRequirements())
       let body = StoreSample.body(400_000)
