@@ -142,13 +142,3 @@ final class BodyFile: Sendable {
     }
   }
 }
-
-extension StoreParts {
-  /// Deletes a body's file if no row has it; on the index's thread.
-  func removeIfOrphaned(_ name: BodyName) {
-    let row = try? index.read { (connection) throws(CacheError) -> Bool in
-      try connection.number("SELECT id FROM entry WHERE file = ?", [.text(name.path)]) != nil
-    }
-    if row == false { directory.removeBody(name) }
-  }
-}

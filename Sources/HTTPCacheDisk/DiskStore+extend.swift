@@ -60,7 +60,11 @@ extension DiskStore {
     }
     guard let file = try parts.directory.openBody(name, flags: O_RDWR),
       pieces.ranges == stored.storedRanges, try file.size() >= pieces.end
-    else { throw CacheError(.damaged, "parts of the body are missing", key: record.key) }
+    else {
+      // If it was removed just now, that is no damage.
+      _ = try partialRow(of: record, parts)
+      throw CacheError(.damaged, "parts of the body are missing", key: record.key)
+    }
     if pieces.isFragmented {
       pieces = try join(pieces, of: id, in: file, parts)
     }
