@@ -136,7 +136,8 @@ final class BodyFile: Sendable {
     case .discarded:
       store.indexQueue.submit {
         if let row { store.removePartial(row, file: name, in: parts) }
-        parts.removeIfOrphaned(name)
+        // Even where the index cannot be asked: a row without its file is a miss.
+        parts.directory.removeBody(name)
         parts.finished(name)
       }
     }
