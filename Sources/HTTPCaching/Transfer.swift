@@ -33,14 +33,17 @@ final class Transfer: Sendable {
   private let writer: any BodyWriter
   private let extent: TransferExtent
   private let verifier: DigestVerifier?
+  private let storableTrailers: @Sendable (HTTPFields) -> HTTPFields
   private let onCommit: @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void
   private let onEnd: @Sendable (Transfer, End, _ received: Int64) -> Void
 
   /// - Parameters:
   ///   - extent: what of the representation `body` brings.
   ///   - verifier: what the bytes of `body` must agree with to be stored.
+  ///   - storableTrailers: leaves the trailer fields that may be stored.
   init(
     body: MessageBody, extent: TransferExtent, writer: any BodyWriter, verifier: DigestVerifier? = nil,
+    storableTrailers: @escaping @Sendable (HTTPFields) -> HTTPFields = { $0 },
     onCommit: @escaping @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void,
     onEnd: @escaping @Sendable (Transfer, End, _ received: Int64) -> Void
   ) {
@@ -49,6 +52,7 @@ final class Transfer: Sendable {
     self.extent = extent
     self.writer = writer
     self.verifier = verifier
+    self.storableTrailers = storableTrailers
     self.onCommit = onCommit
     self.onEnd = onEnd
   }
@@ -259,7 +263,7 @@ final class Transfer: Sendable {
       return .notStored(failure ?? CacheError(.io, "the store took no more bytes"))
     }
     do throws(CacheError) {
-      let record = try await writer.commit(trailers: body.trailers)
+      let record = try await writer.commit(trailers: storableTrailers(body.trailers))
       await onCommit(record, shared.withLock { $0.isInvalidated })
       return .stored(record)
     } catch {
