@@ -25,16 +25,34 @@ struct DigestVerifier: Sendable {
     #if Crypto
       if response.isContentDecoded { return nil }
       let fields = response.head.headerFields
-      expected =
+      self.init(
         IntegrityDigest.list(of: .content, in: fields)
-        + (isPart ? [] : IntegrityDigest.list(of: .representation, in: fields))
-      if expected.isEmpty { return nil }
-      if expected.contains(where: { $0.algorithm == .sha256 }) { sha256 = SHA256() }
-      if expected.contains(where: { $0.algorithm == .sha512 }) { sha512 = SHA512() }
+          + (isPart ? [] : IntegrityDigest.list(of: .representation, in: fields)))
     #else
       return nil
     #endif
   }
+
+  /// For a representation that is put together from parts; nil like the other.
+  ///
+  /// - Parameter stored: the response to the representation.
+  init?(representationOf stored: StoredResponse) {
+    #if Crypto
+      if stored.isDecoded { return nil }
+      self.init(IntegrityDigest.list(of: .representation, in: stored.head.headerFields))
+    #else
+      return nil
+    #endif
+  }
+
+  #if Crypto
+    private init?(_ expected: [IntegrityDigest]) {
+      if expected.isEmpty { return nil }
+      self.expected = expected
+      if expected.contains(where: { $0.algorithm == .sha256 }) { sha256 = SHA256() }
+      if expected.contains(where: { $0.algorithm == .sha512 }) { sha512 = SHA512() }
+    }
+  #endif
 
   /// The next bytes of the body.
   mutating func update(_ bytes: BodyBytes) {

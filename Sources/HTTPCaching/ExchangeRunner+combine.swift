@@ -26,6 +26,7 @@ extension ExchangeRunner {
       extent: TransferExtent(
         combination.range, length: response.body.length, readableEnd: end),
       writer: writer, verifier: DigestVerifier(response, isPart: true),
+      whole: whole(old, combination),
       storableTrailers: { [head = response.head, rules = exchange.rules] in
         FieldHygiene.storable(trailers: $0, of: head, rules: rules)
       },
@@ -46,6 +47,22 @@ extension ExchangeRunner {
     return cache.deliver(
       head(combination, response), body, .store, forward, exchange, stored: combination.stored,
       status: response.head.status.code)
+  }
+
+  /// What there is to verify once the representation is complete (RFC 9530 §3).
+  private func whole(_ old: CacheRecord, _ combination: Exchange.Combination) -> Transfer.Whole? {
+    guard let length = combination.length, let missing = old.part?.missing(in: 0..<length),
+      combination.range.lowerBound <= missing.lowerBound,
+      missing.upperBound <= combination.range.upperBound,
+      let verifier = DigestVerifier(representationOf: combination.stored)
+    else { return nil }
+    return Transfer.Whole(verifier: verifier, length: length) { [cache] in
+      do throws(CacheError) {
+        try await cache.store.remove(.variant(old.key, sequence: old.sequence))
+      } catch {
+        cache.observe(.storeFailed(operation: "replace", error))
+      }
+    }
   }
 
   private func head(

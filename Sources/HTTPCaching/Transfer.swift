@@ -18,6 +18,15 @@ final class Transfer: Sendable {
     case leftAlone
   }
 
+  /// A representation that is put together from what is stored and what a transfer brings.
+  struct Whole: Sendable {
+    let verifier: DigestVerifier
+    /// Its length in bytes.
+    let length: Int64
+    /// What was stored of it must go where it does not agree.
+    let onMismatch: @Sendable () async -> Void
+  }
+
   private struct Shared {
     var state: TransferState
     var readers: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -33,6 +42,7 @@ final class Transfer: Sendable {
   private let writer: any BodyWriter
   private let extent: TransferExtent
   private let verifier: DigestVerifier?
+  private let whole: Whole?
   private let storableTrailers: @Sendable (HTTPFields) -> HTTPFields
   private let onCommit: @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void
   private let onEnd: @Sendable (Transfer, End, _ received: Int64) -> Void
@@ -40,9 +50,11 @@ final class Transfer: Sendable {
   /// - Parameters:
   ///   - extent: what of the representation `body` brings.
   ///   - verifier: what the bytes of `body` must agree with to be stored.
+  ///   - whole: what the whole representation must agree with to be stored, if this completes it.
   ///   - storableTrailers: leaves the trailer fields that may be stored.
   init(
     body: MessageBody, extent: TransferExtent, writer: any BodyWriter, verifier: DigestVerifier? = nil,
+    whole: Whole? = nil,
     storableTrailers: @escaping @Sendable (HTTPFields) -> HTTPFields = { $0 },
     onCommit: @escaping @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void,
     onEnd: @escaping @Sendable (Transfer, End, _ received: Int64) -> Void
@@ -52,6 +64,7 @@ final class Transfer: Sendable {
     self.extent = extent
     self.writer = writer
     self.verifier = verifier
+    self.whole = whole
     self.storableTrailers = storableTrailers
     self.onCommit = onCommit
     self.onEnd = onEnd
@@ -263,6 +276,11 @@ final class Transfer: Sendable {
       return .notStored(failure ?? CacheError(.io, "the store took no more bytes"))
     }
     do throws(CacheError) {
+      if let whole, let algorithm = try await mismatch(of: whole) {
+        writer.abandon()
+        await whole.onMismatch()
+        return .refused(.digestMismatch(algorithm: algorithm.rawValue))
+      }
       let record = try await writer.commit(trailers: storableTrailers(body.trailers))
       await onCommit(record, shared.withLock { $0.isInvalidated })
       return .stored(record)
@@ -270,6 +288,19 @@ final class Transfer: Sendable {
       writer.abandon()
       return .notStored(error)
     }
+  }
+
+  private func mismatch(of whole: Whole) async throws(CacheError) -> IntegrityDigest.Algorithm? {
+    var verifier = whole.verifier
+    let reader = try storedReader()
+    var offset: Int64 = 0
+    while offset < whole.length {
+      let bytes = try await reader.read(offset..<min(whole.length, offset + 65_536))
+      guard !bytes.isEmpty else { throw CacheError(.damaged, "the body has no byte \(offset)") }
+      verifier.update(bytes)
+      offset += Int64(bytes.count)
+    }
+    return verifier.mismatch()
   }
 
   private func publish(_ bytes: BodyBytes) {
