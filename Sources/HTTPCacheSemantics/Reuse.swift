@@ -48,7 +48,8 @@ public enum Reuse {
     let lifetime = stored.facts.freshnessLifetime
     if lifetime > age {
       if let reason = unwanted(
-        facts: stored.facts, age: age, directives: directives, policy: policy)
+        facts: stored.facts, age: age, directives: directives, policy: policy,
+        isImmutable: isImmutable(stored.facts, request, rules))
       {
         return validating(reason, directives: directives, policy: policy)
       }
@@ -91,22 +92,29 @@ public enum Reuse {
     return directives.pragmaNoCache ? .pragmaNoCache : nil
   }
 
+  /// Whether the response does not change while it is fresh (RFC 8246 §2). A private cache believes it
+  /// over `https` only: elsewhere it would keep what somebody else put in its place (§3).
+  private static func isImmutable(
+    _ facts: ReuseFacts, _ request: HTTPRequest, _ rules: CacheRules
+  ) -> Bool {
+    facts.directives.contains(.immutable) && (rules.mode == .shared || request.scheme == "https")
+  }
+
   /// Why a fresh response is not wanted (§5.2.1.1, §5.2.1.3, policies).
   ///
   /// A reload of a response that is `immutable` asks for nothing: the origin said that it does not
   /// change while it is fresh (RFC 8246 §2). `no-cache` in the request still does (§2.1).
   private static func unwanted(
-    facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy
+    facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy,
+    isImmutable: Bool
   ) -> ValidationReason? {
     switch policy {
     case .cacheElseNetwork, .cacheOnly: return nil
     case .networkElseCache: return .policy(policy)
-    case .revalidate: return facts.directives.contains(.immutable) ? nil : .policy(policy)
+    case .revalidate: return isImmutable ? nil : .policy(policy)
     case .standard, .reload, .reloadEverywhere, .bypass: break
     }
-    if let maxAge = directives.maxAge, exceeds(age, maxAge),
-      !facts.directives.contains(.immutable)
-    {
+    if let maxAge = directives.maxAge, exceeds(age, maxAge), !isImmutable {
       return .requestMaxAge(maxAge, age: age)
     }
     let remaining = facts.freshnessLifetime.saturatingSubtract(age)

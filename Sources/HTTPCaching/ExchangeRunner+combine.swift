@@ -10,7 +10,7 @@ extension ExchangeRunner {
     _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
   ) async -> CacheResponse? {
     let old = variants[combination.index].record
-    let record = old.with(response: combination.stored)
+    let record = old.freshened(combination.stored)
       .storing(old.storedRanges, bodyLength: combination.length)
     let writer: any BodyWriter
     do throws(CacheError) {
@@ -29,6 +29,9 @@ extension ExchangeRunner {
       combined: CombinedDigest(
         combination.stored, parts: (old.storedRanges ?? []) + [combination.range],
         length: combination.length, discard: { [cache] in await cache.discard(old) }),
+      storableTrailers: { [head = response.head, rules = exchange.rules] in
+        FieldHygiene.storable(trailers: $0, of: head, rules: rules)
+      },
       onCommit: { [cache, request = exchange.request] record, isInvalidated in
         await cache.committed(record, of: request, isInvalidated: isInvalidated)
       },

@@ -190,7 +190,7 @@ struct ExchangeRunner: Sendable {
     _ variants: [StoredVariant]
   ) async -> CacheResponse? {
     for index in indices {
-      let record = variants[index].record.with(response: exchange.candidates[index])
+      let record = variants[index].record.freshened(exchange.candidates[index])
       do throws(CacheError) {
         if try await cache.store.update(record) { cache.observe(.freshened(exchange.key)) }
       } catch {
@@ -205,7 +205,7 @@ struct ExchangeRunner: Sendable {
     _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
   ) async -> CacheResponse {
     for update in delivery.updates {
-      let record = variants[update.index].record.with(response: update.response)
+      let record = variants[update.index].record.freshened(update.response)
       do throws(CacheError) { _ = try await cache.store.update(record) } catch {
         cache.observe(.storeFailed(operation: "freshen", error))
       }
@@ -250,6 +250,9 @@ struct ExchangeRunner: Sendable {
       extent: part.map { TransferExtent($0.range, length: length) } ?? TransferExtent(length: length),
       writer: writer,
       verifier: DigestVerifier(response, isPart: part != nil || response.head.status.hasNoContent),
+      storableTrailers: { [head = response.head, rules] in
+        FieldHygiene.storable(trailers: $0, of: head, rules: rules)
+      },
       onCommit: { [cache, outdated] record, isInvalidated in
         await cache.committed(
           record, askedFor: part?.range, of: exchange.request, isInvalidated: isInvalidated,

@@ -34,6 +34,7 @@ final class Transfer: Sendable {
   private let extent: TransferExtent
   private let verifier: DigestVerifier?
   private let combined: CombinedDigest?
+  private let storableTrailers: @Sendable (HTTPFields) -> HTTPFields
   private let onCommit: @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void
   private let onEnd: @Sendable (Transfer, End, _ received: Int64) -> Void
 
@@ -41,9 +42,11 @@ final class Transfer: Sendable {
   ///   - extent: what of the representation `body` brings.
   ///   - verifier: what the bytes of `body` must agree with to be stored.
   ///   - combined: what they must agree with together with what is stored.
+  ///   - storableTrailers: leaves the trailer fields that may be stored.
   init(
     body: MessageBody, extent: TransferExtent, writer: any BodyWriter, verifier: DigestVerifier? = nil,
     combined: CombinedDigest? = nil,
+    storableTrailers: @escaping @Sendable (HTTPFields) -> HTTPFields = { $0 },
     onCommit: @escaping @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void,
     onEnd: @escaping @Sendable (Transfer, End, _ received: Int64) -> Void
   ) {
@@ -53,6 +56,7 @@ final class Transfer: Sendable {
     self.writer = writer
     self.verifier = verifier
     self.combined = combined
+    self.storableTrailers = storableTrailers
     self.onCommit = onCommit
     self.onEnd = onEnd
   }
@@ -269,7 +273,7 @@ final class Transfer: Sendable {
       return .notStored(failure ?? CacheError(.io, "the store took no more bytes"))
     }
     do throws(CacheError) {
-      let record = try await writer.commit(trailers: body.trailers)
+      let record = try await writer.commit(trailers: storableTrailers(body.trailers))
       await onCommit(record, shared.withLock { $0.isInvalidated })
       return .stored(record)
     } catch {

@@ -57,6 +57,20 @@ import Testing
     #expect(stored.isDecoded)
   }
 
+  @Test("§3.1 What must not be stored of the header must not be stored of the trailer section either")
+  func trailers() throws {
+    let trailers = try fields([
+      "X-Sum": "1", "X-Secret": "2", "X-Private": "3", "X-Hop": "4", "Proxy-Authenticate": "5",
+    ])
+    let head = try response(
+      200, ["Cache-Control": "no-cache=\"X-Secret\", private=\"X-Private\"", "Connection": "x-hop"])
+    func kept(_ rules: CacheRules) -> [String] {
+      FieldHygiene.storable(trailers: trailers, of: head, rules: rules).map(\.value)
+    }
+    #expect(kept(privateRules) == ["1", "3"])
+    #expect(kept(sharedRules) == ["1"])
+  }
+
   @Test("RFC 9110 §6.6.1 A missing or invalid Date becomes the time of arrival")
   func date() throws {
     #expect(try stored(200, ["Date": "yesterday"]).head.headerFields[.date] == today.httpDate)

@@ -144,6 +144,36 @@ import Testing
         == .validate(.stale(age: 3600, lifetime: 3600)))
   }
 
+  @Test("RFC 8246 §3 Over http a private cache does not believe immutable, a shared one does")
+  func immutableOverHTTP() throws {
+    let fields: KeyValuePairs = ["Cache-Control": "max-age=3600, immutable", "ETag": "\"1\""]
+    var reload = try get(["Cache-Control": "max-age=0"])
+    reload.scheme = "http"
+    for (rules, decision) in [
+      (privateRules, ReuseDecision.validate(.requestMaxAge(0, age: 1))),
+      (sharedRules, .fresh(age: 1, lifetime: 3600)),
+    ] {
+      #expect(
+        Reuse.decide(
+          stored: try stored(200, fields, to: reload, rules: rules), request: reload,
+          directives: RequestDirectives(reload.headerFields), policy: .standard, rules: rules,
+          now: today.adding(1)) == decision)
+    }
+  }
+
+  @Test("RFC 8246 §2 Arguments of immutable and repetitions have no meaning, nor has it in a request")
+  func immutableForms() throws {
+    for value in ["max-age=3600, immutable=0", "immutable, max-age=3600, immutable=\"x\""] {
+      let kept = try stored(200, ["Cache-Control": value])
+      #expect(
+        try decide(kept, after: 1, ["Cache-Control": "max-age=0"]) == .fresh(age: 1, lifetime: 3600))
+    }
+    let plain = try stored(200, ["Cache-Control": "max-age=3600"])
+    #expect(
+      try decide(plain, after: 1, ["Cache-Control": "max-age=0, immutable"])
+        == .validate(.requestMaxAge(0, age: 1)))
+  }
+
   @Test("§5.1 A response from the store has its current age in place of the one received")
   func ageField() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=3600", "Age": "30"])

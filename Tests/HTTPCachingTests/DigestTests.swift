@@ -91,5 +91,31 @@ import Testing
     func noContent() async throws {
       #expect(try await isStored(["Repr-Digest": Self.hello256], status: 204, chunks: []))
     }
+
+    private static let letters = "sha-256=:fRb/AWPBs2sRoCPoHN+dNhi7fEhfP2zg92SFE0YSJng=:"
+
+    @Test("§3 A representation put together from parts is verified as a whole", arguments: StoreKind.allCases)
+    func continued(kind: StoreKind) async throws {
+      let fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"a\"", .reprDigest: Self.letters]
+      let kitchen = try PartialKitchen(kind, origin: RangeOrigin(count: 600_000, fields))
+      try await kitchen.breakOff(after: 400_000)
+      #expect(try await kitchen.get().text == kitchen.origin.text)
+      #expect(try await kitchen.get().text == kitchen.origin.text)
+      #expect(kitchen.origin.requests.count == 2)
+    }
+
+    @Test("§3 Parts that do not belong together are not stored together", arguments: StoreKind.allCases)
+    func mixed(kind: StoreKind) async throws {
+      let fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"a\"", .reprDigest: Self.letters]
+      let kitchen = try PartialKitchen(kind, origin: RangeOrigin(count: 600_000))
+      kitchen.origin.change(to: RangeOrigin.letters(600_000, from: 65), fields)
+      try await kitchen.breakOff(after: 400_000)
+      kitchen.origin.change(to: RangeOrigin.letters(600_000), fields)
+      #expect(try await kitchen.get().text != kitchen.origin.text)
+      #expect(
+        kitchen.events.count { if case .notStored(_, .digestMismatch) = $0 { true } else { false } } == 1)
+      #expect(try await kitchen.get().text == kitchen.origin.text)
+      #expect(try kitchen.lastRequest()[.range] == nil)
+    }
   }
 #endif

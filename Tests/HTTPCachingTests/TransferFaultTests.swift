@@ -125,4 +125,17 @@ struct TransferFaultTests {
     #expect(stored.trailers[name] == "42")
     #expect(kitchen.origin.requests.count == 1)
   }
+
+  @Test("a trailer field that must not be stored reaches its caller only (RFC 9111 §3.1)")
+  func unstorableTrailers() async throws {
+    let name = try #require(HTTPField.Name("X-Sum"))
+    kitchen.origin.streams([.cacheControl: "max-age=60, no-cache=\"X-Sum\""]) { _ in
+      TestBody(piece: [65], count: 2, trailers: [name: "42"])
+    }
+    #expect(try await kitchen.get("/").trailers[name] == "42")
+    let stored = try await kitchen.get("/")
+    #expect(stored.text == "AA")
+    #expect(stored.trailers[name] == nil)
+    #expect(kitchen.origin.requests.count == 1)
+  }
 }
