@@ -239,7 +239,8 @@ struct ExchangeRunner: Sendable {
           record, askedFor: part?.range, of: exchange.request, isInvalidated: isInvalidated,
           outdated: outdated)
       },
-      onEnd: cache.transferEnd(exchange.key, held))
+      onEnd: cache.transferEnd(
+        of: response.head, to: exchange.request, key: exchange.key, held))
     guard let body = transfer.makeBody() else {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }
