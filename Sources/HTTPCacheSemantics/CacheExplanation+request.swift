@@ -55,7 +55,7 @@ extension CacheExplanation {
         "received \(stored.responseTime.httpDate)",
       ]
       if stored.isInvalidated { facts.append("invalidated since") }
-      if !parts.isEmpty, let part = parts[index] { facts.append(Self.text(part)) }
+      if let part = parts.element(index) { facts.append(Self.text(part)) }
       if stored.isDecoded { facts.append("stored without its content coding") }
       if let line = Excerpt.fields([.eTag], of: stored.head.headerFields) { facts.append(line) }
       add(
@@ -81,7 +81,7 @@ extension CacheExplanation {
     var matching = 0
     for (index, stored) in variants.prefix(Self.variantLimit).enumerated() {
       let name = variants.count == 1 ? "it" : "number \(index + 1)"
-      if !suitable.contains(index), let part = parts[index] {
+      if !suitable.contains(index), let part = parts.element(index) {
         add(
           .variant, "Is \(name) for this request?", "no: \(Self.text(part)), not all it asks for",
           "RFC 9111 §3.3")

@@ -141,7 +141,7 @@ extension CacheExplanation {
 
 extension Array {
   /// The element at an index, nil beyond the end.
-  fileprivate func element<Wrapped>(_ index: Int) -> Wrapped? where Element == Wrapped? {
+  func element<Wrapped>(_ index: Int) -> Wrapped? where Element == Wrapped? {
     indices.contains(index) ? self[index] : nil
   }
 }

@@ -5,11 +5,11 @@ import Testing
 @Suite struct CacheExplanationTests {
   private func explained(
     _ variants: [StoredResponse], _ request: HTTPRequest, policy: CachePolicy = .standard,
-    rules: CacheRules = privateRules, lengths: [Int64?] = [], unusableCount: Int = 0
+    rules: CacheRules = privateRules, parts: [StoredPart?] = [], lengths: [Int64?] = []
   ) -> CacheExplanation {
     CacheExplanation.reuse(
-      request: request, variants: variants, lengths: lengths, unusableCount: unusableCount,
-      policy: policy, rules: rules, now: today.adding(90), digest: reversing)
+      request: request, variants: variants, parts: parts, lengths: lengths, policy: policy, rules: rules,
+      now: today.adding(90), digest: reversing)
   }
 
   /// The answer to a question, nil if it was not asked.
@@ -97,16 +97,12 @@ import Testing
     #expect(answer("Is number 2 for this request?", matched) == "no: Foo was absent, is '1'")
     let none = try explained([first, second], get(["Foo": "2"]))
     #expect(answer("Is number 1 for this request?", none) == "no: Foo was '1', is '2'")
-    #expect(
-      answer("Has it changed? The origin is asked:", none) == "GET with If-None-Match: \"a\"")
     let any = try stored(
       200, ["Cache-Control": "max-age=600", "Date": "Fri, 06 Nov 2020 12:00:09 GMT"])
     let chosen = try explained([any, first], get(["Foo": "1"]))
     #expect(
       answer("Which of them is taken?", chosen)
         == "number 2, of Fri, 06 Nov 2020 12:00:00 GMT: the latest of those with Vary")
-    #expect(answer("Is a response stored for it?", explained([], try get(), unusableCount: 1))
-      == "no (1 partial or decoded, not usable here)")
   }
 
   @Test("§7.3 Secrets that Vary names are compared but not shown")
@@ -174,7 +170,8 @@ import Testing
         == "the failure is passed on: must-revalidate")
     let fresh = try stored(200, ["Cache-Control": "max-age=600"])
     #expect(
-      answer("Does the request want it as it is?", try explained([fresh], get(["Cache-Control": "max-age=9"])))
+      answer(
+        "Does the request want it as it is?", try explained([fresh], get(["Cache-Control": "max-age=9"])))
         == "no: max-age=9 at age 90 s")
   }
 
@@ -182,7 +179,8 @@ import Testing
   func conditions() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=600", "ETag": "\"1\""])
     #expect(
-      answer("What does its own condition make of it?",
+      answer(
+        "What does its own condition make of it?",
         try explained([kept], get(["If-None-Match": "\"1\""])))
         == "304, comparing If-None-Match: \"1\" with ETag: \"1\"")
     let other = try explained(
@@ -195,6 +193,22 @@ import Testing
         == "206 with 5-9 of 100 octets, from Range: bytes=5-9")
     let beyond = try explained([kept], get(["Range": "bytes=500-"]), lengths: [100])
     #expect(answer("What does its range make of it?", beyond)?.hasPrefix("416") == true)
+  }
+
+  @Test("§3.3 Of an incomplete response it is told which octets are there, and whether they suffice")
+  func incomplete() throws {
+    let kept = try stored(200, ["Cache-Control": "max-age=600", "ETag": "\"1\""])
+    let part = StoredPart(ranges: [0..<5, 7..<9], length: 10)
+    let whole = explained([kept], try get(), parts: [part])
+    #expect(whole.decision == .miss(.partial))
+    #expect(
+      answer("Is it for this request?", whole)
+        == "no: only octets 0-4, 7-8 of 10, not all it asks for")
+    let within = explained([kept], try get(["Range": "bytes=1-3"]), parts: [part])
+    #expect(within.decision == .fresh(age: 90, lifetime: 600))
+    #expect(
+      answer("What does its range make of it?", within)
+        == "206 with 1-3 of 10 octets, from Range: bytes=1-3")
   }
 
   @Test("§3 Storing is explained requirement by requirement, down to the directive that forbids it")

@@ -100,11 +100,15 @@ import Testing
         Int.random(in: 0..<9, using: &random) == 0
         ? PropertyTests.time(&random) : today.adding(Int64.random(in: -5...120, using: &random))
       let directives = RequestDirectives(request.headerFields)
+      let part = StoredPart(ranges: [0..<5], length: 10)
+      let parts: [StoredPart?] = Int.random(in: 0..<5, using: &random) == 0 ? [part] : []
       let expected: ReuseDecision
       if let reason = Reuse.methodMiss(request) {
         expected = Reuse.whenMissing(reason, directives: directives, policy: policy)
       } else {
-        switch Vary.select(among: [kept], for: request, rules: rules, digest: reversing) {
+        let isSuitable =
+          parts.isEmpty || RangeRequest.ranges(for: request, stored: kept, part: part) != nil
+        switch Vary.select(among: isSuitable ? [kept] : [], for: request, rules: rules, digest: reversing) {
         case .selected:
           expected = Reuse.decide(
             stored: kept, request: request, directives: directives, policy: policy, rules: rules,
@@ -113,12 +117,13 @@ import Testing
           expected = Reuse.whenMissing(
             .variantMismatch(names), directives: directives, policy: policy)
         case .nothingStored:
-          expected = Reuse.whenMissing(.absent, directives: directives, policy: policy)
+          expected = Reuse.whenMissing(
+            parts.isEmpty ? .absent : .partial, directives: directives, policy: policy)
         }
       }
       let explanation = CacheExplanation.reuse(
-        request: request, variants: [kept], lengths: [10], policy: policy, rules: rules, now: now,
-        digest: reversing)
+        request: request, variants: [kept], parts: parts, lengths: [10], policy: policy, rules: rules,
+        now: now, digest: reversing)
       #expect(explanation.decision == expected)
       let last = try #require(explanation.steps.last)
       #expect(last.question == "What is done?")
@@ -126,7 +131,9 @@ import Testing
       expectConsistent(explanation, expected)
       seen.insert(String(last.answer.prefix(12)))
     }
-    for beginning in ["reuse, fresh", "reuse, stale", "validate: st", "forward: sto", "refuse: aski"] {
+    for beginning in [
+      "reuse, fresh", "reuse, stale", "validate: st", "forward: sto", "forward: the", "refuse: aski",
+    ] {
       #expect(seen.contains(beginning))
     }
   }
