@@ -11,17 +11,14 @@ extension CacheExplanation {
   }
 
   /// What `Reuse.methodMiss` asks.
-  mutating func addMethod(_ request: HTTPRequest) {
-    let reason = Reuse.methodMiss(request)
-    if case .method(let method) = reason {
-      add(.request, "Can the store answer it?", "no: \(method) is not answered from it", "RFC 9111 §4")
-    } else if case .precondition(let name) = reason {
+  mutating func addMethod(_ request: HTTPRequest, _ obstacle: MissReason?) {
+    let question = "Can the store answer it?"
+    switch obstacle {
+    case nil: add(.request, question, "yes: \(request.method)", "RFC 9111 §4")
+    case .precondition(let name):
       let line = Excerpt.fields([name], of: request.headerFields) ?? name.rawName
-      add(
-        .request, "Can the store answer it?", "no: only the origin can evaluate \(line)",
-        "RFC 9111 §4.3.2")
-    } else {
-      add(.request, "Can the store answer it?", "yes: \(request.method)", "RFC 9111 §4")
+      add(.request, question, "no: only the origin can evaluate \(line)", "RFC 9111 §4.3.2")
+    case let reason?: add(.request, question, "no: \(reason)", reason.section)
     }
   }
 

@@ -32,11 +32,12 @@ extension CacheExplanation {
       explanation.conclude(.miss(.policy(policy)))
       return explanation
     }
-    explanation.addMethod(request)
+    let obstacle = Reuse.methodMiss(request)
+    explanation.addMethod(request, obstacle)
     explanation.addDirectives(directives, policy: policy)
     let missReason: MissReason
-    if let reason = Reuse.methodMiss(request) {
-      missReason = reason
+    if let obstacle {
+      missReason = obstacle
     } else {
       explanation.addStored(variants, parts)
       let suitable = variants.indices.filter { index in

@@ -19,9 +19,11 @@ extension CacheExplanation {
       response: response, directives: directives, requestTime: now, responseTime: now, rules: rules)
     explanation.add(.storing, "Which cache is it for?", "a \(rules.mode) one", "RFC 9111 §1")
     explanation.addSource(directives, topic: .storing)
-    explanation.addRequirements(request, response, directives, rules)
+    let decision = Storability.decide(
+      request: request, response: response, rules: rules, now: now)
+    explanation.addRequirements(request, response, directives, rules, decision)
     explanation.addUse(request, response, directives, facts, rules, now)
-    switch Storability.decide(request: request, response: response, rules: rules, now: now) {
+    switch decision {
     case .store: explanation.add(.storing, "Is it stored?", "yes", "RFC 9111 §3")
     case .doNotStore(let reason):
       explanation.add(.storing, "Is it stored?", "no: \(reason)", reason.section)
@@ -47,13 +49,15 @@ extension CacheExplanation {
   /// The requirements of §3, in the order in which `Storability` asks them.
   private mutating func addRequirements(
     _ request: HTTPRequest, _ response: HTTPResponse, _ directives: ResponseDirectives,
-    _ rules: CacheRules
+    _ rules: CacheRules, _ decision: StorageDecision
   ) {
     let code = response.status.code
-    let isStoredMethod = request.method == .get || request.method == .post
+    // The method is asked for first; what else there is to ask of POST comes below.
+    let isRefused =
+      request.method != .post && decision == .doNotStore(.method(request.method))
     check(
       "Is the method understood?", "\(request.method)", "RFC 9110 §9.2.3",
-      refusal: isStoredMethod ? nil : .method(request.method))
+      refusal: isRefused ? .method(request.method) : nil)
     check("Is the status final?", "\(code)", "RFC 9111 §3", refusal: code >= 200 ? nil : .interim)
     let contentRange = code == 206 ? Excerpt.fields([.contentRange], of: response.headerFields) : nil
     check(

@@ -113,8 +113,7 @@ extension HTTPCache {
     var options = options
     options.onInterim = nil
     let background = Exchange(
-      request: exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key,
-      policy: .revalidate,
+      request: exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key, policy: .revalidate,
       rules: exchange.rules, hasBody: false, acceptsDecoded: exchange.acceptsDecoded,
       digest: exchange.digest)
     let runner = ExchangeRunner(
