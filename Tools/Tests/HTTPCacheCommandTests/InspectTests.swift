@@ -144,6 +144,24 @@ import Testing
     }
   }
 
+  @Test("explain tells afterwards why a response was not stored")
+  func refusal() async throws {
+    try await withFilledCache { filled in
+      let run = await CommandRun("get", filled.url(.document), "--dir", filled.cache)
+      #expect(run.errors.contains("not stored: no-store"))
+      let explained = await CommandRun("explain", filled.url(.document), "--dir", filled.cache)
+      #expect(explained.status == 0)
+      #expect(explained.output.contains("  What is done? forward: nothing stored (RFC 9111 §4)\n"))
+      let last = try #require(explained.output.split(separator: "\n").last)
+      #expect(last.hasPrefix("Last time it was not stored: "))
+      #expect(last.hasSuffix(" GMT, status 200, no: no-store (RFC 9111 §5.2.2.5)"))
+      let json = await CommandRun("explain", filled.url(.document), "--json", "--dir", filled.cache)
+      #expect(json.output.contains("\"refusals\":[{\"status\":200,\"steps\":[{\"answer\":\"no: no-store\""))
+      let other = await CommandRun("explain", filled.url(.page), "--dir", filled.cache)
+      #expect(!other.output.contains("not stored"))
+    }
+  }
+
   @Test("purge counts what it removes; what is gone is fetched again")
   func purge() async throws {
     try await withFilledCache { filled in
