@@ -147,7 +147,7 @@ struct ClientExchange: Sendable {
     do {
       let (response, tunnel) = try await context.upstream.upgrade(
         UpstreamRequest(head: request) { try? await writer.sendInterim($0) }, to: protocols)
-      guard let tunnel else { return await send((response.head, response.body, "pass"), nil) }
+      guard let tunnel else { return await send((response.head, response.body, "pass", nil), nil) }
       var buffer = stream.channel.allocator.buffer(capacity: 512)
       var fields = response.head.headerFields
       let chosen = fields[.upgrade] ?? protocols
@@ -205,6 +205,6 @@ struct ClientExchange: Sendable {
     }
     let body = framing == .none ? nil : requestBody(writer, ContinueGate(isNeeded: false))
     let answer = HTTPResponse(status: .ok, headerFields: fields)
-    return await send((answer, MessageBody(BodyBytes(content.readableBytesView)), "own"), body)
+    return await send((answer, MessageBody(BodyBytes(content.readableBytesView)), "own", nil), body)
   }
 }
