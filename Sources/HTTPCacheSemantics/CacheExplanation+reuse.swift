@@ -18,10 +18,12 @@ extension CacheExplanation {
   ///   - rules: the choices of the cache.
   ///   - now: the time.
   ///   - digest: makes the digest of a secret value.
+  ///   - obstacle: why the content of a QUERY is not part of its key; nil if it is, or there is none.
   public static func reuse(
     request: HTTPRequest, variants: [StoredResponse], parts: [StoredPart?] = [],
     lengths: [Int64?] = [], forwarded: HTTPRequest? = nil, completing: Int? = nil,
-    policy: CachePolicy, rules: CacheRules, now: Timestamp, digest: SecretDigest
+    policy: CachePolicy, rules: CacheRules, now: Timestamp, digest: SecretDigest,
+    obstacle: ContentObstacle? = nil
   ) -> CacheExplanation {
     var explanation = CacheExplanation()
     let directives = RequestDirectives(request.headerFields)
@@ -32,7 +34,7 @@ extension CacheExplanation {
       explanation.conclude(.miss(.policy(policy)))
       return explanation
     }
-    let obstacle = Reuse.methodMiss(request)
+    let obstacle = obstacle.map(MissReason.content) ?? Reuse.methodMiss(request)
     explanation.addMethod(request, obstacle)
     explanation.addDirectives(directives, policy: policy)
     let missReason: MissReason

@@ -23,6 +23,13 @@ extension CacheExplanation {
       request: request, response: response, rules: rules, now: now)
     explanation.addRequirements(request, response, directives, rules, decision)
     explanation.addUse(request, response, directives, facts, rules, now)
+    let target = CacheKey.target(of: request) ?? ""
+    if ClearSiteData.clearsCache(response, target: target, rules: rules) {
+      let reason = StorageRefusal.clearsSite
+      explanation.add(.storing, "Does it clear the cache?", "yes, for its origin", reason.section)
+      explanation.add(.storing, "Is it stored?", "no: \(reason)", reason.section)
+      return explanation
+    }
     switch decision {
     case .store: explanation.add(.storing, "Is it stored?", "yes", "RFC 9111 §3")
     case .doNotStore(let reason):

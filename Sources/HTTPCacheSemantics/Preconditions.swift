@@ -26,7 +26,7 @@ public enum Preconditions {
       default: break
       }
     }
-    guard hasNoneMatch || hasModifiedSince, request.method == .get || request.method == .head,
+    guard hasNoneMatch || hasModifiedSince, [.get, .head, .query].contains(request.method),
       stored.head.status.code == 200 || stored.head.status.code == 206
     else { return .proceed }
     let isUnmodified =

@@ -4,10 +4,13 @@ public import HTTPTypes
 public enum Reuse {
   /// Why a request cannot be answered from the store whatever is in it; nil if it may be.
   ///
-  /// Only GET and HEAD are answered (§4), and `If-Match` and `If-Unmodified-Since` are for the
+  /// Only GET, HEAD and QUERY are answered (§4, RFC 10008 §2.7), and `If-Match` and `If-Unmodified-Since` are for the
   /// origin to evaluate (§4.3.2).
   public static func methodMiss(_ request: HTTPRequest) -> MissReason? {
-    guard request.method == .get || request.method == .head else { return .method(request.method) }
+    switch request.method {
+    case .get, .head, .query: break
+    default: return .method(request.method)
+    }
     for field in request.headerFields {
       if field.name == .ifMatch { return .precondition(.ifMatch) }
       if field.name == .ifUnmodifiedSince { return .precondition(.ifUnmodifiedSince) }

@@ -24,7 +24,9 @@ public enum Storability {
     request: HTTPRequest, response: HTTPResponse, rules: CacheRules, now: Timestamp
   ) -> StorageRefusal? {
     let isPost = request.method == .post
-    guard request.method == .get || isPost else { return .method(request.method) }
+    guard request.method == .get || request.method == .query || isPost else {
+      return .method(request.method)
+    }
     let code = response.status.code
     if code < 200 { return .interim }
     if code == 206, let refusal = PartialContent.refusal(request: request, response: response) {

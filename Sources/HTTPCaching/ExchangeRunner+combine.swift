@@ -25,12 +25,13 @@ extension ExchangeRunner {
       body: response.body,
       extent: TransferExtent(
         combination.range, length: response.body.length, readableEnd: end),
-      writer: writer,
+      writer: writer, verifier: DigestVerifier(response, isPart: true),
       onCommit: { [cache, request = exchange.request] record, isInvalidated in
         await cache.committed(record, of: request, isInvalidated: isInvalidated)
       },
       onEnd: cache.transferEnd(
-        of: response.head, to: exchange.request, key: exchange.key, held))
+        of: response.head, to: exchange.request, key: exchange.key,
+        storedAs: record.key, held))
     let range = end.map { (completion?.wanted?.lowerBound ?? 0)..<$0 }
     guard let body = transfer.makeBody(range) else {
       held?.end(cache)
@@ -38,10 +39,12 @@ extension ExchangeRunner {
       return nil
     }
     cache.running.add(transfer, for: exchange.key.target)
-    held?.share(cache, SharedTransfer(response: combination.stored, transfer: transfer))
+    if record.key != exchange.key { cache.running.add(transfer, for: record.key.target) }
+    held?.share(cache, SharedTransfer(response: combination.stored, transfer: transfer, range: range))
     transfer.start()
     return cache.deliver(
-      head(combination, response), body, .store, forward, exchange)
+      head(combination, response), body, .store, forward, exchange, stored: combination.stored,
+      status: response.head.status.code)
   }
 
   private func head(

@@ -6,11 +6,19 @@ extension HTTPCache {
   /// Why responses to such a request were not stored, the latest first. The store keeps a bounded
   /// number of such notes.
   ///
+  /// - Parameters:
+  ///   - request: with scheme, authority and path.
+  ///   - content: the content of a QUERY, which is part of its key (RFC 10008 §2.7).
+  ///   - options: the partition.
   /// - Throws: `CacheError` for a request without an absolute URI, or if the store cannot be read.
   public func refusals(
-    of request: HTTPRequest, options: RequestOptions = RequestOptions()
+    of request: HTTPRequest, content: BodyBytes = BodyBytes(),
+    options: RequestOptions = RequestOptions()
   ) throws(CacheError) -> [RefusalNote] {
-    try store.refusals(of: exchange(for: request, hasBody: false, policy: .standard, options).key)
+    let content = request.method == .query ? self.content(of: request, content) : nil
+    let exchange = try exchange(
+      for: request, hasBody: false, policy: .standard, options, content: content)
+    return try store.refusals(of: exchange.key)
   }
 
   /// A response was not stored: tells the observer, and notes why for whoever asks later.

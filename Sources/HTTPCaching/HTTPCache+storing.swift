@@ -22,6 +22,7 @@ extension HTTPCache {
       notStored(refusal(of: error), response, to: request, key: key)
     case .kept(let record):
       observe(.kept(key, bytes: record.storedRanges?.reduce(0) { $0 + Int64($1.count) } ?? received))
+    case .refused(let refusal): notStored(refusal, response, to: request, key: key)
     case .failed, .leftAlone:
       notStored(.incomplete, response, to: request, key: key)
     }
@@ -30,10 +31,12 @@ extension HTTPCache {
 
   /// What happens when the transfer of a response ends.
   func transferEnd(
-    of response: HTTPResponse, to request: HTTPRequest, key: CacheKey, _ held: FlightHold.Handed?
+    of response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
+    storedAs storageKey: CacheKey, _ held: FlightHold.Handed?
   ) -> @Sendable (Transfer, Transfer.End, Int64) -> Void {
     { [self] transfer, end, received in
       running.remove(transfer, for: key.target)
+      if storageKey != key { running.remove(transfer, for: storageKey.target) }
       transferEnded(end, of: response, to: request, key: key, received: received)
       held?.end(self)
     }
@@ -76,13 +79,15 @@ extension HTTPCache {
   /// Invalidates what an unsafe request changed (RFC 9111 §4.4).
   func invalidate(_ targets: [InvalidationTarget]) async {
     for target in targets {
-      running.invalidate(target.target)
-      coalescing.forget(target.target)
-      do throws(CacheError) {
-        _ = try await store.invalidate(.target(target.target))
-        observe(.invalidated(target: target.target))
-      } catch {
-        observe(.storeFailed(operation: "invalidate", error))
+      for name in [target.target] + (await self.targets(equivalentTo: target.target)) {
+        running.invalidate(name)
+        coalescing.forget(name)
+        do throws(CacheError) {
+          _ = try await store.invalidate(.target(name))
+          observe(.invalidated(target: name))
+        } catch {
+          observe(.storeFailed(operation: "invalidate", error))
+        }
       }
     }
   }
@@ -100,6 +105,29 @@ extension HTTPCache {
     }
   }
 
+  /// Removes what is stored of the origin of a key in its partition (W3C Clear Site Data). What is on
+  /// its way from that origin is validated before any use.
+  func clearSite(of key: CacheKey) async {
+    guard let origin = TargetURI.origin(of: key.target) else { return }
+    let prefix = origin + "/"
+    running.invalidate(prefix: prefix)
+    coalescing.forget { $0.partition == key.partition && $0.target.utf8.starts(with: prefix.utf8) }
+    do throws(CacheError) {
+      var cursor: EntryCursor?
+      repeat {
+        let page = try await store.entries(.prefix(prefix), after: cursor, limit: 256)
+        for other in Set(page.entries.map(\.record.key))
+        where other.partition == key.partition && other.mode == key.mode {
+          try await store.remove(.key(other))
+        }
+        cursor = page.next
+      } while cursor != nil
+      observe(.siteCleared(origin: origin, partition: key.partition))
+    } catch {
+      observe(.storeFailed(operation: "clear", error))
+    }
+  }
+
   /// Validates a stale response after it was used (RFC 5861 §3): one per key, bounded in number.
   func validateInBackground(
     _ exchange: Exchange, options: RequestOptions, via upstream: any Upstream
@@ -113,9 +141,9 @@ extension HTTPCache {
     var options = options
     options.onInterim = nil
     let background = Exchange(
-      request: exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key, policy: .revalidate,
-      rules: exchange.rules, hasBody: false, acceptsDecoded: exchange.acceptsDecoded,
-      digest: exchange.digest)
+      request: exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key,
+      policy: .revalidate, rules: exchange.rules, hasBody: exchange.content?.hasBody ?? false,
+      acceptsDecoded: exchange.acceptsDecoded, digest: exchange.digest, content: exchange.content)
     let runner = ExchangeRunner(
       cache: self, options: options, upstream: upstream, body: nil, isBackground: true)
     Task(priority: .utility) { [self] in

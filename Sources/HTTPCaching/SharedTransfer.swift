@@ -4,4 +4,9 @@ import HTTPCacheSemantics
 struct SharedTransfer: Sendable {
   let response: StoredResponse
   let transfer: Transfer
+  /// The octets of the whole body; nil where the transfer brings all of them.
+  var range: Range<Int64>?
+
+  /// The whole body; nil if its first bytes can no longer be had.
+  func makeBody() -> MessageBody? { transfer.makeBody(range) }
 }

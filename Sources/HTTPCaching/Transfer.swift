@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 import Synchronization
@@ -11,6 +12,8 @@ final class Transfer: Sendable {
     case notStored(CacheError)
     /// It broke off, and what arrived is stored, to be continued.
     case kept(CacheRecord)
+    /// It is complete, but not what it said it would be.
+    case refused(StorageRefusal)
     case failed(any Error)
     case leftAlone
   }
@@ -29,12 +32,15 @@ final class Transfer: Sendable {
   private let body: MessageBody
   private let writer: any BodyWriter
   private let extent: TransferExtent
+  private let verifier: DigestVerifier?
   private let onCommit: @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void
   private let onEnd: @Sendable (Transfer, End, _ received: Int64) -> Void
 
-  /// - Parameter extent: what of the representation `body` brings.
+  /// - Parameters:
+  ///   - extent: what of the representation `body` brings.
+  ///   - verifier: what the bytes of `body` must agree with to be stored.
   init(
-    body: MessageBody, extent: TransferExtent, writer: any BodyWriter,
+    body: MessageBody, extent: TransferExtent, writer: any BodyWriter, verifier: DigestVerifier? = nil,
     onCommit: @escaping @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void,
     onEnd: @escaping @Sendable (Transfer, End, _ received: Int64) -> Void
   ) {
@@ -42,6 +48,7 @@ final class Transfer: Sendable {
     self.body = body
     self.extent = extent
     self.writer = writer
+    self.verifier = verifier
     self.onCommit = onCommit
     self.onEnd = onEnd
   }
@@ -176,6 +183,7 @@ final class Transfer: Sendable {
     var isStoring = true
     var isTooLong = false
     var failure: CacheError?
+    var verifier = verifier
     do {
       var held: BodyBytes?
       while true {
@@ -191,6 +199,7 @@ final class Transfer: Sendable {
           isTooLong = true
           throw UpstreamError(.protocol, "the body is longer than its Content-Length")
         }
+        verifier?.update(bytes)
         if isStoring {
           do throws(CacheError) {
             try await writer.append(bytes)
@@ -208,7 +217,15 @@ final class Transfer: Sendable {
       if let end = extent.end, held == nil, received != end {
         throw UpstreamError(.protocol, "the body ended at byte \(received) of \(end)")
       }
-      let end = await commit(isStoring: isStoring, failure: failure)
+      let end: End
+      if let algorithm = verifier?.mismatch() {
+        // The bytes are the origin's message all the same: whoever reads them gets them.
+        keepStoredBytesReadable()
+        writer.abandon()
+        end = .refused(.digestMismatch(algorithm: algorithm.rawValue))
+      } else {
+        end = await commit(isStoring: isStoring, failure: failure)
+      }
       if let held { publish(held) }
       finish(.finished(body.trailers), end)
     } catch {

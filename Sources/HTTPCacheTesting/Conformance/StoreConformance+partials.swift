@@ -116,7 +116,7 @@ extension StoreConformance {
       try require(found == old.array, "the whole is gone")
     },
     StoreCheck("A resumable body that arrives is a whole one like any other") { makeStore in
-      let store = try await makeStore(StoreRequirements())
+      let store = try await makeStore(StoreRequirements(capacity: 64 << 20))
       for size in [10, 600_000, 5_000_000] {
         let key = StoreSample.key("/\(size)")
         let body = StoreSample.body(size)

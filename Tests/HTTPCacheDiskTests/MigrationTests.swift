@@ -1,0 +1,158 @@
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+import Testing
+
+/// Directories of older formats.
+@Suite struct MigrationTests {
+  // The tables as format 1 made them.
+  private static let format1 = """
+    PRAGMA page_size = 4096;
+    PRAGMA auto_vacuum = INCREMENTAL;
+    PRAGMA journal_mode = WAL;
+    BEGIN;
+    CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+    CREATE TABLE state (
+      id INTEGER PRIMARY KEY CHECK (id = 0), sequence INTEGER NOT NULL, entries INTEGER NOT NULL,
+      bodies INTEGER NOT NULL);
+    CREATE TABLE counts (
+      id INTEGER PRIMARY KEY CHECK (id = 0), hits INTEGER NOT NULL, validated INTEGER NOT NULL,
+      misses INTEGER NOT NULL, stores INTEGER NOT NULL, evictions INTEGER NOT NULL,
+      hitBytes INTEGER NOT NULL, originBytes INTEGER NOT NULL);
+    CREATE TABLE entry (
+      id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, variant INTEGER NOT NULL,
+      mark INTEGER NOT NULL, invalid INTEGER NOT NULL, pinned INTEGER NOT NULL,
+      stored INTEGER NOT NULL, touched INTEGER NOT NULL, priority REAL NOT NULL,
+      size INTEGER NOT NULL, cost INTEGER NOT NULL, length INTEGER NOT NULL,
+      checksum INTEGER NOT NULL, mode INTEGER NOT NULL, method INTEGER NOT NULL,
+      groups INTEGER NOT NULL, partition TEXT NOT NULL, target TEXT NOT NULL,
+      digest BLOB NOT NULL, file TEXT, record BLOB NOT NULL, body BLOB);
+    CREATE UNIQUE INDEX entryKey ON entry (hash, variant);
+    CREATE INDEX entryTarget ON entry (target);
+    CREATE INDEX entryPartition ON entry (partition) WHERE partition <> '';
+    CREATE INDEX entryStored ON entry (stored);
+    CREATE INDEX entryOrder ON entry (priority, touched) WHERE pinned = 0;
+    CREATE UNIQUE INDEX entryFile ON entry (file) WHERE file IS NOT NULL;
+    CREATE TABLE block (
+      entry INTEGER NOT NULL, part INTEGER NOT NULL, checksums BLOB NOT NULL,
+      PRIMARY KEY (entry, part)) WITHOUT ROWID;
+    CREATE TABLE membership (
+      origin TEXT NOT NULL, name TEXT NOT NULL, entry INTEGER NOT NULL,
+      PRIMARY KEY (origin, name, entry)) WITHOUT ROWID;
+    CREATE INDEX membershipEntry ON membership (entry);
+    CREATE TABLE epoch (
+      kind INTEGER NOT NULL, mode INTEGER NOT NULL, scope TEXT NOT NULL, name TEXT NOT NULL,
+      sequence INTEGER NOT NULL, PRIMARY KEY (kind, mode, scope, name)) WITHOUT ROWID;
+    INSERT INTO state VALUES (0, 3, 2, 602176);
+    INSERT INTO counts VALUES (0, 7, 0, 2, 2, 0, 0, 0);
+    INSERT INTO meta VALUES ('secret', zeroblob(32));
+    PRAGMA application_id = 1212375912;
+    PRAGMA user_version = 1;
+    COMMIT;
+    """
+
+  /// Makes a directory of format 1 with a small body in the index and a large one in a file.
+  private func makeFormat1(_ directory: TemporaryDirectory, large: [UInt8]) throws -> String {
+    let cache = directory.path("cache")
+    let name = "00c0ffee00c0ffee-1"
+    try FileManager.default.createDirectory(
+      atPath: cache + "/bodies/00", withIntermediateDirectories: true)
+    try Data(large).write(to: URL(fileURLWithPath: cache + "/bodies/00/" + name))
+    let database = cache + "/Cache.db"
+    try execute(Self.format1, on: database)
+    try insert(1, try record("/small"), body: [1, 2, 3], file: nil, on: database)
+    try insert(3, try record("/large"), body: large, file: "00/" + name, on: database)
+    return cache
+  }
+
+  private func insert(
+    _ id: Int64, _ record: CacheRecord, body: [UInt8], file: String?, on database: String
+  ) throws {
+    let encoded = try RecordCodec.encode(record.with(bodyLength: Int64(body.count)))
+    let blocks = stride(from: 0, to: body.count, by: 262_144).map {
+      XXH64.hash(Array(body[$0..<min(body.count, $0 + 262_144)]))
+    }
+    let cost = file == nil ? 0 : (Int64(body.count) + 4_095) / 4_096 * 4_096 + 64
+    let variant = Int64(bitPattern: RecordCodec.variantHash(of: record))
+    try execute(
+      """
+      INSERT INTO entry VALUES (\(id), \(Int64(bitPattern: record.key.hash)), \(variant), \(id), 0, 0,
+      1800000001, 1800000001, 1.0, \(Int64(encoded.count) + 320 + max(cost, Int64(body.count))),
+      \(cost), \(body.count), \(Int64(bitPattern: blocks[0])), 0, 0, 0, '', '\(record.key.target)',
+      x'', \(file.map { "'\($0)'" } ?? "NULL"), \(hex(encoded)),
+      \(file == nil ? hex(body) : "NULL"))
+      """, on: database)
+    guard blocks.count > 1 else { return }
+    let checksums = blocks.flatMap { block in (0..<8).map { UInt8(block >> (8 * $0) & 0xFF) } }
+    try execute("INSERT INTO block VALUES (\(id), 0, \(hex(checksums)))", on: database)
+  }
+
+  private func hex(_ bytes: [UInt8]) -> String {
+    "x'" + bytes.map { String(format: "%02x", $0) }.joined() + "'"
+  }
+
+  @Test("a directory of format 1 keeps its entries and counters, and takes parts from then on")
+  func fromFormat1() async throws {
+    let directory = try TemporaryDirectory()
+    let large = bytes(600_000)
+    let cache = try makeFormat1(directory, large: large)
+    let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+    #expect(store.openingNotes.isEmpty)
+    #expect(try await store.body(key("/small")) == [1, 2, 3])
+    #expect(try await store.body(key("/large")) == large)
+    #expect(try await store.counts().hits == 7)
+    let report = try await store.verify(repair: false)
+    #expect(report.isSound, "\(report)")
+    #expect(try number("PRAGMA user_version", on: cache + "/Cache.db") == 2)
+    // Beside the whole one of the same variant, which the old index did not allow.
+    try await store.putPart("/large", large, 0..<300_000)
+    #expect(try store.read(key("/large")).count == 2)
+    let stored = try await store.put(try record("/small"), [4])
+    #expect(stored.sequence > 3)
+    let again = try DiskStore.open(directory: cache, capacity: 1 << 26)
+    #expect(again.openingNotes.isEmpty)
+    #expect(try await again.body(key("/small")) == [4])
+    #expect(try again.read(key("/large")).count == 2)
+  }
+
+  @Test("several processes may open a directory of format 1 at once")
+  func atOnce() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = try makeFormat1(directory, large: bytes(600_000))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+          #expect(store.openingNotes.isEmpty)
+          #expect(try await store.body(key("/large")) == bytes(600_000))
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test("a part in a row of format 1 is a miss, since it lies elsewhere than parts do now")
+  func oldPart() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = try makeFormat1(directory, large: bytes(600_000))
+    let part = try record("/part").storing([10..<13], bodyLength: 100)
+    try insert(4, part, body: [1, 2, 3], file: nil, on: cache + "/Cache.db")
+    let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+    #expect(try store.read(key("/part")).isEmpty)
+    try await until {
+      try number("SELECT count(*) FROM entry WHERE id = 4", on: cache + "/Cache.db") == 0
+    }
+  }
+
+  @Test("an index of format 1 that lacks a table is set aside like any other")
+  func halfFormat1() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = try makeFormat1(directory, large: bytes(600_000))
+    try execute("DROP TABLE epoch", on: cache + "/Cache.db")
+    let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+    #expect(store.openingNotes.count == 1)
+    #expect(try store.read(key("/large")).isEmpty)
+  }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+import Testing
+
+/// Parts of bodies whose process was killed, or whose file is not what was written.
+@Suite struct PartialDamageTests {
+  private let body = bytes(2_000_000)
+
+  private func bodyPath(_ fixture: Fixture) throws -> String {
+    let files = try fixture.directory.bodyFiles()
+    try #require(files.count == 1)
+    return fixture.directory.path("cache/bodies/" + files[0])
+  }
+
+  private func flip(_ fixture: Fixture, at offset: Int) throws {
+    let handle = try #require(FileHandle(forUpdatingAtPath: try bodyPath(fixture)))
+    try handle.seek(toOffset: UInt64(offset))
+    try handle.write(contentsOf: Data([body[offset] ^ 0x10]))
+    try handle.close()
+  }
+
+  private func execute(_ sql: String, _ fixture: Fixture) throws {
+    try HTTPCacheDiskTests.execute(sql, on: fixture.directory.path("cache/Cache.db"))
+  }
+
+  @Test("what came of a body before its process was killed is found, and can be completed")
+  func killed() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.path("cache")
+    await #expect(processExitsWith: .signal(SIGKILL)) { [cache = cache as String] in
+      let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+      let writer = try await store.write(try resumable("/a", 6_000_000), variantLimit: 8)
+      try await writer.append(BodyBytes(bytes(300_000)))
+      let all = bytes(6_000_000)
+      for start in stride(from: 300_000, to: 5_000_000, by: 100_000) {
+        try await writer.append(BodyBytes(all[start..<start + 100_000]))
+      }
+      kill(getpid(), SIGKILL)
+    }
+    let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+    let all = bytes(6_000_000)
+    let found = try #require(try store.ranges("/a")?.first)
+    #expect(found.lowerBound == 0 && found.upperBound >= 4 << 20)
+    #expect(try await store.bytes("/a", 0..<Int(found.upperBound)) == Array(all[..<Int(found.upperBound)]))
+    #expect(try await store.verify(repair: true).isSound)
+    try await store.addPart("/a", all, Int(found.upperBound)..<6_000_000)
+    #expect(try await store.body(key("/a")) == all)
+    #expect(try await store.verify(repair: false).isSound)
+    #expect(try directory.bodyFiles().count == 1)
+  }
+
+  @Test("what was added to a part before its process was killed is found")
+  func killedWhileExtending() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.path("cache")
+    await #expect(processExitsWith: .signal(SIGKILL)) { [cache = cache as String] in
+      let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+      let all = bytes(7_000_000)
+      let part = try await store.putPart("/a", all, 0..<1_000_000)
+      let writer = try await store.extend(part, at: 1_000_000)
+      for start in stride(from: 1_000_000, to: 6_000_000, by: 100_000) {
+        try await writer.append(BodyBytes(all[start..<start + 100_000]))
+      }
+      kill(getpid(), SIGKILL)
+    }
+    let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+    let all = bytes(7_000_000)
+    let end = Int(try #require(try store.ranges("/a")?.first).upperBound)
+    #expect(end >= 5_000_000 && end < 6_000_000)
+    #expect(try await store.bytes("/a", 0..<end) == Array(all[..<end]))
+    try await store.addPart("/a", all, end..<7_000_000)
+    #expect(try await store.body(key("/a")) == all)
+    try await until {
+      try FileManager.default.contentsOfDirectory(atPath: cache + "/writers").count <= 1
+    }
+    #expect(try await store.verify(repair: false).isSound)
+  }
+
+  @Test(
+    "one changed byte in a piece is found, and the part goes",
+    arguments: [700_000, 786_431, 786_432, 1_299_999])
+  func flipped(offset: Int) async throws {
+    let fixture = try Fixture()
+    try await fixture.store.putPart("/a", body, 700_000..<1_300_000)
+    try flip(fixture, at: offset)
+    #expect(try await fixture.store.verify(repair: false).findings.count == 1)
+    let error = await #expect(throws: CacheError.self) {
+      _ = try await fixture.store.bytes("/a", 700_000..<1_300_000)
+    }
+    #expect(error?.code == .damaged)
+    try await until { try fixture.store.read(key("/a")).isEmpty }
+    try await until { try fixture.directory.bodyFiles().isEmpty }
+  }
+
+  @Test("a changed byte outside of the pieces, or in a piece that is not read, harms nobody")
+  func flippedElsewhere() async throws {
+    let fixture = try Fixture()
+    try await fixture.store.putPart("/a", body, 700_000..<1_300_000)
+    try flip(fixture, at: 500_000)
+    #expect(try await fixture.store.verify(repair: false).isSound)
+    try flip(fixture, at: 1_250_000)
+    let found = try await fixture.store.bytes("/a", 700_000..<900_000)
+    #expect(found == Array(body[700_000..<900_000]))
+  }
+
+  @Test("a damaged piece is not sealed into a complete body")
+  func completion() async throws {
+    let fixture = try Fixture()
+    try await fixture.store.putPart("/a", body, 0..<1_100_000)
+    // In a block that gets a second piece, so that it has to be hashed anew.
+    try flip(fixture, at: 1_060_000)
+    await #expect(throws: CacheError.self) {
+      try await fixture.store.addPart("/a", body, 1_100_000..<2_000_000)
+    }
+    try await until { try fixture.store.read(key("/a")).isEmpty }
+    try await until { try fixture.directory.bodyFiles().isEmpty }
+    #expect(try await fixture.store.verify(repair: false).isSound)
+  }
+
+  @Test("a file shorter than its pieces, or gone, is damage: the part goes and is not added to")
+  func truncated() async throws {
+    for change in ["cut", "gone"] {
+      for isExtended in [true, false] {
+        let fixture = try Fixture()
+        let part = try await fixture.store.putPart("/a", body, 700_000..<1_300_000)
+        let path = try bodyPath(fixture)
+        if change == "cut" {
+          try #require(FileHandle(forWritingAtPath: path)).truncate(atOffset: 1_299_999)
+        } else {
+          try FileManager.default.removeItem(atPath: path)
+        }
+        if isExtended {
+          await #expect(throws: CacheError.self) {
+            _ = try await fixture.store.extend(part, at: 0)
+          }
+        } else {
+          let variant = try #require(try fixture.store.read(key("/a")).first)
+          #expect(throws: CacheError.self) { _ = try variant.body.open() }
+        }
+        if change == "cut" || !isExtended {
+          try await until { try fixture.store.read(key("/a")).isEmpty }
+        }
+      }
+    }
+  }
+
+  @Test("rows of pieces that cannot be, or are missing, are damage and never a trap")
+  func hostileRows() async throws {
+    for sql in [
+      "UPDATE piece SET \"end\" = 9223372036854775807", "UPDATE piece SET start = start - 100000",
+      "UPDATE piece SET \"end\" = start", "UPDATE piece SET start = -start - 1",
+      "DELETE FROM piece WHERE start > 800000", "UPDATE piece SET checksum = checksum + 1",
+      "UPDATE entry SET partial = 0", "UPDATE piece SET \"end\" = 'x', start = 'y' || start",
+    ] {
+      let fixture = try Fixture()
+      let part = try await fixture.store.putPart("/a", body, 700_000..<1_300_000)
+      try execute(sql, fixture)
+      var found: [UInt8]?
+      if let variant = try fixture.store.read(key("/a")).first {
+        found = try? await variant.body.open().read(700_000..<1_300_000).array
+      }
+      #expect(found == nil, "\(sql)")
+      _ = try? await fixture.store.extend(part, at: 0)
+      try await until { try fixture.store.read(key("/a")).isEmpty }
+    }
+  }
+
+  @Test("repair removes damaged parts and pieces of nothing, and keeps sound parts")
+  func repair() async throws {
+    let fixture = try Fixture()
+    try await fixture.store.putPart("/a", body, 700_000..<1_300_000)
+    try flip(fixture, at: 800_000)
+    try await fixture.store.putPart("/b", body, 100..<400_000)
+    try await fixture.store.putPart("/c", body, 100..<200)
+    try execute("INSERT INTO piece VALUES (77, 0, 10, 1)", fixture)
+    let report = try await fixture.store.verify(repair: true)
+    #expect(report.findings.count == 2)
+    #expect(report.entries == 3)
+    #expect(try await fixture.store.verify(repair: false).isSound)
+    #expect(try fixture.store.read(key("/a")).isEmpty)
+    #expect(try await fixture.store.bytes("/b", 100..<400_000) == Array(body[100..<400_000]))
+    #expect(try await fixture.store.bytes("/c", 100..<200) == Array(body[100..<200]))
+    #expect(try fixture.directory.bodyFiles().count == 1)
+  }
+}
