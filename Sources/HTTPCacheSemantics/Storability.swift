@@ -71,7 +71,7 @@ public enum Storability {
   }
 
   /// Whether anything makes the response cacheable (§3, last requirement).
-  private static func allowsStoring(
+  static func allowsStoring(
     code: Int, directives: ResponseDirectives, fields: HTTPFields, rules: CacheRules
   ) -> Bool {
     if directives.lifetime(in: rules.mode) != nil || directives.flags.contains(.public) {
@@ -84,7 +84,7 @@ public enum Storability {
 
   /// Whether a response to POST answers a later GET (RFC 9110 §9.3.3): an explicit lifetime, and
   /// `Content-Location` is the target.
-  private static func answersGet(
+  static func answersGet(
     request: HTTPRequest, response: HTTPResponse, source: ReuseFacts.LifetimeSource
   ) -> Bool {
     guard source != .none, source != .heuristic,
@@ -95,7 +95,7 @@ public enum Storability {
   }
 
   /// Whether there is any way to use the response again: while fresh, stale, or validated.
-  private static func isEverReusable(
+  static func isEverReusable(
     facts: ReuseFacts, fields: HTTPFields, rules: CacheRules, now: Timestamp
   ) -> Bool {
     if Validation.hasValidator(fields, now: now) { return true }

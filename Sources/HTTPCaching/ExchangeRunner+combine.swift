@@ -35,7 +35,9 @@ extension ExchangeRunner {
       onCommit: { [cache, request = exchange.request] record, isInvalidated in
         await cache.committed(record, of: request, isInvalidated: isInvalidated)
       },
-      onEnd: cache.transferEnd(exchange.key, storedAs: record.key, held))
+      onEnd: cache.transferEnd(
+        of: response.head, to: exchange.request, key: exchange.key,
+        storedAs: record.key, held))
     let range = end.map { (completion?.wanted?.lowerBound ?? 0)..<$0 }
     guard let body = transfer.makeBody(range) else {
       held?.end(cache)

@@ -258,7 +258,9 @@ struct ExchangeRunner: Sendable {
           record, askedFor: part?.range, of: exchange.request, isInvalidated: isInvalidated,
           outdated: outdated)
       },
-      onEnd: cache.transferEnd(exchange.key, storedAs: key, held))
+      onEnd: cache.transferEnd(
+        of: response.head, to: exchange.request, key: exchange.key, storedAs: key,
+        held))
     guard let body = transfer.makeBody() else {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }

@@ -95,7 +95,7 @@ extension HTTPCache {
     _ exchange: Exchange
   ) -> CacheResponse {
     if case .doNotStore(let refusal) = storage {
-      observe(.notStored(target: exchange.key.target, refusal))
+      notStored(refusal, response.head, to: exchange.request, key: exchange.key)
     }
     let body = MessageBody(
       ForwardedBodySource(response.body) { [store] bytes in

@@ -8,7 +8,10 @@ extension HTTPCache {
   static let backgroundLimit = 64
 
   /// A transfer ended: tell and count.
-  func transferEnded(_ end: Transfer.End, key: CacheKey, received: Int64) {
+  func transferEnded(
+    _ end: Transfer.End, of response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
+    received: Int64
+  ) {
     var counts = CacheCounts(originBytes: received)
     switch end {
     case .stored:
@@ -16,24 +19,25 @@ extension HTTPCache {
       observe(.stored(key, bytes: received))
     case .notStored(let error):
       if error.code != .tooLarge { observe(.storeFailed(operation: "store", error)) }
-      observe(.notStored(target: key.target, refusal(of: error)))
+      notStored(refusal(of: error), response, to: request, key: key)
     case .kept(let record):
       observe(.kept(key, bytes: record.storedRanges?.reduce(0) { $0 + Int64($1.count) } ?? received))
-    case .refused(let refusal): observe(.notStored(target: key.target, refusal))
+    case .refused(let refusal): notStored(refusal, response, to: request, key: key)
     case .failed, .leftAlone:
-      observe(.notStored(target: key.target, .incomplete))
+      notStored(.incomplete, response, to: request, key: key)
     }
     store.count(counts)
   }
 
   /// What happens when the transfer of a response ends.
   func transferEnd(
-    _ key: CacheKey, storedAs storageKey: CacheKey, _ held: FlightHold.Handed?
+    of response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
+    storedAs storageKey: CacheKey, _ held: FlightHold.Handed?
   ) -> @Sendable (Transfer, Transfer.End, Int64) -> Void {
     { [self] transfer, end, received in
       running.remove(transfer, for: key.target)
       if storageKey != key { running.remove(transfer, for: storageKey.target) }
-      transferEnded(end, key: key, received: received)
+      transferEnded(end, of: response, to: request, key: key, received: received)
       held?.end(self)
     }
   }

@@ -35,7 +35,7 @@ struct Seeded: RandomNumberGenerator {
     ":80", "[::1]", "(", ")", "ü", "\u{80}", "hit", "fwd=miss", "ttl=5",
   ]
 
-  private static func octets(_ random: inout Seeded) -> [UInt8] {
+  static func octets(_ random: inout Seeded) -> [UInt8] {
     var octets: [UInt8] = []
     for _ in 0..<Int.random(in: 0...8, using: &random) {
       if Int.random(in: 0..<10, using: &random) == 0 {
@@ -47,7 +47,7 @@ struct Seeded: RandomNumberGenerator {
     return octets
   }
 
-  private static func fields(_ random: inout Seeded) throws -> HTTPFields {
+  static func fields(_ random: inout Seeded) throws -> HTTPFields {
     var fields = HTTPFields()
     for _ in 0..<Int.random(in: 0...10, using: &random) {
       let name = try #require(HTTPField.Name(names.randomElement(using: &random, orElse: "A")))
@@ -56,7 +56,7 @@ struct Seeded: RandomNumberGenerator {
     return fields
   }
 
-  private static func time(_ random: inout Seeded) -> Timestamp {
+  static func time(_ random: inout Seeded) -> Timestamp {
     switch Int.random(in: 0..<8, using: &random) {
     case 0: Timestamp(seconds: .max)
     case 1: Timestamp(seconds: .min)
@@ -87,8 +87,6 @@ struct Seeded: RandomNumberGenerator {
       _ = Invalidation.targets(request: request, response: response)
       _ = FieldHygiene.forwardable(response.headerFields)
       _ = CacheStatus.list(in: response.headerFields)
-      _ = CacheExplanation.storage(
-        request: request, response: response, rules: rules, now: times[1])
       let making = StoredResponse.make(
         request: request, response: response, requestTime: times[0], responseTime: times[1],
         isDecoded: Bool.random(using: &random), rules: rules, digest: reversing)
@@ -140,10 +138,6 @@ struct Seeded: RandomNumberGenerator {
     #expect(updated.facts.freshnessLifetime >= 0)
     _ = Freshening.updatedByHead(
       kept, with: response, requestTime: now, responseTime: now, rules: rules)
-    #expect(
-      CacheExplanation.reuse(
-        request: other, variants: [kept], policy: policy, rules: rules, now: now, digest: reversing
-      ).decision != nil)
   }
 
   @Test("§4.1 Normalising a nominated value twice is the same as once")
