@@ -51,11 +51,13 @@ public enum Preconditions {
     }
   }
 
-  /// Whether `If-Modified-Since` is false (RFC 9110 §13.1.3).
+  /// Whether `If-Modified-Since` is false; more than one are ignored (RFC 9110 §13.1.3).
   private static func isUnmodifiedSince(
     _ fields: HTTPFields, stored: StoredResponse, now: Timestamp
   ) -> Bool {
-    guard let since = fields.date(.ifModifiedSince, relativeTo: now).time else { return false }
+    guard fields[fields: .ifModifiedSince].count == 1,
+      let since = fields.date(.ifModifiedSince, relativeTo: now).time
+    else { return false }
     let modified = stored.head.headerFields.date(.lastModified, relativeTo: stored.responseTime)
     return (modified.time ?? stored.date) <= since
   }

@@ -77,6 +77,9 @@ import Testing
     #expect(try decision("W/\"1\"", ["ETag": "W/\"1\""]) == .whole)
     #expect(try decision("\"1\"", [:]) == .whole)
     #expect(try decision(modified, ["Last-Modified": modified]) == .partial([0..<2]))
+    #expect(
+      try RangeRequest.evaluate(
+        get(["If-Range": "\"2\""]), stored: stored(200, ["ETag": "\"1\""]), length: 10) == .whole)
     #expect(try decision(modified, ["Last-Modified": modified, "Date": modified]) == .whole)
     #expect(
       try decision("Fri, 06 Nov 2020 11:00:00 GMT", ["Last-Modified": modified]) == .whole)
@@ -92,6 +95,20 @@ import Testing
       try head
         == response(
           206, ["Content-Length": "3", "ETag": "\"1\"", "Content-Range": "bytes 2-4/10"]))
+  }
+
+  @Test("RFC 9110 §15.3.7 A 206 has the fields of the 200, of caches and of the representation")
+  func partialFields() throws {
+    let all: KeyValuePairs = [
+      "Date": today.httpDate, "Cache-Control": "max-age=60", "ETag": "\"1\"",
+      "Expires": "Fri, 06 Nov 2020 13:00:00 GMT", "Content-Location": "/x", "Vary": "Foo",
+      "Content-Type": "text/plain", "Content-Language": "en", "Content-Encoding": "gzip",
+      "Last-Modified": "Fri, 06 Nov 2020 10:00:00 GMT",
+    ]
+    let head = RangeRequest.head(try response(200, all), range: 0..<1, length: 10)
+    for (name, value) in all {
+      #expect(head.headerFields[values: try #require(HTTPField.Name(name))] == [value])
+    }
   }
 
   @Test("RFC 9110 §15.5.17 The head of a 416 tells the length")

@@ -1,5 +1,12 @@
 import HTTPCacheSemantics
+import HTTPTypes
 import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 @Suite struct RFC9110_5_6_7_DateTests {
   private func parsed(_ text: String, now: Timestamp = today) -> Int64? {
@@ -74,6 +81,27 @@ import Testing
     #expect(Timestamp(seconds: .max).httpDate == "Fri, 31 Dec 9999 23:59:59 GMT")
     #expect(Timestamp(seconds: .min).httpDate == "Sat, 01 Jan 0000 00:00:00 GMT")
   }
+
+  #if os(macOS) || canImport(Glibc)
+    @Test("RFC 9111 §4.2 The zone of this machine has no influence on lifetime and age")
+    func zone() async {
+      await #expect(processExitsWith: .success) {
+        setenv("TZ", "Asia/Tokyo", 1)
+        tzset()
+        let head = HTTPResponse(
+          status: .ok,
+          headerFields: [
+            .date: "Fri, 06 Nov 2020 11:59:50 GMT", .expires: "Fri, 06 Nov 2020 12:00:30 GMT",
+          ])
+        let facts = Freshness.facts(
+          response: head, requestTime: today, responseTime: today, rules: CacheRules())
+        let isRight =
+          facts.freshnessLifetime == 40 && facts.correctedInitialAge == 10
+          && today.httpDate == "Fri, 06 Nov 2020 12:00:00 GMT"
+        exit(isRight ? EXIT_SUCCESS : EXIT_FAILURE)
+      }
+    }
+  #endif
 
   @Test("RFC 9110 §5.6.7 Writing and parsing returns the same time, through ten millennia")
   func roundTrip() {

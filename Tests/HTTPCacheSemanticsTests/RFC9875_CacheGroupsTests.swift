@@ -24,6 +24,10 @@ struct RFC9875_CacheGroupsTests {
     let names = (0..<32).map { "\(String(repeating: "g", count: 32))\($0)" }
     let value = names.map { "\"\($0)\"" }.joined(separator: ", ")
     #expect(try CacheGroups.names(of: response("Cache-Groups", value)) == names)
+    #expect(
+      CacheGroups.invalidated(
+        request: HTTPRequest(method: .post, scheme: "https", authority: "a.b", path: "/"),
+        response: try response("Cache-Group-Invalidation", value)) == names)
   }
 
   @Test(

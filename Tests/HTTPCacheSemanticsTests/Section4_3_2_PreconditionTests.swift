@@ -37,6 +37,34 @@ import Testing
     #expect(try !isNotModified(kept, ["If-Modified-Since": "tomorrow"]))
   }
 
+  @Test("RFC 9110 §13.1.3 Any other If-Modified-Since is ignored: several dates, other methods")
+  func modifiedSinceIgnored() throws {
+    let late = "Fri, 06 Nov 2020 11:00:00 GMT"
+    let later = "Fri, 06 Nov 2020 11:30:00 GMT"
+    let kept = try stored(200, ["Last-Modified": "Fri, 06 Nov 2020 10:00:00 GMT"])
+    #expect(try isNotModified(kept, ["If-Modified-Since": late]))
+    for pairs: KeyValuePairs in [
+      ["If-Modified-Since": "\(late), \(later)"],
+      ["If-Modified-Since": late, "if-modified-since": later],
+      ["If-Modified-Since": late, "if-modified-since": late],
+    ] {
+      #expect(try !isNotModified(kept, pairs))
+    }
+    for method in [HTTPRequest.Method.post, .put, .options, .trace, .query] {
+      #expect(try !isNotModified(kept, ["If-Modified-Since": late], method: method))
+      #expect(
+        try !isNotModified(stored(200, ["ETag": "\"1\""]), ["If-None-Match": "\"1\""], method: method))
+    }
+  }
+
+  @Test("RFC 9110 §13.1.3 The clock of the origin counts, not ours")
+  func originClock() throws {
+    let ahead = "Sat, 06 Nov 2021 10:00:00 GMT"
+    let kept = try stored(200, ["Last-Modified": ahead])
+    #expect(try isNotModified(kept, ["If-Modified-Since": ahead]))
+    #expect(try !isNotModified(kept, ["If-Modified-Since": "Sat, 06 Nov 2021 09:59:59 GMT"]))
+  }
+
   @Test("§4.3.2 Without Last-Modified the Date is compared")
   func withoutLastModified() throws {
     let kept = try stored(200, ["Date": "Fri, 06 Nov 2020 11:00:00 GMT"])

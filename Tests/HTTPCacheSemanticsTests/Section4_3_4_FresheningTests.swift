@@ -82,6 +82,20 @@ import Testing
     #expect(try decide(fresh, after: 60) == .fresh(age: 60, lifetime: 3600))
   }
 
+  @Test(
+    "§3.2 Nothing else is left out of an update: Content-* is no sign of an exception",
+    arguments: [
+      "Content-Language", "Content-Location", "Content-Disposition", "Content-Security-Policy",
+      "Content-Type", "Set-Cookie", "Expires", "Last-Modified", "X-Frame-Options", "Unknown",
+    ])
+  func noOtherFieldKept(name: String) throws {
+    let field = try #require(HTTPField.Name(name))
+    var kept = try stored(200, ["ETag": "\"1\""])
+    kept.head.headerFields[field] = "old"
+    let fresh = try updated(kept, ["ETag": "\"1\"", name: "new"])
+    #expect(fresh.head.headerFields[values: field] == ["new"])
+  }
+
   @Test("§3.2 What the stored body depends on is not replaced")
   func fieldsKept() throws {
     let kept = try stored(

@@ -144,6 +144,28 @@ import Testing
         == .validate(.stale(age: 3600, lifetime: 3600)))
   }
 
+  @Test("RFC 8246 §3 A client heeds immutable from an authenticated origin only, or from this machine")
+  func immutableOrigin() throws {
+    func decision(_ scheme: String, _ authority: String, _ rules: CacheRules) throws -> ReuseDecision {
+      let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/")
+      let kept = try stored(
+        200, ["Cache-Control": "max-age=3600, immutable"], to: request, rules: rules)
+      return Reuse.decide(
+        stored: kept, request: request, directives: RequestDirectives(), policy: .revalidate,
+        rules: rules, now: today.adding(1))
+    }
+    let fresh = ReuseDecision.fresh(age: 1, lifetime: 3600)
+    for authority in ["localhost:8080", "127.0.0.1", "127.1.2.3:80", "[::1]:8080", "u@localhost"] {
+      #expect(try decision("http", authority, privateRules) == fresh)
+    }
+    for authority in ["example.com", "127.0.0.1.example", "localhost:1@example.com", "[::2]"] {
+      #expect(
+        try decision("http", authority, privateRules) == .validate(.policy(.revalidate)))
+    }
+    #expect(try decision("https", "example.com", privateRules) == fresh)
+    #expect(try decision("http", "example.com", sharedRules) == fresh)
+  }
+
   @Test("§5.1 A response from the store has its current age in place of the one received")
   func ageField() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=3600", "Age": "30"])

@@ -67,6 +67,24 @@ import Testing
     #expect(try #require(parsed("max-stale").maxStale) > 1_000_000_000)
     #expect(RequestDirectives([:]) == RequestDirectives())
   }
+
+  @Test("§5.2 Arguments are taken as tokens and as quoted strings")
+  func bothForms() throws {
+    let request = RequestDirectives(
+      try fields([
+        "Cache-Control": "max-age=\"1\", max-stale=\"2\", min-fresh=\"3\", stale-if-error=\"4\""
+      ]))
+    #expect(request.maxAge == 1 && request.maxStale == 2)
+    #expect(request.minFresh == 3 && request.staleIfError == 4)
+    let response = try parsed("s-maxage=\"5\", max-age=6, no-cache=a, private=\"b\"")
+    #expect(response.sMaxAge == 5 && response.maxAge == 6)
+    #expect(response.noCache == .fields(["a"]) && response.private == .fields(["b"]))
+  }
+
+  @Test("RFC 8246 §2 Arguments of immutable mean nothing", arguments: ["=1", "=\"a\"", "=", "=0"])
+  func immutableArgument(argument: String) throws {
+    #expect(try parsed("immutable\(argument)").flags == [.immutable])
+  }
 }
 
 @Suite struct RFC9213_TargetedFieldTests {
@@ -138,6 +156,38 @@ import Testing
       requestTime: today, responseTime: today, rules: sharedRules)
     #expect(facts.freshnessLifetime == 1)
     #expect(facts.lifetimeSource == .maxAge)
+  }
+
+  @Test("RFC 9213 §2.2 Directives mean what they mean in Cache-Control, all of them")
+  func directives() throws {
+    let targeted = ResponseDirectives(
+      try fields([
+        "CDN-Cache-Control":
+          "max-age=1, s-maxage=2, no-cache, private, no-store, no-transform, must-revalidate, "
+          + "proxy-revalidate, public, must-understand, immutable, stale-while-revalidate=3, "
+          + "stale-if-error=4"
+      ]), rules: rules)
+    var expected = ResponseDirectives()
+    expected.source = .targeted("cdn-cache-control")
+    expected.maxAge = 1
+    expected.sMaxAge = 2
+    expected.noCache = .whole
+    expected.private = .whole
+    expected.noStore = true
+    expected.noTransform = true
+    expected.staleWhileRevalidate = 3
+    expected.staleIfError = 4
+    expected.flags = [
+      .noCache, .mustRevalidate, .proxyRevalidate, .sMaxAge, .immutable, .public, .private,
+      .mustUnderstand,
+    ]
+    #expect(targeted == expected)
+    let strict = try stored(
+      200, ["CDN-Cache-Control": "max-age=1, must-revalidate", "ETag": "\"1\""], rules: rules)
+    #expect(try fallback(strict, after: 9, rules: rules) == .fail(.mustRevalidate))
+    let validated = try stored(
+      200, ["CDN-Cache-Control": "max-age=9, no-cache", "ETag": "\"1\""], rules: rules)
+    #expect(try decide(validated, after: 1, rules: rules) == .validate(.responseNoCache))
   }
 
   @Test("RFC 9213 §2.3 Age counts against a targeted lifetime")
