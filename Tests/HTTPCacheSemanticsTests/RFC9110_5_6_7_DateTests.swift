@@ -21,6 +21,7 @@ import Testing
     #expect(parsed("Thu Aug 18 02:01:18 2050") == 2_544_400_878)
   }
 
+  // holds 9111-4.2-1
   @Test("RFC 9111 §4.2 Letter case does not matter, nor does a wrong day of the week")
   func tolerated() {
     #expect(parsed("SUN, 06 NOV 1994 08:49:37 gmt") == 784_111_777)
@@ -28,6 +29,7 @@ import Testing
     #expect(parsed("monday, 06-nov-94 08:49:37 Gmt") == 784_111_777)
   }
 
+  // holds 9111-4.2-4
   @Test(
     "RFC 9110 §5.6.7 Anything else is no date",
     arguments: [
@@ -65,6 +67,7 @@ import Testing
     }
   }
 
+  // holds 9111-4.2-2
   @Test("RFC 9110 §5.6.7 A leap second counts as the second before it")
   func leapSecond() {
     #expect(
@@ -83,6 +86,7 @@ import Testing
   }
 
   #if os(macOS) || canImport(Glibc)
+    // holds 9111-4.2-3
     @Test("RFC 9111 §4.2 The zone of this machine has no influence on lifetime and age")
     func zone() async {
       await #expect(processExitsWith: .success) {

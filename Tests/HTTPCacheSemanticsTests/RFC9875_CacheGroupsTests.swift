@@ -19,6 +19,7 @@ struct RFC9875_CacheGroupsTests {
     #expect(CacheGroups.names(of: HTTPResponse(status: .ok)) == [])
   }
 
+  // holds 9875-2-1, 9875-3-2
   @Test("§2 At least 32 groups of at least 32 characters")
   func limits() throws {
     let names = (0..<32).map { "\(String(repeating: "g", count: 32))\($0)" }
@@ -37,6 +38,7 @@ struct RFC9875_CacheGroupsTests {
     #expect(try CacheGroups.names(of: response("Cache-Groups", value)) == [])
   }
 
+  // holds 9875-3-1
   @Test("§3 Invalidation is ignored for safe methods")
   func invalidated() throws {
     let answer = try response("Cache-Group-Invalidation", "\"a\", \"b\"")

@@ -13,6 +13,7 @@ import Testing
     return false
   }
 
+  // holds 9111-4.3.2-1, 9110-13.1.2-1, 9110-8.8.3.2-1
   @Test("RFC 9110 §13.1.2 If-None-Match compares weakly, in lists and for *")
   func noneMatch() throws {
     let kept = try stored(200, ["ETag": "\"abc\""])
@@ -28,6 +29,7 @@ import Testing
     #expect(try isNotModified(stored(200, ["ETag": "W/\"a,b\""]), ["If-None-Match": "\"a,b\""]))
   }
 
+  // holds 9111-4.3.2-1, 9110-13.1.3-2
   @Test("RFC 9110 §13.1.3 If-Modified-Since is met by an earlier or equal date")
   func modifiedSince() throws {
     let kept = try stored(200, ["Last-Modified": "Fri, 06 Nov 2020 10:00:00 GMT"])
@@ -37,6 +39,7 @@ import Testing
     #expect(try !isNotModified(kept, ["If-Modified-Since": "tomorrow"]))
   }
 
+  // holds 9110-13.1.3-2, 9110-13.2.1-5
   @Test("RFC 9110 §13.1.3 Any other If-Modified-Since is ignored: several dates, other methods")
   func modifiedSinceIgnored() throws {
     let late = "Fri, 06 Nov 2020 11:00:00 GMT"
@@ -57,6 +60,7 @@ import Testing
     }
   }
 
+  // holds 9110-13.1.3-3
   @Test("RFC 9110 §13.1.3 The clock of the origin counts, not ours")
   func originClock() throws {
     let ahead = "Sat, 06 Nov 2021 10:00:00 GMT"
@@ -65,6 +69,7 @@ import Testing
     #expect(try !isNotModified(kept, ["If-Modified-Since": "Sat, 06 Nov 2021 09:59:59 GMT"]))
   }
 
+  // holds 9111-4.3.2-4
   @Test("§4.3.2 Without Last-Modified the Date is compared")
   func withoutLastModified() throws {
     let kept = try stored(200, ["Date": "Fri, 06 Nov 2020 11:00:00 GMT"])
@@ -72,6 +77,7 @@ import Testing
     #expect(try !isNotModified(kept, ["If-Modified-Since": "Fri, 06 Nov 2020 10:59:59 GMT"]))
   }
 
+  // holds 9110-13.1.3-1, 9110-13.2.2-1
   @Test("RFC 9110 §13.2.2 If-None-Match goes before If-Modified-Since")
   func precedence() throws {
     let kept = try stored(
@@ -86,6 +92,7 @@ import Testing
         ["If-None-Match": "\"1\"", "If-Modified-Since": "Fri, 06 Nov 2020 11:00:00 GMT"]))
   }
 
+  // holds 9111-4.3.2-2, 9110-13.2.1-2
   @Test("§4.3.2 Conditions for the origin are forwarded; those on other statuses are ignored")
   func applicable() throws {
     let kept = try stored(404, ["ETag": "\"abc\""])
@@ -99,6 +106,7 @@ import Testing
         == .forward(.ifUnmodifiedSince))
   }
 
+  // holds 9110-15.4.5-1, 9110-15.4.5-2
   @Test("RFC 9110 §15.4.5 The 304 has the fields that guide caches, and the age")
   func head() throws {
     let kept = try stored(

@@ -7,6 +7,7 @@ import Testing
     ResponseDirectives(try fields(["Cache-Control": value]), rules: privateRules)
   }
 
+  // holds 9111-5.2.2-1, 9111-5.2.3-1
   @Test("§5.2.2 Every directive of a response is recognised in any letter case")
   func response() throws {
     let directives = try parsed(
@@ -29,6 +30,7 @@ import Testing
     #expect(directives == expected)
   }
 
+  // holds 9111-5.2-2
   @Test("§5.2.2.4 Qualified forms list names; anything doubtful is taken as unqualified")
   func qualified() throws {
     #expect(try parsed("no-cache=\"Set-Cookie, X\"").noCache == .fields(["set-cookie", "x"]))
@@ -42,6 +44,7 @@ import Testing
     }
   }
 
+  // holds 9111-5.2.3-1
   @Test("§5.2.1 Every directive of a request is recognised, the more restrictive one counts")
   func request() throws {
     func parsed(_ value: String) throws -> RequestDirectives {
@@ -68,6 +71,7 @@ import Testing
     #expect(RequestDirectives([:]) == RequestDirectives())
   }
 
+  // holds 9111-5.2-2
   @Test("§5.2 Arguments are taken as tokens and as quoted strings")
   func bothForms() throws {
     let request = RequestDirectives(
@@ -81,6 +85,7 @@ import Testing
     #expect(response.noCache == .fields(["a"]) && response.private == .fields(["b"]))
   }
 
+  // holds 8246-2-3
   @Test("RFC 8246 §2 Arguments of immutable mean nothing", arguments: ["=1", "=\"a\"", "=", "=0"])
   func immutableArgument(argument: String) throws {
     #expect(try parsed("immutable\(argument)").flags == [.immutable])
@@ -97,6 +102,7 @@ import Testing
     ).freshnessLifetime
   }
 
+  // holds 9213-2.2-1, 9213-2.2-2
   @Test("RFC 9213 §2.2 The first valid field of the list decides alone")
   func decides() throws {
     let expired = "Fri, 06 Nov 2020 11:00:00 GMT"
@@ -116,6 +122,7 @@ import Testing
     #expect(try lifetime(["CDN-Cache-Control": "max-age=60;p=1"]) == 60)
   }
 
+  // holds 9213-2.2-2, 9213-2.2-5
   @Test("RFC 9213 §2.2 It decides about storing too")
   func storing() throws {
     func decision(_ pairs: KeyValuePairs<String, String>) throws -> StorageDecision {
@@ -138,6 +145,7 @@ import Testing
       ]) == .store)
   }
 
+  // holds 9213-2.1-3, 9213-2.1-4
   @Test(
     "RFC 9213 §2.1 A field that is empty, malformed or holds nothing usable is as if not there",
     arguments: [
@@ -148,6 +156,7 @@ import Testing
     #expect(try lifetime(["CDN-Cache-Control": value, "Cache-Control": "max-age=7"]) == 7)
   }
 
+  // holds 9213-2.2-3, 9213-2.4-1
   @Test("RFC 9213 §2.2 A field that is not on the list changes nothing")
   func notTargeted() throws {
     let facts = Freshness.facts(
@@ -158,6 +167,7 @@ import Testing
     #expect(facts.lifetimeSource == .maxAge)
   }
 
+  // holds 9213-2.2-5, 9213-2.2-6
   @Test("RFC 9213 §2.2 Directives mean what they mean in Cache-Control, all of them")
   func directives() throws {
     let targeted = ResponseDirectives(

@@ -6,6 +6,7 @@ import Testing
 struct ConditionFlowTests {
   private let kitchen = Kitchen()
 
+  // holds 9111-4.3.2-3, 9110-13.2.1-3, 9110-13.2.1-4, 9110-15.4.5-3
   @Test("with nothing stored a condition is the origin's, and its 304 the client's")
   func nothingStored() async throws {
     kitchen.origin.always(304, [.eTag: "\"a\""], "")
@@ -19,6 +20,7 @@ struct ConditionFlowTests {
     }
   }
 
+  // holds 9111-4.3.2-2, 9111-4.3.2-3, 9110-13.2.1-3, 9110-13.2.1-4, 9110-13.2.1-5
   @Test(
     "conditions that the store cannot answer are forwarded as they are",
     arguments: [
@@ -40,6 +42,7 @@ struct ConditionFlowTests {
     #expect(kitchen.origin.requests.last?.headerFields == condition)
   }
 
+  // holds 9111-4.3.2-6
   @Test("304 with a tag that the client did not list: the stored response, whole; with one, 304")
   func clientList() async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"ours\""], "body")
@@ -57,6 +60,7 @@ struct ConditionFlowTests {
     #expect(kitchen.origin.requests.count == 3)
   }
 
+  // holds 9110-13.1.5-2, 9110-13.2.2-1
   @Test("a condition that holds goes before a range, and If-Range alone means nothing")
   func order() async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "0123456789")
@@ -69,6 +73,7 @@ struct ConditionFlowTests {
     #expect(kitchen.origin.requests.count == 1)
   }
 
+  // holds 9111-4.3.5-1, 9111-4.3.5-2, 9111-4.3.5-3, 9111-4.3.5-4
   @Test("a 200 to HEAD updates what is stored for GET if it is the same, else ends its use")
   func headUpdates() async throws {
     let fields: HTTPFields = [.cacheControl: "max-age=10", .eTag: "\"a\"", .contentLength: "4"]
@@ -89,6 +94,7 @@ struct ConditionFlowTests {
     await #expect(throws: UpstreamError.self) { try await kitchen.get("/", policy: .cacheElseNetwork) }
   }
 
+  // holds 9110-9.3.2-1, 9110-9.3.2-2
   @Test("HEAD gets the fields of GET and no content, from the origin and from the store")
   func headFields() async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\"", .xN: "1"], "body")

@@ -12,6 +12,7 @@ struct RangeFlowTests {
     try await kitchen.get("/")
   }
 
+  // holds 9110-15.3.7.2-1, 9110-15.3.7.2-2, 9110-15.3.7.2-3, 9110-15.3.7.2-4, 9110-15.3.7.2-7
   @Test("several ranges: multipart/byteranges, each part with its range and type, as asked for")
   func multipart() async throws {
     try await stored()
@@ -30,6 +31,7 @@ struct RangeFlowTests {
     #expect(kitchen.origin.requests.count == 1)
   }
 
+  // holds 9110-15.3.7.2-5, 9110-15.3.7.1-1
   @Test("one range is no multipart, even if others beside it cannot be satisfied")
   func single() async throws {
     try await stored()
@@ -42,6 +44,7 @@ struct RangeFlowTests {
     }
   }
 
+  // holds 9110-14.4-3
   @Test("Content-Range in a request for what is stored changes nothing")
   func contentRangeInRequest() async throws {
     try await stored()
@@ -50,6 +53,7 @@ struct RangeFlowTests {
     #expect(answer.text == "0123456789")
   }
 
+  // holds 9110-14.4-2
   @Test("a 206 in an unknown unit is passed on as it came")
   func unknownUnit() async throws {
     let fields: HTTPFields = [.cacheControl: "max-age=10", .eTag: "\"a\"", .contentRange: "items 0-1/5"]

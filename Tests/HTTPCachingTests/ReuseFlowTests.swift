@@ -1,3 +1,4 @@
+import Foundation
 import HTTPCacheTesting
 import HTTPCaching
 import Testing
@@ -7,6 +8,7 @@ struct ReuseFlowTests {
   private let kitchen = Kitchen()
   private let hour: HTTPFields = [.cacheControl: "max-age=3600", .eTag: "\"1\""]
 
+  // holds 9111-4-1
   @Test("another path, query, scheme or authority is another target")
   func targets() async throws {
     kitchen.origin.answers { [hour] _, number in (200, hour, "\(number)") }
@@ -26,6 +28,7 @@ struct ReuseFlowTests {
     }
   }
 
+  // holds 9111-4-7
   @Test(
     "an unsafe request is written through, whatever is stored",
     arguments: ["POST", "PUT", "DELETE", "PATCH", "M-SEARCH"])
@@ -42,6 +45,7 @@ struct ReuseFlowTests {
     #expect(kitchen.origin.requests.map(\.method) == [.get, method, method])
   }
 
+  // holds 9110-9.3.3-1
   @Test("POST: its answer, stored under an explicit lifetime and Content-Location, answers GET only")
   func post() async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=60", .contentLocation: "/form"], "made")
@@ -52,6 +56,7 @@ struct ReuseFlowTests {
     #expect(kitchen.origin.requests.count == 2)
   }
 
+  // holds 9111-5.2-1, 9213-2.2-4
   @Test("directives pass through, known or not, there and back, from the origin and the store")
   func directivesPass() async throws {
     let targeted = try #require(HTTPField.Name("CDN-Cache-Control"))
@@ -66,6 +71,7 @@ struct ReuseFlowTests {
     #expect(kitchen.origin.requests.map { $0.headerFields[.cacheControl] } == [asked])
   }
 
+  // holds 9111-5.2.2.6-1
   @Test("content is passed on and stored as it came, in its coding")
   func notTransformed() async throws {
     let octets = (0...255).map { UInt8($0) }
@@ -82,6 +88,7 @@ struct ReuseFlowTests {
     #expect(kitchen.origin.requests.count == 1)
   }
 
+  // holds 9111-5.2.1.7-1
   @Test("only-if-cached: what is stored, or 504, and the origin is not asked")
   func onlyIfCached() async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=60", .vary: "Accept"], "stored")
@@ -97,6 +104,7 @@ struct ReuseFlowTests {
     #expect(kitchen.origin.requests.count == 1)
   }
 
+  // holds 9111-5.2.1.5-1, 9111-5.2.1.5-3, 9111-5.2.2.5-1, 9111-5.2.2.5-2, 9111-5.2.2.5-4
   @Test(
     "no-store, in the response or the request: nothing is left of it",
     arguments: [("max-age=60, no-store", ""), ("max-age=60", "no-store")])
@@ -111,6 +119,37 @@ struct ReuseFlowTests {
     #expect(try await kitchen.get("/", [foo: "secret"]).text == "2")
   }
 
+  // holds 9111-5.2.1.5-2, 9111-5.2.2.5-3
+  @Test(
+    "no-store: not one byte of it gets onto the disk",
+    arguments: [("max-age=60, no-store", ""), ("max-age=60", "no-store")], [10, 300_000])
+  func noStoreOnDisk(directives: (response: String, request: String), size: Int) async throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("reuse-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let cache = try HTTPCache.open(
+      HTTPCache.Configuration(
+        directory: directory.path, memoryCapacity: 0, diskCapacity: 64 << 20, clock: kitchen.clock))
+    let mark = "not to be kept"
+    let body = String(repeating: mark, count: size)
+    func leftovers() throws -> Int {
+      let files = try #require(FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
+      return files.compactMap { $0 as? URL }.compactMap { try? Data(contentsOf: $0) }
+        .filter { $0.range(of: Data(mark.utf8)) != nil }.count
+    }
+    kitchen.origin.always(200, [.cacheControl: directives.response, .xN: mark], body)
+    let request = kitchen.request("/", [.cacheControl: directives.request, .userAgent: mark])
+    let answer = try await cache.respond(to: request, via: kitchen.origin)
+    #expect(try await answer.body.collect().count == body.utf8.count)
+    await cache.store.flush()
+    #expect(try leftovers() == 0)
+    kitchen.origin.always(200, [.cacheControl: "max-age=60", .xN: mark], body)
+    let kept = try await cache.respond(to: kitchen.request("/"), via: kitchen.origin)
+    _ = try await kept.body.collect()
+    await cache.store.flush()
+    #expect(try leftovers() > 0, "what may be kept is found in this way")
+  }
+
+  // holds 9111-5.2.2.5-2
   @Test("a response with no-store does not answer requests that came while it was under way")
   func noStoreUnderWay() async throws {
     let gate = Gate()
@@ -124,6 +163,7 @@ struct ReuseFlowTests {
     #expect(try await first.body.collect().array == [65, 65])
   }
 
+  // holds 9111-4-6, 5861-4-2
   @Test("a stale response shows its age")
   func staleAge() async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=10, stale-if-error=60"], "old")

@@ -113,6 +113,7 @@ struct TransferFaultTests {
     #expect(try await kitchen.get("/").text.utf8.count == 5000)
   }
 
+  // holds 9111-3.1-3, 9110-6.5-1, 9110-6.5.1-1
   @Test("trailers arrive after the body, from the origin and from the store")
   func trailers() async throws {
     let name = try #require(HTTPField.Name("X-Sum"))
