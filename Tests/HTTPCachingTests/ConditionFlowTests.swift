@@ -60,6 +60,19 @@ struct ConditionFlowTests {
     #expect(kitchen.origin.requests.count == 3)
   }
 
+  // holds 9111-4.3.2-5
+  @Test("the tag of a part is offered only where the part is what was asked for")
+  func partTag() async throws {
+    let kitchen = try PartialKitchen(.memory)
+    try await kitchen.range("bytes=0-9")
+    kitchen.clock.advance(by: 61)
+    try await kitchen.range("bytes=20-22")
+    #expect(try kitchen.lastRequest()[.ifNoneMatch] == nil)
+    kitchen.clock.advance(by: 61)
+    try await kitchen.get([.ifNoneMatch: "\"z\""])
+    #expect(try kitchen.lastRequest()[.ifNoneMatch]?.contains("\"a\"") != true)
+  }
+
   // holds 9110-13.1.5-2, 9110-13.2.2-1
   @Test("a condition that holds goes before a range, and If-Range alone means nothing")
   func order() async throws {
