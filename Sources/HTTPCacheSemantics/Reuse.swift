@@ -49,7 +49,7 @@ public enum Reuse {
     if lifetime > age {
       if let reason = unwanted(
         facts: stored.facts, age: age, directives: directives, policy: policy,
-        isImmutable: isImmutable(stored.facts, request, rules))
+        isImmutable: isImmutable(stored.facts, request: request, rules: rules))
       {
         return validating(reason, directives: directives, policy: policy)
       }
@@ -92,14 +92,6 @@ public enum Reuse {
     return directives.pragmaNoCache ? .pragmaNoCache : nil
   }
 
-  /// Whether the response does not change while it is fresh (RFC 8246 §2). A private cache believes it
-  /// over `https` only: elsewhere it would keep what somebody else put in its place (§3).
-  private static func isImmutable(
-    _ facts: ReuseFacts, _ request: HTTPRequest, _ rules: CacheRules
-  ) -> Bool {
-    facts.directives.contains(.immutable) && (rules.mode == .shared || request.scheme == "https")
-  }
-
   /// Why a fresh response is not wanted (§5.2.1.1, §5.2.1.3, policies).
   ///
   /// A reload of a response that is `immutable` asks for nothing: the origin said that it does not
@@ -122,6 +114,25 @@ public enum Reuse {
       return .requestMinFresh(minFresh, remaining: remaining)
     }
     return nil
+  }
+
+  /// Whether `immutable` counts. To a client it does only where the origin is authenticated
+  /// (RFC 8246 §3), or is this machine; a shared cache leaves that to its clients (§2.1).
+  private static func isImmutable(
+    _ facts: ReuseFacts, request: HTTPRequest, rules: CacheRules
+  ) -> Bool {
+    guard facts.directives.contains(.immutable) else { return false }
+    if rules.mode == .shared || request.scheme == "https" { return true }
+    return CacheKey.target(of: request).flatMap { TargetURI.origin(of: $0) }.map(isLoopback) ?? false
+  }
+
+  private static func isLoopback(origin: String) -> Bool {
+    let host = origin.dropFirst("http://".count)
+    if host.hasPrefix("[") { return host.hasPrefix("[::1]") }
+    let name = host.prefix { $0 != ":" }
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    return name == "localhost"
+      || (parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil })
   }
 
   /// `max-age=0` asks for a response that is just validated, even within the same second.

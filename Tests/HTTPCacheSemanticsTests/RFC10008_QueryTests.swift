@@ -20,6 +20,7 @@ struct RFC10008_QueryTests {
     #expect(try canonical(["Content-Type": first]) == canonical(["Content-Type": second]))
   }
 
+  // holds 10008-Caching-1
   @Test(
     "§2.7 Metadata that differs makes another key",
     arguments: [
@@ -71,6 +72,7 @@ struct RFC10008_QueryTests {
       Invalidation.targets(request: try get(method: .query), response: try response()).isEmpty)
   }
 
+  // holds 10008-Caching-1, 10008-Caching-2
   @Test("§2.7 The key of a QUERY is not that of GET and has its content's digest")
   func key() throws {
     let query = try #require(CacheKey(request: try get(method: .query), mode: .private))

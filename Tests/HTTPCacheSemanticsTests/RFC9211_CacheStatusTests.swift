@@ -7,6 +7,7 @@ import Testing
     CacheStatus(outcome: outcome, name: "ExampleCache").fieldValue
   }
 
+  // holds 9211-2.2-1
   @Test("RFC 9211 §3 Outcomes are written as in the examples of the text")
   func outcomes() throws {
     #expect(value(.hit(age: 224, lifetime: 600, allowance: nil)) == "ExampleCache; hit; ttl=376")
@@ -37,6 +38,7 @@ import Testing
       .hasPrefix("ExampleCache; fwd=request"))
   }
 
+  // holds 9211-2.2-1
   @Test("RFC 9211 §2.2 Every reason to go forward has its token")
   func forwardReasons() throws {
     let reasons: [(ForwardReason, String)] = [
@@ -94,6 +96,7 @@ import Testing
     #expect(CacheStatus(name: "a", ttl: .max).fieldValue == "a; ttl=999999999999999")
   }
 
+  // holds 9211-2-3
   @Test("RFC 9651 §3.3.3 Names and keys that are no tokens are strings")
   func strings() {
     #expect(CacheStatus(name: "CDN Company Here", hit: true).fieldValue == "\"CDN Company Here\"; hit")
@@ -103,6 +106,7 @@ import Testing
     #expect(CacheStatus(name: "a", collapsed: false).fieldValue == "a; collapsed=?0")
   }
 
+  // holds 9211-2-2
   @Test("RFC 9211 §2 Ours comes last, and others stay as they are")
   func appended() throws {
     var fields = try fields(["Cache-Status": "Origin; hit; ttl=1100"])

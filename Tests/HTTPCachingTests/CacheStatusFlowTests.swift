@@ -51,12 +51,14 @@ struct CacheStatusFlowTests {
         == "c; fwd=uri-miss; fwd-status=200; key=\"https://a/?q\"; detail=no-store")
   }
 
+  // holds 9211-2-4
   @Test("§2 A response of the cache's own making gets no member")
   func own() async throws {
     #expect(
       try await status(cache(), [.cacheControl: "only-if-cached"], via: ScriptedUpstream()) == nil)
   }
 
+  // holds 9211-2-2
   @Test("§2 The members of caches closer to the origin stay before ours")
   func chain() async throws {
     let upstream = ScriptedUpstream([

@@ -46,6 +46,7 @@ import Testing
       #expect(mismatches == 0)
     }
 
+    // holds 9530-3-1
     @Test(
       "§1.2 What does not agree is not stored, but passed on",
       arguments: ["Content-Digest", "Repr-Digest"],

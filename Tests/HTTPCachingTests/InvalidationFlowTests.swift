@@ -12,6 +12,7 @@ struct InvalidationFlowTests {
     kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"2\""], "new")
   }
 
+  // holds 9111-4.4-1
   @Test(
     "an unsafe method invalidates its target",
     arguments: [
@@ -24,6 +25,7 @@ struct InvalidationFlowTests {
     #expect(try await kitchen.get("/other").text == "old")
   }
 
+  // holds 9111-4.4-2
   @Test("Location and Content-Location on the same origin too, on another not")
   func locations() async throws {
     try await stored("/a", "/b", "/c")

@@ -93,6 +93,7 @@ struct PartialFlowTests {
       sourceLocation: sourceLocation)
   }
 
+  // holds 9111-3.3-3
   @Test("§3.3 A stored part answers ranges wholly within it", arguments: StoreKind.allCases)
   func within(kind: StoreKind) async throws {
     let kitchen = try PartialKitchen(kind)
@@ -108,6 +109,7 @@ struct PartialFlowTests {
     #expect(kitchen.origin.requests.count == 1)
   }
 
+  // holds 9111-3.3-2
   @Test("§3.3 A stored part does not answer anything else", arguments: StoreKind.allCases)
   func notWithin(kind: StoreKind) async throws {
     let kitchen = try PartialKitchen(kind)
@@ -119,6 +121,7 @@ struct PartialFlowTests {
     #expect(refused.status == 504)
   }
 
+  // holds 9110-15.3.7.3-3
   @Test("§3.4 Parts with one strong validator are combined", arguments: StoreKind.allCases)
   func combines(kind: StoreKind) async throws {
     let kitchen = try PartialKitchen(kind)
@@ -145,6 +148,7 @@ struct PartialFlowTests {
     #expect(kitchen.origin.requests.count == 2)
   }
 
+  // holds 9110-15.3.7.3-2
   @Test("§3.4 The rest is fetched, and the response is complete", arguments: StoreKind.allCases)
   func completes(kind: StoreKind) async throws {
     let kitchen = try PartialKitchen(kind)
@@ -206,6 +210,7 @@ struct PartialFlowTests {
     #expect(origin.sent == 900_000)
   }
 
+  // holds 9110-14.3-1
   @Test("§3.4 A changed representation is never mixed in", arguments: StoreKind.allCases)
   func changed(kind: StoreKind) async throws {
     let origin = RangeOrigin(count: 600_000)
@@ -222,6 +227,7 @@ struct PartialFlowTests {
     #expect(origin.requests.count == 2)
   }
 
+  // holds 9110-13.1.5-1
   @Test(
     "§3.4 A 206 that does not belong is not used, and the whole is asked for",
     arguments: StoreKind.allCases, ["\"b\"", "W/\"a\"", ""])

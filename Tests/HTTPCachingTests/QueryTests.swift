@@ -28,6 +28,7 @@ struct QueryTests {
     }
   }
 
+  // holds 10008-Caching-1
   @Test("§2.7 The same content and metadata are answered from the store, others are not")
   func reuse() async throws {
     let upstream = echo()
@@ -46,6 +47,7 @@ struct QueryTests {
     #expect(upstream.requestCount == 5)
   }
 
+  // holds 10008-Caching-2
   @Test("§2.7 QUERY never answers GET, nor GET QUERY")
   func apart() async throws {
     let upstream = echo()

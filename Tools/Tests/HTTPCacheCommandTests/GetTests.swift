@@ -43,6 +43,7 @@ import Testing
     }
   }
 
+  // holds 9111-3-4
   @Test("a no-store document is never stored, and the line names the section")
   func noStore() async throws {
     try await withOrigin { origin, directory in
