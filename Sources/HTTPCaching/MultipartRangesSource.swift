@@ -33,7 +33,8 @@ final class MultipartRangesSource: BodySource {
     heads = ranges.enumerated().map { index, range in
       var text = index == 0 ? "--\(boundary)\r\n" : "\r\n--\(boundary)\r\n"
       if let contentType { text += "Content-Type: \(contentType)\r\n" }
-      text += "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/"
+      text +=
+        "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/"
         + (total.map(String.init) ?? "*") + "\r\n\r\n"
       return BodyBytes(Array(text.utf8))
     }

@@ -30,9 +30,13 @@ import Testing
     #expect(try range(["ETag": "W/\"a\"", "Content-Range": "bytes 5-9/10"]) == nil)
     #expect(try range(["Content-Range": "bytes 5-9/10"]) == nil)
     #expect(
-      try range(["ETag": "\"a\"", "Content-Range": "bytes 5-9/10"], in: stored(200, [
-        "Cache-Control": "max-age=60", "ETag": "W/\"a\"",
-      ])) == nil)
+      try range(
+        ["ETag": "\"a\"", "Content-Range": "bytes 5-9/10"],
+        in: stored(
+          200,
+          [
+            "Cache-Control": "max-age=60", "ETag": "W/\"a\"",
+          ])) == nil)
     #expect(try range(["ETag": "\"a\"", "Content-Range": "bytes 5-9/11"]) == nil)
     #expect(try range(["ETag": "\"a\"", "Content-Range": "bytes 5-10/*"]) == nil)
     #expect(try range(["ETag": "\"a\"", "Content-Range": "bytes 9-5/10"]) == nil)
@@ -43,18 +47,22 @@ import Testing
         "ETag": "\"a\"", "Content-Range": "bytes 5-9/10", "Content-Encoding": "gzip",
       ]) == nil)
     #expect(
-      try range(["ETag": "\"a\"", "Content-Range": "bytes 5-9/10"], in: stored(
-        200, fresh, isDecoded: true)) == nil)
+      try range(
+        ["ETag": "\"a\"", "Content-Range": "bytes 5-9/10"],
+        in: stored(
+          200, fresh, isDecoded: true)) == nil)
   }
 
   // holds 9110-13.1.5-5
   @Test("RFC 9110 §8.8.2.2 A date is strong if the response was sent at least a second after it")
   func dates() throws {
     let modified = "Fri, 06 Nov 2020 11:00:00 GMT"
-    let kept = try stored(200, [
-      "Cache-Control": "max-age=60", "Last-Modified": modified,
-      "Date": "Fri, 06 Nov 2020 12:00:00 GMT",
-    ])
+    let kept = try stored(
+      200,
+      [
+        "Cache-Control": "max-age=60", "Last-Modified": modified,
+        "Date": "Fri, 06 Nov 2020 12:00:00 GMT",
+      ])
     let date = "Fri, 06 Nov 2020 12:00:10 GMT"
     #expect(
       try range(
@@ -66,9 +74,11 @@ import Testing
           "Last-Modified": "Fri, 06 Nov 2020 11:00:01 GMT", "Date": date,
           "Content-Range": "bytes 5-9/10",
         ], in: kept) == nil)
-    let weak = try stored(200, [
-      "Cache-Control": "max-age=60", "Last-Modified": modified, "Date": modified,
-    ])
+    let weak = try stored(
+      200,
+      [
+        "Cache-Control": "max-age=60", "Last-Modified": modified, "Date": modified,
+      ])
     #expect(!PartialContent.isResumable(weak))
     #expect(PartialContent.isResumable(kept))
   }
@@ -95,16 +105,20 @@ import Testing
   @Test("RFC 9110 §13.1.5 A date is the condition only where there is no entity tag")
   func requestByDate() throws {
     let modified = "Fri, 06 Nov 2020 11:00:00 GMT"
-    let kept = try stored(200, [
-      "Cache-Control": "max-age=60", "Last-Modified": modified,
-      "Date": "Fri, 06 Nov 2020 12:00:00 GMT",
-    ])
+    let kept = try stored(
+      200,
+      [
+        "Cache-Control": "max-age=60", "Last-Modified": modified,
+        "Date": "Fri, 06 Nov 2020 12:00:00 GMT",
+      ])
     let asked = PartialContent.request(try get(), completing: kept, missing: 5..<10, length: 10)
     #expect(asked.headerFields[.ifRange] == modified)
-    let weak = try stored(200, [
-      "Cache-Control": "max-age=60", "Last-Modified": modified, "ETag": "W/\"a\"",
-      "Date": "Fri, 06 Nov 2020 12:00:00 GMT",
-    ])
+    let weak = try stored(
+      200,
+      [
+        "Cache-Control": "max-age=60", "Last-Modified": modified, "ETag": "W/\"a\"",
+        "Date": "Fri, 06 Nov 2020 12:00:00 GMT",
+      ])
     #expect(!PartialContent.isResumable(weak))
   }
 
