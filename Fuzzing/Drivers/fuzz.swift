@@ -15,7 +15,9 @@ public func fuzzOne(_ start: UnsafeRawPointer?, _ count: Int) -> CInt {
   do {
     try target.run(UnsafeRawBufferPointer(start: start, count: count))
   } catch {
-    print("violated: \(error)")
+    // Not print: what is buffered would be lost.
+    let text = Array("violated: \(error)\n".utf8)
+    write(STDERR_FILENO, text, text.count)
     abort()
   }
   return 0

@@ -78,7 +78,9 @@ public enum ExchangeProperties {
     var request = exchange.request
     for nominated in stored.nominated {
       guard case .text(let text) = nominated.value, text.utf8.allSatisfy({ $0 < 0x80 }) else { continue }
-      request.headerFields[fields: nominated.name] = [HTTPField(name: nominated.name, value: text)]
+      request.headerFields[fields: nominated.name] = [
+        HTTPField(name: nominated.name, lenientValue: Array(text.utf8))
+      ]
     }
     let response = exchange.response
     let again = Vary.nominated(by: response, in: request, rules: exchange.rules, digest: digest)

@@ -1,0 +1,35 @@
+import CAllocationCount
+
+/// What one row took per thing.
+struct Measurement {
+  var nanoseconds: Double
+  /// nil where they cannot be counted.
+  var allocations: Double?
+
+  /// Measures in rounds of about a tenth of a second and takes the median round.
+  init(_ row: Row, rounds: Int) {
+    let clock = ContinuousClock()
+    var sink = row.run()
+    let once = clock.measure { sink &+= row.run() }
+    let calls = max(1, Int(.milliseconds(100) / max(once, .nanoseconds(50))))
+    // Caches of the row itself are filled now; what is left is what each call allocates.
+    let before = allocation_count()
+    for _ in 0..<8 { sink &+= row.run() }
+    let allocated = allocation_count() - before
+    var times: [Double] = []
+    for _ in 0..<max(1, rounds) {
+      let time = clock.measure { for _ in 0..<calls { sink &+= row.run() } }
+      times.append(time / .nanoseconds(1) / Double(calls * row.count))
+    }
+    times.sort()
+    nanoseconds = times[times.count / 2]
+    allocations = allocation_count_is_available() == 1 ? Double(allocated) / Double(8 * row.count) : nil
+    blackHole(sink)
+  }
+}
+
+/// Keeps the optimiser from dropping what led to a value.
+@inline(never)
+func blackHole(_ value: Int) {
+  if value == .min { print("") }
+}
