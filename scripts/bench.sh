@@ -18,13 +18,15 @@ program=$(swift build --package-path Benchmarks -c release --show-bin-path)/cach
 
 # Instructions of a row called so many times: instructions NAME CALLS
 instructions() {
-  valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$program" --row "$1" "$2" \
+  valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null .build/bench/stripped --row "$1" "$2" \
     2>&1 | awk '/I +refs:/ { gsub(",", "", $NF); print $NF }'
 }
 
 # name|instructions|allocations, per thing; what is the same in both runs is the start of the program.
 count() {
   command -v valgrind >/dev/null || { echo "valgrind is needed" >&2; exit 1; }
+  # valgrind 3.19 stops at debugging information of version 5.
+  strip --strip-debug -o .build/bench/stripped "$program"
   local name things allocations few many
   while IFS='|' read -r name things allocations; do
     few=$(instructions "$name" 5)

@@ -5,7 +5,7 @@
   import Glibc
 #endif
 
-let suites = [("Decisions", try decisionRows()), ("Hits from memory", try await memoryHitRows())]
+let suites = [("Decisions", try decisionRows()), ("Hits from memory", try memoryHitRows())]
 let arguments = CommandLine.arguments.dropFirst()
 
 switch arguments.first {
@@ -19,7 +19,7 @@ case "--row":
   for _ in 0..<(arguments.dropFirst(2).first.flatMap { Int($0) } ?? 1) { sink &+= row.run() }
   blackHole(sink)
 case "--rows":
-  for row in suites.flatMap(\.1) {
+  for row in suites.flatMap(\.1) where !row.isPeer {
     let allocations = Measurement(row, rounds: 1).allocations.map { rounded($0) } ?? "0"
     print("\(row.name)|\(row.count)|\(allocations)")
   }
