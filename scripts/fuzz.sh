@@ -3,7 +3,7 @@
 #
 #   fuzz.sh                all targets, one after the other
 #   fuzz.sh TARGET         one of them
-#   fuzz.sh minimize       adds what was found to the corpus, as few files as cover the same
+#   fuzz.sh minimize       as few files as cover the same as all that was found, in .build/fuzz/minimized
 #
 # What is found lies in .build/fuzz/corpus, inputs that break a rule in .build/fuzz/crashes.
 cd "$(dirname "$0")/.."
@@ -27,7 +27,11 @@ for target in "${targets[@]}"; do
   mkdir -p "$found" "$work/crashes"
   export FUZZ_TARGET=$target
   if [ "$mode" = minimize ]; then
-    "$work/fuzz" -merge=1 -max_len=512 "Fuzzing/Corpus/$target" "$found" 2>/dev/null
+    rm -rf "$work/minimized/$target"
+    mkdir -p "$work/minimized/$target"
+    "$work/fuzz" -set_cover_merge=1 -use_counters=0 -max_len=600 "$work/minimized/$target" \
+      "Fuzzing/Corpus/$target" "$found" >"$work/$target.log" 2>&1
+    echo "$target: $(ls "$work/minimized/$target" | wc -l) files"
     continue
   fi
   echo "== $target: $seconds s"

@@ -10,6 +10,7 @@ private let target: FuzzTarget = {
   return target
 }()
 
+/// What libFuzzer calls for each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOne(_ start: UnsafeRawPointer?, _ count: Int) -> CInt {
   do {

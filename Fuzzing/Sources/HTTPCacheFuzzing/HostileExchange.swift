@@ -17,6 +17,7 @@ public struct HostileExchange: Sendable {
   var newer = HTTPResponse(status: .notModified)
   var other = HTTPRequest(method: .get, scheme: "https", authority: "a.b", path: "/")
 
+  /// Makes one that is harmless.
   public init() {}
 
   static let policies: [CachePolicy] = [

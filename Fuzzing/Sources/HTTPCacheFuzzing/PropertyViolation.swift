@@ -1,5 +1,6 @@
 /// Something that must hold for every input, and did not for one.
 public struct PropertyViolation: Error, CustomStringConvertible {
+  /// What must hold, and what was there instead.
   public let description: String
 }
 

@@ -28,7 +28,8 @@ enum Samples {
   /// an answer that must be validated, and a page that is not to be stored.
   static let responseFields: [HTTPFields] = [
     common([
-      .contentType: "text/html; charset=utf-8", .cacheControl: "public, max-age=60, stale-while-revalidate=30",
+      .contentType: "text/html; charset=utf-8",
+      .cacheControl: "public, max-age=60, stale-while-revalidate=30",
       .vary: "Accept-Encoding", .eTag: "W/\"5fa53b40-1a2b3\"", .contentEncoding: "br",
     ]),
     common([
