@@ -31,7 +31,7 @@ import Testing
   @Test("Whatever arrives, no rule traps, and what must hold for all header fields does")
   func hostileHeaderSets() {
     var stored = 0
-    for seed in UInt64(1)...10_000 {
+    for seed in UInt64(1)...3_000 {
       var random = Seeded(seed: seed)
       let exchange = HostileExchange(&random)
       do {
@@ -40,7 +40,7 @@ import Testing
         Issue.record("seed \(seed): \(error)\n\(String(decoding: exchange.text, as: UTF8.self))")
       }
     }
-    #expect(stored > 5_000)
+    #expect(stored > 1_500)
   }
 
   @Test("The text of generated header sets, read and written, stays the same")

@@ -56,7 +56,10 @@ extension HostileExchange {
     while let line = lines.popFirst(), !line.isEmpty {
       let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
       guard let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self)) else { continue }
-      fields.append(HTTPField(name: name, lenientValue: Array(line[colon...].dropFirst())))
+      // One space is part of the form, more of them belong to the value.
+      var value = line[colon...].dropFirst()
+      if value.first == 0x20 { value.removeFirst() }
+      fields.append(HTTPField(name: name, lenientValue: Array(value)))
     }
     return (start, fields)
   }
