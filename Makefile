@@ -38,6 +38,11 @@ conformance: prerequisites
 	$(BUILD)
 	scripts/conformance.sh
 
+# In all the ways that the suite can be run.
+conformance-all: prerequisites
+	$(BUILD)
+	scripts/conformance.sh --all
+
 demo: prerequisites
 	$(BUILD)
 	scripts/demo.sh

@@ -44,6 +44,11 @@ no_build_products() {
   ! git ls-files | grep -E '(^|/)(\.build/|Package\.resolved$)'
 }
 
+traceability() {
+  command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is not there"; return 0; }
+  scripts/traceability/table.py --check
+}
+
 check imports scripts/check-imports.sh || failed=1
 check file-length short_files || failed=1
 check nothing-left-undone nothing_left_undone || failed=1
@@ -53,6 +58,7 @@ if git rev-parse --git-dir >/dev/null 2>&1; then
   check no-machine-paths no_machine_paths || failed=1
   check no-build-products no_build_products || failed=1
 fi
+check traceability traceability || failed=1
 check readme-example scripts/check-readme.sh || failed=1
 check no-foundation scripts/check-linkage.sh || failed=1
 exit $failed

@@ -72,8 +72,8 @@ final class BodyFile: Sendable {
 
   /// Gives it its final name, if it has not got it, so that it can get a row.
   ///
-  /// - Parameter isLocked: whether more will be written.
-  func publish(isLocked: Bool) throws(CacheError) -> BodyName {
+  /// - Throws: `CacheError.closed` if its writer has ended; `CacheError.io`.
+  func publish() throws(CacheError) -> BodyName {
     let (name, file, isPublished) = state.withLock { ($0.name, $0.file, $0.isPublished) }
     guard let name, let file else { throw CacheError(.io, "no file was made") }
     let durably = store.durability == .durable
@@ -89,12 +89,21 @@ final class BodyFile: Sendable {
         throw CacheError(.closed, "the writer gave up")
       }
     }
-    guard isLocked, state.withLock({ $0.lock == nil }) else { return name }
-    guard let lock = BodyLock(name, in: parts.directory) else {
-      throw CacheError(.io, "a new body cannot be locked")
-    }
-    state.withLock { $0.lock = lock }
     return name
+  }
+
+  /// The same for a file that is still written into: it gets its lock first.
+  ///
+  /// - Returns: nil where that cannot be; nothing is lost by it but what would be found after a crash.
+  func publishUnfinished() -> BodyName? {
+    guard let name = try? publish() else { return nil }
+    if state.withLock({ $0.lock != nil }) { return name }
+    guard let lock = BodyLock(name, in: parts.directory) else { return nil }
+    return state.withLock { state in
+      guard !state.hasEnded else { return nil }
+      state.lock = lock
+      return name
+    }
   }
 
   /// Says that nothing more is written.
@@ -127,19 +136,10 @@ final class BodyFile: Sendable {
     case .discarded:
       store.indexQueue.submit {
         if let row { store.removePartial(row, file: name, in: parts) }
-        parts.removeIfOrphaned(name)
+        // Even where the index cannot be asked: a row without its file is a miss.
+        parts.directory.removeBody(name)
         parts.finished(name)
       }
     }
-  }
-}
-
-extension StoreParts {
-  /// Deletes a body's file if no row has it; on the index's thread.
-  func removeIfOrphaned(_ name: BodyName) {
-    let row = try? index.read { (connection) throws(CacheError) -> Bool in
-      try connection.number("SELECT id FROM entry WHERE file = ?", [.text(name.path)]) != nil
-    }
-    if row == false { directory.removeBody(name) }
   }
 }

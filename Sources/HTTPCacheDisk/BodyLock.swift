@@ -22,10 +22,26 @@ final class BodyLock: Sendable {
 }
 
 extension CacheDirectory {
+  /// Whether somebody is writing into a partial body.
+  func isLocked(_ name: BodyName) -> Bool {
+    guard (try? openBody(name)) ?? nil != nil else { return false }
+    return BodyLock(name, in: self) == nil
+  }
+}
+
+extension StoreParts {
   /// Deletes the file of a partial body whose row is gone, unless somebody is writing into it, who then
-  /// does so.
+  /// does so, or has just given it another row.
   func removePartialBody(_ name: BodyName) {
-    guard let lock = BodyLock(name, in: self) else { return }
-    withExtendedLifetime(lock) { removeBody(name) }
+    guard let lock = BodyLock(name, in: directory) else { return }
+    withExtendedLifetime(lock) { removeIfOrphaned(name) }
+  }
+
+  /// Deletes a body's file if no row has it.
+  func removeIfOrphaned(_ name: BodyName) {
+    let row = try? index.read { (connection) throws(CacheError) -> Bool in
+      try connection.number("SELECT id FROM entry WHERE file = ?", [.text(name.path)]) != nil
+    }
+    if row == false { directory.removeBody(name) }
   }
 }

@@ -45,7 +45,7 @@ final class DiskBodyWriter: BodyWriter {
     guard buffered >= BlockChecksums.blockLength else { return }
     do throws(CacheError) {
       try await store.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
-      if record.isResumable { try await checkpoint() }
+      if record.isResumable { await checkpoint() }
     } catch {
       throw fail(error)
     }
@@ -123,7 +123,7 @@ final class DiskBodyWriter: BodyWriter {
     } else {
       let name = try await store.fileQueue.run { () throws(CacheError) -> BodyName in
         try self.flush(all: true)
-        return try self.file.publish(isLocked: false)
+        return try self.file.publish()
       }
       body = .file(name)
       checksums = self.body.snapshot.checksums
@@ -159,12 +159,11 @@ final class DiskBodyWriter: BodyWriter {
   }
 
   /// Tells the row what came, now and then.
-  private func checkpoint() async throws(CacheError) {
+  private func checkpoint() async {
     let state = body.snapshot
-    guard row.isDue(state.flushed) else { return }
-    let name = try await store.fileQueue.run { () throws(CacheError) in
-      try self.file.publish(isLocked: true)
-    }
+    guard row.isDue(state.flushed), state.flushed <= record.bodyLength ?? .max,
+      let name = await row.name(of: file)
+    else { return }
     await row.save(
       StoredPieces(checksums: state.checksums.values[...], flushed: state.flushed).list, of: name,
       record: record.storing([0..<state.flushed], bodyLength: record.bodyLength))

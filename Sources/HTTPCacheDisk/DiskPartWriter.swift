@@ -36,6 +36,9 @@ final class DiskPartWriter: BodyWriter {
     guard ranges.count <= StoredRanges.most, ranges.last?.upperBound ?? 0 <= Self.farthest else {
       throw CacheError(.tooLarge, "the parts are too many or too far away", key: record.key)
     }
+    guard StoredRanges.areParts(ranges, of: record.bodyLength) else {
+      throw CacheError(.damaged, "these are no parts of the body", key: record.key)
+    }
     self.store = store
     self.parts = parts
     self.record = record
@@ -85,7 +88,7 @@ final class DiskPartWriter: BodyWriter {
       reserve()
       guard buffered >= BlockChecksums.blockLength else { return }
       try await store.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
-      if extended != nil || record.isResumable { try await checkpoint() }
+      if extended != nil || record.isResumable { await checkpoint() }
     } catch {
       let error = CacheError(error.code, error.message, cause: error.cause, key: record.key)
       fail(error)
@@ -151,7 +154,7 @@ final class DiskPartWriter: BodyWriter {
     }
     let name = try await store.fileQueue.run { () throws(CacheError) -> BodyName in
       try self.flush(all: true)
-      return try self.file.publish(isLocked: false)
+      return try self.file.publish()
     }
     if wanted.isComplete { return try await insertWhole(wanted, name, length: state.count) }
     let flushed = body.snapshot
@@ -232,17 +235,15 @@ final class DiskPartWriter: BodyWriter {
     }
   }
 
-  private func checkpoint() async throws(CacheError) {
+  /// Tells the row what came, now and then.
+  private func checkpoint() async {
     let state = body.snapshot
-    guard row.isDue(state.flushed.reduce(0) { $0 + $1.end - $1.start }) else { return }
-    let name = try await store.fileQueue.run { () throws(CacheError) in
-      try self.file.publish(isLocked: true)
-    }
+    guard row.isDue(state.flushedBytes), let name = await row.name(of: file) else { return }
     await row.save(
       state.flushed, of: name,
       record: record.storing(state.pieces.ranges, bodyLength: record.bodyLength))
     reserve()
   }
 
-  private func reserve() { phase.reserve(max(0, body.snapshot.written - row.savedBytes)) }
+  private func reserve() { phase.reserve(max(0, body.snapshot.added - row.savedBytes)) }
 }

@@ -12,9 +12,9 @@ public import HTTPCacheStore
 extension DiskStore {
   /// Begins to add to a stored part of a response.
   ///
-  /// - Throws: `CacheError.unavailable` if it is not stored, is complete, or somebody is adding to it;
-  ///   `CacheError.tooLarge` for one part too many, `CacheError.damaged` for a length that is not that of
-  ///   the part, `CacheError.io`.
+  /// - Throws: `CacheError.unavailable` if it is not stored, is complete, of a body of another length, or
+  ///   if somebody is adding to it; `CacheError.tooLarge` for one part too many, `CacheError.damaged`,
+  ///   `CacheError.io`.
   public func extend(
     _ record: CacheRecord, at offset: Int64
   ) async throws(CacheError) -> any BodyWriter {
@@ -49,22 +49,43 @@ extension DiskStore {
     guard !StoredRanges.isFull(stored.storedRanges ?? [], at: offset),
       offset <= DiskPartWriter.farthest
     else { throw CacheError(.tooLarge, "too many parts, or too far away", key: record.key) }
-    if let known = stored.bodyLength, let announced = record.bodyLength, known != announced {
+    if let announced = record.bodyLength,
+      announced != stored.bodyLength ?? announced || announced < stored.storedRanges?.last?.upperBound ?? 0
+    {
       throw CacheError(
-        .unavailable, "\(announced) bytes were announced, of \(known)", key: record.key)
+        .unavailable, "what is stored is not of a body of \(announced) bytes", key: record.key)
     }
-    let pieces = try parts.index.read { (connection) throws(CacheError) in
+    var pieces = try parts.index.read { (connection) throws(CacheError) in
       try StoredPieces.load(connection, entry: id)
     }
     guard let file = try parts.directory.openBody(name, flags: O_RDWR),
       pieces.ranges == stored.storedRanges, try file.size() >= pieces.end
-    else { throw CacheError(.damaged, "parts of the body are missing", key: record.key) }
+    else {
+      // If it was removed just now, that is no damage.
+      _ = try partialRow(of: record, parts)
+      throw CacheError(.damaged, "parts of the body are missing", key: record.key)
+    }
+    if pieces.isFragmented {
+      pieces = try join(pieces, of: id, in: file, parts)
+    }
     return DiskPartWriter(
       store: self, parts: parts,
       record: record.storing(
         stored.storedRanges, bodyLength: stored.bodyLength ?? record.bodyLength),
       extending: DiskPartWriter.Stored(id: id, name: name, file: file, lock: lock, pieces: pieces),
       at: offset, limit: limit)
+  }
+
+  /// Keeps the number of rows within that of blocks and ranges. Who has the file open reads on.
+  private func join(
+    _ pieces: StoredPieces, of id: Int64, in file: OpenFile, _ parts: StoreParts
+  ) throws(CacheError) -> StoredPieces {
+    let joined = try PieceReader(file: file, verification: verification).joined(pieces)
+    try parts.index.write { (connection) throws(CacheError) in
+      try connection.run("DELETE FROM piece WHERE entry = ?", [.integer(id)])
+      try StoredPieces.insert(joined.list, entry: id, connection)
+    }
+    return joined
   }
 
   /// - Throws: `CacheError.unavailable` if no part of it is stored.
@@ -109,7 +130,7 @@ extension DiskStore {
           start = end
         }
       }
-      try setFile(of: row, record, try file.publish(isLocked: false), pieces, parts)
+      try setFile(of: row, record, try file.publish(), pieces, parts)
       file.end(.stored)
     } catch {
       file.end(.discarded)

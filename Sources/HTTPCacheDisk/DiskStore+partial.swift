@@ -139,11 +139,3 @@ extension DiskStore {
     }
   }
 }
-
-extension CacheDirectory {
-  /// Whether somebody is writing into a partial body.
-  func isLocked(_ name: BodyName) -> Bool {
-    guard (try? openBody(name)) ?? nil != nil else { return false }
-    return BodyLock(name, in: self) == nil
-  }
-}

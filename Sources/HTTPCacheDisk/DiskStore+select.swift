@@ -77,7 +77,15 @@ extension DiskStore {
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
       let (count, removals) = try parts.index.write { (connection) throws(CacheError) in
         var removals = Removals()
-        for row in try EntryRow.find("file IS NOT NULL", [], connection) { removals.add(row) }
+        try connection.query("SELECT file, partial FROM entry WHERE file IS NOT NULL") { row in
+          guard let name = row.text(0).flatMap({ BodyName(path: $0) }) else { return true }
+          if row.integer(1) != 0 {
+            removals.partialFiles.append(name)
+          } else {
+            removals.files.append(name)
+          }
+          return true
+        }
         var state = try IndexState(connection)
         let cost = try connection.number("SELECT sum(cost) FROM entry WHERE file IS NOT NULL") ?? 0
         let count = Int(clamping: state.entries)

@@ -114,7 +114,7 @@ extension DiskStore {
   /// After the commit: files whose rows are gone are unlinked; who has them open reads on.
   func after(_ removals: Removals, in parts: StoreParts) {
     for file in removals.files { parts.directory.removeBody(file) }
-    for file in removals.partialFiles { parts.directory.removePartialBody(file) }
+    for file in removals.partialFiles { parts.removePartialBody(file) }
     parts.generations?.bump(removals.hashes)
   }
 }

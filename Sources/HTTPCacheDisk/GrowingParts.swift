@@ -22,6 +22,8 @@ final class GrowingParts: Sendable {
     var targets: ArraySlice<Range<Int64>>
     /// Bytes appended.
     var written: Int64 = 0
+    /// Bytes of `flushed`.
+    var flushedBytes: Int64 = 0
     /// Bytes in the file and in memory.
     var count: Int64
     var file: PieceReader?
@@ -57,7 +59,7 @@ final class GrowingParts: Sendable {
         return .failure(CacheError(.tooLarge, "more than \(limit) bytes"))
       }
       state = next
-      return .success(next.pending.reduce(0) { $0 + Int64($1.bytes.count) })
+      return .success(next.buffered)
     }
     return try result.get()
   }
@@ -73,6 +75,7 @@ final class GrowingParts: Sendable {
       state.file = file
       state.pieces.insert(piece)
       state.flushed.append(piece)
+      state.flushedBytes += piece.end - piece.start
       while let first = state.pending.first, first.start < piece.end {
         state.pending.removeFirst()
         guard first.end > piece.end else { continue }
@@ -84,6 +87,12 @@ final class GrowingParts: Sendable {
 }
 
 extension GrowingParts.State {
+  /// Bytes in memory.
+  var buffered: Int64 { pending.reduce(0) { $0 + Int64($1.bytes.count) } }
+
+  /// Bytes that came and were not stored before.
+  var added: Int64 { flushedBytes + buffered }
+
   /// The ranges that can be read.
   var ranges: [Range<Int64>] {
     StoredRanges.union(pieces.ranges + pending.map { $0.start..<$0.end })

@@ -43,6 +43,16 @@ final class PartialRow: Sendable {
   /// Whether the row should be told that so many bytes are in the file.
   func isDue(_ bytes: Int64) -> Bool { state.withLock { !$0.isLost && bytes >= $0.due } }
 
+  /// The name of a file that goes on being written, so that it can have a row; nil if it cannot.
+  func name(of file: BodyFile) async -> BodyName? {
+    let name = try? await store.fileQueue.run { () throws(CacheError) in file.publishUnfinished() }
+    guard let name else {
+      state.withLock { $0.isLost = true }
+      return nil
+    }
+    return name
+  }
+
   /// Makes the row, or adds to it. A failure costs no more than what would be found after a crash.
   ///
   /// - Parameters:

@@ -82,6 +82,27 @@ final class PieceReader: Sendable {
     }
   }
 
+  /// The same pieces, with those of a block that follow one another made one. They are read and checked.
+  ///
+  /// - Throws: `CacheError.damaged`, `CacheError.io`.
+  func joined(_ pieces: StoredPieces) throws(CacheError) -> StoredPieces {
+    var joined = StoredPieces()
+    var position: Int64 = 0
+    while let first = pieces.piece(atOrAfter: position) {
+      let blockEnd = (first.start / BlockChecksums.blockLength + 1) * BlockChecksums.blockLength
+      let run = pieces.run(from: first.start..<blockEnd)
+      let end = run.last?.end ?? first.end
+      var checksum = first.checksum
+      if run.count > 1 {
+        let bytes = try read(first.start..<end, run, onlyCached: false) ?? BodyBytes()
+        checksum = bytes.withUnsafeBytes { XXH64.hash($0) }
+      }
+      joined.insert(StoredPiece(start: first.start, end: end, checksum: checksum))
+      position = end
+    }
+    return joined
+  }
+
   /// The checksums of the blocks of a body whose pieces are all there. Where a block has several pieces
   /// it is read again, and they are checked.
   ///

@@ -37,6 +37,12 @@ struct StoredPieces: Sendable {
     return ranges
   }
 
+  /// Whether there are many more of them than blocks and ranges, as when a body comes in small parts.
+  var isFragmented: Bool {
+    let blocks = StoredRanges.count(ranges) / BlockChecksums.blockLength
+    return Int64(list.count) > blocks + 2 * Int64(StoredRanges.most) + 64
+  }
+
   /// Where the last piece ends.
   var end: Int64 { list.last?.end ?? 0 }
 

@@ -3,113 +3,148 @@ public import HTTPTypes
 extension CacheExplanation {
   /// Explains what is done with a request and what is stored for it (RFC 9111 §4).
   ///
+  /// The questions come in the order in which the cache asks them: may the store answer it, is
+  /// something stored, must that be validated, is it stale, and has it changed.
+  ///
   /// - Parameters:
   ///   - request: the request.
   ///   - variants: what is stored for its key, most recent first.
+  ///   - parts: what of each of them is stored, nil for all; empty if all are complete.
+  ///   - lengths: the lengths of the complete ones in bytes, where known.
+  ///   - forwarded: the request that the origin would get; nil for the one that validates what is
+  ///     selected.
+  ///   - completing: the incomplete one that `forwarded` completes, if it does.
   ///   - policy: how the caller wants to use the cache.
   ///   - rules: the choices of the cache.
   ///   - now: the time.
   ///   - digest: makes the digest of a secret value.
+  ///   - obstacle: why the content of a QUERY is not part of its key; nil if it is, or there is none.
   public static func reuse(
-    request: HTTPRequest, variants: [StoredResponse], policy: CachePolicy, rules: CacheRules,
-    now: Timestamp, digest: SecretDigest
+    request: HTTPRequest, variants: [StoredResponse], parts: [StoredPart?] = [],
+    lengths: [Int64?] = [], forwarded: HTTPRequest? = nil, completing: Int? = nil,
+    policy: CachePolicy, rules: CacheRules, now: Timestamp, digest: SecretDigest,
+    obstacle: ContentObstacle? = nil
   ) -> CacheExplanation {
     var explanation = CacheExplanation()
     let directives = RequestDirectives(request.headerFields)
-    if let reason = Reuse.methodMiss(request) {
-      explanation.add("Can the store answer it?", "no: \(reason)", reason.section)
-      explanation.conclude(
-        Reuse.whenMissing(reason, directives: directives, policy: policy))
+    explanation.addRequest(request, policy: policy, rules: rules)
+    // Nothing is looked up then, whatever else the request says.
+    if policy == .bypass {
+      explanation.addForward(forwarded ?? request, for: request)
+      explanation.conclude(.miss(.policy(policy)))
       return explanation
     }
-    explanation.add("Can the store answer it?", "yes: \(request.method)", "RFC 9111 §4")
-    let selection = Vary.select(among: variants, for: request, rules: rules, digest: digest)
-    guard let stored = explanation.addSelection(selection, among: variants) else {
-      let reason: MissReason =
-        if case .mismatch(let names) = selection { .variantMismatch(names) } else { .absent }
-      explanation.conclude(Reuse.whenMissing(reason, directives: directives, policy: policy))
-      return explanation
+    let obstacle = obstacle.map(MissReason.content) ?? Reuse.methodMiss(request)
+    explanation.addMethod(request, obstacle)
+    explanation.addDirectives(directives, policy: policy)
+    let missReason: MissReason
+    if let obstacle {
+      missReason = obstacle
+    } else {
+      explanation.addStored(variants, parts)
+      let suitable = variants.indices.filter { index in
+        guard let part = parts.element(index) else { return true }
+        return RangeRequest.ranges(for: request, stored: variants[index], part: part) != nil
+      }
+      let selection = Vary.select(
+        among: suitable.map { variants[$0] }, for: request, rules: rules, digest: digest)
+      let selected: Int? =
+        if case .selected(let position) = selection { suitable[position] } else { nil }
+      explanation.addVariants(
+        variants, parts, suitable: suitable, selected: selected, request: request, rules: rules,
+        digest: digest)
+      if let selected {
+        explanation.addSelected(
+          variants[selected], part: parts.element(selected), length: lengths.element(selected),
+          request: request, directives: directives, forwarded: forwarded, completing: completing,
+          policy: policy, rules: rules, now: now)
+        return explanation
+      }
+      missReason =
+        if case .mismatch(let names) = selection {
+          .variantMismatch(names)
+        } else {
+          parts.isEmpty ? .absent : .partial
+        }
     }
-    explanation.addFreshness(stored, now: now)
-    explanation.conclude(
-      Reuse.decide(
-        stored: stored, request: request, directives: directives, policy: policy, rules: rules,
-        now: now))
+    var decision = Reuse.whenMissing(missReason, directives: directives, policy: policy)
+    if case .miss = decision {
+      explanation.addForward(
+        forwarded ?? Validation.request(request, validating: [], policy: policy), for: request,
+        completing: completing)
+      if completing != nil { decision = .miss(.partial) }
+    }
+    explanation.conclude(decision)
     return explanation
   }
 
-  private mutating func addSelection(
-    _ selection: VariantSelection, among variants: [StoredResponse]
-  ) -> StoredResponse? {
-    switch selection {
-    case .selected(let index):
-      let stored = variants[index]
-      let names = stored.nominated.map(\.name.rawName).joined(separator: ", ")
-      add(
-        "Is a response stored for it?",
-        names.isEmpty
-          ? "yes: status \(stored.head.status.code), for any request"
-          : "yes: status \(stored.head.status.code), its \(names) match", "RFC 9111 §4.1")
-      return stored
-    case .nothingStored:
-      add("Is a response stored for it?", "no", "RFC 9111 §4")
-      return nil
-    case .mismatch(let names):
-      let reason = MissReason.variantMismatch(names)
-      add("Is a response stored for it?", "no: \(reason)", reason.section)
-      return nil
+  private mutating func addSelected(
+    _ stored: StoredResponse, part: StoredPart?, length: Int64?, request: HTTPRequest,
+    directives: RequestDirectives, forwarded: HTTPRequest?, completing: Int?, policy: CachePolicy,
+    rules: CacheRules, now: Timestamp
+  ) {
+    let decision = Reuse.decide(
+      stored: stored, request: request, directives: directives, policy: policy, rules: rules,
+      now: now)
+    addUsability(stored, request: request, policy: policy, rules: rules)
+    switch decision {
+    case .miss, .unsatisfiable(.miss): break
+    case .fresh, .stale, .validate, .unsatisfiable(.validation):
+      addFreshness(stored, directives: directives, rules: rules, now: now)
+      addWish(
+        decision, stored: stored, directives: directives, policy: policy, rules: rules, now: now)
     }
-  }
-
-  private mutating func addFreshness(_ stored: StoredResponse, now: Timestamp) {
-    let facts = stored.facts
-    add(
-      "How long is it fresh?",
-      "\(facts.freshnessLifetime) s, from \(Self.name(facts.lifetimeSource))",
-      Self.section(facts.lifetimeSource))
-    let age = Age.current(stored, now: now)
-    add(
-      "How old is it?",
-      "\(age) s: \(facts.correctedInitialAge) s on arrival, "
-        + "\(max(0, now - stored.responseTime)) s since", "RFC 9111 §4.2.3")
-    add(
-      "Is it fresh?",
-      facts.freshnessLifetime > age
-        ? "yes: \(facts.freshnessLifetime) > \(age)" : "no: \(facts.freshnessLifetime) <= \(age)",
-      "RFC 9111 §4.2")
+    switch decision {
+    case .validate where completing == nil:
+      let validating = Validation.hasValidator(stored) ? [stored] : []
+      addForward(
+        forwarded
+          ?? Validation.request(
+            request, validating: validating, keepsRange: part != nil, policy: policy), for: request)
+      addFailures(
+        stored, request: request, directives: directives, policy: policy, rules: rules, now: now)
+      addAnswer(stored, part, request: request, length: length, now: now, isValidated: true)
+    case .fresh, .stale:
+      addAnswer(stored, part, request: request, length: length, now: now, isValidated: false)
+    case .miss, .validate:
+      addForward(
+        forwarded ?? Validation.request(request, validating: [], policy: policy), for: request,
+        completing: completing)
+    case .unsatisfiable: break
+    }
+    if completing != nil {
+      switch decision {
+      case .miss, .validate: conclude(.miss(.partial))
+      case .fresh, .stale, .unsatisfiable: conclude(decision)
+      }
+    } else {
+      conclude(decision)
+    }
   }
 
   private mutating func conclude(_ decision: ReuseDecision) {
     self.decision = decision
     switch decision {
-    case .fresh: add("What is done?", "reuse, fresh", "RFC 9111 §4")
-    case .stale(let reason, _, _):
-      add("What is done?", "reuse, stale: \(reason)", reason.section)
-    case .validate(let reason): add("What is done?", "validate: \(reason)", reason.section)
-    case .miss(let reason): add("What is done?", "forward: \(reason)", reason.section)
-    case .unsatisfiable(let reason): add("What is done?", "refuse: \(reason)", reason.section)
+    case .fresh(let age, let lifetime):
+      add(
+        .decision, "What is done?", "reuse, fresh for \(lifetime.saturatingSubtract(age)) s",
+        "RFC 9111 §4")
+    case .stale(let reason, let age, let lifetime):
+      add(
+        .decision, "What is done?",
+        "reuse, stale for \(age.saturatingSubtract(lifetime)) s: \(reason)", reason.section)
+    case .validate(let reason):
+      add(.decision, "What is done?", "validate: \(reason)", reason.section)
+    case .miss(let reason): add(.decision, "What is done?", "forward: \(reason)", reason.section)
+    case .unsatisfiable(let reason):
+      add(.decision, "What is done?", "refuse: \(reason)", reason.section)
     }
   }
+}
 
-  static func name(_ source: ReuseFacts.LifetimeSource) -> String {
-    switch source {
-    case .none: "nothing"
-    case .sMaxAge: "s-maxage"
-    case .maxAge: "max-age"
-    case .expires: "Expires"
-    case .heuristic: "the time since Last-Modified"
-    case .targeted: "a targeted field"
-    }
-  }
-
-  static func section(_ source: ReuseFacts.LifetimeSource) -> String {
-    switch source {
-    case .none: "RFC 9111 §4.2.1"
-    case .sMaxAge: "RFC 9111 §5.2.2.10"
-    case .maxAge: "RFC 9111 §5.2.2.1"
-    case .expires: "RFC 9111 §5.3"
-    case .heuristic: "RFC 9111 §4.2.2"
-    case .targeted: "RFC 9213 §2.2"
-    }
+extension Array {
+  /// The element at an index, nil beyond the end.
+  func element<Wrapped>(_ index: Int) -> Wrapped? where Element == Wrapped? {
+    indices.contains(index) ? self[index] : nil
   }
 }

@@ -1,7 +1,8 @@
 public import HTTPTypes
 
 extension CacheExplanation {
-  /// Explains whether a response is stored (RFC 9111 §3).
+  /// Explains whether a response is stored (RFC 9111 §3): each requirement, met or not, and in the
+  /// last step the decision, which names the first requirement that is not met.
   ///
   /// - Parameters:
   ///   - request: the request as it was forwarded.
@@ -12,26 +13,164 @@ extension CacheExplanation {
     request: HTTPRequest, response: HTTPResponse, rules: CacheRules, now: Timestamp
   ) -> CacheExplanation {
     var explanation = CacheExplanation()
-    let directives = ResponseDirectives(response.headerFields, rules: rules)
-    let source =
-      if case .targeted(let name) = directives.source { name } else { "Cache-Control" }
-    explanation.add(
-      "Whom does it concern?", "\(rules.mode) cache, \(source) decides",
-      directives.source == .cacheControl ? "RFC 9111 §5.2" : "RFC 9213 §2.2")
+    let fields = response.headerFields
+    let directives = ResponseDirectives(fields, rules: rules)
     let facts = Freshness.facts(
-      response: response, requestTime: now, responseTime: now, rules: rules)
-    explanation.add(
-      "How long is it fresh?", "\(facts.freshnessLifetime) s, from \(name(facts.lifetimeSource))",
-      section(facts.lifetimeSource))
-    explanation.add(
-      "Can it be validated?",
-      Validation.hasValidator(response.headerFields, now: now)
-        ? "yes: it has a validator" : "no: it has no validator", "RFC 9111 §4.3.1")
-    switch Storability.decide(request: request, response: response, rules: rules, now: now) {
-    case .store: explanation.add("Is it stored?", "yes", "RFC 9111 §3")
+      response: response, directives: directives, requestTime: now, responseTime: now, rules: rules)
+    explanation.add(.storing, "Which cache is it for?", "a \(rules.mode) one", "RFC 9111 §1")
+    explanation.addSource(directives, topic: .storing)
+    let decision = Storability.decide(
+      request: request, response: response, rules: rules, now: now)
+    explanation.addRequirements(request, response, directives, rules, decision)
+    explanation.addUse(request, response, directives, facts, rules, now)
+    let target = CacheKey.target(of: request) ?? ""
+    if ClearSiteData.clearsCache(response, target: target, rules: rules) {
+      let reason = StorageRefusal.clearsSite
+      explanation.add(.storing, "Does it clear the cache?", "yes, for its origin", reason.section)
+      explanation.add(.storing, "Is it stored?", "no: \(reason)", reason.section)
+      return explanation
+    }
+    switch decision {
+    case .store: explanation.add(.storing, "Is it stored?", "yes", "RFC 9111 §3")
     case .doNotStore(let reason):
-      explanation.add("Is it stored?", "no: \(reason)", reason.section)
+      explanation.add(.storing, "Is it stored?", "no: \(reason)", reason.section)
     }
     return explanation
+  }
+
+  /// The explanation of a response that was not stored for a reason that its head does not give, or
+  /// that is all that may be kept of it.
+  public static func refusal(_ refusal: StorageRefusal) -> CacheExplanation {
+    var explanation = CacheExplanation()
+    explanation.add(.storing, "Is it stored?", "no: \(refusal)", refusal.section)
+    return explanation
+  }
+
+  /// One requirement; `refusal` is what follows where it is not met.
+  private mutating func check(
+    _ question: String, _ values: String, _ section: String, refusal: StorageRefusal?
+  ) {
+    add(.storing, question, "\(refusal == nil ? "yes" : "no"): \(values)", refusal?.section ?? section)
+  }
+
+  /// The requirements of §3, in the order in which `Storability` asks them.
+  private mutating func addRequirements(
+    _ request: HTTPRequest, _ response: HTTPResponse, _ directives: ResponseDirectives,
+    _ rules: CacheRules, _ decision: StorageDecision
+  ) {
+    let code = response.status.code
+    // The method is asked for first; what else there is to ask of POST comes below.
+    let isRefused =
+      request.method != .post && decision == .doNotStore(.method(request.method))
+    check(
+      "Is the method understood?", "\(request.method)", "RFC 9110 §9.2.3",
+      refusal: isRefused ? .method(request.method) : nil)
+    check("Is the status final?", "\(code)", "RFC 9111 §3", refusal: code >= 200 ? nil : .interim)
+    let contentRange = code == 206 ? Excerpt.fields([.contentRange], of: response.headerFields) : nil
+    check(
+      "Is it a response that can be stored?",
+      "status \(code)" + (contentRange.map { ", \($0)" } ?? ""),
+      code == 206 ? "RFC 9111 §3.3" : "RFC 9111 §3",
+      refusal: code == 206
+        ? PartialContent.refusal(request: request, response: response)
+        : StatusCaching.isNeverStored(code) ? .statusNotStored(code) : nil)
+    let requestSaysNoStore = RequestDirectives(request.headerFields).noStore
+    check(
+      "Does the request allow it?", requestSaysNoStore ? "no-store" : "no no-store",
+      "RFC 9111 §5.2.1.5", refusal: requestSaysNoStore ? .requestNoStore : nil)
+    let mustUnderstand = directives.flags.contains(.mustUnderstand)
+    let isUnderstood = !mustUnderstand || StatusCaching.isUnderstood(code)
+    check(
+      "Is the status understood, if it must be?",
+      mustUnderstand ? "\(code), with must-understand" : "no must-understand", "RFC 9111 §5.2.2.3",
+      refusal: isUnderstood ? nil : .statusNotUnderstood(code))
+    check(
+      "Does the response allow it?",
+      !directives.noStore
+        ? "no no-store" : mustUnderstand ? "must-understand goes before no-store" : "no-store",
+      "RFC 9111 §5.2.2.5",
+      refusal: directives.noStore && !mustUnderstand ? .responseNoStore : nil)
+    addSharing(request, directives, rules)
+    addCacheability(code, directives, response.headerFields, rules)
+  }
+
+  private mutating func addSharing(
+    _ request: HTTPRequest, _ directives: ResponseDirectives, _ rules: CacheRules
+  ) {
+    guard rules.mode == .shared else {
+      check("May this cache have it?", "it is private", "RFC 9111 §3", refusal: nil)
+      return
+    }
+    check(
+      "May a shared cache have it?",
+      directives.private == .whole
+        ? "private" : directives.private == .absent ? "no private" : "private for some fields only",
+      "RFC 9111 §5.2.2.7", refusal: directives.private == .whole ? .privateInShared : nil)
+    let isAuthorized = request.headerFields.contains(.authorization)
+    let allowing = directives.flags.intersection([.public, .mustRevalidate, .sMaxAge]).texts
+    check(
+      "May it be shared?",
+      isAuthorized
+        ? "Authorization in the request, and "
+          + Excerpt.list(allowing, orElse: "none of public, must-revalidate and s-maxage")
+        : "no Authorization in the request", "RFC 9111 §3.5",
+      refusal: isAuthorized && !directives.flags.allowsSharingAuthorized ? .authorized : nil)
+  }
+
+  private mutating func addCacheability(
+    _ code: Int, _ directives: ResponseDirectives, _ fields: HTTPFields, _ rules: CacheRules
+  ) {
+    var allowing = directives.flags.contains(.public) ? ["public"] : []
+    if rules.mode == .private, directives.private != .absent { allowing.append("private") }
+    if directives.maxAge != nil { allowing.append("max-age") }
+    if rules.mode == .shared, directives.sMaxAge != nil { allowing.append("s-maxage") }
+    if directives.source == .cacheControl, fields.contains(.expires) { allowing.append("Expires") }
+    if StatusCaching.isHeuristicallyCacheable(code) { allowing.append("status \(code)") }
+    let isAllowed = Storability.allowsStoring(
+      code: code, directives: directives, fields: fields, rules: rules)
+    check(
+      "Does anything make it cacheable?",
+      Excerpt.list(
+        allowing, orElse: "no public, no lifetime, and status \(code) is not cacheable by default"),
+      "RFC 9111 §3", refusal: isAllowed ? nil : .notCacheable(status: code))
+  }
+
+  /// What this cache asks beyond §3: whether it could ever use the response.
+  private mutating func addUse(
+    _ request: HTTPRequest, _ response: HTTPResponse, _ directives: ResponseDirectives,
+    _ facts: ReuseFacts, _ rules: CacheRules, _ now: Timestamp
+  ) {
+    let fields = response.headerFields
+    if request.method == .post {
+      let answersGet = Storability.answersGet(
+        request: request, response: response, source: facts.lifetimeSource)
+      check(
+        "Does it answer a later GET?", "it needs a lifetime, and Content-Location with the target",
+        "RFC 9110 §9.3.3", refusal: answersGet ? nil : .method(.post))
+    }
+    check(
+      "Can it be selected again?", Excerpt.fields([.vary], of: fields) ?? "no Vary",
+      "RFC 9111 §4.1", refusal: Vary.hasAny(fields) ? .varyAny : nil)
+    add(
+      .storing, "How long is it fresh?",
+      "\(facts.freshnessLifetime) s, from "
+        + Self.origin(
+          of: facts, directives, status: response.status.code, fields: fields, responseTime: now,
+          rules: rules), Self.section(facts.lifetimeSource))
+    add(
+      .storing, "How old is it on arrival?",
+      Excerpt.list(
+        ["\(facts.correctedInitialAge) s"]
+          + [Excerpt.fields([.date, .age], of: fields)].compactMap { $0 }, orElse: ""),
+      "RFC 9111 §4.2.3")
+    let validators = Excerpt.fields([.eTag, .lastModified], of: fields)
+    check(
+      "Can it be used again, fresh, stale or validated?",
+      Validation.hasValidator(fields, now: now)
+        ? "validated by \(validators ?? "")"
+        : "no validator, lifetime \(facts.freshnessLifetime) s, age \(facts.correctedInitialAge) s",
+      "RFC 9111 §3",
+      refusal: Storability.isEverReusable(facts: facts, fields: fields, rules: rules, now: now)
+        ? nil : .neverReusable)
   }
 }

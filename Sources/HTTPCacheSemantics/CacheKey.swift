@@ -7,6 +7,9 @@ public struct CacheKey: Sendable, Hashable {
     case get = 0
     /// QUERY, with its content in the key (RFC 10008).
     case query = 1
+    /// No response, but the rule by which queries of a path are made keys
+    /// (draft-ietf-httpbis-no-vary-search §7).
+    case searchRule = 2
   }
 
   /// Private and shared records are invisible to each other.
@@ -36,6 +39,27 @@ public struct CacheKey: Sendable, Hashable {
     if !partition.isEmpty { seed = Self.hash(of: partition, seed: seed) }
     if !contentDigest.isEmpty { seed = XXH64.hash(contentDigest, seed: seed) }
     hash = Self.hash(of: target, seed: seed)
+  }
+
+  /// The same key with a digest of content and metadata.
+  public func with(contentDigest: [UInt8]) -> CacheKey {
+    CacheKey(
+      mode: mode, partition: partition, methodClass: methodClass, target: target,
+      contentDigest: contentDigest)
+  }
+
+  /// The same key for another target, which must be normalised already.
+  public func with(target: String) -> CacheKey {
+    CacheKey(
+      mode: mode, partition: partition, methodClass: methodClass, target: target,
+      contentDigest: contentDigest)
+  }
+
+  /// The key of the rule by which queries of this key's path are made keys.
+  public var searchRule: CacheKey {
+    CacheKey(
+      mode: mode, partition: partition, methodClass: .searchRule,
+      target: SearchVariance.path(of: target))
   }
 
   /// Compares the hash first.

@@ -31,12 +31,26 @@ public struct CacheRules: Sendable, Hashable {
   /// The most variants kept for one key; further ones displace the oldest.
   public var variantLimit: Int
 
+  /// The most bytes of a QUERY's content that are read to make its key (RFC 10008 §2.7). A QUERY with
+  /// more is passed on as it is, neither answered from the store nor stored. Default 64 KiB.
+  public var queryContentLimit: Int
+
+  /// Whether a private cache obeys `Clear-Site-Data: "cache"` (W3C Clear Site Data). Default true. A
+  /// shared cache never does: the field is for user agents, and what one response says must not
+  /// empty the cache for everybody.
+  public var obeysClearSiteData: Bool
+
+  /// Whether `No-Vary-Search` is obeyed (draft-ietf-httpbis-no-vary-search), so that URIs that differ
+  /// in query parameters without meaning share a response. Default false: it is a draft.
+  public var obeysNoVarySearch: Bool
+
   /// Makes rules for a mode; every other choice has the default of its property.
   public init(
     mode: CacheMode = .private, heuristicFraction: Double = 0.1, heuristicLimit: Int64? = nil,
     allowsStaleWhileRevalidate: Bool = true, allowsStaleIfError: Bool = true,
     allowsStaleWhenDisconnected: Bool = true, targetedFields: [String] = [],
-    normalizesVary: Bool = true, variantLimit: Int = 32
+    normalizesVary: Bool = true, variantLimit: Int = 32, queryContentLimit: Int = 64 << 10,
+    obeysClearSiteData: Bool = true, obeysNoVarySearch: Bool = false
   ) {
     self.mode = mode
     self.heuristicFraction = heuristicFraction
@@ -47,5 +61,8 @@ public struct CacheRules: Sendable, Hashable {
     self.targetedFields = targetedFields
     self.normalizesVary = normalizesVary
     self.variantLimit = variantLimit
+    self.queryContentLimit = queryContentLimit
+    self.obeysClearSiteData = obeysClearSiteData
+    self.obeysNoVarySearch = obeysNoVarySearch
   }
 }

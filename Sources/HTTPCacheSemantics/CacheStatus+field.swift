@@ -48,7 +48,7 @@ extension CacheStatus {
       switch (key, value) {
       case ("hit", .bool(let isHit)): hit = isHit
       case ("fwd", .token(let reason)): fwd = Forward(rawValue: reason)
-      case ("fwd-status", .integer(let code)): fwdStatus = Int(code)
+      case ("fwd-status", .integer(let code)): fwdStatus = Int(exactly: code)
       case ("ttl", .integer(let seconds)): ttl = seconds
       case ("stored", .bool(let isStored)): stored = isStored
       case ("collapsed", .bool(let isCollapsed)): collapsed = isCollapsed

@@ -18,7 +18,10 @@ extension CacheStatus {
     case .forwarded(let reason, let status, let storage, let isCollapsed):
       fwd = Self.forward(reason)
       fwdStatus = status
-      if storage == .store { stored = true }
+      switch storage {
+      case .store: stored = true
+      case .doNotStore(let refusal): detail = Self.detail(refusal)
+      }
       if isCollapsed { collapsed = true }
     case .unsatisfiable:
       detail = "unsatisfiable"
@@ -31,7 +34,7 @@ extension CacheStatus {
     case .miss(.absent): .uriMiss
     case .miss(.variantMismatch): .varyMiss
     case .miss(.method): .method
-    case .miss(.policy(.bypass)): .bypass
+    case .miss(.policy(.bypass)), .miss(.content): .bypass
     case .miss(.policy), .miss(.precondition): .request
     case .miss(.partial): .partial
     case .miss(.storeFailed): .miss
@@ -42,16 +45,6 @@ extension CacheStatus {
     switch reason {
     case .stale, .responseNoCache, .invalidated: .stale
     case .requestNoCache, .pragmaNoCache, .requestMaxAge, .requestMinFresh, .policy: .request
-    }
-  }
-
-  private static func detail(_ allowance: StaleAllowance) -> String {
-    switch allowance {
-    case .maxStale: "max-stale"
-    case .policy(let policy): policy.name
-    case .whileRevalidate: "stale-while-revalidate"
-    case .ifError: "stale-if-error"
-    case .disconnected: "disconnected"
     }
   }
 }

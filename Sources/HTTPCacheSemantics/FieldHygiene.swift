@@ -7,10 +7,7 @@ public enum FieldHygiene {
   /// These are the fields of one connection and of one proxy, those that a qualified `no-cache`
   /// names, and in a shared cache those that a qualified `private` names.
   public static func storable(_ response: HTTPResponse, rules: CacheRules) -> HTTPResponse {
-    let directives = ResponseDirectives(response.headerFields, rules: rules)
-    var excluded = connectionOptions(response.headerFields)
-    if case .fields(let names) = directives.noCache { excluded += names }
-    if rules.mode == .shared, case .fields(let names) = directives.private { excluded += names }
+    let excluded = excluded(by: response, rules: rules)
     guard
       response.headerFields.contains(where: {
         isHopByHop($0.name) || excluded.contains($0.name.canonicalName)
@@ -21,6 +18,30 @@ public enum FieldHygiene {
       isHopByHop($0.name) || excluded.contains($0.name.canonicalName)
     }
     return stored
+  }
+
+  /// The trailer fields of a response without those that must not be stored, which are the same.
+  ///
+  /// - Parameters:
+  ///   - trailers: as they arrived.
+  ///   - response: the head as it arrived.
+  ///   - rules: the choices of the cache.
+  public static func storable(
+    trailers: HTTPFields, of response: HTTPResponse, rules: CacheRules
+  ) -> HTTPFields {
+    let excluded = excluded(by: response, rules: rules)
+    var stored = trailers
+    stored.removeAll { isHopByHop($0.name) || excluded.contains($0.name.canonicalName) }
+    return stored
+  }
+
+  /// The names of fields that a response keeps from being stored, in lower case.
+  private static func excluded(by response: HTTPResponse, rules: CacheRules) -> [String] {
+    let directives = ResponseDirectives(response.headerFields, rules: rules)
+    var excluded = connectionOptions(response.headerFields)
+    if case .fields(let names) = directives.noCache { excluded += names }
+    if rules.mode == .shared, case .fields(let names) = directives.private { excluded += names }
+    return excluded
   }
 
   /// The fields without those that are meant for the next hop only (RFC 9110 §7.6.1), and without

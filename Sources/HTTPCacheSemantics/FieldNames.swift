@@ -3,10 +3,12 @@ import HTTPTypes
 /// Field names that rules need and HTTPTypes has no constant for.
 enum FieldNames {
   static let cacheStatus = name("Cache-Status")
+  static let clearSiteData = name("Clear-Site-Data")
   static let contentDigest = name("Content-Digest")
   static let contentMD5 = name("Content-MD5")
   static let http2Settings = name("HTTP2-Settings")
   static let keepAlive = name("Keep-Alive")
+  static let noVarySearch = name("No-Vary-Search")
   static let pragma = name("Pragma")
   static let proxyConnection = name("Proxy-Connection")
   static let reprDigest = name("Repr-Digest")

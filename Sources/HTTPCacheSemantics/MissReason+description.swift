@@ -10,6 +10,7 @@ extension MissReason {
     case .method(let method): "\(method) is not answered from the store"
     case .policy(let policy): "policy \(policy.name)"
     case .precondition(let name): "\(name) is for the origin"
+    case .content(let obstacle): obstacle.description
     case .partial: "the part asked for is not stored"
     case .storeFailed: "the store failed"
     }
@@ -21,6 +22,7 @@ extension MissReason {
     case .absent, .method: "RFC 9111 §4"
     case .variantMismatch: "RFC 9111 §4.1"
     case .precondition: "RFC 9111 §4.3.2"
+    case .content(let obstacle): obstacle.section
     case .partial: "RFC 9111 §3.3"
     case .policy, .storeFailed: ""
     }

@@ -12,6 +12,8 @@ public enum MissReason: Reason, Hashable {
   case policy(CachePolicy)
   /// The request has a precondition that only the origin can evaluate (RFC 9110 §13.1.1, §13.1.4).
   case precondition(HTTPField.Name)
+  /// The content of a QUERY cannot be part of a key (RFC 10008 §2.7).
+  case content(ContentObstacle)
   /// What is stored does not hold the part that the request asks for (§3.3).
   case partial
   /// The store could not be read; an event tells why.

@@ -26,13 +26,13 @@ public enum Preconditions {
       default: break
       }
     }
-    guard hasNoneMatch || hasModifiedSince, request.method == .get || request.method == .head,
+    guard hasNoneMatch || hasModifiedSince, [.get, .head, .query].contains(request.method),
       stored.head.status.code == 200 || stored.head.status.code == 206
     else { return .proceed }
     let isUnmodified =
       hasNoneMatch
       ? matchesAny(request.headerFields, stored: stored)
-      : isUnmodifiedSince(request.headerFields, stored: stored, now: now)
+      : request.method != .query && isUnmodifiedSince(request.headerFields, stored: stored, now: now)
     return isUnmodified ? .notModified(notModifiedHead(stored, now: now)) : .proceed
   }
 
@@ -51,11 +51,14 @@ public enum Preconditions {
     }
   }
 
-  /// Whether `If-Modified-Since` is false (RFC 9110 §13.1.3).
+  /// Whether `If-Modified-Since` is false; more than one are ignored (RFC 9110 §13.1.3), as is
+  /// one in a QUERY, which RFC 10008 §2.6 leaves to the same section.
   private static func isUnmodifiedSince(
     _ fields: HTTPFields, stored: StoredResponse, now: Timestamp
   ) -> Bool {
-    guard let since = fields.date(.ifModifiedSince, relativeTo: now).time else { return false }
+    guard fields[fields: .ifModifiedSince].count == 1,
+      let since = fields.date(.ifModifiedSince, relativeTo: now).time
+    else { return false }
     let modified = stored.head.headerFields.date(.lastModified, relativeTo: stored.responseTime)
     return (modified.time ?? stored.date) <= since
   }

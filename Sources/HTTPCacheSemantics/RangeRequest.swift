@@ -7,7 +7,7 @@ public enum RangeRequest {
 
   /// Decides which octets to send.
   ///
-  /// Ranges apply to GET and to a 200. What is malformed, in another unit, more than `rangeLimit`
+  /// Ranges apply to GET, QUERY (RFC 10008 §2.8) and to a 200. What is malformed, in another unit, more than `rangeLimit`
   /// ranges or wastefully overlapping is ignored (§14.2), as are ranges of a representation whose
   /// coding was removed.
   ///
@@ -19,9 +19,9 @@ public enum RangeRequest {
   public static func evaluate(
     _ request: HTTPRequest, stored: StoredResponse, length: Int64?
   ) -> RangeDecision {
-    guard request.method == .get, let field = request.headerFields.first(.range) else {
-      return .whole
-    }
+    guard request.method == .get || request.method == .query,
+      let field = request.headerFields.first(.range)
+    else { return .whole }
     guard stored.head.status.code == 200, !stored.isDecoded, length != 0,
       request.headerFields[fields: .range].count == 1,
       let specifiers = field.withUnsafeBytesOfValue({ RangeSpecifier.parse($0) }),

@@ -4,10 +4,13 @@ public import HTTPTypes
 public enum Reuse {
   /// Why a request cannot be answered from the store whatever is in it; nil if it may be.
   ///
-  /// Only GET and HEAD are answered (§4), and `If-Match` and `If-Unmodified-Since` are for the
+  /// Only GET, HEAD and QUERY are answered (§4, RFC 10008 §2.7), and `If-Match` and `If-Unmodified-Since` are for the
   /// origin to evaluate (§4.3.2).
   public static func methodMiss(_ request: HTTPRequest) -> MissReason? {
-    guard request.method == .get || request.method == .head else { return .method(request.method) }
+    switch request.method {
+    case .get, .head, .query: break
+    default: return .method(request.method)
+    }
     for field in request.headerFields {
       if field.name == .ifMatch { return .precondition(.ifMatch) }
       if field.name == .ifUnmodifiedSince { return .precondition(.ifUnmodifiedSince) }
@@ -45,7 +48,8 @@ public enum Reuse {
     let lifetime = stored.facts.freshnessLifetime
     if lifetime > age {
       if let reason = unwanted(
-        facts: stored.facts, age: age, directives: directives, policy: policy)
+        facts: stored.facts, age: age, directives: directives, policy: policy,
+        isImmutable: isImmutable(stored.facts, request: request, rules: rules))
       {
         return validating(reason, directives: directives, policy: policy)
       }
@@ -93,17 +97,16 @@ public enum Reuse {
   /// A reload of a response that is `immutable` asks for nothing: the origin said that it does not
   /// change while it is fresh (RFC 8246 §2). `no-cache` in the request still does (§2.1).
   private static func unwanted(
-    facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy
+    facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy,
+    isImmutable: Bool
   ) -> ValidationReason? {
     switch policy {
     case .cacheElseNetwork, .cacheOnly: return nil
     case .networkElseCache: return .policy(policy)
-    case .revalidate: return facts.directives.contains(.immutable) ? nil : .policy(policy)
+    case .revalidate: return isImmutable ? nil : .policy(policy)
     case .standard, .reload, .reloadEverywhere, .bypass: break
     }
-    if let maxAge = directives.maxAge, exceeds(age, maxAge),
-      !facts.directives.contains(.immutable)
-    {
+    if let maxAge = directives.maxAge, exceeds(age, maxAge), !isImmutable {
       return .requestMaxAge(maxAge, age: age)
     }
     let remaining = facts.freshnessLifetime.saturatingSubtract(age)
@@ -111,6 +114,25 @@ public enum Reuse {
       return .requestMinFresh(minFresh, remaining: remaining)
     }
     return nil
+  }
+
+  /// Whether `immutable` counts. To a client it does only where the origin is authenticated
+  /// (RFC 8246 §3), or is this machine; a shared cache leaves that to its clients (§2.1).
+  private static func isImmutable(
+    _ facts: ReuseFacts, request: HTTPRequest, rules: CacheRules
+  ) -> Bool {
+    guard facts.directives.contains(.immutable) else { return false }
+    if rules.mode == .shared || request.scheme == "https" { return true }
+    return CacheKey.target(of: request).flatMap { TargetURI.origin(of: $0) }.map(isLoopback) ?? false
+  }
+
+  private static func isLoopback(origin: String) -> Bool {
+    let host = origin.dropFirst("http://".count)
+    if host.hasPrefix("[") { return host.hasPrefix("[::1]") }
+    let name = host.prefix { $0 != ":" }
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    return name == "localhost"
+      || (parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil })
   }
 
   /// `max-age=0` asks for a response that is just validated, even within the same second.

@@ -24,7 +24,9 @@ public enum Storability {
     request: HTTPRequest, response: HTTPResponse, rules: CacheRules, now: Timestamp
   ) -> StorageRefusal? {
     let isPost = request.method == .post
-    guard request.method == .get || isPost else { return .method(request.method) }
+    guard request.method == .get || request.method == .query || isPost else {
+      return .method(request.method)
+    }
     let code = response.status.code
     if code < 200 { return .interim }
     if code == 206, let refusal = PartialContent.refusal(request: request, response: response) {
@@ -69,7 +71,7 @@ public enum Storability {
   }
 
   /// Whether anything makes the response cacheable (§3, last requirement).
-  private static func allowsStoring(
+  static func allowsStoring(
     code: Int, directives: ResponseDirectives, fields: HTTPFields, rules: CacheRules
   ) -> Bool {
     if directives.lifetime(in: rules.mode) != nil || directives.flags.contains(.public) {
@@ -82,7 +84,7 @@ public enum Storability {
 
   /// Whether a response to POST answers a later GET (RFC 9110 §9.3.3): an explicit lifetime, and
   /// `Content-Location` is the target.
-  private static func answersGet(
+  static func answersGet(
     request: HTTPRequest, response: HTTPResponse, source: ReuseFacts.LifetimeSource
   ) -> Bool {
     guard source != .none, source != .heuristic,
@@ -93,7 +95,7 @@ public enum Storability {
   }
 
   /// Whether there is any way to use the response again: while fresh, stale, or validated.
-  private static func isEverReusable(
+  static func isEverReusable(
     facts: ReuseFacts, fields: HTTPFields, rules: CacheRules, now: Timestamp
   ) -> Bool {
     if Validation.hasValidator(fields, now: now) { return true }

@@ -18,6 +18,9 @@ extension StorageRefusal {
     case .varySecret(let name): "Vary names \(name), which is secret"
     case .malformed(let field): "malformed \(field)"
     case .partialContent: "partial content"
+    case .content(let obstacle): obstacle.description
+    case .clearsSite: "Clear-Site-Data"
+    case .digestMismatch(let algorithm): "the body is not what its \(algorithm) digest says"
     case .policy: "policy bypass"
     case .tooLarge(let limit): "larger than \(limit) bytes"
     case .hook: "refused by willStore"
@@ -46,6 +49,9 @@ extension StorageRefusal {
     case .varyAny, .malformed: "RFC 9111 §4.1"
     case .varySecret: "RFC 9111 §7.3"
     case .partialContent, .incomplete: "RFC 9111 §3.3"
+    case .content(let obstacle): obstacle.section
+    case .clearsSite: "W3C Clear Site Data"
+    case .digestMismatch: "RFC 9530 §1.2"
     case .policy, .tooLarge, .hook, .storeFailed: ""
     }
   }

@@ -30,6 +30,12 @@ public enum StorageRefusal: Reason, Hashable {
   case malformed(String)
   /// The request had a range and the answer is not complete.
   case partialContent
+  /// The content of a QUERY cannot be part of a key (RFC 10008 §2.7).
+  case content(ContentObstacle)
+  /// The response tells to clear the cache (W3C Clear Site Data).
+  case clearsSite
+  /// The content or the representation is not what its digest says (RFC 9530 §2, §3).
+  case digestMismatch(algorithm: String)
   /// The request's policy was `bypass`.
   case policy
   /// Larger than the largest entry allowed, in bytes.

@@ -15,8 +15,8 @@ final class MemoryExtension: BodyWriter {
   private let body: ExtendedBody
   private let state = Mutex(State())
 
-  /// - Throws: `CacheError.unavailable`, `CacheError.tooLarge`, `CacheError.damaged` if the length is
-  ///   another one than that of the part.
+  /// - Throws: `CacheError.unavailable` if it is not stored, of a body of another length, or if somebody
+  ///   is adding to it; `CacheError.tooLarge` for one part too many.
   init(_ record: CacheRecord, at offset: Int64, store: MemoryStore) throws(CacheError) {
     guard store.beginExtension(of: record.sequence) else {
       throw CacheError(.unavailable, "somebody else is adding to it", key: record.key)
@@ -42,9 +42,11 @@ final class MemoryExtension: BodyWriter {
       let base = found.body as? MemoryBody
     else { throw CacheError(.unavailable, "no part of it is stored", key: record.key) }
     let stored = found.record.bodyLength
-    if let stored, let announced = record.bodyLength, stored != announced {
+    if let announced = record.bodyLength,
+      announced != stored ?? announced || announced < base.availableRanges.last?.upperBound ?? 0
+    {
       throw CacheError(
-        .damaged, "\(announced) bytes were announced, of \(stored)", key: record.key)
+        .unavailable, "what is stored is not of a body of \(announced) bytes", key: record.key)
     }
     return (base, stored ?? record.bodyLength)
   }

@@ -21,11 +21,15 @@ final class MemoryWriter: BodyWriter {
   private let body: GrowingBody
   private let state = Mutex(State())
 
-  /// - Throws: `CacheError.tooLarge` if the announced length is too large.
+  /// - Throws: `CacheError.tooLarge` if the announced length is too large, `CacheError.damaged` for
+  ///   ranges that are not in the body.
   init(_ record: CacheRecord, variantLimit: Int, store: MemoryStore) throws(CacheError) {
     let expected = BodySlices(of: record).storedLength ?? record.bodyLength
     if let expected, expected > store.largestEntry {
       throw Self.tooLarge(expected, store: store, key: record.key)
+    }
+    guard StoredRanges.areParts(record.storedRanges ?? [], of: record.bodyLength) else {
+      throw CacheError(.damaged, "these are no parts of the body", key: record.key)
     }
     self.record = record
     self.variantLimit = variantLimit

@@ -1,7 +1,7 @@
 public import HTTPCacheSemantics
 
-/// Why a response was not stored, for whoever asks later. It holds nothing of the request, nor of the
-/// response but its status, since "no-store" forbids that (RFC 9111 §5.2.2.5).
+/// Why a response was not stored, for whoever asks later. Where "no-store" was said it holds nothing
+/// of the response but its status (RFC 9111 §5.2.1.5, §5.2.2.5); else the fields that were compared.
 public struct RefusalNote: Sendable, Hashable {
   /// The hash of the key it would have been stored under.
   public let keyHash: UInt64

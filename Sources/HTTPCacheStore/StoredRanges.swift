@@ -19,6 +19,16 @@ package enum StoredRanges {
     return merged
   }
 
+  /// Whether ranges ascend, are apart, and lie within a body of this length.
+  package static func areParts(_ ranges: [Range<Int64>], of length: Int64?) -> Bool {
+    var end: Int64 = 0
+    for range in ranges {
+      guard range.lowerBound >= end, range.upperBound <= length ?? .max else { return false }
+      end = range.upperBound
+    }
+    return true
+  }
+
   /// How many bytes they have.
   package static func count(_ ranges: [Range<Int64>]) -> Int64 {
     ranges.reduce(0) { $0.saturatingAdd($1.upperBound - $1.lowerBound) }

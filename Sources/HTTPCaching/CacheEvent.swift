@@ -16,6 +16,8 @@ public enum CacheEvent: Sendable {
   case freshened(CacheKey)
   /// Stored responses were invalidated (RFC 9111 §4.4).
   case invalidated(target: String)
+  /// Everything stored of an origin in a partition was removed (W3C Clear Site Data).
+  case siteCleared(origin: String, partition: String)
   /// The origin failed.
   case upstreamFailed(target: String, UpstreamError)
   /// Background validation began (RFC 5861 §3).

@@ -2,6 +2,11 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 
 extension CacheRecord {
+  /// The record with newer header fields, and the groups that they name (RFC 9875 §2.1).
+  func freshened(_ response: StoredResponse) -> CacheRecord {
+    with(response: response, groups: CacheGroups.names(of: response.head))
+  }
+
   /// What is stored of the body; nil for all of it.
   var part: StoredPart? {
     storedRanges.map { StoredPart(ranges: $0, length: bodyLength) }

@@ -62,7 +62,12 @@ final class Coalescing: Sendable {
 
   /// Nobody waits any longer for answers that were asked for before a change of the target.
   func forget(_ target: String) {
-    let waiting = state.withLock { $0.coalescer.forget(target) }
+    forget { $0.target == target }
+  }
+
+  /// The same for all keys that match.
+  func forget(where matches: (CacheKey) -> Bool) {
+    let waiting = state.withLock { $0.coalescer.forget(where: matches) }
     for waiter in waiting { waiter.resume(returning: .goAlone) }
   }
 

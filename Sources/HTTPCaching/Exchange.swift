@@ -12,6 +12,8 @@ struct Exchange: Sendable {
   let hasBody: Bool
   let acceptsDecoded: Bool
   let digest: SecretDigest
+  /// The content of a QUERY, as far as the cache has read it.
+  let content: QueryContent?
   let directives: RequestDirectives
 
   /// What the store has for the key, as far as this request may use it.
@@ -26,7 +28,7 @@ struct Exchange: Sendable {
 
   init(
     request: HTTPRequest, key: CacheKey, policy: CachePolicy, rules: CacheRules, hasBody: Bool,
-    acceptsDecoded: Bool, digest: @escaping SecretDigest
+    acceptsDecoded: Bool, digest: @escaping SecretDigest, content: QueryContent? = nil
   ) {
     self.request = request
     self.key = key
@@ -35,6 +37,7 @@ struct Exchange: Sendable {
     self.hasBody = hasBody
     self.acceptsDecoded = acceptsDecoded
     self.digest = digest
+    self.content = content
     directives = RequestDirectives(request.headerFields)
   }
 
@@ -43,7 +46,9 @@ struct Exchange: Sendable {
   /// The request arrived.
   mutating func start() -> StartAction {
     if policy == .bypass { return .forward(makeForward(.miss(.policy(policy)))) }
-    guard let reason = Reuse.methodMiss(request) else { return .lookUp }
+    guard
+      let reason = content?.obstacle.map(MissReason.content) ?? Reuse.methodMiss(request)
+    else { return .lookUp }
     if case .unsatisfiable(let refusal) = whenMissing(reason) { return .refuse(refusal) }
     return .forward(makeForward(.miss(reason)))
   }
@@ -90,6 +95,14 @@ struct Exchange: Sendable {
     parts = []
     selected = nil
     return missed(.storeFailed)
+  }
+
+  /// What was stored is gone: the origin told to clear it.
+  mutating func siteCleared() {
+    candidates = []
+    parts = []
+    selected = nil
+    matched = nil
   }
 
   /// The head of the origin's final response arrived.
@@ -252,6 +265,9 @@ struct Exchange: Sendable {
     makeForward(forward?.reason ?? .miss(.absent))
   }
 
+  /// Whether the request can be sent once more: without content, or with content that is in memory.
+  var isRepeatable: Bool { !hasBody || content?.isRepeatable == true }
+
   /// Whether others may wait for this request's response: nothing about it is its own.
   private var canLead: Bool {
     guard request.method == .get, !hasBody, policy == .standard || policy == .cacheElseNetwork,
@@ -312,9 +328,14 @@ struct Exchange: Sendable {
   ) -> Storage {
     if policy == .bypass { return .doNotStore(.policy) }
     if isStoredWhole(response, receivedAt: responseTime) { return .doNotStore(.partialContent) }
-    guard request.method == .get || request.method == .post else {
-      return .doNotStore(.method(request.method))
+    switch request.method {
+    case .get, .post, .query: break
+    default: return .doNotStore(.method(request.method))
     }
+    if ClearSiteData.clearsCache(response, target: key.target, rules: rules) {
+      return .doNotStore(.clearsSite)
+    }
+    if let obstacle = content?.obstacle { return .doNotStore(.content(obstacle)) }
     if case .doNotStore(let refusal) = Storability.decide(
       request: request, response: response, rules: rules, now: responseTime)
     {
@@ -350,7 +371,7 @@ struct Exchange: Sendable {
   /// The origin sent something new that cannot take the old one's place: the old one must not be
   /// used again without asking.
   private func superseded(by response: HTTPResponse, _ storage: Storage) -> [RecordUpdate] {
-    guard request.method == .get, let index = matched, response.status.code < 500,
+    guard request.method == .get || request.method == .query, let index = matched, response.status.code < 500,
       response.status.code != 304, case .doNotStore(let refusal) = storage
     else { return [] }
     switch refusal {

@@ -10,7 +10,7 @@ extension ExchangeRunner {
     _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
   ) async -> CacheResponse? {
     let old = variants[combination.index].record
-    let record = old.with(response: combination.stored)
+    let record = old.freshened(combination.stored)
       .storing(old.storedRanges, bodyLength: combination.length)
     let writer: any BodyWriter
     do throws(CacheError) {
@@ -25,11 +25,19 @@ extension ExchangeRunner {
       body: response.body,
       extent: TransferExtent(
         combination.range, length: response.body.length, readableEnd: end),
-      writer: writer,
+      writer: writer, verifier: DigestVerifier(response, isPart: true),
+      combined: CombinedDigest(
+        combination.stored, parts: (old.storedRanges ?? []) + [combination.range],
+        length: combination.length, discard: { [cache] in await cache.discard(old) }),
+      storableTrailers: { [head = response.head, rules = exchange.rules] in
+        FieldHygiene.storable(trailers: $0, of: head, rules: rules)
+      },
       onCommit: { [cache, request = exchange.request] record, isInvalidated in
         await cache.committed(record, of: request, isInvalidated: isInvalidated)
       },
-      onEnd: cache.transferEnd(exchange.key, held))
+      onEnd: cache.transferEnd(
+        of: response.head, to: exchange.request, key: exchange.key,
+        storedAs: record.key, held))
     let range = end.map { (completion?.wanted?.lowerBound ?? 0)..<$0 }
     guard let body = transfer.makeBody(range) else {
       held?.end(cache)
@@ -37,10 +45,11 @@ extension ExchangeRunner {
       return nil
     }
     cache.running.add(transfer, for: exchange.key.target)
+    if record.key != exchange.key { cache.running.add(transfer, for: record.key.target) }
     held?.share(cache, SharedTransfer(response: combination.stored, transfer: transfer, range: range))
     transfer.start()
     return cache.deliver(
-      head(combination, response), body, .store, forward, exchange,
+      head(combination, response), body, .store, forward, exchange, stored: combination.stored,
       status: response.head.status.code)
   }
 

@@ -116,12 +116,20 @@ struct ExchangeRunner: Sendable {
       do throws(UpstreamError) {
         response = try await upstream.send(
           UpstreamRequest(
-            head: forward.request, body: body, timeout: options.timeout,
+            head: forward.request, body: exchange.content?.makeBody() ?? body, timeout: options.timeout,
             priority: options.priority, context: options.context, onInterim: options.onInterim))
       } catch {
         cache.observe(.upstreamFailed(target: exchange.key.target, error))
         flight.failed(error)
         return try fail(error, exchange, variants)
+      }
+      let clearsSite = ClearSiteData.clearsCache(
+        response.head, target: exchange.key.target, rules: rules)
+      // What a 304 confirms has to be opened before it is removed.
+      let isConfirming = response.head.status.code == 304 && !forward.validating.isEmpty
+      if clearsSite, !isConfirming {
+        await cache.clearSite(of: exchange.key)
+        exchange.siteCleared()
       }
       switch exchange.received(
         response.head, requestTime: requestTime, responseTime: clock.now,
@@ -129,7 +137,8 @@ struct ExchangeRunner: Sendable {
       {
       case .forwardAgain(let again):
         response.body.source.cancel()
-        guard body == nil else {
+        if clearsSite { await cache.clearSite(of: exchange.key) }
+        guard exchange.isRepeatable else {
           flight.release()
           throw UpstreamError(.protocol, "the origin answered 304 to what is not stored")
         }
@@ -143,7 +152,9 @@ struct ExchangeRunner: Sendable {
         flight.release()
         return cache.pass(response, .doNotStore(.storeFailed), forward, exchange)
       case .freshen(let indices, let answer):
-        if let fresh = await freshened(indices, answer, exchange, variants) {
+        let fresh = await freshened(indices, answer, exchange, variants)
+        if clearsSite { await cache.clearSite(of: exchange.key) }
+        if let fresh {
           flight.lookAgain()
           return fresh
         }
@@ -179,7 +190,7 @@ struct ExchangeRunner: Sendable {
     _ variants: [StoredVariant]
   ) async -> CacheResponse? {
     for index in indices {
-      let record = variants[index].record.with(response: exchange.candidates[index])
+      let record = variants[index].record.freshened(exchange.candidates[index])
       do throws(CacheError) {
         if try await cache.store.update(record) { cache.observe(.freshened(exchange.key)) }
       } catch {
@@ -194,7 +205,7 @@ struct ExchangeRunner: Sendable {
     _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
   ) async -> CacheResponse {
     for update in delivery.updates {
-      let record = variants[update.index].record.with(response: update.response)
+      let record = variants[update.index].record.freshened(update.response)
       do throws(CacheError) { _ = try await cache.store.update(record) } catch {
         cache.observe(.storeFailed(operation: "freshen", error))
       }
@@ -223,30 +234,41 @@ struct ExchangeRunner: Sendable {
   ) async throws(CacheError) -> CacheResponse {
     let length = response.head.status.hasNoContent ? 0 : response.body.length
     let part = PartialContent.part(of: response.head)
+    let key = await cache.storageKey(for: exchange, stored)
     let record = CacheRecord(
-      key: exchange.key, response: stored, bodyLength: part == nil ? length : part?.length,
+      key: key, response: stored, bodyLength: part == nil ? length : part?.length,
       storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: response.head),
       isResumable: PartialContent.isResumable(stored))
     let writer = try await cache.store.write(record, variantLimit: rules.variantLimit)
     let held = flight.hand()
-    let outdated = exchange.outdated(by: stored).map { variants[$0].record }
+    var outdated = exchange.outdated(by: stored).map { variants[$0].record }
+    if key != exchange.key, part == nil {
+      outdated += variants.map(\.record).filter { $0.key == exchange.key }
+    }
     let transfer = Transfer(
       body: response.body,
       extent: part.map { TransferExtent($0.range, length: length) } ?? TransferExtent(length: length),
       writer: writer,
-      onCommit: { [cache] record, isInvalidated in
+      verifier: DigestVerifier(response, isPart: part != nil || response.head.status.hasNoContent),
+      storableTrailers: { [head = response.head, rules] in
+        FieldHygiene.storable(trailers: $0, of: head, rules: rules)
+      },
+      onCommit: { [cache, outdated] record, isInvalidated in
         await cache.committed(
           record, askedFor: part?.range, of: exchange.request, isInvalidated: isInvalidated,
           outdated: outdated)
       },
-      onEnd: cache.transferEnd(exchange.key, held))
+      onEnd: cache.transferEnd(
+        of: response.head, to: exchange.request, key: exchange.key, storedAs: key,
+        held))
     guard let body = transfer.makeBody() else {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }
     cache.running.add(transfer, for: exchange.key.target)
+    if key != exchange.key { cache.running.add(transfer, for: key.target) }
     held?.share(cache, SharedTransfer(response: stored, transfer: transfer))
     transfer.start()
     if length == 0 { await transfer.ended() }
-    return cache.deliver(response.head, body, .store, forward, exchange)
+    return cache.deliver(response.head, body, .store, forward, exchange, stored: stored)
   }
 }

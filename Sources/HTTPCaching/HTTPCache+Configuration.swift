@@ -17,6 +17,9 @@ extension HTTPCache {
     public var rules: CacheRules
     /// The name in `Cache-Status` (RFC 9211 §2); nil adds no such field.
     public var cacheStatusName: String?
+    /// Whether `Cache-Status` shows the cache key (RFC 9211 §2.7). Default false: the target may tell
+    /// secrets, and a key helps whoever wants to poison the cache (§6).
+    public var cacheStatusShowsKey: Bool
     /// How hard a commit is pressed to disk.
     public var durability: Durability
     /// When stored blocks are checked.
@@ -30,7 +33,8 @@ extension HTTPCache {
     public init(
       directory: String? = nil, memoryCapacity: Int64 = 32 << 20, diskCapacity: Int64 = 1 << 30,
       largestEntry: Int64? = nil, rules: CacheRules = CacheRules(),
-      cacheStatusName: String? = nil, durability: Durability = .relaxed,
+      cacheStatusName: String? = nil, cacheStatusShowsKey: Bool = false,
+      durability: Durability = .relaxed,
       verification: Verification = .firstRead, observer: (any CacheObserver)? = nil,
       clock: any CacheClock = SystemClock()
     ) {
@@ -40,6 +44,7 @@ extension HTTPCache {
       self.largestEntry = largestEntry
       self.rules = rules
       self.cacheStatusName = cacheStatusName
+      self.cacheStatusShowsKey = cacheStatusShowsKey
       self.durability = durability
       self.verification = verification
       self.observer = observer

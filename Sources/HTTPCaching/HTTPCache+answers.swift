@@ -6,7 +6,7 @@ extension HTTPCache {
   /// The variants that a request may use; nil from a store that cannot be read, which says so.
   func variants(for exchange: Exchange) -> [StoredVariant]? {
     do throws(CacheError) {
-      let stored = try store.read(exchange.key)
+      let stored = try stored(for: exchange.key)
       if exchange.acceptsDecoded { return stored }
       return stored.filter { !$0.record.response.isDecoded }
     } catch {
@@ -77,7 +77,8 @@ extension HTTPCache {
   /// - Parameter status: the origin's, where `head` has another one.
   func deliver(
     _ head: HTTPResponse, _ body: MessageBody, _ storage: StorageDecision,
-    _ forward: Exchange.Forward, _ exchange: Exchange, status: Int? = nil
+    _ forward: Exchange.Forward, _ exchange: Exchange, stored: StoredResponse? = nil,
+    status: Int? = nil
   ) -> CacheResponse {
     store.count(CacheCounts(misses: 1))
     var head = head
@@ -85,7 +86,7 @@ extension HTTPCache {
       &head, body,
       .forwarded(
         forward.reason, status: status ?? head.status.code, storage: storage, collapsed: false),
-      exchange)
+      exchange, stored: stored)
   }
 
   /// The origin's response, not stored.
@@ -94,7 +95,7 @@ extension HTTPCache {
     _ exchange: Exchange
   ) -> CacheResponse {
     if case .doNotStore(let refusal) = storage {
-      observe(.notStored(target: exchange.key.target, refusal))
+      notStored(refusal, response.head, to: exchange.request, key: exchange.key)
     }
     let body = MessageBody(
       ForwardedBodySource(response.body) { [store] bytes in
@@ -113,7 +114,7 @@ extension HTTPCache {
     return finished(
       &head, body,
       .forwarded(forward.reason, status: head.status.code, storage: .store, collapsed: true),
-      exchange)
+      exchange, stored: stored)
   }
 
   /// No answer: the request forbids asking the origin (RFC 9111 §5.2.1.7).
@@ -123,17 +124,33 @@ extension HTTPCache {
   }
 
   private func finished(
-    _ head: inout HTTPResponse, _ body: MessageBody, _ outcome: CacheOutcome, _ exchange: Exchange
+    _ head: inout HTTPResponse, _ body: MessageBody, _ outcome: CacheOutcome, _ exchange: Exchange,
+    stored: StoredResponse? = nil
   ) -> CacheResponse {
     if head.headerFields[.date] == nil {
       // RFC 9110 §6.6.1: whoever forwards a response without Date adds the time it was received.
       head.headerFields[.date] = configuration.clock.now.httpDate
     }
     if let name = configuration.cacheStatusName {
-      CacheStatus.appended(CacheStatus(outcome: outcome, name: name), to: &head.headerFields)
+      addCacheStatus(name, outcome, exchange, stored: stored, to: &head)
     }
     observe(.answered(target: exchange.key.target, outcome))
     return CacheResponse(
       head: head, body: body, outcome: outcome, finalTarget: exchange.key.target)
+  }
+
+  /// Adds what happened to `Cache-Status` (RFC 9211), save to answers of the cache's own making (§2).
+  private func addCacheStatus(
+    _ name: String, _ outcome: CacheOutcome, _ exchange: Exchange, stored: StoredResponse?,
+    to head: inout HTTPResponse
+  ) {
+    if case .unsatisfiable = outcome { return }
+    var status = CacheStatus(outcome: outcome, name: name)
+    if let stored {
+      let age = Age.current(stored, now: configuration.clock.now)
+      status.ttl = stored.facts.freshnessLifetime.saturatingSubtract(age)
+    }
+    if configuration.cacheStatusShowsKey { status.key = CacheStatus.key(exchange.key) }
+    CacheStatus.appended(status, to: &head.headerFields)
   }
 }

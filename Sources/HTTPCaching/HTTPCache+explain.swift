@@ -3,17 +3,62 @@ public import HTTPCacheStore
 public import HTTPTypes
 
 extension HTTPCache {
-  /// What would happen to a request now, step by step, without doing it.
+  /// What would happen to a request now, step by step, without doing it. Where nothing usable is
+  /// stored, it comes with the reasons why earlier responses were not stored.
   ///
+  /// - Parameters:
+  ///   - request: with scheme, authority and path.
+  ///   - content: the content of a QUERY, which is part of its key (RFC 10008 §2.7).
+  ///   - policy: how to use the cache.
+  ///   - options: partition and whether decoded bodies will do.
   /// - Throws: `CacheError` for a request without an absolute URI, or if the store cannot be read.
   public func explain(
-    _ request: HTTPRequest, policy: CachePolicy = .standard,
+    _ request: HTTPRequest, content: BodyBytes = BodyBytes(), policy: CachePolicy = .standard,
     options: RequestOptions = RequestOptions()
   ) throws(CacheError) -> CacheExplanation {
-    let exchange = try exchange(for: request, hasBody: false, policy: policy, options)
-    let variants = usable(try store.read(exchange.key), acceptsDecoded: options.acceptsDecoded)
-    return CacheExplanation.reuse(
-      request: request, variants: variants.map(\.record.response), policy: policy,
-      rules: configuration.rules, now: configuration.clock.now, digest: digest)
+    let content = request.method == .query ? self.content(of: request, content) : nil
+    var exchange = try exchange(
+      for: request, hasBody: false, policy: policy, options, content: content)
+    let stored = try stored(for: exchange.key)
+    let variants = options.acceptsDecoded ? stored : stored.filter { !$0.record.response.isDecoded }
+    let now = configuration.clock.now
+    let forward = exchange.forwarded(variants, now: now)
+    var explanation = CacheExplanation.reuse(
+      request: request, variants: variants.map(\.record.response), parts: variants.parts,
+      lengths: variants.map(\.record.bodyLength), forwarded: forward?.request,
+      completing: forward?.completion?.index, policy: policy, rules: configuration.rules, now: now,
+      digest: digest, obstacle: content?.obstacle)
+    if let other = variants.first(where: { $0.record.key != exchange.key })?.record.key {
+      explanation.steps.insert(
+        CacheExplanation.Step(
+          "Does all of its query count?", "no: stored as \(other.target)",
+          section: "draft-ietf-httpbis-no-vary-search §7", topic: .request), at: 0)
+    }
+    switch explanation.decision {
+    case .miss(.absent), .miss(.variantMismatch), .miss(.partial), .unsatisfiable(.miss(.absent)),
+      .unsatisfiable(.miss(.variantMismatch)), .unsatisfiable(.miss(.partial)):
+      explanation.refusals = try store.refusals(of: exchange.key).map {
+        CacheExplanation.Refusal(time: $0.time, status: $0.status, steps: $0.explanation.steps)
+      }
+    default: break
+    }
+    return explanation
+  }
+}
+
+extension Exchange {
+  /// What would be sent to the origin; nil if it would not be asked.
+  fileprivate mutating func forwarded(_ variants: [StoredVariant], now: Timestamp) -> Forward? {
+    switch start() {
+    case .forward(let forward): return forward
+    case .refuse: return nil
+    case .lookUp: break
+    }
+    if case .forward(let forward) = found(
+      variants.map(\.record.response), parts: variants.parts, now: now)
+    {
+      return forward
+    }
+    return nil
   }
 }

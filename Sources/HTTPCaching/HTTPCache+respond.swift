@@ -9,7 +9,8 @@ extension HTTPCache {
   ///
   /// - Parameters:
   ///   - request: with scheme, authority and path; `Authorization` and `Cookie` already added.
-  ///   - body: the request's content.
+  ///   - body: the request's content; that of a QUERY is read into memory as far as
+  ///     `CacheRules.queryContentLimit` allows, since it is part of the key (RFC 10008 §2.7).
   ///   - policy: how to use the cache.
   ///   - options: what else there is to say of this request.
   ///   - upstream: the way to the origin.
@@ -17,7 +18,7 @@ extension HTTPCache {
   ///   answer, its status is 504 and its outcome `.unsatisfiable` (RFC 9111 §5.2.1.7).
   /// - Throws: `UpstreamError` if the origin had to be asked, failed, and nothing stored may answer;
   ///   `CacheError` with `invalidRequest` for a request without an absolute http or https URI;
-  ///   `CancellationError`.
+  ///   `CancellationError`; what `body` throws while the content of a QUERY is read.
   public func respond(
     to request: HTTPRequest, body: MessageBody? = nil, policy: CachePolicy = .standard,
     options: RequestOptions = RequestOptions(), via upstream: any Upstream
@@ -26,12 +27,15 @@ extension HTTPCache {
     var body = body
     var redirects: [CacheOutcome] = []
     while true {
-      let exchange = try exchange(for: request, hasBody: body != nil, policy: policy, options)
+      let content = try await content(of: request, body, policy: policy)
+      let exchange = try exchange(
+        for: request, hasBody: body != nil, policy: policy, options, content: content)
       let runner = ExchangeRunner(cache: self, options: options, upstream: upstream, body: body)
       var response = try await runner.run(exchange)
       guard options.redirectLimit > 0,
         let next = Redirect(
-          of: request, hasBody: body != nil, response: response.head, base: exchange.key.target)
+          of: request, isRepeatable: exchange.isRepeatable, response: response.head,
+          base: exchange.key.target)
       else {
         response.redirects = redirects
         return response
@@ -43,24 +47,26 @@ extension HTTPCache {
       redirects.append(response.outcome)
       try await Redirect.drain(response.body)
       request = next.request
-      body = nil
+      body = request.method == .query ? content?.makeBody() : nil
     }
   }
 
   /// Makes the exchange for a request.
   func exchange(
-    for request: HTTPRequest, hasBody: Bool, policy: CachePolicy, _ options: RequestOptions
+    for request: HTTPRequest, hasBody: Bool, policy: CachePolicy, _ options: RequestOptions,
+    content: QueryContent? = nil
   ) throws(CacheError) -> Exchange {
     guard
-      let key = CacheKey(
+      var key = CacheKey(
         request: request, mode: configuration.rules.mode, partition: options.partition)
     else {
       throw CacheError(
         .invalidRequest,
         "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
     }
+    if let digest = content?.digest { key = key.with(contentDigest: digest) }
     return Exchange(
       request: request, key: key, policy: policy, rules: configuration.rules, hasBody: hasBody,
-      acceptsDecoded: options.acceptsDecoded, digest: digest)
+      acceptsDecoded: options.acceptsDecoded, digest: digest, content: content)
   }
 }

@@ -8,7 +8,10 @@ extension HTTPCache {
   static let backgroundLimit = 64
 
   /// A transfer ended: tell and count.
-  func transferEnded(_ end: Transfer.End, key: CacheKey, received: Int64) {
+  func transferEnded(
+    _ end: Transfer.End, of response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
+    received: Int64
+  ) {
     var counts = CacheCounts(originBytes: received)
     switch end {
     case .stored:
@@ -16,22 +19,25 @@ extension HTTPCache {
       observe(.stored(key, bytes: received))
     case .notStored(let error):
       if error.code != .tooLarge { observe(.storeFailed(operation: "store", error)) }
-      observe(.notStored(target: key.target, refusal(of: error)))
+      notStored(refusal(of: error), response, to: request, key: key)
     case .kept(let record):
       observe(.kept(key, bytes: record.storedRanges?.reduce(0) { $0 + Int64($1.count) } ?? received))
+    case .refused(let refusal): notStored(refusal, response, to: request, key: key)
     case .failed, .leftAlone:
-      observe(.notStored(target: key.target, .incomplete))
+      notStored(.incomplete, response, to: request, key: key)
     }
     store.count(counts)
   }
 
   /// What happens when the transfer of a response ends.
   func transferEnd(
-    _ key: CacheKey, _ held: FlightHold.Handed?
+    of response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
+    storedAs storageKey: CacheKey, _ held: FlightHold.Handed?
   ) -> @Sendable (Transfer, Transfer.End, Int64) -> Void {
     { [self] transfer, end, received in
       running.remove(transfer, for: key.target)
-      transferEnded(end, key: key, received: received)
+      if storageKey != key { running.remove(transfer, for: storageKey.target) }
+      transferEnded(end, of: response, to: request, key: key, received: received)
       held?.end(self)
     }
   }
@@ -62,6 +68,15 @@ extension HTTPCache {
     }
   }
 
+  /// Takes a response out of the store.
+  func discard(_ record: CacheRecord) async {
+    do throws(CacheError) {
+      try await store.remove(.variant(record.key, sequence: record.sequence))
+    } catch {
+      observe(.storeFailed(operation: "remove", error))
+    }
+  }
+
   func refusal(of error: CacheError) -> StorageRefusal {
     let usage = store.usage
     let capacity = max(usage.memoryCapacity, usage.diskCapacity)
@@ -73,13 +88,15 @@ extension HTTPCache {
   /// Invalidates what an unsafe request changed (RFC 9111 §4.4).
   func invalidate(_ targets: [InvalidationTarget]) async {
     for target in targets {
-      running.invalidate(target.target)
-      coalescing.forget(target.target)
-      do throws(CacheError) {
-        _ = try await store.invalidate(.target(target.target))
-        observe(.invalidated(target: target.target))
-      } catch {
-        observe(.storeFailed(operation: "invalidate", error))
+      for name in [target.target] + (await self.targets(equivalentTo: target.target)) {
+        running.invalidate(name)
+        coalescing.forget(name)
+        do throws(CacheError) {
+          _ = try await store.invalidate(.target(name))
+          observe(.invalidated(target: name))
+        } catch {
+          observe(.storeFailed(operation: "invalidate", error))
+        }
       }
     }
   }
@@ -97,6 +114,29 @@ extension HTTPCache {
     }
   }
 
+  /// Removes what is stored of the origin of a key in its partition (W3C Clear Site Data). What is on
+  /// its way from that origin is validated before any use.
+  func clearSite(of key: CacheKey) async {
+    guard let origin = TargetURI.origin(of: key.target) else { return }
+    let prefix = origin + "/"
+    running.invalidate(prefix: prefix)
+    coalescing.forget { $0.partition == key.partition && $0.target.utf8.starts(with: prefix.utf8) }
+    do throws(CacheError) {
+      var cursor: EntryCursor?
+      repeat {
+        let page = try await store.entries(.prefix(prefix), after: cursor, limit: 256)
+        for other in Set(page.entries.map(\.record.key))
+        where other.partition == key.partition && other.mode == key.mode {
+          try await store.remove(.key(other))
+        }
+        cursor = page.next
+      } while cursor != nil
+      observe(.siteCleared(origin: origin, partition: key.partition))
+    } catch {
+      observe(.storeFailed(operation: "clear", error))
+    }
+  }
+
   /// Validates a stale response after it was used (RFC 5861 §3): one per key, bounded in number.
   func validateInBackground(
     _ exchange: Exchange, options: RequestOptions, via upstream: any Upstream
@@ -110,9 +150,9 @@ extension HTTPCache {
     var options = options
     options.onInterim = nil
     let background = Exchange(
-      request: exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key, policy: .revalidate,
-      rules: exchange.rules, hasBody: false, acceptsDecoded: exchange.acceptsDecoded,
-      digest: exchange.digest)
+      request: exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key,
+      policy: .revalidate, rules: exchange.rules, hasBody: exchange.content?.hasBody ?? false,
+      acceptsDecoded: exchange.acceptsDecoded, digest: exchange.digest, content: exchange.content)
     let runner = ExchangeRunner(
       cache: self, options: options, upstream: upstream, body: nil, isBackground: true)
     Task(priority: .utility) { [self] in

@@ -19,6 +19,7 @@ public final class HTTPCache: Sendable {
   let coalescing = Coalescing()
   let running = RunningTransfers()
   let digest: SecretDigest
+  let refusalLimit = RefusalLimit()
   let backgroundCount = Atomic<Int>(0)
 
   /// Makes a cache over a store of the caller's.

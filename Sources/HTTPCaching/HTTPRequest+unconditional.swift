@@ -1,12 +1,13 @@
 import HTTPTypes
 
 extension HTTPRequest {
-  /// The same request for GET without conditions, ranges and cache directives of its own.
+  /// The same request for GET, or QUERY if it is one, without conditions, ranges and cache directives
+  /// of its own.
   ///
   /// - Parameter keepsRange: whether its range stays.
   func unconditional(keepsRange: Bool) -> HTTPRequest {
     var request = keepsRange ? self : unranged
-    request.method = .get
+    if method != .query { request.method = .get }
     for name in [
       HTTPField.Name.ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
       .cacheControl,

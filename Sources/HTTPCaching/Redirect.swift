@@ -6,12 +6,12 @@ struct Redirect: Sendable {
   /// Bytes of a redirect's own body that are read so that it can be stored.
   private static let drainLimit = 64 << 10
 
-  /// Never with content: what would need it sent again is not followed.
+  /// With content only where that can be sent again, as that of a QUERY (RFC 10008 §2.5).
   let request: HTTPRequest
 
   /// Nil where the response is no redirect that can be followed: no or no usable `Location`, or
   /// content that would have to be sent again and cannot be.
-  init?(of request: HTTPRequest, hasBody: Bool, response: HTTPResponse, base: String) {
+  init?(of request: HTTPRequest, isRepeatable: Bool, response: HTTPResponse, base: String) {
     let status = response.status.code
     guard [301, 302, 303, 307, 308].contains(status),
       let location = response.headerFields[.location],
@@ -27,7 +27,7 @@ struct Redirect: Sendable {
       for name in [HTTPField.Name.contentType, .contentLength, .contentEncoding, .contentLanguage] {
         next.headerFields[name] = nil
       }
-    } else if hasBody {
+    } else if !isRepeatable {
       return nil
     }
     next.scheme = parts.scheme

@@ -74,9 +74,12 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
   }
 
   /// The resource was changed: flights that are under way answer nobody else.
-  mutating func forget(_ target: String) -> [Waiter] {
+  mutating func forget(_ target: String) -> [Waiter] { forget { $0.target == target } }
+
+  /// The same for all keys that match.
+  mutating func forget(where matches: (CacheKey) -> Bool) -> [Waiter] {
     var waiters: [Waiter] = []
-    for (key, flight) in flights where key.target == target {
+    for (key, flight) in flights where matches(key) {
       waiters.append(contentsOf: flight.waiters.values)
       flights[key] = nil
     }

@@ -20,4 +20,12 @@ final class RunningTransfers: Sendable {
     let found = transfers.withLock { $0[target].map { Array($0.values) } ?? [] }
     for transfer in found { transfer.invalidate() }
   }
+
+  /// The same for all targets that begin with a prefix.
+  func invalidate(prefix: String) {
+    let found = transfers.withLock { transfers in
+      transfers.filter { $0.key.utf8.starts(with: prefix.utf8) }.flatMap(\.value.values)
+    }
+    for transfer in found { transfer.invalidate() }
+  }
 }

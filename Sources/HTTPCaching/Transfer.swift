@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 import Synchronization
@@ -11,6 +12,8 @@ final class Transfer: Sendable {
     case notStored(CacheError)
     /// It broke off, and what arrived is stored, to be continued.
     case kept(CacheRecord)
+    /// It is complete, but not what it said it would be.
+    case refused(StorageRefusal)
     case failed(any Error)
     case leftAlone
   }
@@ -29,12 +32,21 @@ final class Transfer: Sendable {
   private let body: MessageBody
   private let writer: any BodyWriter
   private let extent: TransferExtent
+  private let verifier: DigestVerifier?
+  private let combined: CombinedDigest?
+  private let storableTrailers: @Sendable (HTTPFields) -> HTTPFields
   private let onCommit: @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void
   private let onEnd: @Sendable (Transfer, End, _ received: Int64) -> Void
 
-  /// - Parameter extent: what of the representation `body` brings.
+  /// - Parameters:
+  ///   - extent: what of the representation `body` brings.
+  ///   - verifier: what the bytes of `body` must agree with to be stored.
+  ///   - combined: what they must agree with together with what is stored.
+  ///   - storableTrailers: leaves the trailer fields that may be stored.
   init(
-    body: MessageBody, extent: TransferExtent, writer: any BodyWriter,
+    body: MessageBody, extent: TransferExtent, writer: any BodyWriter, verifier: DigestVerifier? = nil,
+    combined: CombinedDigest? = nil,
+    storableTrailers: @escaping @Sendable (HTTPFields) -> HTTPFields = { $0 },
     onCommit: @escaping @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void,
     onEnd: @escaping @Sendable (Transfer, End, _ received: Int64) -> Void
   ) {
@@ -42,6 +54,9 @@ final class Transfer: Sendable {
     self.body = body
     self.extent = extent
     self.writer = writer
+    self.verifier = verifier
+    self.combined = combined
+    self.storableTrailers = storableTrailers
     self.onCommit = onCommit
     self.onEnd = onEnd
   }
@@ -174,8 +189,9 @@ final class Transfer: Sendable {
 
   private func fetch() async {
     var isStoring = true
-    var isTooLong = false
+    var isWrong = false
     var failure: CacheError?
+    var verifier = verifier
     do {
       var held: BodyBytes?
       while true {
@@ -188,9 +204,10 @@ final class Transfer: Sendable {
         let received = shared.withLock { $0.state.received }
         let end = received + Int64(bytes.count)
         if held != nil || end > extent.end ?? .max || end > extent.limit ?? .max {
-          isTooLong = true
+          isWrong = true
           throw UpstreamError(.protocol, "the body is longer than its Content-Length")
         }
+        verifier?.update(bytes)
         if isStoring {
           do throws(CacheError) {
             try await writer.append(bytes)
@@ -208,12 +225,26 @@ final class Transfer: Sendable {
       if let end = extent.end, held == nil, received != end {
         throw UpstreamError(.protocol, "the body ended at byte \(received) of \(end)")
       }
-      let end = await commit(isStoring: isStoring, failure: failure)
+      if isStoring, let combined, let algorithm = try await combined.mismatch(of: storedReader()) {
+        isWrong = true
+        writer.abandon()
+        await combined.discard()
+        throw UpstreamError(.protocol, "the parts together do not have their \(algorithm) digest")
+      }
+      let end: End
+      if let algorithm = verifier?.mismatch() {
+        // The bytes are the origin's message all the same: whoever reads them gets them.
+        keepStoredBytesReadable()
+        writer.abandon()
+        end = .refused(.digestMismatch(algorithm: algorithm.rawValue))
+      } else {
+        end = await commit(isStoring: isStoring, failure: failure)
+      }
       if let held { publish(held) }
       finish(.finished(body.trailers), end)
     } catch {
       body.source.cancel()
-      let kept = await keep(isWorthKeeping: isStoring && !isTooLong)
+      let kept = await keep(isWorthKeeping: isStoring && !isWrong)
       let isLeft = shared.withLock { !$0.state.hasReaders }
       finish(.failed(error), kept.map { .kept($0) } ?? (isLeft ? .leftAlone : .failed(error)))
     }
@@ -242,7 +273,7 @@ final class Transfer: Sendable {
       return .notStored(failure ?? CacheError(.io, "the store took no more bytes"))
     }
     do throws(CacheError) {
-      let record = try await writer.commit(trailers: body.trailers)
+      let record = try await writer.commit(trailers: storableTrailers(body.trailers))
       await onCommit(record, shared.withLock { $0.isInvalidated })
       return .stored(record)
     } catch {

@@ -201,6 +201,21 @@ import Testing
     #expect(try await fixture.store.verify(repair: false).isSound)
   }
 
+  @Test("a body that comes in small parts does not make many pieces")
+  func fragments() async throws {
+    let fixture = try Fixture()
+    try await fixture.store.putPart("/a", body, 262_000..<262_010)
+    for index in 1..<500 {
+      try await fixture.store.addPart("/a", body, 262_000 + 10 * index..<262_010 + 10 * index)
+    }
+    #expect(try number("SELECT count(*) FROM piece", on: database(fixture)) < 300)
+    let found = try await fixture.store.bytes("/a", 262_000..<267_000)
+    #expect(found == Array(body[262_000..<267_000]))
+    #expect(try await fixture.store.verify(repair: false).isSound)
+    try await fixture.store.addPart("/a", body, 0..<2_000_000)
+    #expect(try await fixture.store.body(key("/a")) == body)
+  }
+
   @Test("places beyond what can be reckoned with are refused")
   func farAway() async throws {
     let fixture = try Fixture()

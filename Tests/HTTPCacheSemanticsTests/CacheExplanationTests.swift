@@ -4,27 +4,69 @@ import Testing
 
 @Suite struct CacheExplanationTests {
   private func explained(
-    _ variants: [StoredResponse], _ request: HTTPRequest, policy: CachePolicy = .standard
+    _ variants: [StoredResponse], _ request: HTTPRequest, policy: CachePolicy = .standard,
+    rules: CacheRules = privateRules, parts: [StoredPart?] = [], lengths: [Int64?] = []
   ) -> CacheExplanation {
     CacheExplanation.reuse(
-      request: request, variants: variants, policy: policy, rules: privateRules,
+      request: request, variants: variants, parts: parts, lengths: lengths, policy: policy, rules: rules,
       now: today.adding(90), digest: reversing)
   }
 
-  @Test("A stale response is explained with the numbers that were compared and their sections")
+  /// The answer to a question, nil if it was not asked.
+  private func answer(_ question: String, _ explanation: CacheExplanation) -> String? {
+    explanation.steps.first { $0.question == question }?.answer
+  }
+
+  @Test("A stale response is explained by every question, the numbers compared and their sections")
   func stale() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=60", "ETag": "\"1\"", "Age": "5"])
     let explanation = explained([kept], try get())
     #expect(explanation.decision == .validate(.stale(age: 95, lifetime: 60)))
     #expect(
       explanation.description.split(separator: "\n").map(String.init) == [
-        "Can the store answer it? yes: GET (RFC 9111 §4)",
-        "Is a response stored for it? yes: status 200, for any request (RFC 9111 §4.1)",
-        "How long is it fresh? 60 s, from max-age (RFC 9111 §5.2.2.1)",
-        "How old is it? 95 s: 5 s on arrival, 90 s since (RFC 9111 §4.2.3)",
-        "Is it fresh? no: 60 <= 95 (RFC 9111 §4.2)",
-        "What is done? validate: stale: age 95 s, lifetime 60 s (RFC 9111 §4.2)",
+        "Request",
+        "  What is asked for? GET https://example.com/ (RFC 9111 §2)",
+        "  Which cache is asked? a private one (RFC 9111 §1)",
+        "  Can the store answer it? yes: GET (RFC 9111 §4)",
+        "  Which directives does it have? none (RFC 9111 §5.2.1)",
+        "  May the origin be asked? yes (RFC 9111 §5.2.1.7)",
+        "What is stored",
+        "  Is a response stored for it? yes: one (RFC 9111 §4)",
+        "  What is it? status 200 to GET, received Fri, 06 Nov 2020 12:00:00 GMT, ETag: \"1\" "
+          + "(RFC 9111 §3)",
+        "Variant",
+        "  Is it for this request? yes: it has no Vary, so it is for any (RFC 9111 §4.1)",
+        "  Does its method allow that? yes: it answered GET, the request is GET (RFC 9111 §4)",
+        "Freshness",
+        "  Must it be validated, fresh or not? no: not invalidated, and no-cache in neither response "
+          + "nor request (RFC 9111 §4)",
+        "  Which directives does it have? max-age=60 in Cache-Control (RFC 9111 §5.2.2)",
+        "  Which dates does it have? Date: Fri, 06 Nov 2020 12:00:00 GMT, Age: 5 (RFC 9111 §4.2.3)",
+        "  How long is it fresh? 60 s, from max-age (RFC 9111 §5.2.2.1)",
+        "  How old is it? 95 s: 5 s on arrival, 90 s since (RFC 9111 §4.2.3)",
+        "  Is it stale? yes: lifetime 60 s <= age 95 s (RFC 9111 §4.2)",
+        "  What does it say of its use once stale? nothing (RFC 9111 §4.2.4)",
+        "Decision",
+        "  May it be used stale? no: stale for 35 s (RFC 9111 §4.2.4)",
+        "  Has it changed? The origin is asked: GET with If-None-Match: \"1\" (RFC 9111 §4.3.1)",
+        "  And if the origin cannot be reached? reuse: the origin cannot be reached "
+          + "(RFC 9111 §4.2.4)",
+        "  And if it answers 503? the failure is passed on: status 503 and no stale-if-error "
+          + "(RFC 5861 §4)",
+        "  What is done? validate: stale: age 95 s, lifetime 60 s (RFC 9111 §4.2)",
       ])
+  }
+
+  @Test("Stored? To be validated? Stale? Changed? The questions come in this order")
+  func order() throws {
+    let kept = try stored(200, ["Cache-Control": "no-cache, max-age=60", "ETag": "\"1\""])
+    let questions = explained([kept], try get()).steps.map(\.question)
+    let path = [
+      "Is a response stored for it?", "Must it be validated, fresh or not?", "Is it stale?",
+      "Has it changed? The origin is asked:", "What is done?",
+    ]
+    #expect(questions.filter { path.contains($0) } == path)
+    #expect(questions.last == path.last)
   }
 
   @Test("The explained decision is the one that is taken")
@@ -39,9 +81,137 @@ import Testing
     #expect(
       try explained([kept], get(["Foo": "1"]), policy: .cacheElseNetwork).decision
         == .stale(.policy(.cacheElseNetwork), age: 90, lifetime: 60))
+    #expect(
+      try explained([kept], get(["Cache-Control": "only-if-cached"]), policy: .bypass).decision
+        == .miss(.policy(.bypass)))
   }
 
-  @Test("Storing is explained down to the directive that forbids it")
+  @Test("§4.1 Of several variants it is told which one matched, and which values differed")
+  func variants() throws {
+    let first = try stored(
+      200, ["Cache-Control": "max-age=600", "Vary": "Foo", "ETag": "\"a\""], to: get(["Foo": "1"]))
+    let second = try stored(200, ["Cache-Control": "max-age=600", "Vary": "Foo"], to: get())
+    let matched = try explained([first, second], get(["Foo": "1"]))
+    #expect(answer("Is a response stored for it?", matched) == "yes: 2")
+    #expect(answer("Is number 1 for this request?", matched) == "yes: Foo is '1' in both")
+    #expect(answer("Is number 2 for this request?", matched) == "no: Foo was absent, is '1'")
+    let none = try explained([first, second], get(["Foo": "2"]))
+    #expect(answer("Is number 1 for this request?", none) == "no: Foo was '1', is '2'")
+    let any = try stored(
+      200, ["Cache-Control": "max-age=600", "Date": "Fri, 06 Nov 2020 12:00:09 GMT"])
+    let chosen = try explained([any, first], get(["Foo": "1"]))
+    #expect(
+      answer("Which of them is taken?", chosen)
+        == "number 2, of Fri, 06 Nov 2020 12:00:00 GMT: the latest of those with Vary")
+  }
+
+  @Test("§7.3 Secrets that Vary names are compared but not shown")
+  func secrets() throws {
+    let kept = try stored(
+      200, ["Cache-Control": "max-age=600", "Vary": "Cookie"], to: get(["Cookie": "id=hidden"]))
+    for value in ["id=hidden", "id=other"] {
+      let text = try explained([kept], get(["Cookie": value])).description
+      #expect(text.contains("Cookie"))
+      #expect(!text.contains("hidden") && !text.contains("other,") && !text.contains("id="))
+    }
+    let authorized = try explained([], get(["Authorization": "Basic hidden"])).description
+    #expect(!authorized.contains("hidden"))
+  }
+
+  @Test("§4.2.1 Where a lifetime comes from is told with what it went before")
+  func lifetimes() throws {
+    func lifetime(
+      _ pairs: KeyValuePairs<String, String>, status: Int = 200, rules: CacheRules = privateRules
+    ) throws -> String? {
+      let kept = try stored(status, pairs, rules: rules)
+      return answer("How long is it fresh?", try explained([kept], get(), rules: rules))
+    }
+    let both: KeyValuePairs = ["Cache-Control": "max-age=5, s-maxage=9"]
+    #expect(try lifetime(both) == "5 s, from max-age (s-maxage=9 is for shared caches)")
+    #expect(
+      try lifetime(both, rules: sharedRules)
+        == "9 s, from s-maxage, which goes before max-age and Expires in a shared cache")
+    #expect(
+      try lifetime(["Expires": "Fri, 06 Nov 2020 12:00:07 GMT"])
+        == "7 s, from Expires, 7 s after Date")
+    #expect(try lifetime(["Expires": "0"]) == "0 s, from Expires, which is not a date")
+    #expect(
+      try lifetime(["Last-Modified": "Fri, 06 Nov 2020 11:58:20 GMT"])
+        == "10 s, from 0.1 of the 100 s since Last-Modified")
+    #expect(
+      try lifetime(["ETag": "\"1\""])
+        == "0 s, from nothing: no lifetime said, and no Last-Modified to guess from")
+    let targeting = CacheRules(mode: .shared, targetedFields: ["CDN-Cache-Control"])
+    let targeted = try stored(
+      200, ["CDN-Cache-Control": "max-age=8", "Cache-Control": "no-store"], rules: targeting)
+    let explanation = try explained([targeted], get(), rules: targeting)
+    #expect(
+      answer("How long is it fresh?", explanation)
+        == "8 s, from cdn-cache-control, a targeted field")
+    #expect(
+      explanation.description.contains(
+        "max-age=8 in cdn-cache-control, which replaces Cache-Control and Expires (RFC 9213 §2.2)"))
+  }
+
+  @Test("§4.2.4 What allows or forbids stale use is told with the windows")
+  func windows() throws {
+    let allowed = try stored(200, ["Cache-Control": "max-age=60, stale-while-revalidate=40"])
+    #expect(
+      answer("May it be used stale?", try explained([allowed], get()))
+        == "yes: stale for 30 s, stale-while-revalidate=40")
+    let forbidden = try stored(
+      200, ["Cache-Control": "max-age=60, stale-while-revalidate=40, must-revalidate"])
+    let explanation = try explained([forbidden], get(["Cache-Control": "max-stale=50"]))
+    #expect(
+      answer("May it be used stale?", explanation)
+        == "no: stale for 30 s, must-revalidate, max-stale=50, stale-while-revalidate=40")
+    #expect(
+      answer("And if the origin cannot be reached?", explanation)
+        == "the failure is passed on: must-revalidate")
+    let fresh = try stored(200, ["Cache-Control": "max-age=600"])
+    #expect(
+      answer(
+        "Does the request want it as it is?", try explained([fresh], get(["Cache-Control": "max-age=9"])))
+        == "no: max-age=9 at age 90 s")
+  }
+
+  @Test("§4.3.2 The request's own condition and range are told with what they make of the response")
+  func conditions() throws {
+    let kept = try stored(200, ["Cache-Control": "max-age=600", "ETag": "\"1\""])
+    #expect(
+      answer(
+        "What does its own condition make of it?",
+        try explained([kept], get(["If-None-Match": "\"1\""])))
+        == "304, comparing If-None-Match: \"1\" with ETag: \"1\"")
+    let other = try explained(
+      [kept], get(["If-None-Match": "\"2\"", "Range": "bytes=5-9"]), lengths: [100])
+    #expect(
+      answer("What does its own condition make of it?", other)
+        == "nothing: it is sent, comparing If-None-Match: \"2\" with ETag: \"1\"")
+    #expect(
+      answer("What does its range make of it?", other)
+        == "206 with 5-9 of 100 octets, from Range: bytes=5-9")
+    let beyond = try explained([kept], get(["Range": "bytes=500-"]), lengths: [100])
+    #expect(answer("What does its range make of it?", beyond)?.hasPrefix("416") == true)
+  }
+
+  @Test("§3.3 Of an incomplete response it is told which octets are there, and whether they suffice")
+  func incomplete() throws {
+    let kept = try stored(200, ["Cache-Control": "max-age=600", "ETag": "\"1\""])
+    let part = StoredPart(ranges: [0..<5, 7..<9], length: 10)
+    let whole = explained([kept], try get(), parts: [part])
+    #expect(whole.decision == .miss(.partial))
+    #expect(
+      answer("Is it for this request?", whole)
+        == "no: only octets 0-4, 7-8 of 10, not all it asks for")
+    let within = explained([kept], try get(["Range": "bytes=1-3"]), parts: [part])
+    #expect(within.decision == .fresh(age: 90, lifetime: 600))
+    #expect(
+      answer("What does its range make of it?", within)
+        == "206 with 1-3 of 10 octets, from Range: bytes=1-3")
+  }
+
+  @Test("§3 Storing is explained requirement by requirement, down to the directive that forbids it")
   func storage() throws {
     let explanation = CacheExplanation.storage(
       request: try get(), response: try response(200, ["Cache-Control": "no-store, max-age=5"]),
@@ -51,7 +221,58 @@ import Testing
     let stored = CacheExplanation.storage(
       request: try get(), response: try response(200, ["Cache-Control": "max-age=5"]),
       rules: sharedRules, now: today)
-    #expect(stored.steps.last?.description == "Is it stored? yes (RFC 9111 §3)")
+    #expect(
+      stored.description.split(separator: "\n").map(String.init) == [
+        "Which cache is it for? a shared one (RFC 9111 §1)",
+        "Which directives does it have? max-age=5 in Cache-Control (RFC 9111 §5.2.2)",
+        "Is the method understood? yes: GET (RFC 9110 §9.2.3)",
+        "Is the status final? yes: 200 (RFC 9111 §3)",
+        "Is it a response that can be stored? yes: status 200 (RFC 9111 §3)",
+        "Does the request allow it? yes: no no-store (RFC 9111 §5.2.1.5)",
+        "Is the status understood, if it must be? yes: no must-understand (RFC 9111 §5.2.2.3)",
+        "Does the response allow it? yes: no no-store (RFC 9111 §5.2.2.5)",
+        "May a shared cache have it? yes: no private (RFC 9111 §5.2.2.7)",
+        "May it be shared? yes: no Authorization in the request (RFC 9111 §3.5)",
+        "Does anything make it cacheable? yes: max-age, status 200 (RFC 9111 §3)",
+        "Can it be selected again? yes: no Vary (RFC 9111 §4.1)",
+        "How long is it fresh? 5 s, from max-age (RFC 9111 §5.2.2.1)",
+        "How old is it on arrival? 0 s (RFC 9111 §4.2.3)",
+        "Can it be used again, fresh, stale or validated? yes: no validator, lifetime 5 s, age 0 s "
+          + "(RFC 9111 §3)",
+        "Is it stored? yes (RFC 9111 §3)",
+      ])
+  }
+
+  @Test("Earlier refusals are printed below, the latest first, with time, status and reason")
+  func refusals() throws {
+    var explanation = CacheExplanation(steps: [.init("What is done?", "forward", section: "")])
+    explanation.refusals = [
+      .init(
+        time: today, status: 200,
+        steps: [
+          .init("Is the status final?", "yes: 200", section: "RFC 9111 §3"),
+          .init("Is it stored?", "no: no-store", section: "RFC 9111 §5.2.2.5"),
+        ]),
+      .init(time: today.adding(-60), status: 404, steps: []),
+    ]
+    #expect(
+      explanation.description == """
+        What is done? forward
+        Last time it was not stored: Fri, 06 Nov 2020 12:00:00 GMT, status 200, no: no-store \
+        (RFC 9111 §5.2.2.5)
+          Is the status final? yes: 200 (RFC 9111 §3)
+        Before that: Fri, 06 Nov 2020 11:59:00 GMT, status 404
+        """)
+  }
+
+  @Test("Values are shown bounded and without control characters")
+  func excerpts() throws {
+    let kept = try stored(
+      200,
+      ["Cache-Control": "max-age=600", "ETag": "\"\u{1B}[2J\(String(repeating: "x", count: 9_000))\""])
+    let text = explained([kept], try get()).description
+    #expect(!text.contains("\u{1B}"))
+    #expect(text.utf8.count < 4_000)
   }
 
   @Test("Every reason says something, and names its section unless a setting decided")

@@ -87,6 +87,7 @@ import Testing
     #expect(TargetURI.origin(of: "example.com") == nil)
   }
 
+  // holds 9111-4-1
   @Test("RFC 9111 §2 The key of a request is its normalised target, mode and partition")
   func key() throws {
     func key(

@@ -11,6 +11,7 @@ import Testing
       try get(method: method, ["Range": value]), stored: try kept ?? stored(200), length: length)
   }
 
+  // holds 9110-14.1-1, 9110-14.2-4
   @Test("RFC 9110 §14.1.2 The examples of the text")
   func examples() throws {
     #expect(try decision("bytes=0-499") == .partial([0..<500]))
@@ -26,6 +27,7 @@ import Testing
     #expect(try decision("bytes=-99999999") == .partial([0..<10_000]))
   }
 
+  // holds 9110-14.1.2-1
   @Test("RFC 9110 §14.1.2 Numbers of any size do not overflow")
   func huge() throws {
     let huge = String(repeating: "9", count: 100)
@@ -35,6 +37,7 @@ import Testing
     #expect(try decision("bytes=\(huge)-\(huge)", length: .max) == .unsatisfiable)
   }
 
+  // holds 9110-14.2-5
   @Test("RFC 9110 §15.5.17 Only ranges beyond the end are unsatisfiable")
   func unsatisfiable() throws {
     #expect(try decision("bytes=10000-") == .unsatisfiable)
@@ -42,6 +45,7 @@ import Testing
     #expect(try decision("bytes=10000-, 0-0") == .partial([0..<1]))
   }
 
+  // holds 9110-14.2-3
   @Test(
     "RFC 9110 §14.2 Malformed and abusive ranges are ignored",
     arguments: [
@@ -53,6 +57,7 @@ import Testing
     #expect(try decision(value) == .whole)
   }
 
+  // holds 9110-14.2-2
   @Test("RFC 9110 §14.2 Ranges apply to GET, to 200 and to a body as it was on the wire")
   func applicable() throws {
     #expect(try decision("bytes=0-1", method: .head) == .whole)
@@ -62,6 +67,7 @@ import Testing
     #expect(try RangeRequest.evaluate(get(), stored: stored(200), length: 5) == .whole)
   }
 
+  // holds 9110-13.1.5-6, 9110-13.1.5-7, 9110-13.1.5-8, 9110-8.8.3.2-1
   @Test("RFC 9110 §13.1.5 If-Range must match strongly")
   func ifRange() throws {
     func decision(
@@ -77,12 +83,16 @@ import Testing
     #expect(try decision("W/\"1\"", ["ETag": "W/\"1\""]) == .whole)
     #expect(try decision("\"1\"", [:]) == .whole)
     #expect(try decision(modified, ["Last-Modified": modified]) == .partial([0..<2]))
+    #expect(
+      try RangeRequest.evaluate(
+        get(["If-Range": "\"2\""]), stored: stored(200, ["ETag": "\"1\""]), length: 10) == .whole)
     #expect(try decision(modified, ["Last-Modified": modified, "Date": modified]) == .whole)
     #expect(
       try decision("Fri, 06 Nov 2020 11:00:00 GMT", ["Last-Modified": modified]) == .whole)
     #expect(try decision("garbage", ["Last-Modified": modified]) == .whole)
   }
 
+  // holds 9110-14.4-4, 9110-15.3.7.1-1, 9530-2-1
   @Test("RFC 9110 §15.3.7.1 The head of a 206 describes its part")
   func partialHead() throws {
     let head = RangeRequest.head(
@@ -94,6 +104,22 @@ import Testing
           206, ["Content-Length": "3", "ETag": "\"1\"", "Content-Range": "bytes 2-4/10"]))
   }
 
+  // holds 9110-15.3.7-2, 9110-15.3.7-4
+  @Test("RFC 9110 §15.3.7 A 206 has the fields of the 200, of caches and of the representation")
+  func partialFields() throws {
+    let all: KeyValuePairs = [
+      "Date": today.httpDate, "Cache-Control": "max-age=60", "ETag": "\"1\"",
+      "Expires": "Fri, 06 Nov 2020 13:00:00 GMT", "Content-Location": "/x", "Vary": "Foo",
+      "Content-Type": "text/plain", "Content-Language": "en", "Content-Encoding": "gzip",
+      "Last-Modified": "Fri, 06 Nov 2020 10:00:00 GMT",
+    ]
+    let head = RangeRequest.head(try response(200, all), range: 0..<1, length: 10)
+    for (name, value) in all {
+      #expect(head.headerFields[values: try #require(HTTPField.Name(name))] == [value])
+    }
+  }
+
+  // holds 9110-14.4-6, 9110-15.5.17-1
   @Test("RFC 9110 §15.5.17 The head of a 416 tells the length")
   func unsatisfiableHead() throws {
     let head = RangeRequest.unsatisfiableHead(

@@ -1,6 +1,12 @@
-import HTTPCacheFuzzing
 import HTTPCacheSemantics
+import HTTPTypes
 import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 @Suite struct RFC9110_5_6_7_DateTests {
   private func parsed(_ text: String, now: Timestamp = today) -> Int64? {
@@ -15,6 +21,7 @@ import Testing
     #expect(parsed("Thu Aug 18 02:01:18 2050") == 2_544_400_878)
   }
 
+  // holds 9111-4.2-1
   @Test("RFC 9111 §4.2 Letter case does not matter, nor does a wrong day of the week")
   func tolerated() {
     #expect(parsed("SUN, 06 NOV 1994 08:49:37 gmt") == 784_111_777)
@@ -22,6 +29,7 @@ import Testing
     #expect(parsed("monday, 06-nov-94 08:49:37 Gmt") == 784_111_777)
   }
 
+  // holds 9111-4.2-4
   @Test(
     "RFC 9110 §5.6.7 Anything else is no date",
     arguments: [
@@ -59,6 +67,7 @@ import Testing
     }
   }
 
+  // holds 9111-4.2-2
   @Test("RFC 9110 §5.6.7 A leap second counts as the second before it")
   func leapSecond() {
     #expect(
@@ -75,6 +84,28 @@ import Testing
     #expect(Timestamp(seconds: .max).httpDate == "Fri, 31 Dec 9999 23:59:59 GMT")
     #expect(Timestamp(seconds: .min).httpDate == "Sat, 01 Jan 0000 00:00:00 GMT")
   }
+
+  #if os(macOS) || canImport(Glibc)
+    // holds 9111-4.2-3
+    @Test("RFC 9111 §4.2 The zone of this machine has no influence on lifetime and age")
+    func zone() async {
+      await #expect(processExitsWith: .success) {
+        setenv("TZ", "Asia/Tokyo", 1)
+        tzset()
+        let head = HTTPResponse(
+          status: .ok,
+          headerFields: [
+            .date: "Fri, 06 Nov 2020 11:59:50 GMT", .expires: "Fri, 06 Nov 2020 12:00:30 GMT",
+          ])
+        let facts = Freshness.facts(
+          response: head, requestTime: today, responseTime: today, rules: CacheRules())
+        let isRight =
+          facts.freshnessLifetime == 40 && facts.correctedInitialAge == 10
+          && today.httpDate == "Fri, 06 Nov 2020 12:00:00 GMT"
+        exit(isRight ? EXIT_SUCCESS : EXIT_FAILURE)
+      }
+    }
+  #endif
 
   @Test("RFC 9110 §5.6.7 Writing and parsing returns the same time, through ten millennia")
   func roundTrip() {

@@ -7,6 +7,7 @@ import Testing
     CacheStatus(outcome: outcome, name: "ExampleCache").fieldValue
   }
 
+  // holds 9211-2.2-1
   @Test("RFC 9211 §3 Outcomes are written as in the examples of the text")
   func outcomes() throws {
     #expect(value(.hit(age: 224, lifetime: 600, allowance: nil)) == "ExampleCache; hit; ttl=376")
@@ -23,7 +24,7 @@ import Testing
       value(
         .forwarded(
           .miss(.variantMismatch([.accept])), status: 200, storage: .doNotStore(.responseNoStore),
-          collapsed: false)) == "ExampleCache; fwd=vary-miss; fwd-status=200")
+          collapsed: false)) == "ExampleCache; fwd=vary-miss; fwd-status=200; detail=no-store")
     #expect(
       value(.forwarded(.miss(.policy(.bypass)), status: 500, storage: .store, collapsed: false))
         .hasPrefix("ExampleCache; fwd=bypass"))
@@ -37,6 +38,65 @@ import Testing
       .hasPrefix("ExampleCache; fwd=request"))
   }
 
+  // holds 9211-2.2-1
+  @Test("RFC 9211 §2.2 Every reason to go forward has its token")
+  func forwardReasons() throws {
+    let reasons: [(ForwardReason, String)] = [
+      (.miss(.absent), "uri-miss"), (.miss(.variantMismatch([])), "vary-miss"),
+      (.miss(.method(.put)), "method"), (.miss(.policy(.bypass)), "bypass"),
+      (.miss(.policy(.reload)), "request"), (.miss(.precondition(.ifMatch)), "request"),
+      (.miss(.partial), "partial"), (.miss(.storeFailed), "miss"),
+      (.miss(.content(.tooLarge(limit: 1))), "bypass"), (.miss(.content(.noDigest)), "bypass"),
+      (.validation(.stale(age: 2, lifetime: 1)), "stale"), (.validation(.invalidated), "stale"),
+      (.validation(.responseNoCache), "stale"), (.validation(.requestNoCache), "request"),
+      (.validation(.requestMaxAge(1, age: 2)), "request"), (.validation(.policy(.revalidate)), "request"),
+    ]
+    for (reason, token) in reasons {
+      #expect(
+        value(.forwarded(reason, status: 200, storage: .store, collapsed: false))
+          == "ExampleCache; fwd=\(token); fwd-status=200; stored")
+    }
+  }
+
+  @Test("RFC 9211 §2.8 The detail of what is not stored is a token that reads back")
+  func refusalDetails() throws {
+    let refusals: [StorageRefusal] = [
+      .method(.put), .interim, .statusNotUnderstood(299), .statusNotStored(429), .responseNoStore,
+      .requestNoStore, .privateInShared, .authorized, .notCacheable(status: 201), .neverReusable,
+      .varyAny, .varySecret(.cookie), .malformed("Vary"), .partialContent,
+      .content(.tooLarge(limit: 1)), .content(.noDigest), .clearsSite,
+      .digestMismatch(algorithm: "sha-256"), .policy, .tooLarge(limit: 1), .hook, .incomplete,
+      .storeFailed,
+    ]
+    var details: Set<String> = []
+    for refusal in refusals {
+      let text = value(
+        .forwarded(.miss(.absent), status: 200, storage: .doNotStore(refusal), collapsed: false))
+      let status = try #require(CacheStatus.list(in: fields(["Cache-Status": text]))?.first)
+      #expect(!text.contains("\""))
+      #expect(status.stored == nil)
+      details.insert(try #require(status.detail))
+    }
+    #expect(details.count == refusals.count)
+  }
+
+  @Test("RFC 9211 §2.7 A key shows target and content, but no partition")
+  func key() throws {
+    let get = CacheKey(mode: .private, partition: "anna", target: "https://a/?\"x")
+    #expect(CacheStatus.key(get) == "https://a/?\"x")
+    #expect(CacheStatus(name: "a", key: CacheStatus.key(get)).fieldValue == "a; key=\"https://a/?\\\"x\"")
+    let query = CacheKey(
+      mode: .private, methodClass: .query, target: "https://a/", contentDigest: [0, 255])
+    #expect(CacheStatus.key(query) == "QUERY https://a/ 00ff")
+  }
+
+  @Test("RFC 9651 §3.3.1 Numbers stay within the range of an Integer")
+  func numbers() {
+    #expect(CacheStatus(name: "a", ttl: .min).fieldValue == "a; ttl=-999999999999999")
+    #expect(CacheStatus(name: "a", ttl: .max).fieldValue == "a; ttl=999999999999999")
+  }
+
+  // holds 9211-2-3
   @Test("RFC 9651 §3.3.3 Names and keys that are no tokens are strings")
   func strings() {
     #expect(CacheStatus(name: "CDN Company Here", hit: true).fieldValue == "\"CDN Company Here\"; hit")
@@ -46,6 +106,7 @@ import Testing
     #expect(CacheStatus(name: "a", collapsed: false).fieldValue == "a; collapsed=?0")
   }
 
+  // holds 9211-2-2
   @Test("RFC 9211 §2 Ours comes last, and others stay as they are")
   func appended() throws {
     var fields = try fields(["Cache-Status": "Origin; hit; ttl=1100"])

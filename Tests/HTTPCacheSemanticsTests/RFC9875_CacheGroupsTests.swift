@@ -19,11 +19,16 @@ struct RFC9875_CacheGroupsTests {
     #expect(CacheGroups.names(of: HTTPResponse(status: .ok)) == [])
   }
 
+  // holds 9875-2-1, 9875-3-2
   @Test("§2 At least 32 groups of at least 32 characters")
   func limits() throws {
     let names = (0..<32).map { "\(String(repeating: "g", count: 32))\($0)" }
     let value = names.map { "\"\($0)\"" }.joined(separator: ", ")
     #expect(try CacheGroups.names(of: response("Cache-Groups", value)) == names)
+    #expect(
+      CacheGroups.invalidated(
+        request: HTTPRequest(method: .post, scheme: "https", authority: "a.b", path: "/"),
+        response: try response("Cache-Group-Invalidation", value)) == names)
   }
 
   @Test(
@@ -33,6 +38,7 @@ struct RFC9875_CacheGroupsTests {
     #expect(try CacheGroups.names(of: response("Cache-Groups", value)) == [])
   }
 
+  // holds 9875-3-1
   @Test("§3 Invalidation is ignored for safe methods")
   func invalidated() throws {
     let answer = try response("Cache-Group-Invalidation", "\"a\", \"b\"")

@@ -3,6 +3,7 @@ import HTTPTypes
 import Testing
 
 @Suite struct Section3_1_FieldHygieneTests {
+  // holds 9111-3.1-1, 9110-7.6.1-2
   @Test("§3.1 Connection and what it lists are not stored, everything unknown is")
   func connection() throws {
     let stored = FieldHygiene.storable(
@@ -11,6 +12,7 @@ import Testing
     #expect(try stored.headerFields == fields(["c": "3", "Set-Cookie": "x=y"]))
   }
 
+  // holds 9111-3.1-2, 9110-7.6.1-3, 9110-7.6.1-5
   @Test(
     "§3.1 Fields of one connection or one proxy are not stored",
     arguments: [
@@ -26,6 +28,7 @@ import Testing
     #expect(FieldHygiene.forwardable(head.headerFields) == [.contentLength: "1"])
   }
 
+  // holds 9111-5.2.2.4-2
   @Test("§5.2.2.4 The fields of a qualified no-cache are not stored by any cache")
   func qualifiedNoCache() throws {
     let head = try response(
@@ -36,6 +39,7 @@ import Testing
     }
   }
 
+  // holds 9111-5.2.2.7-2
   @Test("§5.2.2.7 The fields of a qualified private are not stored by a shared cache")
   func qualifiedPrivate() throws {
     let head = try response(200, ["Cache-Control": "private=\"a\"", "a": "1", "b": "2"])
@@ -45,6 +49,7 @@ import Testing
         == ["Cache-Control", "b"])
   }
 
+  // holds 9530-2-1
   @Test("DESIGN §4 What describes coded octets is dropped with the coding; the entity tag stays")
   func decoded() throws {
     let stored = try stored(
@@ -57,6 +62,21 @@ import Testing
     #expect(stored.isDecoded)
   }
 
+  @Test("§3.1 What must not be stored of the header must not be stored of the trailer section either")
+  func trailers() throws {
+    let trailers = try fields([
+      "X-Sum": "1", "X-Secret": "2", "X-Private": "3", "X-Hop": "4", "Proxy-Authenticate": "5",
+    ])
+    let head = try response(
+      200, ["Cache-Control": "no-cache=\"X-Secret\", private=\"X-Private\"", "Connection": "x-hop"])
+    func kept(_ rules: CacheRules) -> [String] {
+      FieldHygiene.storable(trailers: trailers, of: head, rules: rules).map(\.value)
+    }
+    #expect(kept(privateRules) == ["1", "3"])
+    #expect(kept(sharedRules) == ["1"])
+  }
+
+  // holds 9110-6.6.1-2
   @Test("RFC 9110 §6.6.1 A missing or invalid Date becomes the time of arrival")
   func date() throws {
     #expect(try stored(200, ["Date": "yesterday"]).head.headerFields[.date] == today.httpDate)

@@ -8,6 +8,7 @@ import Testing
     "Content-Length": "5", "Content-Digest": "sha-256=:AAAA:", "Content-Type": "text/plain",
   ]
 
+  // holds 9111-3-3, 9110-15.3.7-1
   @Test("RFC 9111 §3.3 A 206 with one part is stored as an incomplete 200")
   func storesPart() throws {
     #expect(try storing(206, fresh) == .store)
@@ -26,6 +27,7 @@ import Testing
     #expect(stored.head.headerFields[.contentLength] == nil)
   }
 
+  // holds 9111-3.3-1, 9110-15.3.7-1
   @Test(
     "RFC 9111 §3.3 A 206 that does not say which octets it has is not stored",
     arguments: ["items 0-4/10", "bytes 4-0/10", "bytes */10", ""])
@@ -35,6 +37,7 @@ import Testing
         == .doNotStore(.malformed("Content-Range")))
   }
 
+  // holds 9110-15.3.7-1
   @Test("RFC 9110 §15.3.7.2 Several parts in one message are not stored")
   func multipart() throws {
     #expect(
@@ -75,6 +78,7 @@ import Testing
     #expect(try ranges("bytes=0-0,8-9") == [0..<1, 8..<10])
   }
 
+  // holds 9111-3.3-2, 9110-15.3.7.3-3
   @Test(
     "RFC 9111 §3.3 An incomplete response answers nothing else",
     arguments: ["bytes=0-", "bytes=3-8", "bytes=-5", "bytes=5-6", "bytes=0-0,6-6", "items=0-1"])
@@ -103,6 +107,7 @@ import Testing
     #expect(head.headerFields[.contentRange] == "bytes 1-4/*")
   }
 
+  // holds 9110-13.1.5-7
   @Test("RFC 9110 §13.1.5 If-Range with another validator asks for more than a part")
   func clientIfRange() throws {
     let kept = try stored(206, fresh)

@@ -23,6 +23,7 @@ import Testing
     #expect(try range(["ETag": "\"a\"", "Content-Range": "bytes 5-9/*"]) == 5..<10)
   }
 
+  // holds 9110-14.4-1, 9110-14.4-5
   @Test("RFC 9111 §3.4 Parts of anything else are never mixed")
   func other() throws {
     #expect(try range(["ETag": "\"b\"", "Content-Range": "bytes 5-9/10"]) == nil)
@@ -46,6 +47,7 @@ import Testing
         200, fresh, isDecoded: true)) == nil)
   }
 
+  // holds 9110-13.1.5-5
   @Test("RFC 9110 §8.8.2.2 A date is strong if the response was sent at least a second after it")
   func dates() throws {
     let modified = "Fri, 06 Nov 2020 11:00:00 GMT"
@@ -89,6 +91,7 @@ import Testing
     #expect(try range(5..<Int64.max, nil) == "bytes=5-")
   }
 
+  // holds 9110-13.1.5-4, 9110-13.1.5-5
   @Test("RFC 9110 §13.1.5 A date is the condition only where there is no entity tag")
   func requestByDate() throws {
     let modified = "Fri, 06 Nov 2020 11:00:00 GMT"
@@ -116,6 +119,7 @@ import Testing
         try stored(404, ["Cache-Control": "max-age=60", "ETag": "\"a\""])))
   }
 
+  // holds 9111-3.4-1, 9110-15.3.7.3-1
   @Test("RFC 9111 §3.4 The stored header fields are updated with those of the new response")
   func updates() throws {
     let combined = PartialContent.combined(

@@ -3,6 +3,7 @@ import HTTPTypes
 import Testing
 
 @Suite struct Section3_5_AuthorizationTests {
+  // holds 9111-3-6
   @Test("§3.5 A shared cache stores answers to authorized requests only if a directive allows it")
   func storing() throws {
     let request = try get(["Authorization": "Basic x"])
@@ -17,6 +18,7 @@ import Testing
     }
   }
 
+  // holds 9111-3.5-1
   @Test("§3.5 A shared cache does not reuse one that a 304 deprived of its permission")
   func reusing() throws {
     let kept = try stored(

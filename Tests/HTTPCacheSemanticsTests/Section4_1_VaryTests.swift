@@ -15,6 +15,7 @@ import Testing
     }
   }
 
+  // holds 9111-4-3, 9111-4.1-1, 9110-12.5.5-1
   @Test("§4.1 All nominated fields must match, others may differ")
   func match() throws {
     #expect(try isSelected(vary: "Foo", ["Foo": "1"], ["foo": "1", "Bar": "2"]))
@@ -24,6 +25,7 @@ import Testing
     #expect(try !isSelected(vary: "Foo", ["Foo": "ab"], ["Foo": "AB"]))
   }
 
+  // holds 9111-4.1-1, 9110-12.5.5-1
   @Test("§4.1 A field that is absent matches only where it is absent too")
   func absent() throws {
     #expect(try isSelected(vary: "Foo, Bar", ["Foo": "1"], ["Foo": "1"]))
@@ -32,6 +34,7 @@ import Testing
     #expect(try !isSelected(vary: "Foo", [:], ["Foo": ""]))
   }
 
+  // holds 9111-4.1-1
   @Test("§4.1 * anywhere in Vary matches nothing")
   func any() throws {
     for value in ["*", "*, *", ", *", "Foo, *", "*, Foo"] {
@@ -56,6 +59,7 @@ import Testing
     }
   }
 
+  // holds 9111-4.1-1
   @Test("§4.1 Lines are combined, and whitespace around commas does not count")
   func combine() throws {
     #expect(try isSelected(vary: "Foo", ["Foo": "1, 2"], ["Foo": "1", "foo": "2"]))
@@ -67,6 +71,7 @@ import Testing
     #expect(try !isSelected(vary: "Foo", ["Foo": "1,2"], ["Foo": "1, 2"], rules: strict))
   }
 
+  // holds 9111-4.1-1
   @Test("RFC 9110 §12.5 Preferences match whatever their case, spaces and order of equal weight")
   func preferences() throws {
     func language(_ first: String, _ second: String) throws -> Bool {
@@ -103,6 +108,7 @@ import Testing
         == .mismatch([.cookie]))
   }
 
+  // holds 9111-4-8
   @Test("§4 Of several matches the most recent by Date is selected, the first of equal ones")
   func mostRecent() throws {
     let old = try stored(200, ["Date": "Fri, 06 Nov 2020 10:00:00 GMT"])
@@ -113,6 +119,7 @@ import Testing
     #expect(select([]) == .nothingStored)
   }
 
+  // holds 9111-4.1-2
   @Test("§4.1 A match with Vary goes before a more recent one without")
   func withVary() throws {
     let plain = try stored(200, ["Date": "Fri, 06 Nov 2020 11:00:00 GMT"])

@@ -11,6 +11,7 @@ import Testing
     return (facts.freshnessLifetime, facts.lifetimeSource)
   }
 
+  // holds 9111-4.2.1-1, 9111-5.3-2, 9111-5.3-3
   @Test("§4.2.1 s-maxage in a shared cache goes before max-age, which goes before Expires")
   func order() throws {
     let all: KeyValuePairs = [
@@ -25,6 +26,7 @@ import Testing
       ]) == (40, .expires))
   }
 
+  // holds 9111-4.2.1-1
   @Test("§4.2.1 Expires without a valid Date counts from the time of arrival")
   func expiresWithoutDate() throws {
     #expect(try lifetime(["Expires": "Fri, 06 Nov 2020 12:00:30 GMT"]) == (30, .expires))
@@ -32,6 +34,7 @@ import Testing
       try lifetime(["Expires": "Fri, 06 Nov 2020 12:00:30 GMT", "Date": "foo"]) == (30, .expires))
   }
 
+  // holds 9111-4.2-4, 9111-4.2.2-1, 9111-5.3-1
   @Test("§5.3 Expires in the past or in no valid format is no lifetime, and no heuristic either")
   func expired() throws {
     for value in ["0", "", "Fri, 06 Nov 2020 11:00:00 GMT", "Fri, 06 Nov 2020 12:30:00 UTC"] {
@@ -41,6 +44,7 @@ import Testing
     }
   }
 
+  // holds 9111-4.2.1-2
   @Test("§4.2.1 What is said twice differently is stale, said twice alike it counts")
   func duplicates() throws {
     #expect(try lifetime(["Cache-Control": "max-age=1800, max-age=1"]) == (0, .maxAge))
@@ -54,6 +58,7 @@ import Testing
       ]) == (0, .expires))
   }
 
+  // holds 9111-4.2.1-2, 9111-5.3-2
   @Test(
     "§4.2.1 A malformed max-age is stale",
     arguments: [
@@ -66,6 +71,7 @@ import Testing
         == (0, .maxAge))
   }
 
+  // holds 9111-1.2.2-1, 9111-1.2.2-2, 9111-5.2-2
   @Test("§1.2.2 Leading zeros, quotes and numbers of any size are taken")
   func wellFormed() throws {
     #expect(try lifetime(["Cache-Control": "max-age=003600"]) == (3600, .maxAge))

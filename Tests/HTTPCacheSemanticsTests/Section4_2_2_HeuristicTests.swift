@@ -31,6 +31,7 @@ import Testing
         == .validate(.stale(age: 675 * day, lifetime: kept.facts.freshnessLifetime)))
   }
 
+  // holds 9111-4.2.2-2
   @Test("§4.2.2 The lifetime is a share of the interval between Last-Modified and Date")
   func share() throws {
     let fields: KeyValuePairs = [
@@ -59,6 +60,7 @@ import Testing
       ]).lifetimeSource == .none)
   }
 
+  // holds 9111-4.2.2-1, 9111-4.2.2-2, 9111-5.2.2.9-1
   @Test("§4.2.2 Not next to an explicit lifetime, and only for statuses or directives that allow it")
   func allowed() throws {
     let modified = "Mon, 06 Nov 2000 12:00:00 GMT"

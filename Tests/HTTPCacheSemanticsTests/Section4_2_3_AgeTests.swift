@@ -12,6 +12,7 @@ import Testing
     ).correctedInitialAge
   }
 
+  // holds 9111-4.2.3-1, 9111-4.2.3-2
   @Test("§4.2.3 The age on arrival is the greater of apparent and corrected age")
   func initial() throws {
     #expect(try initialAge(["Date": "Fri, 06 Nov 2020 11:59:00 GMT", "Age": "30"]) == 60)
@@ -22,6 +23,7 @@ import Testing
     #expect(try initialAge([:], delay: -5) == 0)
   }
 
+  // holds 9111-5.1-2
   @Test(
     "§5.1 An Age that is no number of seconds is ignored",
     arguments: ["abc", "-7200", "7200.0", "7200;foo=bar", "\"7200\"", "", "7200 0"])
@@ -29,6 +31,7 @@ import Testing
     #expect(try initialAge(["Age": value]) == 0)
   }
 
+  // holds 9111-5.1-1
   @Test("§5.1 Of a list or of several lines the first counts")
   func list() throws {
     #expect(try initialAge(["Age": "7200, 0"]) == 7200)
@@ -37,6 +40,7 @@ import Testing
     #expect(try initialAge(["Age": "0", "age": "7200"]) == 0)
   }
 
+  // holds 9111-1.2.2-2
   @Test("§1.2.2 Huge ages saturate and stay stale")
   func huge() throws {
     for value in ["2147483647", "2147483648", "2147483649", "99999999999999999999999"] {
@@ -48,6 +52,7 @@ import Testing
     }
   }
 
+  // holds 9111-4.2.3-2
   @Test("§4.2.3 The time in the store is added; a clock that was set back adds nothing")
   func resident() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=3600", "Age": "30"])

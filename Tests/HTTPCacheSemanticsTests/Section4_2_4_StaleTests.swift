@@ -3,6 +3,7 @@ import HTTPTypes
 import Testing
 
 @Suite struct Section4_2_4_StaleTests {
+  // holds 9111-4.2.4-2
   @Test("§4.2.4 A stale response is used when the origin cannot be reached, unless switched off")
   func disconnected() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=2"])
@@ -13,6 +14,7 @@ import Testing
         == .fail(.rules))
   }
 
+  // holds 9111-4.2.4-1, 9111-5.2.2.8-1, 9111-5.2.2.10-1, 9111-5.2.2.4-1
   @Test("§4.2.4 Directives forbid it: must-revalidate, no-cache, in shared caches two more")
   func forbidden() throws {
     func refusal(_ value: String, _ rules: CacheRules = privateRules) throws -> FailureFallback {
@@ -29,6 +31,7 @@ import Testing
       try refusal("max-age=2, must-revalidate, stale-if-error=999") == .fail(.mustRevalidate))
   }
 
+  // holds 9111-4.2.4-1, 9111-5.2.2.2-1, 9111-5.2.2.2-2
   @Test("§5.2.2.2 must-revalidate forbids a stale response to max-stale and to every policy")
   func mustRevalidate() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=2, must-revalidate", "ETag": "\"1\""])
@@ -45,6 +48,7 @@ import Testing
         == .useStale(.policy(.networkElseCache())))
   }
 
+  // holds 9111-4.2.4-2, 5861-3-2
   @Test("RFC 5861 §3 stale-while-revalidate holds within its window, unless the client objects")
   func whileRevalidate() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=10, stale-while-revalidate=5"])
@@ -61,6 +65,7 @@ import Testing
         == .validate(.stale(age: 12, lifetime: 10)))
   }
 
+  // holds 5861-4-1
   @Test("RFC 5861 §4 stale-if-error covers 500, 502, 503, 504 and no answer, within its window")
   func ifError() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=10, stale-if-error=60"])

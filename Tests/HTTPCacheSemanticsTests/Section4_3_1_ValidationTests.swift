@@ -5,6 +5,7 @@ import Testing
 @Suite struct Section4_3_1_ValidationTests {
   private let modified = "Fri, 06 Nov 2020 10:00:00 GMT"
 
+  // holds 9111-4.3.1-1, 9111-4.3.1-2
   @Test("§4.3.1 A single candidate is asked for by entity tag and by date")
   func single() throws {
     let kept = try stored(200, ["ETag": "W/\"1\"", "Last-Modified": modified])
@@ -15,6 +16,7 @@ import Testing
         == fields(["Foo": "1", "If-None-Match": "W/\"1\"", "If-Modified-Since": modified]))
   }
 
+  // holds 9111-4.3.1-1, 9110-13.1.2-2
   @Test("§4.3.1 Several candidates are asked for by all their tags, each once, and no date")
   func several() throws {
     let candidates = [
@@ -26,6 +28,7 @@ import Testing
     #expect(try request.headerFields == fields(["If-None-Match": "\"1\", W/\"2\""]))
   }
 
+  // holds 9111-4.3.2-3
   @Test("§4.3.1 The client's own conditions and range are replaced, without candidates they stay")
   func replaced() throws {
     let pairs: KeyValuePairs = [
@@ -40,6 +43,7 @@ import Testing
       try Validation.request(get(pairs), validating: [], policy: .standard) == get(pairs))
   }
 
+  // holds 9111-5.2.1.1-1
   @Test("DESIGN §3 reloadEverywhere and revalidate speak to the caches on the way, reload does not")
   func policies() throws {
     func sent(_ policy: CachePolicy, _ pairs: KeyValuePairs<String, String>) throws -> HTTPFields {
@@ -62,6 +66,7 @@ import Testing
     #expect(!Validation.hasValidator(try stored(200, ["ETag": "1", "Last-Modified": "foo"])))
   }
 
+  // holds 9111-4.3.1-1
   @Test("RFC 9110 §8.8.3 A tag with octets that are no UTF-8 is sent back as it came")
   func octets() throws {
     var kept = try stored(200)

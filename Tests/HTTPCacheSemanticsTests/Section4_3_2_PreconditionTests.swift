@@ -13,6 +13,7 @@ import Testing
     return false
   }
 
+  // holds 9111-4.3.2-1, 9110-13.1.2-1, 9110-8.8.3.2-1
   @Test("RFC 9110 §13.1.2 If-None-Match compares weakly, in lists and for *")
   func noneMatch() throws {
     let kept = try stored(200, ["ETag": "\"abc\""])
@@ -28,6 +29,7 @@ import Testing
     #expect(try isNotModified(stored(200, ["ETag": "W/\"a,b\""]), ["If-None-Match": "\"a,b\""]))
   }
 
+  // holds 9111-4.3.2-1, 9110-13.1.3-2
   @Test("RFC 9110 §13.1.3 If-Modified-Since is met by an earlier or equal date")
   func modifiedSince() throws {
     let kept = try stored(200, ["Last-Modified": "Fri, 06 Nov 2020 10:00:00 GMT"])
@@ -37,6 +39,38 @@ import Testing
     #expect(try !isNotModified(kept, ["If-Modified-Since": "tomorrow"]))
   }
 
+  // holds 9110-13.1.3-2, 9110-13.2.1-5
+  @Test("RFC 9110 §13.1.3 Any other If-Modified-Since is ignored: several dates, other methods")
+  func modifiedSinceIgnored() throws {
+    let late = "Fri, 06 Nov 2020 11:00:00 GMT"
+    let later = "Fri, 06 Nov 2020 11:30:00 GMT"
+    let kept = try stored(200, ["Last-Modified": "Fri, 06 Nov 2020 10:00:00 GMT"])
+    #expect(try isNotModified(kept, ["If-Modified-Since": late]))
+    for pairs: KeyValuePairs in [
+      ["If-Modified-Since": "\(late), \(later)"],
+      ["If-Modified-Since": late, "if-modified-since": later],
+      ["If-Modified-Since": late, "if-modified-since": late],
+    ] {
+      #expect(try !isNotModified(kept, pairs))
+    }
+    for method in [HTTPRequest.Method.post, .put, .options, .trace, .query] {
+      #expect(try !isNotModified(kept, ["If-Modified-Since": late], method: method))
+      if method == .query { continue }
+      #expect(
+        try !isNotModified(stored(200, ["ETag": "\"1\""]), ["If-None-Match": "\"1\""], method: method))
+    }
+  }
+
+  // holds 9110-13.1.3-3
+  @Test("RFC 9110 §13.1.3 The clock of the origin counts, not ours")
+  func originClock() throws {
+    let ahead = "Sat, 06 Nov 2021 10:00:00 GMT"
+    let kept = try stored(200, ["Last-Modified": ahead])
+    #expect(try isNotModified(kept, ["If-Modified-Since": ahead]))
+    #expect(try !isNotModified(kept, ["If-Modified-Since": "Sat, 06 Nov 2021 09:59:59 GMT"]))
+  }
+
+  // holds 9111-4.3.2-4
   @Test("§4.3.2 Without Last-Modified the Date is compared")
   func withoutLastModified() throws {
     let kept = try stored(200, ["Date": "Fri, 06 Nov 2020 11:00:00 GMT"])
@@ -44,6 +78,7 @@ import Testing
     #expect(try !isNotModified(kept, ["If-Modified-Since": "Fri, 06 Nov 2020 10:59:59 GMT"]))
   }
 
+  // holds 9110-13.1.3-1, 9110-13.2.2-1
   @Test("RFC 9110 §13.2.2 If-None-Match goes before If-Modified-Since")
   func precedence() throws {
     let kept = try stored(
@@ -58,6 +93,7 @@ import Testing
         ["If-None-Match": "\"1\"", "If-Modified-Since": "Fri, 06 Nov 2020 11:00:00 GMT"]))
   }
 
+  // holds 9111-4.3.2-2, 9110-13.2.1-2
   @Test("§4.3.2 Conditions for the origin are forwarded; those on other statuses are ignored")
   func applicable() throws {
     let kept = try stored(404, ["ETag": "\"abc\""])
@@ -71,6 +107,7 @@ import Testing
         == .forward(.ifUnmodifiedSince))
   }
 
+  // holds 9110-15.4.5-1, 9110-15.4.5-2
   @Test("RFC 9110 §15.4.5 The 304 has the fields that guide caches, and the age")
   func head() throws {
     let kept = try stored(

@@ -12,6 +12,7 @@ import Testing
     Freshening.decide(notModified: try response(304, pairs), candidates: candidates)
   }
 
+  // holds 9111-4.3.4-1, 9110-8.8.3.2-1
   @Test("§4.3.4 A strong tag identifies all that have it, and nothing else will do")
   func strong() throws {
     let candidates = [
@@ -26,6 +27,7 @@ import Testing
         == .noMatch)
   }
 
+  // holds 9111-4.3.4-3, 9110-8.8.3.2-1
   @Test("§4.3.4 Weak validators identify the most recent match")
   func weak() throws {
     let candidates = [
@@ -42,6 +44,7 @@ import Testing
         [stored(200, ["ETag": "W/\"1\"", "Last-Modified": early])]) == .noMatch)
   }
 
+  // holds 9111-4.3.4-3
   @Test("§4.3.4 A 304 without validator means the only candidate, if there is only one")
   func none() throws {
     #expect(try decision([:], [stored(200)]) == .freshen([0]))
@@ -63,6 +66,7 @@ import Testing
       validating: request, digest: reversing)
   }
 
+  // holds 9111-3.2-1, 9111-4.3.4-2
   @Test("§3.2 Fields of the 304 replace stored ones, others stay")
   func fieldsReplaced() throws {
     let kept = try stored(
@@ -82,6 +86,22 @@ import Testing
     #expect(try decide(fresh, after: 60) == .fresh(age: 60, lifetime: 3600))
   }
 
+  // holds 9111-3.2-1, 9111-3.2-2
+  @Test(
+    "§3.2 Nothing else is left out of an update: Content-* is no sign of an exception",
+    arguments: [
+      "Content-Language", "Content-Location", "Content-Disposition", "Content-Security-Policy",
+      "Content-Type", "Set-Cookie", "Expires", "Last-Modified", "X-Frame-Options", "Unknown",
+    ])
+  func noOtherFieldKept(name: String) throws {
+    let field = try #require(HTTPField.Name(name))
+    var kept = try stored(200, ["ETag": "\"1\""])
+    kept.head.headerFields[field] = "old"
+    let fresh = try updated(kept, ["ETag": "\"1\"", name: "new"])
+    #expect(fresh.head.headerFields[values: field] == ["new"])
+  }
+
+  // holds 9111-3.2-1
   @Test("§3.2 What the stored body depends on is not replaced")
   func fieldsKept() throws {
     let kept = try stored(
@@ -118,6 +138,7 @@ import Testing
     #expect(try updated(kept, ["ETag": "\"1\""]).isInvalidated == false)
   }
 
+  // holds 9111-5.2.2-1
   @Test("§5.2.2.5 A 304 that forbids storing leaves nothing that is reused without validation")
   func forbidden() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""])
@@ -126,6 +147,7 @@ import Testing
     #expect(try updated(kept, ["Cache-Control": "private"], rules: sharedRules).isInvalidated)
   }
 
+  // holds 9111-4.1-1
   @Test("§4.1 A new Vary is nominated from the request, or forces validation where there is none")
   func vary() throws {
     let kept = try stored(
@@ -164,6 +186,7 @@ import Testing
       rules: privateRules)
   }
 
+  // holds 9111-4.3.5-2, 9111-4.3.5-4
   @Test("§4.3.5 A HEAD with the same validators and length updates a stored GET")
   func update() throws {
     let kept = try stored(
@@ -178,6 +201,7 @@ import Testing
     #expect(fresh.head.headerFields[values: try #require(HTTPField.Name("A"))] == ["2"])
   }
 
+  // holds 9111-4.3.5-3
   @Test("§4.3.5 Another validator or length makes it stale")
   func invalidate() throws {
     let kept = try stored(200, ["ETag": "\"1\"", "Content-Length": "5"])

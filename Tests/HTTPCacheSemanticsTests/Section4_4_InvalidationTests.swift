@@ -11,6 +11,7 @@ import Testing
     ).map(\.target)
   }
 
+  // holds 9111-4.4-1
   @Test("§4.4 Unsafe and unknown methods invalidate their target if they did not fail")
   func methods() throws {
     let unknown = try #require(HTTPRequest.Method("M-SEARCH"))
@@ -25,6 +26,7 @@ import Testing
     }
   }
 
+  // holds 9111-4.4-2
   @Test("§4.4 Location and Content-Location count on the same origin only, each target once")
   func locations() throws {
     #expect(

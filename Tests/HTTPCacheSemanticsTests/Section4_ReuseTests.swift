@@ -5,6 +5,7 @@ import Testing
 @Suite struct Section4_ReuseTests {
   let hour: KeyValuePairs<String, String> = ["Cache-Control": "max-age=3600", "ETag": "\"1\""]
 
+  // holds 9111-4-5
   @Test("§4.2 A response is fresh as long as its lifetime is greater than its age")
   func fresh() throws {
     let kept = try stored(200, hour)
@@ -14,12 +15,13 @@ import Testing
     #expect(try decide(kept, after: 1, method: .head) == .fresh(age: 1, lifetime: 3600))
   }
 
+  // holds 9111-4-2, 9111-4.3.2-2
   @Test("§4 Only GET and HEAD without conditions for the origin are answered")
   func methods() throws {
     #expect(try Reuse.methodMiss(get()) == nil)
     #expect(try Reuse.methodMiss(get(method: .head)) == nil)
     #expect(try Reuse.methodMiss(get(method: .post)) == .method(.post))
-    #expect(try Reuse.methodMiss(get(method: .query)) == .method(.query))
+    #expect(try Reuse.methodMiss(get(method: .query)) == nil)
     #expect(try Reuse.methodMiss(get(["If-Match": "*"])) == .precondition(.ifMatch))
     #expect(
       try Reuse.methodMiss(get(["If-Unmodified-Since": "x"]))
@@ -27,6 +29,7 @@ import Testing
     #expect(try Reuse.methodMiss(get(["If-None-Match": "*"])) == nil)
   }
 
+  // holds 9111-4-2
   @Test("RFC 9110 §9.3.2 A stored response to HEAD does not answer GET")
   func head() throws {
     let kept = try stored(200, hour, to: get(method: .head))
@@ -34,6 +37,7 @@ import Testing
     #expect(try decide(kept, after: 1, method: .head) == .fresh(age: 1, lifetime: 3600))
   }
 
+  // holds 9111-4-4, 9111-5.2.2.4-1
   @Test("§5.2.2.4 no-cache is validated on every use, whatever the policy")
   func noCache() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=3600, no-cache", "ETag": "\"1\""])
@@ -54,6 +58,7 @@ import Testing
     #expect(try decide(kept, after: 1, policy: .cacheElseNetwork) == .validate(.invalidated))
   }
 
+  // holds 9111-5.2.1-1
   @Test("§5.2.1 Directives of the request are honoured")
   func requestDirectives() throws {
     let kept = try stored(200, hour)
@@ -77,6 +82,7 @@ import Testing
         == .validate(.stale(age: 3700, lifetime: 3600)))
   }
 
+  // holds 9111-5.4-1
   @Test("§5.4 Pragma counts in a request without Cache-Control")
   func pragma() throws {
     let kept = try stored(200, hour)
@@ -89,6 +95,7 @@ import Testing
     #expect(try decide(answered, after: 1) == .fresh(age: 1, lifetime: 3600))
   }
 
+  // holds 9111-5.2.1.7-1
   @Test("§5.2.1.7 only-if-cached never leads to a forwarded request")
   func onlyIfCached() throws {
     let kept = try stored(200, hour)
@@ -130,6 +137,7 @@ import Testing
         == .miss(.absent))
   }
 
+  // holds 8246-2-1, 8246-2-2, 8246-2.1-1, 8246-3-2
   @Test("RFC 8246 §2 A fresh immutable response is not revalidated on reload, a stale one is")
   func immutable() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=3600, immutable", "ETag": "\"1\""])
@@ -144,6 +152,60 @@ import Testing
         == .validate(.stale(age: 3600, lifetime: 3600)))
   }
 
+  @Test("RFC 8246 §3 Over http a private cache does not believe immutable, a shared one does")
+  func immutableOverHTTP() throws {
+    let fields: KeyValuePairs = ["Cache-Control": "max-age=3600, immutable", "ETag": "\"1\""]
+    var reload = try get(["Cache-Control": "max-age=0"])
+    reload.scheme = "http"
+    for (rules, decision) in [
+      (privateRules, ReuseDecision.validate(.requestMaxAge(0, age: 1))),
+      (sharedRules, .fresh(age: 1, lifetime: 3600)),
+    ] {
+      #expect(
+        Reuse.decide(
+          stored: try stored(200, fields, to: reload, rules: rules), request: reload,
+          directives: RequestDirectives(reload.headerFields), policy: .standard, rules: rules,
+          now: today.adding(1)) == decision)
+    }
+  }
+
+  @Test("RFC 8246 §2 Arguments of immutable and repetitions have no meaning, nor has it in a request")
+  func immutableForms() throws {
+    for value in ["max-age=3600, immutable=0", "immutable, max-age=3600, immutable=\"x\""] {
+      let kept = try stored(200, ["Cache-Control": value])
+      #expect(
+        try decide(kept, after: 1, ["Cache-Control": "max-age=0"]) == .fresh(age: 1, lifetime: 3600))
+    }
+    let plain = try stored(200, ["Cache-Control": "max-age=3600"])
+    #expect(
+      try decide(plain, after: 1, ["Cache-Control": "max-age=0, immutable"])
+        == .validate(.requestMaxAge(0, age: 1)))
+  }
+
+  // holds 8246-3-1
+  @Test("RFC 8246 §3 A client heeds immutable from an authenticated origin only, or from this machine")
+  func immutableOrigin() throws {
+    func decision(_ scheme: String, _ authority: String, _ rules: CacheRules) throws -> ReuseDecision {
+      let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/")
+      let kept = try stored(
+        200, ["Cache-Control": "max-age=3600, immutable"], to: request, rules: rules)
+      return Reuse.decide(
+        stored: kept, request: request, directives: RequestDirectives(), policy: .revalidate,
+        rules: rules, now: today.adding(1))
+    }
+    let fresh = ReuseDecision.fresh(age: 1, lifetime: 3600)
+    for authority in ["localhost:8080", "127.0.0.1", "127.1.2.3:80", "[::1]:8080", "u@localhost"] {
+      #expect(try decision("http", authority, privateRules) == fresh)
+    }
+    for authority in ["example.com", "127.0.0.1.example", "localhost:1@example.com", "[::2]"] {
+      #expect(
+        try decision("http", authority, privateRules) == .validate(.policy(.revalidate)))
+    }
+    #expect(try decision("https", "example.com", privateRules) == fresh)
+    #expect(try decision("http", "example.com", sharedRules) == fresh)
+  }
+
+  // holds 9111-4-6
   @Test("§5.1 A response from the store has its current age in place of the one received")
   func ageField() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=3600", "Age": "30"])

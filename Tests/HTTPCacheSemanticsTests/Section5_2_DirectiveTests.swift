@@ -7,6 +7,7 @@ import Testing
     ResponseDirectives(try fields(["Cache-Control": value]), rules: privateRules)
   }
 
+  // holds 9111-5.2.2-1, 9111-5.2.3-1
   @Test("§5.2.2 Every directive of a response is recognised in any letter case")
   func response() throws {
     let directives = try parsed(
@@ -29,6 +30,7 @@ import Testing
     #expect(directives == expected)
   }
 
+  // holds 9111-5.2-2
   @Test("§5.2.2.4 Qualified forms list names; anything doubtful is taken as unqualified")
   func qualified() throws {
     #expect(try parsed("no-cache=\"Set-Cookie, X\"").noCache == .fields(["set-cookie", "x"]))
@@ -42,6 +44,7 @@ import Testing
     }
   }
 
+  // holds 9111-5.2.3-1
   @Test("§5.2.1 Every directive of a request is recognised, the more restrictive one counts")
   func request() throws {
     func parsed(_ value: String) throws -> RequestDirectives {
@@ -67,6 +70,26 @@ import Testing
     #expect(try #require(parsed("max-stale").maxStale) > 1_000_000_000)
     #expect(RequestDirectives([:]) == RequestDirectives())
   }
+
+  // holds 9111-5.2-2
+  @Test("§5.2 Arguments are taken as tokens and as quoted strings")
+  func bothForms() throws {
+    let request = RequestDirectives(
+      try fields([
+        "Cache-Control": "max-age=\"1\", max-stale=\"2\", min-fresh=\"3\", stale-if-error=\"4\""
+      ]))
+    #expect(request.maxAge == 1 && request.maxStale == 2)
+    #expect(request.minFresh == 3 && request.staleIfError == 4)
+    let response = try parsed("s-maxage=\"5\", max-age=6, no-cache=a, private=\"b\"")
+    #expect(response.sMaxAge == 5 && response.maxAge == 6)
+    #expect(response.noCache == .fields(["a"]) && response.private == .fields(["b"]))
+  }
+
+  // holds 8246-2-3
+  @Test("RFC 8246 §2 Arguments of immutable mean nothing", arguments: ["=1", "=\"a\"", "=", "=0"])
+  func immutableArgument(argument: String) throws {
+    #expect(try parsed("immutable\(argument)").flags == [.immutable])
+  }
 }
 
 @Suite struct RFC9213_TargetedFieldTests {
@@ -79,6 +102,7 @@ import Testing
     ).freshnessLifetime
   }
 
+  // holds 9213-2.2-1, 9213-2.2-2
   @Test("RFC 9213 §2.2 The first valid field of the list decides alone")
   func decides() throws {
     let expired = "Fri, 06 Nov 2020 11:00:00 GMT"
@@ -98,6 +122,7 @@ import Testing
     #expect(try lifetime(["CDN-Cache-Control": "max-age=60;p=1"]) == 60)
   }
 
+  // holds 9213-2.2-2, 9213-2.2-5
   @Test("RFC 9213 §2.2 It decides about storing too")
   func storing() throws {
     func decision(_ pairs: KeyValuePairs<String, String>) throws -> StorageDecision {
@@ -120,6 +145,7 @@ import Testing
       ]) == .store)
   }
 
+  // holds 9213-2.1-3, 9213-2.1-4
   @Test(
     "RFC 9213 §2.1 A field that is empty, malformed or holds nothing usable is as if not there",
     arguments: [
@@ -130,6 +156,7 @@ import Testing
     #expect(try lifetime(["CDN-Cache-Control": value, "Cache-Control": "max-age=7"]) == 7)
   }
 
+  // holds 9213-2.2-3, 9213-2.4-1
   @Test("RFC 9213 §2.2 A field that is not on the list changes nothing")
   func notTargeted() throws {
     let facts = Freshness.facts(
@@ -138,6 +165,39 @@ import Testing
       requestTime: today, responseTime: today, rules: sharedRules)
     #expect(facts.freshnessLifetime == 1)
     #expect(facts.lifetimeSource == .maxAge)
+  }
+
+  // holds 9213-2.2-5, 9213-2.2-6
+  @Test("RFC 9213 §2.2 Directives mean what they mean in Cache-Control, all of them")
+  func directives() throws {
+    let targeted = ResponseDirectives(
+      try fields([
+        "CDN-Cache-Control":
+          "max-age=1, s-maxage=2, no-cache, private, no-store, no-transform, must-revalidate, "
+          + "proxy-revalidate, public, must-understand, immutable, stale-while-revalidate=3, "
+          + "stale-if-error=4"
+      ]), rules: rules)
+    var expected = ResponseDirectives()
+    expected.source = .targeted("cdn-cache-control")
+    expected.maxAge = 1
+    expected.sMaxAge = 2
+    expected.noCache = .whole
+    expected.private = .whole
+    expected.noStore = true
+    expected.noTransform = true
+    expected.staleWhileRevalidate = 3
+    expected.staleIfError = 4
+    expected.flags = [
+      .noCache, .mustRevalidate, .proxyRevalidate, .sMaxAge, .immutable, .public, .private,
+      .mustUnderstand,
+    ]
+    #expect(targeted == expected)
+    let strict = try stored(
+      200, ["CDN-Cache-Control": "max-age=1, must-revalidate", "ETag": "\"1\""], rules: rules)
+    #expect(try fallback(strict, after: 9, rules: rules) == .fail(.mustRevalidate))
+    let validated = try stored(
+      200, ["CDN-Cache-Control": "max-age=9, no-cache", "ETag": "\"1\""], rules: rules)
+    #expect(try decide(validated, after: 1, rules: rules) == .validate(.responseNoCache))
   }
 
   @Test("RFC 9213 §2.3 Age counts against a targeted lifetime")

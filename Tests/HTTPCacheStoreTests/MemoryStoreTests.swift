@@ -177,6 +177,7 @@ struct MemoryStoreTests {
     #expect(TemporaryFile.read(path) == StoreSample.body(70_000).array)
   }
 
+  // holds 9875-2-2
   @Test("groups are scoped to their origin, not to what begins like it")
   func origins() {
     #expect(CacheSelection.isTarget("https://a.example/x", of: "https://a.example"))

@@ -40,6 +40,32 @@ struct FaultyStoreTests {
     #expect(try store.read(StoreSample.key()).count == 1)
   }
 
+  @Test("fails to keep and to add to a part, and what was stored stays as it was")
+  func parts() async throws {
+    let record = CacheRecord(
+      key: StoreSample.key(), response: StoreSample.response(), bodyLength: 20, isResumable: true)
+    store.fail(.keep)
+    for isKept in [false, true] {
+      let writer = try await store.write(record, variantLimit: 8)
+      try await writer.append(StoreSample.body(10))
+      if isKept {
+        try await writer.keep()
+      } else {
+        await #expect(throws: CacheError.self) { try await writer.keep() }
+      }
+      #expect(try store.read(StoreSample.key()).count == (isKept ? 1 : 0))
+    }
+    let part = try #require(try store.read(StoreSample.key()).first).record
+    store.fail(.extend)
+    await #expect(throws: CacheError.self) { _ = try await store.extend(part, at: 10) }
+    store.fail(.commit)
+    let writer = try await store.extend(part, at: 10)
+    try await writer.append(StoreSample.body(10))
+    await #expect(throws: CacheError.self) { try await writer.commit(trailers: [:]) }
+    #expect(try store.read(StoreSample.key()).first?.record.storedRanges == [0..<10])
+    #expect(store.calls(.extend) == 2)
+  }
+
   @Test("fails opening and reading bodies, until it is healed")
   func bodies() async throws {
     try await write()

@@ -31,6 +31,7 @@ struct CoalescingTests {
     #expect(kitchen.origin.requests.count == 1)
   }
 
+  // holds 9111-5.2.2.5-2
   @Test(
     "a response that must not be stored is nobody else's",
     arguments: [
@@ -69,6 +70,7 @@ struct CoalescingTests {
     _ = try await (first, second)
   }
 
+  // holds 9111-4.1-1
   @Test("a follower whose Vary does not match asks for itself")
   func otherVariant() async throws {
     kitchen.origin.answers { request, _ in

@@ -12,6 +12,7 @@ struct InvalidationFlowTests {
     kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"2\""], "new")
   }
 
+  // holds 9111-4.4-1
   @Test(
     "an unsafe method invalidates its target",
     arguments: [
@@ -24,6 +25,7 @@ struct InvalidationFlowTests {
     #expect(try await kitchen.get("/other").text == "old")
   }
 
+  // holds 9111-4.4-2
   @Test("Location and Content-Location on the same origin too, on another not")
   func locations() async throws {
     try await stored("/a", "/b", "/c")
@@ -66,6 +68,22 @@ struct InvalidationFlowTests {
     gate.open()
     #expect(try await first.body.collect().count == 6)
     #expect(try await kitchen.get("/").text == "new")
+  }
+
+  @Test("a 304 that names other groups moves the response to them (RFC 9875 §2.1)")
+  func groupsOfFreshened() async throws {
+    let (groups, invalidation) = (HTTPField.Name.cacheGroups, HTTPField.Name.cacheGroupInvalidation)
+    kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"1\"", groups: "\"x\""], "old")
+    try await kitchen.get("/")
+    kitchen.clock.advance(by: 61)
+    kitchen.origin.always(304, [.cacheControl: "max-age=60", .eTag: "\"1\"", groups: "\"y\""], "")
+    try await kitchen.get("/")
+    for (group, text) in [("\"x\"", "old"), ("\"y\"", "new")] {
+      kitchen.origin.always(200, [invalidation: group], "")
+      try await kitchen.get("/do", method: .post)
+      kitchen.origin.always(200, [.cacheControl: "max-age=60"], "new")
+      #expect(try await kitchen.get("/").text == text)
+    }
   }
 
   @Test("a response to an unsafe request invalidates the groups it names, of its origin (RFC 9875 §3)")

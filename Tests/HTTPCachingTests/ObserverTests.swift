@@ -38,6 +38,7 @@ struct ObserverTests {
     #expect(refusal.section == "RFC 9111 §5.2.2.5")
   }
 
+  // holds 9110-6.6.1-1, 9110-6.6.1-2
   @Test("a response without Date gets one (RFC 9110 §6.6.1)")
   func date() async throws {
     let kitchen = Kitchen()

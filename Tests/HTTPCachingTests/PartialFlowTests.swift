@@ -93,6 +93,7 @@ struct PartialFlowTests {
       sourceLocation: sourceLocation)
   }
 
+  // holds 9111-3.3-3
   @Test("§3.3 A stored part answers ranges wholly within it", arguments: StoreKind.allCases)
   func within(kind: StoreKind) async throws {
     let kitchen = try PartialKitchen(kind)
@@ -108,6 +109,7 @@ struct PartialFlowTests {
     #expect(kitchen.origin.requests.count == 1)
   }
 
+  // holds 9111-3.3-2
   @Test("§3.3 A stored part does not answer anything else", arguments: StoreKind.allCases)
   func notWithin(kind: StoreKind) async throws {
     let kitchen = try PartialKitchen(kind)
@@ -119,6 +121,7 @@ struct PartialFlowTests {
     #expect(refused.status == 504)
   }
 
+  // holds 9110-15.3.7.3-3
   @Test("§3.4 Parts with one strong validator are combined", arguments: StoreKind.allCases)
   func combines(kind: StoreKind) async throws {
     let kitchen = try PartialKitchen(kind)
@@ -145,6 +148,7 @@ struct PartialFlowTests {
     #expect(kitchen.origin.requests.count == 2)
   }
 
+  // holds 9110-15.3.7.3-2
   @Test("§3.4 The rest is fetched, and the response is complete", arguments: StoreKind.allCases)
   func completes(kind: StoreKind) async throws {
     let kitchen = try PartialKitchen(kind)
@@ -188,7 +192,7 @@ struct PartialFlowTests {
     expectWhole(whole, of: kitchen)
     #expect(try kitchen.lastRequest()[.range] == "bytes=400000-")
     #expect(origin.sent == 600_000)
-    #expect(whole.head.headerFields[.cacheStatus] == "test; fwd=partial; fwd-status=206; stored")
+    #expect(whole.head.headerFields[.cacheStatus] == "test; fwd=partial; fwd-status=206; ttl=60; stored")
     expectWhole(try await kitchen.get(), of: kitchen)
     #expect(origin.requests.count == 2)
   }
@@ -206,6 +210,7 @@ struct PartialFlowTests {
     #expect(origin.sent == 900_000)
   }
 
+  // holds 9110-14.3-1
   @Test("§3.4 A changed representation is never mixed in", arguments: StoreKind.allCases)
   func changed(kind: StoreKind) async throws {
     let origin = RangeOrigin(count: 600_000)
@@ -222,6 +227,7 @@ struct PartialFlowTests {
     #expect(origin.requests.count == 2)
   }
 
+  // holds 9110-13.1.5-1
   @Test(
     "§3.4 A 206 that does not belong is not used, and the whole is asked for",
     arguments: StoreKind.allCases, ["\"b\"", "W/\"a\"", ""])
@@ -402,3 +408,36 @@ struct PartialFlowTests {
     #expect(try kitchen.lastRequest()[.ifNoneMatch] == "\"a\"")
   }
 }
+
+#if Crypto
+  @Suite("RFC 9530: digests of what is put together")
+  struct CombinedDigestTests {
+    // SHA-256 of the letters from a to z.
+    private let right = "sha-256=:ccSA35PWri8e+tFEfGbJUl4xYhjPUfyNntgy8trxi3M=:"
+
+    private func origin(_ digest: String) throws -> RangeOrigin {
+      var fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"a\""]
+      fields[try #require(HTTPField.Name("Repr-Digest"))] = digest
+      return RangeOrigin(count: 26, fields)
+    }
+
+    @Test("§3 The right digest lets the parts be complete", arguments: StoreKind.allCases)
+    func right(kind: StoreKind) async throws {
+      let kitchen = try PartialKitchen(kind, origin: try origin(right))
+      try await kitchen.range("bytes=0-9")
+      #expect(try await kitchen.get().text == kitchen.origin.text)
+      #expect(try await kitchen.get().text == kitchen.origin.text)
+      #expect(kitchen.origin.requests.count == 2)
+    }
+
+    @Test("§3 Parts that do not have the digest are never whole", arguments: StoreKind.allCases)
+    func wrong(kind: StoreKind) async throws {
+      let kitchen = try PartialKitchen(
+        kind, origin: try origin("sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:"))
+      try await kitchen.range("bytes=0-9")
+      let response = try await kitchen.respond()
+      await #expect(throws: UpstreamError.self) { try await response.body.collect() }
+      #expect(try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.isEmpty)
+    }
+  }
+#endif

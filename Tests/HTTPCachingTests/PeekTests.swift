@@ -6,6 +6,7 @@ import Testing
 struct PeekTests {
   private let kitchen = Kitchen()
 
+  // holds 9111-4-6
   @Test("fresh and in memory: answered, with Age")
   func fresh() async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")

@@ -17,6 +17,7 @@ struct StaleTests {
     #expect(answer.outcome == .hit(age: 20, lifetime: 10, allowance: .disconnected))
   }
 
+  // holds 9111-5.2.2.2-2, 9111-5.2.2.2-3, 9111-4-4
   @Test(
     "must-revalidate forbids it, and the failure is the caller's",
     arguments: [
@@ -40,6 +41,7 @@ struct StaleTests {
     await #expect(throws: UpstreamError.self) { try await kitchen.get("/") }
   }
 
+  // holds 5861-4-1
   @Test("stale-if-error: a 5xx gives way to the stale response, inside the window only")
   func staleIfError() async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=10, stale-if-error=60"], "old")
@@ -53,6 +55,7 @@ struct StaleTests {
     #expect(try await kitchen.get("/").status == 503)
   }
 
+  // holds 5861-3-1
   @Test("stale-while-revalidate: stale at once, validated once in the background, then fresh")
   func staleWhileRevalidate() async throws {
     kitchen.origin.always(
@@ -69,6 +72,7 @@ struct StaleTests {
     #expect(kitchen.origin.requests.count == 2)
   }
 
+  // holds 9111-4.2.4-2
   @Test(
     "an answer that broke the protocol, or a certificate, is no disconnection",
     arguments: [UpstreamError.Kind.protocol, .tls])

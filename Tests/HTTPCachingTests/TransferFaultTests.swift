@@ -113,16 +113,33 @@ struct TransferFaultTests {
     #expect(try await kitchen.get("/").text.utf8.count == 5000)
   }
 
+  // holds 9111-3.1-3, 9110-6.5-1, 9110-6.5.1-1
   @Test("trailers arrive after the body, from the origin and from the store")
   func trailers() async throws {
     let name = try #require(HTTPField.Name("X-Sum"))
     kitchen.origin.streams(fields) { _ in
       TestBody(piece: [65], count: 2, trailers: [name: "42"])
     }
+    let passed = try await kitchen.get("/")
+    #expect(passed.trailers[name] == "42")
+    #expect(passed.head.headerFields[name] == nil)
+    let stored = try await kitchen.get("/")
+    #expect(stored.head.headerFields[name] == nil)
+    #expect(stored.text == "AA")
+    #expect(stored.trailers[name] == "42")
+    #expect(kitchen.origin.requests.count == 1)
+  }
+
+  @Test("a trailer field that must not be stored reaches its caller only (RFC 9111 §3.1)")
+  func unstorableTrailers() async throws {
+    let name = try #require(HTTPField.Name("X-Sum"))
+    kitchen.origin.streams([.cacheControl: "max-age=60, no-cache=\"X-Sum\""]) { _ in
+      TestBody(piece: [65], count: 2, trailers: [name: "42"])
+    }
     #expect(try await kitchen.get("/").trailers[name] == "42")
     let stored = try await kitchen.get("/")
     #expect(stored.text == "AA")
-    #expect(stored.trailers[name] == "42")
+    #expect(stored.trailers[name] == nil)
     #expect(kitchen.origin.requests.count == 1)
   }
 }

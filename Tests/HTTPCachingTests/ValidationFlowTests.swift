@@ -6,6 +6,7 @@ import Testing
 struct ValidationFlowTests {
   private let kitchen = Kitchen()
 
+  // holds 9111-4.3.4-2
   @Test("304 freshens: the stored body with the new fields, fresh again")
   func freshens() async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\"", .xN: "1"], "body")
@@ -20,6 +21,7 @@ struct ValidationFlowTests {
     #expect(kitchen.origin.requests.count == 2)
   }
 
+  // holds 9111-4.3.3-1
   @Test("200 to a validation replaces what was stored")
   func replaces() async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "old")
@@ -31,6 +33,7 @@ struct ValidationFlowTests {
     #expect(kitchen.origin.requests.count == 2)
   }
 
+  // holds 9111-4.3.4-1
   @Test("304 for what is not stored: asked again without the condition")
   func unknown304() async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "old")
@@ -44,6 +47,7 @@ struct ValidationFlowTests {
     #expect(kitchen.origin.requests.count == 3)
   }
 
+  // holds 9111-4.3.2-1, 9110-13.2.1-1
   @Test("the client's own condition is answered from the store (§4.3.2)")
   func clientCondition() async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "body")
@@ -54,6 +58,7 @@ struct ValidationFlowTests {
     #expect(kitchen.origin.requests.count == 1)
   }
 
+  // holds 9111-3.3-3, 9110-14.2-1, 9110-14.2-4, 9110-14.2-5, 9110-13.1.5-7
   @Test("a range of a complete stored response is served from it (RFC 9110 §14.2)")
   func range() async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "0123456789")
@@ -81,6 +86,7 @@ struct ValidationFlowTests {
     await #expect(throws: UpstreamError.self) { try await kitchen.get("/") }
   }
 
+  // holds 9110-9.3.2-1, 9110-9.3.2-3
   @Test("HEAD is answered from a stored GET, without content")
   func head() async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
@@ -92,6 +98,7 @@ struct ValidationFlowTests {
     #expect(kitchen.origin.requests.count == 1)
   }
 
+  // holds 9111-4-3, 9111-4.1-1
   @Test("variants are kept side by side and selected by Vary (§4.1)")
   func vary() async throws {
     kitchen.origin.answers { request, _ in

@@ -174,6 +174,31 @@ extension StoreConformance {
       }
       try await requirePart(store, part.key, body, [0..<1_000])
     },
+    StoreCheck("What is not of the same length is not added to a part") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      let body = StoreSample.body(20_000)
+      for length in [20_000, nil] as [Int64?] {
+        let record = StoreSample.record().storing([100..<15_000], bodyLength: length)
+        let part = try await store.store(record, body[100..<15_000])
+        for other in length == nil ? [14_999] : [19_999, 20_001] as [Int64] {
+          try await requireUnavailable("a body of \(other) bytes") {
+            _ = try await store.extend(
+              part.storing([100..<15_000], bodyLength: other), at: 15_000)
+          }
+        }
+        let writer = try await store.extend(
+          part.storing(part.storedRanges, bodyLength: 20_000), at: 15_000)
+        try await writer.append(body.dropFirst(15_000))
+        let stored = try await writer.commit(trailers: [:])
+        try requireEqual(stored.bodyLength, 20_000, "length that became known")
+        try await requirePart(store, part.key, body, [100..<20_000])
+      }
+      try await requireFailure("a part that is not in the body") {
+        let key = StoreSample.key("/beyond")
+        let record = StoreSample.record(key).storing([0..<100], bodyLength: 50)
+        try await store.store(record, body.prefix(100))
+      }
+    },
     StoreCheck("The parts of one body are bounded in number") { makeStore in
       let store = try await makeStore(StoreRequirements())
       let body = StoreSample.body(400_000)
@@ -198,39 +223,6 @@ extension StoreConformance {
       try require(found == body.array, "the completed body differs")
     },
   ]
-
-  static let refusalChecks: [StoreCheck] = [
-    StoreCheck("Why a response was not stored is remembered, the latest first") { makeStore in
-      let store = try await makeStore(StoreRequirements())
-      let key = StoreSample.key()
-      try require(try store.refusals(of: key).isEmpty, "there are refusals from the start")
-      for index in 0..<3 {
-        store.note(refusal(of: key, index))
-        store.note(refusal(of: StoreSample.key("/other"), index + 10))
-      }
-      for isFlushed in [false, true] {
-        if isFlushed { await store.flush() }
-        let found = try store.refusals(of: key)
-        try requireEqual(found, (0..<3).reversed().map { refusal(of: key, $0) }, "refusals")
-      }
-      try require(
-        try store.refusals(of: StoreSample.key("/none")).isEmpty, "another key has refusals")
-      for index in 3..<500 { store.note(refusal(of: key, index)) }
-      await store.flush()
-      let found = try store.refusals(of: key)
-      try requireEqual(found.first, refusal(of: key, 499), "the latest refusal")
-      try require(found.count <= 300, "\(found.count) refusals are kept")
-    }
-  ]
-
-  private static func refusal(of key: CacheKey, _ index: Int) -> RefusalNote {
-    RefusalNote(
-      keyHash: key.hash, time: StoreSample.start.adding(Int64(index)), status: 200 + index,
-      explanation: CacheExplanation(steps: [
-        CacheExplanation.Step("Is it stored?", "no: \(index)", section: "RFC 9111 §3"),
-        CacheExplanation.Step("ä", "", section: ""),
-      ]))
-  }
 
   private static func requireUnavailable(
     _ what: String, line: UInt = #line, _ body: () async throws -> Void

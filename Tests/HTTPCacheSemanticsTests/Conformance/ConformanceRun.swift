@@ -66,7 +66,7 @@ struct ConformanceRun {
       "/test/x" + (step.filename.map { "/" + $0 } ?? "") + (step.query_arg.map { "?" + $0 } ?? "")
     return HTTPRequest(
       method: step.request_method.flatMap { HTTPRequest.Method($0) } ?? .get, scheme: "http",
-      authority: "example.com", path: path, headerFields: fields)
+      authority: "127.0.0.1", path: path, headerFields: fields)
   }
 
   private func text(

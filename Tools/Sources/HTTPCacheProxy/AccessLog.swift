@@ -32,6 +32,8 @@ public final class AccessLog: Sendable {
     var bytes: Int64
     var microseconds: Int64
     var outcome: String
+    /// Why the response was not stored.
+    var refusal: String?
   }
 
   private struct State {
@@ -117,12 +119,13 @@ public final class AccessLog: Sendable {
     case .none: return ""
     case .plain:
       return
-        "\(Self.now()) \(entry.client) \(entry.method) \(entry.target) \(entry.status) \(entry.bytes) \(milliseconds)ms \(entry.outcome)\n"
+        "\(Self.now()) \(entry.client) \(entry.method) \(entry.target) \(entry.status) \(entry.bytes) \(milliseconds)ms \(entry.outcome)\(entry.refusal.map { " not-stored=\(Self.quote($0))" } ?? "")\n"
     case .json:
       return """
         {"time":"\(Self.now())","client":"\(entry.client)","method":\(Self.quote(entry.method)),\
         "target":\(Self.quote(entry.target)),"status":\(entry.status),"bytes":\(entry.bytes),\
-        "duration_ms":\(milliseconds),"outcome":"\(entry.outcome)"}\n
+        "duration_ms":\(milliseconds),"outcome":"\(entry.outcome)"\
+        \(entry.refusal.map { ",\"not_stored\":\(Self.quote($0))" } ?? "")}\n
         """
     }
   }

@@ -113,11 +113,15 @@ struct ClientConnection: Sendable {
       timeout: configuration.bodyTimeout)
   }
 
-  func log(_ head: RequestHead?, _ status: Int, _ bytes: Int64, _ started: NIODeadline, _ outcome: String) {
+  func log(
+    _ head: RequestHead?, _ status: Int, _ bytes: Int64, _ started: NIODeadline, _ outcome: String,
+    _ refusal: String? = nil
+  ) {
     guard configuration.accessLog.isOn else { return }
     configuration.accessLog.add(
       AccessLog.Entry(
         client: address, method: head?.method.rawValue ?? "-", target: head?.target ?? "-", status: status,
-        bytes: bytes, microseconds: (NIODeadline.now() - started).nanoseconds / 1000, outcome: outcome))
+        bytes: bytes, microseconds: (NIODeadline.now() - started).nanoseconds / 1000, outcome: outcome,
+        refusal: refusal))
   }
 }

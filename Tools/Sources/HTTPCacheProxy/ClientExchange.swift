@@ -24,7 +24,7 @@ struct ClientExchange: Sendable {
       let options = RequestOptions(redirectLimit: 0, onInterim: onInterim)
       let response = try await context.cache.respond(
         to: request, body: body, options: options, via: context.upstream)
-      return (response.head, response.body, response.outcome.label)
+      return (response.head, response.body, response.outcome.label, response.outcome.refusal)
     }
   }
 
@@ -33,11 +33,13 @@ struct ClientExchange: Sendable {
     await answer { body, onInterim in
       let response = try await context.upstream.send(
         UpstreamRequest(head: request, body: body, onInterim: onInterim))
-      return (response.head, response.body, "pass")
+      return (response.head, response.body, "pass", nil)
     }
   }
 
-  private typealias Answer = (head: HTTPResponse, body: MessageBody, label: String)
+  private typealias Answer = (
+    head: HTTPResponse, body: MessageBody, label: String, refusal: String?
+  )
 
   private func answer(
     _ respond: (MessageBody?, @escaping @Sendable (HTTPResponse) async -> Void) async throws -> Answer
@@ -77,7 +79,7 @@ struct ClientExchange: Sendable {
       head.isPersistent && !context.registry.isDraining && (body?.isComplete ?? true || !head.expectsContinue)
     do {
       let result = try await writer.send(response, answer.body, persists: persists)
-      connection.log(head, response.status.code, result.bytes, started, answer.label)
+      connection.log(head, response.status.code, result.bytes, started, answer.label, answer.refusal)
       guard result.isReusable, await drained(body) else { return .close }
       return .next
     } catch {
@@ -145,7 +147,7 @@ struct ClientExchange: Sendable {
     do {
       let (response, tunnel) = try await context.upstream.upgrade(
         UpstreamRequest(head: request) { try? await writer.sendInterim($0) }, to: protocols)
-      guard let tunnel else { return await send((response.head, response.body, "pass"), nil) }
+      guard let tunnel else { return await send((response.head, response.body, "pass", nil), nil) }
       var buffer = stream.channel.allocator.buffer(capacity: 512)
       var fields = response.head.headerFields
       let chosen = fields[.upgrade] ?? protocols
@@ -203,6 +205,6 @@ struct ClientExchange: Sendable {
     }
     let body = framing == .none ? nil : requestBody(writer, ContinueGate(isNeeded: false))
     let answer = HTTPResponse(status: .ok, headerFields: fields)
-    return await send((answer, MessageBody(BodyBytes(content.readableBytesView)), "own"), body)
+    return await send((answer, MessageBody(BodyBytes(content.readableBytesView)), "own", nil), body)
   }
 }

@@ -43,6 +43,7 @@ import Testing
     }
   }
 
+  // holds 9111-3-4
   @Test("a no-store document is never stored, and the line names the section")
   func noStore() async throws {
     try await withOrigin { origin, directory in
@@ -140,14 +141,30 @@ import Testing
     }
   }
 
-  @Test("--explain tells the decision before it is made")
+  @Test("--explain tells what was decided of the request, and then of the response")
   func explain() async throws {
     try await withOrigin { origin, directory in
+      let cache = directory.file("cache")
+      let first = await CommandRun(
+        "get", origin.base + "/index.html", "--dir", cache, "--explain", "-o", directory.file("1"))
+      #expect(first.status == 0)
+      #expect(first.errors.contains("  What is done? forward: nothing stored (RFC 9111 §4)\n"))
+      #expect(first.errors.hasSuffix("  Is it stored? yes (RFC 9111 §3)\n"))
+      let second = await CommandRun(
+        "get", origin.base + "/index.html", "--dir", cache, "--explain", "-o", directory.file("1"))
+      #expect(second.errors.contains("  What is done? reuse, fresh for "))
+      #expect(!second.errors.contains("Is it stored?"))
+    }
+  }
+
+  @Test("--explain with --json tells it in the report")
+  func explainJSON() async throws {
+    try await withOrigin { origin, directory in
       let run = await CommandRun(
-        "get", origin.base + "/index.html", "--dir", directory.file("cache"), "--explain", "-o",
-        directory.file("1"))
-      #expect(run.status == 0)
-      #expect(run.errors.contains("RFC 9111"))
+        "get", origin.base + "/account", "--dir", directory.file("cache"), "--explain", "--json")
+      #expect(run.errors.isEmpty)
+      #expect(run.output.contains("\"decision\":{\"action\":\"forward\""))
+      #expect(run.output.contains("\"answer\":\"no: no-store\",\"question\":\"Is it stored?\""))
     }
   }
 

@@ -101,14 +101,64 @@ import Testing
     }
   }
 
-  @Test("explain tells the decision and sends nothing")
+  @Test("explain tells every step by topic, and sends nothing")
   func explain() async throws {
     try await withFilledCache { filled in
       let before = filled.origin.meter.requests
       let run = await CommandRun("explain", filled.url(.page), "--dir", filled.cache)
       #expect(run.status == 0)
-      #expect(run.output.contains("§4.2"))
+      let topics = run.output.split(separator: "\n").filter { !$0.hasPrefix(" ") }
+      #expect(topics == ["Request", "What is stored", "Variant", "Freshness", "Decision"])
+      #expect(run.output.contains("  How long is it fresh? 600 s, from max-age (RFC 9111 §5.2.2.1)\n"))
+      #expect(run.output.contains("  What is done? reuse, fresh for "))
+      let asked = await CommandRun(
+        "explain", filled.url(.page), "--request-header", "Cache-Control: no-cache", "--method",
+        "HEAD", "--dir", filled.cache)
+      #expect(asked.output.contains("  Can the store answer it? yes: HEAD (RFC 9111 §4)\n"))
+      #expect(
+        asked.output.hasSuffix(
+          "  What is done? validate: no-cache in the request (RFC 9111 §5.2.1.4)\n"))
+      let shared = await CommandRun("explain", filled.url(.page), "--shared", "--dir", filled.cache)
+      #expect(shared.status == 0)
+      #expect(shared.output.hasSuffix("  What is done? forward: nothing stored (RFC 9111 §4)\n"))
+      let wrong = await CommandRun(
+        "explain", filled.url(.page), "--method", "G E T", "--dir", filled.cache)
+      #expect(wrong.status != 0)
       #expect(filled.origin.meter.requests == before)
+    }
+  }
+
+  @Test("explain --json is one object with decision and steps")
+  func explainJSON() async throws {
+    try await withFilledCache { filled in
+      let run = await CommandRun("explain", filled.url(.api), "--json", "--dir", filled.cache)
+      let object = try #require(
+        try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+      let decision = try #require(object["decision"] as? [String: Any])
+      #expect(decision["action"] as? String == "validate")
+      #expect(decision["section"] as? String == "RFC 9111 §5.2.2.4")
+      let steps = try #require(object["steps"] as? [[String: String]])
+      #expect(steps.last?["question"] == "What is done?")
+      #expect(steps.last?["topic"] == "Decision")
+      #expect((object["refusals"] as? [Any])?.isEmpty == true)
+    }
+  }
+
+  @Test("explain tells afterwards why a response was not stored")
+  func refusal() async throws {
+    try await withFilledCache { filled in
+      let run = await CommandRun("get", filled.url(.document), "--dir", filled.cache)
+      #expect(run.errors.contains("not stored: no-store"))
+      let explained = await CommandRun("explain", filled.url(.document), "--dir", filled.cache)
+      #expect(explained.status == 0)
+      #expect(explained.output.contains("  What is done? forward: nothing stored (RFC 9111 §4)\n"))
+      let last = try #require(explained.output.split(separator: "\n").last)
+      #expect(last.hasPrefix("Last time it was not stored: "))
+      #expect(last.hasSuffix(" GMT, status 200, no: no-store (RFC 9111 §5.2.2.5)"))
+      let json = await CommandRun("explain", filled.url(.document), "--json", "--dir", filled.cache)
+      #expect(json.output.contains("\"refusals\":[{\"status\":200,\"steps\":[{\"answer\":\"no: no-store\""))
+      let other = await CommandRun("explain", filled.url(.page), "--dir", filled.cache)
+      #expect(!other.output.contains("not stored"))
     }
   }
 

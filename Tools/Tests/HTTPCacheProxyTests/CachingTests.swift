@@ -14,14 +14,17 @@ import Testing
   private let get = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
 
   /// Runs a test over a cache of a tier.
-  private func withCache(_ tier: Tier, _ body: (Fixture) async throws -> Void) async throws {
+  private func withCache(
+    _ tier: Tier, upstream: NIOUpstream.Configuration = .init(),
+    _ body: (Fixture) async throws -> Void
+  ) async throws {
     let directory = NSTemporaryDirectory() + "httpcache-proxy-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let cache = try HTTPCache.open(
       HTTPCache.Configuration(
         directory: tier == .disk ? directory : nil, memoryCapacity: tier == .disk ? 0 : 64 << 20,
         rules: CacheRules(mode: .shared), cacheStatusName: "httpcache"))
-    try await withProxy(cache: cache, body)
+    try await withProxy(upstream: upstream, cache: cache, body)
   }
 
   private static func text(_ size: Int) -> String {
@@ -107,6 +110,28 @@ import Testing
       again.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n\r\nwhole")
       #expect(try await second.receiveHead().hasPrefix("HTTP/1.1 200 "))
       #expect(try await second.receive(count: 5) == "whole")
+    }
+  }
+
+  // holds 9111-5.2.2.2-3, 9111-5.2.2.2-4
+  @Test(
+    "what must be validated is not served while the origin says nothing: 504 (RFC 9111 §5.2.2.2)",
+    arguments: ["must-revalidate", "proxy-revalidate", "s-maxage=0"])
+  func mustRevalidate(_ directive: String) async throws {
+    try await withCache(.memory, upstream: .init(headTimeout: .milliseconds(100))) { fixture in
+      let client = try fixture.connect()
+      client.send(get)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send(
+        "HTTP/1.1 200 OK\r\nCache-Control: max-age=0, \(directive)\r\nETag: \"a\"\r\nConnection: close\r\nContent-Length: 3\r\n\r\nold"
+      )
+      _ = try await client.receiveHead()
+      #expect(try await client.receive(count: 3) == "old")
+      let second = try fixture.connect()
+      second.send(get)
+      let (_, validation) = try await fixture.origin.acceptRequest()
+      #expect(field("If-None-Match", in: validation) == "\"a\"")
+      #expect(try await second.receiveHead().hasPrefix("HTTP/1.1 504 "))
     }
   }
 

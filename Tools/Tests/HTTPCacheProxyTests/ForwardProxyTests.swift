@@ -101,6 +101,7 @@ import Testing
     }
   }
 
+  // holds 9110-7.6.1-1
   @Test("a connection is upgraded if the origin agrees, and is a tunnel then (RFC 9110 §7.8)")
   func upgrade() async throws {
     try await withProxy { fixture in

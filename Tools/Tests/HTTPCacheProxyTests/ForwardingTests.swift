@@ -52,6 +52,7 @@ import Testing
     }
   }
 
+  // holds 9110-7.6.1-2, 9110-7.6.1-3, 9110-7.6.1-4
   @Test("hop-by-hop fields stay on their hop, both ways (RFC 9110 §7.6.1)")
   func hopByHop() async throws {
     try await withProxy { fixture in

@@ -10,6 +10,8 @@ struct Fetcher: Sendable {
   var options = RequestOptions()
   /// Whether the head is written before the body.
   var includesHead = false
+  /// Whether to explain what is done with the request and with the response.
+  var explains = false
   /// Whether the body of an answer with a status of 400 and more is left out.
   var failsOnError = false
 
@@ -20,11 +22,15 @@ struct Fetcher: Sendable {
     _ request: HTTPRequest, url: String, content: BodyBytes?, to destination: Output.Destination,
     within limit: Duration?
   ) async -> TransferReport {
+    // Before it is done, since that changes what would be said; what cannot be explained fails below.
+    let explanation =
+      explains ? try? cache.explain(request, policy: policy, options: options) : nil
     let start = cache.configuration.clock.uptime
     let ending = await withTimeLimit(limit) {
       await end(of: request, content: content, to: destination)
     }
-    return TransferReport(url: url, elapsed: cache.configuration.clock.uptime - start, ending: ending)
+    let elapsed = cache.configuration.clock.uptime - start
+    return TransferReport(url: url, elapsed: elapsed, ending: ending, explanation: explanation)
   }
 
   private func end(
@@ -34,7 +40,7 @@ struct Fetcher: Sendable {
       let response = try await cache.respond(
         to: request, body: content.map { MessageBody($0) }, policy: policy, options: options,
         via: upstream)
-      return .answered(try await take(response, to: destination))
+      return .answered(try await take(response, of: request, to: destination))
     } catch let error as UpstreamError {
       return .failed(ExitStatus(error.kind), error.kind == .cancelled ? "interrupted" : error.message)
     } catch let error as CacheError {
@@ -49,7 +55,7 @@ struct Fetcher: Sendable {
   }
 
   private func take(
-    _ response: CacheResponse, to destination: Output.Destination
+    _ response: CacheResponse, of request: HTTPRequest, to destination: Output.Destination
   ) async throws -> TransferReport.Answer {
     let status = response.head.status.code
     var answer = TransferReport.Answer(
@@ -76,8 +82,25 @@ struct Fetcher: Sendable {
       throw error
     }
     answer.storage = recorder.result(for: response.finalTarget)
+    if explains { answer.explanation = explanation(of: answer, response.head, to: request) }
     if case .file(let path) = destination, !isLeftOut { answer.file = path }
     return answer
+  }
+
+  /// Why the response is stored or not; nil where none came from the origin.
+  private func explanation(
+    of answer: TransferReport.Answer, _ head: HTTPResponse, to request: HTTPRequest
+  ) -> CacheExplanation? {
+    guard case .forwarded = answer.outcome else { return nil }
+    var explanation = CacheExplanation.storage(
+      request: request, response: head, rules: cache.configuration.rules,
+      now: cache.configuration.clock.now)
+    let outcome = OutcomeText(outcome: answer.outcome, storage: answer.storage)
+    guard let refusal = outcome.refusal else { return explanation }
+    // What the head allowed may still have gone wrong, such as a body that is too large.
+    let reason = CacheExplanation.refusal(refusal).steps
+    if explanation.steps.last != reason.last { explanation.steps += reason }
+    return explanation
   }
 
   /// Ends `body` when the time is up; what it then reports as a failure is told as a timeout.

@@ -39,7 +39,7 @@ struct GetCommand: AsyncParsableCommand {
   @Option(name: [.short, .long], help: "The request's content: text, or @FILE.")
   var data: String?
 
-  @Flag(help: "First say how the cache decides.")
+  @Flag(help: "Say how the cache decides about each request, and about storing its response.")
   var explain = false
 
   @Flag(help: "Report as JSON, one object per line.")
@@ -111,13 +111,13 @@ struct GetCommand: AsyncParsableCommand {
     options.connectTimeout = .seconds(connectTimeout)
     options.isHTTP1Only = http1Only
     options.trustRoots = cacert
-    if explain { try printExplanations(of: cache) }
     let status: ExitStatus
     do {
       status = try await AsyncHTTPClientUpstream.withClient(options) { upstream in
         let fetcher = Fetcher(
           cache: cache, upstream: upstream, recorder: recorder, meter: meter, policy: policy.policy,
-          options: RequestOptions(redirectLimit: redirects), includesHead: include, failsOnError: fail)
+          options: RequestOptions(redirectLimit: redirects), includesHead: include,
+          explains: explain, failsOnError: fail)
         return try await fetchAll(with: fetcher, content: content)
       }
     } catch {
@@ -152,6 +152,7 @@ struct GetCommand: AsyncParsableCommand {
       while let (index, report) = try await group.next() {
         statuses[index] = report.exitStatus(failing: fail)
         fetcher.meter.end(printing: quiet || json ? nil : report.line)
+        if !json, let text = report.explanations { Console.report(text) }
         if json { try Console.printJSON(report.json) }
         begin()
       }
@@ -169,18 +170,6 @@ struct GetCommand: AsyncParsableCommand {
           observer: recorder))
     } catch {
       throw ExitStatus.reporting(error)
-    }
-  }
-
-  private func printExplanations(of cache: HTTPCache) throws {
-    for url in urls {
-      do {
-        let explanation = try cache.explain(
-          request(for: url), policy: policy.policy, options: RequestOptions(redirectLimit: redirects))
-        Console.report("\(url.text)\n\(explanation)")
-      } catch {
-        throw ExitStatus.reporting(error)
-      }
     }
   }
 

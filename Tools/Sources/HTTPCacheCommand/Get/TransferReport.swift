@@ -11,6 +11,8 @@ struct TransferReport: Sendable {
     var finalTarget: String
     var redirects: Int
     var file: String?
+    /// Why the response is stored or not.
+    var explanation: CacheExplanation?
   }
 
   /// How it ended.
@@ -22,6 +24,8 @@ struct TransferReport: Sendable {
   let url: String
   let elapsed: Duration
   let ending: Ending
+  /// What was decided about the request, before it was made.
+  var explanation: CacheExplanation?
 
   /// How the command ends because of it.
   ///
@@ -64,10 +68,21 @@ struct TransferReport: Sendable {
     return "\(url): " + facts.joined(separator: "; ")
   }
 
+  /// The explanations, where they were asked for: of the request, then of storing the response.
+  var explanations: String? {
+    var parts: [String] = []
+    if let explanation { parts.append("\(explanation)") }
+    if case .answered(let answer) = ending, let storing = answer.explanation {
+      parts.append("Storing\n\(storing)".replacing("\n", with: "\n  "))
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: "\n")
+  }
+
   /// The same for programs.
   var json: JSONReport {
     var report = JSONReport(
       url: url, summary: text, milliseconds: HumanText.milliseconds(elapsed).rounded())
+    report.explanation = explanation.map(ExplanationJSON.init)
     switch ending {
     case .failed(let status, let message):
       report.outcome = "error"
@@ -80,6 +95,7 @@ struct TransferReport: Sendable {
       report.finalURL = answer.finalTarget
       report.redirects = answer.redirects
       report.file = answer.file
+      report.storing = answer.explanation.map(ExplanationJSON.init)
       report.isStored = outcome.isStored
       report.refusal = outcome.refusal.map { .init(reason: $0.description, section: $0.section) }
       switch answer.outcome {
@@ -125,4 +141,6 @@ struct JSONReport: Encodable {
   var age: Int64?
   var lifetime: Int64?
   var error: Failure?
+  var explanation: ExplanationJSON?
+  var storing: ExplanationJSON?
 }

@@ -1,0 +1,167 @@
+import HTTPTypes
+
+extension CacheExplanation {
+  /// Whether a fresh response is wanted, or a stale one allowed; what was compared for it.
+  mutating func addWish(
+    _ decision: ReuseDecision, stored: StoredResponse, directives: RequestDirectives,
+    policy: CachePolicy, rules: CacheRules, now: Timestamp
+  ) {
+    let facts = stored.facts
+    let age = Age.current(stored, now: now)
+    let remaining = facts.freshnessLifetime.saturatingSubtract(age)
+    var compared: [String] = []
+    if policy != .standard { compared.append("policy \(policy.name)") }
+    if let maxAge = directives.maxAge { compared.append("max-age=\(maxAge) at age \(age) s") }
+    if let minFresh = directives.minFresh {
+      compared.append("min-fresh=\(minFresh) with \(max(0, remaining)) s left")
+    }
+    switch decision {
+    case .fresh:
+      if facts.directives.contains(.immutable) { compared.append("immutable") }
+      addComparison("Does the request want it as it is?", "yes", compared, "RFC 9111 §5.2.1")
+    case .validate(let reason), .unsatisfiable(.validation(let reason)):
+      switch reason {
+      case .requestMaxAge, .requestMinFresh, .policy:
+        addComparison("Does the request want it as it is?", "no", compared, reason.section)
+      case .stale:
+        compared += Self.staleness(facts, -remaining, directives, rules)
+        addComparison("May it be used stale?", "no", compared, "RFC 9111 §4.2.4")
+      case .responseNoCache, .requestNoCache, .pragmaNoCache, .invalidated: break
+      }
+    case .stale(let allowance, _, _):
+      compared += Self.staleness(facts, -remaining, directives, rules)
+      addComparison("May it be used stale?", "yes", compared, allowance.section)
+    case .miss, .unsatisfiable(.miss): break
+    }
+  }
+
+  private static func staleness(
+    _ facts: ReuseFacts, _ staleness: Int64, _ directives: RequestDirectives, _ rules: CacheRules
+  ) -> [String] {
+    var compared = ["stale for \(staleness) s"]
+    compared += forbiddingStale(facts.directives, mode: rules.mode)
+    if directives.maxStale == greatestDeltaSeconds {
+      compared.append("max-stale")
+    } else if let maxStale = directives.maxStale {
+      compared.append("max-stale=\(maxStale)")
+    }
+    if let window = facts.staleWhileRevalidate {
+      compared.append(
+        "stale-while-revalidate=\(window)"
+          + (rules.allowsStaleWhileRevalidate ? "" : " (switched off)"))
+    }
+    return compared
+  }
+
+  private mutating func addComparison(
+    _ question: String, _ answer: String, _ compared: [String], _ section: String
+  ) {
+    let values = compared.isEmpty ? "" : ": " + compared.joined(separator: ", ")
+    add(.decision, question, answer + values, section)
+  }
+
+  /// The request that goes to the origin (§4.3.1, §3.4).
+  mutating func addForward(
+    _ sent: HTTPRequest, for request: HTTPRequest, completing: Int? = nil
+  ) {
+    let names: [HTTPField.Name] = [
+      .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange, .range,
+    ]
+    let conditions = Excerpt.fields(names, of: sent.headerFields)
+    var with = conditions.map { ["\(sent.method) with \($0)"] } ?? ["\(sent.method)"]
+    if let directives = Excerpt.fields([.cacheControl], of: sent.headerFields) {
+      with.append(directives)
+    }
+    let own = Excerpt.fields(names, of: request.headerFields)
+    if let completing {
+      add(
+        .decision, "What is missing? The origin is asked:",
+        Excerpt.list(with, orElse: "") + ", to complete number \(completing + 1)", "RFC 9111 §3.4")
+    } else if conditions != own {
+      add(
+        .decision, "Has it changed? The origin is asked:", Excerpt.list(with, orElse: ""),
+        "RFC 9111 §4.3.1")
+    } else {
+      add(
+        .decision, "What is the origin asked?",
+        Excerpt.list(with, orElse: "") + (own == nil ? "" : ", as the request has it"),
+        "RFC 9111 §4")
+    }
+    guard conditions != own, let own else { return }
+    add(
+      .decision, "What becomes of its own condition or range?", "kept for the answer: \(own)",
+      "RFC 9111 §4.3.2")
+  }
+
+  /// Whether it stands in for an origin that fails (§4.2.4, RFC 5861 §4).
+  mutating func addFailures(
+    _ stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
+    policy: CachePolicy, rules: CacheRules, now: Timestamp
+  ) {
+    let failures: [(FailureKind, String)] = [
+      (.unreachable, "And if the origin cannot be reached?"),
+      (.serverError(503), "And if it answers 503?"),
+    ]
+    for (failure, question) in failures {
+      let fallback = Reuse.afterFailure(
+        stored: stored, request: request, directives: directives, policy: policy, rules: rules,
+        now: now, failure: failure)
+      switch fallback {
+      case .useStale(let allowance):
+        add(.decision, question, "reuse: \(allowance)", allowance.section)
+      case .fail(let refusal):
+        add(.decision, question, "the failure is passed on: \(refusal)", refusal.section)
+      }
+    }
+  }
+
+  /// What the request's own conditions and its range make of the response (§4.3.2).
+  mutating func addAnswer(
+    _ stored: StoredResponse, _ part: StoredPart?, request: HTTPRequest, length: Int64?,
+    now: Timestamp, isValidated: Bool
+  ) {
+    let confirmed = isValidated ? "if confirmed, " : ""
+    let fields = stored.head.headerFields
+    if let conditions = Excerpt.fields([.ifNoneMatch, .ifModifiedSince], of: request.headerFields) {
+      let compared =
+        Excerpt.fields([.eTag, .lastModified], of: fields) ?? "no validator in what is stored"
+      let isNotModified =
+        if case .notModified = Preconditions.evaluate(request, stored: stored, now: now) {
+          true
+        } else {
+          false
+        }
+      add(
+        .decision, "What does its own condition make of it?",
+        confirmed + (isNotModified ? "304" : "nothing: it is sent")
+          + ", comparing \(conditions) with \(compared)", "RFC 9111 §4.3.2")
+      if isNotModified { return }
+    }
+    guard request.method == .get,
+      let ranges = Excerpt.fields([.range, .ifRange], of: request.headerFields),
+      request.headerFields.contains(.range)
+    else { return }
+    let answer: String
+    if let part {
+      let octets = RangeRequest.ranges(for: request, stored: stored, part: part) ?? []
+      answer = Self.text(octets, length: part.length)
+    } else if let length {
+      answer =
+        switch RangeRequest.evaluate(request, stored: stored, length: length) {
+        case .whole: "nothing: all \(length) octets are sent"
+        case .unsatisfiable: "416: nothing of it lies within \(length) octets"
+        case .partial(let octets): Self.text(octets, length: length)
+        }
+    } else {
+      answer = "the length is not known yet"
+    }
+    add(
+      .decision, "What does its range make of it?", "\(confirmed)\(answer), from \(ranges)",
+      "RFC 9110 §14.2")
+  }
+
+  private static func text(_ ranges: [Range<Int64>], length: Int64?) -> String {
+    let octets = ranges.map { "\($0.lowerBound)-\($0.upperBound.saturatingSubtract(1))" }
+    return "206 with \(octets.joined(separator: ", ")) of \(length.map { "\($0)" } ?? "*") octets"
+  }
+}

@@ -1,0 +1,133 @@
+import HTTPTypes
+
+extension CacheExplanation {
+  /// What the selected response says of its reuse, and how old it is (§4.2).
+  mutating func addFreshness(
+    _ stored: StoredResponse, directives: RequestDirectives, rules: CacheRules, now: Timestamp
+  ) {
+    let facts = stored.facts
+    let fields = stored.head.headerFields
+    addMandatoryValidation(stored, directives)
+    let found = ResponseDirectives(fields, rules: rules)
+    addSource(found)
+    add(
+      .freshness, "Which dates does it have?",
+      Excerpt.list(
+        Excerpt.dates([.date, .expires, .lastModified], of: fields, relativeTo: stored.responseTime)
+          + [Excerpt.fields([.age], of: fields)].compactMap { $0 }, orElse: "none"),
+      "RFC 9111 §4.2.3")
+    add(
+      .freshness, "How long is it fresh?",
+      "\(facts.freshnessLifetime) s, from "
+        + Self.origin(
+          of: facts, found, status: stored.head.status.code, fields: fields,
+          responseTime: stored.responseTime, rules: rules),
+      Self.section(facts.lifetimeSource))
+    let age = Age.current(stored, now: now)
+    add(
+      .freshness, "How old is it?",
+      "\(age) s: \(facts.correctedInitialAge) s on arrival, "
+        + "\(max(0, now - stored.responseTime)) s since", "RFC 9111 §4.2.3")
+    add(
+      .freshness, "Is it stale?",
+      facts.freshnessLifetime > age
+        ? "no: lifetime \(facts.freshnessLifetime) s > age \(age) s"
+        : "yes: lifetime \(facts.freshnessLifetime) s <= age \(age) s", "RFC 9111 §4.2")
+    addStaleUse(facts, rules: rules)
+  }
+
+  /// What forbids any reuse without validation, fresh or stale.
+  private mutating func addMandatoryValidation(
+    _ stored: StoredResponse, _ directives: RequestDirectives
+  ) {
+    var reasons: [ValidationReason] = []
+    if stored.isInvalidated { reasons.append(.invalidated) }
+    if stored.facts.directives.contains(.noCache) { reasons.append(.responseNoCache) }
+    if directives.noCache { reasons.append(.requestNoCache) }
+    if directives.pragmaNoCache { reasons.append(.pragmaNoCache) }
+    add(
+      .freshness, "Must it be validated, fresh or not?",
+      reasons.isEmpty
+        ? "no: not invalidated, and no-cache in neither response nor request"
+        : "yes: \(reasons.map(\.description).joined(separator: ", "))",
+      reasons.first?.section ?? "RFC 9111 §4")
+  }
+
+  mutating func addSource(_ found: ResponseDirectives, topic: Topic = .freshness) {
+    let isTargeted = found.source != .cacheControl
+    add(
+      topic, "Which directives does it have?",
+      Excerpt.list(found.texts, orElse: "none") + " in \(found.field)"
+        + (isTargeted ? ", which replaces Cache-Control and Expires" : ""),
+      isTargeted ? "RFC 9213 §2.2" : "RFC 9111 §5.2.2")
+  }
+
+  /// Where a lifetime came from, with what it was preferred to or calculated from (§4.2.1, §4.2.2).
+  static func origin(
+    of facts: ReuseFacts, _ found: ResponseDirectives, status: Int, fields: HTTPFields,
+    responseTime: Timestamp, rules: CacheRules
+  ) -> String {
+    let date = fields.date(.date, relativeTo: responseTime).time ?? responseTime
+    switch facts.lifetimeSource {
+    case .sMaxAge:
+      return "s-maxage, which goes before max-age and Expires in a shared cache"
+    case .maxAge:
+      let ignored = found.sMaxAge.map { " (s-maxage=\($0) is for shared caches)" } ?? ""
+      return "max-age\(ignored)" + (fields.contains(.expires) ? ", which goes before Expires" : "")
+    case .targeted: return "\(found.field), a targeted field"
+    case .expires:
+      guard case .valid(let expires) = fields.date(.expires, relativeTo: responseTime) else {
+        return "Expires, which is not a date"
+      }
+      return "Expires, \(expires - date) s after Date"
+    case .heuristic:
+      let modified = fields.date(.lastModified, relativeTo: responseTime).time ?? date
+      let limit = rules.heuristicLimit.map { ", at most \($0) s" } ?? ""
+      return "\(rules.heuristicFraction) of the \(min(date, responseTime) - modified) s "
+        + "since Last-Modified\(limit)"
+    case .none:
+      if !StatusCaching.isHeuristicallyCacheable(status), !found.flags.contains(.public) {
+        return "nothing: no lifetime said, and status \(status) allows no guess"
+      }
+      return fields.contains(.lastModified)
+        ? "nothing: no lifetime said, and Last-Modified allows no guess"
+        : "nothing: no lifetime said, and no Last-Modified to guess from"
+    }
+  }
+
+  /// What the response says of its use once it is stale (§4.2.4).
+  private mutating func addStaleUse(_ facts: ReuseFacts, rules: CacheRules) {
+    var said: [String] = []
+    if let window = facts.staleWhileRevalidate {
+      said.append(
+        "stale-while-revalidate for \(window) s"
+          + (rules.allowsStaleWhileRevalidate ? "" : " (switched off)"))
+    }
+    if let window = facts.staleIfError {
+      said.append("stale-if-error for \(window) s" + (rules.allowsStaleIfError ? "" : " (switched off)"))
+    }
+    let forbidding = Self.forbiddingStale(facts.directives, mode: rules.mode)
+    if !forbidding.isEmpty { said.append("\(forbidding.joined(separator: ", ")) forbids it") }
+    add(
+      .freshness, "What does it say of its use once stale?",
+      Excerpt.list(said, orElse: "nothing"), "RFC 9111 §4.2.4")
+  }
+
+  static func forbiddingStale(_ directives: ReuseFacts.Directives, mode: CacheMode) -> [String] {
+    guard directives.forbidsStale(in: mode) else { return [] }
+    let counted: ReuseFacts.Directives =
+      mode == .shared ? [.mustRevalidate, .proxyRevalidate, .sMaxAge] : [.mustRevalidate]
+    return directives.intersection(counted).texts
+  }
+
+  static func section(_ source: ReuseFacts.LifetimeSource) -> String {
+    switch source {
+    case .none: "RFC 9111 §4.2.1"
+    case .sMaxAge: "RFC 9111 §5.2.2.10"
+    case .maxAge: "RFC 9111 §5.2.2.1"
+    case .expires: "RFC 9111 §5.3"
+    case .heuristic: "RFC 9111 §4.2.2"
+    case .targeted: "RFC 9213 §2.2"
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import HTTPTypes
+
+extension CacheExplanation {
+  mutating func addRequest(_ request: HTTPRequest, policy: CachePolicy, rules: CacheRules) {
+    let target = CacheKey.target(of: request) ?? "no valid target"
+    add(.request, "What is asked for?", "\(request.method) \(Excerpt.text(target))", "RFC 9111 §2")
+    add(.request, "Which cache is asked?", "a \(rules.mode) one", "RFC 9111 §1")
+    if policy != .standard {
+      add(.request, "How is it to be used?", "policy \(policy.name)", "")
+    }
+  }
+
+  /// What `Reuse.methodMiss` asks.
+  mutating func addMethod(_ request: HTTPRequest, _ obstacle: MissReason?) {
+    let question = "Can the store answer it?"
+    switch obstacle {
+    case nil: add(.request, question, "yes: \(request.method)", "RFC 9111 §4")
+    case .precondition(let name):
+      let line = Excerpt.fields([name], of: request.headerFields) ?? name.rawName
+      add(.request, question, "no: only the origin can evaluate \(line)", "RFC 9111 §4.3.2")
+    case let reason?: add(.request, question, "no: \(reason)", reason.section)
+    }
+  }
+
+  mutating func addDirectives(_ directives: RequestDirectives, policy: CachePolicy) {
+    add(
+      .request, "Which directives does it have?",
+      Excerpt.list(directives.texts, orElse: "none"),
+      directives.pragmaNoCache ? "RFC 9111 §5.4" : "RFC 9111 §5.2.1")
+    var forbidding: [String] = []
+    if directives.onlyIfCached { forbidding.append("only-if-cached") }
+    if case .cacheOnly = policy { forbidding.append("policy \(policy.name)") }
+    add(
+      .request, "May the origin be asked?",
+      forbidding.isEmpty ? "yes" : "no: \(forbidding.joined(separator: ", "))", "RFC 9111 §5.2.1.7")
+  }
+
+  /// The most stored responses that are described one by one.
+  private static let variantLimit = 32
+
+  mutating func addStored(_ variants: [StoredResponse], _ parts: [StoredPart?]) {
+    let answer =
+      switch variants.count {
+      case 0: "no"
+      case 1: "yes: one"
+      default: "yes: \(variants.count)"
+      }
+    add(.stored, "Is a response stored for it?", answer, "RFC 9111 §4")
+    for (index, stored) in variants.prefix(Self.variantLimit).enumerated() {
+      var facts = [
+        "status \(stored.head.status.code) to \(stored.requestMethod)",
+        "received \(stored.responseTime.httpDate)",
+      ]
+      if stored.isInvalidated { facts.append("invalidated since") }
+      if let part = parts.element(index) { facts.append(Self.text(part)) }
+      if stored.isDecoded { facts.append("stored without its content coding") }
+      if let line = Excerpt.fields([.eTag], of: stored.head.headerFields) { facts.append(line) }
+      add(
+        .stored, variants.count == 1 ? "What is it?" : "What is number \(index + 1)?",
+        facts.joined(separator: ", "), "RFC 9111 §3")
+    }
+  }
+
+  private static func text(_ part: StoredPart) -> String {
+    let ranges = part.ranges.prefix(8).map {
+      "\($0.lowerBound)-\($0.upperBound.saturatingSubtract(1))"
+    }
+    let length = part.length.map { " of \($0)" } ?? ""
+    return "only octets \(Excerpt.list(ranges, orElse: "none"))\(length)"
+      + (part.ranges.count > 8 ? " and more" : "")
+  }
+
+  /// What `RangeRequest.ranges` and `Vary.select` compare.
+  mutating func addVariants(
+    _ variants: [StoredResponse], _ parts: [StoredPart?], suitable: [Int], selected: Int?,
+    request: HTTPRequest, rules: CacheRules, digest: SecretDigest
+  ) {
+    var matching = 0
+    for (index, stored) in variants.prefix(Self.variantLimit).enumerated() {
+      let name = variants.count == 1 ? "it" : "number \(index + 1)"
+      if !suitable.contains(index), let part = parts.element(index) {
+        add(
+          .variant, "Is \(name) for this request?", "no: \(Self.text(part)), not all it asks for",
+          "RFC 9111 §3.3")
+        continue
+      }
+      let (matches, text) = Self.comparison(stored, request, rules, digest)
+      if matches { matching += 1 }
+      add(
+        .variant, "Is \(name) for this request?", "\(matches ? "yes" : "no"): \(text)",
+        "RFC 9111 §4.1")
+    }
+    guard let selected, matching > 1 else { return }
+    let others = suitable.filter { $0 != selected }
+    let isByVary =
+      !variants[selected].nominated.isEmpty && others.contains { variants[$0].nominated.isEmpty }
+    add(
+      .variant, "Which of them is taken?",
+      "number \(selected + 1), of \(variants[selected].date.httpDate): "
+        + (isByVary ? "the latest of those with Vary" : "the latest by Date"),
+      isByVary ? "RFC 9111 §4.1" : "RFC 9111 §4")
+  }
+
+  private static func comparison(
+    _ stored: StoredResponse, _ request: HTTPRequest, _ rules: CacheRules, _ digest: SecretDigest
+  ) -> (matches: Bool, text: String) {
+    if stored.nominated.isEmpty { return (true, "it has no Vary, so it is for any") }
+    let differing = stored.nominated.filter {
+      !Vary.matches($0, fields: request.headerFields, rules: rules, digest: digest)
+    }
+    let shown = (differing.isEmpty ? stored.nominated : differing).prefix(16).map { nominated in
+      let kept = text(nominated.value)
+      if differing.isEmpty { return "\(nominated.name.rawName) is \(kept) in both" }
+      return "\(nominated.name.rawName) was \(kept), is \(text(nominated.name, request, rules))"
+    }
+    return (differing.isEmpty, shown.joined(separator: ", "))
+  }
+
+  private static func text(_ value: NominatedField.Value) -> String {
+    switch value {
+    case .absent: "absent"
+    case .text(let text): "'\(Excerpt.text(text))'"
+    case .digest: "secret"
+    }
+  }
+
+  private static func text(
+    _ name: HTTPField.Name, _ request: HTTPRequest, _ rules: CacheRules
+  ) -> String {
+    guard request.headerFields.contains(name) else { return "absent" }
+    if Vary.isSecret(name) { return "another secret" }
+    return "'\(Excerpt.text(Vary.normalized(name, in: request.headerFields, rules: rules)))'"
+  }
+
+  /// What makes the selected response of no use, whatever the origin would say of it.
+  mutating func addUsability(
+    _ stored: StoredResponse, request: HTTPRequest, policy: CachePolicy, rules: CacheRules
+  ) {
+    switch policy {
+    case .bypass, .reload, .reloadEverywhere:
+      add(.variant, "Does the policy allow its use?", "no: policy \(policy.name)", "")
+    case .standard: break
+    case .revalidate, .cacheElseNetwork, .cacheOnly, .networkElseCache:
+      add(.variant, "Does the policy allow its use?", "yes: policy \(policy.name)", "")
+    }
+    let isHeadOnly = stored.requestMethod == .head && request.method != .head
+    add(
+      .variant, "Does its method allow that?",
+      isHeadOnly
+        ? "no: it answered HEAD and has no body"
+        : "yes: it answered \(stored.requestMethod), the request is \(request.method)",
+      "RFC 9111 §4")
+    guard rules.mode == .shared else { return }
+    let allowing = stored.facts.directives.intersection([.public, .mustRevalidate, .sMaxAge]).texts
+    let answer =
+      !stored.answeredAuthorized
+      ? "yes: its request had no Authorization"
+      : allowing.isEmpty
+        ? "no: its request had Authorization, and nothing allows sharing"
+        : "yes: its request had Authorization, but \(allowing.joined(separator: ", ")) allows sharing"
+    add(.variant, "May it be shared?", answer, "RFC 9111 §3.5")
+  }
+}

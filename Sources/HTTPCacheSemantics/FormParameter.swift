@@ -1,0 +1,58 @@
+/// One parameter of a query in the format of forms (`application/x-www-form-urlencoded`, WHATWG URL),
+/// decoded.
+struct FormParameter: Sendable, Hashable {
+  let name: [UInt8]
+  let value: [UInt8]
+
+  /// The parameters of a query without its `?`, in order; empty ones are no parameters.
+  static func list(_ query: some Sequence<UInt8>) -> [FormParameter] {
+    Array(query).split(separator: UInt8(ascii: "&")).map { part in
+      guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else {
+        return FormParameter(name: decoded(part), value: [])
+      }
+      return FormParameter(
+        name: decoded(part[..<equals]), value: decoded(part[part.index(after: equals)...]))
+    }
+  }
+
+  /// Without `+` for spaces and percent-encoding; what is no UTF-8 then becomes U+FFFD.
+  static func decoded(_ octets: ArraySlice<UInt8>) -> [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(octets.count)
+    var index = octets.startIndex
+    while index < octets.endIndex {
+      let octet = octets[index]
+      if octet == UInt8(ascii: "%"), index + 2 < octets.endIndex, let high = octets[index + 1].hexValue,
+        let low = octets[index + 2].hexValue
+      {
+        output.append(high << 4 | low)
+        index += 3
+      } else {
+        output.append(octet == UInt8(ascii: "+") ? 0x20 : octet)
+        index += 1
+      }
+    }
+    return Array(String(decoding: output, as: UTF8.self).utf8)
+  }
+
+  /// Appends it percent-encoded as a normalised URI has it (RFC 3986 §6.2.2), so that it reads back.
+  func append(to output: inout [UInt8]) {
+    Self.append(name, to: &output)
+    output.append(UInt8(ascii: "="))
+    Self.append(value, to: &output)
+  }
+
+  private static func append(_ octets: [UInt8], to output: inout [UInt8]) {
+    for octet in octets {
+      switch octet {
+      case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): output.append(octet)
+      case let plain where plain.isLetter || plain.isDigit: output.append(plain)
+      default:
+        output.append(UInt8(ascii: "%"))
+        for digit in [octet >> 4, octet & 15] {
+          output.append(digit < 10 ? 0x30 + digit : 0x37 + digit)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+public import HTTPTypes
+import RawStructuredFieldValues
+
+/// A digest that a message states of its content or representation (RFC 9530).
+public struct IntegrityDigest: Sendable, Hashable {
+  /// The algorithms that are verified (RFC 9530 §5). All others are ignored, as are those that do not
+  /// protect against anybody (`md5`, `sha`, `unixsum`, `unixcksum`, `adler`, `crc32c`).
+  public enum Algorithm: String, Sendable, Hashable, CaseIterable {
+    /// SHA-256.
+    case sha256 = "sha-256"
+    /// SHA-512.
+    case sha512 = "sha-512"
+  }
+
+  /// What a digest is computed of.
+  public enum Subject: Sendable, Hashable, CaseIterable {
+    /// The content of the message: `Content-Digest` (§2).
+    case content
+    /// The whole representation: `Repr-Digest` (§3).
+    case representation
+  }
+
+  /// The longest field that is read, in octets.
+  private static let lengthLimit = 8_192
+
+  /// The algorithm.
+  public let algorithm: Algorithm
+  /// The digest; one of a wrong length matches nothing.
+  public let value: [UInt8]
+
+  /// Makes a digest.
+  public init(algorithm: Algorithm, value: [UInt8]) {
+    self.algorithm = algorithm
+    self.value = value
+  }
+
+  /// The digests that fields state and this cache can verify.
+  ///
+  /// - Returns: nothing for a field that is no dictionary, or is too long. Members that are no byte
+  ///   sequences are left out.
+  public static func list(of subject: Subject, in fields: HTTPFields) -> [IntegrityDigest] {
+    let name = subject == .content ? FieldNames.contentDigest : FieldNames.reprDigest
+    guard fields.contains(name) else { return [] }
+    let octets = fields.combinedOctets(name)
+    guard octets.count <= lengthLimit else { return [] }
+    var parser = StructuredFieldValueParser(octets)
+    guard let members = try? parser.parseDictionaryFieldValue() else { return [] }
+    return Algorithm.allCases.compactMap { algorithm in
+      guard case .item(let item)? = members[algorithm.rawValue],
+        case .undecodedByteSequence(let text) = item.rfc9651BareItem, let value = decoded(text)
+      else { return nil }
+      return IntegrityDigest(algorithm: algorithm, value: value)
+    }
+  }
+
+  /// Decodes base64 with or without padding (RFC 9651 §4.2.7); nil for anything else.
+  private static func decoded(_ text: String) -> [UInt8]? {
+    var octets = Substring(text).utf8
+    while octets.last == UInt8(ascii: "=") { octets.removeLast() }
+    guard octets.count % 4 != 1 else { return nil }
+    var output: [UInt8] = []
+    var bits: UInt32 = 0
+    var count = 0
+    for octet in octets {
+      guard let value = sextet(octet) else { return nil }
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      if count >= 8 {
+        count -= 8
+        output.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+      }
+    }
+    return output
+  }
+
+  private static func sextet(_ octet: UInt8) -> UInt8? {
+    switch octet {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): octet - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): octet - UInt8(ascii: "a") + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): octet - UInt8(ascii: "0") + 52
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,77 @@
+public import HTTPTypes
+import RawStructuredFieldValues
+
+/// Which parts of a query make a difference to a response: a URL variation config
+/// (draft-ietf-httpbis-no-vary-search §4).
+public struct SearchVariance: Sendable, Hashable {
+  /// The query parameters that make a difference, by their decoded names in UTF-8.
+  public enum Parameters: Sendable, Hashable {
+    /// All but these ("no-vary params").
+    case allBut(Set<[UInt8]>)
+    /// Only these ("vary params").
+    case only(Set<[UInt8]>)
+  }
+
+  /// The longest field that is read, in octets; a longer one counts as absent.
+  public static let lengthLimit = 16_384
+
+  /// The parameters that make a difference.
+  public var parameters: Parameters
+  /// Whether the order of parameters with different names makes a difference.
+  public var variesOnOrder: Bool
+
+  /// Makes a variance; by default every query is another one.
+  public init(parameters: Parameters = .allBut([]), variesOnOrder: Bool = true) {
+    self.parameters = parameters
+    self.variesOnOrder = variesOnOrder
+  }
+
+  /// Obtains the variance of a response (§5). A field that is absent, malformed or of other types than
+  /// it should be is the default.
+  ///
+  /// With `key-order` alone only the order counts as meaningless: the algorithm of §5.1 would return
+  /// the default there, but §1 and §6.1 use it so.
+  public init(_ fields: HTTPFields) {
+    self = Self.parsed(fields) ?? SearchVariance()
+  }
+
+  /// Whether it is the default: queries are the same if they are spelt the same (§6).
+  public var isDefault: Bool { variesOnOrder && parameters == .allBut([]) }
+
+  private static func parsed(_ fields: HTTPFields) -> SearchVariance? {
+    guard fields.contains(FieldNames.noVarySearch) else { return nil }
+    let octets = fields.combinedOctets(FieldNames.noVarySearch)
+    guard octets.count <= lengthLimit else { return nil }
+    var parser = StructuredFieldValueParser(octets)
+    guard let members = try? parser.parseDictionaryFieldValue() else { return nil }
+    var variance = SearchVariance()
+    if let order = members["key-order"] {
+      guard case .item(let item) = order, case .bool(let isMeaningless) = item.rfc9651BareItem else {
+        return nil
+      }
+      variance.variesOnOrder = !isMeaningless
+    }
+    switch (members["params"], members["except"]) {
+    case (nil, nil): break
+    case (let list?, nil):
+      guard let names = names(list) else { return nil }
+      variance.parameters = .allBut(names)
+    case (nil, let list?):
+      guard let names = names(list) else { return nil }
+      variance.parameters = .only(names)
+    default: return nil
+    }
+    return variance
+  }
+
+  /// The keys of an inner list of strings (§5.3); nil for anything else.
+  private static func names(_ member: ItemOrInnerList) -> Set<[UInt8]>? {
+    guard case .innerList(let list) = member else { return nil }
+    var names: Set<[UInt8]> = []
+    for item in list.bareInnerList {
+      guard case .string(let name) = item.rfc9651BareItem else { return nil }
+      names.insert(FormParameter.decoded(Array(name.utf8)[...]))
+    }
+    return names
+  }
+}

@@ -1,0 +1,72 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+#if Crypto
+  import Crypto
+#endif
+
+/// Computes the digests that a response states of its body while the body arrives (RFC 9530).
+struct DigestVerifier: Sendable {
+  #if Crypto
+    private let expected: [IntegrityDigest]
+    private var sha256: SHA256?
+    private var sha512: SHA512?
+  #endif
+
+  /// Nil if the response states no digest that can be verified: always where its coding was taken off,
+  /// or the trait `Crypto` is off.
+  ///
+  /// - Parameters:
+  ///   - response: as it arrived.
+  ///   - isPart: whether the content is not the whole representation, so that `Repr-Digest` says
+  ///     nothing of it (RFC 9530 §3).
+  init?(_ response: UpstreamResponse, isPart: Bool) {
+    if response.isContentDecoded { return nil }
+    let fields = response.head.headerFields
+    self.init(
+      IntegrityDigest.list(of: .content, in: fields)
+        + (isPart ? [] : IntegrityDigest.list(of: .representation, in: fields)))
+  }
+
+  /// Nil if the fields state no digest of the whole representation.
+  init?(ofRepresentation fields: HTTPFields) {
+    self.init(IntegrityDigest.list(of: .representation, in: fields))
+  }
+
+  private init?(_ digests: [IntegrityDigest]) {
+    #if Crypto
+      expected = digests
+      if expected.isEmpty { return nil }
+      if expected.contains(where: { $0.algorithm == .sha256 }) { sha256 = SHA256() }
+      if expected.contains(where: { $0.algorithm == .sha512 }) { sha512 = SHA512() }
+    #else
+      return nil
+    #endif
+  }
+
+  /// The next bytes of the body.
+  mutating func update(_ bytes: BodyBytes) {
+    #if Crypto
+      bytes.withUnsafeBytes { buffer in
+        sha256?.update(bufferPointer: buffer)
+        sha512?.update(bufferPointer: buffer)
+      }
+    #endif
+  }
+
+  /// The algorithm of the first digest that the bytes so far do not have; nil if they have all.
+  func mismatch() -> IntegrityDigest.Algorithm? {
+    #if Crypto
+      for digest in expected {
+        let actual =
+          switch digest.algorithm {
+          case .sha256: sha256.map { Array($0.finalize()) }
+          case .sha512: sha512.map { Array($0.finalize()) }
+          }
+        if actual != digest.value { return digest.algorithm }
+      }
+    #endif
+    return nil
+  }
+}

@@ -1,0 +1,66 @@
+import HTTPCacheSemantics
+public import HTTPCacheStore
+public import HTTPTypes
+
+extension HTTPCache {
+  /// Why responses to such a request were not stored, the latest first. The store keeps a bounded
+  /// number of such notes.
+  ///
+  /// - Parameters:
+  ///   - request: with scheme, authority and path.
+  ///   - content: the content of a QUERY, which is part of its key (RFC 10008 §2.7).
+  ///   - options: the partition.
+  /// - Throws: `CacheError` for a request without an absolute URI, or if the store cannot be read.
+  public func refusals(
+    of request: HTTPRequest, content: BodyBytes = BodyBytes(),
+    options: RequestOptions = RequestOptions()
+  ) throws(CacheError) -> [RefusalNote] {
+    let content = request.method == .query ? self.content(of: request, content) : nil
+    let exchange = try exchange(
+      for: request, hasBody: false, policy: .standard, options, content: content)
+    return try store.refusals(of: exchange.key)
+  }
+
+  /// A response was not stored: tells the observer, and notes why for whoever asks later.
+  func notStored(
+    _ refusal: StorageRefusal, _ response: HTTPResponse, to request: HTTPRequest, key: CacheKey
+  ) {
+    observe(.notStored(target: key.target, refusal))
+    let now = configuration.clock.now
+    guard isNoted(refusal, method: request.method),
+      refusalLimit.allows(refusal, status: response.status.code, key: key, now: now)
+    else { return }
+    store.note(
+      RefusalNote(
+        keyHash: key.hash, time: now, status: response.status.code,
+        explanation: CacheExplanation.note(
+          of: refusal, request: request, response: response, rules: configuration.rules, now: now)))
+  }
+
+  /// Whether anybody would ask why: not for methods that are never stored, nor where the caller said
+  /// that nothing is to be stored.
+  private func isNoted(_ refusal: StorageRefusal, method: HTTPRequest.Method) -> Bool {
+    switch refusal {
+    case .method, .policy: false
+    default: method == .get || method == .query || method == .head
+    }
+  }
+}
+
+extension CacheExplanation {
+  /// What may be kept of the explanation of a response that was not stored. Where "no-store" was
+  /// said, that is the reason alone, and nothing of the messages (RFC 9111 §5.2.1.5, §5.2.2.5).
+  static func note(
+    of refusal: StorageRefusal, request: HTTPRequest, response: HTTPResponse, rules: CacheRules,
+    now: Timestamp
+  ) -> CacheExplanation {
+    let reason = CacheExplanation.refusal(refusal)
+    guard !RequestDirectives(request.headerFields).noStore,
+      !ResponseDirectives(response.headerFields, rules: rules).noStore
+    else { return reason }
+    var explanation = CacheExplanation.storage(
+      request: request, response: response, rules: rules, now: now)
+    if explanation.steps.last != reason.steps.last { explanation.steps += reason.steps }
+    return explanation
+  }
+}

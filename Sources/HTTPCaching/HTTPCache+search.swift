@@ -1,0 +1,98 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// Responses whose query does not say all (draft-ietf-httpbis-no-vary-search §7). They are stored under
+/// the canonical form of their target; a rule for the path, the latest that a response had, tells the
+/// canonical form of later targets.
+extension HTTPCache {
+  /// What is stored for a key, the most recent first.
+  func stored(for key: CacheKey) throws(CacheError) -> [StoredVariant] {
+    let exact = try store.read(key)
+    guard configuration.rules.obeysNoVarySearch, key.methodClass == .get,
+      let rule = try store.read(key.searchRule).first
+    else { return exact }
+    let canonical = Self.variance(rule).canonical(key.target)
+    guard canonical != key.target else { return exact }
+    // The rule may be that of a later response: what counts is what each response says of itself.
+    let others = try store.read(key.with(target: canonical)).filter {
+      Self.variance($0).canonical(key.target) == canonical
+    }
+    if others.isEmpty || exact.isEmpty { return exact + others }
+    return (exact + others).enumerated().sorted { first, second in
+      let (time, other) = (
+        first.element.record.response.responseTime, second.element.record.response.responseTime
+      )
+      return time == other ? first.offset < second.offset : time > other
+    }.map(\.element)
+  }
+
+  /// The key under which a response is stored. Where it needs a rule, the rule is written first.
+  func storageKey(for exchange: Exchange, _ response: StoredResponse) async -> CacheKey {
+    let key = exchange.key
+    guard configuration.rules.obeysNoVarySearch, exchange.request.method == .get else { return key }
+    let variance = SearchVariance(response.head.headerFields)
+    guard !variance.isDefault else { return key }
+    do throws(CacheError) {
+      try await write(variance, of: response, for: key)
+      return key.with(target: variance.canonical(key.target))
+    } catch {
+      observe(.storeFailed(operation: "store", error))
+      return key
+    }
+  }
+
+  /// Other targets that a change of a target changes.
+  func targets(equivalentTo target: String) async -> [String] {
+    guard configuration.rules.obeysNoVarySearch else { return [] }
+    let path = SearchVariance.path(of: target)
+    coalescing.forget { SearchVariance.path(of: $0.target) == path }
+    do throws(CacheError) { return try await store.targets(equivalentTo: target) } catch {
+      observe(.storeFailed(operation: "invalidate", error))
+      return []
+    }
+  }
+
+  private func write(
+    _ variance: SearchVariance, of response: StoredResponse, for key: CacheKey
+  ) async throws(CacheError) {
+    let rules = try store.read(key.searchRule)
+    if let rule = rules.first, Self.variance(rule) == variance { return }
+    try await invalidateShared(key)
+    var rule = response
+    rule.requestMethod = .get
+    rule.nominated = []
+    rule.trailers = [:]
+    rule.head = HTTPResponse(status: .noContent)
+    for field in response.head.headerFields where field.name.canonicalName == "no-vary-search" {
+      rule.head.headerFields.append(field)
+    }
+    let writer = try await store.write(
+      CacheRecord(key: key.searchRule, response: rule, bodyLength: 0), variantLimit: 1)
+    try await writer.commit(trailers: [:])
+  }
+
+  /// Invalidates what other rules stored for the path of a key: while another rule held, or none, an
+  /// unsafe method could not find it.
+  private func invalidateShared(_ key: CacheKey) async throws(CacheError) {
+    let path = SearchVariance.path(of: key.target)
+    for selection in [CacheSelection.target(path), .prefix(path + "?")] {
+      var cursor: EntryCursor?
+      repeat {
+        let page = try await store.entries(selection, after: cursor, limit: 256)
+        for record in page.entries.map(\.record)
+        where record.key.methodClass == .get && record.key.partition == key.partition
+          && record.key.mode == key.mode
+          && !SearchVariance(record.response.head.headerFields).isDefault
+        {
+          try await store.invalidate(.variant(record.key, sequence: record.sequence))
+        }
+        cursor = page.next
+      } while cursor != nil
+    }
+  }
+
+  private static func variance(_ variant: StoredVariant) -> SearchVariance {
+    SearchVariance(variant.record.response.head.headerFields)
+  }
+}

@@ -1,0 +1,103 @@
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@Suite("Clear-Site-Data through the engine (W3C Clear Site Data)")
+struct ClearSiteDataFlowTests {
+  private let fresh: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"1\""]
+  private let clearing: HTTPFields = [
+    .cacheControl: "max-age=60", .eTag: "\"1\"", .clearSiteData: "\"cache\"",
+  ]
+
+  @Test("all of the origin goes, in this partition only, and the response itself is not stored")
+  func clearing() async throws {
+    let kitchen = Kitchen()
+    kitchen.origin.always(200, fresh, "old")
+    try await kitchen.get("/a")
+    try await kitchen.get("/b?c")
+    try await kitchen.get("/a", options: RequestOptions(partition: "other"))
+    let elsewhere = HTTPRequest(
+      method: .get, scheme: "https", authority: "example.com.evil.example", path: "/")
+    _ = try await kitchen.cache.respond(to: elsewhere, via: kitchen.origin).body.collect()
+    kitchen.origin.always(200, clearing, "bye")
+    let answer = try await kitchen.get("/logout")
+    #expect(
+      answer.outcome
+        == .forwarded(
+          .miss(.absent), status: 200, storage: .doNotStore(.clearsSite), collapsed: false))
+    let kept = try await kitchen.cache.store.entries(.all, after: nil, limit: 10).entries
+    #expect(
+      Set(kept.map(\.record.key.target)) == ["https://example.com/a", "https://example.com.evil.example/"])
+    #expect(kept.count == 2)
+    #expect(
+      kitchen.events.count {
+        if case .siteCleared(origin: "https://example.com", partition: "") = $0 { true } else { false }
+      } == 1)
+  }
+
+  @Test("more than one page of entries goes")
+  func many() async throws {
+    let kitchen = Kitchen()
+    kitchen.origin.always(200, fresh, "old")
+    for number in 0..<600 { try await kitchen.get("/\(number)") }
+    kitchen.origin.always(200, clearing, "bye")
+    try await kitchen.get("/logout")
+    #expect(kitchen.cache.store.usage.memoryEntries == 0)
+  }
+
+  @Test("a shared cache, http and a cache that is told so ignore the field")
+  func ignored() async throws {
+    for rules in [CacheRules(mode: .shared), CacheRules(obeysClearSiteData: false)] {
+      let kitchen = Kitchen(rules: rules)
+      kitchen.origin.always(200, fresh, "old")
+      try await kitchen.get("/a")
+      kitchen.origin.always(200, clearing, "bye")
+      try await kitchen.get("/logout")
+      #expect(try await kitchen.get("/a").text == "old")
+    }
+    let kitchen = Kitchen()
+    let request = HTTPRequest(method: .get, scheme: "http", authority: "example.com", path: "/a")
+    kitchen.origin.always(200, clearing, "old")
+    _ = try await kitchen.cache.respond(to: request, via: kitchen.origin).body.collect()
+    #expect(kitchen.cache.store.usage.memoryEntries == 1)
+  }
+
+  @Test("a 304 with the field answers with what it confirms, which goes then")
+  func notModified() async throws {
+    let kitchen = Kitchen()
+    kitchen.origin.always(200, fresh, "old")
+    try await kitchen.get("/a")
+    try await kitchen.get("/b")
+    kitchen.clock.advance(by: 61)
+    kitchen.origin.always(304, clearing, "")
+    #expect(try await kitchen.get("/a").text == "old")
+    #expect(kitchen.cache.store.usage.memoryEntries == 0)
+  }
+
+  @Test("a 5xx with the field is not covered up by what it tells to clear")
+  func serverError() async throws {
+    let kitchen = Kitchen()
+    kitchen.origin.always(200, [.cacheControl: "max-age=60, stale-if-error=600"], "old")
+    try await kitchen.get("/a")
+    kitchen.clock.advance(by: 61)
+    kitchen.origin.always(503, clearing, "down")
+    #expect(try await kitchen.get("/a").status == 503)
+    #expect(kitchen.cache.store.usage.memoryEntries == 0)
+  }
+
+  @Test("a response that was under way is validated before any use")
+  func underWay() async throws {
+    let kitchen = Kitchen()
+    let gate = Gate()
+    kitchen.origin.streams(fresh) { _ in
+      TestBody(piece: Array("old".utf8), count: 2, announced: 6, gate: (at: 1, gate: gate))
+    }
+    let old = try await kitchen.respond("/a")
+    kitchen.origin.always(200, clearing, "bye")
+    try await kitchen.get("/logout")
+    gate.open()
+    _ = try await old.body.collect()
+    kitchen.origin.always(200, fresh, "new")
+    #expect(try await kitchen.get("/a").text == "new")
+  }
+}

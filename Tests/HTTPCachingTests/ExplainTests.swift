@@ -1,0 +1,106 @@
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@Suite("What explain says of a request")
+struct ExplainTests {
+  /// Stores a response, or the first octets of one whose transfer breaks off.
+  private func store(in kitchen: Kitchen, isWhole: Bool, age: Int64) async throws {
+    let fields: HTTPFields = [
+      .cacheControl: "max-age=60", .vary: "Accept", .eTag: "\"1\"",
+      .date: kitchen.clock.now.httpDate,
+    ]
+    if isWhole {
+      kitchen.origin.always(200, fields, "body")
+      try await kitchen.get("/")
+    } else {
+      kitchen.origin.streams(fields) { _ in
+        TestBody(piece: [1, 2, 3], count: 9, announced: 27, failsAt: 2)
+      }
+      let response = try await kitchen.respond("/")
+      await #expect(throws: UpstreamError.self) { try await response.body.collect() }
+      kitchen.origin.always(200, fields, "body")
+    }
+    kitchen.clock.advance(by: age)
+  }
+
+  @Test("§4.3.1 The conditional request offers the tags of all variants")
+  func conditional() async throws {
+    let kitchen = Kitchen()
+    kitchen.origin.answers { request, _ in
+      let tag = request.headerFields[.accept] ?? ""
+      return (200, [.cacheControl: "max-age=60", .vary: "Accept", .eTag: "\"\(tag)\""], "body")
+    }
+    for accept in ["a", "b"] { try await kitchen.get("/", [.accept: accept]) }
+    let unmatched = try kitchen.cache.explain(kitchen.request("/", [.accept: "c"]))
+    let changed = "Has it changed? The origin is asked:"
+    let asked = unmatched.steps.first { $0.question == changed }
+    #expect(asked?.answer == "GET with If-None-Match: \"b\", \"a\"")
+    kitchen.clock.advance(by: 90)
+    let request = kitchen.request("/", [.accept: "a", .ifNoneMatch: "\"x\""])
+    let stale = try kitchen.cache.explain(request)
+    #expect(
+      stale.steps.first { $0.question == changed }?.answer
+        == "GET with If-None-Match: \"a\", \"b\"")
+    #expect(
+      stale.steps.contains {
+        $0.description
+          == "What becomes of its own condition or range? kept for the answer: "
+          + "If-None-Match: \"x\" (RFC 9111 §4.3.2)"
+      })
+    _ = try await kitchen.get("/", [.accept: "a", .ifNoneMatch: "\"x\""])
+    #expect(kitchen.origin.requests.last?.headerFields[.ifNoneMatch] == "\"a\", \"b\"")
+  }
+
+  @Test("§3.4 What is missing of an incomplete response is told as it is then asked for")
+  func incomplete() async throws {
+    let kitchen = Kitchen()
+    try await store(in: kitchen, isWhole: false, age: 0)
+    let explanation = try kitchen.cache.explain(kitchen.request("/"))
+    guard explanation.decision == .miss(.partial) else { return }
+    #expect(
+      explanation.steps.contains {
+        $0.description
+          == "What is missing? The origin is asked: GET with If-Range: \"1\"; Range: bytes=6-, "
+          + "to complete number 1 (RFC 9111 §3.4)"
+      })
+  }
+
+  @Test(
+    "What explain says is what is then done",
+    arguments: [
+      CachePolicy.standard, .reload, .reloadEverywhere, .revalidate, .cacheElseNetwork, .cacheOnly,
+      .bypass, .networkElseCache(),
+    ])
+  func agrees(policy: CachePolicy) async throws {
+    let requests: [(HTTPFields, HTTPRequest.Method)] = [
+      ([:], .get), ([:], .head), ([:], .post), ([.range: "bytes=1-2"], .get),
+      ([.cacheControl: "no-cache"], .get),
+      ([.cacheControl: "max-age=5"], .get), ([.cacheControl: "max-stale"], .get),
+      ([.cacheControl: "only-if-cached"], .get), ([.ifMatch: "\"1\""], .get), ([.accept: "b/b"], .get),
+    ]
+    for (fields, method) in requests {
+      let states: [(Int64?, Bool)] = [
+        (nil, true), (0, true), (30, true), (90, true), (0, false), (90, false),
+      ]
+      for (age, isWhole) in states {
+        let kitchen = Kitchen()
+        if let age { try await store(in: kitchen, isWhole: isWhole, age: age) }
+        let request = kitchen.request("/", fields, method: method)
+        let decision = try #require(try kitchen.cache.explain(request, policy: policy).decision)
+        let outcome = try await kitchen.get("/", fields, method: method, policy: policy).outcome
+        let expected: ReuseDecision? =
+          switch outcome {
+          case .hit(let age, let lifetime, nil): .fresh(age: age, lifetime: lifetime)
+          case .hit(let age, let lifetime, let allowance?):
+            .stale(allowance, age: age, lifetime: lifetime)
+          case .forwarded(.miss(let reason), _, _, _): .miss(reason)
+          case .forwarded(.validation(let reason), _, _, _), .validated(let reason, _, _):
+            .validate(reason)
+          case .unsatisfiable(let reason): .unsatisfiable(reason)
+          }
+        #expect(decision == expected)
+      }
+    }
+  }
+}
