@@ -4,7 +4,8 @@ DESTDIR ?=
 BUILD := swift build --package-path Tools --product httpcache
 RELEASE := Tools/.build/release/httpcache
 
-.PHONY: run build test lint format checks conformance conformance-all demo install clean prerequisites
+.PHONY: run build test lint format checks conformance demo install clean prerequisites fuzz bench \
+	bench-check
 
 # Builds the command and shows what it does; with URL=https://… fetches that instead.
 run: build
@@ -46,9 +47,21 @@ demo: prerequisites
 	$(BUILD)
 	scripts/demo.sh
 
+# Looks for inputs that break the rules, for FUZZ_SECONDS (60); crashes are kept in .build/fuzz.
+fuzz: prerequisites
+	scripts/fuzz.sh
+
+# Prints the tables of docs/performance.md.
+bench: prerequisites
+	scripts/bench.sh
+
+# Compares instructions and allocations with Benchmarks/thresholds.txt.
+bench-check: prerequisites
+	scripts/bench.sh check
+
 install: build
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 755 $(RELEASE) "$(DESTDIR)$(PREFIX)/bin/httpcache"
 
 clean:
-	rm -rf .build Tools/.build
+	rm -rf .build Tools/.build Benchmarks/.build

@@ -69,9 +69,20 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
+    // In no product: what fuzzing, the generated header sets and the tests of both have in common.
+    .target(
+      name: "HTTPCacheFuzzing",
+      dependencies: [
+        "HTTPCacheStore", "HTTPCacheSemantics",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      path: "Fuzzing/Sources/HTTPCacheFuzzing", swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheSemanticsTests",
-      dependencies: ["HTTPCacheSemantics", .product(name: "HTTPTypes", package: "swift-http-types")],
+      dependencies: [
+        "HTTPCacheSemantics", "HTTPCacheFuzzing",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheStoreTests",

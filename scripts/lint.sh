@@ -3,7 +3,8 @@
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
-paths=(Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests)
+paths=(Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests Fuzzing Benchmarks/Package.swift
+  Benchmarks/Sources)
 if [ "${1:-}" = --fix ]; then
   exec swift format --in-place --recursive "${paths[@]}"
 fi

@@ -56,6 +56,9 @@ rm -f "$results"/*Tests.count "$results"/build-*.count
 run_tests . --enable-all-traits
 run_tests Tools
 
+section "generated header sets"
+check hostile-header-sets scripts/hostile.sh || failed=1
+
 section "build without traits"
 check build-without-traits swift build --disable-default-traits --scratch-path .build/no-traits || failed=1
 

@@ -86,6 +86,12 @@ extension UnsafeBufferPointer<UInt8> {
 
   /// The text with ASCII letters in lower case.
   var lowercasedText: String {
-    String(String.UnicodeScalarView(map { Unicode.Scalar($0.lowercased) }))
+    if allSatisfy({ $0 < 0x80 }) {
+      return String(unsafeUninitializedCapacity: count) { buffer in
+        for index in 0..<count { buffer[index] = self[index].lowercased }
+        return count
+      }
+    }
+    return String(String.UnicodeScalarView(map { Unicode.Scalar($0.lowercased) }))
   }
 }

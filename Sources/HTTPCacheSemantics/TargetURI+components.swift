@@ -134,19 +134,21 @@ extension TargetURI {
   }
 
   /// Appends octets with their percent-encoding normalised (RFC 3986 §6.2.2.1, §6.2.2.2). A `%`
-  /// that starts no triplet stays.
+  /// that starts no triplet stays, and what follows it is not decoded into one.
   static func appendNormalized(_ octets: Octets, to output: inout [UInt8]) {
     var index = 0
+    var decodableFrom = 0
     while index < octets.count {
       let octet = octets[index]
       if octet == UInt8(ascii: "%"), let value = triplet(octets, at: index) {
-        if isUnreserved(value) {
+        if isUnreserved(value), index >= decodableFrom {
           output.append(value)
         } else {
           appendEncoded(value, to: &output)
         }
         index += 3
       } else {
+        if octet == UInt8(ascii: "%") { decodableFrom = index + 3 }
         if octet >= 0x80 { appendEncoded(octet, to: &output) } else { output.append(octet) }
         index += 1
       }

@@ -21,7 +21,10 @@ import Testing
       ("https://a.b:443/", "https://a.b/"), ("https://a.b:80/", "https://a.b:80/"),
       ("https://a.b:0443/", "https://a.b/"), ("http://a.b:8080", "http://a.b:8080/"),
       ("https://a.b/%c3%bc%2f%41", "https://a.b/%C3%BC%2FA"), ("https://a.b/ü", "https://a.b/%C3%BC"),
-      ("https://a.b/%zz%4", "https://a.b/%zz%4"), ("https://a.b/a//b/", "https://a.b/a//b/"),
+      ("https://a.b/%zz%4", "https://a.b/%zz%4"),
+      // Decoded, these would become triplets that were not there.
+      ("https://a.b/%e%41", "https://a.b/%e%41"), ("https://a.b/%%41B%41", "https://a.b/%%41BA"),
+      ("https://a.b/a//b/", "https://a.b/a//b/"),
       ("https://a.b/../..", "https://a.b/"), ("https://a.b/a/%2e%2e/b", "https://a.b/b"),
       ("https://a.b/a/..", "https://a.b/"), ("https://a.b/a/.", "https://a.b/a/"),
       ("https://a.b/?b=2&a=1/../x", "https://a.b/?b=2&a=1/../x"),

@@ -1,0 +1,34 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .treatAllWarnings(as: .error),
+]
+
+let caching: [Target.Dependency] = [
+  .product(name: "HTTPCaching", package: "swift-http-cache"),
+  .product(name: "HTTPCacheSemantics", package: "swift-http-cache"),
+  .product(name: "HTTPCacheStore", package: "swift-http-cache"),
+  .product(name: "HTTPTypes", package: "swift-http-types"),
+]
+
+// One executable; each file in Suites is a group of rows, so that stores and disks come beside the
+// decisions. It counts allocations by standing in for malloc, which it exports for that.
+let package = Package(
+  name: "benchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "swift-http-cache", path: "..", traits: []),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+  ],
+  targets: [
+    .target(name: "CAllocationCount"),
+    .executableTarget(
+      name: "cache-benchmarks", dependencies: caching + ["CAllocationCount"], path: "Sources/Benchmarks",
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,93 @@
+import Foundation
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPCaching
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Rows about whole answers from memory, 1 KiB each, beside what Foundation does for the same.
+func memoryHitRows() throws -> [Row] {
+  let clock = FixedClock()
+  let store = MemoryStore(capacity: 64 << 20, clock: clock)
+  let cache = HTTPCache(
+    configuration: HTTPCache.Configuration(clock: clock), store: store)
+  let bytes = [UInt8](repeating: 0x61, count: 1_024)
+  let requests = (0..<64).map { Samples.request($0) }
+  for (index, request) in requests.enumerated() {
+    let response = Samples.response([0, 1, 2, 4, 5][index % 5])
+    guard let key = CacheKey(request: request, mode: .private),
+      let stored = Samples.stored(request, response, rules: CacheRules(mode: .private))
+    else { continue }
+    let record = CacheRecord(key: key, response: stored, bodyLength: Int64(bytes.count))
+    _ = try Waiting.run {
+      let writer = try await store.write(record, variantLimit: 32)
+      try await writer.append(BodyBytes(bytes))
+      try await writer.commit(trailers: [:])
+    }
+  }
+  var hits = 0
+  for request in requests where cache.peek(request) != nil { hits += 1 }
+  guard hits == requests.count else { throw BenchmarkError.misses(requests.count - hits) }
+
+  return [
+    Row("peek, 1 KiB", count: requests.count) {
+      var sum = 0
+      for request in requests { sum &+= cache.peek(request)?.head.status.code ?? 0 }
+      return sum
+    },
+    urlCacheRow(requests, body: Data(bytes)),
+  ]
+}
+
+private func urlCacheRow(_ requests: [HTTPRequest], body: Data) -> Row {
+  var asked: [URLRequest] = []
+  // Made when the row is first called, so that no other row runs beside its threads.
+  let made = Lazy {
+    let cache = URLCache(memoryCapacity: 64 << 20, diskCapacity: 0, diskPath: nil)
+    for (index, request) in requests.enumerated() {
+      // One path each: on Linux the query is no part of its key.
+      guard let url = URL(string: "https://www.example.com/news/article-\(index)"),
+        let response = HTTPURLResponse(
+          url: url, statusCode: 200, httpVersion: "HTTP/1.1",
+          headerFields: Dictionary(
+            Samples.response(1).headerFields.map { ($0.name.rawName, $0.value) },
+            uniquingKeysWith: { first, _ in first }))
+      else { continue }
+      var urlRequest = URLRequest(url: url)
+      for field in request.headerFields {
+        urlRequest.setValue(field.value, forHTTPHeaderField: field.name.rawName)
+      }
+      cache.storeCachedResponse(CachedURLResponse(response: response, data: body), for: urlRequest)
+      asked.append(urlRequest)
+    }
+    return cache
+  }
+  return Row("Foundation URLCache, 1 KiB", count: requests.count, isPeer: true) {
+    let cache = made.value
+    var sum = 0
+    for request in asked { sum &+= cache.cachedResponse(for: request)?.data.count ?? 0 }
+    if sum != asked.count * body.count { print("URLCache misses") }
+    return sum
+  }
+}
+
+private final class Lazy<Value> {
+  private let make: () -> Value
+  private(set) lazy var value = make()
+
+  init(_ make: @escaping () -> Value) { self.make = make }
+}
+
+enum BenchmarkError: Error {
+  case misses(Int)
+}
+
+/// Stands still, so that what is stored stays fresh.
+private struct FixedClock: CacheClock {
+  var now: Timestamp { Samples.now.adding(10) }
+  var uptime: Duration { .zero }
+  func sleep(for duration: Duration) async throws {}
+}

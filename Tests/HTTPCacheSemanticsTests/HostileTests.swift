@@ -1,0 +1,36 @@
+import HTTPCacheFuzzing
+import Testing
+
+/// Generated header sets. `scripts/hostile.sh` checks a million of them, built with optimisation, and takes
+/// the seed that a failure prints.
+@Suite struct HostileTests {
+  @Test("Whatever arrives, what must hold for all header fields does")
+  func headerSets() {
+    var stored = 0
+    for seed in UInt64(1)...3_000 {
+      var random = HTTPCacheFuzzing.Seeded(seed: seed)
+      let exchange = HostileExchange(&random)
+      do {
+        if try ExchangeProperties.check(exchange) { stored += 1 }
+      } catch {
+        Issue.record("seed \(seed): \(error)\n\(String(decoding: exchange.text, as: UTF8.self))")
+      }
+    }
+    #expect(stored > 1_500)
+  }
+
+  @Test("The text of generated header sets, read and written, stays the same")
+  func text() {
+    for seed in UInt64(1)...500 {
+      var random = HTTPCacheFuzzing.Seeded(seed: seed)
+      let text = HostileExchange(&random).text
+      // Spaces in a path make other words of it the first time.
+      let once = text.withUnsafeBytes { HostileExchange($0).text }
+      let twice = once.withUnsafeBytes { HostileExchange($0).text }
+      let isSame = once == twice
+      #expect(isSame, "seed \(seed)")
+      let lines = (text.count { $0 == 0x0A }, once.count { $0 == 0x0A })
+      #expect(lines.0 == lines.1, "seed \(seed)")
+    }
+  }
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Builds HTTPCacheFuzzing optimised and links a driver with it: link-fuzzing.sh DRIVER SCRATCH [OPTIONS]
+#
+# SwiftPM cannot link libFuzzer (it renames main), and a nested package could not see what has package
+# access; so the objects are linked here.
+cd "$(dirname "$0")/.."
+set -euo pipefail
+
+driver=$1
+scratch=$2
+shift 2
+options=()
+for option in "$@"; do options+=(-Xswiftc "$option"); done
+target=(--scratch-path "$scratch" -c release --disable-default-traits)
+log=$scratch/$driver.log
+mkdir -p "$scratch"
+if ! swift build "${target[@]}" --target HTTPCacheFuzzing "${options[@]}" >"$log" 2>&1; then
+  cat "$log"
+  exit 1
+fi
+bin=$(swift build "${target[@]}" --show-bin-path)
+
+# What the build lists, and not what else lies there: objects of sources that are gone, say.
+objects=()
+for module in HTTPCacheFuzzing HTTPCacheStore HTTPCacheSemantics HTTPTypes RawStructuredFieldValues; do
+  while read -r object; do [ ! -e "$object" ] || objects+=("$object"); done < <(
+    grep -oE '"object" *: *"[^"]+"' "$bin/$module.build/output-file-map.json" | cut -d'"' -f4)
+done
+swiftc -O -swift-version 6 -parse-as-library "$@" \
+  -module-name driver -o "$scratch/$driver" "Fuzzing/Drivers/$driver.swift" "${objects[@]}" \
+  -I "$bin/Modules" >"$log" 2>&1 || { cat "$log"; exit 1; }
