@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import NIOCore
 import Testing
 
 @testable import HTTPCacheProxy
