@@ -22,17 +22,24 @@ extension CacheExplanation {
     }
   }
 
-  mutating func addDirectives(_ directives: RequestDirectives, policy: CachePolicy) {
+  mutating func addDirectives(
+    _ directives: RequestDirectives, of method: HTTPRequest.Method, policy: CachePolicy
+  ) {
     add(
       .request, "Which directives does it have?",
       Excerpt.list(directives.texts, orElse: "none"),
       directives.pragmaNoCache ? "RFC 9111 §5.4" : "RFC 9111 §5.2.1")
     var forbidding: [String] = []
-    if directives.onlyIfCached { forbidding.append("only-if-cached") }
+    let isWrittenThrough = directives.onlyIfCached && !Invalidation.isSafe(method)
+    if directives.onlyIfCached, !isWrittenThrough { forbidding.append("only-if-cached") }
     if case .cacheOnly = policy { forbidding.append("policy \(policy.name)") }
+    let isForbidden = !forbidding.isEmpty
     add(
       .request, "May the origin be asked?",
-      forbidding.isEmpty ? "yes" : "no: \(forbidding.joined(separator: ", "))", "RFC 9111 §5.2.1.7")
+      isForbidden
+        ? "no: \(forbidding.joined(separator: ", "))"
+        : isWrittenThrough ? "yes: \(method) is unsafe, so it is written through" : "yes",
+      isWrittenThrough && !isForbidden ? "RFC 9111 §4" : "RFC 9111 §5.2.1.7")
   }
 
   /// The most stored responses that are described one by one.

@@ -36,7 +36,7 @@ extension CacheExplanation {
     }
     let obstacle = obstacle.map(MissReason.content) ?? Reuse.methodMiss(request)
     explanation.addMethod(request, obstacle)
-    explanation.addDirectives(directives, policy: policy)
+    explanation.addDirectives(directives, of: request.method, policy: policy)
     let missReason: MissReason
     if let obstacle {
       missReason = obstacle

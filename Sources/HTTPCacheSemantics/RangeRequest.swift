@@ -66,8 +66,10 @@ public enum RangeRequest {
   ///   - head: the head of the whole response.
   ///   - range: the octets sent; not empty and within `length`.
   ///   - length: the length of the whole body in bytes; nil if it is not known.
+  ///   - request: the request it answers. One with `If-Range` comes from a client that has the other
+  ///     representation header fields already (§15.3.7).
   public static func head(
-    _ head: HTTPResponse, range: Range<Int64>, length: Int64?
+    _ head: HTTPResponse, range: Range<Int64>, length: Int64?, answering request: HTTPRequest
   ) -> HTTPResponse {
     var partial = head
     partial.status = .partialContent
@@ -77,6 +79,12 @@ public enum RangeRequest {
     partial.headerFields[.contentRange] =
       "bytes \(range.lowerBound)-\(range.upperBound.saturatingSubtract(1))/"
       + (length.map(String.init) ?? "*")
+    if request.headerFields.contains(.ifRange) {
+      for name in [HTTPField.Name.contentType, .contentEncoding, .contentLanguage] {
+        partial.headerFields.remove(name)
+      }
+      if partial.headerFields.contains(.eTag) { partial.headerFields.remove(.lastModified) }
+    }
     partial.headerFields[.contentLength] =
       String(range.upperBound.saturatingSubtract(range.lowerBound))
     return partial

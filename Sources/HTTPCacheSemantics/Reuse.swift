@@ -18,11 +18,15 @@ public enum Reuse {
     return nil
   }
 
-  /// What a miss leads to: a request that must not be forwarded cannot be answered (§5.2.1.7).
+  /// What a miss leads to: a request that must not be forwarded cannot be answered (§5.2.1.7). An unsafe
+  /// one is written through all the same (§4), unless the caller's own policy keeps it from the origin.
   public static func whenMissing(
     _ reason: MissReason, directives: RequestDirectives, policy: CachePolicy
   ) -> ReuseDecision {
-    forbidsForwarding(directives, policy) ? .unsatisfiable(.miss(reason)) : .miss(reason)
+    if case .method(let method) = reason, !Invalidation.isSafe(method), policy != .cacheOnly {
+      return .miss(reason)
+    }
+    return forbidsForwarding(directives, policy) ? .unsatisfiable(.miss(reason)) : .miss(reason)
   }
 
   /// Decides what to do with a request and the stored response that it selected.

@@ -354,7 +354,7 @@ struct Exchange: Sendable {
   private func headFreshening(
     _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp
   ) -> [RecordUpdate] {
-    guard request.method == .head, response.status.code == 200, let index = selected else { return [] }
+    guard request.method == .head, response.status.code == 200, let index = matched else { return [] }
     switch Freshening.updatedByHead(
       candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
       rules: rules, validating: request, digest: digest)

@@ -49,19 +49,19 @@ extension ExchangeRunner {
     held?.share(cache, SharedTransfer(response: combination.stored, transfer: transfer, range: range))
     transfer.start()
     return cache.deliver(
-      head(combination, response), body, .store, forward, exchange, stored: combination.stored,
+      head(combination, response, exchange.request), body, .store, forward, exchange, stored: combination.stored,
       status: response.head.status.code)
   }
 
   private func head(
-    _ combination: Exchange.Combination, _ response: UpstreamResponse
+    _ combination: Exchange.Combination, _ response: UpstreamResponse, _ request: HTTPRequest
   ) -> HTTPResponse {
     guard let completion = combination.completion else { return response.head }
     let now = cache.configuration.clock.now
     let head = ResponseHead.fromStore(
       combination.stored, age: Age.current(combination.stored, now: now))
     guard let wanted = completion.wanted else { return head }
-    return RangeRequest.head(head, range: wanted, length: combination.length)
+    return RangeRequest.head(head, range: wanted, length: combination.length, answering: request)
   }
 
   /// The store does not take it: the caller's own range is passed on, and anything else is asked for

@@ -27,7 +27,7 @@ enum StoredAnswerPlan: Sendable {
       guard let ranges = RangeRequest.ranges(for: request, stored: stored, part: part) else {
         return nil
       }
-      self = Self.sending(ranges, of: head, length: part.length)
+      self = Self.sending(ranges, of: head, length: part.length, answering: request)
       return
     }
     let length = length ?? 0
@@ -40,16 +40,18 @@ enum StoredAnswerPlan: Sendable {
     }
     switch RangeRequest.evaluate(request, stored: stored, length: length) {
     case .unsatisfiable: self = .head(RangeRequest.unsatisfiableHead(head, length: length))
-    case .partial(let ranges): self = Self.sending(ranges, of: head, length: length)
+    case .partial(let ranges):
+      self = Self.sending(ranges, of: head, length: length, answering: request)
     case .whole: self = .body(head, 0..<length)
     }
   }
 
   private static func sending(
-    _ ranges: [Range<Int64>], of head: HTTPResponse, length: Int64?
+    _ ranges: [Range<Int64>], of head: HTTPResponse, length: Int64?, answering request: HTTPRequest
   ) -> StoredAnswerPlan {
     if ranges.count == 1, let range = ranges.first {
-      return .body(RangeRequest.head(head, range: range, length: length), range)
+      return .body(
+        RangeRequest.head(head, range: range, length: length, answering: request), range)
     }
     return .parts(head, ranges)
   }

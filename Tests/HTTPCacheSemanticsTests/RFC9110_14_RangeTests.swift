@@ -97,7 +97,7 @@ import Testing
   func partialHead() throws {
     let head = RangeRequest.head(
       try response(200, ["Content-Length": "10", "ETag": "\"1\"", "Content-Digest": "x"]),
-      range: 2..<5, length: 10)
+      range: 2..<5, length: 10, answering: try get())
     #expect(
       try head
         == response(
@@ -113,10 +113,33 @@ import Testing
       "Content-Type": "text/plain", "Content-Language": "en", "Content-Encoding": "gzip",
       "Last-Modified": "Fri, 06 Nov 2020 10:00:00 GMT",
     ]
-    let head = RangeRequest.head(try response(200, all), range: 0..<1, length: 10)
+    let head = RangeRequest.head(
+      try response(200, all), range: 0..<1, length: 10, answering: try get())
     for (name, value) in all {
       #expect(head.headerFields[values: try #require(HTTPField.Name(name))] == [value])
     }
+  }
+
+  // holds 9110-15.3.7-2, 9110-15.3.7-3
+  @Test("RFC 9110 §15.3.7 Who sends If-Range has the other representation fields already")
+  func ifRangeFields() throws {
+    let head = RangeRequest.head(
+      try response(
+        200,
+        [
+          "Date": today.httpDate, "ETag": "\"1\"", "Content-Location": "/x", "Vary": "Foo",
+          "Content-Type": "text/plain", "Content-Language": "en", "Content-Encoding": "gzip",
+          "Last-Modified": "Fri, 06 Nov 2020 10:00:00 GMT",
+        ]),
+      range: 0..<1, length: 10, answering: try get(["Range": "bytes=0-0", "If-Range": "\"1\""]))
+    #expect(
+      try head
+        == response(
+          206,
+          [
+            "Date": today.httpDate, "ETag": "\"1\"", "Content-Location": "/x", "Vary": "Foo",
+            "Content-Range": "bytes 0-0/10", "Content-Length": "1",
+          ]))
   }
 
   // holds 9110-14.4-6, 9110-15.5.17-1

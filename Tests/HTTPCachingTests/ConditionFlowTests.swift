@@ -107,6 +107,16 @@ struct ConditionFlowTests {
     await #expect(throws: UpstreamError.self) { try await kitchen.get("/", policy: .cacheElseNetwork) }
   }
 
+  // holds 9111-4.3.5-1
+  @Test("a HEAD that has to ask the origin updates what is stored too")
+  func headReload() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "body")
+    try await kitchen.get("/")
+    kitchen.origin.always(200, [.cacheControl: "max-age=99", .eTag: "\"a\""], "")
+    try await kitchen.get("/", method: .head, policy: .reload)
+    #expect(try await kitchen.get("/").outcome == .hit(age: 0, lifetime: 99, allowance: nil))
+  }
+
   // holds 9110-9.3.2-1, 9110-9.3.2-2
   @Test("HEAD gets the fields of GET and no content, from the origin and from the store")
   func headFields() async throws {

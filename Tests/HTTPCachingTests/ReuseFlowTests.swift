@@ -104,6 +104,17 @@ struct ReuseFlowTests {
     #expect(kitchen.origin.requests.count == 1)
   }
 
+  // holds 9111-4-7
+  @Test("only-if-cached does not keep an unsafe request from the origin, the caller's policy does")
+  func unsafeOnlyIfCached() async throws {
+    kitchen.origin.always(201, [:], "")
+    let only: HTTPFields = [.cacheControl: "only-if-cached"]
+    #expect(try await kitchen.get("/", only, method: .post).status == 201)
+    #expect(kitchen.origin.requests.count == 1)
+    #expect(try await kitchen.get("/", method: .put, policy: .cacheOnly).status == 504)
+    #expect(kitchen.origin.requests.count == 1)
+  }
+
   // holds 9111-5.2.1.5-1, 9111-5.2.1.5-3, 9111-5.2.2.5-1, 9111-5.2.2.5-2, 9111-5.2.2.5-4
   @Test(
     "no-store, in the response or the request: nothing is left of it",

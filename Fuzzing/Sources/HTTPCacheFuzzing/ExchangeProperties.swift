@@ -152,7 +152,7 @@ public enum ExchangeProperties {
           try require(
             range.lowerBound >= 0 && range.upperBound <= length ?? .max && !range.isEmpty,
             "\(range) of \(length.map(String.init) ?? "an unknown length")")
-          let head = RangeRequest.head(stored.head, range: range, length: length)
+          let head = RangeRequest.head(stored.head, range: range, length: length, answering: request)
           // What one cache writes another one reads.
           try require(
             ContentRange(head.headerFields) == .part(range, length: length)

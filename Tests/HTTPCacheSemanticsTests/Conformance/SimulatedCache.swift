@@ -72,7 +72,7 @@ struct SimulatedCache {
     case .partial(let ranges) where ranges.count == 1:
       let range = ranges[0]
       return Answer(
-        head: RangeRequest.head(head, range: range, length: length),
+        head: RangeRequest.head(head, range: range, length: length, answering: request),
         body: String(
           decoding: octets[Int(range.lowerBound)..<Int(range.upperBound)], as: UTF8.self))
     case .unsatisfiable:

@@ -52,7 +52,7 @@ struct PurgeCommand: AsyncParsableCommand {
     var count = 0
     var isCounted = true
     do {
-      for selection in selections(now: SystemClock().now) {
+      for selection in try await selections(in: store, now: SystemClock().now) {
         if soft {
           if let marked = try await store.invalidate(selection) { count += marked } else { isCounted = false }
         } else {
@@ -67,7 +67,9 @@ struct PurgeCommand: AsyncParsableCommand {
     Console.print(soft ? "marked \(what) as invalid" : "removed \(what)")
   }
 
-  private func selections(now: Timestamp) -> [CacheSelection] {
+  private func selections(
+    in store: any CacheStore, now: Timestamp
+  ) async throws -> [CacheSelection] {
     if all { return [.all] }
     if let prefix { return [.prefix(TargetURL.normalizedPrefix(prefix))] }
     if let olderThan { return [.storedBefore(now.adding(-olderThan.seconds))] }
@@ -75,6 +77,8 @@ struct PurgeCommand: AsyncParsableCommand {
       return [.group(origin: origin, name: group)]
     }
     if let partition { return [.partition(mode: location.mode, partition)] }
-    return urls.map { .target($0.normalized) }
+    var targets = urls.map(\.normalized)
+    for target in targets { targets += try await store.targets(equivalentTo: target) }
+    return targets.map { .target($0) }
   }
 }
