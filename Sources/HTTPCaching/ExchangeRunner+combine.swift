@@ -49,8 +49,8 @@ extension ExchangeRunner {
     held?.share(cache, SharedTransfer(response: combination.stored, transfer: transfer, range: range))
     transfer.start()
     return cache.deliver(
-      head(combination, response, exchange.request), body, .store, forward, exchange, stored: combination.stored,
-      status: response.head.status.code)
+      head(combination, response, exchange.request), body, .store, forward, exchange,
+      stored: combination.stored, status: response.head.status.code)
   }
 
   private func head(

@@ -69,7 +69,7 @@ struct PurgeCommand: AsyncParsableCommand {
 
   private func selections(
     in store: any CacheStore, now: Timestamp
-  ) async throws -> [CacheSelection] {
+  ) async throws(CacheError) -> [CacheSelection] {
     if all { return [.all] }
     if let prefix { return [.prefix(TargetURL.normalizedPrefix(prefix))] }
     if let olderThan { return [.storedBefore(now.adding(-olderThan.seconds))] }
