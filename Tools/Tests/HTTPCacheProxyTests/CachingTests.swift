@@ -119,7 +119,7 @@ import Testing
     "what must be validated is not served while the origin says nothing: 504 (RFC 9111 §5.2.2.2)",
     arguments: ["must-revalidate", "proxy-revalidate", "s-maxage=0"])
   func mustRevalidate(_ directive: String) async throws {
-    try await withCache(.memory, upstream: .init(headTimeout: .seconds(2))) { fixture in
+    try await withCache(.memory, upstream: .init(headTimeout: .seconds(6))) { fixture in
       let client = try fixture.connect()
       client.send(get)
       let (peer, _) = try await fixture.origin.acceptRequest()
