@@ -117,11 +117,7 @@ struct ClientExchange: Sendable {
       return .gone
     case let error as UpstreamError:
       configuration.logger.warning("\(head.method) \(head.target): \(error)")
-      var refusal = Refusal(error)
-      if let name = HTTPField.Name("Cache-Status") {
-        refusal.fields[name] = "\(configuration.name); detail=\(error.kind.rawValue)"
-      }
-      return await refused(refusal, body)
+      return await refused(Refusal(error), body)
     case let error as CacheError where error.code == .invalidRequest:
       return await refused(Refusal(.badRequest, "not a request that can be answered"), body)
     case is CancellationError, is StreamError:

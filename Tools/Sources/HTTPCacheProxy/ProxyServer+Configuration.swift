@@ -21,7 +21,7 @@ extension ProxyServer {
     public var mode: Mode
     /// How TLS is spoken with clients; nil is not at all.
     public var tls: TLSConfiguration?
-    /// The proxy's name in `Via` and, for its own errors, in `Cache-Status`.
+    /// The proxy's name in `Via`.
     public var name: String
     /// The limits of request heads.
     public var limits: MessageLimits

@@ -228,7 +228,7 @@ import Testing
       let (peer, _) = try await fixture.origin.acceptRequest()
       let timedOut = try await client.receiveHead()
       #expect(timedOut.hasPrefix("HTTP/1.1 504 "))
-      #expect(field("Cache-Status", in: timedOut) == "httpcache; detail=timeout")
+      #expect(field("Cache-Status", in: timedOut) == nil)
       #expect(try await peer.receiveAll() == "")
     }
     let port = try RawOrigin().port
@@ -239,7 +239,7 @@ import Testing
       client.send(get)
       let refused = try await client.receiveHead()
       #expect(refused.hasPrefix("HTTP/1.1 502 "))
-      #expect(field("Cache-Status", in: refused) == "httpcache; detail=unreachable")
+      #expect(field("Cache-Status", in: refused) == nil)
     }
   }
 
