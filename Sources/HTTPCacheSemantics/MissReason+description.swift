@@ -11,7 +11,7 @@ extension MissReason {
     case .policy(let policy): "policy \(policy.name)"
     case .precondition(let name): "\(name) is for the origin"
     case .content(let obstacle): obstacle.description
-    case .partial: "the part asked for is not stored"
+    case .partial: "only a part is stored, and not all that is asked for"
     case .storeFailed: "the store failed"
     }
   }

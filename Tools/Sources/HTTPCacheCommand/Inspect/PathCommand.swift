@@ -26,6 +26,10 @@ struct PathCommand: AsyncParsableCommand {
     let paths = entries.compactMap(\.bodyPath)
     paths.forEach(Console.print)
     guard paths.isEmpty else { return }
+    guard entries.contains(where: \.record.isComplete) else {
+      Console.report("httpcache: only a part of the body is stored; `get` fetches the rest")
+      throw ExitStatus.failure.code
+    }
     let size = entries.first?.record.bodyLength.map { " (\(HumanText.bytes($0)))" } ?? ""
     Console.report(
       "httpcache: the body\(size) is kept in the index and has no file; --export FILE writes a copy")

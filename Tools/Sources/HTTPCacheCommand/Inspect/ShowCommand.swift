@@ -42,7 +42,8 @@ struct ShowCommand: AsyncParsableCommand {
     lines.append("stored      \(time(response.responseTime, now))")
     lines.append("last used   \(time(entry.lastUsed, now))")
     lines.append("size        \(HumanText.bytes(entry.size)), body \(bodyText(record))")
-    lines.append("body in     \(entry.bodyPath ?? "the index")")
+    let place = entry.record.isComplete ? "the index" : "parts, until it is complete"
+    lines.append("body in     \(entry.bodyPath ?? place)")
     if !response.nominated.isEmpty {
       let fields = response.nominated.map { "\($0.name.rawName): \($0.value.text)" }
       lines.append("selected by \(fields.joined(separator: ", "))")
