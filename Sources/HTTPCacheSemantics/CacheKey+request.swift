@@ -22,13 +22,24 @@ extension CacheKey {
     if isSecure || scheme == "http", authority.withUTF8({ isNormalAuthority($0, isSecure: isSecure) }),
       path.withUTF8({ isNormalPath($0) })
     {
-      return (isSecure ? "https://" : "http://") + authority + path
+      return joined(isSecure ? "https://" : "http://", authority, path)
     }
     // The asterisk form targets the origin as a whole: an empty path (RFC 9110 §7.1).
     if path == "*" { path = "" }
     guard path.isEmpty || path.utf8.first == UInt8(ascii: "/") || path.utf8.first == UInt8(ascii: "?")
     else { return nil }
     return TargetURI.key(scheme + "://" + authority + path)
+  }
+
+  private static func joined(_ scheme: StaticString, _ authority: String, _ path: String) -> String {
+    let first = scheme.utf8CodeUnitCount
+    let second = first + authority.utf8.count
+    return String(unsafeUninitializedCapacity: second + path.utf8.count) { buffer in
+      for index in 0..<first { buffer[index] = scheme.utf8Start[index] }
+      _ = UnsafeMutableBufferPointer(rebasing: buffer[first...]).update(fromContentsOf: authority.utf8)
+      _ = UnsafeMutableBufferPointer(rebasing: buffer[second...]).update(fromContentsOf: path.utf8)
+      return buffer.count
+    }
   }
 
   /// A cheap test for what normalisation would not change.
@@ -51,8 +62,14 @@ extension CacheKey {
 
   private static func isNormalPath(_ octets: Octets) -> Bool {
     guard octets.first == UInt8(ascii: "/"), octets.count < 8_192 else { return false }
-    return octets.allSatisfy { octet in
-      octet > 0x20 && octet < 0x7F && octet != UInt8(ascii: "%") && octet != UInt8(ascii: "#")
+    // Looking at all of them without a way out is faster than stopping at the first.
+    var faults: UInt8 = 0
+    for index in 0..<octets.count {
+      let octet = octets[index]
+      faults |= octet &- 0x21 < 0x7F - 0x21 ? 0 : 1
+      faults |= octet == UInt8(ascii: "%") ? 1 : 0
+      faults |= octet == UInt8(ascii: "#") ? 1 : 0
     }
+    return faults == 0
   }
 }

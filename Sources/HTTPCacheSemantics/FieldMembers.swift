@@ -33,19 +33,40 @@ struct FieldMembers {
 }
 
 extension HTTPFields {
+  /// The place of the first line with a name at or after `start`. Comparing lengths first spares nearly
+  /// all comparisons of text.
+  func firstIndex(of name: HTTPField.Name, from start: Int = 0) -> Int? {
+    let name = name.canonicalName
+    let count = name.utf8.count
+    var index = start
+    while index < endIndex {
+      let other = self[index].name.canonicalName
+      if other.utf8.count == count, other == name { return index }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Calls `body` for each line with a name, in order.
+  func forEachLine(of name: HTTPField.Name, _ body: (Octets) -> Void) {
+    var next = firstIndex(of: name)
+    while let index = next {
+      self[index].withUnsafeBytesOfValue(body)
+      next = firstIndex(of: name, from: index + 1)
+    }
+  }
+
   /// Calls `body` for each member of each line of a list-based field, in order.
   func forEachMember(of name: HTTPField.Name, _ body: (Octets) -> Void) {
-    for field in self where field.name == name {
-      field.withUnsafeBytesOfValue { octets in
-        var members = FieldMembers(octets)
-        while let member = members.next() { body(member) }
-      }
+    forEachLine(of: name) { octets in
+      var members = FieldMembers(octets)
+      while let member = members.next() { body(member) }
     }
   }
 
   /// The first line with a name.
   func first(_ name: HTTPField.Name) -> HTTPField? {
-    first { $0.name == name }
+    firstIndex(of: name).map { self[$0] }
   }
 
   /// Removes every line with a name.

@@ -15,6 +15,15 @@ public enum Preconditions {
   public static func evaluate(
     _ request: HTTPRequest, stored: StoredResponse, now: Timestamp
   ) -> PreconditionResult {
+    evaluate(
+      request, features: RequestFeatures(request.headerFields), stored: stored, now: now)
+  }
+
+  /// The same where it is known what the request has.
+  package static func evaluate(
+    _ request: HTTPRequest, features: RequestFeatures, stored: StoredResponse, now: Timestamp
+  ) -> PreconditionResult {
+    if features.isDisjoint(with: [.conditions, .originConditions]) { return .proceed }
     var hasNoneMatch = false
     var hasModifiedSince = false
     for field in request.headerFields {

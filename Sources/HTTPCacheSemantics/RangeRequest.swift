@@ -19,7 +19,15 @@ public enum RangeRequest {
   public static func evaluate(
     _ request: HTTPRequest, stored: StoredResponse, length: Int64?
   ) -> RangeDecision {
-    guard request.method == .get || request.method == .query,
+    evaluate(
+      request, features: RequestFeatures(request.headerFields), stored: stored, length: length)
+  }
+
+  /// The same where it is known what the request has.
+  package static func evaluate(
+    _ request: HTTPRequest, features: RequestFeatures, stored: StoredResponse, length: Int64?
+  ) -> RangeDecision {
+    guard features.contains(.range), request.method == .get || request.method == .query,
       let field = request.headerFields.first(.range)
     else { return .whole }
     guard stored.head.status.code == 200, !stored.isDecoded, length != 0,

@@ -27,6 +27,12 @@ public struct RequestDirectives: Sendable, Hashable {
   /// Finds the directives in the header fields of a request, in one pass and without allocating
   /// where there are none. Said twice, the more restrictive value counts.
   public init(_ fields: HTTPFields) {
+    self.init(fields, features: RequestFeatures(fields))
+  }
+
+  /// The same where it is known what the request has.
+  package init(_ fields: HTTPFields, features: RequestFeatures) {
+    guard features.contains(.directives) else { return }
     var hasCacheControl = false
     for field in fields {
       if field.name == .cacheControl {

@@ -9,7 +9,16 @@ public enum ResponseHead {
   ///   - age: its current age in seconds.
   public static func fromStore(_ stored: StoredResponse, age: Int64) -> HTTPResponse {
     var head = stored.head
-    head.headerFields[.age] = String(max(0, age))
+    let field = HTTPField(name: .age, value: String(max(0, age)))
+    guard let index = head.headerFields.firstIndex(of: .age) else {
+      head.headerFields.append(field)
+      return head
+    }
+    guard head.headerFields.firstIndex(of: .age, from: index + 1) == nil else {
+      head.headerFields[fields: .age] = [field]
+      return head
+    }
+    head.headerFields[index] = field
     return head
   }
 }

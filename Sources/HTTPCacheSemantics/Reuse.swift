@@ -7,10 +7,18 @@ public enum Reuse {
   /// Only GET, HEAD and QUERY are answered (§4, RFC 10008 §2.7), and `If-Match` and `If-Unmodified-Since` are for the
   /// origin to evaluate (§4.3.2).
   public static func methodMiss(_ request: HTTPRequest) -> MissReason? {
+    methodMiss(request, features: RequestFeatures(request.headerFields))
+  }
+
+  /// The same where it is known what the request has.
+  package static func methodMiss(
+    _ request: HTTPRequest, features: RequestFeatures
+  ) -> MissReason? {
     switch request.method {
     case .get, .head, .query: break
     default: return .method(request.method)
     }
+    guard features.contains(.originConditions) else { return nil }
     for field in request.headerFields {
       if field.name == .ifMatch { return .precondition(.ifMatch) }
       if field.name == .ifUnmodifiedSince { return .precondition(.ifUnmodifiedSince) }

@@ -85,18 +85,22 @@ public enum Vary {
     _ nominated: NominatedField, fields: HTTPFields, rules: CacheRules, digest: SecretDigest
   ) -> Bool {
     switch nominated.value {
-    case .absent: return !fields.contains(nominated.name)
+    case .absent: return fields.firstIndex(of: nominated.name) == nil
     case .text(var text):
-      guard let first = fields.firstIndex(where: { $0.name == nominated.name }) else {
-        return false
-      }
+      guard let first = fields.firstIndex(of: nominated.name) else { return false }
       let isSame = fields[first].withUnsafeBytesOfValue { octets in
         text.withUTF8 { $0.isEqual(to: octets) }
       }
       if isSame, octetsAreText(text),
-        !fields[(first + 1)...].contains(where: { $0.name == nominated.name })
+        fields.firstIndex(of: nominated.name, from: first + 1) == nil
       {
         return true
+      }
+      if rules.normalizesVary, isPreference(nominated.name) {
+        let isEqual = withPreferences(nominated.name, in: fields) { octets in
+          octets.map { octets in text.withUTF8 { $0.isEqual(to: octets) } }
+        }
+        if let isEqual { return isEqual }
       }
       return normalized(nominated.name, in: fields, rules: rules) == text
     case .digest(let stored):

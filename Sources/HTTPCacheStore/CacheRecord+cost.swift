@@ -12,6 +12,8 @@ extension CacheRecord {
     var cost = Self.overhead + Int64(key.target.utf8.count + key.partition.utf8.count)
     cost += Int64(key.contentDigest.count + userInfo.count)
     cost += Self.cost(of: response.head.headerFields) + Self.cost(of: response.trailers)
+    // The head of the last answer shares the text.
+    cost += Int64((response.head.headerFields.count + 1) * MemoryLayout<HTTPField>.stride)
     for field in response.nominated {
       cost += Self.fieldOverhead + Int64(field.name.rawName.utf8.count)
       switch field.value {

@@ -1,4 +1,6 @@
 public import HTTPCacheSemantics
+package import HTTPTypes
+import Synchronization
 
 /// Everything known of one stored response but its body. Immutable: a change makes a new record.
 public final class CacheRecord: Sendable {
@@ -26,6 +28,8 @@ public final class CacheRecord: Sendable {
   /// The order of storing within a store, given by the store; 0 before.
   public let sequence: UInt64
 
+  private let answered = Mutex<(age: Int64, head: HTTPResponse)?>(nil)
+
   /// Makes a record.
   public init(
     key: CacheKey, response: StoredResponse, bodyLength: Int64? = nil,
@@ -44,6 +48,19 @@ public final class CacheRecord: Sendable {
     self.isMemoryOnly = isMemoryOnly
     self.isResumable = isResumable
     self.sequence = sequence
+  }
+
+  /// The head of an answer (RFC 9111 §5.1). Answers within a second share one, since what a hit costs
+  /// is for a large part the copy of the fields that `Age` is put into.
+  ///
+  /// - Parameter age: the current age in seconds.
+  package func head(age: Int64) -> HTTPResponse {
+    answered.withLock { last in
+      if let last, last.age == age { return last.head }
+      let head = ResponseHead.fromStore(response, age: age)
+      last = (age, head)
+      return head
+    }
   }
 
   /// Whether the whole body is stored.

@@ -161,18 +161,20 @@ struct EvictionOrder<Element: Sendable>: Sendable {
   }
 
   private mutating func unlink(_ position: Position) {
-    let node = nodes[Int(position)]
-    if node.previous == Self.none {
-      lists[Int(node.list)].first = node.next
+    // Not the node as a whole, whose element would be retained.
+    let list = Int(nodes[Int(position)].list)
+    let previous = nodes[Int(position)].previous
+    let next = nodes[Int(position)].next
+    if previous == Self.none {
+      lists[list].first = next
     } else {
-      nodes[Int(node.previous)].next = node.next
+      nodes[Int(previous)].next = next
     }
-    if node.next == Self.none {
-      lists[Int(node.list)].last = node.previous
+    if next == Self.none {
+      lists[list].last = previous
     } else {
-      nodes[Int(node.next)].previous = node.previous
+      nodes[Int(next)].previous = previous
     }
-    let list = Int(node.list)
     if lists[list].first == Self.none { occupied[list >> 6] &= ~(1 << UInt64(list & 63)) }
   }
 }

@@ -14,6 +14,7 @@ struct Exchange: Sendable {
   let digest: SecretDigest
   /// The content of a QUERY, as far as the cache has read it.
   let content: QueryContent?
+  let features: RequestFeatures
   let directives: RequestDirectives
 
   /// What the store has for the key, as far as this request may use it.
@@ -38,7 +39,8 @@ struct Exchange: Sendable {
     self.acceptsDecoded = acceptsDecoded
     self.digest = digest
     self.content = content
-    directives = RequestDirectives(request.headerFields)
+    features = RequestFeatures(request.headerFields)
+    directives = RequestDirectives(request.headerFields, features: features)
   }
 
   // MARK: Events

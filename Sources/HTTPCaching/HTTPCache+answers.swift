@@ -27,6 +27,23 @@ extension HTTPCache {
   func answer(
     _ answer: Exchange.StoredAnswer, _ variant: StoredVariant, _ exchange: Exchange, now: Timestamp
   ) -> CacheResponse? {
+    self.answer(
+      answer.stored, head: ResponseHead.fromStore(answer.stored, age: answer.age),
+      outcome: answer.outcome, variant, to: exchange.request, features: exchange.features,
+      key: exchange.key, now: now)
+  }
+
+  /// The answer from the store; nil if the body cannot be had.
+  ///
+  /// - Parameters:
+  ///   - stored: the response, which may be newer than that of `variant`, whose body it has.
+  ///   - whole: its head, with its age.
+  ///   - features: of the request.
+  func answer(
+    _ stored: StoredResponse, head whole: @autoclosure () -> HTTPResponse, outcome: CacheOutcome,
+    _ variant: StoredVariant, to request: HTTPRequest, features: RequestFeatures, key: CacheKey,
+    now: Timestamp
+  ) -> CacheResponse? {
     let reader: any BodyReader
     do throws(CacheError) {
       reader = try variant.body.open()
@@ -37,11 +54,11 @@ extension HTTPCache {
     let length = reader.length ?? variant.record.bodyLength
     guard
       let plan = StoredAnswerPlan(
-        request: exchange.request, stored: answer.stored, age: answer.age, length: length,
+        request: request, features: features, stored: stored, head: whole(), length: length,
         part: variant.record.part, now: now)
     else { return nil }
     var counts = CacheCounts()
-    if case .validated = answer.outcome { counts.validated = 1 } else { counts.hits = 1 }
+    if case .validated = outcome { counts.validated = 1 } else { counts.hits = 1 }
     let body: MessageBody
     var head: HTTPResponse
     switch plan {
@@ -53,7 +70,7 @@ extension HTTPCache {
       counts.hitBytes = range.upperBound - range.lowerBound
       body = MessageBody(
         StoredBodySource(
-          reader: reader, range: range, trailers: answer.stored.trailers, onDamage: readFailed))
+          reader: reader, range: range, trailers: stored.trailers, onDamage: readFailed))
     case .parts(let whole, let ranges):
       // Random, so that no body can contain it on purpose.
       let boundary = "swift-http-cache-" + String(UInt64.random(in: .min ... .max), radix: 16)
@@ -65,7 +82,7 @@ extension HTTPCache {
       body = MessageBody(source)
     }
     store.count(counts)
-    return finished(&head, body, answer.outcome, exchange)
+    return finished(&head, body, outcome, key)
   }
 
   @Sendable private func readFailed(_ error: CacheError) {
@@ -86,7 +103,7 @@ extension HTTPCache {
       &head, body,
       .forwarded(
         forward.reason, status: status ?? head.status.code, storage: storage, collapsed: false),
-      exchange, stored: stored)
+      exchange.key, stored: stored)
   }
 
   /// The origin's response, not stored.
@@ -114,34 +131,34 @@ extension HTTPCache {
     return finished(
       &head, body,
       .forwarded(forward.reason, status: head.status.code, storage: .store, collapsed: true),
-      exchange, stored: stored)
+      exchange.key, stored: stored)
   }
 
   /// No answer: the request forbids asking the origin (RFC 9111 §5.2.1.7).
   func refusal(_ reason: UnsatisfiableReason, for exchange: Exchange) -> CacheResponse {
     var head = HTTPResponse(status: .gatewayTimeout, headerFields: [.contentLength: "0"])
-    return finished(&head, .empty, .unsatisfiable(reason), exchange)
+    return finished(&head, .empty, .unsatisfiable(reason), exchange.key)
   }
 
   private func finished(
-    _ head: inout HTTPResponse, _ body: MessageBody, _ outcome: CacheOutcome, _ exchange: Exchange,
+    _ head: inout HTTPResponse, _ body: MessageBody, _ outcome: CacheOutcome, _ key: CacheKey,
     stored: StoredResponse? = nil
   ) -> CacheResponse {
-    if head.headerFields[.date] == nil {
+    if !head.headerFields.contains(.date) {
       // RFC 9110 §6.6.1: whoever forwards a response without Date adds the time it was received.
       head.headerFields[.date] = configuration.clock.now.httpDate
     }
     if let name = configuration.cacheStatusName {
-      addCacheStatus(name, outcome, exchange, stored: stored, to: &head)
+      addCacheStatus(name, outcome, key, stored: stored, to: &head)
     }
-    observe(.answered(target: exchange.key.target, outcome))
+    observe(.answered(target: key.target, outcome))
     return CacheResponse(
-      head: head, body: body, outcome: outcome, finalTarget: exchange.key.target)
+      head: head, body: body, outcome: outcome, finalTarget: key.target)
   }
 
   /// Adds what happened to `Cache-Status` (RFC 9211), save to answers of the cache's own making (§2).
   private func addCacheStatus(
-    _ name: String, _ outcome: CacheOutcome, _ exchange: Exchange, stored: StoredResponse?,
+    _ name: String, _ outcome: CacheOutcome, _ key: CacheKey, stored: StoredResponse?,
     to head: inout HTTPResponse
   ) {
     if case .unsatisfiable = outcome { return }
@@ -150,7 +167,7 @@ extension HTTPCache {
       let age = Age.current(stored, now: configuration.clock.now)
       status.ttl = stored.facts.freshnessLifetime.saturatingSubtract(age)
     }
-    if configuration.cacheStatusShowsKey { status.key = CacheStatus.key(exchange.key) }
+    if configuration.cacheStatusShowsKey { status.key = CacheStatus.key(key) }
     CacheStatus.appended(status, to: &head.headerFields)
   }
 }

@@ -14,17 +14,47 @@ extension HTTPCache {
     guard request.method == .get || request.method == .head,
       let key = CacheKey(
         request: request, mode: configuration.rules.mode, partition: options.partition),
-      case .found(let stored) = store.peek(key), Reuse.methodMiss(request) == nil
+      case .found(let stored) = store.peek(key)
     else { return nil }
+    let features = RequestFeatures(request.headerFields)
     let variants = usable(stored, acceptsDecoded: options.acceptsDecoded)
-    var exchange = Exchange(
-      request: request, key: key, policy: .standard, rules: configuration.rules, hasBody: false,
-      acceptsDecoded: options.acceptsDecoded, digest: digest)
-    let now = configuration.clock.now
-    guard
-      case .answer(let found, validateInBackground: false) = exchange.found(
-        variants.map(\.record.response), now: now)
+    guard Reuse.methodMiss(request, features: features) == nil,
+      let variant = selected(among: variants, for: request)
     else { return nil }
-    return answer(found, variants[found.index], exchange, now: now)
+    let now = configuration.clock.now
+    let response = variant.record.response
+    let outcome: CacheOutcome
+    let age: Int64
+    switch Reuse.decide(
+      stored: response, request: request,
+      directives: RequestDirectives(request.headerFields, features: features), policy: .standard,
+      rules: configuration.rules, now: now)
+    {
+    case .fresh(let current, let lifetime):
+      age = current
+      outcome = .hit(age: age, lifetime: lifetime, allowance: nil)
+    case .stale(let allowance, let current, let lifetime) where allowance != .whileRevalidate:
+      age = current
+      outcome = .hit(age: age, lifetime: lifetime, allowance: allowance)
+    case .stale, .validate, .miss, .unsatisfiable: return nil
+    }
+    return answer(
+      response, head: variant.record.head(age: age), outcome: outcome, variant, to: request,
+      features: features, key: key, now: now)
+  }
+
+  private func selected(among variants: [StoredVariant], for request: HTTPRequest) -> StoredVariant? {
+    // One variant alone only has to match.
+    if variants.count == 1 {
+      let isMatch = Vary.matches(
+        variants[0].record.response, request: request, rules: configuration.rules, digest: digest)
+      return isMatch ? variants[0] : nil
+    }
+    guard
+      case .selected(let index) = Vary.select(
+        among: variants.map(\.record.response), for: request, rules: configuration.rules,
+        digest: digest)
+    else { return nil }
+    return variants[index]
   }
 }

@@ -11,18 +11,22 @@ enum StoredAnswerPlan: Sendable {
   /// The client's own preconditions first, then its range (RFC 9110 §13.2.2).
   ///
   /// - Parameters:
+  ///   - features: of the request.
+  ///   - whole: the head of the whole response, with its age.
   ///   - length: the complete body's length in bytes; nil only where a part is stored of it.
   ///   - part: what is stored of it; nil for all.
   /// - Returns: nil for a request that asks for more than is stored.
   init?(
-    request: HTTPRequest, stored: StoredResponse, age: Int64, length: Int64?, part: StoredPart?,
-    now: Timestamp
+    request: HTTPRequest, features: RequestFeatures, stored: StoredResponse,
+    head whole: @autoclosure () -> HTTPResponse, length: Int64?, part: StoredPart?, now: Timestamp
   ) {
-    if case .notModified(let head) = Preconditions.evaluate(request, stored: stored, now: now) {
+    if case .notModified(let head) = Preconditions.evaluate(
+      request, features: features, stored: stored, now: now)
+    {
       self = .head(head)
       return
     }
-    var head = ResponseHead.fromStore(stored, age: age)
+    var head = whole()
     if let part {
       guard let ranges = RangeRequest.ranges(for: request, stored: stored, part: part) else {
         return nil
@@ -38,7 +42,7 @@ enum StoredAnswerPlan: Sendable {
       self = .head(head)
       return
     }
-    switch RangeRequest.evaluate(request, stored: stored, length: length) {
+    switch RangeRequest.evaluate(request, features: features, stored: stored, length: length) {
     case .unsatisfiable: self = .head(RangeRequest.unsatisfiableHead(head, length: length))
     case .partial(let ranges):
       self = Self.sending(ranges, of: head, length: length, answering: request)

@@ -1,0 +1,37 @@
+package import HTTPTypes
+
+/// Which fields that bear on reuse a request has, found in one look at its fields, so that a plain
+/// request, which has none, is not searched for each of them.
+package struct RequestFeatures: OptionSet, Sendable, Hashable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// `Cache-Control` or `Pragma` (RFC 9111 §5.2, §5.4).
+  package static let directives = RequestFeatures(rawValue: 1)
+  /// `If-Match` or `If-Unmodified-Since`, which are for the origin (RFC 9111 §4.3.2).
+  package static let originConditions = RequestFeatures(rawValue: 2)
+  /// `If-None-Match` or `If-Modified-Since` (RFC 9111 §4.3.2).
+  package static let conditions = RequestFeatures(rawValue: 4)
+  /// `Range` (RFC 9110 §14.2).
+  package static let range = RequestFeatures(rawValue: 8)
+
+  package init(_ fields: HTTPFields) {
+    var found: RequestFeatures = []
+    for index in fields.indices {
+      let name = fields[index].name.canonicalName
+      // Comparing lengths first spares nearly all comparisons of text.
+      switch name.utf8.count {
+      case 5 where name == "range": found.insert(.range)
+      case 6 where name == "pragma": found.insert(.directives)
+      case 8 where name == "if-match": found.insert(.originConditions)
+      case 13 where name == "cache-control": found.insert(.directives)
+      case 13 where name == "if-none-match": found.insert(.conditions)
+      case 17 where name == "if-modified-since": found.insert(.conditions)
+      case 19 where name == "if-unmodified-since": found.insert(.originConditions)
+      default: break
+      }
+    }
+    self = found
+  }
+}
