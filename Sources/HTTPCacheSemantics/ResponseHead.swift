@@ -11,6 +11,8 @@ public enum ResponseHead {
     var head = stored.head
     let field = HTTPField(name: .age, value: String(max(0, age)))
     guard let index = head.headerFields.firstIndex(of: .age) else {
+      // One copy of the fields, of the right size.
+      head.headerFields.reserveCapacity(head.headerFields.count + 1)
       head.headerFields.append(field)
       return head
     }

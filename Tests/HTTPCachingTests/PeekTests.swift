@@ -28,4 +28,73 @@ struct PeekTests {
     #expect(kitchen.cache.peek(kitchen.request("/")) == nil)
     #expect(kitchen.origin.requests.count == 1)
   }
+
+  @Test("§5.1 Age is that of now, in every answer of a second and of the next")
+  func age() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=60", .age: "5", .server: "s"], "body")
+    try await kitchen.get("/")
+    for (seconds, age) in [(0, "5"), (0, "5"), (3, "8"), (0, "8"), (1, "9")] {
+      kitchen.clock.advance(by: Int64(seconds))
+      let answer = try #require(kitchen.cache.peek(kitchen.request("/")))
+      #expect(answer.head.headerFields[.age] == age)
+      #expect(answer.head.headerFields[.server] == "s")
+      guard case .hit(let current, lifetime: 60, allowance: nil) = answer.outcome else {
+        Issue.record("\(answer.outcome)")
+        continue
+      }
+      #expect(String(current) == age)
+    }
+  }
+
+  @Test("what a caller does to the head of an answer does not reach the next one")
+  func headsAreValues() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    try await kitchen.get("/")
+    var first = try #require(kitchen.cache.peek(kitchen.request("/")))
+    first.head.headerFields[.age] = "99"
+    first.head.status = .noContent
+    let second = try #require(kitchen.cache.peek(kitchen.request("/")))
+    #expect(second.head.headerFields[.age] == "0")
+    #expect(second.head.status == .ok)
+  }
+
+  @Test("§4.1 of several variants the one that matches")
+  func variants() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=60", .vary: "Accept-Language"], "body")
+    try await kitchen.get("/", [.acceptLanguage: "de"])
+    let both: HTTPFields = [.acceptLanguage: "en;q=0.5, fr"]
+    #expect(kitchen.cache.peek(kitchen.request("/", both)) == nil)
+    try await kitchen.get("/", both)
+    #expect(kitchen.cache.peek(kitchen.request("/", [.acceptLanguage: "FR,en;q=0.50"])) != nil)
+    #expect(kitchen.cache.peek(kitchen.request("/", [.acceptLanguage: "de"])) != nil)
+    #expect(kitchen.cache.peek(kitchen.request("/", [.acceptLanguage: "en"])) == nil)
+    #expect(kitchen.cache.peek(kitchen.request("/")) == nil)
+  }
+
+  @Test("§4.3.2 the client's own conditions and ranges are obeyed; those for the origin are left to respond")
+  func conditions() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
+    try await kitchen.get("/")
+    func status(_ fields: HTTPFields) -> Int? {
+      kitchen.cache.peek(kitchen.request("/", fields))?.head.status.code
+    }
+    #expect(status([.ifNoneMatch: "\"a\""]) == 304)
+    #expect(status([.ifNoneMatch: "\"b\""]) == 200)
+    #expect(status([.range: "bytes=1-2"]) == 206)
+    #expect(status([.range: "bytes=9-"]) == 416)
+    #expect(status([.ifMatch: "\"a\""]) == nil)
+    #expect(status([.ifUnmodifiedSince: "Fri, 06 Nov 2020 12:00:00 GMT"]) == nil)
+    #expect(status([.cacheControl: "max-age=0"]) == nil)
+    #expect(status([.cacheControl: "max-age=1"]) == 200)
+  }
+
+  @Test("§4.2.4 stale where the request allows it, but not where it is validated in the background")
+  func stale() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=60, stale-while-revalidate=60"], "body")
+    try await kitchen.get("/")
+    kitchen.clock.advance(by: 70)
+    #expect(kitchen.cache.peek(kitchen.request("/")) == nil)
+    let answer = kitchen.cache.peek(kitchen.request("/", [.cacheControl: "max-stale=60"]))
+    #expect(answer?.outcome == .hit(age: 70, lifetime: 60, allowance: .maxStale))
+  }
 }
