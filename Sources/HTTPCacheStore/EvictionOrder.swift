@@ -22,6 +22,28 @@ struct EvictionOrder<Element: Sendable>: Sendable {
     var priority = Double.infinity
   }
 
+  // The numbers of the bits that are set, in rising order.
+  private struct SetBits: Sequence, IteratorProtocol {
+    let words: [UInt64]
+    var index = 0
+    var rest: UInt64
+
+    init(words: [UInt64]) {
+      self.words = words
+      rest = words.first ?? 0
+    }
+
+    mutating func next() -> Int? {
+      while rest == 0 {
+        index += 1
+        guard index < words.count else { return nil }
+        rest = words[index]
+      }
+      defer { rest &= rest - 1 }
+      return 64 * index + rest.trailingZeroBitCount
+    }
+  }
+
   private static var none: Position { -1 }
   // 15 uses of one byte are in bucket 10, one use of 2^63 bytes is in bucket -126.
   private static var lowestBucket: Int32 { -160 }
@@ -82,7 +104,7 @@ struct EvictionOrder<Element: Sendable>: Sendable {
   var lowestPriority: Double? {
     guard count > 0 else { return nil }
     var lowest = Double.infinity
-    forEachList { lowest = min(lowest, lists[$0].priority) }
+    for index in occupiedLists { lowest = min(lowest, lists[index].priority) }
     return lowest
   }
 
@@ -92,15 +114,15 @@ struct EvictionOrder<Element: Sendable>: Sendable {
   ) -> (position: Position, element: Element, priority: Double)? {
     var lowest = bound.nextUp
     var found = Self.none
-    forEachList { index in
+    for index in occupiedLists {
       let list = lists[index]
-      guard list.priority < lowest else { return }
+      guard list.priority < lowest else { continue }
       if list.first != spared {
         (found, lowest) = (list.first, list.priority)
-        return
+        continue
       }
       let second = nodes[Int(list.first)].next
-      guard second != Self.none, nodes[Int(second)].priority < lowest else { return }
+      guard second != Self.none, nodes[Int(second)].priority < lowest else { continue }
       (found, lowest) = (second, nodes[Int(second)].priority)
     }
     guard found != Self.none, let element = nodes[Int(found)].element else { return nil }
@@ -110,8 +132,8 @@ struct EvictionOrder<Element: Sendable>: Sendable {
   /// The bytes of entries with a priority of at most `bound`; stops counting when there are `need`.
   func bytes(upTo bound: Double, need: Int64, sparing spared: Position?) -> Int64 {
     var bytes: Int64 = 0
-    forEachList { index in
-      guard lists[index].priority <= bound, bytes < need else { return }
+    for index in occupiedLists where lists[index].priority <= bound {
+      guard bytes < need else { break }
       var position = lists[index].first
       while position != Self.none, bytes < need {
         let node = nodes[Int(position)]
@@ -123,16 +145,7 @@ struct EvictionOrder<Element: Sendable>: Sendable {
     return bytes
   }
 
-  // Gives the numbers of the lists that are not empty.
-  private func forEachList(_ body: (Int) -> Void) {
-    for index in occupied.indices {
-      var rest = occupied[index]
-      while rest != 0 {
-        body(64 * index + rest.trailingZeroBitCount)
-        rest &= rest - 1
-      }
-    }
-  }
+  private var occupiedLists: SetBits { SetBits(words: occupied) }
 
   private static func list(of bucket: Int32) -> Int32 {
     max(0, min(bucketCount - 1, bucket - lowestBucket))

@@ -54,6 +54,10 @@ public struct EvictionPolicy: Sendable {
   private var sketch = FrequencySketch(expectedEntries: 0)
 
   private static let frequencyWeight = 4.0 / 3
+  // Of each frequency: its weight times its binary logarithm.
+  private static let frequencyWorths = (0...FrequencySketch.ceiling).map {
+    frequencyWeight * log2(Double(max(1, $0)))
+  }
 
   /// Makes a policy.
   ///
@@ -77,18 +81,22 @@ public struct EvictionPolicy: Sendable {
   /// The bucket of an entry; higher is more worth keeping.
   ///
   /// - Parameters:
-  ///   - frequency: as `frequency(of:)` tells; 0 counts as 1.
+  ///   - frequency: as `frequency(of:)` tells, up to 15; 0 counts as 1.
   ///   - size: in bytes; what is below 1 counts as 1.
   /// - Returns: twice the binary logarithm of `frequency^(4/3) / size^exponent`, rounded down; the same in
   ///   every process and version.
   public func bucket(frequency: Int, size: Int64) -> Int32 {
-    let value =
-      Self.frequencyWeight * log2(Double(max(1, frequency))) - exponent * log2(Double(max(1, size)))
+    let worth = Self.frequencyWorths[max(0, min(FrequencySketch.ceiling, frequency))]
+    let value = worth - exponent * log2(Double(max(1, size)))
     return Int32(max(-1_000, min(1_000, (2 * value).rounded(.down))))
   }
 
   /// The priority of an entry that is put last into a bucket now.
-  public func priority(bucket: Int32) -> Double { inflation + exp2(Double(bucket) / 2) }
+  public func priority(bucket: Int32) -> Double {
+    let bucket = Int(max(-2_000, min(2_000, bucket)))
+    let octave = Double(sign: .plus, exponent: bucket >> 1, significand: 1)
+    return inflation + (bucket & 1 == 0 ? octave : octave * 2.0.squareRoot())
+  }
 
   /// Takes note that an entry of this priority was evicted, or a newcomer refused.
   public mutating func evicted(priority: Double) { inflation = max(inflation, priority) }
