@@ -22,15 +22,20 @@ struct Table {
     let low = SimulatedLRU.replay(trace, capacity: capacity)
     let high = bound(of: trace, capacity: capacity)
     let memory = SimulatedCache.replay(trace, capacity: capacity, exponent: 1)
+    // The best of three: what else the machine does can only add.
+    let again = (0..<2).map { _ in
+      SimulatedCache.replay(trace, capacity: capacity, exponent: 1).nanoseconds
+    }
+    let nanoseconds = min(memory.nanoseconds, again.min() ?? .infinity)
     let disk = SimulatedCache.replay(trace, capacity: capacity, exponent: 0.5)
     let cell = Cell(
       hasSizes: trace.hasSizes, memory: memory.ratio.gapClosed(from: low, to: high),
-      disk: disk.ratio.gapClosed(from: low, to: high), nanoseconds: memory.nanoseconds)
+      disk: disk.ratio.gapClosed(from: low, to: high), nanoseconds: nanoseconds)
     cells.append(cell)
     let columns = [
       trace.name, Self.perCent(share) + " %", Self.text(low), Self.text(high), Self.text(memory.ratio),
       Self.text(cell.memory), Self.text(disk.ratio), Self.text(cell.disk),
-      "\(Int(memory.nanoseconds.rounded()))",
+      "\(Int(nanoseconds.rounded()))",
     ]
     return "| " + columns.joined(separator: " | ") + " |"
   }
