@@ -5,7 +5,7 @@ BUILD := swift build --package-path Tools --product httpcache
 RELEASE := Tools/.build/release/httpcache
 
 .PHONY: run build test lint format checks conformance demo install clean prerequisites fuzz bench \
-	bench-check
+	bench-check simulate
 
 # Builds the command and shows what it does; with URL=https://… fetches that instead.
 run: build
@@ -58,6 +58,10 @@ bench: prerequisites
 # Compares instructions and allocations with Benchmarks/thresholds.txt.
 bench-check: prerequisites
 	scripts/bench.sh check
+
+# Replays the traces in TRACES (../shared/traces) with the eviction policy: hit ratios beside LRU and the bound.
+simulate:
+	scripts/simulate.sh
 
 install: build
 	install -d "$(DESTDIR)$(PREFIX)/bin"

@@ -29,6 +29,9 @@ let package = Package(
     .executableTarget(
       name: "cache-benchmarks", dependencies: caching + ["CAllocationCount"], path: "Sources/Benchmarks",
       swiftSettings: settings),
+    // Sources/Simulator/Policy links to the policy's own files: a nested package cannot see what is
+    // internal to a module, and a copy would be another policy.
+    .executableTarget(name: "cache-simulator", path: "Sources/Simulator", swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

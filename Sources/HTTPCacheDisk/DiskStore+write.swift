@@ -98,7 +98,10 @@ extension DiskStore {
       try state.save(connection)
       return Insertion(id: id, removals: removals, evictions: evictions, refusedBound: bound)
     }
-    let priority = policy.withLock { $0.admissionBound(candidateHash: hash, size: entry.size) }
+    let priority = policy.withLock { policy in
+      policy.expect(entries: Int(clamping: state.entries))
+      return policy.admissionBound(candidateHash: hash, size: entry.size)
+    }
     try entry.insert(connection, id: id, now: clock.now, priority: priority)
     state.entries += 1
     state.bodies += entry.cost

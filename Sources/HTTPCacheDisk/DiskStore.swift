@@ -70,9 +70,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     self.clock = clock
     self.limits = Mutex(limits)
     self.parts = Mutex(parts)
-    policy = Mutex(
-      EvictionPolicy(
-        capacity: limits.capacity, exponent: 0.5, inflation: parts.lowestPriority))
+    policy = Mutex(EvictionPolicy(exponent: 0.5, inflation: parts.lowestPriority))
   }
 
   deinit {

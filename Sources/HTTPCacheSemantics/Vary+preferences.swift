@@ -69,6 +69,7 @@ extension Vary {
     var octets: Octets { Octets(rebasing: buffer[..<count]) }
 
     mutating func append(_ octet: UInt8) {
+      guard count < buffer.count else { return }
       buffer[count] = octet
       count += 1
     }

@@ -18,10 +18,34 @@ struct EvictionOrder<Element: Sendable>: Sendable {
   private struct List: Sendable {
     var first = EvictionOrder.none
     var last = EvictionOrder.none
+    // Of the first entry, so that looking for the lowest of all touches no entry.
+    var priority = Double.infinity
+  }
+
+  // The numbers of the bits that are set, in rising order.
+  private struct SetBits: Sequence, IteratorProtocol {
+    let words: [UInt64]
+    var index = 0
+    var rest: UInt64
+
+    init(words: [UInt64]) {
+      self.words = words
+      rest = words.first ?? 0
+    }
+
+    mutating func next() -> Int? {
+      while rest == 0 {
+        index += 1
+        guard index < words.count else { return nil }
+        rest = words[index]
+      }
+      defer { rest &= rest - 1 }
+      return 64 * index + rest.trailingZeroBitCount
+    }
   }
 
   private static var none: Position { -1 }
-  // 15 uses of one byte are in bucket 7, one use of 2^63 bytes is in bucket -126.
+  // 15 uses of one byte are in bucket 10, one use of 2^63 bytes is in bucket -126.
   private static var lowestBucket: Int32 { -160 }
   private static var bucketCount: Int32 { 192 }
 
@@ -78,45 +102,39 @@ struct EvictionOrder<Element: Sendable>: Sendable {
 
   /// The priority of the entry to evict next; nil if there is none.
   var lowestPriority: Double? {
-    var lowest: Double?
-    for first in heads {
-      let priority = priority(first)
-      if lowest.map({ priority < $0 }) ?? true { lowest = priority }
-    }
+    guard count > 0 else { return nil }
+    var lowest = Double.infinity
+    for index in occupiedLists { lowest = min(lowest, lists[index].priority) }
     return lowest
   }
 
-  /// The first entries in the order of eviction, until they free `need` bytes or the next one has a
-  /// priority above `bound`.
-  func victims(need: Int64, bound: Double, sparing spared: Position?) -> [(Element, Double)] {
-    var victims: [(Element, Double)] = []
-    var freed: Int64 = 0
-    var heads = heads
-    while freed < need,
-      let lowest = heads.indices.min(by: { priority(heads[$0]) < priority(heads[$1]) })
-    {
-      let position = heads[lowest]
-      let node = nodes[Int(position)]
-      guard node.priority <= bound else { break }
-      if position != spared, let element = node.element {
-        victims.append((element, node.priority))
-        freed += node.size
+  /// The entry to evict next, if its priority is at most `bound`.
+  func next(
+    upTo bound: Double, sparing spared: Position?
+  ) -> (position: Position, element: Element, priority: Double)? {
+    var lowest = bound.nextUp
+    var found = Self.none
+    for index in occupiedLists {
+      let list = lists[index]
+      guard list.priority < lowest else { continue }
+      if list.first != spared {
+        (found, lowest) = (list.first, list.priority)
+        continue
       }
-      if node.next == Self.none {
-        heads.swapAt(lowest, heads.count - 1)
-        heads.removeLast()
-      } else {
-        heads[lowest] = node.next
-      }
+      let second = nodes[Int(list.first)].next
+      guard second != Self.none, nodes[Int(second)].priority < lowest else { continue }
+      (found, lowest) = (second, nodes[Int(second)].priority)
     }
-    return victims
+    guard found != Self.none, let element = nodes[Int(found)].element else { return nil }
+    return (found, element, lowest)
   }
 
   /// The bytes of entries with a priority of at most `bound`; stops counting when there are `need`.
   func bytes(upTo bound: Double, need: Int64, sparing spared: Position?) -> Int64 {
     var bytes: Int64 = 0
-    for first in heads {
-      var position = first
+    for index in occupiedLists where lists[index].priority <= bound {
+      guard bytes < need else { break }
+      var position = lists[index].first
       while position != Self.none, bytes < need {
         let node = nodes[Int(position)]
         guard node.priority <= bound else { break }
@@ -127,20 +145,7 @@ struct EvictionOrder<Element: Sendable>: Sendable {
     return bytes
   }
 
-  // The least recently used entry of each bucket that has any.
-  private var heads: [Position] {
-    var heads: [Position] = []
-    for index in occupied.indices {
-      var rest = occupied[index]
-      while rest != 0 {
-        heads.append(lists[64 * index + rest.trailingZeroBitCount].first)
-        rest &= rest - 1
-      }
-    }
-    return heads
-  }
-
-  private func priority(_ position: Position) -> Double { nodes[Int(position)].priority }
+  private var occupiedLists: SetBits { SetBits(words: occupied) }
 
   private static func list(of bucket: Int32) -> Int32 {
     max(0, min(bucketCount - 1, bucket - lowestBucket))
@@ -153,6 +158,7 @@ struct EvictionOrder<Element: Sendable>: Sendable {
     nodes[Int(position)].next = Self.none
     if last == Self.none {
       lists[list].first = position
+      lists[list].priority = nodes[Int(position)].priority
       occupied[list >> 6] |= 1 << UInt64(list & 63)
     } else {
       nodes[Int(last)].next = position
@@ -162,19 +168,23 @@ struct EvictionOrder<Element: Sendable>: Sendable {
 
   private mutating func unlink(_ position: Position) {
     // Not the node as a whole, whose element would be retained.
+    let (previous, next) = (nodes[Int(position)].previous, nodes[Int(position)].next)
     let list = Int(nodes[Int(position)].list)
-    let previous = nodes[Int(position)].previous
-    let next = nodes[Int(position)].next
-    if previous == Self.none {
-      lists[list].first = next
-    } else {
-      nodes[Int(previous)].next = next
-    }
     if next == Self.none {
       lists[list].last = previous
     } else {
       nodes[Int(next)].previous = previous
     }
-    if lists[list].first == Self.none { occupied[list >> 6] &= ~(1 << UInt64(list & 63)) }
+    if previous != Self.none {
+      nodes[Int(previous)].next = next
+      return
+    }
+    lists[list].first = next
+    if next == Self.none {
+      lists[list].priority = .infinity
+      occupied[list >> 6] &= ~(1 << UInt64(list & 63))
+    } else {
+      lists[list].priority = nodes[Int(next)].priority
+    }
   }
 }

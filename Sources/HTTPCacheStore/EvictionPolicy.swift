@@ -9,10 +9,11 @@
 /// Which entries a cache keeps: priorities by frequency and size in coarse buckets, and a test that a
 /// newcomer has to pass. Pure arithmetic; both tiers use it, each with an order of its own.
 ///
-/// An entry's priority is `inflation + frequency / size^exponent`, computed when it is stored and at
-/// each use. `inflation` rises to the priority of what is evicted, so that entries which are no longer
-/// used fall behind (greedy-dual). Entries with about the same `frequency / size^exponent`, within
-/// half an octave, share a bucket. Since `inflation` never falls, the entries of one bucket are in
+/// An entry's priority is `inflation + frequency^(4/3) / size^exponent`, computed when it is stored and
+/// at each use. Frequency weighs more than in proportion: what was used once is far less likely to be
+/// used again than half of what was used twice. `inflation` rises to the priority of what is evicted, so that entries which are no longer
+/// used fall behind (greedy-dual). Entries with about the same worth, within half an octave, share
+/// a bucket. Since `inflation` never falls, the entries of one bucket are in
 /// order of priority when they are in order of use: the next to evict is the least recently used entry
 /// of some bucket, and finding it means looking at one entry of each bucket, of which there are less
 /// than two hundred.
@@ -24,6 +25,7 @@
 ///
 /// Whoever keeps the order stores bucket and priority with each entry and does:
 /// - at a look-up, hit or miss: `recordUse(hash:)`;
+/// - when it has stored: `expect(entries:)`;
 /// - when storing and at a hit: `bucket(frequency:size:)` and `priority(bucket:)`, and puts the entry
 ///   last in its bucket;
 /// - when room is needed: takes the entries with the lowest priorities as victims and asks `admits`;
@@ -49,23 +51,26 @@ public struct EvictionPolicy: Sendable {
   /// What is added to every new priority; never falls.
   public private(set) var inflation: Double
 
-  private var sketch: FrequencySketch
+  private var sketch = FrequencySketch(expectedEntries: 0)
+
+  private static let frequencyWeight = 4.0 / 3
+  // Of each frequency: its weight times its binary logarithm.
+  private static let frequencyWorths = (0...FrequencySketch.ceiling).map {
+    frequencyWeight * log2(Double(max(1, $0)))
+  }
 
   /// Makes a policy.
   ///
   /// - Parameters:
-  ///   - capacity: of the cache in bytes; it decides the size of the sketch.
   ///   - exponent: see `exponent`; 1 for memory, 0.5 for disk.
   ///   - inflation: where an order that outlived its process goes on: the lowest priority in it.
-  public init(capacity: Int64, exponent: Double, inflation: Double = 0) {
+  public init(exponent: Double, inflation: Double = 0) {
     self.exponent = exponent
     self.inflation = inflation
-    sketch = FrequencySketch(
-      expectedEntries: Int(clamping: max(0, capacity) / Self.typicalSize))
   }
 
-  // Far less than web objects weigh, since the sketch has to remember what is not stored as well.
-  private static let typicalSize: Int64 = 1 << 10
+  /// Makes room to remember the look-ups of a cache with so many entries; call it when one is stored.
+  public mutating func expect(entries: Int) { sketch.expect(entries: entries) }
 
   /// Counts a look-up, whether it found something or not.
   public mutating func recordUse(hash: UInt64) { sketch.recordUse(of: hash) }
@@ -76,17 +81,22 @@ public struct EvictionPolicy: Sendable {
   /// The bucket of an entry; higher is more worth keeping.
   ///
   /// - Parameters:
-  ///   - frequency: as `frequency(of:)` tells; 0 counts as 1.
+  ///   - frequency: as `frequency(of:)` tells, up to 15; 0 counts as 1.
   ///   - size: in bytes; what is below 1 counts as 1.
-  /// - Returns: twice the binary logarithm of `frequency / size^exponent`, rounded down; the same in
+  /// - Returns: twice the binary logarithm of `frequency^(4/3) / size^exponent`, rounded down; the same in
   ///   every process and version.
   public func bucket(frequency: Int, size: Int64) -> Int32 {
-    let value = log2(Double(max(1, frequency))) - exponent * log2(Double(max(1, size)))
+    let worth = Self.frequencyWorths[max(0, min(FrequencySketch.ceiling, frequency))]
+    let value = worth - exponent * log2(Double(max(1, size)))
     return Int32(max(-1_000, min(1_000, (2 * value).rounded(.down))))
   }
 
   /// The priority of an entry that is put last into a bucket now.
-  public func priority(bucket: Int32) -> Double { inflation + exp2(Double(bucket) / 2) }
+  public func priority(bucket: Int32) -> Double {
+    let bucket = Int(max(-2_000, min(2_000, bucket)))
+    let octave = Double(sign: .plus, exponent: bucket >> 1, significand: 1)
+    return inflation + (bucket & 1 == 0 ? octave : octave * 2.0.squareRoot())
+  }
 
   /// Takes note that an entry of this priority was evicted, or a newcomer refused.
   public mutating func evicted(priority: Double) { inflation = max(inflation, priority) }

@@ -1,28 +1,41 @@
 /// Estimates how often something was used lately, in a fixed amount of memory: a count-min sketch of
-/// 4-bit counters, halved after every ten uses per expected entry (the TinyLFU idea).
+/// 4-bit counters, halved every so many uses per expected entry (the TinyLFU idea).
 ///
 /// It counts what is not stored as well, which is what an admission test needs. The estimate is never
-/// below the true count since the last halvings, up to its ceiling of 15.
+/// below the true count since the last halvings, up to its ceiling of 15. It can grow and forgets
+/// nothing by it.
 public struct FrequencySketch: Sendable {
   /// The highest frequency it can tell.
   public static let ceiling = 15
 
   // Each word holds 16 counters of 4 bits; one use raises one counter in each of four words.
   private var words: [UInt64]
-  private let mask: UInt64
-  private let period: Int
+  private var mask: UInt64
   private var uses = 0
+
+  // Too few words, and what was used once looks popular; many of them remember what is long gone.
+  private static let wordsPerEntry = 8
+  private static let usesPerWord = 4
+  private static let mostWords = 1 << 19
 
   /// Makes a sketch.
   ///
-  /// - Parameter expectedEntries: how many entries the cache will hold, roughly; it takes 8 bytes for
-  ///   each, at least 8 KiB and at most 2 MiB.
+  /// - Parameter expectedEntries: how many entries the cache will hold, roughly; it takes 64 bytes for
+  ///   each, at least 8 KiB and at most 4 MiB.
   public init(expectedEntries: Int) {
-    var count = 1 << 10
-    while count < expectedEntries && count < 1 << 18 { count <<= 1 }
-    words = [UInt64](repeating: 0, count: count)
-    mask = UInt64(count - 1)
-    period = 10 * count
+    words = [UInt64](repeating: 0, count: 1 << 10)
+    mask = UInt64(words.count - 1)
+    expect(entries: expectedEntries)
+  }
+
+  /// Grows if there are more entries than it has room for; it never shrinks.
+  public mutating func expect(entries: Int) {
+    // A key's words in the larger table hold what its words in the smaller one held.
+    while words.count < Self.mostWords, words.count / Self.wordsPerEntry < entries {
+      words += words
+      mask = UInt64(words.count - 1)
+      uses *= 2
+    }
   }
 
   /// The estimated frequency, from 0 to `ceiling`.
@@ -48,7 +61,7 @@ public struct FrequencySketch: Sendable {
     }
     guard wasRaised else { return }
     uses += 1
-    if uses >= period { halve() }
+    if uses >= Self.usesPerWord * words.count { halve() }
   }
 
   // Old popularity must fade, or what was popular once could never be displaced.
@@ -58,16 +71,17 @@ public struct FrequencySketch: Sendable {
   }
 
   private func place(of spread: UInt64, row: Int) -> (word: Int, shift: UInt64) {
-    // Four independent words from two halves of one hash, and in each the row's own four counters.
-    let step = (spread >> 32) | 1
-    let word = (spread &+ UInt64(row) &* step) ^ (spread >> 17 &* UInt64(row))
-    let counter = UInt64(row) << 2 | (spread >> (8 * UInt64(row) + 4) & 3)
-    return (Int(word & mask), counter << 2)
+    // All four in one block of eight words, which lie together in the processor's cache; in it each
+    // row has two words of its own, and 5 bits of the hash choose one of their 32 counters.
+    let choice = spread >> (5 * UInt64(row) + 44)
+    let word = (spread & mask & ~7) | UInt64(row) << 1 | choice >> 4 & 1
+    return (Int(word), (choice & 0xF) << 2)
   }
 
   private static func spread(_ hash: UInt64) -> UInt64 {
     var value = hash &* 0x9E37_79B9_7F4A_7C15
     value ^= value >> 32
-    return value &* 0xD6E8_FEB8_6659_FD93
+    value = value &* 0xD6E8_FEB8_6659_FD93
+    return value ^ value >> 32
   }
 }

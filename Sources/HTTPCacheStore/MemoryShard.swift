@@ -5,14 +5,12 @@ import Synchronization
 final class MemoryShard: Sendable {
   let state: Mutex<State>
 
-  init(capacity: Int64) { state = Mutex(State(capacity: capacity)) }
+  init() { state = Mutex(State()) }
 
   struct State: Sendable {
     private(set) var groups: [CacheKey: MemoryGroup] = [:]
-    private var policy: EvictionPolicy
+    private var policy = EvictionPolicy(exponent: 1)
     private var order = EvictionOrder<CacheKey>()
-
-    init(capacity: Int64) { policy = EvictionPolicy(capacity: capacity, exponent: 1) }
 
     /// Counts a look-up and tells what is there.
     ///
@@ -84,6 +82,7 @@ final class MemoryShard: Sendable {
         order.move(position, size: group.size, bucket: bucket, priority: priority)
       } else {
         group.position = order.insert(key, size: group.size, bucket: bucket, priority: priority)
+        policy.expect(entries: order.count)
       }
       groups[key] = group
       return growth
@@ -97,9 +96,11 @@ final class MemoryShard: Sendable {
     ) -> (bytes: Int64, variants: Int, priority: Double) {
       let sparedPosition = spared.flatMap { groups[$0]?.position }
       var gone: (bytes: Int64, variants: Int, priority: Double) = (0, 0, policy.inflation)
-      for (key, priority) in order.victims(need: need, bound: bound, sparing: sparedPosition) {
-        guard let group = groups.removeValue(forKey: key) else { continue }
-        if let position = group.position { order.remove(position) }
+      while gone.bytes < need,
+        let (position, key, priority) = order.next(upTo: bound, sparing: sparedPosition),
+        let group = groups.removeValue(forKey: key)
+      {
+        order.remove(position)
         policy.evicted(priority: priority)
         gone.bytes += group.size
         gone.variants += group.variants.count

@@ -48,9 +48,7 @@ public final class MemoryStore: CacheStore {
     self.clock = clock
     self.secret = secret ?? Self.randomKey()
     fixedLargestEntry = largestEntry
-    shards = (0..<Self.shardCount).map { _ in
-      MemoryShard(capacity: capacity / Int64(Self.shardCount))
-    }
+    shards = (0..<Self.shardCount).map { _ in MemoryShard() }
   }
 
   /// The longest body that is stored, in bytes.

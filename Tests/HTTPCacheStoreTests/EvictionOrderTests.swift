@@ -5,7 +5,21 @@ import Testing
 @Suite("EvictionOrder")
 struct EvictionOrderTests {
   private func all(_ order: EvictionOrder<String>) -> [String] {
-    order.victims(need: .max, bound: .infinity, sparing: nil).map(\.0)
+    victims(order, upTo: .infinity)
+  }
+
+  // What goes, in order.
+  private func victims(
+    _ order: EvictionOrder<String>, upTo bound: Double,
+    sparing spared: EvictionOrder<String>.Position? = nil
+  ) -> [String] {
+    var rest = order
+    var gone: [String] = []
+    while let (position, element, _) = rest.next(upTo: bound, sparing: spared) {
+      gone.append(element)
+      rest.remove(position)
+    }
+    return gone
   }
 
   @Test("gives the least recently used of a bucket, and the lowest priority of all buckets")
@@ -38,17 +52,29 @@ struct EvictionOrderTests {
     #expect(order.lowestPriority == nil)
   }
 
-  @Test("takes no more victims than are needed, none above the bound, and not the spared one")
+  @Test("gives nothing above the bound, and not the spared one")
   func victims() {
     var order = EvictionOrder<String>()
     let a = order.insert("a", size: 10, bucket: 0, priority: 1)
-    _ = order.insert("b", size: 10, bucket: 1, priority: 2)
+    _ = order.insert("b", size: 10, bucket: 0, priority: 2)
     _ = order.insert("c", size: 10, bucket: 2, priority: 3)
-    #expect(order.victims(need: 11, bound: 9, sparing: nil).map(\.0) == ["a", "b"])
-    #expect(order.victims(need: 30, bound: 2, sparing: nil).map(\.0) == ["a", "b"])
-    #expect(order.victims(need: 30, bound: 9, sparing: a).map(\.0) == ["b", "c"])
+    #expect(victims(order, upTo: 2) == ["a", "b"])
+    #expect(victims(order, upTo: 9, sparing: a) == ["b", "c"])
+    #expect(victims(order, upTo: 0.5) == [])
     #expect(order.bytes(upTo: 2, need: .max, sparing: nil) == 20)
     #expect(order.bytes(upTo: 2, need: .max, sparing: a) == 10)
     #expect(order.bytes(upTo: 9, need: 5, sparing: nil) >= 5)
+  }
+
+  @Test("knows the lowest priority when the first of a bucket goes or moves")
+  func lowest() {
+    var order = EvictionOrder<String>()
+    let a = order.insert("a", size: 1, bucket: 3, priority: 1)
+    let b = order.insert("b", size: 1, bucket: 3, priority: 2)
+    _ = order.insert("c", size: 1, bucket: 3, priority: 4)
+    order.move(a, size: 1, bucket: 3, priority: 5)
+    #expect(order.lowestPriority == 2)
+    order.remove(b)
+    #expect(order.lowestPriority == 4)
   }
 }

@@ -36,4 +36,20 @@ struct FrequencySketchTests {
     for key in 0..<60_000 as Range<UInt64> { sketch.recordUse(of: (key + 100) &* 0x1_0000_0001) }
     #expect(sketch.frequency(of: 7) < 15)
   }
+
+  @Test("forgets nothing when it grows, and has room for more then")
+  func growth() {
+    var sketch = FrequencySketch(expectedEntries: 0)
+    for key in 0..<500 as Range<UInt64> {
+      for _ in 0..<key % 5 { sketch.recordUse(of: key << 32 | key) }
+    }
+    let before = (0..<500 as Range<UInt64>).map { sketch.frequency(of: $0 << 32 | $0) }
+    sketch.expect(entries: 50_000)
+    #expect((0..<500 as Range<UInt64>).map { sketch.frequency(of: $0 << 32 | $0) } == before)
+    for key in 1_000..<51_000 as Range<UInt64> { sketch.recordUse(of: key << 32 | key) }
+    let right = (1_000..<51_000 as Range<UInt64>).count {
+      sketch.frequency(of: $0 << 32 | $0) == 1
+    }
+    #expect(right > 45_000)
+  }
 }

@@ -1,0 +1,1 @@
+../../../../Sources/HTTPCacheStore/EvictionOrder.swift

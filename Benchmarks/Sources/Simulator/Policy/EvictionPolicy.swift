@@ -1,0 +1,1 @@
+../../../../Sources/HTTPCacheStore/EvictionPolicy.swift
