@@ -5,8 +5,13 @@ import Synchronization
 /// The row of a body that is still being written. It says what came so far, so that this is found again
 /// however the process ends.
 final class PartialRow: Sendable {
-  /// How many bytes come between two looks at the row.
+  /// How many bytes come at most between two looks at the row.
   static let interval: Int64 = 4 << 20
+
+  // A quarter more each time, so that little of a little is lost, and much costs few transactions.
+  private static func due(after bytes: Int64) -> Int64 {
+    bytes + min(interval, max(BlockChecksums.blockLength, bytes / 4))
+  }
 
   private struct State {
     var id: Int64?
@@ -26,7 +31,7 @@ final class PartialRow: Sendable {
   init(store: DiskStore, parts: StoreParts, id: Int64? = nil) {
     self.store = store
     self.parts = parts
-    state = Mutex(State(id: id, due: id == nil ? BlockChecksums.blockLength : Self.interval))
+    state = Mutex(State(id: id, due: BlockChecksums.blockLength))
   }
 
   /// The row; nil if there is none.
@@ -61,7 +66,7 @@ final class PartialRow: Sendable {
   func save(_ pieces: [StoredPiece], of name: BodyName, record: CacheRecord) async {
     let bytes = pieces.reduce(0) { $0 + $1.end - $1.start }
     let before = state.withLock { state in
-      state.due = bytes + Self.interval
+      state.due = Self.due(after: bytes)
       return state
     }
     do throws(CacheError) {

@@ -43,7 +43,9 @@ extension Exchange {
     case .standard, .revalidate, .cacheElseNetwork, .networkElseCache: break
     case .reload, .reloadEverywhere, .cacheOnly, .bypass: return nil
     }
-    guard request.method == .get, !directives.noStore, !hasConditions,
+    // A reload that asks for no stored response at all gets the whole anew.
+    guard mayComplete, request.method == .get, !directives.noStore, !directives.noCache,
+      !directives.pragmaNoCache, !hasConditions,
       selected.map({ part($0) == nil }) ?? true, let index = resumable(),
       let part = part(index)
     else { return nil }

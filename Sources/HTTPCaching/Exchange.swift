@@ -24,7 +24,11 @@ struct Exchange: Sendable {
   /// The candidate that the request selects.
   private(set) var selected: Int?
   /// The same, kept where the policy forbids its use.
-  private var matched: Int?
+  private(set) var matched: Int?
+  /// Why only the origin can answer, though what is stored may learn from its answer.
+  private var obstacle: MissReason?
+  /// Whether incomplete responses may be completed; not after that has failed.
+  var mayComplete = true
   private(set) var forward: Forward?
 
   init(
@@ -52,6 +56,11 @@ struct Exchange: Sendable {
       let reason = content?.obstacle.map(MissReason.content) ?? Reuse.methodMiss(request)
     else { return .lookUp }
     if case .unsatisfiable(let refusal) = whenMissing(reason) { return .refuse(refusal) }
+    // The answer to any HEAD freshens what is stored (RFC 9111 §4.3.5).
+    if request.method == .head {
+      obstacle = reason
+      return .lookUp
+    }
     return .forward(makeForward(.miss(reason)))
   }
 
@@ -67,6 +76,7 @@ struct Exchange: Sendable {
     self.parts = parts
     selected = nil
     matched = nil
+    if let obstacle { return .forward(makeForward(.miss(obstacle))) }
     if parts.isEmpty {
       return choose(
         Vary.select(among: variants, for: request, rules: rules, digest: digest), now: now)
@@ -349,40 +359,6 @@ struct Exchange: Sendable {
     {
     case .made(let stored): return .store(stored)
     case .refused(let refusal): return .doNotStore(refusal)
-    }
-  }
-
-  /// What a response to HEAD does to stored responses to GET (RFC 9111 §4.3.5).
-  private func headFreshening(
-    _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp
-  ) -> [RecordUpdate] {
-    guard request.method == .head, response.status.code == 200, let index = matched else { return [] }
-    switch Freshening.updatedByHead(
-      candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
-      rules: rules, validating: request, digest: digest)
-    {
-    case .update(let stored): return [RecordUpdate(index: index, response: stored)]
-    case .invalidate:
-      var stored = candidates[index]
-      stored.isInvalidated = true
-      return [RecordUpdate(index: index, response: stored)]
-    case .unrelated: return []
-    }
-  }
-
-  /// The origin sent something new that cannot take the old one's place: the old one must not be
-  /// used again without asking.
-  private func superseded(by response: HTTPResponse, _ storage: Storage) -> [RecordUpdate] {
-    guard request.method == .get || request.method == .query, let index = matched, response.status.code < 500,
-      response.status.code != 304, case .doNotStore(let refusal) = storage
-    else { return [] }
-    switch refusal {
-    case .responseNoStore, .privateInShared, .notCacheable, .neverReusable, .varyAny, .authorized,
-      .varySecret, .malformed:
-      var stored = candidates[index]
-      stored.isInvalidated = true
-      return [RecordUpdate(index: index, response: stored)]
-    default: return []
     }
   }
 }

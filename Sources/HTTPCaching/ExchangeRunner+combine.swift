@@ -9,6 +9,13 @@ extension ExchangeRunner {
     _ combination: Exchange.Combination, _ response: UpstreamResponse, _ forward: Exchange.Forward,
     _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
   ) async -> CacheResponse? {
+    let completion = combination.completion
+    // Octets that are not as many as `Content-Range` says cannot be trusted to be the missing ones.
+    if completion != nil, let length = response.body.length, length != combination.range.count {
+      cache.failedCompletions.insert(exchange.key)
+      response.body.source.cancel()
+      return nil
+    }
     let old = variants[combination.index].record
     let record = old.freshened(combination.stored)
       .storing(old.storedRanges, bodyLength: combination.length)
@@ -18,7 +25,6 @@ extension ExchangeRunner {
     } catch {
       return refused(error, combination, response, forward, exchange, &flight)
     }
-    let completion = combination.completion
     let end = completion.map { $0.wanted?.upperBound ?? combination.length ?? 0 }
     let held = flight.hand()
     let transfer = Transfer(
@@ -37,7 +43,7 @@ extension ExchangeRunner {
       },
       onEnd: cache.transferEnd(
         of: response.head, to: exchange.request, key: exchange.key,
-        storedAs: record.key, held))
+        storedAs: record.key, isCompletion: completion != nil, held))
     let range = end.map { (completion?.wanted?.lowerBound ?? 0)..<$0 }
     guard let body = transfer.makeBody(range) else {
       held?.end(cache)

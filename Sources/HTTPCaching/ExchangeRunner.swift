@@ -17,6 +17,7 @@ struct ExchangeRunner: Sendable {
 
   func run(_ exchange: Exchange) async throws -> CacheResponse {
     var exchange = exchange
+    exchange.mayComplete = !cache.failedCompletions.contains(exchange.key)
     switch exchange.start() {
     case .lookUp: return try await lookUp(&exchange, mayWait: !isBackground)
     case .forward(let forward): return try await ask(forward, &exchange, [], flight: nil)

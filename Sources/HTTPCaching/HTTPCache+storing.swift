@@ -32,11 +32,16 @@ extension HTTPCache {
   /// What happens when the transfer of a response ends.
   func transferEnd(
     of response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
-    storedAs storageKey: CacheKey, _ held: FlightHold.Handed?
+    storedAs storageKey: CacheKey, isCompletion: Bool = false, _ held: FlightHold.Handed?
   ) -> @Sendable (Transfer, Transfer.End, Int64) -> Void {
     { [self] transfer, end, received in
       running.remove(transfer, for: key.target)
       if storageKey != key { running.remove(transfer, for: storageKey.target) }
+      switch end {
+      case .stored: failedCompletions.remove(key)
+      case .failed where isCompletion: failedCompletions.insert(key)
+      default: break
+      }
       transferEnded(end, of: response, to: request, key: key, received: received)
       held?.end(self)
     }

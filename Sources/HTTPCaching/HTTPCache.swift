@@ -18,6 +18,7 @@ public final class HTTPCache: Sendable {
 
   let coalescing = Coalescing()
   let running = RunningTransfers()
+  let failedCompletions = FailedCompletions()
   let digest: SecretDigest
   let refusalLimit = RefusalLimit()
   let backgroundCount = Atomic<Int>(0)

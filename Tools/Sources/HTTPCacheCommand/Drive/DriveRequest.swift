@@ -15,6 +15,11 @@ struct DriveRequest: Decodable, Sendable {
     case cacheMode = "cache_mode"
   }
 
+  /// What of a line says whom the reply is for.
+  struct Identity: Decodable {
+    let id: Int
+  }
+
   /// Why a line cannot be performed.
   struct Invalid: Error, CustomStringConvertible {
     let description: String
@@ -46,12 +51,19 @@ struct DriveRequest: Decodable, Sendable {
       guard pair.count == 2, let name = HTTPField.Name(pair[0]) else {
         throw Invalid(description: "no field: \(pair)")
       }
-      request.headerFields.append(HTTPField(name: name, value: Self.octets(pair[1])))
+      request.headerFields.append(HTTPField(name: name, value: try Self.octets(pair[1])))
     }
     return request
   }
 
-  private static func octets(_ text: String) -> [UInt8] {
-    text.unicodeScalars.map { UInt8(exactly: $0.value) ?? 0x3F }
+  private static func octets(_ text: String) throws(Invalid) -> [UInt8] {
+    var octets: [UInt8] = []
+    for scalar in text.unicodeScalars {
+      guard let octet = UInt8(exactly: scalar.value), ![0, 0x0A, 0x0D].contains(octet) else {
+        throw Invalid(description: "no octets of a field value: \(text)")
+      }
+      octets.append(octet)
+    }
+    return octets
   }
 }

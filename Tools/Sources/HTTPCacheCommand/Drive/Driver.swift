@@ -19,7 +19,8 @@ final class Driver: Sendable {
     do {
       drive = try JSONDecoder().decode(DriveRequest.self, from: Data(line.utf8))
     } catch {
-      write(DriveReply(id: 0, error: "\(error)"))
+      let id = try? JSONDecoder().decode(DriveRequest.Identity.self, from: Data(line.utf8)).id
+      write(DriveReply(id: id ?? 0, error: "\(error)"))
       return
     }
     do {
