@@ -1,4 +1,4 @@
-import HTTPCacheSemantics
+public import HTTPCacheSemantics
 public import HTTPCacheStore
 public import HTTPTypes
 
@@ -48,6 +48,15 @@ extension HTTPCache {
 }
 
 extension CacheExplanation {
+  /// Makes a reason the end of an explanation of storing: what the head allowed may have gone wrong
+  /// with the body.
+  ///
+  /// - Parameter reason: as `refusal(_:)` makes it.
+  public mutating func conclude(refusedFor reason: CacheExplanation) {
+    steps.removeAll { step in reason.steps.contains { $0.question == step.question } }
+    steps += reason.steps
+  }
+
   /// What may be kept of the explanation of a response that was not stored. Where "no-store" was
   /// said, that is the reason alone, and nothing of the messages (RFC 9111 §5.2.1.5, §5.2.2.5).
   static func note(
@@ -60,7 +69,7 @@ extension CacheExplanation {
     else { return reason }
     var explanation = CacheExplanation.storage(
       request: request, response: response, rules: rules, now: now)
-    if explanation.steps.last != reason.steps.last { explanation.steps += reason.steps }
+    explanation.conclude(refusedFor: reason)
     return explanation
   }
 }

@@ -1,12 +1,8 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
-import Synchronization
 
 extension HTTPCache {
-  /// The most background validations at once.
-  static let backgroundLimit = 64
-
   /// A transfer ended: tell and count.
   func transferEnded(
     _ end: Transfer.End, of response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
@@ -146,27 +142,20 @@ extension HTTPCache {
   func validateInBackground(
     _ exchange: Exchange, options: RequestOptions, via upstream: any Upstream
   ) {
-    guard
-      backgroundCount.wrappingAdd(1, ordering: .relaxed).newValue <= Self.backgroundLimit
-    else {
-      backgroundCount.wrappingSubtract(1, ordering: .relaxed)
-      return
-    }
     var options = options
     options.onInterim = nil
-    let background = Exchange(
+    let exchangeInBackground = Exchange(
       request: exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key,
       policy: .revalidate, rules: exchange.rules, hasBody: exchange.content?.hasBody ?? false,
       acceptsDecoded: exchange.acceptsDecoded, digest: exchange.digest, content: exchange.content)
     let runner = ExchangeRunner(
       cache: self, options: options, upstream: upstream, body: nil, isBackground: true)
-    Task(priority: .utility) { [self] in
+    background.begin {
       do {
-        try await runner.validate(background)
+        try await runner.validate(exchangeInBackground)
       } catch {
         // The upstream's failure was told when it happened; what is stored stays as it was.
       }
-      backgroundCount.wrappingSubtract(1, ordering: .relaxed)
     }
   }
 }

@@ -21,7 +21,7 @@ public final class HTTPCache: Sendable {
   let failedCompletions = FailedCompletions()
   let digest: SecretDigest
   let refusalLimit = RefusalLimit()
-  let backgroundCount = Atomic<Int>(0)
+  let background = BackgroundWork(limit: 64)
 
   /// Makes a cache over a store of the caller's.
   public init(configuration: Configuration, store: any CacheStore) {
@@ -32,6 +32,14 @@ public final class HTTPCache: Sendable {
 
   /// Writes what is batched, so that nothing is lost when the process ends.
   public func flush() async { await store.flush() }
+
+  /// Waits for the validations that run in the background (RFC 5861 §3), for a process that is about to
+  /// end. What is not done in time is cancelled.
+  ///
+  /// - Parameter limit: the longest time to wait.
+  public func finishBackgroundWork(within limit: Duration) async {
+    await background.finish(within: limit, clock: configuration.clock)
+  }
 
   func observe(_ event: @autoclosure () -> CacheEvent) {
     configuration.observer?.cache(did: event())

@@ -240,8 +240,7 @@ final class Transfer: Sendable {
       } else {
         end = await commit(isStoring: isStoring, failure: failure)
       }
-      if let held { publish(held) }
-      finish(.finished(body.trailers), end)
+      finish(.finished(body.trailers), end, publishing: held)
     } catch {
       body.source.cancel()
       let kept = await keep(isWorthKeeping: isStoring && !isWrong)
@@ -291,8 +290,13 @@ final class Transfer: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  private func finish(_ phase: TransferState.Phase, _ end: End) {
-    onEnd(self, end, shared.withLock { $0.state.received } - extent.start)
+  /// Tells how it ended before the last bytes go out: whoever has them finds everything told.
+  private func finish(
+    _ phase: TransferState.Phase, _ end: End, publishing held: BodyBytes? = nil
+  ) {
+    let received = shared.withLock { $0.state.received } - extent.start
+    onEnd(self, end, received + Int64(held?.count ?? 0))
+    if let held { publish(held) }
     let waiting = shared.withLock { shared in
       shared.state.end(phase)
       let waiting = Array(shared.readers.values) + shared.completion

@@ -114,7 +114,12 @@ public enum ExchangeProperties {
       case .stale(_, let age, let lifetime):
         try require(age >= lifetime, "stale at \(age) of \(lifetime)")
       case .validate, .miss:
-        try require(policy != .cacheOnly && !directives.onlyIfCached, "asks against the request's will")
+        // What may change something is written through (RFC 9111 §4).
+        let isUnsafe = ![.get, .head, .query, .options, .trace].contains(request.method)
+        let isWrittenThrough = isUnsafe && decision == .miss(.method(request.method))
+        try require(
+          policy != .cacheOnly && (!directives.onlyIfCached || isWrittenThrough),
+          "asks against the request's will")
       case .unsatisfiable:
         try require(policy == .cacheOnly || directives.onlyIfCached, "unsatisfiable without a reason")
       }

@@ -34,15 +34,22 @@ struct Fetcher: Sendable {
   }
 
   private func end(
-    of request: HTTPRequest, content: BodyBytes?, to destination: Output.Destination
+    of request: HTTPRequest, content: BodyBytes?, to destination: Output.Destination,
+    isAgain: Bool = false
   ) async -> TransferReport.Ending {
     do {
       let response = try await cache.respond(
-        to: request, body: content.map { MessageBody($0) }, policy: policy, options: options,
-        via: upstream)
+        to: request, body: content.map { MessageBody($0) }, policy: isAgain ? .reload : policy,
+        options: options, via: upstream)
       return .answered(try await take(response, of: request, to: destination))
     } catch let error as UpstreamError {
       return .failed(ExitStatus(error.kind), error.kind == .cancelled ? "interrupted" : error.message)
+    } catch let error as CacheError
+      where error.code == .damaged && !isAgain && policy != .cacheOnly
+      && destination != .standardOutput
+    {
+      // What is stored turned out damaged under way, and nothing of it was handed out yet.
+      return await end(of: request, content: content, to: destination, isAgain: true)
     } catch let error as CacheError {
       return .failed(ExitStatus(error.code), "\(error)")
     } catch let error as Output.Failure {
@@ -97,9 +104,7 @@ struct Fetcher: Sendable {
       now: cache.configuration.clock.now)
     let outcome = OutcomeText(outcome: answer.outcome, storage: answer.storage)
     guard let refusal = outcome.refusal else { return explanation }
-    // What the head allowed may still have gone wrong, such as a body that is too large.
-    let reason = CacheExplanation.refusal(refusal).steps
-    if explanation.steps.last != reason.last { explanation.steps += reason }
+    explanation.conclude(refusedFor: CacheExplanation.refusal(refusal))
     return explanation
   }
 

@@ -118,7 +118,10 @@ struct GetCommand: AsyncParsableCommand {
           cache: cache, upstream: upstream, recorder: recorder, meter: meter, policy: policy.policy,
           options: RequestOptions(redirectLimit: redirects), includesHead: include,
           explains: explain, failsOnError: fail)
-        return try await fetchAll(with: fetcher, content: content)
+        let status = try await fetchAll(with: fetcher, content: content)
+        // What was used stale is validated for the next time (RFC 5861 §3).
+        await cache.finishBackgroundWork(within: .seconds(10))
+        return status
       }
     } catch {
       Console.report("httpcache: \(error)")

@@ -36,6 +36,10 @@ struct TransferReport: Sendable {
     case .answered(let answer):
       if case .unsatisfiable = answer.outcome {
         .notStored
+      } else if case .digestMismatch = OutcomeText(outcome: answer.outcome, storage: answer.storage)
+        .refusal
+      {
+        .brokenProtocol
       } else {
         failing && answer.status >= 400 ? .httpError : .success
       }

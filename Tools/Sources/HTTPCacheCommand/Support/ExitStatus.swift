@@ -49,7 +49,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .unreachable: "the origin cannot be reached"
     case .timeout: "no answer in time"
     case .tls: "the TLS handshake or the certificate failed"
-    case .brokenProtocol: "the answer broke the protocol or was cut short"
+    case .brokenProtocol: "the answer broke the protocol, was cut short, or is not what its digest says"
     case .notStored: "the cache may not ask the origin and has no answer (--policy cache-only)"
     case .output: "the output could not be written"
     case .newerFormat: "the directory was written by a newer version"
