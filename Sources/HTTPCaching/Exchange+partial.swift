@@ -44,7 +44,8 @@ extension Exchange {
     case .reload, .reloadEverywhere, .cacheOnly, .bypass: return nil
     }
     // A reload that asks for no stored response at all gets the whole anew.
-    guard mayComplete, request.method == .get, !directives.noStore, !directives.noCache,
+    guard mayComplete, request.method == .get, !hasBody, !directives.noStore,
+      !directives.noCache,
       !directives.pragmaNoCache, !hasConditions,
       selected.map({ part($0) == nil }) ?? true, let index = resumable(),
       let part = part(index)

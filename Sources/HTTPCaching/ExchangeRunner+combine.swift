@@ -25,12 +25,17 @@ extension ExchangeRunner {
     } catch {
       return refused(error, combination, response, forward, exchange, &flight)
     }
-    let end = completion.map { $0.wanted?.upperBound ?? combination.length ?? 0 }
+    let wanted = completion.flatMap(\.wanted)?.clamped(to: 0..<(combination.length ?? .max))
+    let end = completion.map { _ in wanted?.upperBound ?? combination.length ?? 0 }
+    // Only the whole answers others.
+    if completion == nil || wanted != nil { flight.release(isUnshareable: true) }
     let held = flight.hand()
     let transfer = Transfer(
       body: response.body,
       extent: TransferExtent(
-        combination.range, length: response.body.length, readableEnd: end),
+        combination.range,
+        length: completion == nil ? response.body.length : Int64(combination.range.count),
+        readableEnd: end),
       writer: writer, verifier: DigestVerifier(response, isPart: true),
       combined: CombinedDigest(
         combination.stored, parts: (old.storedRanges ?? []) + [combination.range],
@@ -44,7 +49,7 @@ extension ExchangeRunner {
       onEnd: cache.transferEnd(
         of: response.head, to: exchange.request, key: exchange.key,
         storedAs: record.key, isCompletion: completion != nil, held))
-    let range = end.map { (completion?.wanted?.lowerBound ?? 0)..<$0 }
+    let range = end.map { (wanted?.lowerBound ?? 0)..<$0 }
     guard let body = transfer.makeBody(range) else {
       held?.end(cache)
       response.body.source.cancel()
@@ -66,7 +71,9 @@ extension ExchangeRunner {
     let now = cache.configuration.clock.now
     let head = ResponseHead.fromStore(
       combination.stored, age: Age.current(combination.stored, now: now))
-    guard let wanted = completion.wanted else { return head }
+    guard let wanted = completion.wanted?.clamped(to: 0..<(combination.length ?? .max)) else {
+      return head
+    }
     return RangeRequest.head(head, range: wanted, length: combination.length, answering: request)
   }
 

@@ -206,6 +206,7 @@ struct ExchangeRunner: Sendable {
     _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
   ) async -> CacheResponse {
     for update in delivery.updates {
+      if update.response.isInvalidated { cache.running.invalidate(exchange.key.target) }
       let record = variants[update.index].record.freshened(update.response)
       do throws(CacheError) { _ = try await cache.store.update(record) } catch {
         cache.observe(.storeFailed(operation: "freshen", error))
@@ -241,6 +242,8 @@ struct ExchangeRunner: Sendable {
       storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: response.head),
       isResumable: PartialContent.isResumable(stored))
     let writer = try await cache.store.write(record, variantLimit: rules.variantLimit)
+    // A part is nobody else's answer.
+    if part != nil { flight.release(isUnshareable: true) }
     let held = flight.hand()
     var outdated = exchange.outdated(by: stored).map { variants[$0].record }
     if key != exchange.key, part == nil {

@@ -11,6 +11,8 @@ extension HTTPCache {
   public func peek(
     _ request: HTTPRequest, options: RequestOptions = RequestOptions()
   ) -> CacheResponse? {
+    // The latest of several equivalent targets is for `respond` to find.
+    if configuration.rules.obeysNoVarySearch { return nil }
     guard request.method == .get || request.method == .head,
       let key = CacheKey(
         request: request, mode: configuration.rules.mode, partition: options.partition),

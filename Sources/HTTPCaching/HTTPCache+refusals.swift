@@ -64,6 +64,11 @@ extension CacheExplanation {
     now: Timestamp
   ) -> CacheExplanation {
     let reason = CacheExplanation.refusal(refusal)
+    // What this cache must not have, it must not remember either (RFC 9111 §5.2.2.7, §3.5).
+    switch refusal {
+    case .privateInShared, .authorized, .varySecret, .clearsSite: return reason
+    default: break
+    }
     guard !RequestDirectives(request.headerFields).noStore,
       !ResponseDirectives(response.headerFields, rules: rules).noStore
     else { return reason }

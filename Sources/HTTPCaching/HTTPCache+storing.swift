@@ -105,6 +105,7 @@ extension HTTPCache {
   /// Invalidates groups of an origin that a response names (RFC 9875 §3).
   func invalidate(groups: [String], of target: String) async {
     guard !groups.isEmpty, let origin = TargetURI.origin(of: target) else { return }
+    running.invalidate(origin: origin)
     for name in groups {
       do throws(CacheError) {
         _ = try await store.invalidate(.group(origin: origin, name: name))

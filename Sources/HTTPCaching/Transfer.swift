@@ -192,8 +192,8 @@ final class Transfer: Sendable {
     var isWrong = false
     var failure: CacheError?
     var verifier = verifier
+    var held: BodyBytes?
     do {
-      var held: BodyBytes?
       while true {
         await waitForReaders()
         guard let bytes = try await body.source.next() else {
@@ -243,7 +243,9 @@ final class Transfer: Sendable {
       finish(.finished(body.trailers), end, publishing: held)
     } catch {
       body.source.cancel()
-      let kept = await keep(isWorthKeeping: isStoring && !isWrong)
+      // All of it is there, but nobody has compared it with its digest.
+      let isUnverified = held != nil && (verifier != nil || combined != nil)
+      let kept = await keep(isWorthKeeping: isStoring && !isWrong && !isUnverified)
       let isLeft = shared.withLock { !$0.state.hasReaders }
       finish(.failed(error), kept.map { .kept($0) } ?? (isLeft ? .leftAlone : .failed(error)))
     }

@@ -87,3 +87,54 @@ struct PartialRecoveryTests {
     #expect(try await kitchen.range("bytes=0-1").text == "AB")
   }
 }
+
+@Suite("A part is nobody else's answer")
+struct PartialSharingTests {
+  @Test("§3.3 A 206 that was not asked for is not shared with those who wait for the whole")
+  func unasked() async throws {
+    let kitchen = Kitchen()
+    kitchen.origin.always(
+      206, [.cacheControl: "max-age=60", .eTag: "\"a\"", .contentRange: "bytes 0-4/10"], "01234")
+    kitchen.origin.hold()
+    async let first = kitchen.get("/")
+    await kitchen.origin.arrived(1)
+    async let second = kitchen.get("/")
+    for _ in 0..<200 { await Task.yield() }
+    kitchen.origin.release()
+    let answers = try await [first, second]
+    #expect(answers.map(\.status) == [206, 206])
+    #expect(kitchen.origin.requests.count >= 2)
+  }
+
+  @Test("§3.4 A range that is put together is not shared either", arguments: StoreKind.allCases)
+  func completedRange(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind, origin: RangeOrigin(count: 600_000))
+    try await kitchen.range("bytes=0-9")
+    async let part = kitchen.range("bytes=5-19")
+    async let whole = kitchen.get()
+    let answers = try await [part, whole]
+    #expect(answers[0].text == "fghijklmnopqrst")
+    let isWhole = answers[1].text == kitchen.origin.text
+    #expect(isWhole && answers[1].status == 200)
+  }
+
+  @Test("§14.4 A range beyond a length that was not known ends with it", arguments: StoreKind.allCases)
+  func clamped(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    kitchen.origin.answers { request in
+      let isFirst = request.headerFields[.ifRange] == nil
+      return UpstreamResponse(
+        head: HTTPResponse(
+          status: .partialContent,
+          headerFields: [
+            .contentRange: isFirst ? "bytes 0-4/*" : "bytes 5-9/10", .eTag: "\"a\"",
+            .cacheControl: "max-age=60",
+          ]),
+        body: MessageBody(BodyBytes(Array((isFirst ? "01234" : "56789").utf8))))
+    }
+    try await kitchen.range("bytes=0-4")
+    let answer = try await kitchen.range("bytes=2-100")
+    #expect(answer.text == "23456789")
+    #expect(answer.head.headerFields[.contentRange] == "bytes 2-9/10")
+  }
+}

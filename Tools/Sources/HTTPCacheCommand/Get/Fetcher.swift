@@ -24,7 +24,8 @@ struct Fetcher: Sendable {
   ) async -> TransferReport {
     // Before it is done, since that changes what would be said; what cannot be explained fails below.
     let explanation =
-      explains ? try? cache.explain(request, policy: policy, options: options) : nil
+      explains
+      ? try? cache.explain(request, content: content ?? BodyBytes(), policy: policy, options: options) : nil
     let start = cache.configuration.clock.uptime
     let ending = await withTimeLimit(limit) {
       await end(of: request, content: content, to: destination)
