@@ -45,8 +45,7 @@ extension Exchange {
     }
     // A reload that asks for no stored response at all gets the whole anew.
     guard mayComplete, request.method == .get, !hasBody, !directives.noStore,
-      !directives.noCache,
-      !directives.pragmaNoCache, !hasConditions,
+      !directives.noCache, !directives.pragmaNoCache, !hasConditions,
       selected.map({ part($0) == nil }) ?? true, let index = resumable(),
       let part = part(index)
     else { return nil }
@@ -72,7 +71,7 @@ extension Exchange {
     var best: Int?
     for index in candidates.indices
     where part(index) != nil && PartialContent.isResumable(candidates[index])
-      && Vary.matches(candidates[index], request: request, rules: rules, digest: digest)
+      && matches(index)
     {
       if let other = best, candidates[other].responseTime >= candidates[index].responseTime { continue }
       best = index
@@ -105,7 +104,7 @@ extension Exchange {
     else { return nil }
     for index in candidates.indices
     where part(index) != nil && forward.completion.map({ $0.index == index }) ?? true
-      && Vary.matches(candidates[index], request: request, rules: rules, digest: digest)
+      && matches(index)
     {
       let known = part(index)?.length
       guard
@@ -133,7 +132,7 @@ extension Exchange {
     response.status.code == 206
       && candidates.indices.contains { index in
         part(index) == nil
-          && Vary.matches(candidates[index], request: request, rules: rules, digest: digest)
+          && matches(index)
           && PartialContent.range(
             of: response, in: candidates[index], length: nil, receivedAt: receivedAt) != nil
       }

@@ -34,13 +34,6 @@ extension Exchange {
     }
   }
 
-  /// The candidates that have the request's values of the fields that `Vary` names.
-  private var matching: [Int] {
-    candidates.indices.filter {
-      Vary.matches(candidates[$0], request: request, rules: rules, digest: digest)
-    }
-  }
-
   private func invalidated(_ index: Int) -> RecordUpdate {
     var stored = candidates[index]
     stored.isInvalidated = true

@@ -133,12 +133,10 @@ struct Exchange: Sendable {
     if forward.completion != nil, [206, 304, 416].contains(response.status.code) {
       return .forwardAgain(withoutCondition())
     }
-    if (500...599).contains(response.status.code), let index = selected,
-      case .useStale(let allowance) = Reuse.afterFailure(
-        stored: candidates[index], request: request, directives: directives, policy: policy, rules: rules,
-        now: responseTime, failure: .serverError(response.status.code))
+    if (500...599).contains(response.status.code),
+      case .answerStale(let stale) = failed(status: response.status.code, now: responseTime)
     {
-      return .answerStale(answer(index, allowance: allowance, now: responseTime))
+      return .answerStale(stale)
     }
     let storage = storage(
       of: response, requestTime: requestTime, responseTime: responseTime, isDecoded: isDecoded)
@@ -169,9 +167,8 @@ struct Exchange: Sendable {
   private func fallback(_ failure: FailureKind, now: Timestamp) -> FailureAction {
     guard let index = selected,
       case .useStale(let allowance) = Reuse.afterFailure(
-        stored: candidates[index], request: request, directives: directives, policy: policy, rules: rules,
-        now: now,
-        failure: failure)
+        stored: candidates[index], request: request, directives: directives, policy: policy,
+        rules: rules, now: now, failure: failure)
     else { return .fail }
     return .answerStale(answer(index, allowance: allowance, now: now))
   }
@@ -191,11 +188,16 @@ struct Exchange: Sendable {
   /// Stored variants that the request matched and that the new response takes the place of, though
   /// its `Vary` is another one: they would be selected before it for ever.
   func outdated(by stored: StoredResponse) -> [Int] {
-    candidates.indices.filter { index in
-      candidates[index].nominated != stored.nominated
-        && Vary.matches(candidates[index], request: request, rules: rules, digest: digest)
-    }
+    matching.filter { candidates[$0].nominated != stored.nominated }
   }
+
+  /// Whether the request has a candidate's values of the fields that `Vary` names.
+  func matches(_ index: Int) -> Bool {
+    Vary.matches(candidates[index], request: request, rules: rules, digest: digest)
+  }
+
+  /// The candidates that match.
+  var matching: [Int] { candidates.indices.filter(matches) }
 
   // MARK: Decisions
 

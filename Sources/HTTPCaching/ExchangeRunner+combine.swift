@@ -60,20 +60,19 @@ extension ExchangeRunner {
     held?.share(cache, SharedTransfer(response: combination.stored, transfer: transfer, range: range))
     transfer.start()
     return cache.deliver(
-      head(combination, response, exchange.request), body, .store, forward, exchange,
+      head(combination, wanted, response, exchange.request), body, .store, forward, exchange,
       stored: combination.stored, status: response.head.status.code)
   }
 
   private func head(
-    _ combination: Exchange.Combination, _ response: UpstreamResponse, _ request: HTTPRequest
+    _ combination: Exchange.Combination, _ wanted: Range<Int64>?, _ response: UpstreamResponse,
+    _ request: HTTPRequest
   ) -> HTTPResponse {
-    guard let completion = combination.completion else { return response.head }
+    if combination.completion == nil { return response.head }
     let now = cache.configuration.clock.now
     let head = ResponseHead.fromStore(
       combination.stored, age: Age.current(combination.stored, now: now))
-    guard let wanted = completion.wanted?.clamped(to: 0..<(combination.length ?? .max)) else {
-      return head
-    }
+    guard let wanted else { return head }
     return RangeRequest.head(head, range: wanted, length: combination.length, answering: request)
   }
 
