@@ -9,6 +9,26 @@ final class StoredFileBody: StoredBody {
     let verification: Verification
     /// Told once it turns out that the entry with this id is not what was written.
     let onDamage: @Sendable (Int64, CacheError) -> Void
+
+    /// Opens the file of an entry's body.
+    ///
+    /// - Throws: `CacheError.io` if it is gone; the entry is then of no use either.
+    func file(_ name: BodyName, of id: Int64) throws(CacheError) -> OpenFile {
+      if let file = try parts.directory.openBody(name) { return file }
+      let error = CacheError(.io, "the body's file is gone")
+      onDamage(id, error)
+      throw error
+    }
+
+    /// Opens an entry's body, and tells if it is damaged.
+    func opening(
+      _ id: Int64, _ open: () throws(CacheError) -> any BodyReader
+    ) throws(CacheError) -> any BodyReader {
+      do throws(CacheError) { return try open() } catch {
+        if error.code == .damaged { onDamage(id, error) }
+        throw error
+      }
+    }
   }
 
   private let id: Int64
@@ -27,20 +47,11 @@ final class StoredFileBody: StoredBody {
   }
 
   func open() throws(CacheError) -> any BodyReader {
-    do throws(CacheError) {
-      return try openChecked()
-    } catch {
-      if error.code == .damaged { context.onDamage(id, error) }
-      throw error
-    }
+    try context.opening(id, openChecked)
   }
 
   private func openChecked() throws(CacheError) -> any BodyReader {
-    guard let file = try context.parts.directory.openBody(name) else {
-      let error = CacheError(.io, "the body's file is gone")
-      context.onDamage(id, error)
-      throw error
-    }
+    let file = try context.file(name, of: id)
     let size = try file.size()
     guard size == extent.storedLength, extent.isConsistent else {
       throw CacheError(.damaged, "body has \(size) bytes, \(extent.storedLength) were written")

@@ -20,12 +20,7 @@ final class StoredPartialBody: StoredBody {
   }
 
   func open() throws(CacheError) -> any BodyReader {
-    do throws(CacheError) {
-      return try openChecked()
-    } catch {
-      if error.code == .damaged { context.onDamage(id, error) }
-      throw error
-    }
+    try context.opening(id, openChecked)
   }
 
   private func openChecked() throws(CacheError) -> any BodyReader {
@@ -36,11 +31,7 @@ final class StoredPartialBody: StoredBody {
     guard !pieces.list.isEmpty else { throw CacheError(.io, "the entry was removed") }
     // There may be more by now than when the record was read, but not less.
     guard pieces.cover(ranges) else { throw CacheError(.damaged, "parts of the body are missing") }
-    guard let file = try context.parts.directory.openBody(name) else {
-      let error = CacheError(.io, "the body's file is gone")
-      context.onDamage(id, error)
-      throw error
-    }
+    let file = try context.file(name, of: id)
     let size = try file.size()
     guard size >= ranges.last?.upperBound ?? 0 else {
       throw CacheError(.damaged, "body has \(size) bytes, too few for what was written")

@@ -17,7 +17,6 @@ struct ExchangeRunner: Sendable {
 
   func run(_ exchange: Exchange) async throws -> CacheResponse {
     var exchange = exchange
-    exchange.mayComplete = !cache.failedCompletions.contains(exchange.key)
     switch exchange.start() {
     case .lookUp: return try await lookUp(&exchange, mayWait: !isBackground)
     case .forward(let forward): return try await ask(forward, &exchange, [], flight: nil)
@@ -31,8 +30,7 @@ struct ExchangeRunner: Sendable {
     guard case .lookUp = exchange.start() else { return }
     guard let variants = cache.variants(for: exchange) else { return }
     guard
-      case .forward(let forward) = exchange.found(
-        variants.map(\.record.response), parts: variants.parts, now: clock.now),
+      case .forward(let forward) = cache.look(among: variants, for: &exchange, now: clock.now),
       case .lead(let flight) = cache.coalescing.join(exchange.key, uptime: clock.uptime)
     else { return }
     cache.observe(.validatingInBackground(exchange.key))
@@ -50,7 +48,7 @@ struct ExchangeRunner: Sendable {
       let action =
         read == nil
         ? exchange.lookUpFailed()
-        : exchange.found(variants.map(\.record.response), parts: variants.parts, now: now)
+        : cache.look(among: variants, for: &exchange, now: now)
       switch action {
       case .answer(let answer, let validates):
         if let response = cache.answer(answer, variants[answer.index], exchange, now: now) {

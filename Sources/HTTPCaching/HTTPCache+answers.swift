@@ -15,6 +15,15 @@ extension HTTPCache {
     }
   }
 
+  /// What follows for a request from what is stored for it.
+  func look(
+    among variants: [StoredVariant], for exchange: inout Exchange, now: Timestamp
+  ) -> Exchange.LookAction {
+    let parts = variants.parts
+    if !parts.isEmpty { exchange.mayComplete = !failedCompletions.contains(exchange.key) }
+    return exchange.found(variants.map(\.record.response), parts: parts, now: now)
+  }
+
   /// The complete variants that will do.
   func usable(_ variants: [StoredVariant], acceptsDecoded: Bool) -> [StoredVariant] {
     let isUsable = { (variant: StoredVariant) in

@@ -22,7 +22,7 @@ extension HTTPCache {
     let stored = try stored(for: exchange.key)
     let variants = options.acceptsDecoded ? stored : stored.filter { !$0.record.response.isDecoded }
     let now = configuration.clock.now
-    let forward = exchange.forwarded(variants, now: now)
+    let forward = forwarded(&exchange, variants, now: now)
     var explanation = CacheExplanation.reuse(
       request: request, variants: variants.map(\.record.response), parts: variants.parts,
       lengths: variants.map(\.record.bodyLength), forwarded: forward?.request,
@@ -46,17 +46,17 @@ extension HTTPCache {
   }
 }
 
-extension Exchange {
+extension HTTPCache {
   /// What would be sent to the origin; nil if it would not be asked.
-  fileprivate mutating func forwarded(_ variants: [StoredVariant], now: Timestamp) -> Forward? {
-    switch start() {
+  private func forwarded(
+    _ exchange: inout Exchange, _ variants: [StoredVariant], now: Timestamp
+  ) -> Exchange.Forward? {
+    switch exchange.start() {
     case .forward(let forward): return forward
     case .refuse: return nil
     case .lookUp: break
     }
-    if case .forward(let forward) = found(
-      variants.map(\.record.response), parts: variants.parts, now: now)
-    {
+    if case .forward(let forward) = look(among: variants, for: &exchange, now: now) {
       return forward
     }
     return nil
