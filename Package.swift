@@ -13,6 +13,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "HTTPCaching", targets: ["HTTPCaching"]),
+    .library(name: "HTTPCacheURLSession", targets: ["HTTPCacheURLSession"]),
     .library(name: "HTTPCacheSemantics", targets: ["HTTPCacheSemantics"]),
     .library(name: "HTTPCacheStore", targets: ["HTTPCacheStore"]),
     .library(name: "HTTPCacheDisk", targets: ["HTTPCacheDisk"]),
@@ -63,6 +64,13 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
+      name: "HTTPCacheURLSession",
+      dependencies: [
+        "HTTPCaching",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
+    .target(
       name: "HTTPCacheTesting",
       dependencies: [
         "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics",
@@ -103,6 +111,13 @@ let package = Package(
       name: "HTTPCachingTests",
       dependencies: [
         "HTTPCaching", "HTTPCacheTesting",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "HTTPCacheURLSessionTests",
+      dependencies: [
+        "HTTPCacheURLSession", "HTTPCaching", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

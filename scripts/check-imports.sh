@@ -11,6 +11,8 @@ allowed() {
     HTTPCacheStore) echo "$system|HTTPTypes|HTTPCacheSemantics" ;;
     HTTPCacheDisk) echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|CSQLite|CSystemShims" ;;
     HTTPCaching) echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|Crypto" ;;
+    HTTPCacheURLSession)
+      echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching" ;;
     HTTPCacheTesting)
       echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching|Testing" ;;
     HTTPCacheProxy)

@@ -1,0 +1,22 @@
+import Foundation
+import HTTPCacheURLSession
+import HTTPCaching
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite struct CachePolicyTests {
+  @Test(arguments: [
+    (URLRequest.CachePolicy.useProtocolCachePolicy, CachePolicy.standard),
+    (.reloadIgnoringLocalCacheData, .reload),
+    (.reloadIgnoringLocalAndRemoteCacheData, .reloadEverywhere),
+    (.returnCacheDataElseLoad, .cacheElseNetwork),
+    (.returnCacheDataDontLoad, .cacheOnly),
+    (.reloadRevalidatingCacheData, .revalidate),
+  ])
+  func eachOfFoundationsPoliciesHasOne(of foundations: URLRequest.CachePolicy, ours: CachePolicy) {
+    #expect(CachePolicy(foundations) == ours)
+  }
+}
