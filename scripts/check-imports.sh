@@ -20,6 +20,7 @@ allowed() {
     HTTPCacheCommand)
       echo "$system|Dispatch|Foundation|ArgumentParser|AsyncHTTPClient|HTTPTypes|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     httpcache) echo 'HTTPCacheCommand' ;;
+    HTTPCacheSnippets) echo "[A-Za-z]+" ;;
     HTTPCacheExample) echo "Foundation|FoundationNetworking|HTTPCaching" ;;
     *) echo "" ;;
   esac

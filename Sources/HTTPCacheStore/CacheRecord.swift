@@ -80,7 +80,9 @@ public final class CacheRecord: Sendable {
 
   /// The same record for another part of its body.
   ///
-  /// - Parameter ranges: what is stored of the body; nil for all of it.
+  /// - Parameters:
+  ///   - ranges: what is stored of the body; nil for all of it.
+  ///   - bodyLength: the length of the complete body in bytes; nil while it is not known.
   public func storing(_ ranges: [Range<Int64>]?, bodyLength: Int64?) -> CacheRecord {
     CacheRecord(
       key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,
