@@ -54,7 +54,7 @@ extension RecordCodec {
     guard Flags.known.isSuperset(of: flags) else { throw BinaryReader.damaged("unknown flags") }
     let requestTime = Timestamp(seconds: try reader.signed())
     let responseTime = Timestamp(seconds: try reader.signed())
-    let facts = try readFacts(&reader)
+    var facts = try readFacts(&reader)
     var nominated: [NominatedField] = []
     for _ in 0..<(try reader.count(ofSize: 2)) { nominated.append(try readNominatedField(&reader)) }
     let status = try readStatus(&reader)
@@ -66,7 +66,10 @@ extension RecordCodec {
     let bodyLength = try reader.optionalSigned()
     guard bodyLength.map({ $0 >= 0 }) ?? true else { throw BinaryReader.damaged("negative length") }
     let ranges = try readRanges(&reader, bodyLength: bodyLength)
-    let requestedRange = format >= 2 ? try reader.text() : nil
+    let hasRange = format >= 3 ? try reader.byte() == 1 : format == 2
+    let requestedRange = hasRange ? try reader.text() : nil
+    if format >= 3 { facts.overrides = try reader.unsigned() }
+    let keyFingerprint = format >= 3 ? try reader.unsigned() : 0
     let response = StoredResponse(
       requestMethod: method, nominated: nominated,
       head: HTTPResponse(status: status, headerFields: fields), trailers: trailers,
@@ -74,7 +77,7 @@ extension RecordCodec {
       answeredAuthorized: flags.contains(.answeredAuthorized),
       isDecoded: flags.contains(.isDecoded),
       isInvalidated: isInvalidated || flags.contains(.isInvalidated),
-      requestedRange: requestedRange, facts: facts)
+      requestedRange: requestedRange, facts: facts, keyFingerprint: keyFingerprint)
     return CacheRecord(
       key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,
       userInfo: userInfo, isSeed: flags.contains(.isSeed), isPinned: flags.contains(.isPinned),
