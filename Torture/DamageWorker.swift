@@ -107,7 +107,10 @@ struct DamageCase {
     guard isStored else { throw StoreViolation(message: "nothing can be stored any more") }
     _ = try await store.verify(repair: true)
     let report = try await store.verify(repair: false)
-    guard report.isSound else { throw StoreViolation(message: "not sound after repair: \(report)") }
+    guard report.isSound else { 
+      throw StoreViolation(
+        message: "not sound after repair: \(report.findings.map(\.description).joined(separator: "; "))")
+    }
     _ = try await WorkloadAudit.run(on: store, keys: DamageWorker.keys)
   }
 
