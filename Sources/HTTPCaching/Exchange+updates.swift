@@ -28,7 +28,7 @@ extension Exchange {
     else { return [] }
     switch refusal {
     case .responseNoStore, .privateInShared, .notCacheable, .neverReusable, .varyAny, .authorized,
-      .varySecret, .malformed:
+      .varySecret, .malformed, .override:
       return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)
     default: return []
     }
