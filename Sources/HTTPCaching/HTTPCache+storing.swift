@@ -143,6 +143,10 @@ extension HTTPCache {
   func validateInBackground(
     _ exchange: Exchange, options: RequestOptions, via upstream: any Upstream
   ) {
+    if let reason = offlineReason {
+      _ = notAsked(exchange.key, reason)
+      return
+    }
     var options = options
     options.onInterim = nil
     let exchangeInBackground = Exchange(
