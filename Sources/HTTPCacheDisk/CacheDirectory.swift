@@ -43,7 +43,8 @@ final class CacheDirectory: Sendable {
     bodies = try Self.folder("bodies", in: root)
   }
 
-  private static func makeFolders(_ path: String) throws(CacheError) {
+  /// Makes a folder and what is missing above it, for the user alone.
+  static func makeFolders(_ path: String) throws(CacheError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw CacheError(.unavailable, "no directory given")
     }

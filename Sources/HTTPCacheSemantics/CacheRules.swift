@@ -48,6 +48,13 @@ public struct CacheRules: Sendable, Hashable {
   /// it is then kept, but not used again unless the origin confirms it.
   public var removesGone: Bool
 
+  /// What is different for some targets, in order: all that match apply, and where two contradict each
+  /// other the later one wins (`docs/overrides.md`). None by default, which costs nothing.
+  public var overrides: [RuleOverride] { didSet { applied = nil } }
+
+  /// Which overrides a request has; nil for rules that are not for one request.
+  var applied: AppliedOverrides?
+
   /// Makes rules for a mode; every other choice has the default of its property.
   public init(
     mode: CacheMode = .private, heuristicFraction: Double = 0.1, heuristicLimit: Int64? = nil,
@@ -55,7 +62,7 @@ public struct CacheRules: Sendable, Hashable {
     allowsStaleWhenDisconnected: Bool = true, targetedFields: [String] = [],
     normalizesVary: Bool = true, variantLimit: Int = 32, queryContentLimit: Int = 64 << 10,
     obeysClearSiteData: Bool = true, obeysNoVarySearch: Bool = false,
-    removesGone: Bool = false
+    removesGone: Bool = false, overrides: [RuleOverride] = []
   ) {
     self.mode = mode
     self.heuristicFraction = heuristicFraction
@@ -70,5 +77,6 @@ public struct CacheRules: Sendable, Hashable {
     self.obeysClearSiteData = obeysClearSiteData
     self.obeysNoVarySearch = obeysNoVarySearch
     self.removesGone = removesGone
+    self.overrides = overrides
   }
 }

@@ -14,6 +14,8 @@ extension ExchangeRunner {
       terms.userInfo = record.userInfo
       terms.isPinned = record.isPinned
       terms.isMemoryOnly = record.isMemoryOnly
+    } else {
+      terms.isPinned = exchange.rules.pins(response.head)
     }
     guard let hook else { return .store(terms) }
     let proposal = ProposedRecord(
@@ -25,7 +27,7 @@ extension ExchangeRunner {
       proposed = try await hook.ask(
         exchange.request, proposal, clock: cache.configuration.clock)
     } catch {
-      cache.observe(.hookFailed(target: exchange.key.target, error))
+      cache.observe(.hookFailed(target: exchange.target, error))
       if case .timedOut = error { return .refuse(.hookTimedOut) }
       return .refuse(.hookFailed)
     }

@@ -112,7 +112,7 @@ struct ExchangeRunner: Sendable {
     while true {
       let requestTime = clock.now
       if let reason = cache.offlineReason {
-        let error = cache.notAsked(exchange.key, reason)
+        let error = cache.notAsked(exchange.target, reason)
         flight.failed(error)
         return try fail(error, exchange, variants)
       }
@@ -123,7 +123,7 @@ struct ExchangeRunner: Sendable {
             head: forward.request, body: exchange.content?.makeBody() ?? body, timeout: options.timeout,
             priority: options.priority, context: options.context, onInterim: options.onInterim))
       } catch {
-        cache.observe(.upstreamFailed(target: exchange.key.target, error))
+        cache.observe(.upstreamFailed(target: exchange.target, error))
         flight.failed(error)
         return try fail(error, exchange, variants)
       }
@@ -300,7 +300,7 @@ struct ExchangeRunner: Sendable {
       extent: part.map { TransferExtent($0.range, length: length) } ?? TransferExtent(length: length),
       writer: writer,
       verifier: DigestVerifier(response, isPart: part != nil || response.head.status.hasNoContent),
-      storableTrailers: { [head = response.head, rules, terms] in
+      storableTrailers: { [head = response.head, rules = exchange.rules, terms] in
         FieldHygiene.storable(trailers: $0, of: head, rules: rules).without(terms.strippedNames)
       },
       onCommit: { [cache, outdated] record, isInvalidated in

@@ -21,8 +21,8 @@ extension HTTPCache {
   /// Tells that an origin was not asked.
   ///
   /// - Returns: the error that stands for it.
-  func notAsked(_ key: CacheKey, _ reason: OfflineReason) -> UpstreamError {
-    observe(.notAsked(target: key.target, reason))
+  func notAsked(_ target: String, _ reason: OfflineReason) -> UpstreamError {
+    observe(.notAsked(target: target, reason))
     return UpstreamError(.unreachable, reason.description)
   }
 }

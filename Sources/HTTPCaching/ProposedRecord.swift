@@ -7,7 +7,8 @@ public import HTTPTypes
 /// What follows for reuse is derived from the head as the hook leaves it. Some changes would make a
 /// wrong answer and are ignored:
 /// - of the status;
-/// - of `Vary` and `No-Vary-Search`, which say what the response is found by;
+/// - of `Vary`, `No-Vary-Search` and a field that names a shared item, which say what the response is
+///   found by;
 /// - of `Content-Length`, `Content-Range`, `Content-Encoding` and `Transfer-Encoding`, which describe
 ///   the body as it is;
 /// - of `Date` and `Age`, which say how old it is;

@@ -7,7 +7,8 @@ extension StoredResponse {
   func changed(by proposed: HTTPResponse, rules: CacheRules) -> StoredResponse {
     var fields = proposed.headerFields
     let original = head.headerFields
-    for name in HTTPField.Name.fixedWhenStored { fields[fields: name] = original[fields: name] }
+    let found = rules.alias.map { [$0] } ?? []
+    for name in HTTPField.Name.fixedWhenStored + found { fields[fields: name] = original[fields: name] }
     for name in HTTPField.Name.evidence where fields.contains(name) {
       fields[fields: name] = original[fields: name]
     }

@@ -1,3 +1,4 @@
+public import HTTPCacheSemantics
 public import HTTPTypes
 
 extension StoringHook {
@@ -50,6 +51,16 @@ extension StoringHook {
     where condition: @escaping @Sendable (HTTPRequest, HTTPResponse) -> Bool
   ) -> StoringHook {
     storing { !condition($0, $1) }
+  }
+
+  /// Stores only responses to requests that match one of some patterns.
+  public static func storing(matching patterns: TargetPattern...) -> StoringHook {
+    storing { request, _ in patterns.contains { $0.matches(request) } }
+  }
+
+  /// Stores no responses to requests that match one of some patterns.
+  public static func notStoring(matching patterns: TargetPattern...) -> StoringHook {
+    storing { request, _ in !patterns.contains { $0.matches(request) } }
   }
 
   private static let authenticationNames: [HTTPField.Name] =
