@@ -15,6 +15,8 @@ allowed() {
       echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching" ;;
     HTTPCacheTesting)
       echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching|Testing" ;;
+    HTTPCacheFaults)
+      echo "$system|HTTPCacheStore|HTTPCacheTesting|CSystemFaults" ;;
     HTTPCacheProxy)
       echo "$system|Foundation|FoundationEssentials|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     HTTPCacheCommand)

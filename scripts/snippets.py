@@ -88,7 +88,10 @@ def source(document):
 def main():
     wanted = {}
     for document in documents():
-        words = re.split(r"[^A-Za-z0-9]+", document.stem)
+        # Articles of several modules may have one name; the landing page has that of its module.
+        module = document.relative_to(ROOT).parts[1] if ROOT / "Sources" in document.parents else ""
+        stem = document.stem if document.stem == module else f"{module} {document.stem}"
+        words = re.split(r"[^A-Za-z0-9]+", stem)
         name = "".join(word[:1].upper() + word[1:] for word in words if word)
         text = source(document)
         if text:
