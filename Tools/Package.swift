@@ -53,6 +53,10 @@ let package = Package(
       name: "HTTPCacheExample",
       dependencies: [.product(name: "HTTPCaching", package: "swift-http-cache")],
       swiftSettings: settings),
+    // The Swift of the documentation, so that it compiles.
+    .target(
+      name: "HTTPCacheSnippets",
+      dependencies: caching + [.product(name: "HTTPCacheTesting", package: "swift-http-cache")]),
     .testTarget(
       name: "HTTPCacheProxyTests",
       dependencies: caching + nio + [

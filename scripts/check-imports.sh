@@ -15,11 +15,14 @@ allowed() {
       echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching" ;;
     HTTPCacheTesting)
       echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching|Testing" ;;
+    HTTPCacheFaults)
+      echo "$system|HTTPCacheStore|HTTPCacheTesting|CSystemFaults" ;;
     HTTPCacheProxy)
       echo "$system|Foundation|FoundationEssentials|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     HTTPCacheCommand)
       echo "$system|Dispatch|Foundation|ArgumentParser|AsyncHTTPClient|HTTPTypes|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     httpcache) echo 'HTTPCacheCommand' ;;
+    HTTPCacheSnippets) echo "[A-Za-z]+" ;;
     HTTPCacheExample) echo "Foundation|FoundationNetworking|HTTPCaching" ;;
     *) echo "" ;;
   esac
