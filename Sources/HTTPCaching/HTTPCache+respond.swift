@@ -65,8 +65,10 @@ extension HTTPCache {
         "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
     }
     if let digest = content?.digest { key = key.with(contentDigest: digest) }
-    return Exchange(
+    var exchange = Exchange(
       request: request, key: key, policy: policy, rules: configuration.rules, hasBody: hasBody,
       acceptsDecoded: options.acceptsDecoded, digest: digest, content: content)
+    exchange.validatesInBackground = options.validatesInBackground
+    return exchange
   }
 }
