@@ -21,6 +21,7 @@ let package = Package(
     .library(name: "HTTPCacheStore", targets: ["HTTPCacheStore"]),
     .library(name: "HTTPCacheDisk", targets: ["HTTPCacheDisk"]),
     .library(name: "HTTPCacheTesting", targets: ["HTTPCacheTesting"]),
+    .library(name: "HTTPCacheFaults", targets: ["HTTPCacheFaults"]),
   ],
   traits: [
     .trait(
@@ -135,6 +136,21 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
+    // Stands in for the C library's file calls, so it is a product of its own: who does not ask for it
+    // does not get it.
+    .target(name: "CSystemFaults"),
+    .target(
+      name: "HTTPCacheFaults",
+      dependencies: ["HTTPCacheTesting", "HTTPCacheStore", "CSystemFaults"],
+      swiftSettings: settings),
+    // In no product: kills, crashes, power losses and corruptions of the store on disk.
+    .executableTarget(
+      name: "cache-torture",
+      dependencies: [
+        "HTTPCacheFaults", "HTTPCacheTesting", "HTTPCacheDisk", "HTTPCacheStore",
+        "HTTPCacheSemantics",
+      ],
+      path: "Torture", swiftSettings: settings),
     // In no product: what fuzzing, the generated header sets and the tests of both have in common.
     .target(
       name: "HTTPCacheFuzzing",
@@ -160,7 +176,8 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheDiskTests",
       dependencies: [
-        "HTTPCacheDisk", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting", "CSQLite",
+        "HTTPCacheDisk", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting",
+        "HTTPCacheFaults", "CSQLite",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       resources: [.copy("Fixtures")],

@@ -57,6 +57,19 @@ let package = Package(
       name: "HTTPCacheExample",
       dependencies: [.product(name: "HTTPCaching", package: "swift-http-cache")],
       swiftSettings: settings),
+    // The Swift of the documentation, so that it compiles.
+    .target(
+      name: "HTTPCacheSnippets",
+      dependencies: caching + [
+        .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
+        .product(name: "HTTPCacheHummingbird", package: "swift-http-cache"),
+        .product(name: "HTTPCacheLogging", package: "swift-http-cache"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+      ]),
     .executableTarget(
       name: "HTTPCacheServerExample",
       dependencies: [

@@ -21,11 +21,14 @@ allowed() {
     HTTPCacheLogging) echo "HTTPCaching|Logging" ;;
     HTTPCacheTesting)
       echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching|Testing" ;;
+    HTTPCacheFaults)
+      echo "$system|HTTPCacheStore|HTTPCacheTesting|CSystemFaults" ;;
     HTTPCacheProxy)
       echo "$system|Foundation|FoundationEssentials|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     HTTPCacheCommand)
       echo "$system|Dispatch|Foundation|ArgumentParser|AsyncHTTPClient|HTTPTypes|HTTPCacheAsyncHTTPClient|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     httpcache) echo 'HTTPCacheCommand' ;;
+    HTTPCacheSnippets) echo "[A-Za-z]+" ;;
     HTTPCacheExample) echo "Foundation|FoundationNetworking|HTTPCaching" ;;
     HTTPCacheServerExample)
       echo "HTTPCaching|HTTPCacheAsyncHTTPClient|HTTPCacheHummingbird|HTTPCacheLogging|AsyncHTTPClient|Hummingbird|Logging|NIOCore" ;;

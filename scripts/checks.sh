@@ -49,6 +49,16 @@ traceability() {
   scripts/traceability/table.py --check
 }
 
+parity() {
+  command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is not there"; return 0; }
+  scripts/parity.py --check
+}
+
+snippets() {
+  command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is not there"; return 0; }
+  scripts/snippets.py --check
+}
+
 check imports scripts/check-imports.sh || failed=1
 check file-length short_files || failed=1
 check nothing-left-undone nothing_left_undone || failed=1
@@ -59,6 +69,8 @@ if git rev-parse --git-dir >/dev/null 2>&1; then
   check no-build-products no_build_products || failed=1
 fi
 check traceability traceability || failed=1
+check parity parity || failed=1
+check snippets snippets || failed=1
 check readme-example scripts/check-readme.sh || failed=1
 check no-foundation scripts/check-linkage.sh || failed=1
 exit $failed

@@ -20,6 +20,9 @@ extension DiskStore {
   ) async throws(CacheError) -> any BodyWriter {
     let limit = currentLimits.longestBody
     return try await onIndex { [self] (parts) throws(CacheError) in
+      let record =
+        record.knownInvalidations == nil
+        ? record.knowing(invalidations: parts.invalidations(of: record.key)) : record
       // Whoever dies while adding leaves a lock by which others know of it.
       try parts.becomeOwner()
       var (row, stored) = try partialRow(of: record, parts)

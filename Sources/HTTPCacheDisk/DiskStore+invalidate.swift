@@ -13,8 +13,11 @@ extension DiskStore {
     let result = try await onIndex { [self] (parts) throws(CacheError) in
       try writeBatch(parts)
       let result = try parts.index.write { (connection) throws(CacheError) in
-        try Self.invalidate(selection, clause, connection)
+        let result = try Self.invalidate(selection, clause, connection)
+        parts.bumpInvalidations(selection)
+        return result
       }
+      parts.bumpInvalidations(selection)
       if let key = selection.key {
         parts.generations?.bump([key.hash])
       } else {

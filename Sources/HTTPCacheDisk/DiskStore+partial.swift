@@ -39,7 +39,9 @@ extension DiskStore {
         let priority = policy.withLock {
           $0.admissionBound(candidateHash: key.hash, size: entry.size)
         }
-        try entry.insert(connection, id: id, now: clock.now, priority: priority)
+        try entry.insert(
+          connection, id: id, now: clock.now, priority: priority,
+          isInvalidated: Self.overtaken(entry.record, in: parts).response.isInvalidated)
         state.entries += 1
         state.bodies += entry.cost
         try state.save(connection)
@@ -81,7 +83,7 @@ extension DiskStore {
     let stored = try Self.record(of: row.id, connection)
     let ranges = StoredRanges.union(
       (stored.storedRanges ?? []) + growth.pieces.map { $0.start..<$0.end })
-    let wanted = growth.record ?? stored
+    let wanted = growth.record.map { Self.overtaken($0, in: parts) } ?? stored
     let record = wanted.storing(ranges, bodyLength: wanted.bodyLength).with(
       sequence: UInt64(bitPattern: row.id))
     try StoredPieces.insert(growth.pieces, entry: row.id, connection)

@@ -22,8 +22,10 @@ extension DiskStore {
   public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
     let parts = try partsToRead()
     let context = bodyContext(parts)
+    // Read before the rows, so that nothing that happens to them later counts as known.
+    let known = parts.invalidations(of: key)
     let found = try reading(parts) { (connection) throws(CacheError) in
-      try Self.variants(of: key, connection, context: context)
+      try Self.variants(of: key, known, connection, context: context)
     }
     for (id, error) in found.damaged { context.onDamage(id, error) }
     return found.variants
@@ -41,17 +43,18 @@ extension DiskStore {
   }
 
   private static func variants(
-    of key: CacheKey, _ connection: SQLiteConnection, context: StoredFileBody.Context
+    of key: CacheKey, _ known: UInt64, _ connection: SQLiteConnection,
+    context: StoredFileBody.Context
   ) throws(CacheError) -> Found {
-    let (found, hasEpochs) = try variants(of: key, epochs: [], connection, context: context)
+    let (found, hasEpochs) = try variants(of: key, known, epochs: [], connection, context: context)
     guard hasEpochs else { return found }
     // Epochs before rows: one that is worked off in between has left its mark on the rows by then.
     let epochs = try Epoch.load(connection)
-    return try variants(of: key, epochs: epochs, connection, context: context).found
+    return try variants(of: key, known, epochs: epochs, connection, context: context).found
   }
 
   private static func variants(
-    of key: CacheKey, epochs: [Epoch], _ connection: SQLiteConnection,
+    of key: CacheKey, _ known: UInt64, epochs: [Epoch], _ connection: SQLiteConnection,
     context: StoredFileBody.Context
   ) throws(CacheError) -> (found: Found, hasEpochs: Bool) {
     var found = Found()
@@ -64,7 +67,8 @@ extension DiskStore {
     ) { row in
       if row.integer(9) != 0 { hasEpochs = true }
       do throws(CacheError) {
-        let record = try StoredRow.record(row, epochs: epochs, columns: StoredRow.keyColumns)
+        let record = try StoredRow.record(
+          row, epochs: epochs, columns: StoredRow.keyColumns, knownInvalidations: known)
         // Another key with the same hash.
         guard record.key == key else { return true }
         found.variants.append(
@@ -147,12 +151,12 @@ enum StoredRow {
   static let keyColumns: Columns = (0, 1, 2, 6)
 
   static func record(
-    _ row: SQLiteRow, epochs: [Epoch], columns: Columns
+    _ row: SQLiteRow, epochs: [Epoch], columns: Columns, knownInvalidations: UInt64? = nil
   ) throws(CacheError) -> CacheRecord {
     let mark = row.integer(columns.mark)
     let record = try RecordCodec.decode(
       row.blob(columns.record), sequence: UInt64(bitPattern: row.integer(columns.id)),
-      isInvalidated: row.integer(columns.invalid) != 0)
+      isInvalidated: row.integer(columns.invalid) != 0, knownInvalidations: knownInvalidations)
     guard !record.response.isInvalidated, epochs.contains(where: { $0.covers(record, mark: mark) })
     else { return record }
     var response = record.response

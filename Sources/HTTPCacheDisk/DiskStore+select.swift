@@ -12,6 +12,13 @@ extension DiskStore {
     if case .all = selection { return try await removeAll() }
     let clause = SelectionClause(selection)
     let last = try await lastID()
+    // What is on its way was sent before. One stored response says nothing of others, and age nothing of
+    // what is new.
+    let concernsOthers =
+      switch selection {
+      case .variant, .storedSince, .storedBefore, .unusedSince: false
+      case .all, .partition, .key, .target, .prefix, .group: true
+      }
     var cursor: Int64 = 0
     var count = 0
     while true {
@@ -24,7 +31,11 @@ extension DiskStore {
         """
       let values = [.integer(cursor), .integer(last)] + clause.values
       let removed = try await onIndex { [self] (parts) throws(CacheError) in
-        try removeRows(in: parts, sql, values)
+        let removed = try removeRows(in: parts, sql, values) {
+          if concernsOthers { parts.bumpInvalidations(selection) }
+        }
+        if concernsOthers { parts.bumpInvalidations(selection) }
+        return removed
       }
       count += removed.count
       guard removed.count == 256, let end = removed.last else { break }
@@ -45,10 +56,11 @@ extension DiskStore {
 
   /// Removes the rows that a query finds, and their files.
   ///
+  /// - Parameter finally: done at the end of the transaction.
   /// - Returns: their ids.
   @discardableResult
   func removeRows(
-    in parts: StoreParts, _ sql: String, _ values: [SQLiteValue]
+    in parts: StoreParts, _ sql: String, _ values: [SQLiteValue], finally: () -> Void = {}
   ) throws(CacheError) -> [Int64] {
     let (ids, removals) = try parts.index.write { (connection) throws(CacheError) in
       var rows: [EntryRow] = []
@@ -66,6 +78,7 @@ extension DiskStore {
         state.subtract(removals)
         try state.save(connection)
       }
+      finally()
       return (rows.map(\.id), removals)
     }
     if !ids.isEmpty { after(removals, in: parts) }
@@ -95,8 +108,10 @@ extension DiskStore {
         state.entries = 0
         state.bodies = max(0, state.bodies - cost)
         try state.save(connection)
+        parts.bumpInvalidations(.all)
         return (count, removals)
       }
+      parts.bumpInvalidations(.all)
       parts.generations?.bumpAll()
       after(removals, in: parts)
       try shrink(parts)

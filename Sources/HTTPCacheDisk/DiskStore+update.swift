@@ -10,13 +10,26 @@ extension DiskStore {
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     try await onIndex { [self] (parts) throws(CacheError) in
       let removals = try parts.index.write { (connection) throws(CacheError) in
-        try Self.update(record, connection)
+        let removals = try Self.update(Self.overtaken(record, in: parts), connection)
+        if record.response.isInvalidated { parts.bumpInvalidations(.key(record.key)) }
+        return removals
       }
       guard let removals else { return false }
       after(removals, in: parts)
       parts.generations?.bump([record.key.hash])
       return true
     }
+  }
+
+  /// The record as it is to be stored: what was invalidated since it was read, or since its body began to
+  /// come, by whatever process, stays so (RFC 9111 §4.4). Within the transaction that stores it.
+  static func overtaken(_ record: CacheRecord, in parts: StoreParts) -> CacheRecord {
+    guard let known = record.knownInvalidations, known != parts.invalidations(of: record.key),
+      !record.response.isInvalidated
+    else { return record }
+    var response = record.response
+    response.isInvalidated = true
+    return record.with(response: response)
   }
 
   /// Returns nil if the response is not stored any more.

@@ -25,6 +25,7 @@ extension DiskStore {
     if !parts.isCurrent {
       parts = try await indexQueue.run { [self] () throws(CacheError) in try partsToWrite() }
     }
+    let record = record.knowing(invalidations: parts.invalidations(of: record.key))
     if record.storedRanges != nil {
       return try DiskPartWriter(
         store: self, parts: parts, record: record, variantLimit: max(1, variantLimit),
@@ -47,6 +48,8 @@ extension DiskStore {
 
   private struct Insertion: Sendable {
     var id: Int64
+    /// The record as it was stored.
+    var record: CacheRecord
     var removals: Removals
     var evictions: Evictions
     /// The priority below which nothing would have had to go; nil if it is stored.
@@ -79,7 +82,7 @@ extension DiskStore {
       count(CacheCounts(evictions: 1))
       if case .file(let name) = entry.body { parts.directory.removeBody(name) }
     }
-    return entry.record.with(sequence: UInt64(bitPattern: result.id))
+    return result.record.with(sequence: UInt64(bitPattern: result.id))
   }
 
   private func insert(
@@ -93,16 +96,20 @@ extension DiskStore {
     try Self.deleteReplaced(by: entry, &removals, connection)
     state.subtract(removals)
     let id = state.nextSequence()
+    let record = Self.overtaken(entry.record, in: parts)
     var evictions = Evictions(limit: .max, protected: id)
     if case .refused(let bound) = try admission(of: entry, state, connection, parts) {
       try state.save(connection)
-      return Insertion(id: id, removals: removals, evictions: evictions, refusedBound: bound)
+      return Insertion(
+        id: id, record: record, removals: removals, evictions: evictions, refusedBound: bound)
     }
     let priority = policy.withLock { policy in
       policy.expect(entries: Int(clamping: state.entries))
       return policy.admissionBound(candidateHash: hash, size: entry.size)
     }
-    try entry.insert(connection, id: id, now: clock.now, priority: priority)
+    try entry.insert(
+      connection, id: id, now: clock.now, priority: priority,
+      isInvalidated: record.response.isInvalidated)
     state.entries += 1
     state.bodies += entry.cost
     try evict(&evictions, &state, connection, parts)
@@ -110,7 +117,7 @@ extension DiskStore {
       throw CacheError(.noSpace, "everything else is pinned", key: entry.record.key)
     }
     try state.save(connection)
-    return Insertion(id: id, removals: removals, evictions: evictions)
+    return Insertion(id: id, record: record, removals: removals, evictions: evictions)
   }
 
   /// Takes out the row that the same body had before; its file stays if it has it still.

@@ -78,8 +78,10 @@ struct NewEntry: Sendable {
   }
 
   /// Writes the row and what hangs on it.
+  ///
+  /// - Parameter isInvalidated: whether it has to be validated before any reuse, whatever its record says.
   func insert(
-    _ connection: SQLiteConnection, id: Int64, now: Timestamp, priority: Double
+    _ connection: SQLiteConnection, id: Int64, now: Timestamp, priority: Double, isInvalidated: Bool
   ) throws(CacheError) {
     var file = SQLiteValue.null
     var inline = SQLiteValue.null
@@ -98,7 +100,7 @@ struct NewEntry: Sendable {
       """,
       [
         .integer(id), .hash(key.hash), .hash(RecordCodec.variantHash(of: record)), .integer(id),
-        .integer(record.response.isInvalidated ? 1 : 0), .integer(record.isPinned ? 1 : 0),
+        .integer(isInvalidated ? 1 : 0), .integer(record.isPinned ? 1 : 0),
         .integer(record.response.responseTime.seconds), .integer(now.seconds), .real(priority),
         .integer(size),
         .integer(cost), .integer(storedLength), .hash(checksums.values.first ?? 0),

@@ -25,7 +25,7 @@ extension StoreParts {
     defer { withExtendedLifetime(lock) {} }
     var generations: GenerationFile?
     do throws(CacheError) {
-      generations = try GenerationFile(in: directory.root)
+      generations = try GenerationFile.map(in: directory.root)
     } catch {
       notes.append("no shared counters, so what other processes change goes unnoticed in memory: \(error)")
     }

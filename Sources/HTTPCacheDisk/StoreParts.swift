@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
@@ -22,6 +23,8 @@ final class StoreParts: Sendable {
   private let owner = Mutex<OwnerLock?>(nil)
   private let lastNumber = Atomic<UInt64>(0)
   private let inWork = Mutex<Set<BodyName>>([])
+  // Where nothing is shared, at least what this store does itself is known.
+  private let ownInvalidations = GenerationCounters()
 
   init(
     directory: CacheDirectory, index: DiskIndex, generations: GenerationFile?, secret: [UInt8],
@@ -46,8 +49,13 @@ final class StoreParts: Sendable {
 
   /// Whether the database at the path is still the one that is open; asks the file system.
   var isCurrent: Bool {
-    (generations.map { $0.replacements == replacements } ?? true)
+    (generations.map { $0.replacements == replacements && $0.identity == sharedIdentity } ?? true)
       && FileIdentity(path: directory.databasePath) == identity
+  }
+
+  // Counters that were replaced are no longer seen by who opens the directory now.
+  private var sharedIdentity: FileIdentity? {
+    FileIdentity(path: directory.path + "/" + CacheDirectory.generationsName)
   }
 
   /// Bytes of the log now.
@@ -82,6 +90,30 @@ final class StoreParts: Sendable {
       return firstGeneration &+ unshared.add(1, ordering: .relaxed).newValue
     }
     return firstGeneration &+ generations.generation(of: hash)
+  }
+
+  /// A number that rises with each invalidation or removal, by whatever process, that may concern a key.
+  func invalidations(of key: CacheKey) -> UInt64 {
+    let target = Self.hash(key.target)
+    return generations?.invalidations(of: target) ?? ownInvalidations.generation(of: target)
+  }
+
+  /// Says that what matches is invalidated or removed. Within the transaction that does it, so that
+  /// whoever writes after it sees it, and once more after it, for whoever began meanwhile.
+  func bumpInvalidations(_ selection: CacheSelection) {
+    let target: UInt64? =
+      switch selection {
+      case .key(let key), .variant(let key, _): Self.hash(key.target)
+      case .target(let target): Self.hash(target)
+      case .all, .partition, .prefix, .group, .storedSince, .storedBefore, .unusedSince: nil
+      }
+    if let generations { return generations.bumpInvalidations(target) }
+    if let target { ownInvalidations.raise(for: target) } else { ownInvalidations.raiseAll() }
+  }
+
+  private static func hash(_ target: String) -> UInt64 {
+    var target = target
+    return target.withUTF8 { XXH64.hash(UnsafeRawBufferPointer($0)) }
   }
 
   /// A new name for a body, which no sweep takes until `finished` is called.

@@ -50,6 +50,20 @@ public enum Reuse {
     stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
     policy: CachePolicy, rules: CacheRules, now: Timestamp
   ) -> ReuseDecision {
+    if rules.overrides.isEmpty {
+      return decided(
+        stored: stored, request: request, directives: directives, policy: policy, rules: rules,
+        now: now)
+    }
+    return decided(
+      stored: stored, request: request, directives: directives, policy: policy,
+      rules: rules.resolved(for: request).concerning(stored.head), now: now)
+  }
+
+  private static func decided(
+    stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
+    policy: CachePolicy, rules: CacheRules, now: Timestamp
+  ) -> ReuseDecision {
     if let reason = unusable(stored: stored, request: request, policy: policy, rules: rules) {
       return whenMissing(reason, directives: directives, policy: policy)
     }

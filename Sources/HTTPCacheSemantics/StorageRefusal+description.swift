@@ -21,6 +21,7 @@ extension StorageRefusal {
     case .content(let obstacle): obstacle.description
     case .clearsSite: "Clear-Site-Data"
     case .digestMismatch(let algorithm): "the body is not what its \(algorithm) digest says"
+    case .override: "an override says never to store it"
     case .policy: "policy bypass"
     case .tooLarge(let limit): "larger than \(limit) bytes"
     case .hook: "refused by willStore"
@@ -52,7 +53,7 @@ extension StorageRefusal {
     case .content(let obstacle): obstacle.section
     case .clearsSite: "W3C Clear Site Data"
     case .digestMismatch: "RFC 9530 §1.2"
-    case .policy, .tooLarge, .hook, .storeFailed: ""
+    case .override, .policy, .tooLarge, .hook, .storeFailed: ""
     }
   }
 }

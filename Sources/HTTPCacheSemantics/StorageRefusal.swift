@@ -36,6 +36,8 @@ public enum StorageRefusal: Reason, Hashable {
   case clearsSite
   /// The content or the representation is not what its digest says (RFC 9530 §2, §3).
   case digestMismatch(algorithm: String)
+  /// An override of the cache's rules forbids it.
+  case `override`
   /// The request's policy was `bypass`.
   case policy
   /// Larger than the largest entry allowed, in bytes.

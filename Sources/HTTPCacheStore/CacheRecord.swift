@@ -27,15 +27,30 @@ public final class CacheRecord: Sendable {
   public let isResumable: Bool
   /// The order of storing within a store, given by the store; 0 before.
   public let sequence: UInt64
+  /// How much had been invalidated in the store when this was read or begun to be written, as far as it
+  /// may concern this; nil if that is not known. Not stored.
+  package let knownInvalidations: UInt64?
 
   private let answered = Mutex<(age: Int64, head: HTTPResponse)?>(nil)
 
   /// Makes a record.
-  public init(
+  public convenience init(
     key: CacheKey, response: StoredResponse, bodyLength: Int64? = nil,
     storedRanges: [Range<Int64>]? = nil, groups: [String] = [], userInfo: [UInt8] = [],
     isSeed: Bool = false, isPinned: Bool = false, isMemoryOnly: Bool = false,
     isResumable: Bool = false, sequence: UInt64 = 0
+  ) {
+    self.init(
+      key: key, response: response, bodyLength: bodyLength, storedRanges: storedRanges,
+      groups: groups, userInfo: userInfo, isSeed: isSeed, isPinned: isPinned,
+      isMemoryOnly: isMemoryOnly, isResumable: isResumable, sequence: sequence,
+      knownInvalidations: nil)
+  }
+
+  package init(
+    key: CacheKey, response: StoredResponse, bodyLength: Int64?, storedRanges: [Range<Int64>]?,
+    groups: [String], userInfo: [UInt8], isSeed: Bool, isPinned: Bool, isMemoryOnly: Bool,
+    isResumable: Bool, sequence: UInt64, knownInvalidations: UInt64?
   ) {
     self.key = key
     self.response = response
@@ -48,6 +63,7 @@ public final class CacheRecord: Sendable {
     self.isMemoryOnly = isMemoryOnly
     self.isResumable = isResumable
     self.sequence = sequence
+    self.knownInvalidations = knownInvalidations
   }
 
   /// The head of an answer (RFC 9111 §5.1). Answers within a second share one, since what a hit costs
@@ -75,16 +91,27 @@ public final class CacheRecord: Sendable {
       key: key, response: response ?? self.response, bodyLength: bodyLength ?? self.bodyLength,
       storedRanges: storedRanges, groups: groups ?? self.groups,
       userInfo: userInfo ?? self.userInfo, isSeed: isSeed, isPinned: isPinned,
-      isMemoryOnly: isMemoryOnly, isResumable: isResumable, sequence: sequence ?? self.sequence)
+      isMemoryOnly: isMemoryOnly, isResumable: isResumable, sequence: sequence ?? self.sequence,
+      knownInvalidations: knownInvalidations)
+  }
+
+  /// The same record, that knows of this many invalidations.
+  package func knowing(invalidations: UInt64) -> CacheRecord {
+    CacheRecord(
+      key: key, response: response, bodyLength: bodyLength, storedRanges: storedRanges, groups: groups,
+      userInfo: userInfo, isSeed: isSeed, isPinned: isPinned, isMemoryOnly: isMemoryOnly,
+      isResumable: isResumable, sequence: sequence, knownInvalidations: invalidations)
   }
 
   /// The same record for another part of its body.
   ///
-  /// - Parameter ranges: what is stored of the body; nil for all of it.
+  /// - Parameters:
+  ///   - ranges: what is stored of the body; nil for all of it.
+  ///   - bodyLength: the length of the complete body in bytes; nil while it is not known.
   public func storing(_ ranges: [Range<Int64>]?, bodyLength: Int64?) -> CacheRecord {
     CacheRecord(
       key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,
       userInfo: userInfo, isSeed: isSeed, isPinned: isPinned, isMemoryOnly: isMemoryOnly,
-      isResumable: isResumable, sequence: sequence)
+      isResumable: isResumable, sequence: sequence, knownInvalidations: knownInvalidations)
   }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Generations within one process: a counter for each part of the hashes, and one for all.
-final class GenerationCounters: GenerationSource {
+package final class GenerationCounters: GenerationSource {
   private final class Counter: Sendable {
     let value = Atomic<UInt64>(0)
   }
@@ -9,18 +9,18 @@ final class GenerationCounters: GenerationSource {
   private let counters: [Counter]
   private let all = Counter()
 
-  init() { counters = (0..<1_024).map { _ in Counter() } }
+  package init() { counters = (0..<1_024).map { _ in Counter() } }
 
-  func generation(of hash: UInt64) -> UInt64 {
+  package func generation(of hash: UInt64) -> UInt64 {
     // Neither falls, so their sum changes whenever one of them does.
     counter(of: hash).value.load(ordering: .acquiring) &+ all.value.load(ordering: .acquiring)
   }
 
   /// Raises the generation of a hash.
-  func raise(for hash: UInt64) { counter(of: hash).value.add(1, ordering: .acquiringAndReleasing) }
+  package func raise(for hash: UInt64) { counter(of: hash).value.add(1, ordering: .acquiringAndReleasing) }
 
   /// Raises the generation of all hashes.
-  func raiseAll() { all.value.add(1, ordering: .acquiringAndReleasing) }
+  package func raiseAll() { all.value.add(1, ordering: .acquiringAndReleasing) }
 
   private func counter(of hash: UInt64) -> Counter { counters[Int(hash & 1_023)] }
 }

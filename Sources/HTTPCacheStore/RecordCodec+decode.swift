@@ -9,9 +9,11 @@ extension RecordCodec {
   ///   - sequence: takes the place of the encoded sequence number, for stores that give it when they
   ///     store; nil keeps the encoded one.
   ///   - isInvalidated: marks the record as invalidated, whatever is encoded.
+  ///   - knownInvalidations: what the record is to know.
   /// - Throws: `CacheError.damaged` for what is not a whole record, `CacheError.newerFormat`.
   package static func decode(
-    _ bytes: UnsafeRawBufferPointer, sequence: UInt64? = nil, isInvalidated: Bool = false
+    _ bytes: UnsafeRawBufferPointer, sequence: UInt64? = nil, isInvalidated: Bool = false,
+    knownInvalidations: UInt64? = nil
   ) throws(CacheError) -> CacheRecord {
     guard bytes.count > checksumLength, bytes.count <= longestRecord else {
       throw BinaryReader.damaged("\(bytes.count) bytes")
@@ -27,7 +29,8 @@ extension RecordCodec {
     }
     guard format >= 1 else { throw BinaryReader.damaged("format \(format)") }
     let record = try decode(
-      &reader, format: format, sequence: sequence, isInvalidated: isInvalidated)
+      &reader, format: format, sequence: sequence, isInvalidated: isInvalidated,
+      knownInvalidations: knownInvalidations)
     guard reader.remaining == 0 else { throw BinaryReader.damaged("bytes after its end") }
     return record
   }
@@ -43,7 +46,8 @@ extension RecordCodec {
   }
 
   private static func decode(
-    _ reader: inout BinaryReader, format: UInt8, sequence: UInt64?, isInvalidated: Bool
+    _ reader: inout BinaryReader, format: UInt8, sequence: UInt64?, isInvalidated: Bool,
+    knownInvalidations: UInt64?
   ) throws(CacheError) -> CacheRecord {
     let encodedSequence = try reader.unsigned()
     let key = try readKey(&reader)
@@ -54,7 +58,7 @@ extension RecordCodec {
     guard Flags.known.isSuperset(of: flags) else { throw BinaryReader.damaged("unknown flags") }
     let requestTime = Timestamp(seconds: try reader.signed())
     let responseTime = Timestamp(seconds: try reader.signed())
-    let facts = try readFacts(&reader)
+    var facts = try readFacts(&reader)
     var nominated: [NominatedField] = []
     for _ in 0..<(try reader.count(ofSize: 2)) { nominated.append(try readNominatedField(&reader)) }
     let status = try readStatus(&reader)
@@ -66,7 +70,10 @@ extension RecordCodec {
     let bodyLength = try reader.optionalSigned()
     guard bodyLength.map({ $0 >= 0 }) ?? true else { throw BinaryReader.damaged("negative length") }
     let ranges = try readRanges(&reader, bodyLength: bodyLength)
-    let requestedRange = format >= 2 ? try reader.text() : nil
+    let hasRange = format >= 3 ? try reader.byte() == 1 : format == 2
+    let requestedRange = hasRange ? try reader.text() : nil
+    if format >= 3 { facts.overrides = try reader.unsigned() }
+    let keyFingerprint = format >= 3 ? try reader.unsigned() : 0
     let response = StoredResponse(
       requestMethod: method, nominated: nominated,
       head: HTTPResponse(status: status, headerFields: fields), trailers: trailers,
@@ -74,11 +81,12 @@ extension RecordCodec {
       answeredAuthorized: flags.contains(.answeredAuthorized),
       isDecoded: flags.contains(.isDecoded),
       isInvalidated: isInvalidated || flags.contains(.isInvalidated),
-      requestedRange: requestedRange, facts: facts)
+      requestedRange: requestedRange, facts: facts, keyFingerprint: keyFingerprint)
     return CacheRecord(
       key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,
       userInfo: userInfo, isSeed: flags.contains(.isSeed), isPinned: flags.contains(.isPinned),
-      isMemoryOnly: flags.contains(.isMemoryOnly), sequence: sequence ?? encodedSequence)
+      isMemoryOnly: flags.contains(.isMemoryOnly), isResumable: false,
+      sequence: sequence ?? encodedSequence, knownInvalidations: knownInvalidations)
   }
 
   private static func readKey(_ reader: inout BinaryReader) throws(CacheError) -> CacheKey {

@@ -7,6 +7,8 @@ import HTTPTypes
 struct Exchange: Sendable {
   let request: HTTPRequest
   let key: CacheKey
+  /// The normalised target URI of the request, which overrides may make another key of.
+  let target: String
   let policy: CachePolicy
   let rules: CacheRules
   let hasBody: Bool
@@ -35,10 +37,12 @@ struct Exchange: Sendable {
 
   init(
     request: HTTPRequest, key: CacheKey, policy: CachePolicy, rules: CacheRules, hasBody: Bool,
-    acceptsDecoded: Bool, digest: @escaping SecretDigest, content: QueryContent? = nil
+    acceptsDecoded: Bool, digest: @escaping SecretDigest, content: QueryContent? = nil,
+    target: String? = nil
   ) {
     self.request = request
     self.key = key
+    self.target = target ?? key.target
     self.policy = policy
     self.rules = rules
     self.hasBody = hasBody
@@ -46,7 +50,7 @@ struct Exchange: Sendable {
     self.digest = digest
     self.content = content
     features = RequestFeatures(request.headerFields)
-    directives = RequestDirectives(request.headerFields, features: features)
+    directives = RequestDirectives(of: request, features: features, rules: rules)
   }
 
   // MARK: Events
@@ -177,7 +181,8 @@ struct Exchange: Sendable {
 
   /// Whether another request's response, just received, may answer this one too (RFC 9111 §4).
   func mayShare(_ stored: StoredResponse, now: Timestamp) -> Bool {
-    guard acceptsDecoded || !stored.isDecoded,
+    guard acceptsDecoded || !stored.isDecoded, stored.isKeyed(by: rules),
+      let stored = stored.seen(by: rules),
       Vary.select(among: [stored], for: request, rules: rules, digest: digest) == .selected(0)
     else { return false }
     let decision = Reuse.decide(
@@ -366,7 +371,9 @@ struct Exchange: Sendable {
       request: request, response: response, requestTime: requestTime, responseTime: responseTime,
       isDecoded: isDecoded, rules: rules, digest: digest)
     {
-    case .made(let stored): return .store(stored)
+    case .made(var stored):
+      if key.target != target { stored.keyFingerprint = rules.keyFingerprint }
+      return .store(stored)
     case .refused(let refusal): return .doNotStore(refusal)
     }
   }

@@ -118,7 +118,7 @@ struct ExchangeRunner: Sendable {
             head: forward.request, body: exchange.content?.makeBody() ?? body, timeout: options.timeout,
             priority: options.priority, context: options.context, onInterim: options.onInterim))
       } catch {
-        cache.observe(.upstreamFailed(target: exchange.key.target, error))
+        cache.observe(.upstreamFailed(target: exchange.target, error))
         flight.failed(error)
         return try fail(error, exchange, variants)
       }
@@ -238,7 +238,7 @@ struct ExchangeRunner: Sendable {
     let record = CacheRecord(
       key: key, response: stored, bodyLength: part == nil ? length : part?.length,
       storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: response.head),
-      isResumable: PartialContent.isResumable(stored))
+      isPinned: exchange.rules.pins(stored.head), isResumable: PartialContent.isResumable(stored))
     let writer = try await cache.store.write(record, variantLimit: rules.variantLimit)
     // A part is nobody else's answer.
     if part != nil { flight.release(isUnshareable: true) }
@@ -252,7 +252,7 @@ struct ExchangeRunner: Sendable {
       extent: part.map { TransferExtent($0.range, length: length) } ?? TransferExtent(length: length),
       writer: writer,
       verifier: DigestVerifier(response, isPart: part != nil || response.head.status.hasNoContent),
-      storableTrailers: { [head = response.head, rules] in
+      storableTrailers: { [head = response.head, rules = exchange.rules] in
         FieldHygiene.storable(trailers: $0, of: head, rules: rules)
       },
       onCommit: { [cache, outdated] record, isInvalidated in

@@ -6,9 +6,13 @@ extension HTTPCache {
   /// The variants that a request may use; nil from a store that cannot be read, which says so.
   func variants(for exchange: Exchange) -> [StoredVariant]? {
     do throws(CacheError) {
-      let stored = try stored(for: exchange.key)
-      if exchange.acceptsDecoded { return stored }
-      return stored.filter { !$0.record.response.isDecoded }
+      let stored = try stored(for: exchange.key, rules: exchange.rules)
+      if stored.isEmpty { forgetPointer(of: exchange) }
+      return stored.filter { variant in
+        let response = variant.record.response
+        return (exchange.acceptsDecoded || !response.isDecoded)
+          && response.seen(by: exchange.rules) != nil
+      }
     } catch {
       observe(.storeFailed(operation: "read", error))
       return nil
@@ -21,7 +25,9 @@ extension HTTPCache {
   ) -> Exchange.LookAction {
     let parts = variants.parts
     if !parts.isEmpty { exchange.mayComplete = !failedCompletions.contains(exchange.key) }
-    return exchange.found(variants.map(\.record.response), parts: parts, now: now)
+    let responses = variants.map(\.record.response)
+    return exchange.found(
+      responses.map { $0.seen(by: exchange.rules) ?? $0 }, parts: parts, now: now)
   }
 
   /// The complete variants that will do.
@@ -39,7 +45,7 @@ extension HTTPCache {
     self.answer(
       answer.stored, head: ResponseHead.fromStore(answer.stored, age: answer.age),
       outcome: answer.outcome, variant, to: exchange.request, features: exchange.features,
-      key: exchange.key, now: now)
+      key: exchange.key, target: exchange.target, now: now)
   }
 
   /// The answer from the store; nil if the body cannot be had.
@@ -51,7 +57,7 @@ extension HTTPCache {
   func answer(
     _ stored: StoredResponse, head whole: @autoclosure () -> HTTPResponse, outcome: CacheOutcome,
     _ variant: StoredVariant, to request: HTTPRequest, features: RequestFeatures, key: CacheKey,
-    now: Timestamp
+    target: String, now: Timestamp
   ) -> CacheResponse? {
     let reader: any BodyReader
     do throws(CacheError) {
@@ -91,7 +97,7 @@ extension HTTPCache {
       body = MessageBody(source)
     }
     store.count(counts)
-    return finished(&head, body, outcome, key)
+    return finished(&head, body, outcome, key, target: target)
   }
 
   @Sendable private func readFailed(_ error: CacheError) {
@@ -112,7 +118,7 @@ extension HTTPCache {
       &head, body,
       .forwarded(
         forward.reason, status: status ?? head.status.code, storage: storage, collapsed: false),
-      exchange.key, stored: stored)
+      exchange.key, target: exchange.target, stored: stored)
   }
 
   /// The origin's response, not stored.
@@ -140,18 +146,19 @@ extension HTTPCache {
     return finished(
       &head, body,
       .forwarded(forward.reason, status: head.status.code, storage: .store, collapsed: true),
-      exchange.key, stored: stored)
+      exchange.key, target: exchange.target, stored: stored)
   }
 
   /// No answer: the request forbids asking the origin (RFC 9111 §5.2.1.7).
   func refusal(_ reason: UnsatisfiableReason, for exchange: Exchange) -> CacheResponse {
     var head = HTTPResponse(status: .gatewayTimeout, headerFields: [.contentLength: "0"])
-    return finished(&head, .empty, .unsatisfiable(reason), exchange.key)
+    return finished(
+      &head, .empty, .unsatisfiable(reason), exchange.key, target: exchange.target)
   }
 
   private func finished(
     _ head: inout HTTPResponse, _ body: MessageBody, _ outcome: CacheOutcome, _ key: CacheKey,
-    stored: StoredResponse? = nil
+    target: String, stored: StoredResponse? = nil
   ) -> CacheResponse {
     if !head.headerFields.contains(.date) {
       // RFC 9110 §6.6.1: whoever forwards a response without Date adds the time it was received.
@@ -160,9 +167,9 @@ extension HTTPCache {
     if let name = configuration.cacheStatusName {
       addCacheStatus(name, outcome, key, stored: stored, to: &head)
     }
-    observe(.answered(target: key.target, outcome))
+    observe(.answered(target: target, outcome))
     return CacheResponse(
-      head: head, body: body, outcome: outcome, finalTarget: key.target)
+      head: head, body: body, outcome: outcome, finalTarget: target)
   }
 
   /// Adds what happened to `Cache-Status` (RFC 9211), save to answers of the cache's own making (§2).

@@ -5,6 +5,12 @@ public struct StoreViolation: Error, Sendable, CustomStringConvertible {
   /// The line of the check.
   public let line: UInt
 
+  /// Makes a violation.
+  public init(message: String, line: UInt = #line) {
+    self.message = message
+    self.line = line
+  }
+
   /// Message and line.
   public var description: String { "\(message) (check at line \(line))" }
 }

@@ -1,0 +1,122 @@
+public import HTTPCacheStore
+public import HTTPCacheTesting
+
+/// Puts a store through the same workload again and again, each time with another fault, and checks that
+/// it opens afterwards, has no wrong body, no half one that passes for a whole, and nothing that it must
+/// not have.
+///
+///     let sweep = FaultSweep(folder: folder, workload: StoreWorkload(seed: 1, count: 20)) { directory, clock in
+///       try MyStore(directory: directory, clock: clock)
+///     }
+///     let report = try await sweep.failing(.write, with: .noSpace)
+///     #expect(report.violations.isEmpty)
+public struct FaultSweep: Sendable {
+  /// Opens the store of a directory, which need not be there yet.
+  public typealias OpenStore = @Sendable (
+    _ directory: String, _ clock: ManualClock
+  ) async throws -> any CacheStore
+
+  let folder: String
+  let workload: StoreWorkload
+  let openStore: OpenStore
+
+  /// Makes a sweep.
+  ///
+  /// - Parameters:
+  ///   - folder: an empty folder to work in.
+  ///   - workload: what the store does each time. Its bodies have to fit into the store together.
+  public init(folder: String, workload: StoreWorkload, openStore: @escaping OpenStore) {
+    self.folder = folder
+    self.workload = workload
+    self.openStore = openStore
+  }
+
+  /// How many calls of some kinds the workload makes without faults.
+  ///
+  /// - Throws: `FaultError`, what the store throws.
+  public func count(_ calls: SystemCalls) async throws -> Int {
+    let place = folder + "/count"
+    try FileTree.make(place)
+    defer { FileTree.remove(place) }
+    let faults = try SystemFaults(below: place)
+    let clock = ManualClock(now: StoreSample.start)
+    let store = try await openStore(faults.folder + "/cache", clock)
+    try await workload.run(on: store, clock: clock)
+    return faults.count(calls)
+  }
+
+  /// Makes one call after the other do something else, in runs of their own.
+  ///
+  /// - Parameters:
+  ///   - calls: which ones.
+  ///   - fault: what they do.
+  ///   - times: how many calls in a row are concerned; `Int.max` never ends.
+  ///   - step: 1 takes every call, 2 every other one.
+  /// - Throws: `FaultError`; what the store throws when it is opened without faults.
+  public func failing(
+    _ calls: SystemCalls, onFilesEndingIn suffix: String = "", with fault: SystemFault, times: Int = 1,
+    step: Int = 1
+  ) async throws -> SweepReport {
+    var report = SweepReport()
+    for number in stride(from: 1, through: try await count(calls), by: max(1, step)) {
+      let place = folder + "/run"
+      try FileTree.make(place)
+      defer { FileTree.remove(place) }
+      report.runs += 1
+      let faults = try SystemFaults(below: place)
+      faults.fail(calls, onFilesEndingIn: suffix, with: fault, at: number, times: times)
+      do {
+        try await run(faults, &report)
+      } catch let violation as StoreViolation {
+        report.violations.append("\(fault) at call \(number): \(violation)")
+      }
+    }
+    return report
+  }
+
+  private func run(_ faults: SystemFaults, _ report: inout SweepReport) async throws {
+    let directory = faults.folder + "/cache"
+    let clock = ManualClock(now: StoreSample.start)
+    var ledger = WorkloadLedger()
+    do {
+      let store = try await openStore(directory, clock)
+      try await workload.run(on: store, clock: clock) { ledger.note(workload.steps[$0], $1) }
+      faults.heal()
+      report.found += try await WorkloadAudit.run(on: store, keys: workload.keys, ledger: ledger)
+    } catch is CacheError {
+      report.refusals += 1
+      faults.heal()
+    }
+    try await audit(directory, ledger, isComplete: false, &report)
+  }
+
+  /// Opens a directory after a fault and reads everything.
+  func audit(
+    _ directory: String, _ ledger: WorkloadLedger?, isComplete: Bool, _ report: inout SweepReport
+  ) async throws {
+    let start = ContinuousClock.now
+    let store: any CacheStore
+    do {
+      store = try await openStore(directory, ManualClock(now: StoreSample.start))
+    } catch {
+      throw StoreViolation(message: "does not open: \(error)", line: #line)
+    }
+    let (seconds, attoseconds) = (ContinuousClock.now - start).components
+    let took = Int(seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+    report.slowestOpening = max(report.slowestOpening, took)
+    do {
+      report.found += try await WorkloadAudit.run(
+        on: store, keys: workload.keys, ledger: ledger, isComplete: isComplete)
+    } catch let error as CacheError {
+      // An index found damaged in use is replaced; then it must do.
+      report.found.unreadable += 1
+      await store.flush()
+      do {
+        report.found += try await WorkloadAudit.run(on: store, keys: workload.keys)
+      } catch is CacheError {
+        throw StoreViolation(message: "cannot be read: \(error)", line: #line)
+      }
+      if isComplete { throw StoreViolation(message: "was damaged: \(error)", line: #line) }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Folders as sweeps need them: made, copied, removed.
+package enum FileTree {
+  /// Everything below a folder, folders before what is in them, relative to it.
+  package static func contents(of folder: String) -> [(path: String, isFolder: Bool)] {
+    var found: [(path: String, isFolder: Bool)] = []
+    func visit(_ path: String) {
+      guard let stream = opendir(path.isEmpty ? folder : folder + "/" + path) else { return }
+      defer { closedir(stream) }
+      while let entry = readdir(stream) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+          pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        guard name != ".", name != ".." else { continue }
+        let below = path.isEmpty ? name : path + "/" + name
+        var status = stat()
+        guard lstat(folder + "/" + below, &status) == 0 else { continue }
+        let isFolder = status.st_mode & S_IFMT == S_IFDIR
+        found.append((below, isFolder))
+        if isFolder { visit(below) }
+      }
+    }
+    visit("")
+    return found
+  }
+
+  /// Removes a folder and all that is in it, or a file; what is not there is no error.
+  package static func remove(_ path: String) {
+    for (below, isFolder) in contents(of: path).reversed() {
+      if isFolder { rmdir(path + "/" + below) } else { unlink(path + "/" + below) }
+    }
+    if rmdir(path) != 0 { unlink(path) }
+  }
+
+  /// Makes a folder.
+  package static func make(_ path: String) throws(FaultError) {
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+      throw FaultError("\(path): \(String(cString: strerror(errno)))")
+    }
+  }
+
+  /// Copies a folder to where nothing is.
+  package static func copy(_ source: String, to destination: String) throws(FaultError) {
+    try make(destination)
+    for (below, isFolder) in contents(of: source) {
+      if isFolder {
+        try make(destination + "/" + below)
+      } else {
+        try write(try read(source + "/" + below), to: destination + "/" + below)
+      }
+    }
+  }
+
+  /// The content of a file.
+  package static func read(_ path: String) throws(FaultError) -> [UInt8] {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw FaultError("\(path): \(String(cString: strerror(errno)))") }
+    defer { close(file) }
+    var status = stat()
+    fstat(file, &status)
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, 0) }
+    guard count == bytes.count else { throw FaultError("\(path) cannot be read") }
+    return bytes
+  }
+
+  /// Makes or replaces a file.
+  package static func write(_ bytes: [UInt8], to path: String) throws(FaultError) {
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw FaultError("\(path): \(String(cString: strerror(errno)))") }
+    defer { close(file) }
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeBytes {
+        pwrite(file, $0.baseAddress.map { $0 + done }, $0.count - done, off_t(done))
+      }
+      guard count > 0 else { throw FaultError("\(path) cannot be written") }
+      done += count
+    }
+  }
+}

@@ -1,0 +1,191 @@
+/// What a folder may look like after a power loss: what was not pressed to disk is there, or not, or in
+/// part, in whatever order.
+///
+/// Two kinds of file systems are played by turns. In one, changes of names take effect in their order
+/// and every sync waits for those before it, as with a journal. In the other a name is only safe when
+/// its folder was synced, and any others may be lost.
+public struct PowerLoss: Sendable {
+  private let changes: [SystemChange]
+
+  /// Takes what was changed, beginning with an empty folder (`SystemFaults.changes`).
+  public init(changes: [SystemChange]) { self.changes = changes }
+
+  /// Makes a folder as it may be found.
+  ///
+  /// - Parameters:
+  ///   - count: how many of the changes were asked for before the power went.
+  ///   - seed: chooses what became of those that were not synced.
+  ///   - folder: where nothing is yet.
+  /// - Throws: `FaultError` if it cannot be made.
+  public func makeFolder(_ folder: String, after count: Int, seed: UInt64) throws(FaultError) {
+    var generator = SplitMix(seed: seed)
+    let done = changes.prefix(count)
+    let nodes = names(Array(done), &generator)
+    let contents = contents(Array(done), &generator)
+    try FileTree.make(folder)
+    for (path, node) in nodes.sorted(by: { $0.key.utf8.count < $1.key.utf8.count }) {
+      guard Self.isReachable(path, nodes) else { continue }
+      switch node {
+      case .folder: try FileTree.make(folder + "/" + path)
+      case .file(let number): try FileTree.write(contents[number] ?? [], to: folder + "/" + path)
+      }
+    }
+  }
+
+  private enum Node: Hashable {
+    case folder
+    case file(Int64)
+  }
+
+  private static func parent(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+  }
+
+  private static func isReachable(_ path: String, _ nodes: [String: Node]) -> Bool {
+    let above = parent(of: path)
+    return above.isEmpty || (nodes[above] == .folder && isReachable(above, nodes))
+  }
+
+  // MARK: Names
+
+  private func names(_ done: [SystemChange], _ generator: inout SplitMix) -> [String: Node] {
+    let isJournaled = generator.below(2) == 0
+    let lastSync = done.lastIndex { change in
+      switch change {
+      case .synced, .folderSynced: true
+      default: false
+      }
+    }
+    let end = isJournaled ? generator.between((lastSync ?? -1) + 1, done.count) : done.count
+    let lostOf = generator.below(3)
+    var nodes: [String: Node] = [:]
+    for (index, change) in done.prefix(end).enumerated() {
+      guard let folder = Self.folder(of: change) else { continue }
+      if !isJournaled {
+        let isSafe = done[index...].contains(.folderSynced(path: folder))
+        // All of the unsafe ones are lost, or none, or some.
+        if !isSafe, lostOf == 0 || (lostOf == 2 && generator.below(2) == 0) { continue }
+      }
+      apply(change, &nodes)
+    }
+    return nodes
+  }
+
+  // The folder whose names change; nil if none do.
+  private static func folder(of change: SystemChange) -> String? {
+    switch change {
+    case .created(let path, _), .renamed(_, let path), .linked(_, let path), .unlinked(let path),
+      .folderMade(let path), .folderRemoved(let path):
+      parent(of: path)
+    case .written, .truncated, .allocated, .synced, .folderSynced: nil
+    }
+  }
+
+  private func apply(_ change: SystemChange, _ nodes: inout [String: Node]) {
+    switch change {
+    case .created(let path, let file): nodes[path] = .file(file)
+    case .folderMade(let path): nodes[path] = .folder
+    case .unlinked(let path), .folderRemoved(let path): nodes[path] = nil
+    case .linked(let from, let to): nodes[to] = nodes[from] ?? nodes[to]
+    case .renamed(let from, let to):
+      guard let node = nodes.removeValue(forKey: from) else { return }
+      nodes[to] = node
+    case .written, .truncated, .allocated, .synced, .folderSynced: break
+    }
+  }
+
+  // MARK: Contents
+
+  private enum Loss: CaseIterable {
+    case everything, nothing, some, torn
+  }
+
+  private func contents(
+    _ done: [SystemChange], _ generator: inout SplitMix
+  ) -> [Int64: [UInt8]] {
+    var lastSync: [Int64: Int] = [:]
+    for (index, change) in done.enumerated() {
+      if case .synced(let file) = change { lastSync[file] = index }
+    }
+    var losses: [Int64: Loss] = [:]
+    var contents: [Int64: [UInt8]] = [:]
+    for (index, change) in done.enumerated() {
+      guard let file = Self.file(of: change) else { continue }
+      var kept: SystemChange? = change
+      if index > lastSync[file] ?? -1 {
+        let known = losses[file]
+        let loss = known ?? Loss.allCases[generator.below(Loss.allCases.count)]
+        losses[file] = loss
+        kept = Self.what(is: loss, of: change, &generator)
+      }
+      if let kept { Self.apply(kept, &contents[file, default: []]) }
+    }
+    return contents
+  }
+
+  private static func file(of change: SystemChange) -> Int64? {
+    switch change {
+    case .written(let file, _, _), .truncated(let file, _), .allocated(let file, _): file
+    default: nil
+    }
+  }
+
+  // What is left of a change that was not synced.
+  private static func what(
+    is loss: Loss, of change: SystemChange, _ generator: inout SplitMix
+  ) -> SystemChange? {
+    switch loss {
+    case .everything: return nil
+    case .nothing: return change
+    case .some: return generator.below(2) == 0 ? change : nil
+    case .torn:
+      guard case .written(let file, let offset, let bytes) = change else { return change }
+      let unit = generator.below(2) == 0 ? 512 : 4_096
+      let units = (bytes.count + unit - 1) / unit
+      let cut = min(bytes.count, generator.below(units + 1) * unit)
+      // Either end may have come through.
+      return generator.below(2) == 0
+        ? .written(file: file, offset: offset, bytes: Array(bytes.prefix(cut)))
+        : .written(file: file, offset: offset + Int64(cut), bytes: Array(bytes.dropFirst(cut)))
+    }
+  }
+
+  private static func apply(_ change: SystemChange, _ bytes: inout [UInt8]) {
+    switch change {
+    case .written(_, let offset, let new):
+      guard !new.isEmpty else { return }
+      let end = Int(offset) + new.count
+      if bytes.count < end { bytes += [UInt8](repeating: 0, count: end - bytes.count) }
+      bytes.replaceSubrange(Int(offset)..<end, with: new)
+    case .truncated(_, let length):
+      if bytes.count > Int(length) { bytes.removeLast(bytes.count - Int(length)) }
+      if bytes.count < Int(length) { bytes += [UInt8](repeating: 0, count: Int(length) - bytes.count) }
+    case .allocated(_, let length):
+      if bytes.count < Int(length) { bytes += [UInt8](repeating: 0, count: Int(length) - bytes.count) }
+    default: break
+    }
+  }
+}
+
+/// Random numbers that a seed determines.
+package struct SplitMix: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  package init(seed: UInt64) { state = seed }
+
+  package mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var word = state
+    word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
+    word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
+    return word ^ word >> 31
+  }
+
+  /// A number from 0 up to but not including `bound`.
+  package mutating func below(_ bound: Int) -> Int {
+    bound > 0 ? Int.random(in: 0..<bound, using: &self) : 0
+  }
+
+  /// A number from `low` to `high`.
+  package mutating func between(_ low: Int, _ high: Int) -> Int { low + below(high - low + 1) }
+}

@@ -1,0 +1,138 @@
+import HTTPCacheDisk
+import HTTPCacheFaults
+import HTTPCacheStore
+import HTTPCacheTesting
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A process that damages copies of a directory, one after the other, and tells what became of each: so
+/// that a crash is seen, and known by its number.
+enum DamageWorker {
+  static let argument = "damage-worker"
+  static let keys = 0..<24
+  /// The most seconds that one case may take.
+  static let patience: UInt32 = 60
+
+  static func run(_ arguments: [String]) async throws -> Bool {
+    guard arguments.count == 6, arguments[0] == argument, let seed = UInt64(arguments[3]),
+      let first = Int(arguments[4]), let last = Int(arguments[5])
+    else { return false }
+    for number in first..<last {
+      print("begin \(number)")
+      alarm(patience)
+      print("end \(number) \(try await DamageCase(number, seed, in: arguments[1], place: arguments[2]).run())")
+    }
+    return true
+  }
+}
+
+/// One damaged directory.
+struct DamageCase {
+  let number: Int
+  let sources: String
+  let directory: String
+  var generator: SplitMix
+
+  init(_ number: Int, _ seed: UInt64, in sources: String, place: String) {
+    self.number = number
+    self.sources = sources
+    directory = place + "/damaged"
+    generator = SplitMix(seed: seed &+ UInt64(number) &* 0x9E37_79B9)
+  }
+
+  /// What became of it: words that `Torture.corruptions` counts.
+  mutating func run() async throws -> String {
+    FileTree.remove(directory)
+    let isOpen = number % 4 == 3
+    // Half of the directories were copied while they were in use, so they have a log.
+    try FileTree.copy(sources + (generator.below(2) == 0 ? "/closed" : "/open"), to: directory)
+    let damage = Damage.allCases[number % Damage.allCases.count]
+    do {
+      return "\(damage) " + (isOpen ? try await whileOpen() : try await before(damage))
+    } catch let violation as StoreViolation {
+      return "\(damage) wrong \(violation)"
+    }
+  }
+
+  // The files of whole bodies and of parts, of which every byte has a row.
+  private func bodies() -> [String] {
+    FileTree.contents(of: directory + "/bodies").filter { !$0.isFolder && !$0.path.hasSuffix(".part") }
+      .map { "bodies/" + $0.path }
+  }
+
+  private mutating func before(_ damage: Damage) async throws -> String {
+    guard try damage.apply(to: directory, bodies: bodies(), &generator) else { return "nothing" }
+    let store: DiskStore
+    do {
+      store = try DiskStore.open(directory: directory, capacity: 1 << 28)
+    } catch {
+      return "refused \(error.code)"
+    }
+    let wasReplaced = !store.openingNotes.isEmpty
+    var found = WorkloadAudit()
+    do {
+      found = try await WorkloadAudit.run(on: store, keys: DamageWorker.keys)
+    } catch is CacheError {
+      // An index found damaged in use is replaced.
+      found.unreadable += 1
+    }
+    _ = try? await store.entries(.all, after: nil, limit: 1_000)
+    if damage.isOfOneBody, found.unreadable == 0 { return "undetected" }
+    try await goOn(store)
+    if wasReplaced || !store.openingNotes.isEmpty { return "replaced" }
+    return found.unreadable > 0 ? "found" : "harmless"
+  }
+
+  // Whatever was damaged, what is stored afterwards is there.
+  private func goOn(_ store: DiskStore) async throws {
+    let version = SampleVersion(key: DamageWorker.keys.upperBound, writer: 99, number: number, length: 40_000)
+    var isStored = false
+    for _ in 0..<4 where !isStored {
+      do {
+        let writer = try await store.write(version.record(), variantLimit: 8)
+        try await writer.append(version.body)
+        try await writer.commit(trailers: [:])
+        isStored = try store.read(version.record().key).first.map { SampleVersion($0.record) == version } ?? false
+      } catch is CacheError {}
+    }
+    guard isStored else { throw StoreViolation(message: "nothing can be stored any more") }
+    _ = try await store.verify(repair: true)
+    let report = try await store.verify(repair: false)
+    guard report.isSound else { throw StoreViolation(message: "not sound after repair: \(report)") }
+    _ = try await WorkloadAudit.run(on: store, keys: DamageWorker.keys)
+  }
+
+  // A body that is open and was read is changed in its file, and read again.
+  private mutating func whileOpen() async throws -> String {
+    let store = try DiskStore.open(directory: directory, capacity: 1 << 28, verification: .everyRead)
+    let key = DamageWorker.keys.lowerBound + generator.below(DamageWorker.keys.count)
+    for variant in try store.read(SampleVersion.key(key)) where variant.record.isComplete {
+      guard let path = try store.bodyPath(of: variant.record), let length = variant.record.bodyLength else {
+        continue
+      }
+      let reader = try variant.body.open()
+      _ = try await WorkloadAudit.check(variant, key: key)
+      let place = Int64(generator.below(Int(length)))
+      let before = try await reader.read(place..<place + 1)
+      let file = open(path, O_RDWR)
+      defer { close(file) }
+      var byte = before.array[0] ^ (1 << UInt8(generator.below(8)))
+      guard pwrite(file, &byte, 1, off_t(place)) == 1 else { return "nothing" }
+      do {
+        let after = try await reader.read(place..<place + 1)
+        return "undetected \(after.count)"
+      } catch {
+        guard error.code == .damaged else { throw StoreViolation(message: "\(error)") }
+      }
+      do { _ = try await WorkloadAudit.check(variant, key: key) } catch is CacheError { return "detected" }
+      return "undetected"
+    }
+    return "nothing"
+  }
+}

@@ -1,0 +1,42 @@
+import HTTPCacheDisk
+import HTTPCacheStore
+import HTTPCacheTesting
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A process that stores, reads, freshens, invalidates and removes until it is killed: some keys are its
+/// own, others are used by all processes.
+enum KillWorker {
+  static let argument = "kill-worker"
+  static let ownKeys = 10
+  static let processes = 4
+  static let sharedKeys = 40..<50
+
+  static func ownWorkload(_ seed: UInt64, _ index: Int, _ writer: Int) -> StoreWorkload {
+    StoreWorkload(
+      seed: seed, count: 4_000, keys: index * ownKeys..<(index + 1) * ownKeys, writer: writer)
+  }
+
+  static func run(_ arguments: [String]) async throws -> Bool {
+    guard arguments.count == 6, arguments[0] == argument, let capacity = Int64(arguments[2]),
+      let seed = UInt64(arguments[3]), let index = Int(arguments[4]), let writer = Int(arguments[5])
+    else { return false }
+    let store = try DiskStore.open(directory: arguments[1], capacity: capacity)
+    let shared = StoreWorkload(
+      seed: ~seed, count: 4_000, keys: sharedKeys, writer: writer + 1_000_000, longest: 300_000)
+    async let others: Void = shared.run(on: store)
+    try await ownWorkload(seed, index, writer).run(on: store) { step, outcome in
+      let letter = outcome == .begun ? "b" : outcome == .done ? "d" : "f"
+      let line = Array("\(letter)\(step)\n".utf8)
+      _ = line.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+    }
+    try await others
+    return true
+  }
+}
