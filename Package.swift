@@ -149,6 +149,7 @@ let package = Package(
       dependencies: [
         "HTTPCacheFaults", "HTTPCacheTesting", "HTTPCacheDisk", "HTTPCacheStore",
         "HTTPCacheSemantics",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       path: "Torture", swiftSettings: settings),
     // In no product: what fuzzing, the generated header sets and the tests of both have in common.

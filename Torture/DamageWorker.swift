@@ -1,7 +1,9 @@
 import HTTPCacheDisk
 import HTTPCacheFaults
+import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
+import HTTPTypes
 
 #if canImport(Darwin)
   import Darwin
@@ -24,9 +26,10 @@ enum DamageWorker {
       let first = Int(arguments[4]), let last = Int(arguments[5])
     else { return false }
     for number in first..<last {
-      print("begin \(number)")
+      say("begin \(number)")
       alarm(patience)
-      print("end \(number) \(try await DamageCase(number, seed, in: arguments[1], place: arguments[2]).run())")
+      var one = DamageCase(number, seed, in: arguments[1], place: arguments[2])
+      say("end \(number) \(try await one.run())")
     }
     return true
   }
@@ -99,7 +102,7 @@ struct DamageCase {
         try await writer.append(version.body)
         try await writer.commit(trailers: [:])
         isStored = try store.read(version.record().key).first.map { SampleVersion($0.record) == version } ?? false
-      } catch is CacheError {}
+      } catch {}
     }
     guard isStored else { throw StoreViolation(message: "nothing can be stored any more") }
     _ = try await store.verify(repair: true)

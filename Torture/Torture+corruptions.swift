@@ -2,6 +2,7 @@ import HTTPCacheDisk
 import HTTPCacheFaults
 import HTTPCacheStore
 import HTTPCacheTesting
+import HTTPTypes
 
 extension Torture {
   /// Damages thousands of directories and opens, reads, writes and repairs each.
@@ -44,7 +45,7 @@ extension Torture {
       }
     }
     let made = counts.values.reduce(0, +) - counts["nothing", default: 0]
-    print(
+    say(
       """
       corruptions: \(made) of \(options.corruptions) directories damaged, \
       \(counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")); \

@@ -1,5 +1,6 @@
 import HTTPCacheSemantics
 public import HTTPCacheStore
+import HTTPTypes
 
 /// A sequence of operations on a store that a seed determines: whole bodies and parts of all sizes,
 /// freshening, invalidation, removal, jumps of the clock.

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 public import HTTPCacheStore
 
 /// What may be found in a store after a workload, or a part of one: for each key, which versions, and
