@@ -14,6 +14,8 @@ public struct RequestOptions: Sendable {
   public var priority: TaskPriority?
   /// What a door passes through to its upstream.
   public var context: (any Sendable)?
+  /// Has the last word on storing the response, after that of the cache's configuration.
+  public var willStore: StoringHook?
   /// Called for each 1xx response of the origin.
   public var onInterim: (@Sendable (HTTPResponse) async -> Void)?
 
@@ -22,6 +24,7 @@ public struct RequestOptions: Sendable {
     partition: String = "", redirectLimit: Int = 20, acceptsDecoded: Bool = false,
     timeout: Duration? = nil, priority: TaskPriority? = nil,
     context: (any Sendable)? = nil,
+    willStore: StoringHook? = nil,
     onInterim: (@Sendable (HTTPResponse) async -> Void)? = nil
   ) {
     self.partition = partition
@@ -30,6 +33,7 @@ public struct RequestOptions: Sendable {
     self.timeout = timeout
     self.priority = priority
     self.context = context
+    self.willStore = willStore
     self.onInterim = onInterim
   }
 }
