@@ -13,7 +13,7 @@ extension Exchange {
         candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
         rules: rules, validating: request, digest: digest)
       {
-      case .update(let stored): RecordUpdate(index: index, response: stored)
+      case .update(let stored): RecordUpdate(index: index, response: keyed(stored))
       case .invalidate: invalidated(index)
       case .unrelated: nil
       }
