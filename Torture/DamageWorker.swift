@@ -1,7 +1,9 @@
 import HTTPCacheDisk
 import HTTPCacheFaults
+import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
+import HTTPTypes
 
 #if canImport(Darwin)
   import Darwin
@@ -24,9 +26,10 @@ enum DamageWorker {
       let first = Int(arguments[4]), let last = Int(arguments[5])
     else { return false }
     for number in first..<last {
-      print("begin \(number)")
+      say("begin \(number)")
       alarm(patience)
-      print("end \(number) \(try await DamageCase(number, seed, in: arguments[1], place: arguments[2]).run())")
+      var one = DamageCase(number, seed, in: arguments[1], place: arguments[2])
+      say("end \(number) \(try await one.run())")
     }
     return true
   }
@@ -99,23 +102,25 @@ struct DamageCase {
         try await writer.append(version.body)
         try await writer.commit(trailers: [:])
         isStored = try store.read(version.record().key).first.map { SampleVersion($0.record) == version } ?? false
-      } catch is CacheError {}
+      } catch {}
     }
     guard isStored else { throw StoreViolation(message: "nothing can be stored any more") }
     _ = try await store.verify(repair: true)
     let report = try await store.verify(repair: false)
-    guard report.isSound else { throw StoreViolation(message: "not sound after repair: \(report)") }
+    guard report.isSound else { 
+      throw StoreViolation(
+        message: "not sound after repair: \(report.findings.map(\.description).joined(separator: "; "))")
+    }
     _ = try await WorkloadAudit.run(on: store, keys: DamageWorker.keys)
   }
 
   // A body that is open and was read is changed in its file, and read again.
   private mutating func whileOpen() async throws -> String {
     let store = try DiskStore.open(directory: directory, capacity: 1 << 28, verification: .everyRead)
-    let key = DamageWorker.keys.lowerBound + generator.below(DamageWorker.keys.count)
-    for variant in try store.read(SampleVersion.key(key)) where variant.record.isComplete {
-      guard let path = try store.bodyPath(of: variant.record), let length = variant.record.bodyLength else {
-        continue
-      }
+    for key in DamageWorker.keys.shuffled(using: &generator) {
+      guard let variant = try store.read(SampleVersion.key(key)).first(where: { $0.record.isComplete }),
+        let path = try store.bodyPath(of: variant.record), let length = variant.record.bodyLength
+      else { continue }
       let reader = try variant.body.open()
       _ = try await WorkloadAudit.check(variant, key: key)
       let place = Int64(generator.below(Int(length)))

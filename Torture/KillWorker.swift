@@ -33,8 +33,7 @@ enum KillWorker {
     async let others: Void = shared.run(on: store)
     try await ownWorkload(seed, index, writer).run(on: store) { step, outcome in
       let letter = outcome == .begun ? "b" : outcome == .done ? "d" : "f"
-      let line = Array("\(letter)\(step)\n".utf8)
-      _ = line.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+      say("\(letter)\(step)")
     }
     try await others
     return true

@@ -63,7 +63,7 @@ extension Torture {
     _ = try await store.verify(repair: true)
     let last = try await store.verify(repair: false)
     if !last.isSound { report.violations.append("not sound after repair: \(last)") }
-    print("kills of 4 processes under load: \(steps) steps, \(report) [\(seconds(since: start)) s]")
+    say("kills of 4 processes under load: \(steps) steps, \(report) [\(seconds(since: start)) s]")
     return report.violations.isEmpty
   }
 

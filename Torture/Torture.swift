@@ -35,7 +35,7 @@ struct Torture {
   /// Whether all is well.
   func run() async throws -> Bool {
     defer { FileTree.remove(folder) }
-    print("seed \(options.seed)")
+    say("seed \(options.seed)")
     var isGood = true
     isGood = try await sweeps() && isGood
     isGood = try await kills() && isGood
@@ -51,12 +51,12 @@ struct Torture {
 
   private func sweeps() async throws -> Bool {
     guard SystemFaults.isAvailable else {
-      print("system calls cannot be caught here: no crashes, errors or power losses")
+      say("system calls cannot be caught here: no crashes, errors or power losses")
       return true
     }
     var isGood = true
     func tell(_ name: String, _ report: SweepReport, since start: ContinuousClock.Instant) {
-      print("\(name): \(report) [\(seconds(since: start)) s]")
+      say("\(name): \(report) [\(seconds(since: start)) s]")
       isGood = isGood && report.violations.isEmpty
     }
     let workload = StoreWorkload(seed: options.seed, count: 24)

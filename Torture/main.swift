@@ -15,7 +15,6 @@ import HTTPCacheTesting
 // Puts the store on disk through kills, crashes at each system call, power losses and corruptions, and
 // prints what was found. Ends with 1 if anything was wrong.
 
-setvbuf(stdout, nil, _IOLBF, 0)
 let arguments = Array(CommandLine.arguments.dropFirst())
 let isWorker =
   if try await KillWorker.run(arguments) {
@@ -29,7 +28,7 @@ let isWorker =
   }
 if !isWorker {
   guard let options = TortureOptions(arguments) else {
-    print(
+    say(
       "usage: cache-torture [--short] [--seed N] [--kills N] [--corruptions N] [--power N] [--step N]")
     exit(2)
   }

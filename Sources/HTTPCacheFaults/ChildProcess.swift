@@ -14,7 +14,7 @@ package final class ChildProcess: Sendable {
     case killed(Int32)
   }
 
-  package let id: pid_t
+  private let id: Int32
   private let output: Int32
 
   /// Starts a program.

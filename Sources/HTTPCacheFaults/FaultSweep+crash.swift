@@ -1,4 +1,4 @@
-public import HTTPCacheTesting
+import HTTPCacheTesting
 
 extension FaultSweep {
   /// Kills a process that does the workload before each of its system calls that change something, and in

@@ -1,4 +1,4 @@
-public import HTTPCacheTesting
+import HTTPCacheTesting
 
 extension FaultSweep {
   /// Lets the power go at random moments of the workload, and opens what may be found then.

@@ -36,7 +36,7 @@ extension Exchange {
     else { return [] }
     switch refusal {
     case .responseNoStore, .privateInShared, .notCacheable, .neverReusable, .varyAny, .authorized,
-      .varySecret, .malformed, .hook, .hookFailed, .hookTimedOut, .memoryOnly:
+      .varySecret, .malformed, .override, .hook, .hookFailed, .hookTimedOut, .memoryOnly:
       return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)
     default: return []
     }

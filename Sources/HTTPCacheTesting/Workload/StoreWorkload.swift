@@ -1,5 +1,6 @@
 import HTTPCacheSemantics
 public import HTTPCacheStore
+import HTTPTypes
 
 /// A sequence of operations on a store that a seed determines: whole bodies and parts of all sizes,
 /// freshening, invalidation, removal, jumps of the clock.
@@ -59,7 +60,8 @@ public struct StoreWorkload: Sendable {
       case 13, 14: steps.append(.freshen(key))
       case 15: steps.append(.invalidate(key))
       case 16: steps.append(generator.below(2) == 0 ? .invalidatePartition : .remove(key))
-      case 17: steps.append(generator.below(2) == 0 ? .flush : .jump(Int64(generator.below(200_000)) - 100_000))
+      case 17:
+        steps.append(generator.below(2) == 0 ? .flush : .jump(Int64(generator.below(200_000)) - 100_000))
       default: steps.append(.read(key))
       }
     }
