@@ -179,7 +179,7 @@ struct Exchange: Sendable {
 
   /// Whether another request's response, just received, may answer this one too (RFC 9111 §4).
   func mayShare(_ stored: StoredResponse, now: Timestamp) -> Bool {
-    guard acceptsDecoded || !stored.isDecoded, stored.isKeyed(by: rules),
+    guard stored.hasForm(decoded: acceptsDecoded), stored.isKeyed(by: rules),
       let stored = stored.seen(by: rules),
       Vary.select(among: [stored], for: request, rules: rules, digest: digest) == .selected(0)
     else { return false }

@@ -10,7 +10,7 @@ extension HTTPCache {
       if stored.isEmpty { forgetPointer(of: exchange) }
       return stored.filter { variant in
         let response = variant.record.response
-        return (exchange.acceptsDecoded || !response.isDecoded)
+        return response.hasForm(decoded: exchange.acceptsDecoded)
           && response.seen(by: exchange.rules) != nil
       }
     } catch {
@@ -33,7 +33,7 @@ extension HTTPCache {
   /// The complete variants that will do.
   func usable(_ variants: [StoredVariant], acceptsDecoded: Bool) -> [StoredVariant] {
     let isUsable = { (variant: StoredVariant) in
-      variant.record.isComplete && (acceptsDecoded || !variant.record.response.isDecoded)
+      variant.record.isComplete && variant.record.response.hasForm(decoded: acceptsDecoded)
     }
     return variants.allSatisfy(isUsable) ? variants : variants.filter(isUsable)
   }

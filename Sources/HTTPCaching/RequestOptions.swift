@@ -6,7 +6,9 @@ public struct RequestOptions: Sendable {
   public var partition: String
   /// The most redirects to follow; 0 hands them to the caller, as a proxy must.
   public var redirectLimit: Int
-  /// Whether a stored body may be used that was decoded before it was stored, as by `URLSession`.
+  /// Whether bodies are wanted without content coding, as by `URLSession`: one that was decoded before
+  /// it was stored will do, one that is stored as it was sent, encoded, will not. False wants them as
+  /// the origin sent them.
   public var acceptsDecoded: Bool
   /// The most time to wait for the origin's head; nil is the upstream's default.
   public var timeout: Duration?
