@@ -6,10 +6,11 @@ public struct RequestOptions: Sendable {
   public var partition: String
   /// The most redirects to follow; 0 hands them to the caller, as a proxy must.
   public var redirectLimit: Int
-  /// Whether bodies are wanted without content coding, as by `URLSession`: one that was decoded before
-  /// it was stored will do, one that is stored as it was sent, encoded, will not. False wants them as
-  /// the origin sent them.
+  /// Whether a stored body may be used that was decoded before it was stored, as by `URLSession`.
   public var acceptsDecoded: Bool
+  /// Whether a stored body may be used that has a content coding. Not for a door that cannot take it
+  /// off, since its callers expect what `URLSession` gives them.
+  public var acceptsEncoded: Bool
   /// The most time to wait for the origin's head; nil is the upstream's default.
   public var timeout: Duration?
   /// How urgent it is.
@@ -28,6 +29,7 @@ public struct RequestOptions: Sendable {
   /// Makes options.
   public init(
     partition: String = "", redirectLimit: Int = 20, acceptsDecoded: Bool = false,
+    acceptsEncoded: Bool = true,
     timeout: Duration? = nil, priority: TaskPriority? = nil,
     context: (any Sendable)? = nil, willStore: StoringHook? = nil,
     validatesInBackground: Bool = true,
@@ -36,6 +38,7 @@ public struct RequestOptions: Sendable {
     self.partition = partition
     self.redirectLimit = redirectLimit
     self.acceptsDecoded = acceptsDecoded
+    self.acceptsEncoded = acceptsEncoded
     self.timeout = timeout
     self.priority = priority
     self.context = context

@@ -1,9 +1,8 @@
 import HTTPCacheSemantics
 
 extension StoredResponse {
-  /// Whether its body is in the form that a request wants: as the origin sent it, or without content
-  /// coding.
-  func hasForm(decoded: Bool) -> Bool {
-    decoded ? !head.headerFields.contains(.contentEncoding) : !isDecoded
+  /// Whether its body is in a form that a request can use.
+  func hasForm(decoded: Bool, encoded: Bool) -> Bool {
+    (decoded || !isDecoded) && (encoded || !head.headerFields.contains(.contentEncoding))
   }
 }
