@@ -12,9 +12,10 @@ public import HTTPCacheTesting
 ///     #expect(report.violations.isEmpty)
 public struct FaultSweep: Sendable {
   /// Opens the store of a directory, which need not be there yet.
-  public typealias OpenStore = @Sendable (
-    _ directory: String, _ clock: ManualClock
-  ) async throws -> any CacheStore
+  public typealias OpenStore =
+    @Sendable (
+      _ directory: String, _ clock: ManualClock
+    ) async throws -> any CacheStore
 
   let folder: String
   let workload: StoreWorkload
@@ -65,6 +66,8 @@ public struct FaultSweep: Sendable {
       report.runs += 1
       let faults = try SystemFaults(below: place)
       faults.fail(calls, onFilesEndingIn: suffix, with: fault, at: number, times: times)
+      let missing = report.found.missing
+      defer { if report.found.missing > missing { report.losses.append("\(fault) at call \(number)") } }
       do {
         try await run(faults, &report)
       } catch let violation as StoreViolation {
