@@ -107,18 +107,20 @@ struct DamageCase {
     guard isStored else { throw StoreViolation(message: "nothing can be stored any more") }
     _ = try await store.verify(repair: true)
     let report = try await store.verify(repair: false)
-    guard report.isSound else { throw StoreViolation(message: "not sound after repair: \(report)") }
+    guard report.isSound else { 
+      throw StoreViolation(
+        message: "not sound after repair: \(report.findings.map(\.description).joined(separator: "; "))")
+    }
     _ = try await WorkloadAudit.run(on: store, keys: DamageWorker.keys)
   }
 
   // A body that is open and was read is changed in its file, and read again.
   private mutating func whileOpen() async throws -> String {
     let store = try DiskStore.open(directory: directory, capacity: 1 << 28, verification: .everyRead)
-    let key = DamageWorker.keys.lowerBound + generator.below(DamageWorker.keys.count)
-    for variant in try store.read(SampleVersion.key(key)) where variant.record.isComplete {
-      guard let path = try store.bodyPath(of: variant.record), let length = variant.record.bodyLength else {
-        continue
-      }
+    for key in DamageWorker.keys.shuffled(using: &generator) {
+      guard let variant = try store.read(SampleVersion.key(key)).first(where: { $0.record.isComplete }),
+        let path = try store.bodyPath(of: variant.record), let length = variant.record.bodyLength
+      else { continue }
       let reader = try variant.body.open()
       _ = try await WorkloadAudit.check(variant, key: key)
       let place = Int64(generator.below(Int(length)))

@@ -15,8 +15,9 @@ extension Torture {
     var bodies = (made: 0, found: 0)
     var bad: [String] = []
     var next = 0
-    while next < options.corruptions {
-      let end = min(options.corruptions, next + 500)
+    var made = 0
+    while made < options.corruptions {
+      let end = next + min(500, options.corruptions - made)
       let child = try ChildProcess(
         program,
         [DamageWorker.argument, sources, place, "\(options.seed)", "\(next)", "\(end)"])
@@ -30,6 +31,7 @@ extension Torture {
         guard words[0] == "end", words.count > 3 else { continue }
         let (damage, outcome) = (String(words[2]), String(words[3]))
         counts[outcome, default: 0] += 1
+        made += outcome == "nothing" ? 0 : 1
         let isRunning = number % 4 == 3
         if outcome != "nothing", isRunning || Damage(rawValue: damage)?.isOfOneBody == true {
           bodies.made += 1
@@ -44,10 +46,9 @@ extension Torture {
         next = end
       }
     }
-    let made = counts.values.reduce(0, +) - counts["nothing", default: 0]
     say(
       """
-      corruptions: \(made) of \(options.corruptions) directories damaged, \
+      corruptions: \(made) of \(next) directories damaged, \
       \(counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")); \
       of one body or by one flip while open: \(bodies.found) of \(bodies.made) found; \
       \(bad.count) wrong, refused or crashed [\(seconds(since: start)) s]

@@ -24,9 +24,10 @@ final class CacheDirectory: Sendable {
 
   /// Opens a folder and makes what is missing of it, for the user alone.
   ///
-  /// - Throws: `CacheError.unavailable`.
-  init(path: String) throws(CacheError) {
-    try Self.makeFolders(path)
+  /// - Parameter durably: whether the names of what was made have to be there after power loss.
+  /// - Throws: `CacheError.unavailable`, `CacheError.io`.
+  init(path: String, durably: Bool) throws(CacheError) {
+    let made = try Self.makeFolders(path)
     guard let resolved = realpath(path, nil) else {
       throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
     }
@@ -41,20 +42,40 @@ final class CacheDirectory: Sendable {
       throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
     }
     bodies = try Self.folder("bodies", in: root)
+    if durably { try syncNames(above: made) }
   }
 
-  private static func makeFolders(_ path: String) throws(CacheError) {
+  // Of the folders that were made, and of this one, which an earlier process may have made just now.
+  private func syncNames(above made: [String]) throws(CacheError) {
+    try root.sync()
+    for folder in made + [path] {
+      let slash = folder.lastIndex(of: "/")
+      let above = slash.map { $0 == folder.startIndex ? "/" : String(folder[..<$0]) } ?? "."
+      let descriptor = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      // A folder that may only be passed through cannot be synced by us.
+      guard descriptor >= 0 else { continue }
+      try OpenFile(descriptor: descriptor).sync()
+    }
+  }
+
+  /// Makes a folder and what is missing above it, for the user alone.
+  ///
+  /// - Returns: the folders that were made.
+  @discardableResult
+  static func makeFolders(_ path: String) throws(CacheError) -> [String] {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw CacheError(.unavailable, "no directory given")
     }
-    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    if mkdir(path, 0o700) == 0 { return [path] }
+    if errno == EEXIST { return [] }
     guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
       throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
     }
-    try makeFolders(String(path[..<slash]))
+    let made = try makeFolders(String(path[..<slash]))
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
     }
+    return made + [path]
   }
 
   /// Opens a folder, or makes it first.
@@ -142,7 +163,9 @@ final class CacheDirectory: Sendable {
     guard let folder = try? OpenFile(shard, in: bodies, flags: O_RDONLY | O_DIRECTORY) else {
       return false
     }
+    // An empty folder may lie in a body's place.
     return unlinkat(folder.descriptor, fileName, 0) == 0
+      || unlinkat(folder.descriptor, fileName, AT_REMOVEDIR) == 0
   }
 
   /// The names of the shards that exist.

@@ -9,21 +9,9 @@ extension DiskStore {
   ///   damaged index is set aside and a new one started.
   /// - Throws: `CacheError` if it cannot go on; damage is no error but a finding.
   public func verify(repair: Bool) async throws(CacheError) -> VerificationReport {
-    let parts = try await onIndex { [self] (parts) throws(CacheError) in
-      try writeBatch(parts)
-      return parts
-    }
     var report = VerificationReport()
-    try await checkIndex(parts, &report)
-    if !report.isSound {
-      if repair {
-        _ = try await indexQueue.run { [self] () throws(CacheError) in
-          try reopen(insteadOf: parts, isDamaged: true)
-        }
-        report.isRepaired = true
-      }
-      return report
-    }
+    let parts = try await checkedParts(repair: repair, &report)
+    guard repair || report.isSound else { return report }
     var damaged: [Int64] = []
     var cursor: Int64 = 0
     while true {
@@ -54,6 +42,21 @@ extension DiskStore {
     }
     report.isRepaired = repair && !report.isSound
     return report
+  }
+
+  // With an index that SQLite finds sound, if it may be replaced.
+  private func checkedParts(
+    repair: Bool, _ report: inout VerificationReport
+  ) async throws(CacheError) -> StoreParts {
+    let parts = try await onIndex { [self] (parts) throws(CacheError) in
+      try writeBatch(parts)
+      return parts
+    }
+    try await checkIndex(parts, &report)
+    if report.isSound || !repair { return parts }
+    return try await indexQueue.run { [self] () throws(CacheError) in
+      try reopen(insteadOf: parts, isDamaged: true)
+    }
   }
 
   private func checkIndex(

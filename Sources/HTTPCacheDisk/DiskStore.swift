@@ -162,6 +162,14 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     return new
   }
 
+  /// Opens anew an index in which SQLite found damage, and sets it aside if it is damaged: a read that
+  /// failed once may look like damage as well.
+  private func suspectDamage(of parts: StoreParts) {
+    guard currentParts === parts else { return }
+    let isDamaged = parts.suspicions >= StoreParts.mostSuspicions || !parts.passesCheck()
+    _ = try? reopen(insteadOf: parts, isDamaged: isDamaged)
+  }
+
   /// Does work with the index on its thread. An index that turns out damaged is replaced.
   func onIndex<Value: Sendable>(
     _ work: @escaping @Sendable (StoreParts) throws(CacheError) -> Value
@@ -171,7 +179,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
       do throws(CacheError) {
         return try work(parts)
       } catch {
-        if error.cause is IndexDamage { _ = try? reopen(insteadOf: parts, isDamaged: true) }
+        if error.cause is IndexDamage { suspectDamage(of: parts) }
         throw error
       }
     }
@@ -185,9 +193,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
       return try parts.index.read(work)
     } catch {
       if error.cause is IndexDamage {
-        indexQueue.submit { [weak self] in
-          _ = try? self?.reopen(insteadOf: parts, isDamaged: true)
-        }
+        indexQueue.submit { [weak self] in self?.suspectDamage(of: parts) }
       }
       throw error
     }

@@ -18,7 +18,7 @@ extension StoreParts {
   static func open(
     path: String, durability: Durability, replacing older: StoreParts? = nil, isDamaged: Bool = false
   ) throws(CacheError) -> StoreParts {
-    let directory = try CacheDirectory(path: path)
+    let directory = try CacheDirectory(path: path, durably: durability == .durable)
     var notes: [String] = []
     // One process at a time creates or replaces; the lock goes when the descriptor is closed.
     let lock = try takeLock(of: directory)

@@ -14,6 +14,10 @@ final class StoreParts: Sendable {
   let notes: [String]
   /// Whether bodies may lie about that no row knows of.
   let needsSweep: Bool
+  /// How often damage was found in this database that a check did not find.
+  let suspicions: Int
+  /// A database that is found damaged more often is set aside, whatever a check says.
+  static let mostSuspicions = 3
 
   // New parts count from where no number of older ones can be.
   private let firstGeneration: UInt64
@@ -39,6 +43,7 @@ final class StoreParts: Sendable {
     self.needsSweep = needsSweep
     firstGeneration = older.map { $0.firstGeneration &+ 1 << 48 } ?? 0
     replacements = generations?.replacements ?? 0
+    suspicions = older.map { $0.identity == identity ? $0.suspicions + 1 : 0 } ?? 0
   }
 
   /// Whether the database at the path is still the one that is open; compares one number in memory.
@@ -56,6 +61,21 @@ final class StoreParts: Sendable {
   // Counters that were replaced are no longer seen by who opens the directory now.
   private var sharedIdentity: FileIdentity? {
     FileIdentity(path: directory.path + "/" + CacheDirectory.generationsName)
+  }
+
+  /// Whether SQLite finds the whole database sound; also if it cannot be read just now.
+  func passesCheck() -> Bool {
+    do throws(CacheError) {
+      let connection = try SQLiteConnection(path: directory.databasePath, creating: false)
+      var isSound = true
+      try connection.query("PRAGMA integrity_check(1)") { row in
+        isSound = row.text(0) == "ok"
+        return false
+      }
+      return isSound
+    } catch {
+      return error.code != .damaged
+    }
   }
 
   /// Bytes of the log now.

@@ -66,6 +66,8 @@ public struct FaultSweep: Sendable {
       report.runs += 1
       let faults = try SystemFaults(below: place)
       faults.fail(calls, onFilesEndingIn: suffix, with: fault, at: number, times: times)
+      let missing = report.found.missing
+      defer { if report.found.missing > missing { report.losses.append("\(fault) at call \(number)") } }
       do {
         try await run(faults, &report)
       } catch let violation as StoreViolation {

@@ -10,6 +10,8 @@ public struct SweepReport: Sendable, CustomStringConvertible {
   public var refusals = 0
   /// The longest time that opening took afterwards, in milliseconds.
   public var slowestOpening = 0
+  /// Runs after which something was missing that the store had called done: it is fetched again.
+  public var losses: [String] = []
   /// What must not be, with the run it was found in.
   public var violations: [String] = []
 
@@ -24,6 +26,6 @@ public struct SweepReport: Sendable, CustomStringConvertible {
       \(refusals) not opened under the fault, slowest opening \(slowestOpening) ms, \
       \(violations.count) violations
       """
-    return ([head] + violations.prefix(20)).joined(separator: "\n")
+    return ([head] + losses.prefix(5).map { "lost: " + $0 } + violations.prefix(20)).joined(separator: "\n")
   }
 }

@@ -49,6 +49,9 @@ extension CacheStatus {
     case .override: "override"
     case .tooLarge: "too-large"
     case .hook: "hook"
+    case .hookFailed: "hook-failed"
+    case .hookTimedOut: "hook-timed-out"
+    case .memoryOnly: "memory-only"
     case .incomplete: "incomplete"
     case .storeFailed: "store-failed"
     }

@@ -128,7 +128,8 @@ public enum Reuse {
   ) -> ValidationReason? {
     switch policy {
     case .cacheElseNetwork, .cacheOnly: return nil
-    case .networkElseCache: return .policy(policy)
+    // Where the origin must not be asked, it is as if it could not be reached.
+    case .networkElseCache: return directives.onlyIfCached ? nil : .policy(policy)
     case .revalidate: return isImmutable ? nil : .policy(policy)
     case .standard, .reload, .reloadEverywhere, .bypass: break
     }
@@ -175,7 +176,9 @@ public enum Reuse {
     let staleness = age.saturatingSubtract(facts.freshnessLifetime)
     switch policy {
     case .cacheElseNetwork, .cacheOnly: return .policy(policy)
-    case .revalidate, .networkElseCache, .reload, .reloadEverywhere, .bypass: return nil
+    case .networkElseCache(let maxStale, _):
+      return directives.onlyIfCached && staleness <= maxStale ?? .max ? .policy(policy) : nil
+    case .revalidate, .reload, .reloadEverywhere, .bypass: return nil
     case .standard: break
     }
     if let maxAge = directives.maxAge, exceeds(age, maxAge) { return nil }

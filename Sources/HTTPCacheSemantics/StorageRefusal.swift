@@ -42,8 +42,14 @@ public enum StorageRefusal: Reason, Hashable {
   case policy
   /// Larger than the largest entry allowed, in bytes.
   case tooLarge(limit: Int64)
-  /// The `willStore` hook returned nil.
+  /// The `willStore` hook returned nil, or `notAllowed`.
   case hook
+  /// The `willStore` hook threw.
+  case hookFailed
+  /// The `willStore` hook did not return in time.
+  case hookTimedOut
+  /// The `willStore` hook allows memory only, and there is none.
+  case memoryOnly
   /// The transfer ended before the body was complete.
   case incomplete
   /// The store failed; an event tells why.

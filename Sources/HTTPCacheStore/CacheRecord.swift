@@ -85,13 +85,15 @@ public final class CacheRecord: Sendable {
   /// The same record with some properties changed.
   public func with(
     response: StoredResponse? = nil, bodyLength: Int64? = nil, groups: [String]? = nil,
-    userInfo: [UInt8]? = nil, sequence: UInt64? = nil
+    userInfo: [UInt8]? = nil, isPinned: Bool? = nil, isMemoryOnly: Bool? = nil,
+    sequence: UInt64? = nil
   ) -> CacheRecord {
     CacheRecord(
       key: key, response: response ?? self.response, bodyLength: bodyLength ?? self.bodyLength,
       storedRanges: storedRanges, groups: groups ?? self.groups,
-      userInfo: userInfo ?? self.userInfo, isSeed: isSeed, isPinned: isPinned,
-      isMemoryOnly: isMemoryOnly, isResumable: isResumable, sequence: sequence ?? self.sequence,
+      userInfo: userInfo ?? self.userInfo, isSeed: isSeed,
+      isPinned: isPinned ?? self.isPinned, isMemoryOnly: isMemoryOnly ?? self.isMemoryOnly,
+      isResumable: isResumable, sequence: sequence ?? self.sequence,
       knownInvalidations: knownInvalidations)
   }
 

@@ -70,10 +70,16 @@ extension RecordCodec {
     let bodyLength = try reader.optionalSigned()
     guard bodyLength.map({ $0 >= 0 }) ?? true else { throw BinaryReader.damaged("negative length") }
     let ranges = try readRanges(&reader, bodyLength: bodyLength)
-    let hasRange = format >= 3 ? try reader.byte() == 1 : format == 2
+    let hasRange = format >= 3 ? try readFlag(&reader) : format == 2
     let requestedRange = hasRange ? try reader.text() : nil
-    if format >= 3 { facts.overrides = try reader.unsigned() }
-    let keyFingerprint = format >= 3 ? try reader.unsigned() : 0
+    var keyFingerprint: UInt64 = 0
+    if format >= 3 {
+      facts.overrides = try reader.unsigned()
+      keyFingerprint = try reader.unsigned()
+      guard facts.overrides != 0 || keyFingerprint != 0 else {
+        throw BinaryReader.damaged("format 3 without overrides")
+      }
+    }
     let response = StoredResponse(
       requestMethod: method, nominated: nominated,
       head: HTTPResponse(status: status, headerFields: fields), trailers: trailers,
@@ -87,6 +93,12 @@ extension RecordCodec {
       userInfo: userInfo, isSeed: flags.contains(.isSeed), isPinned: flags.contains(.isPinned),
       isMemoryOnly: flags.contains(.isMemoryOnly), isResumable: false,
       sequence: sequence ?? encodedSequence, knownInvalidations: knownInvalidations)
+  }
+
+  private static func readFlag(_ reader: inout BinaryReader) throws(CacheError) -> Bool {
+    let byte = try reader.byte()
+    guard byte <= 1 else { throw BinaryReader.damaged("neither 0 nor 1") }
+    return byte == 1
   }
 
   private static func readKey(_ reader: inout BinaryReader) throws(CacheError) -> CacheKey {

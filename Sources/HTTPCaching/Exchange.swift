@@ -27,6 +27,8 @@ struct Exchange: Sendable {
   private(set) var selected: Int?
   /// The same, kept where the policy forbids its use.
   private(set) var matched: Int?
+  /// Whether the store was asked, and what it had is still there.
+  private(set) var hasLooked = false
   /// Why only the origin can answer, though what is stored may learn from its answer.
   private var obstacle: MissReason?
   /// Whether incomplete responses may be completed; not after that has failed.
@@ -80,6 +82,7 @@ struct Exchange: Sendable {
   ) -> LookAction {
     candidates = variants
     self.parts = parts
+    hasLooked = true
     selected = nil
     matched = nil
     if let obstacle { return .forward(makeForward(.miss(obstacle))) }
@@ -121,6 +124,7 @@ struct Exchange: Sendable {
     parts = []
     selected = nil
     matched = nil
+    hasLooked = false
   }
 
   /// The head of the origin's final response arrived.
@@ -139,7 +143,7 @@ struct Exchange: Sendable {
     if forward.completion != nil, [206, 304, 416].contains(response.status.code) {
       return .forwardAgain(withoutCondition())
     }
-    if (500...599).contains(response.status.code),
+    if countsAsFailure(response.status.code),
       case .answerStale(let stale) = failed(status: response.status.code, now: responseTime)
     {
       return .answerStale(stale)
@@ -152,7 +156,8 @@ struct Exchange: Sendable {
         invalidated: Invalidation.targets(request: request, response: response),
         invalidatedGroups: CacheGroups.invalidated(request: request, response: response),
         updates: headFreshening(response, requestTime: requestTime, responseTime: responseTime)
-          + superseded(by: response, storage)))
+          + superseded(by: response, storage),
+        isGone: isGone(response)))
   }
 
   /// The origin gave no answer, or none that can be trusted: to be cut off is RFC 9111 §4.2.4's
@@ -161,13 +166,20 @@ struct Exchange: Sendable {
     switch error.kind {
     case .cancelled: .fail
     case .unreachable, .timeout: fallback(.unreachable, now: now)
-    case .tls, .protocol: fallback(.serverError(502), now: now)
+    case .tls, .protocol: fallback(.badGateway, now: now)
     }
   }
 
-  /// The origin answered another request for the same with a 5xx status.
+  /// The origin answered this request, or another one for the same, with a status that says that it
+  /// failed.
   func failed(status: Int, now: Timestamp) -> FailureAction {
-    fallback(.serverError(status), now: now)
+    fallback(.status(status), now: now)
+  }
+
+  /// Whether a status says that the origin failed: by HTTP, or for this request's policy.
+  private func countsAsFailure(_ status: Int) -> Bool {
+    if rules.removesGone, Self.isGone(status) { return false }
+    return (500...599).contains(status) || policy.countsAsFailure(status)
   }
 
   private func fallback(_ failure: FailureKind, now: Timestamp) -> FailureAction {

@@ -97,7 +97,11 @@ extension HTTPCache {
       body = MessageBody(source)
     }
     store.count(counts)
-    return finished(&head, body, outcome, key, target: target)
+    var response = finished(&head, body, outcome, key, target: target)
+    response.contentChange = .unchanged
+    response.userInfo = variant.record.userInfo
+    response.storedAt = stored.responseTime
+    return response
   }
 
   @Sendable private func readFailed(_ error: CacheError) {
@@ -113,12 +117,15 @@ extension HTTPCache {
     status: Int? = nil
   ) -> CacheResponse {
     store.count(CacheCounts(misses: 1))
+    let change = exchange.contentChange(of: head, receivedAt: configuration.clock.now)
     var head = head
-    return finished(
+    var response = finished(
       &head, body,
       .forwarded(
         forward.reason, status: status ?? head.status.code, storage: storage, collapsed: false),
       exchange.key, target: exchange.target, stored: stored)
+    response.contentChange = change
+    return response
   }
 
   /// The origin's response, not stored.
@@ -143,10 +150,12 @@ extension HTTPCache {
   ) -> CacheResponse {
     store.count(CacheCounts(hits: 1))
     var head = ResponseHead.fromStore(stored, age: Age.current(stored, now: now))
-    return finished(
+    var response = finished(
       &head, body,
       .forwarded(forward.reason, status: head.status.code, storage: .store, collapsed: true),
       exchange.key, target: exchange.target, stored: stored)
+    response.contentChange = exchange.contentChange(of: stored.head, receivedAt: now)
+    return response
   }
 
   /// No answer: the request forbids asking the origin (RFC 9111 §5.2.1.7).

@@ -48,11 +48,36 @@ extension HTTPCache {
       }
     default: break
     }
+    if let reason = offlineReason {
+      addOffline(reason, to: &explanation, exchange, isForwarded: forward != nil, now: now)
+    }
     return explanation
   }
 }
 
 extension HTTPCache {
+  /// What is different while no origin can be asked.
+  private func addOffline(
+    _ reason: OfflineReason, to explanation: inout CacheExplanation, _ exchange: Exchange,
+    isForwarded: Bool, now: Timestamp
+  ) {
+    let end = explanation.steps.lastIndex { $0.topic == .request }.map { $0 + 1 } ?? 0
+    explanation.steps.insert(
+      CacheExplanation.Step(
+        "Is there a way to the origin?", "no: \(reason), so it counts as unreachable",
+        section: "RFC 9111 §4.2.4", topic: .request), at: end)
+    guard isForwarded else { return }
+    let answer: String
+    switch exchange.failed(UpstreamError(.unreachable, reason.description), now: now) {
+    case .answerStale(let found): answer = found.outcome.description
+    case .fail: answer = "it fails: \(reason)"
+    }
+    explanation.steps.append(
+      CacheExplanation.Step(
+        "And what is done without the origin?", answer, section: "RFC 9111 §4.2.4",
+        topic: .decision))
+  }
+
   private func otherKey(_ other: CacheKey, _ exchange: Exchange) -> CacheExplanation.Step {
     guard exchange.rules.alias == nil else {
       return CacheExplanation.Step(

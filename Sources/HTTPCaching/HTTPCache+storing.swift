@@ -162,6 +162,10 @@ extension HTTPCache {
   func validateInBackground(
     _ exchange: Exchange, options: RequestOptions, via upstream: any Upstream
   ) {
+    if let reason = offlineReason {
+      _ = notAsked(exchange.target, reason)
+      return
+    }
     var options = options
     options.onInterim = nil
     let exchangeInBackground = Exchange(

@@ -21,6 +21,7 @@ public final class HTTPCache: Sendable {
   let failedCompletions = FailedCompletions()
   let digest: SecretDigest
   let refusalLimit = RefusalLimit()
+  let forcedOffline = Atomic<Bool>(false)
   let background = BackgroundWork(limit: 64)
 
   /// Makes a cache over a store of the caller's.

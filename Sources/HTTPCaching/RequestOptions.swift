@@ -14,6 +14,8 @@ public struct RequestOptions: Sendable {
   public var priority: TaskPriority?
   /// What a door passes through to its upstream.
   public var context: (any Sendable)?
+  /// Has the last word on storing the response, after that of the cache's configuration.
+  public var willStore: StoringHook?
   /// Whether a stale response that may be used while it is validated is used, and validated in the
   /// background (RFC 5861 §3). Without, it is validated first: for a door whose upstream does not
   /// outlive the request.
@@ -25,7 +27,8 @@ public struct RequestOptions: Sendable {
   public init(
     partition: String = "", redirectLimit: Int = 20, acceptsDecoded: Bool = false,
     timeout: Duration? = nil, priority: TaskPriority? = nil,
-    context: (any Sendable)? = nil, validatesInBackground: Bool = true,
+    context: (any Sendable)? = nil, willStore: StoringHook? = nil,
+    validatesInBackground: Bool = true,
     onInterim: (@Sendable (HTTPResponse) async -> Void)? = nil
   ) {
     self.partition = partition
@@ -34,6 +37,7 @@ public struct RequestOptions: Sendable {
     self.timeout = timeout
     self.priority = priority
     self.context = context
+    self.willStore = willStore
     self.validatesInBackground = validatesInBackground
     self.onInterim = onInterim
   }

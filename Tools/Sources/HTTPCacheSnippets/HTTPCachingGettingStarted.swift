@@ -4,7 +4,7 @@
 import HTTPCaching
 
 private func program1() async throws {
-  let cache = try HTTPCache.open(.userCaches("com.example.app"))
+  let cache = try HTTPCache.open(HTTPCache.Configuration(directory: "cache"))
 
   let configuration = HTTPCache.Configuration(
     directory: "cache", memoryCapacity: 8 << 20, diskCapacity: 200 << 20,
