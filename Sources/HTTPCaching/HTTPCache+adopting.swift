@@ -3,6 +3,14 @@ package import HTTPCacheStore
 package import HTTPTypes
 
 extension HTTPCache {
+  /// What the response to a request is stored under; nil for a request without an http or https URI.
+  package func key(of request: HTTPRequest) -> CacheKey? {
+    guard let target = CacheKey.target(of: request) else { return nil }
+    return CacheKey(
+      request: request, target: target,
+      rules: configuration.rules.resolved(for: request, target: target), partition: "")
+  }
+
   /// Invalidates what a request changed that went to the origin another way (RFC 9111 §4.4).
   package func invalidate(after request: HTTPRequest, _ response: HTTPResponse) async {
     await invalidate(Invalidation.targets(request: request, response: response))
@@ -19,8 +27,8 @@ extension HTTPCache {
     _ response: HTTPResponse, body: BodyBytes, to request: HTTPRequest, isDecoded: Bool,
     userInfo: [UInt8], isMemoryOnly: Bool
   ) async {
+    guard let key = key(of: request) else { return }
     let rules = configuration.rules
-    guard let key = CacheKey(request: request, mode: rules.mode) else { return }
     do throws(CacheError) {
       switch adopted(
         response, body: body, to: request, key: key, isDecoded: isDecoded, userInfo: userInfo,
@@ -89,21 +97,22 @@ extension HTTPCache {
     for request: HTTPRequest, where mayUse: (StoredResponse) -> Bool = { _ in true }
   ) -> (response: CacheResponse, record: CacheRecord)? {
     guard request.method == .get || request.method == .head,
-      let key = CacheKey(request: request, mode: configuration.rules.mode)
+      let target = CacheKey.target(of: request)
     else { return nil }
+    let rules = configuration.rules.resolved(for: request, target: target)
+    let key = CacheKey(request: request, target: target, rules: rules, partition: "")
     var request = request
     for name in [
       HTTPField.Name.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
     ] { request.headerFields[name] = nil }
     var variants: [StoredVariant] = []
-    do throws(CacheError) { variants = try store.read(key) } catch {
+    do throws(CacheError) { variants = try stored(for: key, rules: rules) } catch {
       observe(.storeFailed(operation: "read", error))
     }
     variants.removeAll { !mayUse($0.record.response) }
     let now = configuration.clock.now
     while case .selected(let index) = Vary.select(
-      among: variants.map(\.record.response), for: request, rules: configuration.rules,
-      digest: digest)
+      among: variants.map(\.record.response), for: request, rules: rules, digest: digest)
     {
       let variant = variants.remove(at: index)
       let stored = variant.record.response
@@ -113,7 +122,7 @@ extension HTTPCache {
         age: age, lifetime: lifetime, allowance: age < lifetime ? nil : .policy(.cacheElseNetwork))
       if let response = answer(
         stored, head: stored.head, outcome: outcome, variant, to: request,
-        features: RequestFeatures(request.headerFields), key: key, now: now)
+        features: RequestFeatures(request.headerFields), key: key, target: target, now: now)
       {
         return (response, variant.record)
       }
