@@ -44,6 +44,13 @@ no_build_products() {
   ! git ls-files | grep -E '(^|/)(\.build/|Package\.resolved$)'
 }
 
+only_for_traits() {
+  # Who leaves the traits alone fetches nothing of what stands behind them.
+  local dependencies
+  dependencies=$(swift package show-dependencies --format flatlist) || return 1
+  ! grep -E '(^|/)(swift-nio.*|swift-log|async-http-client|hummingbird)(@|\.git|$)' <<<"$dependencies"
+}
+
 traceability() {
   command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is not there"; return 0; }
   scripts/traceability/table.py --check
@@ -68,6 +75,7 @@ if git rev-parse --git-dir >/dev/null 2>&1; then
   check no-machine-paths no_machine_paths || failed=1
   check no-build-products no_build_products || failed=1
 fi
+check only-for-traits only_for_traits || failed=1
 check traceability traceability || failed=1
 check parity parity || failed=1
 check snippets snippets || failed=1
