@@ -75,6 +75,9 @@ public struct BodyBytes: Sendable {
     self.count = count
   }
 
+  /// What keeps the memory alive, if somebody else owns it.
+  package var keptAlive: AnyObject? { owner?.keptAlive }
+
   /// Whether there are none.
   public var isEmpty: Bool { count == 0 }
 

@@ -33,6 +33,8 @@ struct Exchange: Sendable {
   private var obstacle: MissReason?
   /// Whether incomplete responses may be completed; not after that has failed.
   var mayComplete = true
+  /// Whether `stale-while-revalidate` may be obeyed.
+  var validatesInBackground = true
   private(set) var forward: Forward?
 
   init(
@@ -226,6 +228,11 @@ struct Exchange: Sendable {
     {
     case .fresh:
       return .answer(answer(index, allowance: nil, now: now), validateInBackground: false)
+    case .stale(.whileRevalidate, let age, let lifetime)
+    where !validatesInBackground && !directives.onlyIfCached:
+      return .forward(
+        makeForward(
+          .validation(.stale(age: age, lifetime: lifetime)), validating: validators(preferring: index)))
     case .stale(let allowance, _, _):
       return .answer(
         answer(index, allowance: allowance, now: now),

@@ -65,8 +65,10 @@ extension HTTPCache {
     var key = CacheKey(
       request: request, target: target, rules: rules, partition: options.partition)
     if let digest = content?.digest { key = key.with(contentDigest: digest) }
-    return Exchange(
+    var exchange = Exchange(
       request: request, key: key, policy: policy, rules: rules, hasBody: hasBody,
       acceptsDecoded: options.acceptsDecoded, digest: digest, content: content, target: target)
+    exchange.validatesInBackground = options.validatesInBackground
+    return exchange
   }
 }

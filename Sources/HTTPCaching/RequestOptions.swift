@@ -16,6 +16,10 @@ public struct RequestOptions: Sendable {
   public var context: (any Sendable)?
   /// Has the last word on storing the response, after that of the cache's configuration.
   public var willStore: StoringHook?
+  /// Whether a stale response that may be used while it is validated is used, and validated in the
+  /// background (RFC 5861 §3). Without, it is validated first: for a door whose upstream does not
+  /// outlive the request.
+  public var validatesInBackground: Bool
   /// Called for each 1xx response of the origin.
   public var onInterim: (@Sendable (HTTPResponse) async -> Void)?
 
@@ -23,8 +27,8 @@ public struct RequestOptions: Sendable {
   public init(
     partition: String = "", redirectLimit: Int = 20, acceptsDecoded: Bool = false,
     timeout: Duration? = nil, priority: TaskPriority? = nil,
-    context: (any Sendable)? = nil,
-    willStore: StoringHook? = nil,
+    context: (any Sendable)? = nil, willStore: StoringHook? = nil,
+    validatesInBackground: Bool = true,
     onInterim: (@Sendable (HTTPResponse) async -> Void)? = nil
   ) {
     self.partition = partition
@@ -34,6 +38,7 @@ public struct RequestOptions: Sendable {
     self.priority = priority
     self.context = context
     self.willStore = willStore
+    self.validatesInBackground = validatesInBackground
     self.onInterim = onInterim
   }
 }
