@@ -5,7 +5,7 @@ BUILD := swift build --package-path Tools --product httpcache
 RELEASE := Tools/.build/release/httpcache
 
 .PHONY: run build test lint format checks conformance demo install clean prerequisites fuzz bench \
-	bench-check simulate torture
+	bench-check simulate docs torture
 
 # Builds the command and shows what it does; with URL=https://… fetches that instead.
 run: build
@@ -66,6 +66,12 @@ bench-check: prerequisites
 # Replays the traces in TRACES (../shared/traces) with the eviction policy: hit ratios beside LRU and the bound.
 simulate:
 	scripts/simulate.sh
+
+# Makes the documentation of every module with DocC, in .build/docs.
+docs: prerequisites
+	swift build
+	swift build --package-path Tools
+	scripts/docs.sh
 
 install: build
 	install -d "$(DESTDIR)$(PREFIX)/bin"

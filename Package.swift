@@ -14,6 +14,9 @@ let package = Package(
   products: [
     .library(name: "HTTPCaching", targets: ["HTTPCaching"]),
     .library(name: "HTTPCacheURLSession", targets: ["HTTPCacheURLSession"]),
+    .library(name: "HTTPCacheAsyncHTTPClient", targets: ["HTTPCacheAsyncHTTPClient"]),
+    .library(name: "HTTPCacheHummingbird", targets: ["HTTPCacheHummingbird"]),
+    .library(name: "HTTPCacheLogging", targets: ["HTTPCacheLogging"]),
     .library(name: "HTTPCacheSemantics", targets: ["HTTPCacheSemantics"]),
     .library(name: "HTTPCacheStore", targets: ["HTTPCacheStore"]),
     .library(name: "HTTPCacheDisk", targets: ["HTTPCacheDisk"]),
@@ -24,12 +27,24 @@ let package = Package(
     .trait(
       name: "Crypto",
       description: "HMAC of secret request fields that Vary nominates, digests for QUERY (swift-crypto)"),
+    .trait(
+      name: "AsyncHTTPClient",
+      description: "HTTPCacheAsyncHTTPClient: a cache in front of async-http-client"),
+    .trait(
+      name: "Hummingbird",
+      description: "HTTPCacheHummingbird: middleware that caches the responses of a Hummingbird server"),
+    .trait(name: "Logging", description: "HTTPCacheLogging: what happens in the cache, to swift-log"),
     .default(enabledTraits: ["Crypto"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
     .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
   ],
   targets: [
     .systemLibrary(
@@ -69,6 +84,49 @@ let package = Package(
       dependencies: [
         "HTTPCaching",
         .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
+    // In no product: bodies as NIO's buffers, for the doors that stand on NIO.
+    .target(
+      name: "HTTPCacheNIO",
+      dependencies: [
+        "HTTPCaching",
+        .product(
+          name: "NIOCore", package: "swift-nio",
+          condition: .when(traits: ["AsyncHTTPClient", "Hummingbird"])),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "HTTPCacheAsyncHTTPClient",
+      dependencies: [
+        "HTTPCaching", "HTTPCacheNIO",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(
+          name: "AsyncHTTPClient", package: "async-http-client",
+          condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["AsyncHTTPClient"])),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "HTTPCacheHummingbird",
+      dependencies: [
+        "HTTPCaching", "HTTPCacheNIO",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(
+          name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Hummingbird"])),
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Hummingbird"])),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "HTTPCacheLogging",
+      dependencies: [
+        "HTTPCaching",
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
       ],
       swiftSettings: settings),
     .target(

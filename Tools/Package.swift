@@ -30,13 +30,16 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [.executable(name: "httpcache", targets: ["httpcache"])],
   dependencies: [
-    .package(name: "swift-http-cache", path: ".."),
+    .package(
+      name: "swift-http-cache", path: "..",
+      traits: [.defaults, "AsyncHTTPClient", "Hummingbird", "Logging"]),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
   ],
   targets: [
     .target(name: "HTTPCacheProxy", dependencies: caching + nio, swiftSettings: settings),
@@ -45,6 +48,7 @@ let package = Package(
       dependencies: caching + nio + [
         "HTTPCacheProxy",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
       ],
       swiftSettings: settings),
@@ -52,6 +56,69 @@ let package = Package(
     .executableTarget(
       name: "HTTPCacheExample",
       dependencies: [.product(name: "HTTPCaching", package: "swift-http-cache")],
+      swiftSettings: settings),
+    // The Swift of the documentation, so that it compiles.
+    .target(
+      name: "HTTPCacheSnippets",
+      dependencies: caching + [
+        .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
+        .product(name: "HTTPCacheHummingbird", package: "swift-http-cache"),
+        .product(name: "HTTPCacheLogging", package: "swift-http-cache"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+      ]),
+    .executableTarget(
+      name: "HTTPCacheServerExample",
+      dependencies: [
+        .product(name: "HTTPCaching", package: "swift-http-cache"),
+        .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
+        .product(name: "HTTPCacheHummingbird", package: "swift-http-cache"),
+        .product(name: "HTTPCacheLogging", package: "swift-http-cache"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+      ],
+      swiftSettings: settings),
+    // The tests of the root package's modules that stand on NIO are here, where NIO is built anyway.
+    .target(
+      name: "ServerTesting",
+      dependencies: nio + [
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+      ],
+      path: "Tests/ServerTesting", swiftSettings: settings),
+    .testTarget(
+      name: "HTTPCacheAsyncHTTPClientTests",
+      dependencies: caching + nio + [
+        "ServerTesting",
+        .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
+        .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "HTTPCacheHummingbirdTests",
+      dependencies: caching + nio + [
+        "ServerTesting",
+        .product(name: "HTTPCacheHummingbird", package: "swift-http-cache"),
+        .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "HTTPCacheLoggingTests",
+      dependencies: caching + [
+        .product(name: "HTTPCacheLogging", package: "swift-http-cache"),
+        .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheProxyTests",
@@ -63,6 +130,7 @@ let package = Package(
       name: "HTTPCacheCommandTests",
       dependencies: caching + nio + [
         "HTTPCacheCommand", .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

@@ -13,6 +13,12 @@ allowed() {
     HTTPCaching) echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|Crypto" ;;
     HTTPCacheURLSession)
       echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching" ;;
+    HTTPCacheNIO) echo "$system|HTTPCaching|NIOCore" ;;
+    HTTPCacheAsyncHTTPClient)
+      echo "$system|HTTPTypes|HTTPCaching|HTTPCacheNIO|AsyncHTTPClient|Logging|NIOCore|NIOPosix|NIOHTTP1|NIOSSL" ;;
+    HTTPCacheHummingbird)
+      echo "$system|HTTPTypes|HTTPCaching|HTTPCacheNIO|Hummingbird|NIOCore|Crypto" ;;
+    HTTPCacheLogging) echo "HTTPCaching|Logging" ;;
     HTTPCacheTesting)
       echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching|Testing" ;;
     HTTPCacheFaults)
@@ -20,9 +26,12 @@ allowed() {
     HTTPCacheProxy)
       echo "$system|Foundation|FoundationEssentials|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     HTTPCacheCommand)
-      echo "$system|Dispatch|Foundation|ArgumentParser|AsyncHTTPClient|HTTPTypes|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
+      echo "$system|Dispatch|Foundation|ArgumentParser|AsyncHTTPClient|HTTPTypes|HTTPCacheAsyncHTTPClient|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     httpcache) echo 'HTTPCacheCommand' ;;
+    HTTPCacheSnippets) echo "[A-Za-z]+" ;;
     HTTPCacheExample) echo "Foundation|FoundationNetworking|HTTPCaching" ;;
+    HTTPCacheServerExample)
+      echo "HTTPCaching|HTTPCacheAsyncHTTPClient|HTTPCacheHummingbird|HTTPCacheLogging|AsyncHTTPClient|Hummingbird|Logging|NIOCore" ;;
     *) echo "" ;;
   esac
 }

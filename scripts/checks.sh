@@ -44,9 +44,26 @@ no_build_products() {
   ! git ls-files | grep -E '(^|/)(\.build/|Package\.resolved$)'
 }
 
+only_for_traits() {
+  # Who leaves the traits alone fetches nothing of what stands behind them.
+  local dependencies
+  dependencies=$(swift package show-dependencies --format flatlist) || return 1
+  ! grep -E '(^|/)(swift-nio.*|swift-log|async-http-client|hummingbird)(@|\.git|$)' <<<"$dependencies"
+}
+
 traceability() {
   command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is not there"; return 0; }
   scripts/traceability/table.py --check
+}
+
+parity() {
+  command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is not there"; return 0; }
+  scripts/parity.py --check
+}
+
+snippets() {
+  command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is not there"; return 0; }
+  scripts/snippets.py --check
 }
 
 check imports scripts/check-imports.sh || failed=1
@@ -58,7 +75,10 @@ if git rev-parse --git-dir >/dev/null 2>&1; then
   check no-machine-paths no_machine_paths || failed=1
   check no-build-products no_build_products || failed=1
 fi
+check only-for-traits only_for_traits || failed=1
 check traceability traceability || failed=1
+check parity parity || failed=1
+check snippets snippets || failed=1
 check readme-example scripts/check-readme.sh || failed=1
 check no-foundation scripts/check-linkage.sh || failed=1
 exit $failed

@@ -58,8 +58,11 @@ final class CacheDirectory: Sendable {
     }
   }
 
+  /// Makes a folder and what is missing above it, for the user alone.
+  ///
   /// - Returns: the folders that were made.
-  private static func makeFolders(_ path: String) throws(CacheError) -> [String] {
+  @discardableResult
+  static func makeFolders(_ path: String) throws(CacheError) -> [String] {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw CacheError(.unavailable, "no directory given")
     }

@@ -42,8 +42,9 @@ final class GenerationFile: @unchecked Sendable {
     } catch {
       guard error.code == .damaged else { throw error }
       let name = CacheDirectory.generationsName
-      guard unlinkat(directory.descriptor, name, 0) == 0
-        || unlinkat(directory.descriptor, name, AT_REMOVEDIR) == 0
+      guard
+        unlinkat(directory.descriptor, name, 0) == 0
+          || unlinkat(directory.descriptor, name, AT_REMOVEDIR) == 0
       else { throw error }
       return try GenerationFile(mapping: directory)
     }

@@ -17,9 +17,13 @@ final class OwnerLock: Sendable {
 
   private static let newSuffix = ".new"
 
-  init(in directory: CacheDirectory) throws(CacheError) {
+  convenience init(in directory: CacheDirectory) throws(CacheError) {
+    try self.init(folder: try CacheDirectory.folder("writers", in: directory.root))
+  }
+
+  init(folder: OpenFile) throws(CacheError) {
     owner = UInt64.random(in: .min ... .max)
-    folder = try CacheDirectory.folder("writers", in: directory.root)
+    self.folder = folder
     let name = BodyName.ownerText(owner)
     // Locked under another name, so that nobody finds it unlocked and takes its owner for dead.
     file = try OpenFile(name + Self.newSuffix, in: folder, flags: O_RDWR | O_CREAT | O_EXCL)
@@ -36,10 +40,15 @@ final class OwnerLock: Sendable {
 
   /// Who writes into a directory, and who did but is gone without having cleaned up.
   static func owners(in directory: CacheDirectory) -> (living: Set<UInt64>, dead: [DeadOwner]) {
+    guard let folder = try? OpenFile("writers", in: directory.root, flags: O_RDONLY | O_DIRECTORY)
+    else { return ([], []) }
+    return owners(of: folder)
+  }
+
+  /// The same for a folder of locks.
+  static func owners(of folder: OpenFile) -> (living: Set<UInt64>, dead: [DeadOwner]) {
     var living: Set<UInt64> = []
     var dead: [DeadOwner] = []
-    guard let folder = try? OpenFile("writers", in: directory.root, flags: O_RDONLY | O_DIRECTORY)
-    else { return (living, dead) }
     for name in CacheDirectory.names(in: folder) {
       let text = name.hasSuffix(newSuffix) ? String(name.dropLast(newSuffix.count)) : name
       guard text.utf8.count == 16, let owner = UInt64(text, radix: 16) else { continue }

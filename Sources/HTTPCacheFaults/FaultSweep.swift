@@ -12,9 +12,10 @@ public import HTTPCacheTesting
 ///     #expect(report.violations.isEmpty)
 public struct FaultSweep: Sendable {
   /// Opens the store of a directory, which need not be there yet.
-  public typealias OpenStore = @Sendable (
-    _ directory: String, _ clock: ManualClock
-  ) async throws -> any CacheStore
+  public typealias OpenStore =
+    @Sendable (
+      _ directory: String, _ clock: ManualClock
+    ) async throws -> any CacheStore
 
   let folder: String
   let workload: StoreWorkload

@@ -98,10 +98,14 @@ extension CacheExplanation {
     _ stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
     policy: CachePolicy, rules: CacheRules, now: Timestamp
   ) {
-    let failures: [(FailureKind, String)] = [
+    var failures: [(FailureKind, String)] = [
       (.unreachable, "And if the origin cannot be reached?"),
-      (.serverError(503), "And if it answers 503?"),
+      (.status(503), "And if it answers 503?"),
     ]
+    if case .networkElseCache(_, let onStatus) = policy {
+      let others = onStatus.subtracting([503]).sorted().prefix(8)
+      failures += others.map { (.status($0), "And if it answers \($0)?") }
+    }
     for (failure, question) in failures {
       let fallback = Reuse.afterFailure(
         stored: stored, request: request, directives: directives, policy: policy, rules: rules,

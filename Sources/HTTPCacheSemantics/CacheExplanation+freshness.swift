@@ -8,7 +8,7 @@ extension CacheExplanation {
     let facts = stored.facts
     let fields = stored.head.headerFields
     addMandatoryValidation(stored, directives)
-    let found = ResponseDirectives(fields, rules: rules)
+    let found = ResponseDirectives(of: stored.head, rules: rules)
     addSource(found)
     add(
       .freshness, "Which dates does it have?",
@@ -33,7 +33,7 @@ extension CacheExplanation {
       facts.freshnessLifetime > age
         ? "no: lifetime \(facts.freshnessLifetime) s > age \(age) s"
         : "yes: lifetime \(facts.freshnessLifetime) s <= age \(age) s", "RFC 9111 §4.2")
-    addStaleUse(facts, rules: rules)
+    addStaleUse(facts, rules: rules.concerning(stored.head))
   }
 
   /// What forbids any reuse without validation, fresh or stale.
@@ -54,11 +54,12 @@ extension CacheExplanation {
   }
 
   mutating func addSource(_ found: ResponseDirectives, topic: Topic = .freshness) {
-    let isTargeted = found.source != .cacheControl
+    let isReplaced = found.source != .cacheControl
+    let isTargeted = isReplaced && found.source != .override
     add(
       topic, "Which directives does it have?",
       Excerpt.list(found.texts, orElse: "none") + " in \(found.field)"
-        + (isTargeted ? ", which replaces Cache-Control and Expires" : ""),
+        + (isReplaced ? ", which replaces Cache-Control and Expires" : ""),
       isTargeted ? "RFC 9213 §2.2" : "RFC 9111 §5.2.2")
   }
 
@@ -75,6 +76,7 @@ extension CacheExplanation {
       let ignored = found.sMaxAge.map { " (s-maxage=\($0) is for shared caches)" } ?? ""
       return "max-age\(ignored)" + (fields.contains(.expires) ? ", which goes before Expires" : "")
     case .targeted: return "\(found.field), a targeted field"
+    case .override: return "an override"
     case .expires:
       guard case .valid(let expires) = fields.date(.expires, relativeTo: responseTime) else {
         return "Expires, which is not a date"
@@ -128,6 +130,7 @@ extension CacheExplanation {
     case .expires: "RFC 9111 §5.3"
     case .heuristic: "RFC 9111 §4.2.2"
     case .targeted: "RFC 9213 §2.2"
+    case .override: ""
     }
   }
 }

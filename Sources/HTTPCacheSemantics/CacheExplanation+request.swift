@@ -111,11 +111,15 @@ extension CacheExplanation {
   private static func comparison(
     _ stored: StoredResponse, _ request: HTTPRequest, _ rules: CacheRules, _ digest: SecretDigest
   ) -> (matches: Bool, text: String) {
-    if stored.nominated.isEmpty { return (true, "it has no Vary, so it is for any") }
-    let differing = stored.nominated.filter {
+    let nominated = Vary.nominated(of: stored, rules: rules)
+    if nominated.isEmpty {
+      let isIgnored = !stored.nominated.isEmpty
+      return (true, isIgnored ? "its Vary is ignored" : "it has no Vary, so it is for any")
+    }
+    let differing = nominated.filter {
       !Vary.matches($0, fields: request.headerFields, rules: rules, digest: digest)
     }
-    let shown = (differing.isEmpty ? stored.nominated : differing).prefix(16).map { nominated in
+    let shown = (differing.isEmpty ? nominated : differing).prefix(16).map { nominated in
       let kept = text(nominated.value)
       if differing.isEmpty { return "\(nominated.name.rawName) is \(kept) in both" }
       return "\(nominated.name.rawName) was \(kept), is \(text(nominated.name, request, rules))"

@@ -26,7 +26,8 @@ extension CacheExplanation {
     obstacle: ContentObstacle? = nil
   ) -> CacheExplanation {
     var explanation = CacheExplanation()
-    let directives = RequestDirectives(request.headerFields)
+    let rules = rules.resolved(for: request)
+    let directives = RequestDirectives(of: request, rules: rules)
     explanation.addRequest(request, policy: policy, rules: rules)
     // Nothing is looked up then, whatever else the request says.
     if policy == .bypass {
@@ -37,6 +38,7 @@ extension CacheExplanation {
     let obstacle = obstacle.map(MissReason.content) ?? Reuse.methodMiss(request)
     explanation.addMethod(request, obstacle)
     explanation.addDirectives(directives, of: request.method, policy: policy)
+    explanation.addOverrides(request, rules: rules)
     let missReason: MissReason
     if let obstacle {
       missReason = obstacle
@@ -90,6 +92,7 @@ extension CacheExplanation {
     switch decision {
     case .miss, .unsatisfiable(.miss): break
     case .fresh, .stale, .validate, .unsatisfiable(.validation):
+      addEffects(on: stored.head, to: request, rules: rules, now: stored.responseTime)
       addFreshness(stored, directives: directives, rules: rules, now: now)
       addWish(
         decision, stored: stored, directives: directives, policy: policy, rules: rules, now: now)

@@ -13,11 +13,13 @@ extension CacheExplanation {
     request: HTTPRequest, response: HTTPResponse, rules: CacheRules, now: Timestamp
   ) -> CacheExplanation {
     var explanation = CacheExplanation()
-    let fields = response.headerFields
-    let directives = ResponseDirectives(fields, rules: rules)
+    let rules = rules.resolved(for: request)
+    let directives = ResponseDirectives(of: response, rules: rules)
     let facts = Freshness.facts(
       response: response, directives: directives, requestTime: now, responseTime: now, rules: rules)
     explanation.add(.storing, "Which cache is it for?", "a \(rules.mode) one", "RFC 9111 §1")
+    explanation.addOverrides(request, rules: rules)
+    explanation.addEffects(on: response, to: request, rules: rules, now: now)
     explanation.addSource(directives, topic: .storing)
     let decision = Storability.decide(
       request: request, response: response, rules: rules, now: now)
@@ -74,6 +76,11 @@ extension CacheExplanation {
       refusal: code == 206
         ? PartialContent.refusal(request: request, response: response)
         : StatusCaching.isNeverStored(code) ? .statusNotStored(code) : nil)
+    if rules.isOverridden {
+      check(
+        "Do the overrides allow it?", "what the last of them says", "",
+        refusal: rules.allowsUse(of: response) ? nil : .override)
+    }
     let requestSaysNoStore = RequestDirectives(request.headerFields).noStore
     check(
       "Does the request allow it?", requestSaysNoStore ? "no-store" : "no no-store",
@@ -124,7 +131,7 @@ extension CacheExplanation {
     if rules.mode == .private, directives.private != .absent { allowing.append("private") }
     if directives.maxAge != nil { allowing.append("max-age") }
     if rules.mode == .shared, directives.sMaxAge != nil { allowing.append("s-maxage") }
-    if directives.source == .cacheControl, fields.contains(.expires) { allowing.append("Expires") }
+    if directives.obeysExpires, fields.contains(.expires) { allowing.append("Expires") }
     if StatusCaching.isHeuristicallyCacheable(code) { allowing.append("status \(code)") }
     let isAllowed = Storability.allowsStoring(
       code: code, directives: directives, fields: fields, rules: rules)
@@ -150,7 +157,7 @@ extension CacheExplanation {
     }
     check(
       "Can it be selected again?", Excerpt.fields([.vary], of: fields) ?? "no Vary",
-      "RFC 9111 §4.1", refusal: Vary.hasAny(fields) ? .varyAny : nil)
+      "RFC 9111 §4.1", refusal: Vary.hasAny(response, rules: rules) ? .varyAny : nil)
     add(
       .storing, "How long is it fresh?",
       "\(facts.freshnessLifetime) s, from "

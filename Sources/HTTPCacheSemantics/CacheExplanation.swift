@@ -4,6 +4,8 @@ public struct CacheExplanation: Sendable, Hashable, CustomStringConvertible {
   public enum Topic: String, Sendable, Hashable, CaseIterable {
     /// What the request says.
     case request = "Request"
+    /// What overrides of the cache's rules make different.
+    case overrides = "Overrides"
     /// What is stored for its target.
     case stored = "What is stored"
     /// Which of it the request selects (RFC 9111 §4.1).
@@ -94,6 +96,11 @@ public struct CacheExplanation: Sendable, Hashable, CustomStringConvertible {
       lines.append("\(index == 0 ? "Last time it was not stored" : "Before that"): \(refusal)")
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// Puts a step before the first one of a topic, or last.
+  public mutating func insert(_ step: Step, before topic: Topic) {
+    steps.insert(step, at: steps.firstIndex { $0.topic == topic } ?? steps.endIndex)
   }
 
   mutating func add(_ topic: Topic, _ question: String, _ answer: String, _ section: String) {

@@ -10,6 +10,8 @@ public struct CacheKey: Sendable, Hashable {
     /// No response, but the rule by which queries of a path are made keys
     /// (draft-ietf-httpbis-no-vary-search §7).
     case searchRule = 2
+    /// No response, but the name of the cache item that holds the target's response (`CacheAlias`).
+    case pointer = 3
   }
 
   /// Private and shared records are invisible to each other.
@@ -60,6 +62,11 @@ public struct CacheKey: Sendable, Hashable {
     CacheKey(
       mode: mode, partition: partition, methodClass: .searchRule,
       target: SearchVariance.path(of: target))
+  }
+
+  /// The key of the name of the cache item that holds the responses of this key's target.
+  public var pointer: CacheKey {
+    CacheKey(mode: mode, partition: partition, methodClass: .pointer, target: target)
   }
 
   /// Compares the hash first.

@@ -14,12 +14,15 @@ public enum CachePolicy: Sendable, Hashable {
   case cacheElseNetwork
   /// Uses what is stored whatever its age; never asks the origin. A miss is an error.
   case cacheOnly
-  /// Neither reads nor writes the store.
+  /// Neither reads nor writes the store, whatever the request says: it goes to the origin even with
+  /// `only-if-cached`, which is then for the caches on the way.
   case bypass
-  /// Asks the origin first; falls back to what is stored if the origin cannot be reached.
+  /// Asks the origin first; falls back to what is stored if the origin cannot be reached or does not
+  /// answer in time. An answer that breaks the protocol and a certificate that does not hold are no
+  /// such failures.
   ///
   /// - Parameters:
   ///   - maxStale: how many seconds past its lifetime a response may be; nil is without limit.
-  ///   - onServerError: whether a 5xx answer counts as unreachable.
-  case networkElseCache(maxStale: Int64? = nil, onServerError: Bool = false)
+  ///   - onStatus: status codes of answers that count as unreachable too, such as 502 and 503.
+  case networkElseCache(maxStale: Int64? = nil, onStatus: Set<Int> = [])
 }

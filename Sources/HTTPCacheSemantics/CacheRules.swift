@@ -44,13 +44,25 @@ public struct CacheRules: Sendable, Hashable {
   /// in query parameters without meaning share a response. Default false: it is a draft.
   public var obeysNoVarySearch: Bool
 
+  /// Whether a 404 or 410 from the origin removes what is stored for the request's key. Default false:
+  /// it is then kept, but not used again unless the origin confirms it.
+  public var removesGone: Bool
+
+  /// What is different for some targets, in order: all that match apply, and where two contradict each
+  /// other the later one wins (`docs/overrides.md`). None by default, which costs nothing.
+  public var overrides: [RuleOverride] { didSet { applied = nil } }
+
+  /// Which overrides a request has; nil for rules that are not for one request.
+  var applied: AppliedOverrides?
+
   /// Makes rules for a mode; every other choice has the default of its property.
   public init(
     mode: CacheMode = .private, heuristicFraction: Double = 0.1, heuristicLimit: Int64? = nil,
     allowsStaleWhileRevalidate: Bool = true, allowsStaleIfError: Bool = true,
     allowsStaleWhenDisconnected: Bool = true, targetedFields: [String] = [],
     normalizesVary: Bool = true, variantLimit: Int = 32, queryContentLimit: Int = 64 << 10,
-    obeysClearSiteData: Bool = true, obeysNoVarySearch: Bool = false
+    obeysClearSiteData: Bool = true, obeysNoVarySearch: Bool = false,
+    removesGone: Bool = false, overrides: [RuleOverride] = []
   ) {
     self.mode = mode
     self.heuristicFraction = heuristicFraction
@@ -64,5 +76,7 @@ public struct CacheRules: Sendable, Hashable {
     self.queryContentLimit = queryContentLimit
     self.obeysClearSiteData = obeysClearSiteData
     self.obeysNoVarySearch = obeysNoVarySearch
+    self.removesGone = removesGone
+    self.overrides = overrides
   }
 }

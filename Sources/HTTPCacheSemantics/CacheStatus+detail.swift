@@ -3,7 +3,7 @@ extension CacheStatus {
   /// QUERY, after it a digest of its content. The partition is left out: it may name an account.
   public static func key(_ key: CacheKey) -> String {
     switch key.methodClass {
-    case .get, .searchRule: key.target
+    case .get, .searchRule, .pointer: key.target
     case .query: "QUERY " + key.target + " " + key.contentDigest.map(hex).joined()
     }
   }
@@ -46,8 +46,12 @@ extension CacheStatus {
     case .clearsSite: "clear-site-data"
     case .digestMismatch: "digest-mismatch"
     case .policy: "policy"
+    case .override: "override"
     case .tooLarge: "too-large"
     case .hook: "hook"
+    case .hookFailed: "hook-failed"
+    case .hookTimedOut: "hook-timed-out"
+    case .memoryOnly: "memory-only"
     case .incomplete: "incomplete"
     case .storeFailed: "store-failed"
     }

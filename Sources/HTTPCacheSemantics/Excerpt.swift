@@ -80,7 +80,11 @@ extension ResponseDirectives {
 
   /// The field they were found in.
   var field: String {
-    if case .targeted(let name) = source { name } else { "Cache-Control" }
+    switch source {
+    case .cacheControl: "Cache-Control"
+    case .targeted(let name): name
+    case .override: "an override"
+    }
   }
 
   private func text(_ name: String, _ scope: Scope) -> [String] {

@@ -37,7 +37,7 @@ public enum FieldHygiene {
 
   /// The names of fields that a response keeps from being stored, in lower case.
   private static func excluded(by response: HTTPResponse, rules: CacheRules) -> [String] {
-    let directives = ResponseDirectives(response.headerFields, rules: rules)
+    let directives = ResponseDirectives(of: response, rules: rules)
     var excluded = connectionOptions(response.headerFields)
     if case .fields(let names) = directives.noCache { excluded += names }
     if rules.mode == .shared, case .fields(let names) = directives.private { excluded += names }

@@ -42,7 +42,7 @@ struct FormParameter: Sendable, Hashable {
     Self.append(value, to: &output)
   }
 
-  private static func append(_ octets: [UInt8], to output: inout [UInt8]) {
+  static func append(_ octets: [UInt8], to output: inout [UInt8]) {
     for octet in octets {
       switch octet {
       case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): output.append(octet)

@@ -62,14 +62,14 @@ public enum Freshening {
     responseTime: Timestamp, rules: CacheRules, validating request: HTTPRequest? = nil,
     digest: SecretDigest = { _ in nil }
   ) -> StoredResponse {
-    let directives = ResponseDirectives(response.headerFields, rules: rules)
+    let directives = ResponseDirectives(of: Self.newer(response, of: stored), rules: rules)
     var newer = FieldHygiene.storable(response, rules: rules)
     newer.headerFields.removeAll { isKept($0.name, isDecoded: stored.isDecoded) }
     var result = stored
     result.isInvalidated = isForbidden(directives, status: stored.head.status.code, rules: rules)
     if newer.headerFields.contains(.vary) {
       updateVary(
-        &result, newer: &newer.headerFields, request: request, rules: rules, digest: digest)
+        &result, newer: &newer, request: request, rules: rules, digest: digest)
     }
     merge(newer.headerFields, into: &result.head.headerFields)
     if !newer.headerFields.contains(.age) { result.head.headerFields.remove(.age) }
@@ -133,7 +133,16 @@ public enum Freshening {
     }
   }
 
-  private static func isForbidden(
+  /// A newer response as overrides look at it: a 304 need not say what type it is of.
+  private static func newer(_ response: HTTPResponse, of stored: StoredResponse) -> HTTPResponse {
+    var newer = HTTPResponse(status: stored.head.status, headerFields: response.headerFields)
+    if !newer.headerFields.contains(.contentType) {
+      newer.headerFields[fields: .contentType] = stored.head.headerFields[fields: .contentType]
+    }
+    return newer
+  }
+
+  static func isForbidden(
     _ directives: ResponseDirectives, status: Int, rules: CacheRules
   ) -> Bool {
     if rules.mode == .shared, directives.private == .whole { return true }
@@ -142,14 +151,15 @@ public enum Freshening {
   }
 
   private static func updateVary(
-    _ result: inout StoredResponse, newer: inout HTTPFields, request: HTTPRequest?,
+    _ result: inout StoredResponse, newer: inout HTTPResponse, request: HTTPRequest?,
     rules: CacheRules, digest: SecretDigest
   ) {
-    if case .names(let names) = Vary.names(in: newer), names.isEmpty {
-      newer.remove(.vary)
+    if case .names(let names) = Vary.names(in: newer.headerFields), names.isEmpty {
+      newer.headerFields.remove(.vary)
       return
     }
-    if case .names(let names) = Vary.names(in: newer),
+    let seen = self.newer(newer, of: result)
+    if case .names(let names) = Vary.names(of: seen, rules: rules),
       names.allSatisfy({ name in result.nominated.contains { $0.name == name } })
     {
       result.nominated.removeAll { !names.contains($0.name) }
@@ -157,13 +167,12 @@ public enum Freshening {
     }
     if let request,
       case .fields(let nominated) = Vary.nominated(
-        by: HTTPResponse(status: .ok, headerFields: newer), in: request, rules: rules,
-        digest: digest)
+        by: seen, in: request, rules: rules, digest: digest)
     {
       result.nominated = nominated
       return
     }
-    newer.remove(.vary)
+    newer.headerFields.remove(.vary)
     result.isInvalidated = true
   }
 

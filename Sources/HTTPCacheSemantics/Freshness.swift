@@ -14,7 +14,7 @@ public enum Freshness {
     response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, rules: CacheRules
   ) -> ReuseFacts {
     facts(
-      response: response, directives: ResponseDirectives(response.headerFields, rules: rules),
+      response: response, directives: ResponseDirectives(of: response, rules: rules),
       requestTime: requestTime, responseTime: responseTime, rules: rules)
   }
 
@@ -23,16 +23,20 @@ public enum Freshness {
     responseTime: Timestamp, rules: CacheRules
   ) -> ReuseFacts {
     let date = response.headerFields.date(.date, relativeTo: responseTime).time ?? responseTime
-    let lifetime = lifetime(
+    var lifetime = lifetime(
       response: response, directives: directives, date: date, responseTime: responseTime,
-      rules: rules)
+      rules: rules.concerning(response))
+    for overriding in directives.lifetimes {
+      let seconds = overriding.applied(to: lifetime.seconds)
+      if seconds != lifetime.seconds { lifetime = (seconds, .override) }
+    }
     return ReuseFacts(
       freshnessLifetime: lifetime.seconds, lifetimeSource: lifetime.source,
       correctedInitialAge: initialAge(
         fields: response.headerFields, date: date, requestTime: requestTime,
         responseTime: responseTime),
       directives: directives.flags, staleWhileRevalidate: directives.staleWhileRevalidate,
-      staleIfError: directives.staleIfError)
+      staleIfError: directives.staleIfError, overrides: rules.applied?.responseFingerprint ?? 0)
   }
 
   /// The freshness lifetime by the first rule that matches (§4.2.1).
@@ -42,7 +46,7 @@ public enum Freshness {
   ) -> (seconds: Int64, source: ReuseFacts.LifetimeSource) {
     if let explicit = directives.lifetime(in: rules.mode) { return explicit }
     // Next to a targeted field, `Expires` does not count (RFC 9213 §2.2).
-    if directives.source == .cacheControl {
+    if directives.obeysExpires {
       switch response.headerFields.date(.expires, relativeTo: responseTime) {
       case .valid(let expires):
         return (min(max(expires - date, 0), greatestDeltaSeconds), .expires)

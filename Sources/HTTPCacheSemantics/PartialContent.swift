@@ -75,7 +75,11 @@ public enum PartialContent {
   /// Where a 206 belongs in an incomplete response: both have the same strong validator, and they
   /// agree on the length of the representation (RFC 9111 §3.4).
   ///
-  /// - Parameter length: that of the stored representation in bytes, if it is known.
+  /// - Parameters:
+  ///   - response: the head of the 206.
+  ///   - stored: the incomplete response.
+  ///   - length: that of the stored representation in bytes, if it is known.
+  ///   - receivedAt: when the 206 arrived.
   /// - Returns: the octets of the 206; nil if they must not be combined.
   public static func range(
     of response: HTTPResponse, in stored: StoredResponse, length: Int64?, receivedAt: Timestamp

@@ -40,19 +40,19 @@ public enum Preconditions {
     else { return .proceed }
     let isUnmodified =
       hasNoneMatch
-      ? matchesAny(request.headerFields, stored: stored)
+      ? matchesAny(request.headerFields, of: stored.head.headerFields)
       : request.method != .query && isUnmodifiedSince(request.headerFields, stored: stored, now: now)
     return isUnmodified ? .notModified(notModifiedHead(stored, now: now)) : .proceed
   }
 
-  /// Whether `If-None-Match` is false: `*`, or one of its tags is the stored one by weak comparison
+  /// Whether `If-None-Match` is false: `*`, or one of its tags is the response's by weak comparison
   /// (RFC 9110 §13.1.2).
-  private static func matchesAny(_ fields: HTTPFields, stored: StoredResponse) -> Bool {
+  package static func matchesAny(_ fields: HTTPFields, of response: HTTPFields) -> Bool {
     let lines = fields.lazy.filter { $0.name == .ifNoneMatch }
     if let only = lines.first, only.withUnsafeBytesOfValue({ $0.trimmed().isCaseInsensitively("*") }) {
       return lines.dropFirst().isEmpty
     }
-    return stored.head.headerFields.withEntityTag { tag in
+    return response.withEntityTag { tag in
       guard let tag else { return false }
       var matches = false
       fields.forEachEntityTag(in: .ifNoneMatch) { matches = matches || $0.matchesWeakly(tag) }

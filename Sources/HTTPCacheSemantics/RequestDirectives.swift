@@ -51,6 +51,26 @@ public struct RequestDirectives: Sendable, Hashable {
     if hasCacheControl { pragmaNoCache = false }
   }
 
+  /// The directives of a request as the overrides of the rules have them.
+  ///
+  /// - Parameters:
+  ///   - request: the request.
+  ///   - rules: the choices of the cache, resolved for it (`CacheRules.resolved(for:)`).
+  public init(of request: HTTPRequest, rules: CacheRules) {
+    self.init(
+      of: request, features: RequestFeatures(request.headerFields), rules: rules)
+  }
+
+  /// The same where it is known what the request has.
+  package init(of request: HTTPRequest, features: RequestFeatures, rules: CacheRules) {
+    self.init(request.headerFields, features: features)
+    guard let applied = rules.applied, applied.ignoresRequestDirectives else { return }
+    noCache = false
+    pragmaNoCache = false
+    maxAge = nil
+    minFresh = nil
+  }
+
   private mutating func apply(_ name: Octets, _ argument: CacheControl.Argument) {
     switch name.count {
     case 7 where name.isCaseInsensitively("max-age"):

@@ -19,6 +19,8 @@ public struct ResponseDirectives: Sendable, Hashable {
     case cacheControl
     /// In this targeted field; `Cache-Control` and `Expires` do not count then (RFC 9213 §2.2).
     case targeted(String)
+    /// In an override; `Cache-Control` and `Expires` do not count then.
+    case `override`
   }
 
   /// Where the directives were found.
@@ -42,6 +44,11 @@ public struct ResponseDirectives: Sendable, Hashable {
   /// The directives that are kept with a stored response; `noCache` and `private` without
   /// arguments are among them.
   public var flags: ReuseFacts.Directives = []
+
+  /// What overrides make of the lifetime, in order.
+  var lifetimes: [RuleEffect.Lifetime] = []
+  /// Whether an override ignores `Expires`.
+  var ignoresExpires = false
 
   /// Makes directives that say nothing.
   public init() {}
@@ -71,10 +78,28 @@ public struct ResponseDirectives: Sendable, Hashable {
 
   /// Whether a directive gives a lifetime to a cache of this mode.
   func lifetime(in mode: CacheMode) -> (seconds: Int64, source: ReuseFacts.LifetimeSource)? {
-    let isTargeted = source != .cacheControl
-    if mode == .shared, let sMaxAge { return (sMaxAge, isTargeted ? .targeted : .sMaxAge) }
-    if let maxAge { return (maxAge, isTargeted ? .targeted : .maxAge) }
+    let other: ReuseFacts.LifetimeSource? =
+      switch source {
+      case .cacheControl: nil
+      case .targeted: .targeted
+      case .override: .override
+      }
+    if mode == .shared, let sMaxAge { return (sMaxAge, other ?? .sMaxAge) }
+    if let maxAge { return (maxAge, other ?? .maxAge) }
     return nil
+  }
+
+  /// Whether `Expires` of the response counts.
+  var obeysExpires: Bool { source == .cacheControl && !ignoresExpires }
+
+  /// Whether an override gives a lifetime.
+  var hasOverriddenLifetime: Bool {
+    lifetimes.contains {
+      switch $0 {
+      case .exactly, .atLeast: true
+      case .atMost: false
+      }
+    }
   }
 
   private mutating func apply(_ name: Octets, _ argument: CacheControl.Argument) {

@@ -16,6 +16,7 @@ extension Reuse {
     stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
     policy: CachePolicy, rules: CacheRules, now: Timestamp, failure: FailureKind
   ) -> FailureFallback {
+    let rules = rules.overrides.isEmpty ? rules : rules.resolved(for: request).concerning(stored.head)
     let facts = stored.facts
     let staleness = max(
       0, Age.current(stored, now: now).saturatingSubtract(facts.freshnessLifetime))
@@ -27,8 +28,8 @@ extension Reuse {
     if !isFresh, let refusal = forbidden(facts.directives, mode: rules.mode) {
       return .fail(refusal)
     }
-    if case .networkElseCache(let maxStale, let onServerError) = policy,
-      failure == .unreachable || onServerError
+    if case .networkElseCache(let maxStale, let onStatus) = policy,
+      failure == .unreachable || failure.status.map(onStatus.contains) ?? false
     {
       if let maxStale, staleness > maxStale {
         return .fail(.tooStale(staleness, limit: maxStale))
@@ -82,7 +83,11 @@ extension Reuse {
       return staleness <= window
         ? .useStale(.ifError) : .fail(.tooStale(staleness, limit: window))
     }
-    if case .serverError(let code) = failure { return .fail(.serverError(code)) }
+    switch failure {
+    case .status(let code): return .fail(.serverError(code))
+    case .badGateway: return .fail(.serverError(502))
+    case .unreachable: break
+    }
     guard rules.allowsStaleWhenDisconnected else { return .fail(.rules) }
     if directives.minFresh != nil { return .fail(.requestFreshness) }
     if let maxStale = directives.maxStale {
@@ -95,8 +100,8 @@ extension Reuse {
   /// Whether a failure would result in a 500, 502, 503 or 504 (RFC 5861 §4).
   private static func countsAsError(_ failure: FailureKind) -> Bool {
     switch failure {
-    case .unreachable: true
-    case .serverError(let code): code == 500 || (502...504).contains(code)
+    case .unreachable, .badGateway: true
+    case .status(let code): code == 500 || (502...504).contains(code)
     }
   }
 
@@ -104,4 +109,9 @@ extension Reuse {
     guard let first else { return second }
     return max(first, second ?? first)
   }
+}
+
+extension FailureKind {
+  /// The status of the origin's answer; nil if there was none to be used.
+  fileprivate var status: Int? { if case .status(let code) = self { code } else { nil } }
 }

@@ -50,6 +50,20 @@ public enum Reuse {
     stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
     policy: CachePolicy, rules: CacheRules, now: Timestamp
   ) -> ReuseDecision {
+    if rules.overrides.isEmpty {
+      return decided(
+        stored: stored, request: request, directives: directives, policy: policy, rules: rules,
+        now: now)
+    }
+    return decided(
+      stored: stored, request: request, directives: directives, policy: policy,
+      rules: rules.resolved(for: request).concerning(stored.head), now: now)
+  }
+
+  private static func decided(
+    stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
+    policy: CachePolicy, rules: CacheRules, now: Timestamp
+  ) -> ReuseDecision {
     if let reason = unusable(stored: stored, request: request, policy: policy, rules: rules) {
       return whenMissing(reason, directives: directives, policy: policy)
     }
@@ -114,7 +128,8 @@ public enum Reuse {
   ) -> ValidationReason? {
     switch policy {
     case .cacheElseNetwork, .cacheOnly: return nil
-    case .networkElseCache: return .policy(policy)
+    // Where the origin must not be asked, it is as if it could not be reached.
+    case .networkElseCache: return directives.onlyIfCached ? nil : .policy(policy)
     case .revalidate: return isImmutable ? nil : .policy(policy)
     case .standard, .reload, .reloadEverywhere, .bypass: break
     }
@@ -161,7 +176,9 @@ public enum Reuse {
     let staleness = age.saturatingSubtract(facts.freshnessLifetime)
     switch policy {
     case .cacheElseNetwork, .cacheOnly: return .policy(policy)
-    case .revalidate, .networkElseCache, .reload, .reloadEverywhere, .bypass: return nil
+    case .networkElseCache(let maxStale, _):
+      return directives.onlyIfCached && staleness <= maxStale ?? .max ? .policy(policy) : nil
+    case .revalidate, .reload, .reloadEverywhere, .bypass: return nil
     case .standard: break
     }
     if let maxAge = directives.maxAge, exceeds(age, maxAge) { return nil }

@@ -15,6 +15,8 @@ public struct ReuseFacts: Sendable, Hashable {
     case heuristic = 4
     /// `max-age` or `s-maxage` in a targeted field (RFC 9213).
     case targeted = 5
+    /// An override of the cache's rules.
+    case `override` = 6
   }
 
   /// Directives of the response that bear on reuse.
@@ -39,6 +41,10 @@ public struct ReuseFacts: Sendable, Hashable {
     public static let `private` = Directives(rawValue: 64)
     /// `must-understand` (§5.2.2.3).
     public static let mustUnderstand = Directives(rawValue: 128)
+    /// An override allows to share the answer to an authorized request.
+    static let sharedByOverride = Directives(rawValue: 256)
+    /// What looks as if it allowed that (§3.5) is an override's and not the origin's.
+    static let notSharedByOrigin = Directives(rawValue: 512)
   }
 
   /// The freshness lifetime in seconds (§4.2.1).
@@ -53,11 +59,14 @@ public struct ReuseFacts: Sendable, Hashable {
   public var staleWhileRevalidate: Int64?
   /// The `stale-if-error` window in seconds (RFC 5861 §4).
   public var staleIfError: Int64?
+  /// Equal for equal overrides that had a part in this; 0 for none.
+  public var overrides: UInt64
 
   /// Makes facts; `Freshness.facts` derives them from a response.
   public init(
     freshnessLifetime: Int64, lifetimeSource: LifetimeSource, correctedInitialAge: Int64,
-    directives: Directives = [], staleWhileRevalidate: Int64? = nil, staleIfError: Int64? = nil
+    directives: Directives = [], staleWhileRevalidate: Int64? = nil, staleIfError: Int64? = nil,
+    overrides: UInt64 = 0
   ) {
     self.freshnessLifetime = freshnessLifetime
     self.lifetimeSource = lifetimeSource
@@ -65,5 +74,6 @@ public struct ReuseFacts: Sendable, Hashable {
     self.directives = directives
     self.staleWhileRevalidate = staleWhileRevalidate
     self.staleIfError = staleIfError
+    self.overrides = overrides
   }
 }

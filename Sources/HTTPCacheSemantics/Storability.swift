@@ -14,6 +14,7 @@ public enum Storability {
   public static func decide(
     request: HTTPRequest, response: HTTPResponse, rules: CacheRules, now: Timestamp
   ) -> StorageDecision {
+    let rules = rules.resolved(for: request)
     if let refusal = refusal(request: request, response: response, rules: rules, now: now) {
       return .doNotStore(refusal)
     }
@@ -33,8 +34,9 @@ public enum Storability {
       return refusal
     }
     if StatusCaching.isNeverStored(code) { return .statusNotStored(code) }
+    if !rules.allowsUse(of: response) { return .override }
     if RequestDirectives(request.headerFields).noStore { return .requestNoStore }
-    let directives = ResponseDirectives(response.headerFields, rules: rules)
+    let directives = ResponseDirectives(of: response, rules: rules)
     if let refusal = refusal(code: code, directives: directives, request: request, rules: rules) {
       return refusal
     }
@@ -45,7 +47,7 @@ public enum Storability {
     if isPost, !answersGet(request: request, response: response, source: facts.lifetimeSource) {
       return .method(.post)
     }
-    if Vary.hasAny(response.headerFields) { return .varyAny }
+    if Vary.hasAny(response, rules: rules) { return .varyAny }
     return isEverReusable(facts: facts, fields: response.headerFields, rules: rules, now: now)
       ? nil : .neverReusable
   }
@@ -78,7 +80,8 @@ public enum Storability {
       return true
     }
     if rules.mode == .private, directives.private != .absent { return true }
-    if directives.source == .cacheControl, fields.contains(.expires) { return true }
+    if directives.obeysExpires, fields.contains(.expires) { return true }
+    if directives.hasOverriddenLifetime { return true }
     return StatusCaching.isHeuristicallyCacheable(code)
   }
 
@@ -110,7 +113,8 @@ public enum Storability {
 extension ReuseFacts.Directives {
   /// Whether a shared cache may store the response to a request with `Authorization` (§3.5).
   var allowsSharingAuthorized: Bool {
-    !isDisjoint(with: [.public, .mustRevalidate, .sMaxAge])
+    contains(.sharedByOverride)
+      || (!contains(.notSharedByOrigin) && !isDisjoint(with: [.public, .mustRevalidate, .sMaxAge]))
   }
 
   /// Whether the response must not be used once it is stale (§4.2.4).

@@ -21,9 +21,13 @@ extension StorageRefusal {
     case .content(let obstacle): obstacle.description
     case .clearsSite: "Clear-Site-Data"
     case .digestMismatch(let algorithm): "the body is not what its \(algorithm) digest says"
+    case .override: "an override says never to store it"
     case .policy: "policy bypass"
     case .tooLarge(let limit): "larger than \(limit) bytes"
     case .hook: "refused by willStore"
+    case .hookFailed: "willStore failed"
+    case .hookTimedOut: "willStore did not return in time"
+    case .memoryOnly: "willStore allows memory only, and there is none"
     case .incomplete: "the transfer ended early"
     case .storeFailed: "the store failed"
     }
@@ -52,7 +56,8 @@ extension StorageRefusal {
     case .content(let obstacle): obstacle.section
     case .clearsSite: "W3C Clear Site Data"
     case .digestMismatch: "RFC 9530 §1.2"
-    case .policy, .tooLarge, .hook, .storeFailed: ""
+    case .override, .policy, .tooLarge, .hook, .hookFailed, .hookTimedOut, .memoryOnly, .storeFailed:
+      ""
     }
   }
 }

@@ -36,12 +36,20 @@ public enum StorageRefusal: Reason, Hashable {
   case clearsSite
   /// The content or the representation is not what its digest says (RFC 9530 §2, §3).
   case digestMismatch(algorithm: String)
+  /// An override of the cache's rules forbids it.
+  case `override`
   /// The request's policy was `bypass`.
   case policy
   /// Larger than the largest entry allowed, in bytes.
   case tooLarge(limit: Int64)
-  /// The `willStore` hook returned nil.
+  /// The `willStore` hook returned nil, or `notAllowed`.
   case hook
+  /// The `willStore` hook threw.
+  case hookFailed
+  /// The `willStore` hook did not return in time.
+  case hookTimedOut
+  /// The `willStore` hook allows memory only, and there is none.
+  case memoryOnly
   /// The transfer ended before the body was complete.
   case incomplete
   /// The store failed; an event tells why.

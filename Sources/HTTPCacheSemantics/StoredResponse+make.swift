@@ -28,6 +28,7 @@ extension StoredResponse {
     request: HTTPRequest, response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp,
     isDecoded: Bool, rules: CacheRules, digest: SecretDigest
   ) -> Making {
+    let rules = rules.resolved(for: request)
     let nominated: [NominatedField]
     switch Vary.nominated(by: response, in: request, rules: rules, digest: digest) {
     case .fields(let fields): nominated = fields

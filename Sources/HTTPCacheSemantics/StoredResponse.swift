@@ -25,13 +25,15 @@ public struct StoredResponse: Sendable, Hashable {
   public var requestedRange: String?
   /// What follows from the above for reuse.
   public var facts: ReuseFacts
+  /// Equal for equal overrides by which the key is not the target that was asked for; 0 where it is.
+  public var keyFingerprint: UInt64
 
   /// Makes a stored response; `StoredResponse.make` derives one from an exchange.
   public init(
     requestMethod: HTTPRequest.Method, nominated: [NominatedField], head: HTTPResponse,
     trailers: HTTPFields = [:], requestTime: Timestamp, responseTime: Timestamp,
     answeredAuthorized: Bool = false, isDecoded: Bool = false, isInvalidated: Bool = false,
-    requestedRange: String? = nil, facts: ReuseFacts
+    requestedRange: String? = nil, facts: ReuseFacts, keyFingerprint: UInt64 = 0
   ) {
     self.requestMethod = requestMethod
     self.nominated = nominated
@@ -44,5 +46,6 @@ public struct StoredResponse: Sendable, Hashable {
     self.isInvalidated = isInvalidated
     self.requestedRange = requestedRange
     self.facts = facts
+    self.keyFingerprint = keyFingerprint
   }
 }

@@ -1,14 +1,14 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// What tells that two responses are octet for octet of the same representation
 /// (RFC 9110 §8.8.1).
-struct StrongValidator: Hashable {
+package struct StrongValidator: Hashable {
   /// The field value, as `If-Range` carries it.
-  let value: [UInt8]
+  package let value: [UInt8]
 
   /// The strong entity tag; without any entity tag, a `Last-Modified` at least a second before
   /// `Date`, which makes it strong (§8.8.2.2, §13.1.5).
-  init?(_ fields: HTTPFields, receivedAt time: Timestamp) {
+  package init?(_ fields: HTTPFields, receivedAt time: Timestamp) {
     if let tag = fields.first(.eTag) {
       guard fields[fields: .eTag].count == 1,
         fields.withEntityTag({ $0.map { !$0.isWeak } ?? false })

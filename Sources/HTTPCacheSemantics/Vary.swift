@@ -18,7 +18,7 @@ public enum Vary {
     by response: HTTPResponse, in request: HTTPRequest, rules: CacheRules, digest: SecretDigest
   ) -> NominationResult {
     let names: [HTTPField.Name]
-    switch self.names(in: response.headerFields) {
+    switch self.names(of: response, rules: rules) {
     case .names(let found): names = found
     case .any: return .any
     case .malformed: return .malformed
@@ -74,7 +74,7 @@ public enum Vary {
   public static func matches(
     _ stored: StoredResponse, request: HTTPRequest, rules: CacheRules, digest: SecretDigest
   ) -> Bool {
-    stored.nominated.allSatisfy {
+    nominated(of: stored, rules: rules).allSatisfy {
       matches($0, fields: request.headerFields, rules: rules, digest: digest)
     }
   }
@@ -127,7 +127,7 @@ public enum Vary {
   ) -> [HTTPField.Name] {
     var names: [HTTPField.Name] = []
     for candidate in stored {
-      for nominated in candidate.nominated
+      for nominated in nominated(of: candidate, rules: rules)
       where !names.contains(nominated.name)
         && !matches(nominated, fields: request.headerFields, rules: rules, digest: digest)
       {
@@ -168,8 +168,8 @@ public enum Vary {
   }
 
   /// Whether `Vary` lists `*`.
-  static func hasAny(_ fields: HTTPFields) -> Bool {
-    if case .any = names(in: fields) { true } else { false }
+  static func hasAny(_ response: HTTPResponse, rules: CacheRules) -> Bool {
+    if case .any = names(of: response, rules: rules) { true } else { false }
   }
 }
 

@@ -37,7 +37,9 @@ public struct BodyBytes: Sendable {
 
   /// Allocates `capacity` bytes and lets `initialize` fill them.
   ///
-  /// - Parameter initialize: writes into the buffer and returns how many bytes it wrote.
+  /// - Parameters:
+  ///   - capacity: how many bytes to allocate.
+  ///   - initialize: writes into the buffer and returns how many bytes it wrote.
   /// - Throws: what `initialize` throws.
   public init<Failure: Error>(
     unsafeUninitializedCapacity capacity: Int,
@@ -72,6 +74,9 @@ public struct BodyBytes: Sendable {
     self.start = start
     self.count = count
   }
+
+  /// What keeps the memory alive, if somebody else owns it.
+  package var keptAlive: AnyObject? { owner?.keptAlive }
 
   /// Whether there are none.
   public var isEmpty: Bool { count == 0 }

@@ -85,13 +85,15 @@ public final class CacheRecord: Sendable {
   /// The same record with some properties changed.
   public func with(
     response: StoredResponse? = nil, bodyLength: Int64? = nil, groups: [String]? = nil,
-    userInfo: [UInt8]? = nil, sequence: UInt64? = nil
+    userInfo: [UInt8]? = nil, isPinned: Bool? = nil, isMemoryOnly: Bool? = nil,
+    sequence: UInt64? = nil
   ) -> CacheRecord {
     CacheRecord(
       key: key, response: response ?? self.response, bodyLength: bodyLength ?? self.bodyLength,
       storedRanges: storedRanges, groups: groups ?? self.groups,
-      userInfo: userInfo ?? self.userInfo, isSeed: isSeed, isPinned: isPinned,
-      isMemoryOnly: isMemoryOnly, isResumable: isResumable, sequence: sequence ?? self.sequence,
+      userInfo: userInfo ?? self.userInfo, isSeed: isSeed,
+      isPinned: isPinned ?? self.isPinned, isMemoryOnly: isMemoryOnly ?? self.isMemoryOnly,
+      isResumable: isResumable, sequence: sequence ?? self.sequence,
       knownInvalidations: knownInvalidations)
   }
 
@@ -105,7 +107,9 @@ public final class CacheRecord: Sendable {
 
   /// The same record for another part of its body.
   ///
-  /// - Parameter ranges: what is stored of the body; nil for all of it.
+  /// - Parameters:
+  ///   - ranges: what is stored of the body; nil for all of it.
+  ///   - bodyLength: the length of the complete body in bytes; nil while it is not known.
   public func storing(_ ranges: [Range<Int64>]?, bodyLength: Int64?) -> CacheRecord {
     CacheRecord(
       key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,

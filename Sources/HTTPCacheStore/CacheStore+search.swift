@@ -3,23 +3,46 @@ import HTTPTypes
 
 extension CacheStore {
   /// The targets, other than a target itself, under which responses for it may be stored since they
-  /// had `No-Vary-Search` (draft-ietf-httpbis-no-vary-search §7). Whoever purges or invalidates a
-  /// target has to do the same with these.
+  /// had `No-Vary-Search` (draft-ietf-httpbis-no-vary-search §7) or named a cache item (`CacheAlias`).
+  /// Whoever purges or invalidates a target has to do the same with these.
   ///
   /// - Parameter target: a normalised target URI.
   /// - Throws: `CacheError`.
   public func targets(equivalentTo target: String) async throws(CacheError) -> [String] {
     var found: [String] = []
-    var cursor: EntryCursor?
-    repeat {
-      let page = try await entries(
-        .target(SearchVariance.path(of: target)), after: cursor, limit: 256)
-      for entry in page.entries where entry.record.key.methodClass == .searchRule {
-        let other = SearchVariance(entry.record.response.head.headerFields).canonical(target)
-        if other != target, !found.contains(other) { found.append(other) }
-      }
-      cursor = page.next
-    } while cursor != nil
+    for listed in Set([SearchVariance.path(of: target), target]) {
+      var cursor: EntryCursor?
+      repeat {
+        let page = try await entries(.target(listed), after: cursor, limit: 256)
+        for record in page.entries.map(\.record) {
+          guard let other = equivalent(to: target, by: record), other != target,
+            !found.contains(other)
+          else { continue }
+          found.append(other)
+        }
+        cursor = page.next
+      } while cursor != nil
+    }
     return found
+  }
+
+  private func equivalent(to target: String, by record: CacheRecord) -> String? {
+    switch record.key.methodClass {
+    case .searchRule:
+      SearchVariance(record.response.head.headerFields).canonical(target)
+    case .pointer: record.key.target == target ? record.item : nil
+    case .get, .query: nil
+    }
+  }
+}
+
+extension CacheRecord {
+  /// The key target of the cache item that a pointer names; nil for every other record.
+  package var item: String? {
+    guard key.methodClass == .pointer, let field = response.head.headerFields.first,
+      case .item(let target) = CacheAlias.read(
+        field.name, in: response.head.headerFields, target: key.target)
+    else { return nil }
+    return target
   }
 }

@@ -58,7 +58,7 @@ extension RecordCodec {
     guard Flags.known.isSuperset(of: flags) else { throw BinaryReader.damaged("unknown flags") }
     let requestTime = Timestamp(seconds: try reader.signed())
     let responseTime = Timestamp(seconds: try reader.signed())
-    let facts = try readFacts(&reader)
+    var facts = try readFacts(&reader)
     var nominated: [NominatedField] = []
     for _ in 0..<(try reader.count(ofSize: 2)) { nominated.append(try readNominatedField(&reader)) }
     let status = try readStatus(&reader)
@@ -70,7 +70,16 @@ extension RecordCodec {
     let bodyLength = try reader.optionalSigned()
     guard bodyLength.map({ $0 >= 0 }) ?? true else { throw BinaryReader.damaged("negative length") }
     let ranges = try readRanges(&reader, bodyLength: bodyLength)
-    let requestedRange = format >= 2 ? try reader.text() : nil
+    let hasRange = format >= 3 ? try readFlag(&reader) : format == 2
+    let requestedRange = hasRange ? try reader.text() : nil
+    var keyFingerprint: UInt64 = 0
+    if format >= 3 {
+      facts.overrides = try reader.unsigned()
+      keyFingerprint = try reader.unsigned()
+      guard facts.overrides != 0 || keyFingerprint != 0 else {
+        throw BinaryReader.damaged("format 3 without overrides")
+      }
+    }
     let response = StoredResponse(
       requestMethod: method, nominated: nominated,
       head: HTTPResponse(status: status, headerFields: fields), trailers: trailers,
@@ -78,12 +87,18 @@ extension RecordCodec {
       answeredAuthorized: flags.contains(.answeredAuthorized),
       isDecoded: flags.contains(.isDecoded),
       isInvalidated: isInvalidated || flags.contains(.isInvalidated),
-      requestedRange: requestedRange, facts: facts)
+      requestedRange: requestedRange, facts: facts, keyFingerprint: keyFingerprint)
     return CacheRecord(
       key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,
       userInfo: userInfo, isSeed: flags.contains(.isSeed), isPinned: flags.contains(.isPinned),
       isMemoryOnly: flags.contains(.isMemoryOnly), isResumable: false,
       sequence: sequence ?? encodedSequence, knownInvalidations: knownInvalidations)
+  }
+
+  private static func readFlag(_ reader: inout BinaryReader) throws(CacheError) -> Bool {
+    let byte = try reader.byte()
+    guard byte <= 1 else { throw BinaryReader.damaged("neither 0 nor 1") }
+    return byte == 1
   }
 
   private static func readKey(_ reader: inout BinaryReader) throws(CacheError) -> CacheKey {

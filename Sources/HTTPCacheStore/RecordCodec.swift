@@ -6,8 +6,9 @@ import HTTPTypes
 /// Integers are little-endian base-128 (7 bits a byte, least significant first), signed ones
 /// zigzagged; text and bytes are preceded by their length. A reader for each format stays for good.
 package enum RecordCodec {
-  /// The highest format that is written: 2 for a record with `requestedRange`, else 1, which lacks it.
-  package static let format: UInt8 = 2
+  /// The highest format that is written: 3 for a record that overrides had a part in, 2 for one with
+  /// `requestedRange`, else 1, which lacks both.
+  package static let format: UInt8 = 3
   /// The longest encoded record in bytes, written or read.
   package static let longestRecord = 1 << 20
 
@@ -34,7 +35,8 @@ package enum RecordCodec {
   package static func encode(_ record: CacheRecord) throws(CacheError) -> [UInt8] {
     var writer = BinaryWriter()
     let response = record.response
-    writer.byte(response.requestedRange == nil ? 1 : 2)
+    let format = format(of: response)
+    writer.byte(format)
     writer.unsigned(record.sequence)
     write(record.key, to: &writer)
     writer.text(response.requestMethod.rawValue)
@@ -61,7 +63,12 @@ package enum RecordCodec {
     } else {
       writer.count(0)
     }
+    if format == 3 { writer.byte(response.requestedRange == nil ? 0 : 1) }
     if let range = response.requestedRange { writer.text(range) }
+    if format == 3 {
+      writer.unsigned(response.facts.overrides)
+      writer.unsigned(response.keyFingerprint)
+    }
     writer.fixed(XXH64.hash(writer.output))
     guard writer.output.count <= longestRecord else {
       throw CacheError(
@@ -81,6 +88,11 @@ package enum RecordCodec {
       write(field.value, to: &writer)
     }
     return XXH64.hash(writer.output, seed: 0x7661_7269_616E_7473)
+  }
+
+  private static func format(of response: StoredResponse) -> UInt8 {
+    if response.facts.overrides != 0 || response.keyFingerprint != 0 { return 3 }
+    return response.requestedRange == nil ? 1 : 2
   }
 
   private static func flags(of record: CacheRecord) -> Flags {

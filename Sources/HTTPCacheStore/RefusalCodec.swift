@@ -10,7 +10,9 @@ package enum RefusalCodec {
   /// Encodes the steps of an explanation.
   package static func encode(_ explanation: CacheExplanation) -> [UInt8] {
     var writer = BinaryWriter()
-    let steps = explanation.steps.prefix(mostSteps)
+    var steps = explanation.steps
+    // The last one is the reason.
+    if steps.count > mostSteps { steps.removeSubrange((mostSteps - 1)..<(steps.count - 1)) }
     writer.count(steps.count)
     for step in steps {
       writer.text(cut(step.question))

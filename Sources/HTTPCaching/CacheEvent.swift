@@ -12,6 +12,10 @@ public enum CacheEvent: Sendable {
   case kept(CacheKey, bytes: Int64)
   /// A response was not stored.
   case notStored(target: String, StorageRefusal)
+  /// A `willStore` hook gave no decision, so the response was not stored.
+  case hookFailed(target: String, HookFailure)
+  /// A stored response was removed, since it may not be stored any more or the resource is gone.
+  case removed(CacheKey, RemovalReason)
   /// A stored response was freshened (RFC 9111 §4.3.4).
   case freshened(CacheKey)
   /// Stored responses were invalidated (RFC 9111 §4.4).
@@ -20,6 +24,8 @@ public enum CacheEvent: Sendable {
   case siteCleared(origin: String, partition: String)
   /// The origin failed.
   case upstreamFailed(target: String, UpstreamError)
+  /// The origin was not asked: the cache is offline.
+  case notAsked(target: String, OfflineReason)
   /// Background validation began (RFC 5861 §3).
   case validatingInBackground(CacheKey)
   /// The store failed; the request went on without it.

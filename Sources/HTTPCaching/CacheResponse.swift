@@ -14,15 +14,28 @@ public struct CacheResponse: Sendable {
   /// The outcomes of the redirects on the way, first to last.
   public var redirects: [CacheOutcome]
 
+  /// How its content compares with what was stored for the request before.
+  public var contentChange: ContentChange
+  /// What a `StoringHook` kept with the stored response that answered; empty for an answer from the
+  /// origin.
+  public var userInfo: [UInt8]
+  /// When the stored response that answered came from the origin, or was last confirmed by it; nil for
+  /// an answer straight from the origin.
+  public var storedAt: Timestamp?
+
   /// Makes a response.
   public init(
     head: HTTPResponse, body: MessageBody, outcome: CacheOutcome, finalTarget: String,
-    redirects: [CacheOutcome] = []
+    redirects: [CacheOutcome] = [], contentChange: ContentChange = .unknown, userInfo: [UInt8] = [],
+    storedAt: Timestamp? = nil
   ) {
     self.head = head
     self.body = body
     self.outcome = outcome
     self.finalTarget = finalTarget
     self.redirects = redirects
+    self.contentChange = contentChange
+    self.userInfo = userInfo
+    self.storedAt = storedAt
   }
 }

@@ -62,6 +62,8 @@ extension Exchange {
   struct RecordUpdate: Sendable {
     let index: Int
     let response: StoredResponse
+    /// Whether it gets new fields, and is not just marked as invalidated.
+    var isFreshening = false
   }
 
   /// The origin's response for the caller, and what it does to the store.
@@ -70,5 +72,7 @@ extension Exchange {
     var invalidated: [InvalidationTarget] = []
     var invalidatedGroups: [String] = []
     var updates: [RecordUpdate] = []
+    /// Whether everything stored for the key is to be removed.
+    var isGone = false
   }
 }

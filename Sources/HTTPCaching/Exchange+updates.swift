@@ -13,7 +13,8 @@ extension Exchange {
         candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
         rules: rules, validating: request, digest: digest)
       {
-      case .update(let stored): RecordUpdate(index: index, response: stored)
+      case .update(let stored):
+        RecordUpdate(index: index, response: keyed(stored), isFreshening: true)
       case .invalidate: invalidated(index)
       case .unrelated: nil
       }
@@ -22,16 +23,45 @@ extension Exchange {
 
   /// The origin sent something new that cannot take the old one's place: the old one must not be
   /// used again without asking.
+  ///
+  /// What the origin says is gone must not answer in its place even if nothing of its answer is kept.
   func superseded(by response: HTTPResponse, _ storage: Storage) -> [RecordUpdate] {
+    if policy != .bypass, Reuse.methodMiss(request) == nil, Self.isGone(response.status.code),
+      case .doNotStore = storage
+    {
+      return matching.map(invalidated)
+    }
     guard request.method == .get || request.method == .query, response.status.code < 500,
       response.status.code != 304, case .doNotStore(let refusal) = storage
     else { return [] }
     switch refusal {
     case .responseNoStore, .privateInShared, .notCacheable, .neverReusable, .varyAny, .authorized,
-      .varySecret, .malformed:
+      .varySecret, .malformed, .override, .hook, .hookFailed, .hookTimedOut, .memoryOnly:
       return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)
     default: return []
     }
+  }
+
+  /// Whether the origin says that there is no such resource any more, and what is stored is to go.
+  func isGone(_ response: HTTPResponse) -> Bool {
+    rules.removesGone && policy != .bypass && Reuse.methodMiss(request) == nil
+      && Self.isGone(response.status.code)
+  }
+
+  /// 404 and 410 (RFC 9110 §15.5.5, §15.5.11).
+  static func isGone(_ status: Int) -> Bool { status == 404 || status == 410 }
+
+  /// How a response from the origin compares with what was stored for the request before.
+  func contentChange(of response: HTTPResponse, receivedAt time: Timestamp) -> ContentChange {
+    guard hasLooked else { return .unknown }
+    if response.status.code == 304 { return .unchanged }
+    if let index = matched ?? matching.first {
+      return ContentChange.between(candidates[index], and: response, receivedAt: time)
+    }
+    let isKnown = candidates.contains {
+      ContentChange.between($0, and: response, receivedAt: time) == .unchanged
+    }
+    return isKnown ? .unchanged : .firstSeen
   }
 
   private func invalidated(_ index: Int) -> RecordUpdate {

@@ -7,10 +7,13 @@ import HTTPTypes
 struct Exchange: Sendable {
   let request: HTTPRequest
   let key: CacheKey
+  /// The normalised target URI of the request, which overrides may make another key of.
+  let target: String
   let policy: CachePolicy
   let rules: CacheRules
   let hasBody: Bool
   let acceptsDecoded: Bool
+  let acceptsEncoded: Bool
   let digest: SecretDigest
   /// The content of a QUERY, as far as the cache has read it.
   let content: QueryContent?
@@ -25,26 +28,34 @@ struct Exchange: Sendable {
   private(set) var selected: Int?
   /// The same, kept where the policy forbids its use.
   private(set) var matched: Int?
+  /// Whether the store was asked, and what it had is still there.
+  private(set) var hasLooked = false
   /// Why only the origin can answer, though what is stored may learn from its answer.
   private var obstacle: MissReason?
   /// Whether incomplete responses may be completed; not after that has failed.
   var mayComplete = true
+  /// Whether `stale-while-revalidate` may be obeyed.
+  var validatesInBackground = true
   private(set) var forward: Forward?
 
   init(
     request: HTTPRequest, key: CacheKey, policy: CachePolicy, rules: CacheRules, hasBody: Bool,
-    acceptsDecoded: Bool, digest: @escaping SecretDigest, content: QueryContent? = nil
+    acceptsDecoded: Bool, acceptsEncoded: Bool = true, digest: @escaping SecretDigest,
+    content: QueryContent? = nil,
+    target: String? = nil
   ) {
     self.request = request
     self.key = key
+    self.target = target ?? key.target
     self.policy = policy
     self.rules = rules
     self.hasBody = hasBody
     self.acceptsDecoded = acceptsDecoded
+    self.acceptsEncoded = acceptsEncoded
     self.digest = digest
     self.content = content
     features = RequestFeatures(request.headerFields)
-    directives = RequestDirectives(request.headerFields, features: features)
+    directives = RequestDirectives(of: request, features: features, rules: rules)
   }
 
   // MARK: Events
@@ -74,6 +85,7 @@ struct Exchange: Sendable {
   ) -> LookAction {
     candidates = variants
     self.parts = parts
+    hasLooked = true
     selected = nil
     matched = nil
     if let obstacle { return .forward(makeForward(.miss(obstacle))) }
@@ -115,6 +127,7 @@ struct Exchange: Sendable {
     parts = []
     selected = nil
     matched = nil
+    hasLooked = false
   }
 
   /// The head of the origin's final response arrived.
@@ -133,7 +146,7 @@ struct Exchange: Sendable {
     if forward.completion != nil, [206, 304, 416].contains(response.status.code) {
       return .forwardAgain(withoutCondition())
     }
-    if (500...599).contains(response.status.code),
+    if countsAsFailure(response.status.code),
       case .answerStale(let stale) = failed(status: response.status.code, now: responseTime)
     {
       return .answerStale(stale)
@@ -146,7 +159,8 @@ struct Exchange: Sendable {
         invalidated: Invalidation.targets(request: request, response: response),
         invalidatedGroups: CacheGroups.invalidated(request: request, response: response),
         updates: headFreshening(response, requestTime: requestTime, responseTime: responseTime)
-          + superseded(by: response, storage)))
+          + superseded(by: response, storage),
+        isGone: isGone(response)))
   }
 
   /// The origin gave no answer, or none that can be trusted: to be cut off is RFC 9111 §4.2.4's
@@ -155,13 +169,20 @@ struct Exchange: Sendable {
     switch error.kind {
     case .cancelled: .fail
     case .unreachable, .timeout: fallback(.unreachable, now: now)
-    case .tls, .protocol: fallback(.serverError(502), now: now)
+    case .tls, .protocol: fallback(.badGateway, now: now)
     }
   }
 
-  /// The origin answered another request for the same with a 5xx status.
+  /// The origin answered this request, or another one for the same, with a status that says that it
+  /// failed.
   func failed(status: Int, now: Timestamp) -> FailureAction {
-    fallback(.serverError(status), now: now)
+    fallback(.status(status), now: now)
+  }
+
+  /// Whether a status says that the origin failed: by HTTP, or for this request's policy.
+  private func countsAsFailure(_ status: Int) -> Bool {
+    if rules.removesGone, Self.isGone(status) { return false }
+    return (500...599).contains(status) || policy.countsAsFailure(status)
   }
 
   private func fallback(_ failure: FailureKind, now: Timestamp) -> FailureAction {
@@ -175,7 +196,9 @@ struct Exchange: Sendable {
 
   /// Whether another request's response, just received, may answer this one too (RFC 9111 §4).
   func mayShare(_ stored: StoredResponse, now: Timestamp) -> Bool {
-    guard acceptsDecoded || !stored.isDecoded,
+    guard stored.hasForm(decoded: acceptsDecoded, encoded: acceptsEncoded),
+      stored.isKeyed(by: rules),
+      let stored = stored.seen(by: rules),
       Vary.select(among: [stored], for: request, rules: rules, digest: digest) == .selected(0)
     else { return false }
     let decision = Reuse.decide(
@@ -209,6 +232,11 @@ struct Exchange: Sendable {
     {
     case .fresh:
       return .answer(answer(index, allowance: nil, now: now), validateInBackground: false)
+    case .stale(.whileRevalidate, let age, let lifetime)
+    where !validatesInBackground && !directives.onlyIfCached:
+      return .forward(
+        makeForward(
+          .validation(.stale(age: age, lifetime: lifetime)), validating: validators(preferring: index)))
     case .stale(let allowance, _, _):
       return .answer(
         answer(index, allowance: allowance, now: now),
@@ -295,6 +323,15 @@ struct Exchange: Sendable {
     return true
   }
 
+  /// A response that another target than that of the key had a part in: it is of use only where the
+  /// same overrides make the key.
+  func keyed(_ stored: StoredResponse) -> StoredResponse {
+    if key.target == target { return stored }
+    var stored = stored
+    stored.keyFingerprint = rules.keyFingerprint
+    return stored
+  }
+
   // MARK: Answers
 
   private func answer(
@@ -317,9 +354,10 @@ struct Exchange: Sendable {
     else { return .forwardAgain(withoutCondition()) }
     for position in positions {
       let index = forward.validating[position]
-      candidates[index] = Freshening.updated(
-        candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
-        rules: rules, validating: request, digest: digest)
+      candidates[index] = keyed(
+        Freshening.updated(
+          candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
+          rules: rules, validating: request, digest: digest))
     }
     let index = forward.validating[first]
     selected = index
@@ -359,7 +397,7 @@ struct Exchange: Sendable {
       request: request, response: response, requestTime: requestTime, responseTime: responseTime,
       isDecoded: isDecoded, rules: rules, digest: digest)
     {
-    case .made(let stored): return .store(stored)
+    case .made(let stored): return .store(keyed(stored))
     case .refused(let refusal): return .doNotStore(refusal)
     }
   }

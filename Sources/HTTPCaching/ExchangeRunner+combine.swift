@@ -17,8 +17,14 @@ extension ExchangeRunner {
       return nil
     }
     let old = variants[combination.index].record
-    let record = old.freshened(combination.stored)
-      .storing(old.storedRanges, bodyLength: combination.length)
+    let terms: StoringTerms
+    switch await decision(on: combination.stored, over: old, exchange) {
+    case .store(let decided): terms = decided
+    case .refuse(let refusal):
+      await freshen(old, as: .refuse(refusal), exchange)
+      return refused(refusal, combination, response, forward, exchange, &flight)
+    }
+    let record = terms.applied(to: old).storing(old.storedRanges, bodyLength: combination.length)
     let writer: any BodyWriter
     do throws(CacheError) {
       writer = try await cache.store.extend(record, at: combination.range.lowerBound)
@@ -38,10 +44,10 @@ extension ExchangeRunner {
         readableEnd: end),
       writer: writer, verifier: DigestVerifier(response, isPart: true),
       combined: CombinedDigest(
-        combination.stored, parts: (old.storedRanges ?? []) + [combination.range],
+        terms.response, parts: (old.storedRanges ?? []) + [combination.range],
         length: combination.length, discard: { [cache] in await cache.discard(old) }),
       storableTrailers: { [head = response.head, rules = exchange.rules] in
-        FieldHygiene.storable(trailers: $0, of: head, rules: rules)
+        FieldHygiene.storable(trailers: $0, of: head, rules: rules).without(terms.strippedNames)
       },
       onCommit: { [cache, request = exchange.request] record, isInvalidated in
         await cache.committed(record, of: request, isInvalidated: isInvalidated)
@@ -57,7 +63,7 @@ extension ExchangeRunner {
     }
     cache.running.add(transfer, for: exchange.key.target)
     if record.key != exchange.key { cache.running.add(transfer, for: record.key.target) }
-    held?.share(cache, SharedTransfer(response: combination.stored, transfer: transfer, range: range))
+    held?.share(cache, SharedTransfer(response: terms.response, transfer: transfer, range: range))
     transfer.start()
     return cache.deliver(
       head(combination, wanted, response, exchange.request), body, .store, forward, exchange,
@@ -85,11 +91,18 @@ extension ExchangeRunner {
     if error.code != .unavailable {
       cache.observe(.storeFailed(operation: "extend", error))
     }
+    return refused(.partialContent, combination, response, forward, exchange, &flight)
+  }
+
+  private func refused(
+    _ refusal: StorageRefusal, _ combination: Exchange.Combination, _ response: UpstreamResponse,
+    _ forward: Exchange.Forward, _ exchange: Exchange, _ flight: inout FlightHold
+  ) -> CacheResponse? {
     guard combination.completion == nil else {
       response.body.source.cancel()
       return nil
     }
     flight.release(isUnshareable: true)
-    return cache.pass(response, .doNotStore(.partialContent), forward, exchange)
+    return cache.pass(response, .doNotStore(refusal), forward, exchange)
   }
 }

@@ -111,6 +111,11 @@ struct ExchangeRunner: Sendable {
     var flight = FlightHold(cache: cache, key: exchange.key, flight: flight)
     while true {
       let requestTime = clock.now
+      if let reason = cache.offlineReason {
+        let error = cache.notAsked(exchange.target, reason)
+        flight.failed(error)
+        return try fail(error, exchange, variants)
+      }
       let response: UpstreamResponse
       do throws(UpstreamError) {
         response = try await upstream.send(
@@ -118,7 +123,7 @@ struct ExchangeRunner: Sendable {
             head: forward.request, body: exchange.content?.makeBody() ?? body, timeout: options.timeout,
             priority: options.priority, context: options.context, onInterim: options.onInterim))
       } catch {
-        cache.observe(.upstreamFailed(target: exchange.key.target, error))
+        cache.observe(.upstreamFailed(target: exchange.target, error))
         flight.failed(error)
         return try fail(error, exchange, variants)
       }
@@ -188,26 +193,32 @@ struct ExchangeRunner: Sendable {
     _ indices: [Int], _ answer: Exchange.StoredAnswer, _ exchange: Exchange,
     _ variants: [StoredVariant]
   ) async -> CacheResponse? {
+    var refused: [(CacheRecord, StoringDecision)] = []
     for index in indices {
-      let record = variants[index].record.freshened(exchange.candidates[index])
-      do throws(CacheError) {
-        if try await cache.store.update(record) { cache.observe(.freshened(exchange.key)) }
-      } catch {
-        cache.observe(.storeFailed(operation: "freshen", error))
+      let record = variants[index].record
+      let decision = await decision(on: exchange.candidates[index], over: record, exchange)
+      switch decision {
+      case .store: await freshen(record, as: decision, exchange)
+      case .refuse: refused.append((record, decision))
       }
     }
-    return cache.answer(answer, variants[answer.index], exchange, now: clock.now)
+    let fresh = cache.answer(answer, variants[answer.index], exchange, now: clock.now)
+    // The answer has its body open; only now may it go.
+    for (record, decision) in refused { await freshen(record, as: decision, exchange) }
+    return fresh
   }
 
   private func deliver(
     _ response: UpstreamResponse, _ delivery: Exchange.Delivery, _ forward: Exchange.Forward,
     _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
   ) async -> CacheResponse {
-    for update in delivery.updates {
-      if update.response.isInvalidated { cache.running.invalidate(exchange.key.target) }
-      let record = variants[update.index].record.freshened(update.response)
-      do throws(CacheError) { _ = try await cache.store.update(record) } catch {
-        cache.observe(.storeFailed(operation: "freshen", error))
+    await apply(delivery.updates, exchange, variants)
+    if delivery.isGone {
+      cache.running.invalidate(exchange.key.target)
+      for variant in variants {
+        await cache.discard(variant.record)
+        cache.observe(
+          .removed(variant.record.key, .gone(status: response.head.status.code)))
       }
     }
     await cache.invalidate(delivery.invalidated)
@@ -217,9 +228,24 @@ struct ExchangeRunner: Sendable {
       flight.release(isUnshareable: true)
       return cache.pass(response, .doNotStore(refusal), forward, exchange)
     case .store(let stored):
+      let terms: StoringTerms
+      switch await decision(on: stored, exchange) {
+      case .store(let decided): terms = decided
+      case .refuse(let refusal):
+        flight.release(isUnshareable: true)
+        await apply(
+          exchange.superseded(by: response.head, .doNotStore(refusal)), exchange, variants)
+        return cache.pass(response, .doNotStore(refusal), forward, exchange)
+      }
       do throws(CacheError) {
-        return try await store(stored, response, forward, exchange, variants, &flight)
+        return try await store(terms, response, forward, exchange, variants, &flight)
       } catch {
+        if terms.isMemoryOnly, error.code == .invalidRequest {
+          flight.release(isUnshareable: true)
+          await apply(
+            exchange.superseded(by: response.head, .doNotStore(.memoryOnly)), exchange, variants)
+          return cache.pass(response, .doNotStore(.memoryOnly), forward, exchange)
+        }
         flight.release()
         if error.code != .tooLarge { cache.observe(.storeFailed(operation: "store", error)) }
         return cache.pass(response, .doNotStore(cache.refusal(of: error)), forward, exchange)
@@ -227,17 +253,39 @@ struct ExchangeRunner: Sendable {
     }
   }
 
+  /// Changes what is stored as the origin's response demands.
+  private func apply(
+    _ updates: [Exchange.RecordUpdate], _ exchange: Exchange, _ variants: [StoredVariant]
+  ) async {
+    for update in updates {
+      let record = variants[update.index].record
+      if update.response.isInvalidated { cache.running.invalidate(exchange.key.target) }
+      if update.isFreshening {
+        let decision = await decision(on: update.response, over: record, exchange)
+        await freshen(record, as: decision, exchange)
+        continue
+      }
+      do throws(CacheError) {
+        _ = try await cache.store.update(record.freshened(update.response))
+      } catch {
+        cache.observe(.storeFailed(operation: "freshen", error))
+      }
+    }
+  }
+
   /// Starts to store the response while the caller, and whoever waits, reads it.
   private func store(
-    _ stored: StoredResponse, _ response: UpstreamResponse, _ forward: Exchange.Forward,
+    _ terms: StoringTerms, _ response: UpstreamResponse, _ forward: Exchange.Forward,
     _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
   ) async throws(CacheError) -> CacheResponse {
+    let stored = terms.response
     let length = response.head.status.hasNoContent ? 0 : response.body.length
     let part = PartialContent.part(of: response.head)
     let key = await cache.storageKey(for: exchange, stored)
     let record = CacheRecord(
       key: key, response: stored, bodyLength: part == nil ? length : part?.length,
       storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: response.head),
+      userInfo: terms.userInfo, isPinned: terms.isPinned, isMemoryOnly: terms.isMemoryOnly,
       isResumable: PartialContent.isResumable(stored))
     let writer = try await cache.store.write(record, variantLimit: rules.variantLimit)
     // A part is nobody else's answer.
@@ -252,8 +300,8 @@ struct ExchangeRunner: Sendable {
       extent: part.map { TransferExtent($0.range, length: length) } ?? TransferExtent(length: length),
       writer: writer,
       verifier: DigestVerifier(response, isPart: part != nil || response.head.status.hasNoContent),
-      storableTrailers: { [head = response.head, rules] in
-        FieldHygiene.storable(trailers: $0, of: head, rules: rules)
+      storableTrailers: { [head = response.head, rules = exchange.rules, terms] in
+        FieldHygiene.storable(trailers: $0, of: head, rules: rules).without(terms.strippedNames)
       },
       onCommit: { [cache, outdated] record, isInvalidated in
         await cache.committed(

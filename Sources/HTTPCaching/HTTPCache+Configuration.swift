@@ -24,6 +24,10 @@ extension HTTPCache {
     public var durability: Durability
     /// When stored blocks are checked.
     public var verification: Verification
+    /// Has the last word on what is stored; nil stores as proposed.
+    public var willStore: StoringHook?
+    /// Says whether there is any connection; nil takes it that there is.
+    public var connectivity: (any ConnectivitySignal)?
     /// Is told what happens.
     public var observer: (any CacheObserver)?
     /// The time.
@@ -35,7 +39,8 @@ extension HTTPCache {
       largestEntry: Int64? = nil, rules: CacheRules = CacheRules(),
       cacheStatusName: String? = nil, cacheStatusShowsKey: Bool = false,
       durability: Durability = .relaxed,
-      verification: Verification = .firstRead, observer: (any CacheObserver)? = nil,
+      verification: Verification = .firstRead, willStore: StoringHook? = nil,
+      connectivity: (any ConnectivitySignal)? = nil, observer: (any CacheObserver)? = nil,
       clock: any CacheClock = SystemClock()
     ) {
       self.directory = directory
@@ -47,6 +52,8 @@ extension HTTPCache {
       self.cacheStatusShowsKey = cacheStatusShowsKey
       self.durability = durability
       self.verification = verification
+      self.willStore = willStore
+      self.connectivity = connectivity
       self.observer = observer
       self.clock = clock
     }

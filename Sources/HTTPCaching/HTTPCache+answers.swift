@@ -6,9 +6,14 @@ extension HTTPCache {
   /// The variants that a request may use; nil from a store that cannot be read, which says so.
   func variants(for exchange: Exchange) -> [StoredVariant]? {
     do throws(CacheError) {
-      let stored = try stored(for: exchange.key)
-      if exchange.acceptsDecoded { return stored }
-      return stored.filter { !$0.record.response.isDecoded }
+      let stored = try stored(for: exchange.key, rules: exchange.rules)
+      if stored.isEmpty { forgetPointer(of: exchange) }
+      return stored.filter { variant in
+        let response = variant.record.response
+        return response.hasForm(
+          decoded: exchange.acceptsDecoded, encoded: exchange.acceptsEncoded)
+          && response.seen(by: exchange.rules) != nil
+      }
     } catch {
       observe(.storeFailed(operation: "read", error))
       return nil
@@ -21,13 +26,17 @@ extension HTTPCache {
   ) -> Exchange.LookAction {
     let parts = variants.parts
     if !parts.isEmpty { exchange.mayComplete = !failedCompletions.contains(exchange.key) }
-    return exchange.found(variants.map(\.record.response), parts: parts, now: now)
+    let responses = variants.map(\.record.response)
+    return exchange.found(
+      responses.map { $0.seen(by: exchange.rules) ?? $0 }, parts: parts, now: now)
   }
 
   /// The complete variants that will do.
-  func usable(_ variants: [StoredVariant], acceptsDecoded: Bool) -> [StoredVariant] {
+  func usable(_ variants: [StoredVariant], for options: RequestOptions) -> [StoredVariant] {
     let isUsable = { (variant: StoredVariant) in
-      variant.record.isComplete && (acceptsDecoded || !variant.record.response.isDecoded)
+      variant.record.isComplete
+        && variant.record.response.hasForm(
+          decoded: options.acceptsDecoded, encoded: options.acceptsEncoded)
     }
     return variants.allSatisfy(isUsable) ? variants : variants.filter(isUsable)
   }
@@ -39,7 +48,7 @@ extension HTTPCache {
     self.answer(
       answer.stored, head: ResponseHead.fromStore(answer.stored, age: answer.age),
       outcome: answer.outcome, variant, to: exchange.request, features: exchange.features,
-      key: exchange.key, now: now)
+      key: exchange.key, target: exchange.target, now: now)
   }
 
   /// The answer from the store; nil if the body cannot be had.
@@ -51,7 +60,7 @@ extension HTTPCache {
   func answer(
     _ stored: StoredResponse, head whole: @autoclosure () -> HTTPResponse, outcome: CacheOutcome,
     _ variant: StoredVariant, to request: HTTPRequest, features: RequestFeatures, key: CacheKey,
-    now: Timestamp
+    target: String, now: Timestamp
   ) -> CacheResponse? {
     let reader: any BodyReader
     do throws(CacheError) {
@@ -91,7 +100,11 @@ extension HTTPCache {
       body = MessageBody(source)
     }
     store.count(counts)
-    return finished(&head, body, outcome, key)
+    var response = finished(&head, body, outcome, key, target: target)
+    response.contentChange = .unchanged
+    response.userInfo = variant.record.userInfo
+    response.storedAt = stored.responseTime
+    return response
   }
 
   @Sendable private func readFailed(_ error: CacheError) {
@@ -107,12 +120,15 @@ extension HTTPCache {
     status: Int? = nil
   ) -> CacheResponse {
     store.count(CacheCounts(misses: 1))
+    let change = exchange.contentChange(of: head, receivedAt: configuration.clock.now)
     var head = head
-    return finished(
+    var response = finished(
       &head, body,
       .forwarded(
         forward.reason, status: status ?? head.status.code, storage: storage, collapsed: false),
-      exchange.key, stored: stored)
+      exchange.key, target: exchange.target, stored: stored)
+    response.contentChange = change
+    return response
   }
 
   /// The origin's response, not stored.
@@ -137,21 +153,24 @@ extension HTTPCache {
   ) -> CacheResponse {
     store.count(CacheCounts(hits: 1))
     var head = ResponseHead.fromStore(stored, age: Age.current(stored, now: now))
-    return finished(
+    var response = finished(
       &head, body,
       .forwarded(forward.reason, status: head.status.code, storage: .store, collapsed: true),
-      exchange.key, stored: stored)
+      exchange.key, target: exchange.target, stored: stored)
+    response.contentChange = exchange.contentChange(of: stored.head, receivedAt: now)
+    return response
   }
 
   /// No answer: the request forbids asking the origin (RFC 9111 §5.2.1.7).
   func refusal(_ reason: UnsatisfiableReason, for exchange: Exchange) -> CacheResponse {
     var head = HTTPResponse(status: .gatewayTimeout, headerFields: [.contentLength: "0"])
-    return finished(&head, .empty, .unsatisfiable(reason), exchange.key)
+    return finished(
+      &head, .empty, .unsatisfiable(reason), exchange.key, target: exchange.target)
   }
 
   private func finished(
     _ head: inout HTTPResponse, _ body: MessageBody, _ outcome: CacheOutcome, _ key: CacheKey,
-    stored: StoredResponse? = nil
+    target: String, stored: StoredResponse? = nil
   ) -> CacheResponse {
     if !head.headerFields.contains(.date) {
       // RFC 9110 §6.6.1: whoever forwards a response without Date adds the time it was received.
@@ -160,9 +179,9 @@ extension HTTPCache {
     if let name = configuration.cacheStatusName {
       addCacheStatus(name, outcome, key, stored: stored, to: &head)
     }
-    observe(.answered(target: key.target, outcome))
+    observe(.answered(target: target, outcome))
     return CacheResponse(
-      head: head, body: body, outcome: outcome, finalTarget: key.target)
+      head: head, body: body, outcome: outcome, finalTarget: target)
   }
 
   /// Adds what happened to `Cache-Status` (RFC 9211), save to answers of the cache's own making (§2).

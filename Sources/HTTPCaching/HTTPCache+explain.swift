@@ -19,20 +19,27 @@ extension HTTPCache {
     let content = request.method == .query ? self.content(of: request, content) : nil
     var exchange = try exchange(
       for: request, hasBody: false, policy: policy, options, content: content)
-    let stored = try stored(for: exchange.key)
-    let variants = options.acceptsDecoded ? stored : stored.filter { !$0.record.response.isDecoded }
+    let stored = try stored(for: exchange.key, rules: exchange.rules).filter {
+      $0.record.response.hasForm(
+        decoded: options.acceptsDecoded, encoded: options.acceptsEncoded)
+    }
+    let seen = stored.map { $0.record.response.seen(by: exchange.rules) }
+    let variants = zip(stored, seen).compactMap { $0.1 == nil ? nil : $0.0 }
     let now = configuration.clock.now
     let forward = forwarded(&exchange, variants, now: now)
     var explanation = CacheExplanation.reuse(
-      request: request, variants: variants.map(\.record.response), parts: variants.parts,
+      request: request, variants: seen.compactMap(\.self), parts: variants.parts,
       lengths: variants.map(\.record.bodyLength), forwarded: forward?.request,
-      completing: forward?.completion?.index, policy: policy, rules: configuration.rules, now: now,
+      completing: forward?.completion?.index, policy: policy, rules: exchange.rules, now: now,
       digest: digest, obstacle: content?.obstacle)
-    if let other = variants.first(where: { $0.record.key != exchange.key })?.record.key {
-      explanation.steps.insert(
+    if stored.count > variants.count {
+      explanation.insert(
         CacheExplanation.Step(
-          "Does all of its query count?", "no: stored as \(other.target)",
-          section: "draft-ietf-httpbis-no-vary-search §7", topic: .request), at: 0)
+          "Is there what the overrides forbid to use?", "yes: \(stored.count - variants.count)",
+          section: "", topic: .stored), before: .variant)
+    }
+    if let other = variants.first(where: { $0.record.key != exchange.key })?.record.key {
+      explanation.steps.insert(otherKey(other, exchange), at: 0)
     }
     switch explanation.decision {
     case .miss(.absent), .miss(.variantMismatch), .miss(.partial), .unsatisfiable(.miss(.absent)),
@@ -42,11 +49,46 @@ extension HTTPCache {
       }
     default: break
     }
+    if let reason = offlineReason {
+      addOffline(reason, to: &explanation, exchange, isForwarded: forward != nil, now: now)
+    }
     return explanation
   }
 }
 
 extension HTTPCache {
+  /// What is different while no origin can be asked.
+  private func addOffline(
+    _ reason: OfflineReason, to explanation: inout CacheExplanation, _ exchange: Exchange,
+    isForwarded: Bool, now: Timestamp
+  ) {
+    let end = explanation.steps.lastIndex { $0.topic == .request }.map { $0 + 1 } ?? 0
+    explanation.steps.insert(
+      CacheExplanation.Step(
+        "Is there a way to the origin?", "no: \(reason), so it counts as unreachable",
+        section: "RFC 9111 §4.2.4", topic: .request), at: end)
+    guard isForwarded else { return }
+    let answer: String
+    switch exchange.failed(UpstreamError(.unreachable, reason.description), now: now) {
+    case .answerStale(let found): answer = found.outcome.description
+    case .fail: answer = "it fails: \(reason)"
+    }
+    explanation.steps.append(
+      CacheExplanation.Step(
+        "And what is done without the origin?", answer, section: "RFC 9111 §4.2.4",
+        topic: .decision))
+  }
+
+  private func otherKey(_ other: CacheKey, _ exchange: Exchange) -> CacheExplanation.Step {
+    guard exchange.rules.alias == nil else {
+      return CacheExplanation.Step(
+        "Does it share a cache item?", "yes: stored as \(other.target)", section: "", topic: .request)
+    }
+    return CacheExplanation.Step(
+      "Does all of its query count?", "no: stored as \(other.target)",
+      section: "draft-ietf-httpbis-no-vary-search §7", topic: .request)
+  }
+
   /// What would be sent to the origin; nil if it would not be asked.
   private func forwarded(
     _ exchange: inout Exchange, _ variants: [StoredVariant], now: Timestamp

@@ -14,23 +14,35 @@ extension HTTPCache {
     // The latest of several equivalent targets is for `respond` to find.
     if configuration.rules.obeysNoVarySearch { return nil }
     guard request.method == .get || request.method == .head,
-      let key = CacheKey(
-        request: request, mode: configuration.rules.mode, partition: options.partition),
-      case .found(let stored) = store.peek(key)
+      let target = CacheKey.target(of: request)
     else { return nil }
+    if configuration.rules.overrides.isEmpty {
+      return peek(request, target: target, rules: configuration.rules, options)
+    }
+    return peek(
+      request, target: target, rules: configuration.rules.resolved(for: request, target: target),
+      options)
+  }
+
+  private func peek(
+    _ request: HTTPRequest, target: String, rules: CacheRules, _ options: RequestOptions
+  ) -> CacheResponse? {
+    let key = CacheKey(
+      request: request, target: target, rules: rules, partition: options.partition)
+    guard let stored = peeked(key, rules: rules) else { return nil }
     let features = RequestFeatures(request.headerFields)
-    let variants = usable(stored, acceptsDecoded: options.acceptsDecoded)
+    let variants = usable(stored, for: options)
     guard Reuse.methodMiss(request, features: features) == nil,
-      let variant = selected(among: variants, for: request)
+      let variant = selected(among: variants, for: request, rules: rules),
+      let response = variant.record.response.seen(by: rules)
     else { return nil }
     let now = configuration.clock.now
-    let response = variant.record.response
     let outcome: CacheOutcome
     let age: Int64
     switch Reuse.decide(
       stored: response, request: request,
-      directives: RequestDirectives(request.headerFields, features: features), policy: .standard,
-      rules: configuration.rules, now: now)
+      directives: RequestDirectives(of: request, features: features, rules: rules),
+      policy: .standard, rules: rules, now: now)
     {
     case .fresh(let current, let lifetime):
       age = current
@@ -42,20 +54,30 @@ extension HTTPCache {
     }
     return answer(
       response, head: variant.record.head(age: age), outcome: outcome, variant, to: request,
-      features: features, key: key, now: now)
+      features: features, key: key, target: target, now: now)
   }
 
-  private func selected(among variants: [StoredVariant], for request: HTTPRequest) -> StoredVariant? {
+  /// What is in memory for a key, where that is certain to be all there is.
+  private func peeked(_ key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
+    if rules.alias != nil { return peekedItem(of: key, rules: rules) }
+    guard case .found(let stored) = store.peek(key),
+      stored.allSatisfy({ $0.record.response.isKeyed(by: rules) })
+    else { return nil }
+    return stored
+  }
+
+  private func selected(
+    among variants: [StoredVariant], for request: HTTPRequest, rules: CacheRules
+  ) -> StoredVariant? {
     // One variant alone only has to match.
     if variants.count == 1 {
       let isMatch = Vary.matches(
-        variants[0].record.response, request: request, rules: configuration.rules, digest: digest)
+        variants[0].record.response, request: request, rules: rules, digest: digest)
       return isMatch ? variants[0] : nil
     }
     guard
       case .selected(let index) = Vary.select(
-        among: variants.map(\.record.response), for: request, rules: configuration.rules,
-        digest: digest)
+        among: variants.map(\.record.response), for: request, rules: rules, digest: digest)
     else { return nil }
     return variants[index]
   }

@@ -25,7 +25,7 @@ extension HTTPCache {
   func notStored(
     _ refusal: StorageRefusal, _ response: HTTPResponse, to request: HTTPRequest, key: CacheKey
   ) {
-    observe(.notStored(target: key.target, refusal))
+    observe(.notStored(target: CacheKey.target(of: request) ?? key.target, refusal))
     let now = configuration.clock.now
     guard isNoted(refusal, method: request.method),
       refusalLimit.allows(refusal, status: response.status.code, key: key, now: now)

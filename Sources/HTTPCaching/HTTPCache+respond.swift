@@ -35,7 +35,7 @@ extension HTTPCache {
       guard options.redirectLimit > 0,
         let next = Redirect(
           of: request, isRepeatable: exchange.isRepeatable, response: response.head,
-          base: exchange.key.target)
+          base: exchange.target)
       else {
         response.redirects = redirects
         return response
@@ -56,17 +56,20 @@ extension HTTPCache {
     for request: HTTPRequest, hasBody: Bool, policy: CachePolicy, _ options: RequestOptions,
     content: QueryContent? = nil
   ) throws(CacheError) -> Exchange {
-    guard
-      var key = CacheKey(
-        request: request, mode: configuration.rules.mode, partition: options.partition)
-    else {
+    guard let target = CacheKey.target(of: request) else {
       throw CacheError(
         .invalidRequest,
         "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
     }
+    let rules = configuration.rules.resolved(for: request, target: target)
+    var key = CacheKey(
+      request: request, target: target, rules: rules, partition: options.partition)
     if let digest = content?.digest { key = key.with(contentDigest: digest) }
-    return Exchange(
-      request: request, key: key, policy: policy, rules: configuration.rules, hasBody: hasBody,
-      acceptsDecoded: options.acceptsDecoded, digest: digest, content: content)
+    var exchange = Exchange(
+      request: request, key: key, policy: policy, rules: rules, hasBody: hasBody,
+      acceptsDecoded: options.acceptsDecoded, acceptsEncoded: options.acceptsEncoded,
+      digest: digest, content: content, target: target)
+    exchange.validatesInBackground = options.validatesInBackground
+    return exchange
   }
 }

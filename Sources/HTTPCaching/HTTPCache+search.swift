@@ -7,17 +7,35 @@ import HTTPTypes
 /// canonical form of later targets.
 extension HTTPCache {
   /// What is stored for a key, the most recent first.
-  func stored(for key: CacheKey) throws(CacheError) -> [StoredVariant] {
-    let exact = try store.read(key)
+  ///
+  /// - Parameter rules: resolved for the request.
+  func stored(for key: CacheKey, rules: CacheRules) throws(CacheError) -> [StoredVariant] {
+    let exact = try read(key, rules)
+    if let item = try item(of: key, rules: rules) {
+      return Self.latestFirst(exact, try store.read(key.with(target: item)))
+    }
     guard configuration.rules.obeysNoVarySearch, key.methodClass == .get,
       let rule = try store.read(key.searchRule).first
     else { return exact }
     let canonical = Self.variance(rule).canonical(key.target)
     guard canonical != key.target else { return exact }
     // The rule may be that of a later response: what counts is what each response says of itself.
-    let others = try store.read(key.with(target: canonical)).filter {
+    let others = try read(key.with(target: canonical), rules).filter {
       Self.variance($0).canonical(key.target) == canonical
     }
+    return Self.latestFirst(exact, others)
+  }
+
+  /// The variants of a key, without those for which other overrides made it.
+  private func read(_ key: CacheKey, _ rules: CacheRules) throws(CacheError) -> [StoredVariant] {
+    let variants = try store.read(key)
+    if variants.allSatisfy({ $0.record.response.isKeyed(by: rules) }) { return variants }
+    return variants.filter { $0.record.response.isKeyed(by: rules) }
+  }
+
+  private static func latestFirst(
+    _ exact: [StoredVariant], _ others: [StoredVariant]
+  ) -> [StoredVariant] {
     if others.isEmpty || exact.isEmpty { return exact + others }
     return (exact + others).enumerated().sorted { first, second in
       let (time, other) = (
@@ -30,6 +48,7 @@ extension HTTPCache {
   /// The key under which a response is stored. Where it needs a rule, the rule is written first.
   func storageKey(for exchange: Exchange, _ response: StoredResponse) async -> CacheKey {
     let key = exchange.key
+    if let item = await itemKey(for: exchange, response) { return item }
     guard configuration.rules.obeysNoVarySearch, exchange.request.method == .get else { return key }
     let variance = SearchVariance(response.head.headerFields)
     guard !variance.isDefault else { return key }
@@ -44,9 +63,12 @@ extension HTTPCache {
 
   /// Other targets that a change of a target changes.
   func targets(equivalentTo target: String) async -> [String] {
-    guard configuration.rules.obeysNoVarySearch else { return [] }
-    let path = SearchVariance.path(of: target)
-    coalescing.forget { SearchVariance.path(of: $0.target) == path }
+    let rules = configuration.rules
+    guard rules.obeysNoVarySearch || rules.hasAliases else { return [] }
+    if rules.obeysNoVarySearch {
+      let path = SearchVariance.path(of: target)
+      coalescing.forget { SearchVariance.path(of: $0.target) == path }
+    }
     do throws(CacheError) { return try await store.targets(equivalentTo: target) } catch {
       observe(.storeFailed(operation: "invalidate", error))
       return []

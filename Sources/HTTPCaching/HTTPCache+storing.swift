@@ -89,16 +89,35 @@ extension HTTPCache {
   /// Invalidates what an unsafe request changed (RFC 9111 §4.4).
   func invalidate(_ targets: [InvalidationTarget]) async {
     for target in targets {
-      for name in [target.target] + (await self.targets(equivalentTo: target.target)) {
-        running.invalidate(name)
-        coalescing.forget(name)
-        do throws(CacheError) {
-          _ = try await store.invalidate(.target(name))
-          observe(.invalidated(target: name))
-        } catch {
-          observe(.storeFailed(operation: "invalidate", error))
+      guard let keys = configuration.rules.keyTargets(of: target.target) else {
+        await invalidate(originOf: target.target)
+        continue
+      }
+      for key in keys {
+        for name in [key] + (await self.targets(equivalentTo: key)) {
+          running.invalidate(name)
+          coalescing.forget(name)
+          await invalidate(.target(name), telling: name)
         }
       }
+    }
+  }
+
+  /// Invalidates all of an origin, where overrides leave open which keys a target has.
+  private func invalidate(originOf target: String) async {
+    guard let origin = TargetURI.origin(of: target) else { return }
+    let prefix = origin + "/"
+    running.invalidate(prefix: prefix)
+    coalescing.forget { $0.target.utf8.starts(with: prefix.utf8) }
+    await invalidate(.prefix(prefix), telling: target)
+  }
+
+  private func invalidate(_ selection: CacheSelection, telling target: String) async {
+    do throws(CacheError) {
+      _ = try await store.invalidate(selection)
+      observe(.invalidated(target: target))
+    } catch {
+      observe(.storeFailed(operation: "invalidate", error))
     }
   }
 
@@ -143,12 +162,18 @@ extension HTTPCache {
   func validateInBackground(
     _ exchange: Exchange, options: RequestOptions, via upstream: any Upstream
   ) {
+    if let reason = offlineReason {
+      _ = notAsked(exchange.target, reason)
+      return
+    }
     var options = options
     options.onInterim = nil
     let exchangeInBackground = Exchange(
       request: exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key,
       policy: .revalidate, rules: exchange.rules, hasBody: exchange.content?.hasBody ?? false,
-      acceptsDecoded: exchange.acceptsDecoded, digest: exchange.digest, content: exchange.content)
+      acceptsDecoded: exchange.acceptsDecoded, acceptsEncoded: exchange.acceptsEncoded,
+      digest: exchange.digest, content: exchange.content,
+      target: exchange.target)
     let runner = ExchangeRunner(
       cache: self, options: options, upstream: upstream, body: nil, isBackground: true)
     background.begin {

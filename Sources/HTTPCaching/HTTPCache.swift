@@ -1,3 +1,4 @@
+import HTTPCacheDisk
 import HTTPCacheSemantics
 public import HTTPCacheStore
 import Synchronization
@@ -21,6 +22,8 @@ public final class HTTPCache: Sendable {
   let failedCompletions = FailedCompletions()
   let digest: SecretDigest
   let refusalLimit = RefusalLimit()
+  let handout = Mutex<FileHandout?>(nil)
+  let forcedOffline = Atomic<Bool>(false)
   let background = BackgroundWork(limit: 64)
 
   /// Makes a cache over a store of the caller's.

@@ -1,17 +1,17 @@
 import HTTPCacheSemantics
-import HTTPTypes
+package import HTTPTypes
 
 /// The request that a redirect asks for (RFC 9110 §15.4).
-struct Redirect: Sendable {
+package struct Redirect: Sendable {
   /// Bytes of a redirect's own body that are read so that it can be stored.
   private static let drainLimit = 64 << 10
 
   /// With content only where that can be sent again, as that of a QUERY (RFC 10008 §2.5).
-  let request: HTTPRequest
+  package let request: HTTPRequest
 
   /// Nil where the response is no redirect that can be followed: no or no usable `Location`, or
   /// content that would have to be sent again and cannot be.
-  init?(of request: HTTPRequest, isRepeatable: Bool, response: HTTPResponse, base: String) {
+  package init?(of request: HTTPRequest, isRepeatable: Bool, response: HTTPResponse, base: String) {
     let status = response.status.code
     guard [301, 302, 303, 307, 308].contains(status),
       let location = response.headerFields[.location],
@@ -46,7 +46,7 @@ struct Redirect: Sendable {
   /// nobody's loss: the transfer has told why it is not stored.
   ///
   /// - Throws: `CancellationError`.
-  static func drain(_ body: MessageBody) async throws {
+  package static func drain(_ body: MessageBody) async throws {
     var count = 0
     do {
       while count <= drainLimit, let bytes = try await body.source.next() { count += bytes.count }

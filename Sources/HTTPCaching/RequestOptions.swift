@@ -8,28 +8,42 @@ public struct RequestOptions: Sendable {
   public var redirectLimit: Int
   /// Whether a stored body may be used that was decoded before it was stored, as by `URLSession`.
   public var acceptsDecoded: Bool
+  /// Whether a stored body may be used that has a content coding. Not for a door that cannot take it
+  /// off, since its callers expect what `URLSession` gives them.
+  public var acceptsEncoded: Bool
   /// The most time to wait for the origin's head; nil is the upstream's default.
   public var timeout: Duration?
   /// How urgent it is.
   public var priority: TaskPriority?
   /// What a door passes through to its upstream.
   public var context: (any Sendable)?
+  /// Has the last word on storing the response, after that of the cache's configuration.
+  public var willStore: StoringHook?
+  /// Whether a stale response that may be used while it is validated is used, and validated in the
+  /// background (RFC 5861 §3). Without, it is validated first: for a door whose upstream does not
+  /// outlive the request.
+  public var validatesInBackground: Bool
   /// Called for each 1xx response of the origin.
   public var onInterim: (@Sendable (HTTPResponse) async -> Void)?
 
   /// Makes options.
   public init(
     partition: String = "", redirectLimit: Int = 20, acceptsDecoded: Bool = false,
+    acceptsEncoded: Bool = true,
     timeout: Duration? = nil, priority: TaskPriority? = nil,
-    context: (any Sendable)? = nil,
+    context: (any Sendable)? = nil, willStore: StoringHook? = nil,
+    validatesInBackground: Bool = true,
     onInterim: (@Sendable (HTTPResponse) async -> Void)? = nil
   ) {
     self.partition = partition
     self.redirectLimit = redirectLimit
     self.acceptsDecoded = acceptsDecoded
+    self.acceptsEncoded = acceptsEncoded
     self.timeout = timeout
     self.priority = priority
     self.context = context
+    self.willStore = willStore
+    self.validatesInBackground = validatesInBackground
     self.onInterim = onInterim
   }
 }

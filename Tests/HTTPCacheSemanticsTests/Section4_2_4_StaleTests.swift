@@ -8,7 +8,7 @@ import Testing
   func disconnected() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=2"])
     #expect(try fallback(kept, after: 100) == .useStale(.disconnected))
-    #expect(try fallback(kept, after: 100, .serverError(503)) == .fail(.serverError(503)))
+    #expect(try fallback(kept, after: 100, .status(503)) == .fail(.serverError(503)))
     #expect(
       try fallback(kept, after: 100, rules: CacheRules(allowsStaleWhenDisconnected: false))
         == .fail(.rules))
@@ -69,18 +69,18 @@ import Testing
   @Test("RFC 5861 §4 stale-if-error covers 500, 502, 503, 504 and no answer, within its window")
   func ifError() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=10, stale-if-error=60"])
-    for failure in [FailureKind.unreachable, .serverError(500), .serverError(502), .serverError(504)] {
+    for failure in [FailureKind.unreachable, .badGateway, .status(500), .status(502), .status(504)] {
       #expect(try fallback(kept, after: 70, failure) == .useStale(.ifError))
       #expect(try fallback(kept, after: 71, failure) == .fail(.tooStale(61, limit: 60)))
     }
-    #expect(try fallback(kept, after: 20, .serverError(501)) == .fail(.serverError(501)))
+    #expect(try fallback(kept, after: 20, .status(501)) == .fail(.serverError(501)))
     #expect(
       try fallback(
-        kept, after: 20, .serverError(503), rules: CacheRules(allowsStaleIfError: false))
+        kept, after: 20, .status(503), rules: CacheRules(allowsStaleIfError: false))
         == .fail(.serverError(503)))
     let plain = try stored(200, ["Cache-Control": "max-age=10"])
     #expect(
-      try fallback(plain, after: 20, .serverError(503), ["Cache-Control": "stale-if-error=60"])
+      try fallback(plain, after: 20, .status(503), ["Cache-Control": "stale-if-error=60"])
         == .useStale(.ifError))
   }
 
@@ -92,11 +92,11 @@ import Testing
     #expect(
       try fallback(kept, after: 71, policy: bounded) == .fail(.tooStale(61, limit: 60)))
     #expect(
-      try fallback(kept, after: 20, .serverError(500), policy: bounded)
+      try fallback(kept, after: 20, .status(500), policy: bounded)
         == .fail(.serverError(500)))
-    let errors = CachePolicy.networkElseCache(onServerError: true)
+    let errors = CachePolicy.networkElseCache(onStatus: [500, 503])
     #expect(
-      try fallback(kept, after: 9999, .serverError(500), policy: errors)
+      try fallback(kept, after: 9999, .status(500), policy: errors)
         == .useStale(.policy(errors)))
   }
 

@@ -87,3 +87,11 @@ func storing(
   Storability.decide(
     request: try request ?? get(), response: try response(status, pairs), rules: rules, now: today)
 }
+
+/// What is decided about storing a 200.
+func storing(
+  _ pairs: KeyValuePairs<String, String>, to request: HTTPRequest? = nil,
+  rules: CacheRules = privateRules
+) throws -> StorageDecision {
+  try storing(200, pairs, to: request, rules: rules)
+}

@@ -103,7 +103,7 @@ struct PolicyTests {
     #expect(try await kitchen.get("/", policy: .networkElseCache(maxStale: 31)).text == "one")
     kitchen.origin.always(503, [:], "busy")
     #expect(try await kitchen.get("/", policy: .networkElseCache()).status == 503)
-    let answer = try await kitchen.get("/", policy: .networkElseCache(onServerError: true))
+    let answer = try await kitchen.get("/", policy: .networkElseCache(onStatus: [500, 503]))
     #expect(answer.text == "one")
   }
 

@@ -11,7 +11,11 @@ public enum ExchangeProperties {
   /// - Returns: whether there was a response to store.
   /// - Throws: the property that did not hold.
   @discardableResult
-  public static func check(_ exchange: HostileExchange) throws(PropertyViolation) -> Bool {
+  public static func check(_ hostile: HostileExchange) throws(PropertyViolation) -> Bool {
+    var exchange = hostile
+    // As the engine does, which resolves the rules for each request once.
+    exchange.rules = hostile.rules.resolved(for: hostile.request)
+    try OverrideProperties.check(exchange)
     let request = exchange.request
     let response = exchange.response
     try FieldProperties.check(request.headerFields, now: exchange.times[0])
@@ -25,18 +29,20 @@ public enum ExchangeProperties {
       request: request, response: response, requestTime: exchange.times[0],
       responseTime: exchange.times[1], isDecoded: exchange.isDecoded, rules: exchange.rules,
       digest: digest)
-    guard case .made(let stored) = making else {
+    guard case .made(let made) = making else {
       try require(
         making != .refused(.varyAny) || storage != .store, "Vary: * may be stored, and cannot be")
       return false
     }
+    let stored = OverrideProperties.keyed(made, exchange)
     // A response always matches the very request that it answered.
     try require(
       Vary.matches(stored, request: request, rules: exchange.rules, digest: digest),
       "the response does not match its own request: \(stored.nominated)")
     try checkNormalization(of: stored, exchange)
     try checkStored(stored, exchange)
-    if let key = CacheKey(request: request, mode: exchange.rules.mode) {
+    try OverrideProperties.check(stored, exchange, storage)
+    if let key = CacheKey(request: request, rules: exchange.rules) {
       try RecordProperties.checkRoundTrip(stored, of: key)
     }
     return true

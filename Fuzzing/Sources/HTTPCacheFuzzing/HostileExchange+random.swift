@@ -45,6 +45,7 @@ extension HostileExchange {
     response = Self.response(&random)
     newer = random.oneIn(3) ? HTTPResponse(status: .notModified) : Self.response(&random)
     other = random.oneIn(3) ? request : Self.request(&random)
+    if random.oneIn(2) { rules.overrides = Self.overrides(&random) }
   }
 
   private static func request(_ random: inout Seeded) -> HTTPRequest {

@@ -127,7 +127,9 @@ extension StoreConformance {
     response.isDecoded = true
     response.facts = ReuseFacts(
       freshnessLifetime: 77, lifetimeSource: .expires, correctedInitialAge: 9,
-      directives: [.mustRevalidate, .public], staleWhileRevalidate: 30, staleIfError: nil)
+      directives: [.mustRevalidate, .public], staleWhileRevalidate: 30, staleIfError: nil,
+      overrides: .max)
+    response.keyFingerprint = 1
     return CacheRecord(
       key: StoreSample.key("/rich?q=1", mode: .shared, partition: "account ä"), response: response,
       groups: ["one", "two words"], userInfo: [0, 1, 254, 255], isSeed: true, isPinned: true)

@@ -19,6 +19,7 @@ public enum StoreSample {
   /// - Parameters:
   ///   - language: `Accept-Language` of the request, which `Vary` nominated; nil for no `Vary`.
   ///   - time: when it was requested and arrived.
+  ///   - tag: its entity tag.
   public static func response(
     language: String? = nil, time: Timestamp = start, tag: String = "\"1\""
   ) -> StoredResponse {

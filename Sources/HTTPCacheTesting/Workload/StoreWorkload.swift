@@ -60,7 +60,8 @@ public struct StoreWorkload: Sendable {
       case 13, 14: steps.append(.freshen(key))
       case 15: steps.append(.invalidate(key))
       case 16: steps.append(generator.below(2) == 0 ? .invalidatePartition : .remove(key))
-      case 17: steps.append(generator.below(2) == 0 ? .flush : .jump(Int64(generator.below(200_000)) - 100_000))
+      case 17:
+        steps.append(generator.below(2) == 0 ? .flush : .jump(Int64(generator.below(200_000)) - 100_000))
       default: steps.append(.read(key))
       }
     }

@@ -48,8 +48,10 @@ public struct WorkloadLedger: Sendable {
       // A store may take what is all there for whole.
       return [version.key: self[version.key].union([.whole(version, isInvalidated: false)])]
     case .extend(let version, let offset, let count) where offset + count == version.length:
-      return [version.key: self[version.key].union(
-        [.whole(version, isInvalidated: false), .whole(version, isInvalidated: true)])]
+      return [
+        version.key: self[version.key].union(
+          [.whole(version, isInvalidated: false), .whole(version, isInvalidated: true)])
+      ]
     case .freshen(let key): return [key: marked(key, false)]
     case .invalidate(let key): return [key: marked(key, true)]
     case .invalidatePartition:

@@ -104,7 +104,7 @@ struct SimulatedCache {
     }
     if code >= 500 {
       return fallback(
-        entry, request: request, failure: .serverError(code),
+        entry, request: request, failure: .status(code),
         otherwise: keep(arrived, of: conditional, for: request, key: key))
     }
     return keep(arrived, of: conditional, for: request, key: key)

@@ -1,3 +1,4 @@
+import HTTPCacheAsyncHTTPClient
 import HTTPCaching
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
   ) async throws -> (head: HTTPResponse, body: [UInt8]) {
     let origin = try await RawOrigin(bytes: bytes)
     let request = try TargetURL(parsing: origin.base + path).request(method)
-    let result = try await AsyncHTTPClientUpstream.withClient { upstream in
+    let result = try await OriginClient.withUpstream { upstream in
       let response = try await upstream.send(UpstreamRequest(head: request, timeout: timeout))
       return (response.head, try await response.body.collect().array)
     }
@@ -126,7 +127,7 @@ import Testing
     let request = try TargetURL(parsing: origin.base).request()
     try await origin.close()
     let kind = await kind {
-      try await AsyncHTTPClientUpstream.withClient { upstream in
+      try await OriginClient.withUpstream { upstream in
         _ = try await upstream.send(UpstreamRequest(head: request))
       }
     }
@@ -137,7 +138,7 @@ import Testing
   func unknownName() async throws {
     let request = try TargetURL(parsing: "http://nobody.invalid/").request()
     let kind = await kind {
-      try await AsyncHTTPClientUpstream.withClient { upstream in
+      try await OriginClient.withUpstream { upstream in
         _ = try await upstream.send(UpstreamRequest(head: request))
       }
     }
@@ -150,7 +151,7 @@ import Testing
     let plain = try TargetURL(parsing: origin.base)
     let request = HTTPRequest(method: .get, scheme: "https", authority: plain.authority, path: "/")
     let kind = await kind {
-      try await AsyncHTTPClientUpstream.withClient { upstream in
+      try await OriginClient.withUpstream { upstream in
         _ = try await upstream.send(UpstreamRequest(head: request, timeout: .seconds(5)))
       }
     }
@@ -161,7 +162,7 @@ import Testing
   @Test("a body that was cancelled throws instead of ending")
   func cancelled() async throws {
     try await DemoOrigin.withOrigin { origin in
-      try await AsyncHTTPClientUpstream.withClient { upstream in
+      try await OriginClient.withUpstream { upstream in
         let url = try TargetURL(parsing: origin.base + DemoResource.file.rawValue)
         let response = try await upstream.send(UpstreamRequest(head: url.request()))
         let first = try await response.body.source.next()
@@ -179,7 +180,7 @@ import Testing
     // A server that waits for the whole content would not answer before it came; the length is sent.
     let origin = try await RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     let request = try TargetURL(parsing: origin.base).request(.post)
-    let status = try await AsyncHTTPClientUpstream.withClient { upstream in
+    let status = try await OriginClient.withUpstream { upstream in
       try await upstream.send(
         UpstreamRequest(head: request, body: MessageBody(BodyBytes(Array("data".utf8))))
       ).head.status.code

@@ -30,7 +30,7 @@ struct DemoCommand: AsyncParsableCommand {
       throw ExitStatus.reporting(error)
     }
     let isAsExpected = try await DemoOrigin.withOrigin { origin in
-      try await AsyncHTTPClientUpstream.withClient { upstream in
+      try await OriginClient.withUpstream { upstream in
         let fetcher = Fetcher(
           cache: cache, upstream: upstream, recorder: recorder,
           meter: ProgressMeter(transfers: 0, isShown: false))

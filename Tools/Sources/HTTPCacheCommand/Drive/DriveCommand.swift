@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
-import HTTPCacheProxy
 import HTTPCaching
-import NIOPosix
 
 /// Performs requests that come as lines of JSON, for test suites of HTTP caches.
 struct DriveCommand: AsyncParsableCommand {
@@ -19,17 +17,19 @@ struct DriveCommand: AsyncParsableCommand {
   @Option(name: .customLong("dir"), help: "A directory for the cache; in memory without.")
   var directory: String?
 
+  @Option(help: "The way into the cache: the engine itself, or a library in front of it.")
+  var door = DriveDoorName.engine
+
   func run() async throws {
     let cache = try HTTPCache.open(HTTPCache.Configuration(directory: directory))
-    let upstream = try NIOUpstream(group: MultiThreadedEventLoopGroup.singleton)
-    let driver = Driver(cache: cache, upstream: upstream)
+    let door = try door.open(cache)
+    let driver = Driver(door)
     await withDiscardingTaskGroup { group in
       for await line in Self.lines() where !line.isEmpty {
         group.addTask { await driver.perform(line) }
       }
     }
-    upstream.shutDown()
-    await cache.flush()
+    try await door.close()
   }
 
   /// The lines of standard input, read on a thread of their own.

@@ -22,13 +22,18 @@ struct DriveReply: Encodable, Sendable {
   var interim: [Interim]?
   var error: String?
 
+  /// The longest body in bytes that is read for a reply.
+  static let bodyLimit = 64 << 20
+
   /// The fields in order, each value as code points 0 to 255.
   static func headers(_ fields: HTTPFields) -> [[String]] {
     fields.map { field in
-      let value = field.withUnsafeBytesOfValue { bytes in
-        String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-      }
-      return [field.name.rawName, value]
+      [field.name.rawName, field.withUnsafeBytesOfValue { octets(Array($0)) }]
     }
+  }
+
+  /// Octets as code points 0 to 255.
+  static func octets(_ octets: [UInt8]) -> String {
+    String(String.UnicodeScalarView(octets.map { Unicode.Scalar($0) }))
   }
 }

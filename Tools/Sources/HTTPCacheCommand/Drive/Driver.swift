@@ -1,18 +1,13 @@
 import Foundation
-import HTTPCacheProxy
 import HTTPCaching
 import Synchronization
 
-/// Performs one line after the other and writes the replies.
+/// Performs one line after the other through a door and writes the replies.
 final class Driver: Sendable {
-  private let cache: HTTPCache
-  private let upstream: NIOUpstream
+  private let door: any DriveDoor
   private let output = Mutex(FileHandle.standardOutput)
 
-  init(cache: HTTPCache, upstream: NIOUpstream) {
-    self.cache = cache
-    self.upstream = upstream
-  }
+  init(_ door: any DriveDoor) { self.door = door }
 
   func perform(_ line: String) async {
     let drive: DriveRequest
@@ -24,30 +19,13 @@ final class Driver: Sendable {
       return
     }
     do {
-      write(try await reply(to: drive))
+      write(try await door.reply(to: drive))
     } catch is UpstreamError {
       // What a proxy would say: the origin cannot be reached and nothing stored may answer.
       write(DriveReply(id: drive.id, status: 504, headers: [], body: "", interim: []))
     } catch {
       write(DriveReply(id: drive.id, error: "\(error)"))
     }
-  }
-
-  private func reply(to drive: DriveRequest) async throws -> DriveReply {
-    let interim = Mutex<[DriveReply.Interim]>([])
-    let options = RequestOptions(redirectLimit: 0) { head in
-      let reply = DriveReply.Interim(
-        status: head.status.code, headers: DriveReply.headers(head.headerFields))
-      interim.withLock { $0.append(reply) }
-    }
-    let response = try await cache.respond(
-      to: drive.request(), body: drive.body.map { MessageBody(BodyBytes(Array($0.utf8))) },
-      policy: drive.policy(), options: options, via: upstream)
-    let body = try await response.body.collect(upTo: 64 << 20)
-    return DriveReply(
-      id: drive.id, status: response.head.status.code,
-      headers: DriveReply.headers(response.head.headerFields),
-      body: String(decoding: body.array, as: UTF8.self), interim: interim.withLock { $0 })
   }
 
   private func write(_ reply: DriveReply) {

@@ -107,13 +107,13 @@ struct GetCommand: AsyncParsableCommand {
     let cache = try openCache(recorder)
     let isShown = !quiet && Terminal.isTerminal(STDERR_FILENO) && !writesToTerminal
     let meter = ProgressMeter(transfers: urls.count, isShown: isShown)
-    var options = AsyncHTTPClientUpstream.Options()
+    var options = OriginClient.Options()
     options.connectTimeout = .seconds(connectTimeout)
     options.isHTTP1Only = http1Only
     options.trustRoots = cacert
     let status: ExitStatus
     do {
-      status = try await AsyncHTTPClientUpstream.withClient(options) { upstream in
+      status = try await OriginClient.withUpstream(options) { upstream in
         let fetcher = Fetcher(
           cache: cache, upstream: upstream, recorder: recorder, meter: meter, policy: policy.policy,
           options: RequestOptions(redirectLimit: redirects), includesHead: include,

@@ -77,6 +77,7 @@ struct ShowCommand: AsyncParsableCommand {
     case .expires: "Expires, RFC 9111 §5.3"
     case .heuristic: "a share of the time since Last-Modified, RFC 9111 §4.2.2"
     case .targeted: "a targeted field, RFC 9213"
+    case .override: "an override of the rules"
     }
   }
 

@@ -1,0 +1,184 @@
+#if AsyncHTTPClient
+  public import AsyncHTTPClient
+  import HTTPCacheNIO
+  public import HTTPCaching
+  public import Logging
+  public import NIOCore
+  import NIOHTTP1
+  public import NIOSSL
+
+  /// The way to the origin over AsyncHTTPClient: HTTP/1.1 and HTTP/2, TLS.
+  ///
+  /// It follows no redirect. AsyncHTTPClient hands over neither 1xx responses nor trailers.
+  public struct AsyncHTTPClientUpstream: Upstream {
+    /// What a caller passes through the cache for one request, as `RequestOptions.context`.
+    public struct Context: Sendable {
+      /// When the response's head must have come.
+      public var deadline: NIODeadline?
+      /// Where AsyncHTTPClient logs what it does for the request.
+      public var logger: Logger?
+      /// The TLS configuration of this request alone.
+      public var tlsConfiguration: TLSConfiguration?
+      /// The address that this request's connection is bound to.
+      public var localAddress: String?
+      /// The content as the caller gave it, whose length only AsyncHTTPClient knows.
+      var content: HTTPClientRequest.Body?
+
+      /// Makes a context.
+      public init(
+        deadline: NIODeadline? = nil, logger: Logger? = nil,
+        tlsConfiguration: TLSConfiguration? = nil, localAddress: String? = nil
+      ) {
+        self.deadline = deadline
+        self.logger = logger
+        self.tlsConfiguration = tlsConfiguration
+        self.localAddress = localAddress
+      }
+    }
+
+    /// What requests are sent with.
+    public let client: HTTPClient
+    private let isDecompressing: Bool
+    private let headTimeout: Duration
+    private let idleTimeout: Duration?
+
+    /// Makes an upstream over a client, which stays the caller's to shut down.
+    ///
+    /// The client should be made with `redirectConfiguration` `.disallow`. From one that follows
+    /// redirects, the redirect itself is taken, and its target asked for through the cache.
+    ///
+    /// - Parameters:
+    ///   - client: sends the requests.
+    ///   - isDecompressing: whether the client was made with `decompression`; `HTTPClient.shared` was.
+    ///     What it decodes is stored decoded, and ranges of it are not reused.
+    ///   - headTimeout: the most time to wait for the head, where a request does not say.
+    ///   - idleTimeout: the most time to wait for the next bytes of a body; nil leaves it to the
+    ///     client's `timeout.read`.
+    public init(
+      client: HTTPClient, isDecompressing: Bool = false, headTimeout: Duration = .seconds(60),
+      idleTimeout: Duration? = nil
+    ) {
+      self.client = client
+      self.isDecompressing = isDecompressing || client === HTTPClient.shared
+      self.headTimeout = headTimeout
+      self.idleTimeout = idleTimeout
+    }
+
+    /// Sends a request and returns with the head.
+    public func send(
+      _ request: UpstreamRequest
+    ) async throws(UpstreamError) -> UpstreamResponse {
+      let context = request.context as? Context
+      let outgoing = try Self.outgoing(request, context)
+      let now = NIODeadline.now()
+      let latest = now + TimeAmount(request.timeout ?? headTimeout)
+      let deadline =
+        if let limit = context?.deadline { request.timeout == nil ? limit : min(limit, latest) } else {
+          latest
+        }
+      let response: HTTPClientResponse
+      do {
+        response = try await client.execute(outgoing, deadline: deadline, logger: context?.logger)
+      } catch {
+        throw UpstreamError(asyncHTTPClient: error)
+      }
+      if let followed = response.history.first, response.history.count > 1 {
+        return try Self.redirect(followed.responseHead)
+      }
+      var head = try Self.head(response.status, response.headers)
+      let isDecoded = isDecompressing && Self.isDecoded(response.headers)
+      let length = try Self.bodyLength(head, request.head.method, isDecoded: isDecoded)
+      // The coding is off already; over HTTP/2 there never was one, whatever NIO makes of it.
+      head.headerFields[.transferEncoding] = nil
+      if isDecoded {
+        // What is handed over shall be what the fields say; AsyncHTTPClient leaves them.
+        head.headerFields[.contentEncoding] = nil
+        head.headerFields[.contentLength] = nil
+      }
+      return UpstreamResponse(
+        head: head,
+        body: MessageBody(
+          AsyncHTTPClientBody(
+            response.body, length: length, idleTimeout: idleTimeout.map { TimeAmount($0) },
+            eventLoop: client.eventLoopGroup.any())),
+        isContentDecoded: isDecoded)
+    }
+
+    private static func outgoing(
+      _ request: UpstreamRequest, _ context: Context?
+    ) throws(UpstreamError) -> HTTPClientRequest {
+      guard let scheme = request.head.scheme, let authority = request.head.authority else {
+        throw UpstreamError(.protocol, "the request has no absolute URI")
+      }
+      var outgoing = HTTPClientRequest(url: "\(scheme)://\(authority)\(request.head.path ?? "/")")
+      outgoing.method = HTTPMethod(rawValue: request.head.method.rawValue)
+      outgoing.tlsConfiguration = context?.tlsConfiguration
+      outgoing.localAddress = context?.localAddress
+      for field in request.head.headerFields
+      where field.name.canonicalName != "host" || field.value != authority {
+        outgoing.headers.add(name: field.name.rawName, value: field.value)
+      }
+      guard let body = request.body else { return outgoing }
+      if let content = context?.content, body.source is BufferSource<HTTPClientRequest.Body> {
+        outgoing.body = content
+      } else {
+        outgoing.body = .stream(
+          BufferSequence(body), length: body.length.map { .known($0) } ?? .unknown)
+      }
+      return outgoing
+    }
+
+    private static func head(
+      _ status: HTTPResponseStatus, _ headers: HTTPHeaders
+    ) throws(UpstreamError) -> HTTPResponse {
+      guard (100...999).contains(status.code) else {
+        throw UpstreamError(.protocol, "status \(status.code) is none")
+      }
+      var fields = HTTPFields()
+      fields.reserveCapacity(headers.count)
+      for (name, value) in headers {
+        guard let name = HTTPField.Name(name) else {
+          throw UpstreamError(.protocol, "'\(name)' is not the name of a field")
+        }
+        fields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
+      }
+      return HTTPResponse(
+        status: .init(code: Int(status.code), reasonPhrase: status.reasonPhrase),
+        headerFields: fields)
+    }
+
+    /// The redirect that the client has followed by itself. Its body is lost, so that it must not be
+    /// stored: what is stored for this target would not be what the origin sent.
+    private static func redirect(
+      _ followed: HTTPResponseHead
+    ) throws(UpstreamError) -> UpstreamResponse {
+      var head = try head(followed.status, followed.headers)
+      head.headerFields[.transferEncoding] = nil
+      head.headerFields[.contentLength] = "0"
+      head.headerFields[.cacheControl] = "no-store"
+      return UpstreamResponse(head: head, body: .empty)
+    }
+
+    /// Whether NIO's decompressor takes the coding off.
+    private static func isDecoded(_ headers: HTTPHeaders) -> Bool {
+      let coding = headers[canonicalForm: "Content-Encoding"].first?.lowercased()
+      return coding == "gzip" || coding == "deflate"
+    }
+
+    /// How many bytes the body must have; nil where nothing tells (RFC 9112 §6.3).
+    ///
+    /// - Throws: `UpstreamError` for a transfer coding that nobody takes off (RFC 9112 §6.1).
+    private static func bodyLength(
+      _ head: HTTPResponse, _ method: HTTPRequest.Method, isDecoded: Bool
+    ) throws(UpstreamError) -> Int64? {
+      if method == .head || head.status.code == 204 || head.status.code == 304 { return 0 }
+      if let coding = head.headerFields[.transferEncoding] {
+        guard coding.lowercased() == "chunked" else {
+          throw UpstreamError(.protocol, "the transfer coding '\(coding)' is not known")
+        }
+        return nil
+      }
+      return isDecoded ? nil : head.headerFields[.contentLength].flatMap { Int64($0) }
+    }
+  }
+#endif

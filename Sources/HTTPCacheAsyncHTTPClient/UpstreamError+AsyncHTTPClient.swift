@@ -1,0 +1,82 @@
+#if AsyncHTTPClient
+  import AsyncHTTPClient
+  import HTTPCaching
+  import NIOCore
+  import NIOPosix
+  import NIOSSL
+
+  #if canImport(Darwin)
+    import Darwin
+  #elseif canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #endif
+
+  extension UpstreamError {
+    /// What an error of AsyncHTTPClient or of what it stands on means for the cache.
+    init(asyncHTTPClient error: any Error) {
+      switch error {
+      case let error as UpstreamError:
+        self = error
+      case let error as HTTPClientError:
+        self.init(Self.kind(error), error.shortDescription, cause: error)
+      case is CancellationError:
+        self.init(.cancelled, "cancelled", cause: error)
+      case let error as NIOConnectionError:
+        self.init(.unreachable, Self.text(error), cause: error)
+      case is SocketAddressError:
+        self.init(.unreachable, "the name of the host is not known", cause: error)
+      case ChannelError.connectTimeout:
+        self.init(.timeout, "no connection in time", cause: error)
+      case NIOSSLError.uncleanShutdown:
+        self.init(.protocol, "the connection was closed without a farewell", cause: error)
+      case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
+        self.init(.tls, Self.tlsText("\(error)"), cause: error)
+      case let error as IOError:
+        self.init(Self.kind(error), error.description, cause: error)
+      default:
+        self.init(.protocol, "\(error)", cause: error)
+      }
+    }
+
+    private static func kind(_ error: HTTPClientError) -> Kind {
+      switch error {
+      case .readTimeout, .writeTimeout, .connectTimeout, .deadlineExceeded,
+        .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .socksHandshakeTimeout,
+        .httpProxyHandshakeTimeout:
+        .timeout
+      case .cancelled, .requestStreamCancelled, .alreadyShutdown: .cancelled
+      case .emptyHost, .emptyScheme, .invalidURL: .unreachable
+      default: .protocol
+      }
+    }
+
+    private static func kind(_ error: IOError) -> Kind {
+      switch error.errnoCode {
+      case ECONNREFUSED, ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, ENETDOWN, EHOSTDOWN: .unreachable
+      case ETIMEDOUT: .timeout
+      default: .protocol
+      }
+    }
+
+    /// The reason within what BoringSSL says, such as `CERTIFICATE_VERIFY_FAILED`, in words.
+    private static func tlsText(_ text: String) -> String {
+      guard let start = text.firstRange(of: "OPENSSL_internal:") else { return "TLS failed: \(text)" }
+      let reason = text[start.upperBound...].prefix { $0.isUppercase || $0.isNumber || $0 == "_" }
+      if reason == "CERTIFICATE_VERIFY_FAILED" { return "the certificate is not trusted" }
+      return "TLS failed: " + reason.replacing("_", with: " ").lowercased()
+    }
+
+    private static func text(_ error: NIOConnectionError) -> String {
+      let place = "\(error.host):\(error.port)"
+      if let last = error.connectionErrors.last {
+        if let cause = last.error as? IOError {
+          return "no connection to \(place): \(String(cString: strerror(cause.errnoCode)))"
+        }
+        return "no connection to \(place): \(last.error)"
+      }
+      return "no connection to \(place): the name of the host is not known"
+    }
+  }
+#endif

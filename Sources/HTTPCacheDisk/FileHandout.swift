@@ -1,0 +1,118 @@
+import CSystemShims
+package import HTTPCacheStore
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A folder for files that are handed out to the caller, for the user alone: `files/…` of a directory,
+/// and in it a folder for each process that hands out, with a lock that goes with the process. What a
+/// dead one left is deleted by the next.
+package final class FileHandout: Sendable {
+  private static let folderName = "files"
+  private static let ownersName = "owners"
+  /// The most folders of dead processes, and files in each, that are deleted at once.
+  private static let sweepLimit = (folders: 64, files: 4096)
+
+  private let parent: OpenFile
+  private let folder: OpenFile
+  private let lock: OwnerLock
+  private let path: String
+
+  /// Makes the folder, and what is missing above it.
+  ///
+  /// - Throws: `CacheError.unavailable`, `CacheError.noSpace`.
+  package init(in directory: String) throws(CacheError) {
+    let root = try Self.root(directory, isMade: true)
+    let files = try CacheDirectory.folder(Self.folderName, in: root.file)
+    Self.sweep(files)
+    lock = try OwnerLock(folder: try CacheDirectory.folder(Self.ownersName, in: files))
+    let name = BodyName.ownerText(lock.owner)
+    folder = try CacheDirectory.folder(name, in: files)
+    parent = files
+    path = "\(root.path)/\(Self.folderName)/\(name)"
+  }
+
+  deinit { unlinkat(parent.descriptor, BodyName.ownerText(lock.owner), AT_REMOVEDIR) }
+
+  /// Where a file of this name is, or will be.
+  package func path(of name: String) -> String { path + "/" + name }
+
+  /// Gives an open file a name here.
+  ///
+  /// - Returns: false where that cannot be, as on another file system.
+  package func link(_ descriptor: Int32, as name: String) -> Bool {
+    #if os(Linux)
+      return linkat(
+        AT_FDCWD, "/proc/self/fd/\(descriptor)", folder.descriptor, name, AT_SYMLINK_FOLLOW) == 0
+    #else
+      return false
+    #endif
+  }
+
+  /// Takes a name away; whoever has the file open keeps it.
+  package func remove(_ name: String) { unlinkat(folder.descriptor, name, 0) }
+
+  /// Deletes what dead processes left in a directory, if anything.
+  package static func sweep(in directory: String) {
+    guard let root = try? root(directory, isMade: false),
+      let files = try? OpenFile(folderName, in: root.file, flags: O_RDONLY | O_DIRECTORY)
+    else { return }
+    sweep(files)
+  }
+
+  private static func sweep(_ files: OpenFile) {
+    guard let owners = try? OpenFile(ownersName, in: files, flags: O_RDONLY | O_DIRECTORY) else {
+      return
+    }
+    for dead in OwnerLock.owners(of: owners).dead.prefix(sweepLimit.folders) {
+      let name = BodyName.ownerText(dead.owner)
+      if let folder = try? OpenFile(name, in: files, flags: O_RDONLY | O_DIRECTORY) {
+        for file in CacheDirectory.names(in: folder).prefix(sweepLimit.files) {
+          unlinkat(folder.descriptor, file, 0)
+        }
+      }
+      // The rest of a folder that is not empty yet is for the next one who opens.
+      if unlinkat(files.descriptor, name, AT_REMOVEDIR) == 0 || errno == ENOENT { dead.forget() }
+    }
+  }
+
+  private static func root(
+    _ directory: String, isMade: Bool
+  ) throws(CacheError) -> (file: OpenFile, path: String) {
+    if isMade { try CacheDirectory.makeFolders(directory) }
+    guard let resolved = realpath(directory, nil) else {
+      throw SystemError.last("find \(directory)")
+    }
+    defer { free(resolved) }
+    let path = String(cString: resolved)
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw SystemError.last("open \(directory)") }
+    return (OpenFile(descriptor: descriptor), path)
+  }
+}
+
+extension FileHandout {
+  /// A folder for files of caches without a directory, below that for temporary files.
+  ///
+  /// - Throws: `CacheError.unavailable` if what lies there is not this user's alone.
+  package static func temporary() throws(CacheError) -> FileHandout {
+    var base = "/tmp"
+    if let folder = getenv("TMPDIR") {
+      let text = String(cString: folder)
+      if text.hasPrefix("/") { base = text }
+    }
+    let path = "\(base)/swift-http-cache-\(getuid())"
+    if mkdir(path, 0o700) != 0, errno != EEXIST { throw SystemError.last("make \(path)") }
+    var status = stat()
+    guard lstat(path, &status) == 0 else { throw SystemError.last("look at \(path)") }
+    guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid(),
+      status.st_mode & 0o077 == 0
+    else { throw CacheError(.unavailable, "\(path) is not this user's alone") }
+    return try FileHandout(in: path)
+  }
+}

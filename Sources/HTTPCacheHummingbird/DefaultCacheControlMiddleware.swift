@@ -1,0 +1,39 @@
+#if Hummingbird
+  import HTTPCaching
+  public import Hummingbird
+
+  /// Gives the responses of the routes below it a `Cache-Control`, unless they say themselves how they
+  /// are to be cached.
+  ///
+  /// ```swift
+  /// router.group("articles").add(middleware: DefaultCacheControlMiddleware(.public, .maxAge(60)))
+  /// ```
+  ///
+  /// Only successful answers to GET and HEAD get it. Add it after a `CacheMiddleware` that is to obey it.
+  public struct DefaultCacheControlMiddleware<Context: RequestContext>: RouterMiddleware {
+    private let value: String
+
+    /// Makes a middleware.
+    ///
+    /// - Parameter directives: the directives of the field (RFC 9111 §5.2.2).
+    public init(_ directives: Hummingbird.CacheControl.CacheControlValue...) {
+      value = directives.map(\.description).joined(separator: ", ")
+    }
+
+    /// Adds the field.
+    ///
+    /// - Throws: what `next` throws.
+    public func handle(
+      _ request: Request, context: Context,
+      next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+      var response = try await next(request, context)
+      guard request.method == .get || request.method == .head,
+        response.status.kind == .successful || response.status == .notModified,
+        !response.headers.contains(.cacheControl), !response.headers.contains(.expires)
+      else { return response }
+      response.headers[.cacheControl] = value
+      return response
+    }
+  }
+#endif

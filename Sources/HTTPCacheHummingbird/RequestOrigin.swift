@@ -1,0 +1,73 @@
+#if Hummingbird
+  public import HTTPCaching
+
+  /// Where a request was addressed to: the scheme and the authority of its cache key.
+  ///
+  /// A server sees a path and, in `Host`, whatever the client wrote there. Responses are found again
+  /// only under the same origin, and absolute URIs in `Location` invalidate only within it.
+  public struct RequestOrigin: Sendable {
+    private let find: @Sendable (HTTPRequest) -> (scheme: String?, authority: String?)
+
+    /// Computes the origin of each request.
+    ///
+    /// - Parameter find: gives scheme (`http` or `https`) and authority; with nil for either, the
+    ///   request is not cached.
+    public init(_ find: @escaping @Sendable (HTTPRequest) -> (scheme: String?, authority: String?)) {
+      self.find = find
+    }
+
+    /// The authority that the request names in `Host` or `:authority`.
+    ///
+    /// - Parameters:
+    ///   - scheme: of all requests, for a server behind something that takes TLS off; nil is that of
+    ///     the connection.
+    ///   - authority: of requests that name none, which HTTP/1.0 allows.
+    public static func host(scheme: String? = nil, otherwise authority: String = "localhost")
+      -> RequestOrigin
+    {
+      RequestOrigin { request in
+        let named = request.authority ?? ""
+        return (scheme ?? request.scheme ?? "http", named.isEmpty ? authority : named)
+      }
+    }
+
+    /// One origin for all requests, whatever `Host` says: for a server whose responses do not depend
+    /// on it. Nobody can fill the cache with made-up names then.
+    public static func fixed(scheme: String, authority: String) -> RequestOrigin {
+      RequestOrigin { _ in (scheme, authority) }
+    }
+
+    /// What a reverse proxy wrote into `X-Forwarded-Proto` and `X-Forwarded-Host`, and `Host` where it
+    /// wrote nothing. Only for servers that no client reaches except through that proxy.
+    public static func forwarded(otherwise authority: String = "localhost") -> RequestOrigin {
+      RequestOrigin { request in
+        let host = RequestOrigin.host(otherwise: authority).find(request)
+        return (
+          request.firstValue(of: "X-Forwarded-Proto")?.lowercased() ?? host.scheme,
+          request.firstValue(of: "X-Forwarded-Host") ?? host.authority
+        )
+      }
+    }
+
+    /// The request as the cache keys it; nil if its target cannot be a key.
+    func absolute(_ request: HTTPRequest) -> HTTPRequest? {
+      let origin = find(request)
+      guard let scheme = origin.scheme, let authority = origin.authority else { return nil }
+      var absolute = request
+      absolute.scheme = scheme
+      absolute.authority = authority
+      return CacheKey.target(of: absolute) == nil ? nil : absolute
+    }
+  }
+
+  extension HTTPRequest {
+    /// The first member of a list in a field; nil if there is none.
+    fileprivate func firstValue(of name: String) -> String? {
+      guard let name = HTTPField.Name(name), let list = headerFields[name] else { return nil }
+      let first = list.split(separator: ",", omittingEmptySubsequences: false).first ?? ""
+      let value = first.trimmingPrefix { $0 == " " || $0 == "\t" }
+        .prefix { $0 != " " && $0 != "\t" }
+      return value.isEmpty ? nil : String(value)
+    }
+  }
+#endif

@@ -1,0 +1,79 @@
+#if Hummingbird
+  import HTTPCacheNIO
+  import HTTPCaching
+  import Hummingbird
+  import Synchronization
+
+  /// The body of a route's response, pulled. The route begins to write at the first pull.
+  final class ResponseBodySource: BodySource {
+    private struct State {
+      var body: ResponseBody?
+      var writing: Task<Void, Never>?
+      var received: Int64 = 0
+      var isCancelled = false
+    }
+
+    let length: Int64?
+    private let pipe = ResponseBodyPipe()
+    private let state: Mutex<State>
+
+    /// Makes a source.
+    ///
+    /// - Parameter length: how many bytes the route has announced, if it has.
+    init(_ body: ResponseBody, length: Int64?) {
+      self.length = length
+      state = Mutex(State(body: body))
+    }
+
+    deinit { cancel() }
+
+    var trailers: HTTPFields { pipe.trailers }
+
+    func next() async throws -> BodyBytes? {
+      try start()
+      let piece: ByteBuffer?
+      do {
+        piece = try await pipe.next()
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        throw UpstreamError(.protocol, "the route failed while it wrote the body", cause: error)
+      }
+      let received = state.withLock { state in
+        state.received += Int64(piece?.readableBytes ?? 0)
+        return state.received
+      }
+      if let length, piece == nil ? received < length : received > length {
+        cancel()
+        throw UpstreamError(
+          .protocol, "the route announced \(length) bytes and wrote \(received)")
+      }
+      return piece.map { BodyBytes($0) }
+    }
+
+    func cancel() {
+      let writing = state.withLock { state in
+        state.isCancelled = true
+        state.body = nil
+        return state.writing
+      }
+      writing?.cancel()
+      pipe.fail(CancellationError())
+    }
+
+    private func start() throws {
+      try state.withLock { state in
+        if state.isCancelled { throw CancellationError() }
+        guard let body = state.body.take() else { return }
+        state.writing = Task { [pipe] in
+          do {
+            try await body.write(PipeWriter(pipe: pipe))
+            pipe.fail(UpstreamError(.protocol, "the route did not finish its body"))
+          } catch {
+            pipe.fail(error)
+          }
+        }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,80 @@
+#if Hummingbird
+  import HTTPCacheNIO
+  import HTTPCaching
+  import Hummingbird
+  import Synchronization
+
+  /// A route as the origin of a cache.
+  final class RouteUpstream<Context: RequestContext>: Upstream {
+    /// What became of the last answer that must not be stored.
+    enum Withheld: Sendable {
+      /// Nothing was changed for the cache.
+      case nothing
+      /// The route threw.
+      case error(any Error)
+      /// The cache was told not to store it; these were the values of `Cache-Control`.
+      case cacheControl([String])
+    }
+
+    private let route: Route<Context>
+    private let request: Request
+    private let context: Context
+    private let sharesCookies: Bool
+    private let state = Mutex(Withheld.nothing)
+
+    init(_ route: Route<Context>, request: Request, context: Context, sharesCookies: Bool) {
+      self.route = route
+      self.request = request
+      self.context = context
+      self.sharesCookies = sharesCookies
+    }
+
+    /// What the cache was told other than what the route said.
+    var withheld: Withheld { state.withLock { $0 } }
+
+    func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
+      state.withLock { $0 = .nothing }
+      var head = self.request.head
+      head.headerFields = request.head.headerFields
+      var forwarded = Request(head: head, body: self.request.body)
+      if let body = request.body, !(body.source is BufferSource<RequestBody>) {
+        forwarded.body = RequestBody(asyncSequence: BufferSequence(body))
+      }
+      let response: Response
+      do {
+        response = try await route.respond(to: forwarded, context: context)
+      } catch let error as CancellationError {
+        throw UpstreamError(.cancelled, "cancelled", cause: error)
+      } catch {
+        state.withLock { $0 = .error(error) }
+        return Self.answer(to: error)
+      }
+      return answer(response, to: request.head.method)
+    }
+
+    private func answer(_ response: Response, to method: HTTPRequest.Method) -> UpstreamResponse {
+      var head = response.head
+      if head.headerFields.contains(.setCookie), !sharesCookies {
+        state.withLock { $0 = .cacheControl(head.headerFields[values: .cacheControl]) }
+        head.headerFields[.cacheControl] = "no-store"
+      }
+      if method == .head || head.status.code == 204 || head.status.code == 304 {
+        return UpstreamResponse(head: head, body: .empty)
+      }
+      let announced = head.headerFields[.contentLength].flatMap { Int64($0) }
+      let length = response.body.contentLength.map { Int64($0) } ?? announced
+      return UpstreamResponse(
+        head: head, body: MessageBody(ResponseBodySource(response.body, length: length)))
+    }
+
+    /// What the cache is told of an error, so that it may answer with something stale (RFC 5861 §4).
+    private static func answer(to error: any Error) -> UpstreamResponse {
+      let status = (error as? any HTTPResponseError)?.status ?? .internalServerError
+      return UpstreamResponse(
+        head: HTTPResponse(
+          status: status.code < 400 ? .internalServerError : status,
+          headerFields: [.cacheControl: "no-store", .contentLength: "0"]),
+        body: .empty)
+    }
+  }
+#endif

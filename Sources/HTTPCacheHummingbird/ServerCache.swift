@@ -1,0 +1,96 @@
+#if Hummingbird
+  import HTTPCacheNIO
+  import HTTPCaching
+  import Hummingbird
+
+  /// Answers the requests of a server from a shared cache, and asks a route for the rest.
+  struct ServerCache<Context: RequestContext>: Sendable {
+    let cache: HTTPCache
+    let options: ServerCacheOptions<Context>
+    /// Whether a route can still be asked when its request has been answered.
+    let validatesInBackground: Bool
+
+    init(
+      _ cache: HTTPCache, options: ServerCacheOptions<Context>, validatesInBackground: Bool
+    ) {
+      if cache.configuration.rules.mode == .shared {
+        self.cache = cache
+      } else {
+        var configuration = cache.configuration
+        configuration.rules.mode = .shared
+        self.cache = HTTPCache(configuration: configuration, store: cache.store)
+      }
+      self.options = options
+      self.validatesInBackground = validatesInBackground
+    }
+
+    func respond(
+      to request: Request, context: Context, route: Route<Context>
+    ) async throws -> Response {
+      guard let head = options.origin.absolute(request.head),
+        let partition = try await options.partition(request, context)
+      else { return try await route.respond(to: request, context: context) }
+      let upstream = RouteUpstream(
+        route, request: request, context: context, sharesCookies: options.sharesCookies)
+      let response: CacheResponse
+      do {
+        response = try await cache.respond(
+          to: head, body: request.content,
+          options: RequestOptions(
+            partition: partition, redirectLimit: 0, validatesInBackground: validatesInBackground),
+          via: upstream)
+      } catch let error as UpstreamError {
+        throw error.cause ?? error
+      }
+      return try Self.restored(response, upstream.withheld).serverResponse(to: request.method)
+    }
+
+    /// The response as the route made it, where it is the route's and the cache was told another.
+    private static func restored(
+      _ response: CacheResponse, _ withheld: RouteUpstream<Context>.Withheld
+    ) throws -> CacheResponse {
+      guard case .forwarded(_, _, _, collapsed: false) = response.outcome else { return response }
+      switch withheld {
+      case .nothing: return response
+      case .error(let error): throw error
+      case .cacheControl(let values):
+        var response = response
+        response.head.headerFields[values: .cacheControl] = values
+        return response
+      }
+    }
+  }
+
+  extension Request {
+    /// The content, unless it is clear that there is none.
+    fileprivate var content: MessageBody? {
+      let length = headers[.contentLength].flatMap { Int64($0) }
+      if length == 0 { return nil }
+      if length == nil, headers[.transferEncoding] == nil, method == .get || method == .head {
+        return nil
+      }
+      return MessageBody(BufferSource(body, length: length))
+    }
+  }
+
+  extension CacheResponse {
+    /// The response in Hummingbird's type, its body pulled as the client takes it.
+    fileprivate func serverResponse(to method: HTTPRequest.Method) -> Response {
+      if method == .head {
+        return Response(status: head.status, headers: head.headerFields, body: ResponseBody())
+      }
+      let hasNoContent = head.status.code == 204 || head.status.code == 304
+      let body = body
+      return Response(
+        status: head.status, headers: head.headerFields,
+        body: ResponseBody(contentLength: hasNoContent ? nil : body.length.flatMap { Int(exactly: $0) }) {
+          writer in
+          // A client that leaves stops what feeds the body.
+          defer { body.source.cancel() }
+          for try await buffer in BufferSequence(body) { try await writer.write(buffer) }
+          let trailers = body.trailers
+          try await writer.finish(trailers.isEmpty ? nil : trailers)
+        })
+    }
+  }
+#endif

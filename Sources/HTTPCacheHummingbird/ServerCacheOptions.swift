@@ -1,0 +1,32 @@
+#if Hummingbird
+  public import Hummingbird
+
+  /// What a `CacheMiddleware` or a `CachingResponder` is made with besides its cache.
+  public struct ServerCacheOptions<Context: RequestContext>: Sendable {
+    /// The partition of a request; nil passes the cache by.
+    public typealias Partition = @Sendable (Request, Context) async throws -> String?
+
+    /// Where requests are addressed to.
+    public var origin: RequestOrigin
+    /// Keeps users apart (RFC 9111 §7.2): the partition that a request is answered from.
+    public var partition: Partition
+    /// Whether responses with `Set-Cookie` may be stored, and one client's cookie be given to all.
+    /// RFC 9111 §7.3 leaves that to their `Cache-Control`; the default is false.
+    public var sharesCookies: Bool
+
+    /// Makes options.
+    ///
+    /// - Parameters:
+    ///   - origin: where requests are addressed to.
+    ///   - partition: keeps users apart; one for everybody where it is not given.
+    ///   - sharesCookies: whether responses with `Set-Cookie` may be stored.
+    public init(
+      origin: RequestOrigin = .host(), sharesCookies: Bool = false,
+      partition: @escaping Partition = { _, _ in "" }
+    ) {
+      self.origin = origin
+      self.partition = partition
+      self.sharesCookies = sharesCookies
+    }
+  }
+#endif

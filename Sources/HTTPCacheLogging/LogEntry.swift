@@ -1,0 +1,90 @@
+#if Logging
+  import HTTPCaching
+  import Logging
+
+  /// An event as a message and metadata.
+  struct LogEntry {
+    private(set) var message: String
+    private(set) var metadata: Logger.Metadata
+    private let showsQueries: Bool
+
+    init(_ event: CacheEvent, showsQueries: Bool) {
+      self.showsQueries = showsQueries
+      message = ""
+      metadata = [:]
+      switch event {
+      case .answered(let target, let outcome):
+        name("answered", "answered")
+        add(target: target)
+        // Without the name of a cache, which is another's affair.
+        let text = CacheStatus(outcome: outcome, name: "cache").fieldValue
+        metadata["cache.status"] = "\(text.dropFirst("cache; ".count))"
+      case .stored(let key, let bytes):
+        name("stored", "stored")
+        add(key, bytes)
+      case .kept(let key, let bytes):
+        name("kept", "kept the beginning")
+        add(key, bytes)
+      case .notStored(let target, let refusal):
+        name("not-stored", "not stored")
+        add(target: target)
+        metadata["cache.reason"] = "\(refusal)"
+      case .hookFailed(let target, let failure):
+        name("hook-failed", "the hook gave no decision")
+        add(target: target)
+        metadata["cache.reason"] = "\(failure)"
+      case .removed(let key, let reason):
+        name("removed", "removed")
+        add(key)
+        metadata["cache.reason"] = "\(reason)"
+      case .notAsked(let target, let reason):
+        name("not-asked", "the origin was not asked")
+        add(target: target)
+        metadata["cache.reason"] = "\(reason)"
+      case .freshened(let key):
+        name("freshened", "freshened")
+        add(key)
+      case .invalidated(let target):
+        name("invalidated", "invalidated")
+        add(target: target)
+      case .siteCleared(let origin, let partition):
+        name("site-cleared", "cleared a site")
+        add(target: origin)
+        add(partition: partition)
+      case .upstreamFailed(let target, let error):
+        name("upstream-failed", "the origin failed")
+        add(target: target)
+        metadata["cache.reason"] = "\(error.kind.rawValue)"
+        metadata["cache.error"] = "\(error.message)"
+      case .validatingInBackground(let key):
+        name("validating-in-background", "validating in the background")
+        add(key)
+      case .storeFailed(let operation, let error):
+        name("store-failed", "the store failed")
+        if let key = error.key { add(key) }
+        metadata["cache.operation"] = "\(operation)"
+        metadata["cache.reason"] = "\(error.code)"
+        metadata["cache.error"] = "\(error.message)"
+      }
+    }
+
+    private mutating func name(_ event: String, _ message: String) {
+      self.message = message
+      metadata["cache.event"] = "\(event)"
+    }
+
+    private mutating func add(_ key: CacheKey, _ bytes: Int64? = nil) {
+      add(target: key.target)
+      add(partition: key.partition)
+      if let bytes { metadata["cache.bytes"] = "\(bytes)" }
+    }
+
+    private mutating func add(target: String) {
+      metadata["cache.target"] = "\(showsQueries ? target[...] : target.prefix { $0 != "?" })"
+    }
+
+    private mutating func add(partition: String) {
+      if !partition.isEmpty { metadata["cache.partition"] = "\(partition)" }
+    }
+  }
+#endif

@@ -1,0 +1,72 @@
+/// The form of a target with `*` and `**`, compared in one pass over the target whatever it holds.
+struct GlobPattern: Sendable, Hashable {
+  private static let lengthLimit = 1_024
+
+  /// The form as it is compared: scheme and host in lower case, percent-encoding normalised.
+  let text: String
+  private let isPath: Bool
+  private let hasQuery: Bool
+  private let program: GlobProgram
+
+  init(_ form: String) throws(TargetPatternError) {
+    guard form.utf8.count <= Self.lengthLimit else {
+      throw TargetPatternError(form, "longer than \(Self.lengthLimit) octets")
+    }
+    isPath = form.utf8.first == UInt8(ascii: "/")
+    guard form.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "#") }) else {
+      throw TargetPatternError(form, "it holds a space, a control character or '#'")
+    }
+    let lower = form.prefix(8).lowercased()
+    guard
+      isPath || form.utf8.first == UInt8(ascii: "*") || lower.hasPrefix("http://")
+        || lower.hasPrefix("https://")
+    else { throw TargetPatternError(form, "it begins with neither '/', '*', 'http://' nor 'https://'") }
+    let octets = Self.normalized(Array(form.utf8))
+    text = String(decoding: octets, as: UTF8.self)
+    hasQuery = octets.contains(UInt8(ascii: "?"))
+    program = GlobProgram(octets)
+  }
+
+  /// Whether a normalised target has this form.
+  func matches(_ target: Octets) -> Bool {
+    var start = 0
+    if isPath {
+      guard let path = Self.pathStart(target) else { return false }
+      start = path
+    }
+    let rest = target.part(start..<target.count)
+    if hasQuery { return program.accepts(rest) }
+    return program.accepts(rest.part(0..<(rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.count)))
+  }
+
+  static func == (lhs: Self, rhs: Self) -> Bool { lhs.text == rhs.text }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
+  private static func normalized(_ form: [UInt8]) -> [UInt8] {
+    form.withUnsafeBufferPointer { form in
+      var output: [UInt8] = []
+      var path = 0
+      if let authority = authorityStart(form) {
+        path = form[authority...].firstIndex(of: UInt8(ascii: "/")) ?? form.count
+        output.append(contentsOf: form[..<path].lazy.map(\.lowercased))
+        // Without a path it is that of the origin, as in a normalised target.
+        if path == form.count, form.last != UInt8(ascii: "*") { output.append(UInt8(ascii: "/")) }
+      }
+      TargetURI.appendNormalized(form.part(path..<form.count), to: &output)
+      return output
+    }
+  }
+
+  private static func authorityStart(_ octets: Octets) -> Int? {
+    guard let colon = octets.firstIndex(of: UInt8(ascii: ":")), colon + 2 < octets.count,
+      octets[colon + 1] == UInt8(ascii: "/"), octets[colon + 2] == UInt8(ascii: "/"),
+      !octets[..<colon].contains(UInt8(ascii: "/"))
+    else { return nil }
+    return colon + 3
+  }
+
+  private static func pathStart(_ target: Octets) -> Int? {
+    authorityStart(target).flatMap { target[$0...].firstIndex(of: UInt8(ascii: "/")) }
+  }
+}

@@ -1,0 +1,93 @@
+/// Compares octets with a form with wildcards: all places of the form that may have been reached are
+/// kept as bits, so that no target can make it go back.
+final class GlobProgram: Sendable {
+  /// What is compared before the first wildcard.
+  private let prefix: [UInt8]
+  /// The number of places after the prefix, one more than there are tokens.
+  private let count: Int
+  private let words: Int
+  /// For each octet the places that it leads on from.
+  private let literals: [UInt64]
+  /// The places of `*`, of `**`, and of both.
+  private let segmentWildcards: [UInt64]
+  private let wildcards: [UInt64]
+  private let skippable: [UInt64]
+
+  init(_ form: [UInt8]) {
+    let star = UInt8(ascii: "*")
+    prefix = Array(form.prefix { $0 != star })
+    // A token is an octet, or nil for a run of stars.
+    var tokens: [(octet: UInt8?, stars: Int)] = []
+    for octet in form.dropFirst(prefix.count) {
+      if octet != star {
+        tokens.append((octet, 0))
+      } else if let last = tokens.last, last.octet == nil {
+        tokens[tokens.count - 1].stars += 1
+      } else {
+        tokens.append((nil, 1))
+      }
+    }
+    count = tokens.count + 1
+    words = (count + 63) / 64
+    var literals = [UInt64](repeating: 0, count: 256 * words)
+    var segmentWildcards = [UInt64](repeating: 0, count: words)
+    var wildcards = segmentWildcards
+    for (place, token) in tokens.enumerated() {
+      let bit: UInt64 = 1 << UInt64(place % 64)
+      if let octet = token.octet {
+        literals[Int(octet) * words + place / 64] |= bit
+      } else if token.stars == 1 {
+        segmentWildcards[place / 64] |= bit
+      } else {
+        wildcards[place / 64] |= bit
+      }
+    }
+    self.literals = literals
+    self.segmentWildcards = segmentWildcards
+    self.wildcards = wildcards
+    skippable = zip(segmentWildcards, wildcards).map { $0 | $1 }
+  }
+
+  /// Whether all of the octets have the form.
+  func accepts(_ octets: Octets) -> Bool {
+    guard octets.count >= prefix.count else { return false }
+    for index in prefix.indices where octets[index] != prefix[index] { return false }
+    let rest = octets.part(prefix.count..<octets.count)
+    if count == 1 { return rest.isEmpty }
+    return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: words) { places in
+      places.initialize(repeating: 0)
+      places[0] = 1
+      skip(places)
+      for octet in rest where !advance(places, over: octet) { return false }
+      let last = count - 1
+      return places[last / 64] >> UInt64(last % 64) & 1 == 1
+    }
+  }
+
+  /// - Returns: whether any place is left.
+  private func advance(_ places: UnsafeMutableBufferPointer<UInt64>, over octet: UInt8) -> Bool {
+    let isInSegment = octet != UInt8(ascii: "/") && octet != UInt8(ascii: "?")
+    var carry: UInt64 = 0
+    var isAny: UInt64 = 0
+    for word in 0..<words {
+      let moved = places[word] & literals[Int(octet) * words + word]
+      var stays = places[word] & wildcards[word]
+      if isInSegment { stays |= places[word] & segmentWildcards[word] }
+      places[word] = moved << 1 | carry | stays
+      carry = moved >> 63
+      isAny |= places[word]
+    }
+    skip(places)
+    return isAny != 0
+  }
+
+  /// A wildcard may stand for nothing. Two never follow each other.
+  private func skip(_ places: UnsafeMutableBufferPointer<UInt64>) {
+    var carry: UInt64 = 0
+    for word in 0..<words {
+      let skipped = places[word] & skippable[word]
+      places[word] |= skipped << 1 | carry
+      carry = skipped >> 63
+    }
+  }
+}

@@ -1,0 +1,84 @@
+/// A host, or all hosts below one, on one port or on all.
+struct HostPattern: Sendable, Hashable {
+  /// The host in lower case, without `*.` and port.
+  let name: String
+  let isBelow: Bool
+  let port: Int64?
+
+  init(_ pattern: String) throws(TargetPatternError) {
+    isBelow = pattern.hasPrefix("*.")
+    let rest = isBelow ? String(pattern.dropFirst(2)) : pattern
+    guard !rest.isEmpty, rest.utf8.allSatisfy({ !Self.isForbidden($0) }) else {
+      throw TargetPatternError(pattern, "not a host such as example.com or *.example.com")
+    }
+    guard let authority = Self.normalized(rest) else {
+      throw TargetPatternError(pattern, "not a host such as example.com or *.example.com")
+    }
+    let parts = authority.utf8.split(at: Self.hostEnd(Array(authority.utf8)))
+    name = String(decoding: parts.0, as: UTF8.self)
+    port = parts.1.isEmpty ? nil : Int64(String(decoding: parts.1.dropFirst(), as: UTF8.self))
+  }
+
+  /// The pattern as it is written.
+  var text: String { (isBelow ? "*." : "") + name + (port.map { ":\($0)" } ?? "") }
+
+  /// Whether a normalised target is on it.
+  func matches(_ target: Octets) -> Bool {
+    guard let colon = target.firstIndex(of: UInt8(ascii: ":")), colon + 3 <= target.count else {
+      return false
+    }
+    let rest = target.part((colon + 3)..<target.count)
+    let authority = rest.part(0..<(rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.count))
+    let end = Self.hostEnd(authority)
+    if let port {
+      let found =
+        end < authority.count
+        ? authority.part((end + 1)..<authority.count).decimal
+        : colon == "https".utf8.count ? 443 : 80
+      guard found == port else { return false }
+    }
+    return isNamed(authority.part(0..<end))
+  }
+
+  private func isNamed(_ host: Octets) -> Bool {
+    var name = name
+    return name.withUTF8 { name in
+      guard isBelow else { return host.isEqual(to: name) }
+      let start = host.count - name.count
+      return start > 1 && host[start - 1] == UInt8(ascii: ".")
+        && host.part(start..<host.count).isEqual(to: name)
+    }
+  }
+
+  /// Where the port begins, behind the brackets of an IPv6 address.
+  private static func hostEnd(_ authority: some RandomAccessCollection<UInt8>) -> Int {
+    let start = authority.lastIndex(of: UInt8(ascii: "]")) ?? authority.startIndex
+    let end = authority[start...].firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
+    return authority.distance(from: authority.startIndex, to: end)
+  }
+
+  private static func isForbidden(_ octet: UInt8) -> Bool {
+    switch octet {
+    case UInt8(ascii: "*"), UInt8(ascii: "@"), UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"),
+      0...0x20, 0x7F:
+      true
+    default: false
+    }
+  }
+
+  private static func normalized(_ authority: String) -> String? {
+    var authority = authority
+    var output: [UInt8] = []
+    let isValid = authority.withUTF8 { octets in
+      TargetURI.appendAuthority(octets, defaultPort: -1, to: &output)
+    }
+    return isValid ? String(decoding: output, as: UTF8.self) : nil
+  }
+}
+
+extension String.UTF8View {
+  fileprivate func split(at offset: Int) -> (Substring.UTF8View, Substring.UTF8View) {
+    let middle = index(startIndex, offsetBy: offset)
+    return (self[..<middle], self[middle...])
+  }
+}

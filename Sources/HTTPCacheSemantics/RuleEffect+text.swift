@@ -1,0 +1,61 @@
+import HTTPTypes
+
+extension RuleEffect: CustomStringConvertible {
+  /// A few words for people. The same for equal effects, in every process.
+  public var description: String {
+    switch self {
+    case .lifetime(.exactly(let seconds)): "lifetime exactly \(seconds) s"
+    case .lifetime(.atLeast(let seconds)): "lifetime at least \(seconds) s"
+    case .lifetime(.atMost(let seconds)): "lifetime at most \(seconds) s"
+    case .heuristics(let fraction, let limit):
+      "heuristic lifetime \(fraction) of the time since Last-Modified"
+        + (limit.map { ", at most \($0) s" } ?? "")
+    case .staleWhileRevalidate(let seconds): "stale-while-revalidate \(seconds) s"
+    case .staleIfError(let seconds): "stale-if-error \(seconds) s"
+    case .ignoring(let names): "ignore \(Self.list(names.map(\.rawValue)))"
+    case .ignoringVary(let names) where names.isEmpty: "ignore Vary"
+    case .ignoringVary(let names): "ignore Vary of \(Self.list(names.map(\.canonicalName)))"
+    case .adding(let names): "add \(Self.list(names.map(\.rawValue)))"
+    case .cacheControl(let value, whenAbsent: false): "Cache-Control: \(value)"
+    case .cacheControl(let value, whenAbsent: true): "Cache-Control: \(value), if the origin sends none"
+    case .allowsStaleWhileRevalidate(let isOn): "stale while revalidating: \(Self.onOff(isOn))"
+    case .allowsStaleIfError(let isOn): "stale if an error: \(Self.onOff(isOn))"
+    case .allowsStaleWhenDisconnected(let isOn): "stale when disconnected: \(Self.onOff(isOn))"
+    case .sharingDespite(let names): "share despite \(Self.list(names.map(\.rawValue)))"
+    case .stores(let isStored): isStored ? "may be stored" : "never store"
+    case .pins(let isPinned): isPinned ? "pin" : "do not pin"
+    case .ignoringRequestDirectives: "ignore the request's no-cache, max-age, min-fresh and Pragma"
+    case .droppingQuery(let names): "key without query items \(Self.list(names))"
+    case .keepingQuery(let names): "key with query items \(Self.list(names)) only"
+    case .ignoringQuery: "key without query"
+    case .sortingQuery: "key with sorted query"
+    case .lowercasingPath: "key with path in lower case"
+    case .alias(let name): "key from \(name.canonicalName) of the response"
+    }
+  }
+
+  /// Whether it is about the key rather than about a response or a request.
+  var isOnKey: Bool {
+    switch self {
+    case .droppingQuery, .keepingQuery, .ignoringQuery, .sortingQuery, .lowercasingPath, .alias: true
+    default: false
+    }
+  }
+
+  /// Whether it is about a response.
+  var isOnResponse: Bool { !isOnKey && self != .ignoringRequestDirectives }
+
+  /// Whether it may make a response fresh that would not be.
+  var isGenerous: Bool {
+    switch self {
+    case .lifetime(.exactly), .lifetime(.atLeast), .cacheControl: true
+    default: false
+    }
+  }
+
+  private static func list(_ names: some Sequence<String>) -> String {
+    names.sorted().joined(separator: ", ")
+  }
+
+  private static func onOff(_ isOn: Bool) -> String { isOn ? "on" : "off" }
+}

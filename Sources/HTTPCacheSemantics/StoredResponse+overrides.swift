@@ -1,0 +1,33 @@
+import HTTPTypes
+
+extension StoredResponse {
+  /// The response as the overrides of the rules have it; nil if it must not be used under them.
+  ///
+  /// Facts are derived when a response is stored. Where other overrides apply now, they are derived
+  /// anew from the stored head, so that a change of overrides counts at once, both ways: what is
+  /// stored only because of an override is not used without it.
+  ///
+  /// - Parameter rules: resolved for the request.
+  package func seen(by rules: CacheRules) -> StoredResponse? {
+    let fingerprint = rules.applied?.responseFingerprint ?? 0
+    if facts.overrides == fingerprint, fingerprint == 0 { return self }
+    guard rules.allowsUse(of: head) else { return nil }
+    if facts.overrides == fingerprint { return self }
+    let directives = ResponseDirectives(of: head, rules: rules)
+    guard !Freshening.isForbidden(directives, status: head.status.code, rules: rules),
+      case .names(let names) = Vary.names(of: head, rules: rules),
+      names.allSatisfy({ name in nominated.contains { $0.name == name } })
+    else { return nil }
+    var seen = self
+    seen.facts = Freshness.facts(
+      response: head, directives: directives, requestTime: requestTime, responseTime: responseTime,
+      rules: rules)
+    seen.facts.correctedInitialAge = facts.correctedInitialAge
+    return seen
+  }
+
+  /// Whether its key was made by what makes the keys of these rules, or is its own target.
+  package func isKeyed(by rules: CacheRules) -> Bool {
+    keyFingerprint == 0 || keyFingerprint == rules.applied?.keyFingerprint
+  }
+}

@@ -1,0 +1,16 @@
+/// Why a text is no pattern for targets.
+public struct TargetPatternError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The text.
+  public let pattern: String
+  /// What is wrong with it, in a few words.
+  public let reason: String
+
+  /// Makes an error.
+  public init(_ pattern: String, _ reason: String) {
+    self.pattern = pattern
+    self.reason = reason
+  }
+
+  /// The text and what is wrong with it.
+  public var description: String { "'\(pattern)' is no pattern: \(reason)" }
+}

@@ -1,0 +1,47 @@
+import HTTPTypes
+
+extension Vary {
+  /// The names that `Vary` of a response lists, without those that overrides ignore.
+  static func names(of response: HTTPResponse, rules: CacheRules) -> Names {
+    let names = names(in: response.headerFields)
+    guard let applied = rules.applied, applied.ignoresVary else { return names }
+    switch names {
+    case .malformed: return .malformed
+    case .any: return ignored(of: response, rules: rules).isAny ? .names([]) : .any
+    case .names(let names):
+      let ignored = ignored(of: response, rules: rules)
+      return .names(names.filter { !ignored.contains($0) })
+    }
+  }
+
+  /// What a stored response was selected by and still is, with the overrides of the rules.
+  static func nominated(of stored: StoredResponse, rules: CacheRules) -> [NominatedField] {
+    guard let applied = rules.applied, applied.ignoresVary, !stored.nominated.isEmpty else {
+      return stored.nominated
+    }
+    let ignored = ignored(of: stored.head, rules: rules)
+    return stored.nominated.filter { !ignored.contains($0.name) }
+  }
+
+  private struct Ignored {
+    var names: Set<HTTPField.Name> = []
+    var isAll = false
+    var mayShare = true
+
+    var isAny: Bool { isAll && mayShare }
+
+    func contains(_ name: HTTPField.Name) -> Bool {
+      (isAll || names.contains(name)) && (mayShare || !Vary.isSecret(name))
+    }
+  }
+
+  private static func ignored(of response: HTTPResponse, rules: CacheRules) -> Ignored {
+    var ignored = Ignored()
+    ignored.mayShare = ResponseDirectives.unprotected(response, rules: rules).contains(.vary)
+    rules.forEachEffect(on: response) { effect in
+      guard case .ignoringVary(let names) = effect else { return }
+      if names.isEmpty { ignored.isAll = true } else { ignored.names.formUnion(names) }
+    }
+    return ignored
+  }
+}

@@ -1,0 +1,97 @@
+import HTTPCaching
+import Synchronization
+
+#if canImport(FoundationNetworking)
+  import Foundation
+  public import FoundationNetworking
+#else
+  public import Foundation
+#endif
+
+/// Lets the tasks of a `URLSession` that exists already load through a cache.
+///
+/// ```swift
+/// let configuration = URLSessionConfiguration.default.caching(with: cache)
+/// let session = URLSession(configuration: configuration)
+/// ```
+///
+/// Data tasks with delegates, completion handlers and `async` calls are answered by the cache, redirects
+/// are followed through it. Download tasks, upload tasks, and what is not HTTP, are loaded by Foundation
+/// as if there were no cache; after an upload that changed something the cache no longer answers with
+/// what it had of it. New code should use `CachedURLSession`, which can do more.
+///
+/// Each configuration has a class of its own, by which Foundation's instances find their cache; nothing
+/// is added to requests.
+public class CachingURLProtocol: URLProtocol {
+  private enum Load {
+    case cached(ProtocolLoad)
+    case passedOn(PassedOnLoad)
+  }
+
+  private let load = Mutex<Load?>(nil)
+
+  /// The number by which the class finds its cache; nil for the class that has none.
+  class var slot: Int? { nil }
+
+  deinit {
+    if case .cached(let load) = load.withLock({ $0 }) { load.cancel() }
+  }
+
+  /// Whether the request is one for the cache of this class: HTTP, with a host.
+  public override class func canInit(with request: URLRequest) -> Bool {
+    CachedLoading.of(self) != nil && CachedLoading.accepts(request)
+  }
+
+  /// Whether the task is one for the cache of this class; those that deliver files are not.
+  public override class func canInit(with task: URLSessionTask) -> Bool {
+    guard !(task is URLSessionDownloadTask), let request = task.currentRequest else { return false }
+    return canInit(with: request)
+  }
+
+  /// The request as it is.
+  public override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+  /// Starts, or goes on after the task was suspended.
+  public override func startLoading() {
+    let begun = load.withLock { load -> Load? in
+      if load == nil { load = makeLoad() }
+      return load
+    }
+    switch begun {
+    case .cached(let load): load.resume()
+    case .passedOn(let load): load.start()
+    case nil:
+      let error = URLError.make(
+        .unsupportedURL, "no protocol of the session takes the request", url: request.url)
+      client?.urlProtocol(self, didFailWithError: error)
+    }
+  }
+
+  /// Holds the load while the task is suspended, else ends it.
+  public override func stopLoading() {
+    switch load.withLock({ $0 }) {
+    case .cached(let load):
+      if task?.state == .suspended { load.suspend() } else { load.cancel() }
+    case .passedOn(let load): load.stop()
+    case nil: break
+    }
+  }
+
+  private func makeLoad() -> Load? {
+    let surroundings = TaskSurroundings(task)
+    #if canImport(FoundationNetworking)
+      let isFile = task is URLSessionDownloadTask || task is URLSessionUploadTask
+    #else
+      let isFile = false
+    #endif
+    if !isFile, let loading = CachedLoading.of(type(of: self)) {
+      let settings = surroundings.session.map { LoadSettings($0.configuration) }
+      return .cached(
+        ProtocolLoad(
+          request, loading: loading, settings: settings ?? loading.settings,
+          surroundings: surroundings, client: LoadClient(self, surroundings)))
+    }
+    guard let task else { return nil }
+    return PassedOnLoad(self, task, in: surroundings.session).map { .passedOn($0) }
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+/// Runs asynchronous code on the thread of a caller that is not: the caller itself does what can be
+/// done, and sleeps only while a store's own threads read or write. Nothing of it needs the cooperative
+/// pool, so that it goes on even where every thread of the pool is such a caller.
+final class CallerRuns: TaskExecutor, @unchecked Sendable {
+  // @unchecked Sendable because `condition` guards everything that changes.
+  private let condition = NSCondition()
+  private var jobs: [UnownedJob] = []
+  private var isDone = false
+
+  private init() {}
+
+  /// Waits for the work, whose asynchronous parts must be those of a store.
+  static func wait<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value {
+    let caller = CallerRuns()
+    let result = Result<Value>()
+    Task(executorPreference: caller) {
+      result.value = await work()
+      caller.end()
+    }
+    while true {
+      caller.runJobs()
+      if let value = result.value { return value }
+    }
+  }
+
+  /// What the work came to; written before `end` and read after it.
+  private final class Result<Value: Sendable>: @unchecked Sendable {
+    // @unchecked Sendable because the thread that writes it is the one that reads it.
+    var value: Value?
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    condition.lock()
+    jobs.append(job)
+    condition.signal()
+    condition.unlock()
+  }
+
+  private func end() {
+    condition.lock()
+    isDone = true
+    condition.signal()
+    condition.unlock()
+  }
+
+  /// Runs what there is, and waits for more until the work is done.
+  private func runJobs() {
+    while true {
+      condition.lock()
+      while jobs.isEmpty, !isDone { condition.wait() }
+      let due = jobs
+      jobs = []
+      condition.unlock()
+      if due.isEmpty { return }
+      for job in due { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import HTTPCaching
+import HTTPTypes
+
+extension HTTPFields {
+  /// The fields of a Foundation dictionary, in the order of their names.
+  ///
+  /// Foundation has joined lines of one name with commas. That changes nothing (RFC 9110 §5.3) save for
+  /// `Set-Cookie`, whose lines are taken apart again. Names that are no tokens are left out, control
+  /// characters in values become spaces.
+  init(_ dictionary: [AnyHashable: Any]) {
+    self.init()
+    var fields: [(name: String, value: String)] = []
+    fields.reserveCapacity(dictionary.count)
+    for (name, value) in dictionary {
+      guard let name = name as? String, let value = value as? String else { continue }
+      fields.append((name, value))
+    }
+    fields.sort { $0.name < $1.name }
+    reserveCapacity(fields.count)
+    for field in fields {
+      guard let name = HTTPField.Name(field.name) else { continue }
+      if name == .setCookie {
+        for cookie in Self.cookies(in: field.value) { append(HTTPField(name: name, value: cookie)) }
+      } else {
+        append(HTTPField(name: name, value: field.value))
+      }
+    }
+  }
+
+  /// The fields as Foundation has them: one value per name, lines joined, those of `Cookie` as
+  /// RFC 6265 §5.4 has them.
+  var dictionary: [String: String] {
+    var joined: [HTTPField.Name: (name: String, value: String)] = [:]
+    for field in self {
+      let separator = field.name == .cookie ? "; " : ", "
+      if let before = joined[field.name] {
+        joined[field.name]?.value = before.value + separator + field.text
+      } else {
+        joined[field.name] = (field.name.rawName, field.text)
+      }
+    }
+    return Dictionary(uniqueKeysWithValues: joined.values.map { ($0.name, $0.value) })
+  }
+
+  /// The lines that a joined `Set-Cookie` was made of: a comma separates two of them where a cookie's
+  /// name and `=` follow, which is never so within a date.
+  private static func cookies(in value: String) -> [String] {
+    var cookies: [String] = []
+    var start = value.startIndex
+    var search = start
+    while let comma = value[search...].firstIndex(of: ",") {
+      let after = value.index(after: comma)
+      let next = value[after...].drop { $0 == " " || $0 == "\t" }
+      let name = next.prefix { !" \t=;,".contains($0) }
+      if !name.isEmpty, name.endIndex < value.endIndex, value[name.endIndex] == "=" {
+        cookies.append(String(value[start..<comma]))
+        start = next.startIndex
+        search = name.endIndex
+      } else {
+        search = after
+      }
+    }
+    cookies.append(String(value[start...]))
+    return cookies.filter { !$0.isEmpty }
+  }
+}
+
+extension HTTPField {
+  /// The value as text: as UTF-8, or where it is none, octet by octet as ISO 8859-1.
+  var text: String {
+    withUnsafeBytesOfValue { octets in
+      if let text = String(validating: octets, as: UTF8.self) { return text }
+      return String(String.UnicodeScalarView(octets.map { Unicode.Scalar($0) }))
+    }
+  }
+}

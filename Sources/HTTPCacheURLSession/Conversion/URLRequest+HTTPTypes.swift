@@ -1,0 +1,72 @@
+package import HTTPCaching
+package import HTTPTypes
+
+#if canImport(FoundationNetworking)
+  import Foundation
+  package import FoundationNetworking
+#else
+  package import Foundation
+#endif
+
+extension HTTPRequest {
+  /// The request that Foundation's own loading would send: method, target, fields. Not its body.
+  ///
+  /// User information in the URL becomes `Authorization` if there is none (RFC 7617 §2); the fragment
+  /// is left out. A `Host` field stays only where it says something else than the URL: such a request
+  /// is not to be answered from what is stored for the URL (`namesOtherHost`).
+  ///
+  /// - Throws: `CacheError.invalidRequest` without a URL, for one that is not `http` or `https`, has no
+  ///   host or is longer than `TargetURI.lengthLimit`, and for a method that is no token.
+  package init(_ request: URLRequest) throws(CacheError) {
+    guard let url = request.url else {
+      throw CacheError(.invalidRequest, "the request has no URL")
+    }
+    guard let target = HTTPTarget(url) else {
+      throw CacheError(
+        .invalidRequest, "no http or https URL with a host: \(url.absoluteString.prefix(200))")
+    }
+    let name = request.httpMethod ?? "GET"
+    guard let method = HTTPRequest.Method(name) else {
+      throw CacheError(.invalidRequest, "no method: \(name.prefix(40))")
+    }
+    self.init(
+      method: method, scheme: target.scheme, authority: target.authority, path: target.path,
+      headerFields: HTTPFields(request.allHTTPHeaderFields ?? [:]))
+    if !headerFields.contains(.authorization), let authorization = target.authorization {
+      headerFields[.authorization] = authorization
+    }
+    if headerFields.contains(where: { $0.isHost && $0.value == target.authority }) {
+      headerFields.removeAll(where: \.isHost)
+    }
+  }
+
+  /// Whether a `Host` field names another host than the URL, so that the URL does not tell what is
+  /// asked for.
+  package var namesOtherHost: Bool { headerFields.contains(where: \.isHost) }
+}
+
+extension URLRequest {
+  /// The request for Foundation to send, without a body.
+  ///
+  /// - Throws: `CacheError.invalidRequest` where scheme, authority and path make no URL, and for the
+  ///   asterisk form (RFC 9112 §3.2.4), which Foundation cannot send.
+  package init(_ request: HTTPRequest) throws(CacheError) {
+    let path = request.path ?? ""
+    let text = "\(request.scheme ?? "http")://\(request.authority ?? "")\(path)"
+    guard path.hasPrefix("/"), let url = URL(string: text), let target = HTTPTarget(url) else {
+      throw CacheError(.invalidRequest, "no URL for Foundation: \(text.prefix(200))")
+    }
+    self.init(url: url)
+    httpMethod = request.method.rawValue
+    for (name, value) in request.headerFields.dictionary {
+      // Whoever wrote it twice need not be told twice.
+      if name.lowercased() == "host", value == target.authority { continue }
+      setValue(value, forHTTPHeaderField: name)
+    }
+  }
+}
+
+extension HTTPField {
+  /// `Host`, for which HTTPTypes has the authority instead.
+  fileprivate var isHost: Bool { name.canonicalName == "host" }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import HTTPCaching
+import HTTPTypes
+import Synchronization
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// A task that Foundation loads itself though our protocol was chosen: on Linux a protocol is not asked
+/// about tasks, and sees neither the file of a download task nor the body of an upload task.
+final class PassedOnLoad: @unchecked Sendable {
+  // @unchecked Sendable because it is used where the protocol is started and stopped alone.
+  private let native: URLProtocol
+
+  /// Nil where no other protocol class of the session takes the request.
+  init?(_ loader: CachingURLProtocol, _ task: URLSessionTask, in session: URLSession?) {
+    let classes = session?.configuration.protocolClasses ?? []
+    let others = classes + (URLSessionConfiguration.default.protocolClasses ?? [])
+    let candidates = others.compactMap { $0 as? URLProtocol.Type }
+    guard
+      let type = candidates.first(where: {
+        !($0 is CachingURLProtocol.Type) && $0.canInit(with: loader.request)
+      }), let client = loader.client
+    else { return nil }
+    let watching = CachedLoading.of(Swift.type(of: loader)).map {
+      WatchingClient(client, request: loader.request, cache: $0.cache)
+    }
+    native = type.init(task: task, cachedResponse: nil, client: watching ?? client)
+  }
+
+  func start() { native.startLoading() }
+
+  func stop() { native.stopLoading() }
+}

@@ -1,0 +1,82 @@
+import Dispatch
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// How a task wants its response, and where Foundation expects to be told of it.
+struct TaskSurroundings: @unchecked Sendable {
+  // @unchecked Sendable because the session and the queue are safe to use from any thread, and are
+  // constant here.
+
+  enum Delivery: Sendable {
+    /// As it arrives.
+    case pieces
+    /// At its end, all of it: the task keeps the last piece only.
+    case whole
+  }
+
+  let delivery: Delivery
+  let session: URLSession?
+  /// The queue on which the task is started and stopped; nil where there is none to be known.
+  let queue: DispatchQueue?
+
+  #if canImport(FoundationNetworking)
+    /// Looks at a task, on its queue, where the protocol is started.
+    ///
+    /// Foundation on Linux has no public way to tell a task with a completion handler from one with a
+    /// delegate. What it keeps in private is looked at instead; where that should ever be named
+    /// differently, everything is delivered whole, which is right for both.
+    init(_ task: URLSessionTask?) {
+      guard let task else {
+        self.init(delivery: .whole, session: nil, queue: nil)
+        return
+      }
+      var session: URLSession?
+      var queue: DispatchQueue?
+      var mirror: Mirror? = Mirror(reflecting: task)
+      while let current = mirror {
+        for child in current.children {
+          if child.label == "session" { session = child.value as? URLSession }
+          if child.label == "workQueue" { queue = child.value as? DispatchQueue }
+        }
+        mirror = current.superclassMirror
+      }
+      let isDelegates = session.map { Self.tellsDelegate($0, of: task) } ?? false
+      self.init(delivery: isDelegates ? .pieces : .whole, session: session, queue: queue)
+    }
+
+    private static func tellsDelegate(_ session: URLSession, of task: URLSessionTask) -> Bool {
+      let identifier = task.taskIdentifier
+      for child in Mirror(reflecting: session).children where child.label == "taskRegistry" {
+        for table in Mirror(reflecting: child.value).children where table.label == "behaviours" {
+          for (_, entry) in Mirror(reflecting: table.value).children {
+            let pair = Mirror(reflecting: entry).children.map(\.value)
+            if pair.count == 2, pair[0] as? Int == identifier {
+              return String(describing: pair[1]) == "callDelegate"
+            }
+          }
+        }
+      }
+      return false
+    }
+  #else
+    /// Apple's systems put the pieces together where a task has a completion handler.
+    init(_ task: URLSessionTask?) { self.init(delivery: .pieces, session: nil, queue: nil) }
+  #endif
+
+  private init(delivery: Delivery, session: URLSession?, queue: DispatchQueue?) {
+    self.delivery = delivery
+    self.session = session
+    self.queue = queue
+  }
+
+  /// Waits until the delegate has taken what it was told of so far.
+  func delegateCaughtUp() async {
+    guard let session else { return }
+    await withCheckedContinuation { continuation in
+      session.delegateQueue.addOperation { continuation.resume() }
+    }
+  }
+}

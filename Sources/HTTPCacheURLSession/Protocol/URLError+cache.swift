@@ -1,0 +1,50 @@
+import Foundation
+import HTTPCaching
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+extension URLError {
+  /// An error as callers of Foundation know it: Foundation's own where that is the cause, else one of
+  /// the same kind, with what happened as its description.
+  static func make(_ error: any Error, url: URL?) -> URLError {
+    switch error {
+    case let error as URLError: return error
+    case let error as UpstreamError:
+      if let cause = error.cause as? URLError { return cause }
+      return make(code(of: error.kind), error.message, cause: error.cause, url: url)
+    case let error as CacheError:
+      return make(
+        error.code == .invalidRequest ? .badURL : .unknown, error.description, cause: error, url: url)
+    case is CancellationError: return make(.cancelled, "cancelled", cause: error, url: url)
+    default: return make(.unknown, String(describing: error), cause: error, url: url)
+    }
+  }
+
+  /// A body that cannot be handed over in one piece.
+  static func tooLong(limit: Int, url: URL?) -> URLError {
+    make(
+      .dataLengthExceedsMaximum,
+      "the body has more than the \(limit) bytes that are handed over in one piece", url: url)
+  }
+
+  static func make(
+    _ code: Code, _ message: String, cause: (any Error)? = nil, url: URL?
+  ) -> URLError {
+    var userInfo: [String: Any] = [NSLocalizedDescriptionKey: message]
+    if let cause { userInfo[NSUnderlyingErrorKey] = cause as NSError }
+    if let url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+    return URLError(code, userInfo: userInfo)
+  }
+
+  private static func code(of kind: UpstreamError.Kind) -> Code {
+    switch kind {
+    case .unreachable: .cannotConnectToHost
+    case .timeout: .timedOut
+    case .tls: .secureConnectionFailed
+    case .cancelled: .cancelled
+    case .protocol: .badServerResponse
+    }
+  }
+}

@@ -1,0 +1,37 @@
+public import Foundation
+public import HTTPCaching
+
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+extension CachedURLSession {
+  /// Loads a response and hands over its body as it arrives.
+  ///
+  /// - Parameters:
+  ///   - cachePolicy: how to use the cache; nil is what the request says, and where it says nothing,
+  ///     the configuration.
+  ///   - delegate: asked in place of the session's.
+  /// - Returns: the body, and a `HTTPURLResponse` that knows its `cacheOutcome`.
+  /// - Throws: `URLError`.
+  public func bytes(
+    for request: URLRequest, cachePolicy: CachePolicy? = nil,
+    delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (CachedBytes, URLResponse) {
+    do {
+      let loaded = try await load(request, try RequestBody(request), cachePolicy, delegate)
+      return (CachedBytes(body: loaded.body, url: request.url), loaded.response)
+    } catch {
+      throw Self.foundations(error, request.url)
+    }
+  }
+
+  /// Loads a response and hands over its body as it arrives.
+  ///
+  /// - Throws: `URLError`.
+  public func bytes(
+    from url: URL, cachePolicy: CachePolicy? = nil, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (CachedBytes, URLResponse) {
+    try await bytes(for: URLRequest(url: url), cachePolicy: cachePolicy, delegate: delegate)
+  }
+}

@@ -1,0 +1,83 @@
+public import Foundation
+public import HTTPCaching
+
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+extension CachedURLSession {
+  /// Loads a response with its whole body, from the cache or from the origin.
+  ///
+  /// - Parameters:
+  ///   - request: with its body in `httpBody` or `httpBodyStream`. A stream cannot be sent again after
+  ///     a redirect.
+  ///   - cachePolicy: how to use the cache; nil is what the request says, and where it says nothing,
+  ///     the configuration.
+  ///   - delegate: asked in place of the session's.
+  /// - Returns: the body, and a `HTTPURLResponse` that knows its `cacheOutcome`.
+  /// - Throws: `URLError`.
+  public func data(
+    for request: URLRequest, cachePolicy: CachePolicy? = nil,
+    delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (Data, URLResponse) {
+    let content = try RequestBody(request)
+    return try await data(for: request, content, cachePolicy, delegate)
+  }
+
+  /// Loads a response with its whole body, from the cache or from the origin.
+  ///
+  /// - Throws: `URLError`.
+  public func data(
+    from url: URL, cachePolicy: CachePolicy? = nil, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (Data, URLResponse) {
+    try await data(for: URLRequest(url: url), cachePolicy: cachePolicy, delegate: delegate)
+  }
+
+  /// Sends data, and loads the response with its whole body. What it changes is invalidated
+  /// (RFC 9111 §4.4).
+  ///
+  /// - Parameter bodyData: the content; the request's own is not sent.
+  /// - Throws: `URLError`.
+  public func upload(
+    for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (Data, URLResponse) {
+    try await data(for: request, .data(bodyData), nil, delegate)
+  }
+
+  /// Sends a file, and loads the response with its whole body. What it changes is invalidated
+  /// (RFC 9111 §4.4).
+  ///
+  /// - Parameter fileURL: the file with the content, which is never in memory as a whole.
+  /// - Throws: `URLError`.
+  public func upload(
+    for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (Data, URLResponse) {
+    try await data(for: request, .file(fileURL), nil, delegate)
+  }
+
+  private func data(
+    for request: URLRequest, _ content: RequestBody, _ policy: CachePolicy?,
+    _ delegate: (any URLSessionTaskDelegate)?
+  ) async throws -> (Data, URLResponse) {
+    try await reading(request, content, policy, delegate) { loaded in
+      (try await loaded.data(), loaded.response)
+    }
+  }
+
+  /// Loads and reads; where what is stored turns out to be damaged, once more, from the origin.
+  func reading<Result>(
+    _ request: URLRequest, _ content: RequestBody, _ policy: CachePolicy?,
+    _ delegate: (any URLSessionTaskDelegate)?, _ read: (LoadedResponse) async throws -> Result
+  ) async throws -> Result {
+    do {
+      let loaded = try await load(request, content, policy, delegate)
+      do {
+        return try await read(loaded)
+      } catch is CacheError where loaded.isFromStore && content.isRepeatable {
+        return try await read(try await load(request, content, .reload, delegate))
+      }
+    } catch {
+      throw Self.foundations(error, request.url)
+    }
+  }
+}

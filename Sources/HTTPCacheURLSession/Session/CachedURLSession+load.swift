@@ -1,0 +1,140 @@
+import Foundation
+import HTTPCaching
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+extension CachedURLSession {
+  /// The most redirects that are followed, as in Foundation.
+  private static let redirectLimit = 20
+
+  /// Loads a response up to its body, through redirects.
+  func load(
+    _ request: URLRequest, _ content: RequestBody, _ policy: CachePolicy?,
+    _ delegate: (any URLSessionTaskDelegate)?
+  ) async throws -> LoadedResponse {
+    try checkValid()
+    guard let first = request.url, let scheme = first.scheme?.lowercased() else {
+      throw URLError(.badURL)
+    }
+    guard scheme == "http" || scheme == "https" else { return try await passOn(request) }
+    let delegates: [any URLSessionDelegate] = [delegate, self.delegate].compactMap { $0 }
+    let calls = TaskCalls(request, delegates, upstream)
+    var policy = policy ?? self.policy(of: request)
+    let context = RequestContext(
+      prototype: request, delegates: delegates,
+      isShared: cache.configuration.rules.mode == .shared)
+    var next = try HTTPRequest(withConfiguredFields(request, content))
+    var nextContent = content
+    if next.namesOtherHost { policy = .bypass }
+    var url = first
+    var redirects: [CacheOutcome] = []
+    while true {
+      let current = withCookies(next, request, url)
+      var response = try await cache.respond(
+        to: current, body: try nextContent.make(), policy: policy,
+        options: options(request, context), via: upstream)
+      if case .unsatisfiable(let reason) = response.outcome {
+        throw URLError(
+          .resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: "\(reason)"])
+      }
+      response.redirects = redirects
+      guard
+        let redirect = Redirect(
+          of: next, isRepeatable: nextContent.isRepeatable, response: response.head,
+          base: response.finalTarget)
+      else { return try await loaded(response, url, calls) }
+      guard redirects.count < Self.redirectLimit else {
+        response.body.source.cancel()
+        throw URLError(.httpTooManyRedirects)
+      }
+      let proposed = try foundations(redirect.request, request)
+      guard let answer = try await calls.follow(proposed, after: response, url) else {
+        return try await loaded(response, url, calls)
+      }
+      redirects.append(response.outcome)
+      try await Redirect.drain(response.body)
+      guard let followed = answer.url else { throw URLError(.badURL) }
+      url = followed
+      next = try HTTPRequest(answer)
+      if next.method == .get || next.method == .head { nextContent = .none }
+    }
+  }
+
+  private func options(_ request: URLRequest, _ context: RequestContext) -> RequestOptions {
+    RequestOptions(
+      redirectLimit: 0, acceptsDecoded: true, acceptsEncoded: false, priority: Task.currentPriority,
+      context: context)
+  }
+
+  /// The policy of a request, or where it has none of its own that of the configuration.
+  private func policy(of request: URLRequest) -> CachePolicy {
+    request.cachePolicy == .useProtocolCachePolicy
+      ? CachePolicy(configuration.requestCachePolicy) : CachePolicy(request.cachePolicy)
+  }
+
+  /// The request with the fields that Foundation would add.
+  private func withConfiguredFields(_ request: URLRequest, _ content: RequestBody) -> URLRequest {
+    var request = request
+    for (name, value) in configuration.httpAdditionalHeaders ?? [:] {
+      guard let name = name as? String, let value = value as? String,
+        request.value(forHTTPHeaderField: name) == nil
+      else { continue }
+      request.setValue(value, forHTTPHeaderField: name)
+    }
+    if request.httpMethod == "POST", request.httpBody != nil || request.httpBodyStream != nil,
+      !content.isEmpty, request.value(forHTTPHeaderField: "Content-Type") == nil
+    {
+      request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
+    }
+    return request
+  }
+
+  private func withCookies(
+    _ request: HTTPRequest, _ prototype: URLRequest, _ url: URL
+  ) -> HTTPRequest {
+    guard prototype.httpShouldHandleCookies, !request.headerFields.contains(.cookie),
+      let field = cookies?.field(for: url)
+    else { return request }
+    var request = request
+    request.headerFields[.cookie] = field
+    return request
+  }
+
+  /// The request of a redirect as delegates see it.
+  private func foundations(_ request: HTTPRequest, _ prototype: URLRequest) throws -> URLRequest {
+    let made = try URLRequest(request)
+    var next = prototype
+    next.url = made.url
+    next.httpMethod = made.httpMethod
+    next.allHTTPHeaderFields = made.allHTTPHeaderFields
+    if request.method == .get || request.method == .head {
+      next.httpBody = nil
+      next.httpBodyStream = nil
+    }
+    return next
+  }
+
+  /// The response for the caller, after its delegate has agreed.
+  private func loaded(
+    _ response: CacheResponse, _ url: URL, _ calls: TaskCalls
+  ) async throws -> LoadedResponse {
+    guard let made = CachedHTTPURLResponse(response, url: url) else {
+      response.body.source.cancel()
+      throw URLError(.badServerResponse)
+    }
+    guard try await calls.accept(made) else {
+      response.body.source.cancel()
+      throw URLError(.cancelled)
+    }
+    return LoadedResponse(response: made, body: response.body, cached: response)
+  }
+
+  /// Has Foundation load what is not HTTP.
+  private func passOn(_ request: URLRequest) async throws -> LoadedResponse {
+    let (data, response) = try await upstream.passOn(request)
+    return LoadedResponse(response: response, body: MessageBody(BodyBytes([data])), cached: nil)
+  }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import HTTPCaching
+import Synchronization
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// The calls to the delegates of one request that have no task of Foundation's: a stored response may
+/// redirect, and is a response like any other. They are made on the session's delegate queue, with a
+/// task that stands for the request and is never started.
+final class TaskCalls: Sendable {
+  private let request: URLRequest
+  private let delegates: [any URLSessionDelegate]
+  private let upstream: URLSessionUpstream
+  private let standIn = Mutex<URLSessionDataTask?>(nil)
+
+  init(_ request: URLRequest, _ delegates: [any URLSessionDelegate], _ upstream: URLSessionUpstream) {
+    self.request = request
+    self.delegates = delegates
+    self.upstream = upstream
+  }
+
+  deinit { standIn.withLock { $0 }?.cancel() }
+
+  /// Asks whether to follow a redirect.
+  ///
+  /// - Returns: the request to send; nil to stop there.
+  func follow(
+    _ request: URLRequest, after response: CacheResponse, _ url: URL
+  ) async throws -> URLRequest? {
+    guard let delegate = delegates.first as? any URLSessionTaskDelegate,
+      let redirect = CachedHTTPURLResponse(response, url: url)
+    else { return request }
+    let task = try task()
+    let session = upstream.foundations
+    let answer = await withCheckedContinuation { continuation in
+      session.delegateQueue.addOperation {
+        DelegateCalls.redirect(delegate, session, task, redirect, request) {
+          continuation.resume(returning: $0)
+        }
+      }
+    }
+    try check(task)
+    return answer
+  }
+
+  /// Asks whether the final response is wanted.
+  func accept(_ response: URLResponse) async throws -> Bool {
+    guard let delegate = delegates.first as? any URLSessionDataDelegate else { return true }
+    let task = try task()
+    let session = upstream.foundations
+    let disposition = await withCheckedContinuation { continuation in
+      session.delegateQueue.addOperation {
+        DelegateCalls.response(delegate, session, task, response) {
+          continuation.resume(returning: $0)
+        }
+      }
+    }
+    try check(task)
+    return disposition != .cancel
+  }
+
+  private func task() throws(UpstreamError) -> URLSessionDataTask {
+    if let task = standIn.withLock({ $0 }) { return task }
+    let task = try upstream.makeStandIn(request)
+    standIn.withLock { $0 = task }
+    return task
+  }
+
+  /// A delegate may cancel the task that it is given.
+  private func check(_ task: URLSessionDataTask) throws {
+    if task.state == .canceling || task.state == .completed { throw URLError(.cancelled) }
+    try Task.checkCancellation()
+  }
+}

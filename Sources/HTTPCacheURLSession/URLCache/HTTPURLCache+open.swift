@@ -1,0 +1,44 @@
+import Foundation
+import HTTPCaching
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+extension HTTPURLCache {
+  /// A path at which Foundation's own cache, which is not used, cannot make a directory.
+  static var noPath: String? {
+    #if canImport(FoundationNetworking)
+      "/dev/null/none"
+    #else
+      nil
+    #endif
+  }
+
+  /// Opens a cache; in memory where nothing else is possible.
+  static func open(memory: Int, disk: Int, path: String?) -> HTTPCache {
+    // Both tiers are opened where there is a disk, so that the capacity of each can be set later.
+    var configuration = HTTPCache.Configuration(
+      directory: disk > 0 ? path ?? defaultPath : nil, memoryCapacity: max(1, Int64(memory)),
+      diskCapacity: max(0, Int64(disk)))
+    let cache: HTTPCache
+    do throws(CacheError) {
+      cache = try HTTPCache.open(configuration)
+    } catch {
+      // A newer version's directory, which is left alone.
+      configuration.directory = nil
+      cache = HTTPCache(
+        configuration: configuration, store: MemoryStore(capacity: configuration.memoryCapacity))
+    }
+    if memory <= 0 { CallerRuns.wait { try? await cache.store.setCapacity(memory: 0, disk: nil) } }
+    return cache
+  }
+
+  /// A directory of this program among the caches of the user.
+  private static var defaultPath: String? {
+    let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
+    let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+    let name = String(program.map { "/\\:".contains($0) ? "_" : $0 })
+    return caches?.appendingPathComponent(name).appendingPathComponent("HTTPURLCache").path
+  }
+}

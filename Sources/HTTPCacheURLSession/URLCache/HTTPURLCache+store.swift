@@ -1,0 +1,119 @@
+import Foundation
+import HTTPCaching
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+extension HTTPURLCache {
+  func store(_ cached: CachedURLResponse, for request: URLRequest) {
+    guard cached.storagePolicy != .notAllowed, let request = try? HTTPRequest(request),
+      request.method == .get, !request.namesOtherHost,
+      let response = (cached.response as? HTTPURLResponse).flatMap({ HTTPResponse($0) })
+    else { return }
+    let isMemoryOnly = cached.storagePolicy == .allowedInMemoryOnly
+    if isMemoryOnly, memoryCapacity == 0 { return }
+    let userInfo = self.userInfo(cached.userInfo ?? [:])
+    let body = BodyBytes(cached.data)
+    CallerRuns.wait { [cache] in
+      await cache.adopt(
+        response, body: body, to: request, isDecoded: Self.isDecoded(response, body),
+        userInfo: userInfo, isMemoryOnly: isMemoryOnly)
+    }
+  }
+
+  func stored(for request: URLRequest) -> CachedURLResponse? {
+    stored(for: request) { _ in true }
+  }
+
+  /// What Foundation on Linux may answer a request with: what its policy allows, and as long as it is
+  /// fresh, since Foundation removes what it thinks stale or cannot select.
+  func usable(for request: URLRequest) -> CachedURLResponse? {
+    switch request.cachePolicy {
+    case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,
+      .reloadRevalidatingCacheData:
+      return nil
+    default: break
+    }
+    guard let head = try? HTTPRequest(request) else { return nil }
+    let (rules, now) = (cache.configuration.rules, cache.configuration.clock.now)
+    return stored(for: request) { stored in
+      guard stored.nominated.isEmpty,
+        case .fresh = Reuse.decide(
+          stored: stored, request: head, directives: RequestDirectives(head.headerFields),
+          policy: .standard, rules: rules, now: now)
+      else { return false }
+      return true
+    }
+  }
+
+  private func stored(
+    for request: URLRequest, where mayUse: (StoredResponse) -> Bool
+  ) -> CachedURLResponse? {
+    guard let head = try? HTTPRequest(request), !head.namesOtherHost,
+      let (response, record) = cache.stored(for: head, where: mayUse),
+      let foundations = CachedHTTPURLResponse(response, to: request)
+    else { return nil }
+    let body = response.body
+    // A body that is damaged is one that is not there; the observer was told.
+    guard let bytes = CallerRuns.wait({ try? await body.collect() }) else { return nil }
+    return CachedURLResponse(
+      response: foundations, data: Data(bytes), userInfo: UserInfo.decoded(record.userInfo),
+      storagePolicy: record.isMemoryOnly ? .allowedInMemoryOnly : .allowed)
+  }
+
+  func remove(_ request: URLRequest) {
+    guard let request = try? HTTPRequest(request),
+      let key = CacheKey(request: request, rules: cache.configuration.rules)
+    else { return }
+    remove(.key(key))
+  }
+
+  func remove(_ selection: CacheSelection) {
+    wait(for: "remove") { store throws(CacheError) in try await store.remove(selection) }
+  }
+
+  func setCapacity(memory: Int64? = nil, disk: Int64? = nil) {
+    wait(for: "set capacity") { store throws(CacheError) in
+      try await store.setCapacity(memory: memory.map { max(0, $0) }, disk: disk.map { max(0, $0) })
+    }
+  }
+
+  private func wait(
+    for operation: String,
+    _ work: @escaping @Sendable (any CacheStore) async throws(CacheError) -> Void
+  ) {
+    CallerRuns.wait { [cache] in
+      do throws(CacheError) { try await work(cache.store) } catch {
+        cache.configuration.observer?.cache(did: .storeFailed(operation: operation, error))
+      }
+    }
+  }
+
+  private func userInfo(_ dictionary: [AnyHashable: Any]) -> [UInt8] {
+    let (bytes, problem) = UserInfo.encoded(dictionary)
+    if let problem {
+      let error = CacheError(.unavailable, problem)
+      cache.configuration.observer?.cache(did: .storeFailed(operation: "user info", error))
+    }
+    return bytes
+  }
+
+  /// Whether the bytes are not those that the fields describe: Foundation hands over decoded content
+  /// with the fields of the coded one, and a delegate may have changed it.
+  private static func isDecoded(_ response: HTTPResponse, _ body: BodyBytes) -> Bool {
+    let fields = response.headerFields
+    if let coding = fields[.contentEncoding], coding.lowercased() != "identity" { return true }
+    guard let length = fields[.contentLength] else { return false }
+    return Int(length) != body.count
+  }
+}
+
+extension Timestamp {
+  /// The second that a date lies in, clamped.
+  init(_ date: Date) {
+    let seconds = date.timeIntervalSince1970.rounded(.down)
+    self.init(seconds: Int64(exactly: seconds) ?? (seconds < 0 ? .min : .max))
+  }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+/// The `userInfo` of a `CachedURLResponse` as bytes of a record: a binary property list.
+enum UserInfo {
+  /// The most bytes that are kept.
+  static let limit = 64 << 10
+
+  private static let signature = Array("bplist00".utf8)
+
+  /// The bytes, and what could not be kept, for people.
+  static func encoded(_ dictionary: [AnyHashable: Any]) -> (bytes: [UInt8], problem: String?) {
+    if dictionary.isEmpty { return ([], nil) }
+    var kept: [String: Any] = [:]
+    for (key, value) in dictionary {
+      guard let key = key as? String else { continue }
+      let entry = [key: value]
+      if PropertyListSerialization.propertyList(entry, isValidFor: .binary) { kept[key] = value }
+    }
+    let lost = dictionary.count - kept.count
+    let problem = lost > 0 ? "\(lost) entries of userInfo are no property lists" : nil
+    if kept.isEmpty { return ([], problem) }
+    guard
+      let data = try? PropertyListSerialization.data(
+        fromPropertyList: kept, format: .binary, options: 0)
+    else { return ([], "userInfo is no property list") }
+    guard data.count <= limit else {
+      return ([], "userInfo has \(data.count) bytes, at most \(limit) are kept")
+    }
+    return (Array(data), problem)
+  }
+
+  /// The dictionary; nil where the bytes are no such property list. Only property list types are made,
+  /// whatever the bytes are.
+  static func decoded(_ bytes: [UInt8]) -> [AnyHashable: Any]? {
+    guard bytes.count <= limit, bytes.starts(with: signature) else { return nil }
+    let list = try? PropertyListSerialization.propertyList(
+      from: Data(bytes), options: [], format: nil)
+    return list as? [String: Any]
+  }
+}

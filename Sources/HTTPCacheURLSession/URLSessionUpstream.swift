@@ -1,0 +1,143 @@
+import Foundation
+public import HTTPCaching
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#else
+  public import Foundation
+#endif
+
+/// The way to the origin over Foundation's `URLSession`.
+///
+/// It follows no redirect and keeps nothing. Foundation takes off content codings, which the response
+/// says (`isContentDecoded`), and hands over no trailers; of 1xx responses it hands over what the
+/// system's Foundation does (on Linux all but 100).
+///
+/// Foundation delivers as fast as the origin sends. What a slow reader has not read is kept in memory:
+/// at most about 10 MiB where the origin takes ranges and gives a strong validator, since the rest is
+/// then asked for in ranges as the reader goes on; without bounds elsewhere.
+public final class URLSessionUpstream: Upstream {
+  private let session: OriginSession
+  private let delegate: (any URLSessionDelegate)?
+  private let cookies: CookieJar?
+  private let idleTimeout: TimeInterval
+  private let wholeTimeout: TimeInterval
+
+  /// Makes an upstream with a session of its own.
+  ///
+  /// - Parameters:
+  ///   - configuration: as for a `URLSession`. Its cache and its cache policy are not used. Its cookie
+  ///     storage gets the cookies of responses, but requests have only those that they come with.
+  ///   - delegate: is asked about authentication challenges, and told about progress of uploads and
+  ///     the end of the session. It is kept until then.
+  public init(
+    configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil
+  ) {
+    cookies = CookieJar(configuration)
+    idleTimeout = configuration.timeoutIntervalForRequest
+    wholeTimeout = configuration.timeoutIntervalForResource
+    let inner = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
+    inner.urlCache = nil
+    inner.requestCachePolicy = .reloadIgnoringLocalCacheData
+    inner.httpCookieStorage = nil
+    inner.httpShouldSetCookies = false
+    inner.httpCookieAcceptPolicy = .never
+    inner.timeoutIntervalForRequest = Self.unlimited
+    inner.timeoutIntervalForResource = Self.unlimited
+    session = OriginSession(inner, delegate: delegate)
+    self.delegate = delegate
+  }
+
+  /// Sends a request and returns when the head of the final response has arrived.
+  ///
+  /// - Throws: `UpstreamError`, with the error of Foundation as its cause.
+  public func send(
+    _ request: UpstreamRequest
+  ) async throws(UpstreamError) -> UpstreamResponse {
+    let context = request.context as? RequestContext
+    var terms = OriginExchange.Terms(
+      request: try Self.foundations(request.head, context?.prototype),
+      idleTimeout: .seconds(idleTimeout(of: context?.prototype)),
+      headTimeout: request.timeout, wholeTimeout: .seconds(wholeTimeout))
+    if let body = request.body {
+      do { terms.content = try await RequestContent(body) } catch {
+        if error is CancellationError { throw UpstreamError(.cancelled, "cancelled", cause: error) }
+        throw UpstreamError(.protocol, "the request's content could not be read", cause: error)
+      }
+    }
+    if let priority = request.priority { terms.priority = Self.priority(priority) }
+    terms.delegates = context?.delegates ?? delegate.map { [$0] } ?? []
+    if context?.prototype.httpShouldHandleCookies ?? true { terms.cookies = cookies }
+    terms.onInterim = request.onInterim
+    let exchange = OriginExchange(terms, in: session)
+    var head = try await exchange.head()
+    // The coding is off already.
+    head.headerFields[.transferEncoding] = nil
+    if exchange.isAuthorized, context?.isShared == true { Self.makePrivate(&head) }
+    return UpstreamResponse(
+      head: head, body: MessageBody(ReceivedBody(exchange)), isContentDecoded: exchange.isDecoded)
+  }
+
+  /// Lets what is under way come to its end, and takes nothing more.
+  public func finishTasksAndInvalidate() { session.invalidate(isCancelling: false) }
+
+  /// Cancels what is under way, and takes nothing more.
+  public func invalidateAndCancel() { session.invalidate(isCancelling: true) }
+
+  /// Foundation's session, for delegates' calls.
+  var foundations: URLSession { session.foundations }
+
+  func makeStandIn(_ request: URLRequest) throws(UpstreamError) -> URLSessionDataTask {
+    try session.makeStandIn(request)
+  }
+
+  func passOn(_ request: URLRequest) async throws -> (Data, URLResponse) {
+    try await session.passOn(request)
+  }
+
+  /// Foundation's own timeouts, out of the way: seconds of about a year.
+  private static let unlimited: TimeInterval = 30_000_000
+
+  private func idleTimeout(of prototype: URLRequest?) -> TimeInterval {
+    guard let interval = prototype?.timeoutInterval, interval != 60, interval > 0 else {
+      return idleTimeout
+    }
+    return interval
+  }
+
+  private static func foundations(
+    _ head: HTTPRequest, _ prototype: URLRequest?
+  ) throws(UpstreamError) -> URLRequest {
+    let made: URLRequest
+    do throws(CacheError) { made = try URLRequest(head) } catch {
+      throw UpstreamError(.protocol, error.message, cause: error)
+    }
+    var request = prototype ?? made
+    request.url = made.url
+    request.httpMethod = made.httpMethod
+    request.allHTTPHeaderFields = made.allHTTPHeaderFields
+    request.httpBody = nil
+    request.httpBodyStream = nil
+    request.httpShouldHandleCookies = false
+    request.cachePolicy = .reloadIgnoringLocalCacheData
+    request.timeoutInterval = unlimited
+    // A part of encoded content cannot be decoded.
+    if head.headerFields.contains(.range), !head.headerFields.contains(.acceptEncoding) {
+      request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+    }
+    return request
+  }
+
+  private static func priority(_ priority: TaskPriority) -> Float {
+    if priority > .medium { return URLSessionTask.highPriority }
+    return priority < .medium ? URLSessionTask.lowPriority : URLSessionTask.defaultPriority
+  }
+
+  /// Keeps from a shared cache what was answered to credentials that it has not seen
+  /// (RFC 9111 §3.5).
+  private static func makePrivate(_ head: inout HTTPResponse) {
+    let control = head.headerFields[.cacheControl].map { $0 + ", " } ?? ""
+    head.headerFields[.cacheControl] = control + "private"
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// What follows from a delegate's answer to a challenge.
+///
+/// On Linux Foundation never ends a task whose challenge is given to the default handling, and stops
+/// the process for every scheme but Basic, so that credentials are added here.
+enum AuthenticationAttempt {
+  case leaveToFoundation
+  /// Send the request again with this `Authorization`.
+  case retry(String)
+  /// The response that came with the challenge is the answer.
+  case accept
+  case cancel
+
+  #if canImport(FoundationNetworking)
+    private static let proposalLimit = 1
+
+    init(
+      _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?,
+      challenge: URLAuthenticationChallenge, failures: Int
+    ) {
+      let isBasic =
+        challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic
+      let proposed = failures < Self.proposalLimit ? challenge.proposedCredential : nil
+      switch disposition {
+      case .useCredential:
+        self = Self.basic(credential, isBasic: isBasic)
+      case .performDefaultHandling:
+        self = Self.basic(proposed, isBasic: isBasic)
+      case .rejectProtectionSpace: self = .accept
+      case .cancelAuthenticationChallenge: self = .cancel
+      @unknown default: self = .cancel
+      }
+    }
+
+    /// RFC 7617 §2.
+    private static func basic(_ credential: URLCredential?, isBasic: Bool) -> AuthenticationAttempt {
+      guard isBasic, let credential, let user = credential.user, !user.contains(":") else {
+        return .accept
+      }
+      let pair = Data("\(user):\(credential.password ?? "")".utf8)
+      return .retry("Basic " + pair.base64EncodedString())
+    }
+
+    /// The challenge with the number of failures that there were before: each of them was a task of
+    /// its own for Foundation.
+    static func challenge(
+      _ challenge: URLAuthenticationChallenge, failures: Int
+    ) -> URLAuthenticationChallenge {
+      guard failures > 0, let sender = challenge.sender else { return challenge }
+      return URLAuthenticationChallenge(
+        protectionSpace: challenge.protectionSpace, proposedCredential: nil,
+        previousFailureCount: failures, failureResponse: challenge.failureResponse,
+        error: challenge.error, sender: sender)
+    }
+  #else
+    init(
+      _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?,
+      challenge: URLAuthenticationChallenge, failures: Int
+    ) {
+      self = .leaveToFoundation
+    }
+
+    static func challenge(
+      _ challenge: URLAuthenticationChallenge, failures: Int
+    ) -> URLAuthenticationChallenge { challenge }
+  #endif
+}

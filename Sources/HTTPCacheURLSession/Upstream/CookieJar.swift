@@ -1,0 +1,36 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// The cookies of a session, which the cache must see in the request: `Vary` may name them.
+struct CookieJar: Sendable {
+  private let storage: HTTPCookieStorage
+  private let sends: Bool
+  private let accepts: Bool
+
+  /// Nil where the configuration has nowhere to keep them.
+  init?(_ configuration: URLSessionConfiguration) {
+    guard let storage = configuration.httpCookieStorage else { return nil }
+    self.storage = storage
+    sends = configuration.httpShouldSetCookies
+    accepts = configuration.httpCookieAcceptPolicy != .never
+  }
+
+  /// The value of `Cookie` for a URL; nil for none.
+  func field(for url: URL) -> String? {
+    guard sends, let cookies = storage.cookies(for: url), !cookies.isEmpty else { return nil }
+    return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
+  }
+
+  /// Keeps what a response sets.
+  func store(_ response: HTTPURLResponse) {
+    guard accepts, let url = response.url,
+      let fields = response.allHeaderFields as? [String: String],
+      fields.keys.contains(where: { $0.lowercased() == "set-cookie" })
+    else { return }
+    let cookies = HTTPCookie.cookies(withResponseHeaderFields: fields, for: url)
+    storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+  }
+}

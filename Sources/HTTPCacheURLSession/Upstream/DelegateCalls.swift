@@ -1,0 +1,125 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Calls of Foundation's delegate methods, which are optional on Apple's systems and have default
+/// implementations elsewhere.
+enum DelegateCalls {
+  typealias ChallengeAnswer =
+    @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+
+  /// Asks one after the other until somebody wants more than the default.
+  static func answer(
+    _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
+    asking delegates: ArraySlice<any URLSessionDelegate>, _ answer: @escaping ChallengeAnswer
+  ) {
+    guard let delegate = delegates.first else { return answer(.performDefaultHandling, nil) }
+    ask(delegate, challenge, session, task) { disposition, credential in
+      guard disposition == .performDefaultHandling else { return answer(disposition, credential) }
+      Self.answer(challenge, session, task, asking: delegates.dropFirst(), answer)
+    }
+  }
+
+  #if canImport(FoundationNetworking)
+    private static func ask(
+      _ delegate: any URLSessionDelegate, _ challenge: URLAuthenticationChallenge,
+      _ session: URLSession, _ task: URLSessionTask, _ answer: @escaping ChallengeAnswer
+    ) {
+      guard let taskDelegate = delegate as? any URLSessionTaskDelegate else {
+        return delegate.urlSession(session, didReceive: challenge, completionHandler: answer)
+      }
+      taskDelegate.urlSession(session, task: task, didReceive: challenge) { disposition, credential in
+        guard disposition == .performDefaultHandling else { return answer(disposition, credential) }
+        delegate.urlSession(session, didReceive: challenge, completionHandler: answer)
+      }
+    }
+
+    static func redirect(
+      _ delegate: any URLSessionTaskDelegate, _ session: URLSession, _ task: URLSessionTask,
+      _ response: HTTPURLResponse, _ request: URLRequest,
+      _ answer: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+      delegate.urlSession(
+        session, task: task, willPerformHTTPRedirection: response, newRequest: request,
+        completionHandler: answer)
+    }
+
+    static func response(
+      _ delegate: any URLSessionDataDelegate, _ session: URLSession, _ task: URLSessionDataTask,
+      _ response: URLResponse, _ answer: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+      delegate.urlSession(
+        session, dataTask: task, didReceive: response, completionHandler: answer)
+    }
+
+    static func sent(
+      _ delegate: any URLSessionDelegate, _ session: URLSession, _ task: URLSessionTask,
+      sent: Int64, total: Int64, expected: Int64
+    ) {
+      (delegate as? any URLSessionTaskDelegate)?.urlSession(
+        session, task: task, didSendBodyData: sent, totalBytesSent: total,
+        totalBytesExpectedToSend: expected)
+    }
+
+    static func invalid(
+      _ delegate: any URLSessionDelegate, _ session: URLSession, _ error: (any Error)?
+    ) {
+      delegate.urlSession(session, didBecomeInvalidWithError: error)
+    }
+  #else
+    private static func ask(
+      _ delegate: any URLSessionDelegate, _ challenge: URLAuthenticationChallenge,
+      _ session: URLSession, _ task: URLSessionTask, _ answer: @escaping ChallengeAnswer
+    ) {
+      let ofSession: @Sendable () -> Void = {
+        guard
+          delegate.urlSession?(session, didReceive: challenge, completionHandler: answer) == nil
+        else { return }
+        answer(.performDefaultHandling, nil)
+      }
+      let isAsked: Void? = (delegate as? any URLSessionTaskDelegate)?.urlSession?(
+        session, task: task, didReceive: challenge
+      ) { disposition, credential in
+        if disposition == .performDefaultHandling { ofSession() } else { answer(disposition, credential) }
+      }
+      if isAsked == nil { ofSession() }
+    }
+
+    static func redirect(
+      _ delegate: any URLSessionTaskDelegate, _ session: URLSession, _ task: URLSessionTask,
+      _ response: HTTPURLResponse, _ request: URLRequest,
+      _ answer: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+      let isAsked: Void? = delegate.urlSession?(
+        session, task: task, willPerformHTTPRedirection: response, newRequest: request,
+        completionHandler: answer)
+      if isAsked == nil { answer(request) }
+    }
+
+    static func response(
+      _ delegate: any URLSessionDataDelegate, _ session: URLSession, _ task: URLSessionDataTask,
+      _ response: URLResponse, _ answer: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+      let isAsked: Void? = delegate.urlSession?(
+        session, dataTask: task, didReceive: response, completionHandler: answer)
+      if isAsked == nil { answer(.allow) }
+    }
+
+    static func sent(
+      _ delegate: any URLSessionDelegate, _ session: URLSession, _ task: URLSessionTask,
+      sent: Int64, total: Int64, expected: Int64
+    ) {
+      (delegate as? any URLSessionTaskDelegate)?.urlSession?(
+        session, task: task, didSendBodyData: sent, totalBytesSent: total,
+        totalBytesExpectedToSend: expected)
+    }
+
+    static func invalid(
+      _ delegate: any URLSessionDelegate, _ session: URLSession, _ error: (any Error)?
+    ) {
+      delegate.urlSession?(session, didBecomeInvalidWithError: error)
+    }
+  #endif
+}

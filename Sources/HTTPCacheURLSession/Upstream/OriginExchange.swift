@@ -1,0 +1,278 @@
+import Foundation
+import HTTPCaching
+import HTTPTypes
+import Synchronization
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// One request to the origin and its answer, over one task of Foundation or several.
+final class OriginExchange: Sendable {
+  /// What is fixed when it begins.
+  struct Terms: Sendable {
+    var request: URLRequest
+    var content: RequestContent?
+    var priority = URLSessionTask.defaultPriority
+    /// The most time without anything arriving.
+    var idleTimeout: Duration
+    /// The most time until the head has arrived.
+    var headTimeout: Duration?
+    /// The most time until everything has arrived.
+    var wholeTimeout: Duration
+    var delegates: [any URLSessionDelegate] = []
+    var cookies: CookieJar?
+    var onInterim: (@Sendable (HTTPResponse) async -> Void)?
+  }
+
+  private struct Shared {
+    var state: ReceiveState
+    var task: URLSessionTask?
+    var waiter: CheckedContinuation<Void, Never>?
+    var watch: Task<Void, Never>?
+    var lastEvent = ContinuousClock.now
+    var failures = 0
+    var isAuthorized = false
+  }
+
+  let terms: Terms
+  private let session: OriginSession
+  private let shared: Mutex<Shared>
+  private let began = ContinuousClock.now
+
+  init(_ terms: Terms, in session: OriginSession) {
+    self.terms = terms
+    self.session = session
+    shared = Mutex(Shared(state: ReceiveState(terms.request)))
+  }
+
+  deinit { shared.withLock { $0.watch }?.cancel() }
+
+  var length: Int64? { shared.withLock { $0.state.length } }
+  var isDecoded: Bool { shared.withLock { $0.state.isDecoded } }
+  /// Whether a challenge was answered with credentials.
+  var isAuthorized: Bool { shared.withLock { $0.isAuthorized } }
+
+  // MARK: The caller's side
+
+  /// Sends the request and waits for the head of the final response.
+  func head() async throws(UpstreamError) -> HTTPResponse {
+    start(terms.request)
+    shared.withLock { $0.watch = makeWatch() }
+    while true {
+      let (interim, head, error) = shared.withLock { shared in
+        defer { shared.state.interim = [] }
+        var error: UpstreamError?
+        if case .failed(let failure) = shared.state.phase { error = failure }
+        return (shared.state.interim, shared.state.finalHead, error)
+      }
+      for response in interim { await terms.onInterim?(response) }
+      if let head { return head }
+      if let error { throw error }
+      await wait { $0.finalHead == nil && $0.interim.isEmpty && !$0.isOver }
+    }
+  }
+
+  /// The next bytes of the body, not empty; nil at its end.
+  func next() async throws -> BodyBytes? {
+    while true {
+      let (step, window) = shared.withLock { shared in
+        let step = shared.state.read()
+        return (step, shared.state.nextWindow())
+      }
+      if let window { start(window) }
+      switch step {
+      case .take(let chunks): return BodyBytes(chunks)
+      case .end: return nil
+      case .fail(let error):
+        if error.kind == .cancelled, Task.isCancelled { throw CancellationError() }
+        throw error
+      case .wait: await wait { $0.mustWait }
+      }
+    }
+  }
+
+  func cancel() { fail(UpstreamError(.cancelled, "cancelled", cause: URLError(.cancelled))) }
+
+  func fail(_ error: UpstreamError) { change { $0.state.fail(error) } }
+
+  private func wait(while isWaiting: @Sendable (ReceiveState) -> Bool) async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let mustWait = shared.withLock { shared in
+          guard isWaiting(shared.state) else { return false }
+          shared.lastEvent = .now
+          shared.waiter = continuation
+          return true
+        }
+        if !mustWait { continuation.resume() }
+      }
+    } onCancel: {
+      cancel()
+    }
+  }
+
+  // MARK: Foundation's side
+
+  private func start(_ request: URLRequest) {
+    do throws(UpstreamError) {
+      let task = try session.start(request, terms.content, priority: terms.priority, for: self)
+      let isWanted = shared.withLock { shared in
+        guard !shared.state.isOver else { return false }
+        shared.task = task
+        shared.state.task = task.taskIdentifier
+        shared.lastEvent = .now
+        return true
+      }
+      if isWanted { task.resume() } else { task.cancel() }
+    } catch {
+      fail(error)
+    }
+  }
+
+  /// Applies an event: wakes whoever waits, cancels the task if the event says so.
+  ///
+  /// - Parameter task: whose event it is; nil for none of a task.
+  private func change(from task: Int? = nil, _ event: (inout Shared) -> Bool) {
+    let (waiter, cancelled, watch) = shared.withLock { shared in
+      if let task, task != shared.state.task {
+        return (nil as CheckedContinuation<Void, Never>?, nil as URLSessionTask?, nil as Task<Void, Never>?)
+      }
+      shared.lastEvent = .now
+      var cancelled: URLSessionTask?
+      if event(&shared) {
+        // After the answer to a redirect Foundation stops the process if the task was cancelled.
+        cancelled = shared.state.isAnsweringRedirect ? nil : shared.task
+        shared.task = nil
+        shared.state.task = nil
+      }
+      return (shared.waiter.take(), cancelled, shared.state.isOver ? shared.watch.take() : nil)
+    }
+    waiter?.resume()
+    cancelled?.cancel()
+    watch?.cancel()
+  }
+
+  func received(_ response: URLResponse, from task: Int) {
+    change(from: task) { $0.state.received(response) }
+    if let response = response as? HTTPURLResponse { terms.cookies?.store(response) }
+  }
+
+  func received(_ data: Data, from task: Int) {
+    change(from: task) { $0.state.received(data) }
+  }
+
+  func sent(
+    _ count: Int64, total: Int64, of expected: Int64, _ session: URLSession, _ task: URLSessionTask
+  ) {
+    change(from: task.taskIdentifier) { _ in false }
+    for delegate in terms.delegates {
+      DelegateCalls.sent(
+        delegate, session, task, sent: count, total: total, expected: expected)
+    }
+  }
+
+  func completed(_ task: URLSessionTask, _ error: (any Error)?) {
+    change(from: task.taskIdentifier) { shared in
+      shared.state.completed(
+        error, response: task.response, isReaderWaiting: shared.waiter != nil)
+      shared.task = nil
+      shared.state.task = nil
+      return false
+    }
+  }
+
+  /// Whether a redirect may be answered: never after the task was cancelled.
+  func mayAnswerRedirect(from task: Int) -> Bool {
+    shared.withLock { shared in
+      guard shared.state.task == task, !shared.state.isOver else { return false }
+      shared.state.isAnsweringRedirect = true
+      return true
+    }
+  }
+
+  // MARK: Challenges
+
+  func received(
+    _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
+    _ answer: @escaping DelegateCalls.ChallengeAnswer
+  ) {
+    let failures = shared.withLock { shared in
+      defer { shared.failures += 1 }
+      return shared.failures
+    }
+    DelegateCalls.answer(
+      AuthenticationAttempt.challenge(challenge, failures: failures), session, task,
+      asking: terms.delegates[...]
+    ) { [self] disposition, credential in
+      switch AuthenticationAttempt(
+        disposition, credential, challenge: challenge, failures: failures)
+      {
+      case .leaveToFoundation:
+        if disposition == .useCredential { shared.withLock { $0.isAuthorized = true } }
+        answer(disposition, credential)
+      case .retry(let authorization):
+        release(task, answer)
+        change { shared in
+          if !shared.state.isOver { shared.state.restart() }
+          shared.isAuthorized = true
+          return false
+        }
+        var request = terms.request
+        request.setValue(authorization, forHTTPHeaderField: "Authorization")
+        start(request)
+      case .accept:
+        release(task, answer)
+        change { shared in
+          shared.state.endUnauthorized()
+          return false
+        }
+      case .cancel:
+        release(task, answer)
+        cancel()
+      }
+    }
+  }
+
+  /// Lets go of a task that waits for the answer to a challenge.
+  private func release(_ task: URLSessionTask, _ answer: DelegateCalls.ChallengeAnswer) {
+    shared.withLock { shared in
+      guard shared.state.task == task.taskIdentifier else { return }
+      shared.task = nil
+      shared.state.task = nil
+    }
+    answer(.cancelAuthenticationChallenge, nil)
+  }
+
+  // MARK: Time
+
+  /// Ends the exchange when nothing comes any more. Foundation's own timeouts are not used: here they
+  /// count whole seconds, and one that fires during a redirect stops the process.
+  private func makeWatch() -> Task<Void, Never> {
+    Task { [weak self] in
+      while let left = self?.timeLeft() {
+        guard left > .zero else {
+          self?.fail(
+            UpstreamError(.timeout, "the origin sent nothing in time", cause: URLError(.timedOut)))
+          return
+        }
+        do { try await Task.sleep(for: left) } catch { return }
+      }
+    }
+  }
+
+  /// Until what is waited for is late; nil once all is over.
+  private func timeLeft() -> Duration? {
+    let now = ContinuousClock.now
+    return shared.withLock { shared in
+      if shared.state.isOver { return nil }
+      var left = terms.wholeTimeout - (now - began)
+      if shared.state.finalHead == nil, let limit = terms.headTimeout {
+        left = min(left, limit - (now - began))
+      }
+      // While nobody waits for bytes, none can be late.
+      let isWaiting = shared.state.finalHead == nil || shared.waiter != nil
+      return min(left, isWaiting ? terms.idleTimeout - (now - shared.lastEvent) : terms.idleTimeout)
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import HTTPCaching
+import Synchronization
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// A session of Foundation that only loads: no cache, no cookies, no redirects. It ends with its last
+/// user.
+final class OriginSession: Sendable {
+  private let session: URLSession
+  private let router: TaskRouter
+  private let isInvalidated = Mutex(false)
+
+  /// - Parameter delegate: is told when the session has become invalid.
+  init(_ configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?) {
+    router = TaskRouter(delegate: delegate)
+    session = URLSession(configuration: configuration, delegate: router, delegateQueue: nil)
+  }
+
+  deinit { invalidate(isCancelling: false) }
+
+  /// The queue of delegates' calls, and what they are told to be the session.
+  var foundations: URLSession { session }
+
+  /// Starts a task whose events go to an exchange.
+  ///
+  /// - Throws: `UpstreamError.cancelled` after the session was invalidated.
+  func start(
+    _ request: URLRequest, _ content: RequestContent?, priority: Float, for exchange: OriginExchange
+  ) throws(UpstreamError) -> URLSessionTask {
+    let task = try isInvalidated.withLock { isInvalidated throws(UpstreamError) -> URLSessionTask in
+      // Within the lock: a task made of an invalid session ends the process.
+      guard !isInvalidated else { throw Self.invalidated }
+      return make(request, content)
+    }
+    task.priority = priority
+    router.add(exchange, for: task.taskIdentifier)
+    return task
+  }
+
+  /// A task that is never started, for delegates' calls.
+  ///
+  /// - Throws: `UpstreamError.cancelled` after the session was invalidated.
+  func makeStandIn(_ request: URLRequest) throws(UpstreamError) -> URLSessionDataTask {
+    try isInvalidated.withLock { isInvalidated throws(UpstreamError) -> URLSessionDataTask in
+      guard !isInvalidated else { throw Self.invalidated }
+      return session.dataTask(with: request)
+    }
+  }
+
+  /// Has Foundation load what is not HTTP.
+  func passOn(_ request: URLRequest) async throws -> (Data, URLResponse) {
+    let box = Mutex<URLSessionTask?>(nil)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let task = isInvalidated.withLock { isInvalidated -> URLSessionTask? in
+          guard !isInvalidated else { return nil }
+          return session.dataTask(with: request) { data, response, error in
+            if let data, let response {
+              continuation.resume(returning: (data, response))
+            } else {
+              continuation.resume(throwing: error ?? URLError(.unknown))
+            }
+          }
+        }
+        guard let task else { return continuation.resume(throwing: Self.invalidated) }
+        box.withLock { $0 = task }
+        task.resume()
+        if Task.isCancelled { task.cancel() }
+      }
+    } onCancel: {
+      box.withLock { $0 }?.cancel()
+    }
+  }
+
+  private func make(_ request: URLRequest, _ content: RequestContent?) -> URLSessionTask {
+    switch content?.form {
+    case nil: session.dataTask(with: request)
+    case .data(let data): session.uploadTask(with: request, from: data)
+    case .file(let url): session.uploadTask(with: request, fromFile: url)
+    }
+  }
+
+  /// Takes no more tasks; those under way go on, or are cancelled.
+  func invalidate(isCancelling: Bool) {
+    let wasInvalidated = isInvalidated.withLock { isInvalidated in
+      defer { isInvalidated = true }
+      return isInvalidated
+    }
+    if isCancelling {
+      // One by one, since each knows when a task must not be cancelled any more.
+      for exchange in router.exchanges { exchange.fail(Self.invalidated) }
+    }
+    if !wasInvalidated { session.finishTasksAndInvalidate() }
+  }
+
+  private static var invalidated: UpstreamError {
+    UpstreamError(.cancelled, "the session was invalidated", cause: URLError(.cancelled))
+  }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import HTTPCaching
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// What is known of one answer of the origin while it arrives, without I/O.
+///
+/// A body begins with the plain answer. When its reader falls behind, and the rest can be asked for
+/// with ranges, the plain answer is stopped and the rest fetched in windows as the reader goes on.
+struct ReceiveState {
+  enum Phase {
+    case waitingForHead
+    case receiving
+    /// Nothing is under way, and there is more to ask for.
+    case paused
+    case ended
+    case failed(UpstreamError)
+  }
+
+  /// What a reader does next.
+  enum Step {
+    case take([Data])
+    case wait
+    case end
+    case fail(UpstreamError)
+  }
+
+  /// Unread bytes at which the plain answer is stopped.
+  static let stopLimit = 4 << 20
+  /// Unread bytes below which the next window is asked for.
+  static let lowLimit = 2 << 20
+  /// Bytes that are handed over at once.
+  private static let step = 256 << 10
+  private static let smallestWindow: Int64 = 2 << 20
+  private static let largestWindow: Int64 = 8 << 20
+
+  let request: URLRequest
+  private(set) var phase = Phase.waitingForHead
+  /// The task whose events count; late ones of others are dropped.
+  var task: Int?
+  private(set) var head: HTTPResponse?
+  /// Interim responses that nobody has been told of.
+  var interim: [HTTPResponse] = []
+  /// Set while it is not known whether a 401 is the answer: its challenge comes after its body.
+  private(set) var isHeadWithheld = false
+  /// The length of the message's body in bytes, as it is handed over; nil if that is not known.
+  private(set) var length: Int64?
+  private(set) var isDecoded = false
+  /// From when on Foundation must not be told to cancel the task.
+  var isAnsweringRedirect = false
+  private var buffer = ReceiveBuffer()
+  private var received: Int64 = 0
+  private var windows: RangeWindows?
+  private var window: Range<Int64>?
+  private var windowReceived: Int64 = 0
+  private var windowSize = smallestWindow
+
+  init(_ request: URLRequest) { self.request = request }
+
+  /// The head, once it is sure; nil before.
+  var finalHead: HTTPResponse? { isHeadWithheld ? nil : head }
+
+  /// Whether there is nothing for a reader now, and something is under way that may bring it.
+  var mustWait: Bool {
+    if case .receiving = phase { return buffer.count == 0 }
+    return false
+  }
+
+  var isOver: Bool {
+    switch phase {
+    case .ended, .failed: true
+    case .waitingForHead, .receiving, .paused: false
+    }
+  }
+
+  // MARK: Events
+
+  /// - Returns: whether the task is to be cancelled; the same for the other events.
+  mutating func received(_ response: URLResponse) -> Bool {
+    guard let response = response as? HTTPURLResponse, let head = HTTPResponse(response) else {
+      return fail(UpstreamError(.protocol, "not an HTTP response"))
+    }
+    let status = head.status.code
+    if (100..<200).contains(status), status != 101 {
+      interim.append(head)
+      return false
+    }
+    if let window, let windows {
+      guard windows.isContinued(by: head, with: window) else {
+        return fail(UpstreamError(.protocol, "the representation changed while it was read"))
+      }
+      return false
+    }
+    self.head = head
+    phase = .receiving
+    isHeadWithheld = Self.withholdsUnauthorized && status == 401
+    describeBody(head)
+    if isDecoded, status == 206 {
+      return fail(UpstreamError(.protocol, "a part of encoded content cannot be decoded"))
+    }
+    windows = isDecoded ? nil : RangeWindows(continuing: head, to: request, count: length)
+    return false
+  }
+
+  mutating func received(_ data: Data) -> Bool {
+    guard case .receiving = phase else { return false }
+    received += Int64(data.count)
+    windowReceived += Int64(data.count)
+    if received > length ?? .max || windowReceived > window.map({ Int64($0.count) }) ?? .max {
+      return fail(UpstreamError(.protocol, "the body is longer than its Content-Length"))
+    }
+    buffer.append(data)
+    guard window == nil, windows != nil, buffer.count > Self.stopLimit, let length,
+      length - received >= Self.smallestWindow
+    else { return false }
+    phase = .paused
+    return true
+  }
+
+  /// The task came to its end.
+  ///
+  /// - Parameters:
+  ///   - response: what the task has, for heads that Foundation does not announce.
+  ///   - isReaderWaiting: whether the network is slower than the reader.
+  mutating func completed(
+    _ error: (any Error)?, response: URLResponse?, isReaderWaiting: Bool
+  ) {
+    if isOver { return }
+    if let error {
+      _ = fail(UpstreamError(error, hasHead: head != nil))
+      return
+    }
+    if head == nil, let response { _ = received(response) }
+    guard case .receiving = phase else {
+      if !isOver { _ = fail(UpstreamError(.protocol, "no response")) }
+      return
+    }
+    if let window {
+      guard windowReceived == window.count else {
+        _ = fail(
+          UpstreamError(.protocol, "the range ended after \(windowReceived) of \(window.count) bytes"))
+        return
+      }
+      self.window = nil
+      if isReaderWaiting { windowSize = min(windowSize * 2, Self.largestWindow) }
+      if received != length {
+        phase = .paused
+        return
+      }
+    }
+    if let length, received != length {
+      _ = fail(UpstreamError(.protocol, "the body ended after \(received) of \(length) bytes"))
+      return
+    }
+    isHeadWithheld = false
+    phase = .ended
+  }
+
+  /// A 401 is the answer after all.
+  mutating func endUnauthorized() {
+    isHeadWithheld = false
+    if case .receiving = phase { phase = .ended }
+  }
+
+  /// The request is sent once more, with credentials.
+  mutating func restart() { self = ReceiveState(request) }
+
+  mutating func fail(_ error: UpstreamError) -> Bool {
+    if isOver { return false }
+    phase = .failed(error)
+    isHeadWithheld = false
+    if error.kind == .cancelled { buffer.removeAll() }
+    return true
+  }
+
+  // MARK: Reading
+
+  mutating func read() -> Step {
+    if buffer.count > 0 { return .take(buffer.take(upTo: Self.step)) }
+    switch phase {
+    case .waitingForHead, .receiving, .paused: return .wait
+    case .ended: return .end
+    case .failed(let error): return .fail(error)
+    }
+  }
+
+  /// The request for the next window; nil where there is no need for one now.
+  mutating func nextWindow() -> URLRequest? {
+    guard case .paused = phase, buffer.count < Self.lowLimit, let windows else { return nil }
+    let start = windows.extent.lowerBound + received
+    let range = start..<min(start + windowSize, windows.extent.upperBound)
+    window = range
+    windowReceived = 0
+    phase = .receiving
+    return windows.request(for: range)
+  }
+
+  // MARK: The length of the body
+
+  private mutating func describeBody(_ head: HTTPResponse) {
+    let status = head.status.code
+    if request.httpMethod == "HEAD" || status == 204 || status == 304 {
+      length = 0
+      return
+    }
+    let coding = head.headerFields[.contentEncoding]?.lowercased() ?? "identity"
+    isDecoded = coding != "identity"
+    length =
+      isDecoded || head.headerFields.contains(.transferEncoding)
+      ? nil : head.headerFields[.contentLength].flatMap { Int64($0) }
+  }
+
+  #if canImport(FoundationNetworking)
+    private static let withholdsUnauthorized = true
+  #else
+    private static let withholdsUnauthorized = false
+  #endif
+}

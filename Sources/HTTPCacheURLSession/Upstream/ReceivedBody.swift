@@ -1,0 +1,21 @@
+import HTTPCaching
+import HTTPTypes
+
+/// The body of the origin's response. Foundation hands over no trailers.
+final class ReceivedBody: BodySource {
+  private let exchange: OriginExchange
+  let length: Int64?
+
+  init(_ exchange: OriginExchange) {
+    self.exchange = exchange
+    length = exchange.length
+  }
+
+  deinit { exchange.cancel() }
+
+  var trailers: HTTPFields { [:] }
+
+  func next() async throws -> BodyBytes? { try await exchange.next() }
+
+  func cancel() { exchange.cancel() }
+}

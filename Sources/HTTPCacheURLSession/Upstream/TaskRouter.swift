@@ -1,0 +1,74 @@
+import Foundation
+import HTTPCaching
+import Synchronization
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Foundation's delegate: passes each event to the exchange it belongs to.
+final class TaskRouter: NSObject, URLSessionDataDelegate, Sendable {
+  private let table = Mutex<[Int: OriginExchange]>([:])
+  private let delegate: (any URLSessionDelegate)?
+
+  init(delegate: (any URLSessionDelegate)?) { self.delegate = delegate }
+
+  func add(_ exchange: OriginExchange, for task: Int) { table.withLock { $0[task] = exchange } }
+
+  var exchanges: [OriginExchange] { table.withLock { Array($0.values) } }
+
+  private func exchange(_ task: URLSessionTask) -> OriginExchange? {
+    table.withLock { $0[task.taskIdentifier] }
+  }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    exchange(dataTask)?.received(response, from: dataTask.taskIdentifier)
+    completionHandler(.allow)
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    exchange(dataTask)?.received(data, from: dataTask.taskIdentifier)
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
+    totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+  ) {
+    exchange(task)?.sent(
+      bytesSent, total: totalBytesSent, of: totalBytesExpectedToSend, session, task)
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask,
+    willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+    completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    guard exchange(task)?.mayAnswerRedirect(from: task.taskIdentifier) == true else { return }
+    completionHandler(nil)
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler:
+      @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    guard let exchange = exchange(task) else {
+      return completionHandler(.cancelAuthenticationChallenge, nil)
+    }
+    exchange.received(challenge, session, task, completionHandler)
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+  ) {
+    let exchange = table.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+    exchange?.completed(task, error)
+  }
+
+  func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+    if let delegate { DelegateCalls.invalid(delegate, session, error) }
+  }
+}

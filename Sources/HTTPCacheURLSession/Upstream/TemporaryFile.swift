@@ -1,0 +1,58 @@
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A file of our own that goes with its last user.
+final class TemporaryFile: Sendable {
+  let url: URL
+  private let isMoved = Mutex(false)
+
+  /// Makes an empty file.
+  ///
+  /// - Parameter mode: its permissions; nil for those of any file that the user makes.
+  /// - Throws: `CocoaError` if it cannot be made.
+  convenience init(in folder: URL, mode: Int? = nil) throws {
+    self.init(unmadeIn: folder)
+    let attributes = mode.map { [FileAttributeKey.posixPermissions: $0] }
+    guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: attributes)
+    else { throw Self.failure(at: url) }
+  }
+
+  /// Its permissions; nil if they cannot be read.
+  var mode: Int? {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: url.path)
+    return (attributes?[.posixPermissions] as? NSNumber)?.intValue
+  }
+
+  func setMode(_ mode: Int?) throws {
+    guard let mode else { return }
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
+  }
+
+  /// A name for a file that somebody else will make.
+  init(unmadeIn folder: URL) {
+    url = folder.appendingPathComponent(".swift-http-cache-\(UUID().uuidString)")
+  }
+
+  deinit {
+    if !isMoved.withLock({ $0 }) { try? FileManager.default.removeItem(at: url) }
+  }
+
+  /// Gives it its final name, in place of what has that name, in one step.
+  ///
+  /// - Throws: `CocoaError`; it stays temporary then.
+  func move(to destination: URL) throws {
+    guard rename(url.path, destination.path) == 0 else { throw Self.failure(at: destination) }
+    isMoved.withLock { $0 = true }
+  }
+
+  private static func failure(at url: URL) -> CocoaError {
+    let code = POSIXErrorCode(rawValue: errno) ?? .EIO
+    return CocoaError(
+      code == .ENOSPC ? .fileWriteOutOfSpace : .fileWriteUnknown,
+      userInfo: [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: POSIXError(code)])
+  }
+}

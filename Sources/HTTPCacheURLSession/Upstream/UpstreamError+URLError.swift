@@ -1,0 +1,36 @@
+import Foundation
+import HTTPCaching
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+extension UpstreamError {
+  /// What an error of Foundation means for the cache.
+  ///
+  /// - Parameter hasHead: whether the head of the response had arrived.
+  init(_ error: any Error, hasHead: Bool) {
+    if let error = error as? UpstreamError {
+      self = error
+      return
+    }
+    let kind = (error as? URLError).map { Self.kind($0.code, hasHead: hasHead) } ?? .protocol
+    self.init(kind, error.localizedDescription, cause: error)
+  }
+
+  private static func kind(_ code: URLError.Code, hasHead: Bool) -> Kind {
+    switch code {
+    case .cancelled, .userCancelledAuthentication: .cancelled
+    case .timedOut: .timeout
+    case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet,
+      .internationalRoamingOff, .callIsActive, .dataNotAllowed:
+      .unreachable
+    case .networkConnectionLost: hasHead ? .protocol : .unreachable
+    case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+      .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+      .clientCertificateRequired:
+      .tls
+    default: .protocol
+    }
+  }
+}

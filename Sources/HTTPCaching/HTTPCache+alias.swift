@@ -1,0 +1,86 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// Responses that targets of an origin share by a name (`CacheAlias`). They are stored under the name,
+/// and a pointer under the key of each target that had it.
+extension HTTPCache {
+  /// The target of the item that holds the responses of a key; nil where there is no pointer.
+  func item(of key: CacheKey, rules: CacheRules) throws(CacheError) -> String? {
+    guard rules.alias != nil, key.methodClass == .get else { return nil }
+    return Self.item(try store.read(key.pointer).first, rules)
+  }
+
+  /// What is in memory for a key that may have a pointer; nil where more may be known elsewhere.
+  func peekedItem(of key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
+    guard case .found(let pointers) = store.peek(key.pointer),
+      let item = Self.item(pointers.first, rules), !isFound(key),
+      case .found(let stored) = store.peek(key.with(target: item))
+    else { return nil }
+    return stored
+  }
+
+  /// What is stored for the very target may be later than the item.
+  private func isFound(_ key: CacheKey) -> Bool {
+    if case .found(let stored) = store.peek(key) { !stored.isEmpty } else { false }
+  }
+
+  /// The key of the item that a response names, nil if it names none. A pointer is written first; one
+  /// that does not hold any longer is removed.
+  func itemKey(for exchange: Exchange, _ response: StoredResponse) async -> CacheKey? {
+    let key = exchange.key
+    guard let name = exchange.rules.alias, exchange.request.method == .get else { return nil }
+    do throws(CacheError) {
+      guard
+        case .item(let item) = CacheAlias.read(
+          name, in: response.head.headerFields, target: key.target)
+      else {
+        try await store.remove(.key(key.pointer))
+        return nil
+      }
+      if Self.item(try store.read(key.pointer).first, exchange.rules) != item {
+        try await write(Self.pointer(name, response), for: key, isPinned: exchange.rules.pins(response.head))
+      }
+      return key.with(target: item)
+    } catch {
+      observe(.storeFailed(operation: "store", error))
+      return nil
+    }
+  }
+
+  /// Removes a pointer to nothing.
+  func forgetPointer(of exchange: Exchange) {
+    guard exchange.rules.alias != nil, exchange.key.methodClass == .get,
+      let pointer = try? store.read(exchange.key.pointer).first?.record
+    else { return }
+    background.begin { [store] in
+      _ = try? await store.remove(.variant(pointer.key, sequence: pointer.sequence))
+    }
+  }
+
+  private static func item(_ pointer: StoredVariant?, _ rules: CacheRules) -> String? {
+    guard let record = pointer?.record, record.response.isKeyed(by: rules),
+      record.response.head.headerFields.first?.name == rules.alias
+    else { return nil }
+    return record.item
+  }
+
+  private static func pointer(_ name: HTTPField.Name, _ response: StoredResponse) -> StoredResponse {
+    var pointer = response
+    pointer.requestMethod = .get
+    pointer.nominated = []
+    pointer.trailers = [:]
+    pointer.head = HTTPResponse(status: .noContent)
+    pointer.head.headerFields[fields: name] = response.head.headerFields[fields: name]
+    return pointer
+  }
+
+  private func write(
+    _ pointer: StoredResponse, for key: CacheKey, isPinned: Bool
+  ) async throws(CacheError) {
+    let record = CacheRecord(
+      key: key.pointer, response: pointer, bodyLength: 0, isPinned: isPinned)
+    let writer = try await store.write(record, variantLimit: 1)
+    try await writer.commit(trailers: [:])
+  }
+}

@@ -1,0 +1,15 @@
+/// Why the origin was not asked, as if it could not be reached.
+public enum OfflineReason: Sendable, Hashable, CustomStringConvertible {
+  /// `HTTPCache.isOffline` is set.
+  case forced
+  /// The `ConnectivitySignal` says that there is no connection.
+  case notConnected
+
+  /// A few words for people.
+  public var description: String {
+    switch self {
+    case .forced: "the cache is set to be offline"
+    case .notConnected: "there is no connection"
+    }
+  }
+}

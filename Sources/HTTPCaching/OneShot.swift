@@ -1,0 +1,41 @@
+import Synchronization
+
+/// A value that is given once, and that one task waits for. What is given later is passed over.
+final class OneShot<Value: Sendable>: Sendable {
+  private enum State {
+    case empty
+    case waiting(CheckedContinuation<Value, Never>)
+    case given(Value)
+    case taken
+  }
+
+  private let state = Mutex(State.empty)
+
+  func give(_ value: Value) {
+    let waiting: CheckedContinuation<Value, Never>? = state.withLock { state in
+      switch state {
+      case .empty: state = .given(value)
+      case .waiting(let continuation):
+        state = .taken
+        return continuation
+      case .given, .taken: break
+      }
+      return nil
+    }
+    waiting?.resume(returning: value)
+  }
+
+  func take() async -> Value {
+    await withCheckedContinuation { continuation in
+      let given: Value? = state.withLock { state in
+        if case .given(let value) = state {
+          state = .taken
+          return value
+        }
+        state = .waiting(continuation)
+        return nil
+      }
+      if let given { continuation.resume(returning: given) }
+    }
+  }
+}

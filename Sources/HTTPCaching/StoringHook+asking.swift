@@ -1,0 +1,28 @@
+import HTTPCacheStore
+import HTTPTypes
+
+extension StoringHook {
+  /// Asks the hook, for no longer than it has. One that goes on for longer is cancelled and left alone.
+  ///
+  /// - Throws: `HookFailure`.
+  func ask(
+    _ request: HTTPRequest, _ proposal: ProposedRecord, clock: any CacheClock
+  ) async throws(HookFailure) -> ProposedRecord? {
+    if case .immediate(let decide) = decision { return decide(request, proposal) }
+    let answer = OneShot<Result<ProposedRecord?, HookFailure>>()
+    let work = Task { [decision] in
+      do { answer.give(.success(try await decision(request, proposal))) } catch {
+        answer.give(.failure(.threw(error)))
+      }
+    }
+    let timer = Task {
+      try? await clock.sleep(for: Self.timeLimit)
+      answer.give(.failure(.timedOut(Self.timeLimit)))
+    }
+    defer {
+      timer.cancel()
+      work.cancel()
+    }
+    return try await answer.take().get()
+  }
+}

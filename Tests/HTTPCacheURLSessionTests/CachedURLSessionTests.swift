@@ -1,0 +1,200 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCacheURLSession
+import HTTPCaching
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite struct CachedURLSessionTests {
+  private static let fresh = [("Cache-Control", "max-age=60")]
+
+  @Test func aFreshResponseIsUsedAgain() async throws {
+    let kit = try Kit { .text("number \($0.number)", Self.fresh) }
+    let first = try await kit.get("/a")
+    let second = try await kit.get("/a")
+    #expect(first.text == "number 1" && !first.isHit)
+    #expect(second.text == "number 1" && second.isHit)
+    #expect(second.response.url == kit.origin.url("/a"))
+    #expect(kit.origin.requests.count == 1)
+  }
+
+  @Test func a304IsSeenAsTheWhole() async throws {
+    let kit = try Kit { .tagged("\"a\"", $0, .text("body", Self.fresh)) }
+    _ = try await kit.get("/")
+    kit.clock.advance(by: 100)
+    let second = try await kit.get("/")
+    #expect(second.status == 200 && second.text == "body" && second.isValidated)
+    #expect(kit.origin.requests.last?["If-None-Match"] == "\"a\"")
+  }
+
+  @Test func theCallersOwnConditionGetsThe304() async throws {
+    let kit = try Kit { .tagged("\"a\"", $0, .text("body", Self.fresh)) }
+    _ = try await kit.get("/")
+    let second = try await kit.get("/", ["If-None-Match": "\"a\""])
+    #expect(second.status == 304 && second.text.isEmpty)
+    #expect(kit.origin.requests.count == 1)
+  }
+
+  @Test(arguments: [
+    (URLRequest.CachePolicy.useProtocolCachePolicy, 1), (.reloadIgnoringLocalCacheData, 2),
+    (.reloadIgnoringLocalAndRemoteCacheData, 2), (.returnCacheDataElseLoad, 1),
+    (.returnCacheDataDontLoad, 1), (.reloadRevalidatingCacheData, 2),
+  ])
+  func policiesOfRequestsAndOfTheConfiguration(
+    _ policy: URLRequest.CachePolicy, _ asked: Int
+  ) async throws {
+    let kit = try Kit { .tagged("\"a\"", $0, .text("body", Self.fresh)) }
+    _ = try await kit.get("/")
+    var request = kit.request("/")
+    request.cachePolicy = policy
+    let (data, _) = try await kit.session.data(for: request)
+    #expect(String(decoding: data, as: UTF8.self) == "body")
+    #expect(kit.origin.requests.count == asked)
+
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.requestCachePolicy = policy
+    let other = CachedURLSession(cache: kit.cache, configuration: configuration)
+    _ = try await other.data(from: kit.origin.url("/"))
+    #expect(kit.origin.requests.count == asked * 2 - 1)
+    if policy == .reloadIgnoringLocalAndRemoteCacheData {
+      #expect(kit.origin.requests.last?["Cache-Control"] == "no-cache")
+    }
+  }
+
+  @Test func returnCacheDataDontLoadNeverAsksTheOrigin() async throws {
+    let kit = try Kit { _ in .text("never") }
+    var request = kit.request("/")
+    request.cachePolicy = .returnCacheDataDontLoad
+    let code = await urlErrorCode { [request] in _ = try await kit.session.data(for: request) }
+    #expect(code == .resourceUnavailable)
+    #expect(kit.origin.requests.isEmpty)
+  }
+
+  @Test func whereTheOriginCannotBeReached() async throws {
+    let kit = try Kit { _ in .text("known", [("Cache-Control", "max-age=0")]) }
+    _ = try await kit.get("/")
+    kit.origin.stop()
+    kit.clock.advance(by: 10)
+    // Without a connection from before, whose end the system may not have noticed.
+    let other = CachedURLSession(cache: kit.cache, configuration: .ephemeral)
+    let (data, _) = try await other.data(for: kit.request("/"))
+    #expect(String(decoding: data, as: UTF8.self) == "known")
+    let code = await urlErrorCode { _ = try await other.data(for: kit.request("/other")) }
+    #expect(code == .cannotConnectToHost)
+  }
+
+  @Test func fieldsOfTheConfigurationAreInTheRequestThatTheCacheSees() async throws {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpAdditionalHeaders = ["X-Kind": "one"]
+    let kit = try Kit(configuration: configuration) {
+      .text($0["X-Kind"] ?? "none", Self.fresh + [("Vary", "X-Kind")])
+    }
+    #expect(try await kit.get("/").text == "one")
+    #expect(try await kit.get("/", ["X-Kind": "two"]).text == "two")
+    #expect(try await kit.get("/").text == "one")
+    #expect(kit.origin.requests.count == 2)
+  }
+
+  @Test func cookiesAreSentAndSeenByTheCache() async throws {
+    let kit = try Kit { request in
+      request.path == "/login"
+        ? .text("", [("Set-Cookie", "who=\(request["X-Who"] ?? ""); Path=/")])
+        : .text(request["Cookie"] ?? "nobody", Self.fresh + [("Vary", "Cookie")])
+    }
+    #expect(try await kit.get("/page").text == "nobody")
+    _ = try await kit.get("/login", ["X-Who": "ann"])
+    #expect(try await kit.get("/page").text == "who=ann")
+    #expect(try await kit.get("/page").isHit)
+  }
+
+  @Test func anUploadInvalidates() async throws {
+    let kit = try Kit { request in
+      request.method == "GET" ? .text("number \(request.number)", Self.fresh) : .text(request.bodyText)
+    }
+    _ = try await kit.get("/")
+    let (data, _) = try await kit.session.upload(
+      for: kit.request("/", method: "PUT"), from: Data("new".utf8))
+    #expect(String(decoding: data, as: UTF8.self) == "new")
+    #expect(try await kit.get("/").text == "number 3")
+  }
+
+  @Test func aFileIsUploaded() async throws {
+    let folder = try Folder()
+    let file = folder.file("content")
+    let content = Data(OriginAnswer.pattern(0..<2_000_000))
+    try content.write(to: file)
+    let kit = try Kit { .text("\($0.body.count)") }
+    let (data, _) = try await kit.session.upload(
+      for: kit.request("/", method: "POST"), fromFile: file)
+    #expect(String(decoding: data, as: UTF8.self) == "2000000")
+    #expect(kit.origin.requests.first.map { Data($0.body) } == content)
+  }
+
+  @Test func aBodyStreamIsUploaded() async throws {
+    let kit = try Kit { .text($0.bodyText) }
+    var request = kit.request("/", method: "POST")
+    request.httpBodyStream = InputStream(data: Data("streamed".utf8))
+    let (data, _) = try await kit.session.data(for: request)
+    #expect(String(decoding: data, as: UTF8.self) == "streamed")
+  }
+
+  @Test func whatIsNotHTTPIsPassedOn() async throws {
+    let kit = try Kit { _ in .status(404) }
+    let url = try #require(URL(string: "data:text/plain,hello"))
+    let (data, response) = try await kit.session.data(from: url)
+    #expect(String(decoding: data, as: UTF8.self) == "hello")
+    #expect(!(response is HTTPURLResponse))
+    #expect(response.cacheOutcome == nil)
+  }
+
+  @Test(arguments: ["http:///path", "relative", "http://"])
+  func requestsThatNameNoHost(_ text: String) async throws {
+    let kit = try Kit { _ in .status(404) }
+    let url = try #require(URL(string: text))
+    #expect(await urlErrorCode { _ = try await kit.session.data(from: url) } == .badURL)
+  }
+
+  @Test func anInvalidatedSessionTakesNothing() async throws {
+    let kit = try Kit { _ in
+      OriginAnswer(steps: [.bytes([1]), .hold(Latch())], framing: .length(2))
+    }
+    let loading = Task { try await kit.session.data(for: kit.request("/")) }
+    await kit.origin.arrived(1)
+    kit.session.invalidateAndCancel()
+    #expect(await urlErrorCode { _ = try await loading.value } == .cancelled)
+    #expect(await urlErrorCode { _ = try await kit.get("/") } == .cancelled)
+    await kit.origin.abandoned(1)
+  }
+
+  @Test func whoeverLeavesDoesNotStopTheOthers() async throws {
+    let latch = Latch()
+    let kit = try Kit { _ in
+      OriginAnswer(
+        fields: Self.fresh, steps: [.bytes([65]), .hold(latch), .bytes([66])], framing: .length(2))
+    }
+    let (leader, _) = try await kit.session.bytes(for: kit.request("/"))
+    let (follower, _) = try await kit.session.bytes(for: kit.request("/"))
+    let leaving = Task { for try await _ in leader {} }
+    leaving.cancel()
+    _ = await leaving.result
+    latch.open()
+    var text: [UInt8] = []
+    for try await byte in follower { text.append(byte) }
+    #expect(text == [65, 66])
+    #expect(kit.origin.requests.count == 1)
+  }
+
+  @Test func aCancelledTaskStopsItsTransfer() async throws {
+    let kit = try Kit { _ in
+      OriginAnswer(fields: Self.fresh, steps: [.bytes([65]), .hold(Latch())], framing: .length(1 << 20))
+    }
+    let loading = Task { try await kit.session.data(for: kit.request("/")) }
+    await kit.origin.arrived(1)
+    loading.cancel()
+    #expect(await urlErrorCode { _ = try await loading.value } == .cancelled)
+    await kit.origin.abandoned(1)
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import HTTPCacheURLSession
+import HTTPCaching
+import HTTPTypes
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Bodies whose reader is slower than the origin.
+@Suite struct RangeWindowTests {
+  private let length: Int64 = 16 << 20
+
+  private func send(_ origin: SocketOrigin, _ fields: HTTPFields = [:]) async throws -> MessageBody {
+    let head = HTTPRequest(
+      method: .get, scheme: "http", authority: "127.0.0.1:\(origin.port)", path: "/",
+      headerFields: fields)
+    return try await URLSessionUpstream(configuration: .ephemeral)
+      .send(UpstreamRequest(head: head)).body
+  }
+
+  /// Reads once the origin has stopped to send because nobody read.
+  private func readLate(_ body: MessageBody, _ origin: SocketOrigin) async throws -> [UInt8] {
+    await origin.abandoned(1)
+    return try await body.collect().array
+  }
+
+  @Test func theRestIsAskedForInRanges() async throws {
+    let origin = try SocketOrigin { [length] in .ranged($0, length: length, tag: "\"a\"") }
+    let bytes = try await readLate(send(origin), origin)
+    #expect(bytes == OriginAnswer.pattern(0..<length))
+    let ranges = origin.requests.dropFirst()
+    #expect(ranges.count >= 2)
+    #expect(ranges.allSatisfy { $0["If-Range"] == "\"a\"" && $0["Range"] != nil })
+    let asked = ranges.compactMap { $0.range(of: length) }
+    #expect(asked.allSatisfy { $0.count <= 8 << 20 })
+    #expect(asked.last?.upperBound == length)
+    #expect(zip(asked, asked.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
+  }
+
+  @Test func aRangeIsContinuedWithinItself() async throws {
+    let origin = try SocketOrigin { [length] in .ranged($0, length: length, tag: "\"a\"") }
+    let range = 1000..<(length - 1000)
+    let body = try await send(
+      origin, [.range: "bytes=\(range.lowerBound)-\(range.upperBound - 1)"])
+    #expect(try await readLate(body, origin) == OriginAnswer.pattern(range))
+  }
+
+  @Test func whatHasChangedMeanwhileIsAnError() async throws {
+    let origin = try SocketOrigin { [length] request in
+      .ranged(request, length: length, tag: request.number == 1 ? "\"a\"" : "\"b\"")
+    }
+    let body = try await send(origin)
+    await origin.abandoned(1)
+    await #expect { try await body.collect() } throws: {
+      ($0 as? UpstreamError)?.kind == .protocol
+    }
+  }
+
+  @Test func aFastReaderNeedsNoRanges() async throws {
+    let origin = try SocketOrigin { [length] in .ranged($0, length: length, tag: "\"a\"") }
+    let body = try await send(origin)
+    var count: Int64 = 0
+    for try await bytes in body { count += Int64(bytes.count) }
+    #expect(count == length)
+  }
+
+  @Test(arguments: [nil, "W/\"a\""])
+  func withoutAStrongValidatorAllOfItComesAtOnce(_ tag: String?) async throws {
+    let origin = try SocketOrigin { [length] in .ranged($0, length: length, tag: tag) }
+    let body = try await send(origin)
+    let bytes = try await body.collect().array
+    #expect(bytes == OriginAnswer.pattern(0..<length))
+    #expect(origin.requests.count == 1)
+  }
+}

@@ -1,0 +1,56 @@
+/// What an origin sends: a head, then the steps of its body.
+struct OriginAnswer: Sendable {
+  enum Step: Sendable {
+    case bytes([UInt8])
+    /// Bytes of `OriginAnswer.pattern`, for bodies too large to keep.
+    case pattern(Range<Int64>)
+    /// Nothing more until the latch is open, or the client has gone.
+    case hold(Latch)
+    case pause(milliseconds: UInt32)
+    /// Closes the connection in the middle.
+    case cut
+  }
+
+  enum Framing: Sendable {
+    /// `Content-Length`: what the steps have, or another number.
+    case length(Int64? = nil)
+    case chunked
+    case untilClose
+  }
+
+  var status = 200
+  var fields: [(String, String)] = []
+  var steps: [Step] = []
+  var framing = Framing.length()
+  /// Held before the head is sent.
+  var headLatch: Latch?
+  /// Sent instead of everything else, as it is; then the connection is closed.
+  var raw: [UInt8]?
+
+  var bodyLength: Int64 {
+    steps.reduce(0) { sum, step in
+      switch step {
+      case .bytes(let bytes): sum + Int64(bytes.count)
+      case .pattern(let range): sum + Int64(range.count)
+      case .hold, .pause, .cut: sum
+      }
+    }
+  }
+
+  /// A prime, so that no buffer's size is a multiple of it.
+  private static let period: Int64 = 65_521
+  private static let periods = (0..<2).flatMap { _ in
+    (0..<period).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
+  }
+
+  /// The bytes of a body that are told by their place alone.
+  static func pattern(_ range: Range<Int64>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(range.count)
+    while bytes.count < range.count {
+      let start = Int((range.lowerBound + Int64(bytes.count)) % period)
+      bytes += periods[start..<start + min(range.count - bytes.count, Int(period))]
+    }
+    return bytes
+  }
+}

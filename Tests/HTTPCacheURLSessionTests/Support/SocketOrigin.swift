@@ -1,0 +1,84 @@
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A small HTTP/1.1 origin on real sockets, one thread for each connection, that answers as it is told
+/// and keeps every request.
+///
+/// ```swift
+/// let origin = try SocketOrigin { .text("number \($0.number)", [("Cache-Control", "max-age=60")]) }
+/// let (data, _) = try await session.data(from: origin.url("/"))
+/// ```
+final class SocketOrigin: Sendable {
+  typealias Handler = @Sendable (OriginRequest) -> OriginAnswer
+
+  private let listener: Int32
+  private let shared: OriginState
+  let port: UInt16
+
+  init(_ handler: @escaping Handler = { _ in .status(404) }) throws {
+    signal(SIGPIPE, SIG_IGN)
+    shared = OriginState(handler)
+    #if canImport(Darwin)
+      let type = SOCK_STREAM
+    #else
+      let type = Int32(SOCK_STREAM.rawValue)
+    #endif
+    let listener = socket(AF_INET, type, 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        bind(listener, address, size) == 0 && listen(listener, 128) == 0
+          && getsockname(listener, address, &size) == 0
+      }
+    }
+    self.listener = listener
+    port = UInt16(bigEndian: address.sin_port)
+    guard isListening else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    Thread.detachNewThread { [listener, shared] in
+      // Closed here alone: elsewhere the number might be that of another socket already.
+      defer { close(listener) }
+      while !shared.isStopped {
+        var poll = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+        guard Foundation.poll(&poll, 1, 100) > 0 else { continue }
+        let descriptor = accept(listener, nil, nil)
+        guard descriptor >= 0 else { continue }
+        guard shared.add(descriptor) else {
+          close(descriptor)
+          continue
+        }
+        Thread.detachNewThread { SocketConnection(descriptor, shared).run() }
+      }
+    }
+  }
+
+  deinit { stop() }
+
+  /// Closes every connection and answers no more.
+  func stop() {
+    shared.stop(listener)
+  }
+
+  func url(_ path: String) -> URL {
+    URL(string: "http://127.0.0.1:\(port)\(path)") ?? URL(fileURLWithPath: path)
+  }
+
+  /// Answers from now on.
+  func answers(_ handler: @escaping Handler) { shared.answers(handler) }
+
+  var requests: [OriginRequest] { shared.requests }
+
+  /// Waits until this many requests have arrived.
+  func arrived(_ count: Int) async { await shared.wait(for: .requests, count) }
+
+  /// Waits until this many answers were broken off because the client had gone.
+  func abandoned(_ count: Int) async { await shared.wait(for: .abandoned, count) }
+
+  var abandonedCount: Int { shared.count(of: .abandoned) }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@Suite("Overrides through the engine: lifetime, directives, storing")
+struct OverrideFlowTests {
+  private func kitchen(
+    _ overrides: RuleOverride..., mode: CacheMode = .private, store: (any CacheStore)? = nil
+  ) -> Kitchen {
+    Kitchen(rules: CacheRules(mode: mode, overrides: overrides), store: store)
+  }
+
+  @Test("a server without headers: what it sends is fresh for as long as the override says")
+  func withoutHeaders() async throws {
+    let kitchen = kitchen(RuleOverride(try .glob("/files/**"), effects: [.lifetime(.exactly(600))]))
+    kitchen.origin.answers { _, number in (200, [:], "\(number)") }
+    #expect(try await kitchen.get("/files/a").text == "1")
+    kitchen.clock.advance(by: 599)
+    #expect(
+      try await kitchen.get("/files/a").outcome == .hit(age: 599, lifetime: 600, allowance: nil))
+    #expect(
+      try #require(kitchen.cache.peek(kitchen.request("/files/a"))).outcome
+        == .hit(age: 599, lifetime: 600, allowance: nil))
+    kitchen.clock.advance(by: 1)
+    #expect(try await kitchen.get("/files/a").text == "2")
+    #expect(try await kitchen.get("/other").text == "3")
+    #expect(try await kitchen.get("/other").text == "4")
+  }
+
+  @Test("a change of overrides counts for what is stored, at once and both ways")
+  func changed() async throws {
+    let plain = kitchen()
+    plain.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"1\""], "body")
+    try await plain.get("/")
+    let store = plain.cache.store
+    let long = kitchen(RuleOverride(effects: [.lifetime(.exactly(600))]), store: store)
+    long.clock.advance(by: 100)
+    #expect(try await long.get("/").outcome == .hit(age: 100, lifetime: 600, allowance: nil))
+    #expect(long.cache.peek(long.request("/"))?.outcome == .hit(age: 100, lifetime: 600, allowance: nil))
+    let short = kitchen(RuleOverride(effects: [.lifetime(.atMost(5))]), store: store)
+    short.clock.advance(by: 6)
+    #expect(short.cache.peek(short.request("/")) == nil)
+    #expect(try short.cache.explain(short.request("/")).decision == .validate(.stale(age: 6, lifetime: 5)))
+  }
+
+  @Test("a directory opened with other overrides")
+  func reopened() async throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("rules-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))
+    let origin = TestOrigin()
+    func open(_ overrides: RuleOverride...) throws -> HTTPCache {
+      try HTTPCache.open(
+        HTTPCache.Configuration(
+          directory: directory.path, diskCapacity: 64 << 20, rules: CacheRules(overrides: overrides),
+          clock: clock))
+    }
+    func get(_ path: String, _ cache: HTTPCache) async throws -> CacheOutcome {
+      let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: path)
+      let response = try await cache.respond(to: request, via: origin)
+      _ = try await response.body.collect()
+      return response.outcome
+    }
+    origin.always(200, [.cacheControl: "max-age=60, no-store"], "body")
+    let forcing = RuleOverride(
+      name: "forced", effects: [.ignoring([.noStore]), .lifetime(.exactly(600)), .ignoringQuery])
+    do {
+      let cache = try open(forcing)
+      _ = try await get("/a?secret", cache)
+      await cache.flush()
+    }
+    clock.advance(by: 100)
+    do {
+      let cache = try open(forcing)
+      #expect(try await get("/a?other", cache) == .hit(age: 100, lifetime: 600, allowance: nil))
+      await cache.flush()
+    }
+    let plain = try open()
+    // Neither for another URL nor for its own: the origin said no-store.
+    for path in ["/a", "/a?secret"] {
+      guard case .forwarded(.miss(.absent), _, .doNotStore(.responseNoStore), _) = try await get(path, plain)
+      else {
+        Issue.record("\(path)")
+        continue
+      }
+    }
+  }
+
+  @Test("never store: its own reason, in the outcome, the event, the note and the explanation")
+  func neverStore() async throws {
+    let kitchen = kitchen(RuleOverride(try .glob("/private/**"), name: "private", effects: [.neverStore]))
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    let outcome = try await kitchen.get("/private/a").outcome
+    #expect(
+      outcome == .forwarded(.miss(.absent), status: 200, storage: .doNotStore(.override), collapsed: false))
+    #expect(
+      kitchen.events.count {
+        if case .notStored(target: "https://example.com/private/a", .override) = $0 { true } else { false }
+      } == 1)
+    let explanation = try kitchen.cache.explain(kitchen.request("/private/a"))
+    let refusal = try #require(explanation.refusals.first)
+    #expect(refusal.steps.last?.answer == "no: an override says never to store it")
+    #expect(refusal.steps.contains { $0.description.contains("override 1 (private)") })
+    #expect(kitchen.cache.store.usage.memoryEntries == 0)
+  }
+
+  @Test("what is stored is not used once an override says never to store it")
+  func neverUsed() async throws {
+    let plain = kitchen()
+    plain.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"1\""], "body")
+    try await plain.get("/")
+    let never = kitchen(RuleOverride(effects: [.neverStore]), store: plain.cache.store)
+    never.origin.always(200, [.cacheControl: "max-age=60"], "new")
+    #expect(never.cache.peek(never.request("/")) == nil)
+    let explanation = try never.cache.explain(never.request("/"))
+    #expect(explanation.decision == .miss(.absent))
+    #expect(
+      explanation.steps.contains {
+        $0.description == "Is there what the overrides forbid to use? yes: 1"
+      })
+    #expect(try await never.get("/").text == "new")
+    #expect(never.origin.requests.first?.headerFields[.ifNoneMatch] == nil)
+    await #expect(throws: UpstreamError.self) {
+      never.origin.fails(.unreachable)
+      try await never.get("/")
+    }
+  }
+
+  @Test("pinned records are marked so in the store")
+  func pins() async throws {
+    let kitchen = kitchen(RuleOverride(mediaTypes: ["image/*"], effects: [.pin]))
+    kitchen.origin.answers { request, _ in
+      (200, [.cacheControl: "max-age=60", .contentType: request.path == "/a" ? "image/png" : "a/b"], "body")
+    }
+    try await kitchen.get("/a")
+    try await kitchen.get("/b")
+    let records = try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.map(\.record)
+    #expect(records.filter(\.isPinned).map(\.key.target) == ["https://example.com/a"])
+  }
+
+  @Test("clients that reload without a reason are answered from the store")
+  func reloads() async throws {
+    let kitchen = kitchen(RuleOverride(effects: [.ignoringRequestDirectives]))
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    try await kitchen.get("/")
+    for fields: HTTPFields in [
+      [.cacheControl: "no-cache"], [.cacheControl: "max-age=0"], [.pragmaTest: "no-cache"],
+    ] {
+      #expect(try await kitchen.get("/", fields).outcome == .hit(age: 0, lifetime: 60, allowance: nil))
+      #expect(kitchen.cache.peek(kitchen.request("/", fields)) != nil)
+    }
+    #expect(kitchen.origin.requests.count == 1)
+    // The caller's own policy is no directive of a request.
+    try await kitchen.get("/", policy: .revalidate)
+    #expect(kitchen.origin.requests.count == 2)
+  }
+
+  @Test("content forced to be there offline, though its origin forbids stale use")
+  func offline() async throws {
+    let kitchen = kitchen(
+      RuleOverride(
+        effects: [.ignoring([.noCache, .noStore, .mustRevalidate]), .lifetime(.atLeast(60)), .pin]))
+    kitchen.origin.always(200, [.cacheControl: "no-cache, no-store, must-revalidate"], "body")
+    try await kitchen.get("/")
+    kitchen.clock.advance(by: 1_000)
+    kitchen.origin.fails(.unreachable)
+    let answer = try await kitchen.get("/")
+    #expect(answer.text == "body")
+    #expect(answer.outcome == .hit(age: 1_000, lifetime: 60, allowance: .disconnected))
+    #expect(answer.head.headerFields[.cacheControl] == "no-cache, no-store, must-revalidate")
+  }
+
+  @Test("§4.3.4 a 304 freshens for as long as the override says")
+  func freshening() async throws {
+    let kitchen = kitchen(RuleOverride(effects: [.lifetime(.exactly(100))]))
+    kitchen.origin.always(200, [.eTag: "\"1\""], "body")
+    try await kitchen.get("/")
+    kitchen.clock.advance(by: 100)
+    kitchen.origin.always(304, [.eTag: "\"1\"", .cacheControl: "no-cache"], "")
+    #expect(
+      try await kitchen.get("/").outcome
+        == .validated(.stale(age: 100, lifetime: 100), age: 0, lifetime: 100))
+    #expect(kitchen.cache.store.usage.memoryEntries == 1)
+  }
+
+  @Test("the path of the decision, for each branch that the origin ends", arguments: [304, 200])
+  func protocolPath(status: Int) async throws {
+    let kitchen = kitchen()
+    kitchen.origin.always(200, [.eTag: "\"1\"", .cacheControl: "max-age=60"], "body")
+    #expect(try await kitchen.get("/").outcome.protocolPolicyPath.last?.answer == "load from the origin")
+    kitchen.clock.advance(by: 60)
+    kitchen.origin.always(status, [.eTag: "\"1\"", .cacheControl: "max-age=60"], "new")
+    let expected = try kitchen.cache.explain(kitchen.request("/")).protocolPolicyPath
+    let path = try await kitchen.get("/").outcome.protocolPolicyPath
+    #expect(Array(path.prefix(expected.count)) == expected)
+    #expect(
+      path.suffix(2).map(\.answer)
+        == (status == 304 ? ["no", "return the cached response"] : ["yes", "load from the origin"]))
+  }
+}

@@ -1,0 +1,16 @@
+import ArgumentParser
+import HTTPCaching
+
+/// The doors that the driver knows.
+enum DriveDoorName: String, ExpressibleByArgument, CaseIterable {
+  case engine
+  case asynchttpclient
+
+  /// Opens the door to a cache.
+  func open(_ cache: HTTPCache) throws -> any DriveDoor {
+    switch self {
+    case .engine: try EngineDoor(cache)
+    case .asynchttpclient: AsyncHTTPClientDoor(cache)
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import HTTPCacheHummingbird
+import HTTPCacheLogging
+import HTTPCaching
+import Hummingbird
+import Logging
+
+/// Routes whose answers are computed once and then come from a shared cache.
+func articleRoutes() throws -> Router<BasicRequestContext> {
+  let cache = try HTTPCache.open(
+    HTTPCache.Configuration(
+      memoryCapacity: 256 << 20, rules: CacheRules(mode: .shared), cacheStatusName: "articles",
+      observer: LoggingObserver(Logger(label: "cache"))))
+  let router = Router()
+  router.group("articles")
+    .add(middleware: CacheMiddleware(cache))
+    .add(middleware: ETagMiddleware())
+    .add(middleware: DefaultCacheControlMiddleware(.public, .maxAge(60)))
+    .get(":id") { _, context in
+      "Article \(context.parameters.get("id") ?? "")"
+    }
+  return router
+}

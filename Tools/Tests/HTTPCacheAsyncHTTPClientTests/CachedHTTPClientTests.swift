@@ -1,0 +1,173 @@
+import AsyncHTTPClient
+import Foundation
+import HTTPCacheAsyncHTTPClient
+import HTTPCacheTesting
+import HTTPCaching
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import ServerTesting
+import Testing
+
+@Suite struct CachedHTTPClientTests {
+  @Test("the second request is answered from the store, with the same head and body")
+  func hit() async throws {
+    let calls = Counter()
+    let routes = Origin()
+    routes.get("a") { _, _ in
+      calls.increment()
+      return answer("hello", [.cacheControl: "max-age=60", .contentType: "text/plain"])
+    }
+    try await Fixture.run(routes) { fixture in
+      let first = try await fixture.get("/a?x=1")
+      let second = try await fixture.get("/a?x=1")
+      #expect(first.body == "hello" && second.body == "hello")
+      #expect(!first.response.cacheOutcome.isHit && second.response.cacheOutcome.isHit)
+      #expect(second.response.status == .ok)
+      #expect(second.response.headers.first(name: "content-type") == "text/plain")
+      #expect(second.response.headers.first(name: "age") == "0")
+      #expect(second.response.url?.absoluteString == fixture.origin.base + "/a?x=1")
+      #expect(calls.value == 1)
+    }
+  }
+
+  @Test("get(url:) is the shortcut for that")
+  func shortcut() async throws {
+    let routes = Origin()
+    routes.get("a") { _, _ in answer("hello") }
+    try await Fixture.run(routes) { fixture in
+      let response = try await fixture.client.get(url: fixture.origin.base + "/a")
+      #expect(String(buffer: try await response.body.collect(upTo: 10)) == "hello")
+      let again = try await fixture.client.get(url: fixture.origin.base + "/a", cachePolicy: .cacheOnly)
+      #expect(again.cacheOutcome.isHit)
+    }
+  }
+
+  @Test("the response in AsyncHTTPClient's type is the same response")
+  func plainResponse() async throws {
+    let routes = Origin()
+    routes.get("a") { _, _ in answer("hello", status: .init(code: 203)) }
+    try await Fixture.run(routes) { fixture in
+      let response: HTTPClientResponse = try await fixture.client.execute(
+        fixture.request("/a"), timeout: .seconds(120)
+      ).response
+      #expect(response.status == .nonAuthoritativeInformation)
+      #expect(String(buffer: try await response.body.collect(upTo: 10)) == "hello")
+    }
+  }
+
+  @Test("100 concurrent requests are one of the origin")
+  func coalescing() async throws {
+    let gate = Gate()
+    let routes = Origin()
+    routes.get("slow") { _, _ in
+      try await gate.pass()
+      return answer("computed once")
+    }
+    try await Fixture.run(routes) { fixture in
+      let bodies = try await withThrowingTaskGroup(of: String.self) { group in
+        for _ in 0..<100 { group.addTask { try await fixture.get("/slow").body } }
+        await gate.waitForArrivals(1)
+        gate.open()
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(bodies.count == 100 && bodies.allSatisfy { $0 == "computed once" })
+      #expect(gate.arrivals == 1)
+    }
+  }
+
+  @Test("a partition does not see what is stored for another")
+  func partitions() async throws {
+    let calls = Counter()
+    let routes = Origin()
+    routes.get("me") { _, _ in answer("\(calls.increment())") }
+    try await Fixture.run(routes) { fixture async throws in
+      #expect(try await fixture.get("/me", partition: "anna").body == "1")
+      #expect(try await fixture.get("/me", partition: "bert").body == "2")
+      #expect(try await fixture.get("/me", partition: "anna").body == "1")
+    }
+  }
+
+  @Test("an unsafe method invalidates")
+  func invalidation() async throws {
+    let calls = Counter()
+    let routes = Origin()
+    routes.get("a") { _, _ in answer("\(calls.increment())") }
+    routes.put("a") { _, _ in Response(status: .noContent) }
+    try await Fixture.run(routes) { fixture in
+      #expect(try await fixture.get("/a").body == "1")
+      var put = fixture.request("/a")
+      put.method = .PUT
+      put.body = .bytes(ByteBuffer(string: "new"))
+      _ = try await fixture.client.execute(put, timeout: .seconds(120))
+      #expect(try await fixture.get("/a").body == "2")
+    }
+  }
+
+  @Test("a policy reaches the engine: reload asks the origin and stores anew")
+  func policy() async throws {
+    let calls = Counter()
+    let routes = Origin()
+    routes.get("a") { _, _ in answer("\(calls.increment())") }
+    try await Fixture.run(routes) { fixture async throws in
+      #expect(try await fixture.get("/a").body == "1")
+      #expect(try await fixture.get("/a", policy: .reload).body == "2")
+      #expect(try await fixture.get("/a").body == "2")
+    }
+  }
+
+  @Test("a miss with the policy cacheOnly is an error, one with only-if-cached in the request a 504")
+  func cacheOnly() async throws {
+    try await Fixture.run(Origin()) { fixture in
+      await #expect(throws: CacheOnlyMiss.self) { try await fixture.get("/a", policy: .cacheOnly) }
+      let asked = try await fixture.get("/a", ["Cache-Control": "only-if-cached"])
+      #expect(asked.response.status == .gatewayTimeout)
+    }
+  }
+
+  @Test("a request whose Host names another authority passes the cache by, and keeps its Host")
+  func hostOfItsOwn() async throws {
+    let calls = Counter()
+    let routes = Origin()
+    routes.get("a") { request, _ in
+      calls.increment()
+      return answer(request.head.authority ?? "")
+    }
+    try await Fixture.run(routes) { fixture in
+      for _ in 0..<2 {
+        let other = try await fixture.get("/a", ["Host": "other.example"])
+        #expect(other.body == "other.example")
+        #expect(!other.response.cacheOutcome.isHit)
+      }
+      #expect(calls.value == 2)
+      _ = try await fixture.get("/a")
+      #expect(try await fixture.get("/a").response.cacheOutcome.isHit)
+    }
+  }
+
+  @Test("a request with a TLS configuration of its own passes the cache by")
+  func ownTLS() async throws {
+    let routes = Origin()
+    routes.get("a") { _, _ in answer("a") }
+    try await Fixture.run(routes) { fixture in
+      var request = fixture.request("/a")
+      request.tlsConfiguration = .makeClientConfiguration()
+      for _ in 0..<2 {
+        let response = try await fixture.client.execute(request, timeout: .seconds(120))
+        #expect(!response.cacheOutcome.isHit)
+        _ = try await response.body.collect(upTo: 10)
+      }
+    }
+  }
+
+  @Test("what is no http URL is AsyncHTTPClient's to refuse")
+  func noURL() async throws {
+    try await Fixture.run(Origin()) { fixture in
+      await #expect(throws: HTTPClientError.self) {
+        try await fixture.client.get(url: "ftp://example.com/")
+      }
+      await #expect(throws: HTTPClientError.self) { try await fixture.client.get(url: "nonsense") }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import AsyncHTTPClient
+import HTTPCacheAsyncHTTPClient
+import HTTPCacheTesting
+import HTTPCaching
+import Hummingbird
+import NIOCore
+import NIOPosix
+import ServerTesting
+import Testing
+
+@Suite struct FailureTests {
+  /// An address where nobody listens.
+  private static func deadURL() async throws -> String {
+    try await TestServer.run(Origin().buildResponder()) { $0.base + "/" }
+  }
+
+  @Test("an origin that is not there is the error that HTTPClient throws")
+  func refused() async throws {
+    let url = try await Self.deadURL()
+    try await Fixture.run(Origin()) { fixture in
+      await #expect(throws: NIOConnectionError.self) { try await fixture.client.get(url: url) }
+    }
+  }
+
+  @Test("where the origin is not there, something stale answers, and says why (RFC 9111 §4.2.4)")
+  func stale() async throws {
+    let routes = Origin()
+    routes.get("a") { _, _ in answer("old", [.cacheControl: "max-age=1"]) }
+    let cache = try await Fixture.run(routes) { fixture in
+      _ = try await fixture.get("/a")
+      fixture.clock.advance(by: 10)
+      return (fixture.cache, fixture.origin.base + "/a")
+    }
+    var configuration = HTTPClient.Configuration()
+    configuration.connectionPool.retryConnectionEstablishment = false
+    try await CachedHTTPClient.withClient(cache: cache.0, configuration: configuration) { client in
+      let response = try await client.get(url: cache.1)
+      #expect(String(buffer: try await response.body.collect(upTo: 10)) == "old")
+      guard case .hit(_, _, .disconnected) = response.cacheOutcome else {
+        Issue.record("\(response.cacheOutcome)")
+        return
+      }
+    }
+  }
+
+  @Test("a deadline ends the wait for the origin")
+  func deadline() async throws {
+    let gate = Gate()
+    let routes = Origin()
+    routes.get("slow") { _, _ in
+      try await gate.pass()
+      return answer("late")
+    }
+    try await Fixture.run(routes) { fixture in
+      let error = await #expect(throws: HTTPClientError.self) {
+        try await fixture.client.execute(fixture.request("/slow"), timeout: .milliseconds(50))
+      }
+      #expect(error == .deadlineExceeded)
+      gate.open()
+    }
+  }
+
+  @Test("a deadline ends the wait for another request's transfer as well")
+  func deadlineOfFollower() async throws {
+    let gate = Gate()
+    let routes = Origin()
+    routes.get("slow") { _, _ in
+      try await gate.pass()
+      return answer("late")
+    }
+    try await Fixture.run(routes) { fixture in
+      let leader = Task { try await fixture.get("/slow").body }
+      await gate.waitForArrivals(1)
+      let error = await #expect(throws: HTTPClientError.self) {
+        try await fixture.client.execute(fixture.request("/slow"), timeout: .milliseconds(50))
+      }
+      #expect(error == .deadlineExceeded)
+      gate.open()
+      #expect(try await leader.value == "late")
+      #expect(gate.arrivals == 1)
+    }
+  }
+
+  @Test("a cancelled task does not wait for the origin")
+  func cancelled() async throws {
+    let gate = Gate()
+    let routes = Origin()
+    routes.get("slow") { _, _ in
+      try await gate.pass()
+      return answer("late")
+    }
+    try await Fixture.run(routes) { fixture in
+      let waiting = Task { try await fixture.get("/slow") }
+      await gate.waitForArrivals(1)
+      waiting.cancel()
+      await #expect(throws: (any Error).self) { try await waiting.value }
+      gate.open()
+    }
+  }
+
+  @Test("after shutdown, what has to ask the origin fails")
+  func shutdown() async throws {
+    let routes = Origin()
+    routes.get("a") { _, _ in answer("a") }
+    try await TestServer.run(routes.buildResponder()) { origin in
+      let cache = try HTTPCache.open(HTTPCache.Configuration())
+      let client = CachedHTTPClient(cache: cache)
+      let first = try await client.get(url: origin.base + "/a")
+      _ = try await first.body.collect(upTo: 10)
+      try await client.shutdown()
+      let error = await #expect(throws: HTTPClientError.self) {
+        try await client.get(url: origin.base + "/b")
+      }
+      #expect(error == .alreadyShutdown)
+      #expect(try await client.get(url: origin.base + "/a").cacheOutcome.isHit)
+    }
+  }
+}

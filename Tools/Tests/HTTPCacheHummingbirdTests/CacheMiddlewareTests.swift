@@ -1,0 +1,196 @@
+import HTTPCacheHummingbird
+import HTTPCacheTesting
+import HTTPCaching
+import Hummingbird
+import NIOHTTP1
+import ServerTesting
+import Testing
+
+@Suite struct CacheMiddlewareTests {
+  private let fixture = Fixture()
+
+  @Test("the second answer comes from the store, with Age and Cache-Status")
+  func hit() async throws {
+    let calls = Counter()
+    try await fixture.run {
+      $0.get("a") { _, _ in
+        calls.increment()
+        return answer("hello", [.cacheControl: "max-age=60", .contentType: "text/x"])
+      }
+    } _: { [clock = fixture.clock] server async throws in
+      let first = try await server.send(.GET, "/a?q=1")
+      clock.advance(by: 7)
+      let second = try await server.send(.GET, "/a?q=1")
+      #expect(first.body == "hello" && second.body == "hello")
+      #expect(first["Cache-Status"] == "app; fwd=uri-miss; fwd-status=200; ttl=60; stored")
+      #expect(second.isHit)
+      #expect(second["Age"] == "7" && second["Content-Type"] == "text/x")
+      #expect(second["Content-Length"] == "5")
+      #expect(calls.value == 1)
+      #expect(try await server.send(.GET, "/a?q=2").isHit == false)
+    }
+  }
+
+  @Test("100 concurrent requests call a slow route once")
+  func coalescing() async throws {
+    let gate = Gate()
+    let arrivals = Gate()
+    arrivals.open()
+    let router = Router(context: Context.self)
+    router.add(middleware: Arrivals(gate: arrivals))
+    router.add(middleware: CacheMiddleware(fixture.cache))
+    router.get("slow") { _, _ in
+      try await gate.pass()
+      return answer("computed once")
+    }
+    try await TestServer.run(router.buildResponder()) { server async throws in
+      let bodies = try await withThrowingTaskGroup(of: String.self) { group in
+        for _ in 0..<100 { group.addTask { try await server.send(.GET, "/slow").body } }
+        await arrivals.waitForArrivals(100)
+        gate.open()
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(bodies.count == 100 && bodies.allSatisfy { $0 == "computed once" })
+      #expect(gate.arrivals == 1)
+    }
+  }
+
+  @Test("conditions of a client are answered with 304, ranges with 206, HEAD from GET")
+  func conditionsAndRanges() async throws {
+    let calls = Counter()
+    try await fixture.run {
+      $0.get("a") { _, _ in
+        calls.increment()
+        return answer("0123456789", [.cacheControl: "max-age=60", .eTag: "\"t\""])
+      }
+    } _: { server async throws in
+      _ = try await server.send(.GET, "/a")
+      let same = try await server.send(.GET, "/a", ["If-None-Match": "\"t\""])
+      #expect(same.status == 304 && same.body.isEmpty && same["ETag"] == "\"t\"")
+      let part = try await server.send(.GET, "/a", ["Range": "bytes=2-4"])
+      #expect(part.status == 206 && part.body == "234")
+      #expect(part["Content-Range"] == "bytes 2-4/10" && part["Content-Length"] == "3")
+      let head = try await server.send(.HEAD, "/a")
+      #expect(head.status == 200 && head["Content-Length"] == "10" && head.body.isEmpty)
+      // The connection is still in order after answers without content.
+      #expect(try await server.send(.GET, "/a").body == "0123456789")
+      #expect(calls.value == 1)
+    }
+  }
+
+  @Test("a method that is not safe invalidates, and its content reaches the route")
+  func invalidation() async throws {
+    let calls = Counter()
+    try await fixture.run { group in
+      group.get("a") { _, _ in answer("\(calls.increment())") }
+      group.put("a") { request, _ in
+        answer(String(buffer: try await request.body.collect(upTo: 100)), [:])
+      }
+    } _: { server async throws in
+      #expect(try await server.send(.GET, "/a").body == "1")
+      #expect(try await server.send(.PUT, "/a", body: "new").body == "new")
+      #expect(try await server.send(.GET, "/a").body == "2")
+    }
+  }
+
+  @Test("variants are kept apart by the fields that Vary names")
+  func vary() async throws {
+    let calls = Counter()
+    try await fixture.run {
+      $0.get("a") { request, _ in
+        calls.increment()
+        return answer(
+          request.headers[.acceptLanguage] ?? "", [.cacheControl: "max-age=60", .vary: "Accept-Language"])
+      }
+    } _: { server async throws in
+      for _ in 0..<2 {
+        #expect(try await server.send(.GET, "/a", ["Accept-Language": "de"]).body == "de")
+        #expect(try await server.send(.GET, "/a", ["Accept-Language": "fr"]).body == "fr")
+      }
+      #expect(calls.value == 2)
+    }
+  }
+
+  @Test("a response with Set-Cookie is not stored, and leaves as the route made it")
+  func cookies() async throws {
+    let calls = Counter()
+    let route: @Sendable (Request, Context) async throws -> Response = { _, _ in
+      answer("\(calls.increment())", [.cacheControl: "max-age=60", .setCookie: "id=1"])
+    }
+    try await fixture.run {
+      $0.get("a", use: route)
+    } _: { server async throws in
+      for body in ["1", "2"] {
+        let response = try await server.send(.GET, "/a")
+        #expect(response.body == body)
+        #expect(response["Cache-Control"] == "max-age=60" && response["Set-Cookie"] == "id=1")
+      }
+    }
+    try await Fixture().run(options: ServerCacheOptions(sharesCookies: true)) {
+      $0.get("a", use: route)
+    } _: { server async throws in
+      for _ in 0..<2 { #expect(try await server.send(.GET, "/a").body == "3") }
+    }
+  }
+
+  @Test("answers to Authorization are stored only if they say that they may be shared")
+  func authorization() async throws {
+    let calls = Counter()
+    try await fixture.run { group in
+      group.get("mine") { _, _ in answer("\(calls.increment())") }
+      group.get("ours") { _, _ in
+        answer("\(calls.increment())", [.cacheControl: "public, max-age=60"])
+      }
+    } _: { server async throws in
+      let secret = ["Authorization": "Bearer x"]
+      #expect(try await server.send(.GET, "/mine", secret).body == "1")
+      #expect(try await server.send(.GET, "/mine", secret).body == "2")
+      #expect(try await server.send(.GET, "/ours", secret).body == "3")
+      #expect(try await server.send(.GET, "/ours", secret).body == "3")
+    }
+  }
+
+  @Test("a response that says private is not stored, even over a cache that was made private")
+  func privateResponses() async throws {
+    let calls = Counter()
+    let fixture = Fixture(mode: .private)
+    try await fixture.run {
+      $0.get("a") { _, _ in
+        answer("\(calls.increment())", [.cacheControl: "private, max-age=60"])
+      }
+    } _: { server async throws in
+      #expect(try await server.send(.GET, "/a").body == "1")
+      #expect(try await server.send(.GET, "/a").body == "2")
+    }
+  }
+
+  @Test("the content of a QUERY is part of the key and reaches the route")
+  func query() async throws {
+    let calls = Counter()
+    try await fixture.run {
+      $0.on("search", method: .init("QUERY")!) { request, _ in
+        calls.increment()
+        return answer(String(buffer: try await request.body.collect(upTo: 100)))
+      }
+    } _: { server async throws in
+      let fields = ["Content-Type": "text/plain"]
+      for _ in 0..<2 {
+        #expect(try await server.send(.RAW(value: "QUERY"), "/search", fields, body: "a").body == "a")
+        #expect(try await server.send(.RAW(value: "QUERY"), "/search", fields, body: "b").body == "b")
+      }
+      #expect(calls.value == 2)
+    }
+  }
+}
+
+/// Tells of each request before the cache sees it.
+private struct Arrivals: RouterMiddleware {
+  let gate: Gate
+
+  func handle(
+    _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+  ) async throws -> Response {
+    try await gate.pass()
+    return try await next(request, context)
+  }
+}

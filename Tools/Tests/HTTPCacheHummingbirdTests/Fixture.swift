@@ -1,0 +1,39 @@
+import HTTPCacheHummingbird
+import HTTPCacheTesting
+import HTTPCaching
+import Hummingbird
+import ServerTesting
+
+typealias Context = BasicRequestContext
+
+/// A shared cache with a clock that stands still, and the routes behind it.
+struct Fixture: Sendable {
+  let clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
+  let cache: HTTPCache
+
+  init(mode: CacheMode = .shared) {
+    cache = HTTPCache(
+      configuration: HTTPCache.Configuration(
+        rules: CacheRules(mode: mode), cacheStatusName: "app", clock: clock),
+      store: MemoryStore(capacity: 64 << 20, clock: clock))
+  }
+
+  /// Runs `body` with a server whose routes are behind a `CacheMiddleware`.
+  func run(
+    options: ServerCacheOptions<Context> = ServerCacheOptions(),
+    _ routes: (RouterGroup<Context>) -> Void,
+    _ body: @escaping @Sendable (TestServer) async throws -> Void
+  ) async throws {
+    let router = Router(context: Context.self)
+    routes(router.group().add(middleware: CacheMiddleware(cache, options: options)))
+    try await TestServer.run(router.buildResponder(), body)
+  }
+}
+
+/// A response with fields and a text.
+func answer(
+  _ text: String, _ fields: HTTPFields = [.cacheControl: "max-age=60"],
+  status: HTTPResponse.Status = .ok
+) -> Response {
+  Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+}

@@ -1,0 +1,101 @@
+import HTTPCacheHummingbird
+import HTTPCacheTesting
+import HTTPCaching
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import ServerTesting
+import Testing
+
+@Suite struct KeyTests {
+  private let calls = Counter()
+
+  private func run(
+    _ options: ServerCacheOptions<Context>, _ body: @escaping @Sendable (TestServer) async throws -> Void
+  ) async throws {
+    try await Fixture().run(options: options) { [calls] in
+      $0.get("a") { _, _ in answer("\(calls.increment())") }
+    } _: {
+      try await body($0)
+    }
+  }
+
+  @Test("names in Host have responses of their own")
+  func hosts() async throws {
+    try await run(ServerCacheOptions()) { server async throws in
+      #expect(try await server.send(.GET, "/a", ["Host": "one.example"]).body == "1")
+      #expect(try await server.send(.GET, "/a", ["Host": "two.example"]).body == "2")
+      #expect(try await server.send(.GET, "/a", ["Host": "one.example"]).body == "1")
+    }
+  }
+
+  @Test("with a fixed origin, Host does not count")
+  func fixed() async throws {
+    let origin = RequestOrigin.fixed(scheme: "https", authority: "example.com")
+    try await run(ServerCacheOptions(origin: origin)) { server async throws in
+      #expect(try await server.send(.GET, "/a", ["Host": "one.example"]).body == "1")
+      #expect(try await server.send(.GET, "/a", ["Host": "two.example"]).body == "1")
+    }
+  }
+
+  @Test("behind a proxy that takes TLS off, its fields count")
+  func forwarded() async throws {
+    try await run(ServerCacheOptions(origin: .forwarded())) { server async throws in
+      let fields = ["X-Forwarded-Proto": "https", "X-Forwarded-Host": "example.com, inner"]
+      #expect(try await server.send(.GET, "/a", fields).body == "1")
+      #expect(try await server.send(.GET, "/a", ["Host": "example.com"]).body == "2")
+      #expect(try await server.send(.GET, "/a", fields).body == "1")
+    }
+  }
+
+  @Test("an origin that cannot be a key passes the cache by")
+  func noOrigin() async throws {
+    try await run(ServerCacheOptions(origin: RequestOrigin { _ in (nil, nil) })) { server async throws in
+      #expect(try await server.send(.GET, "/a").body == "1")
+      let second = try await server.send(.GET, "/a")
+      #expect(second.body == "2" && second["Cache-Status"] == nil)
+    }
+  }
+
+  @Test("a request without Host is answered, and cached")
+  func noHost() async throws {
+    try await run(ServerCacheOptions()) { server async throws in
+      for _ in 0..<2 {
+        let text = try await Self.raw("GET /a HTTP/1.0\r\n\r\n", port: server.port)
+        #expect(text.hasPrefix("HTTP/1.0 200 OK\r\n") && text.hasSuffix("\r\n\r\n1"))
+      }
+    }
+  }
+
+  @Test("partitions do not see each other's responses, and nil passes the cache by")
+  func partitions() async throws {
+    let options = ServerCacheOptions<Context> { request, _ in
+      let user = request.headers[.from]
+      return user == "guest" ? nil : user ?? ""
+    }
+    try await run(options) { server async throws in
+      #expect(try await server.send(.GET, "/a", ["From": "anna"]).body == "1")
+      #expect(try await server.send(.GET, "/a", ["From": "bert"]).body == "2")
+      #expect(try await server.send(.GET, "/a", ["From": "anna"]).body == "1")
+      #expect(try await server.send(.GET, "/a", ["From": "guest"]).body == "3")
+      #expect(try await server.send(.GET, "/a", ["From": "guest"]).body == "4")
+    }
+  }
+
+  /// Sends octets and reads until the server closes.
+  private static func raw(_ request: String, port: Int) async throws -> String {
+    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .connect(host: "127.0.0.1", port: port) { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+        }
+      }
+    return try await channel.executeThenClose { inbound, outbound in
+      try await outbound.write(ByteBuffer(string: request))
+      var text = ""
+      for try await buffer in inbound { text += String(buffer: buffer) }
+      return text
+    }
+  }
+}

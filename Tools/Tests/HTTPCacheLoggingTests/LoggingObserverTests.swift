@@ -1,0 +1,92 @@
+import HTTPCacheLogging
+import HTTPCacheTesting
+import HTTPCaching
+import Logging
+import Testing
+
+@Suite struct LoggingObserverTests {
+  private let record = RecordingLogHandler.Record()
+
+  private func logger(_ level: Logger.Level = .trace) -> Logger {
+    var logger = Logger(label: "cache") { [record] _ in RecordingLogHandler(record: record) }
+    logger.logLevel = level
+    return logger
+  }
+
+  private let key = CacheKey(
+    mode: .private, partition: "anna", target: "http://example.com/a?secret=1")
+
+  @Test("what happens to a request is logged: levels by event, the target without its query")
+  func exchange() async throws {
+    let configuration = HTTPCache.Configuration(observer: LoggingObserver(logger()))
+    let cache = try HTTPCache.open(configuration)
+    let upstream = ScriptedUpstream([
+      .init(headers: ["Cache-Control": "max-age=60"], body: "hello"), .failure(.unreachable),
+    ])
+    let request = HTTPRequest(
+      method: .get, scheme: "http", authority: "example.com", path: "/a?secret=1")
+    for _ in 0..<2 {
+      let response = try await cache.respond(to: request, via: upstream)
+      _ = try await response.body.collect()
+    }
+    var other = request
+    other.path = "/b"
+    await #expect(throws: UpstreamError.self) { try await cache.respond(to: other, via: upstream) }
+    let byEvent = Dictionary(grouping: record.entries) { $0.metadata["cache.event"] ?? "" }
+    let answered = try #require(byEvent["answered"])
+    #expect(answered.map(\.level) == [.trace, .trace])
+    #expect(
+      answered.map { $0.metadata["cache.target"] } == Array(repeating: "http://example.com/a", count: 2))
+    #expect(answered.last?.metadata["cache.status"] == "hit; ttl=60")
+    let stored = try #require(byEvent["stored"]?.first)
+    #expect(stored.level == .debug && stored.message == "stored")
+    #expect(stored.metadata["cache.bytes"] == "5")
+    let failed = try #require(byEvent["upstream-failed"]?.first)
+    #expect(failed.level == .warning)
+    #expect(failed.metadata["cache.target"] == "http://example.com/b")
+    #expect(failed.metadata["cache.reason"] == "unreachable")
+  }
+
+  @Test("a store that fails is an error, with what it was doing and for whom")
+  func storeFailed() {
+    let error = CacheError(.noSpace, "disk full", key: key)
+    LoggingObserver(logger()).cache(did: .storeFailed(operation: "write", error))
+    let entry = record.entries.first
+    #expect(entry?.level == .error && entry?.message == "the store failed")
+    #expect(
+      entry?.metadata == [
+        "cache.event": "store-failed", "cache.target": "http://example.com/a",
+        "cache.partition": "anna", "cache.operation": "write",
+        "cache.reason": "no space left", "cache.error": "disk full",
+      ])
+  }
+
+  @Test("what was cancelled is no warning")
+  func cancelled() {
+    LoggingObserver(logger()).cache(
+      did: .upstreamFailed(target: "http://example.com/", UpstreamError(.cancelled, "cancelled")))
+    #expect(record.entries.map(\.level) == [.debug])
+  }
+
+  @Test("queries are shown if asked for")
+  func queries() {
+    LoggingObserver(logger(), showsQueries: true).cache(did: .freshened(key))
+    #expect(record.entries.first?.metadata["cache.target"] == "http://example.com/a?secret=1")
+  }
+
+  @Test("the level of an event can be chosen, and nil leaves it out")
+  func levels() {
+    let observer = LoggingObserver(logger()) { event in
+      if case .freshened = event { nil } else { .critical }
+    }
+    observer.cache(did: .freshened(key))
+    observer.cache(did: .invalidated(target: "http://example.com/"))
+    #expect(record.entries.map(\.level) == [.critical])
+  }
+
+  @Test("what is below the level of the logger is not logged")
+  func loggerLevel() {
+    LoggingObserver(logger(.warning)).cache(did: .freshened(key))
+    #expect(record.entries.isEmpty)
+  }
+}
