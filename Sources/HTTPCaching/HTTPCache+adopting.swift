@@ -113,7 +113,7 @@ extension HTTPCache {
         age: age, lifetime: lifetime, allowance: age < lifetime ? nil : .policy(.cacheElseNetwork))
       if let response = answer(
         stored, head: stored.head, outcome: outcome, variant, to: request,
-        features: RequestFeatures(request.headerFields), key: key, now: now)
+        features: RequestFeatures(request.headerFields), key: key, target: key.target, now: now)
       {
         return (response, variant.record)
       }
