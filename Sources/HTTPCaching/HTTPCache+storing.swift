@@ -171,7 +171,8 @@ extension HTTPCache {
     let exchangeInBackground = Exchange(
       request: exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key,
       policy: .revalidate, rules: exchange.rules, hasBody: exchange.content?.hasBody ?? false,
-      acceptsDecoded: exchange.acceptsDecoded, digest: exchange.digest, content: exchange.content,
+      acceptsDecoded: exchange.acceptsDecoded, acceptsEncoded: exchange.acceptsEncoded,
+      digest: exchange.digest, content: exchange.content,
       target: exchange.target)
     let runner = ExchangeRunner(
       cache: self, options: options, upstream: upstream, body: nil, isBackground: true)
