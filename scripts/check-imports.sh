@@ -31,7 +31,7 @@ allowed() {
     HTTPCacheSnippets) echo "[A-Za-z]+" ;;
     HTTPCacheExample) echo "Foundation|FoundationNetworking|HTTPCaching" ;;
     HTTPCacheServerExample)
-      echo "HTTPCaching|HTTPCacheAsyncHTTPClient|HTTPCacheHummingbird|HTTPCacheLogging|AsyncHTTPClient|Hummingbird|Logging|NIOCore" ;;
+      echo "HTTPCaching|HTTPCacheAsyncHTTPClient|HTTPCacheHummingbird|HTTPCacheLogging|AsyncHTTPClient|Hummingbird|Logging|NIOCore|NIOHTTP1" ;;
     *) echo "" ;;
   esac
 }
