@@ -55,13 +55,17 @@ let package = Package(
     .executableTarget(name: "httpcache", dependencies: ["HTTPCacheCommand"], swiftSettings: settings),
     .executableTarget(
       name: "HTTPCacheExample",
-      dependencies: [.product(name: "HTTPCaching", package: "swift-http-cache")],
+      dependencies: [
+        .product(name: "HTTPCaching", package: "swift-http-cache"),
+        .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
+      ],
       swiftSettings: settings),
     // The Swift of the documentation, so that it compiles.
     .target(
       name: "HTTPCacheSnippets",
       dependencies: caching + [
         .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(name: "HTTPCacheHummingbird", package: "swift-http-cache"),
         .product(name: "HTTPCacheLogging", package: "swift-http-cache"),
