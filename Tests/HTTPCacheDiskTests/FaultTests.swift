@@ -73,7 +73,8 @@ import Testing
       let directory = try TemporaryDirectory()
       let faults = try SystemFaults(below: directory.path)
       let path = faults.folder + "/cache"
-      let calls: SystemCalls = suffix == "-shm" ? [.write, .truncate, .allocate] : [.write, .allocate, .makeDirectory]
+      let calls: SystemCalls =
+        suffix == "-shm" ? [.write, .truncate, .allocate] : [.write, .allocate, .makeDirectory]
       faults.fail(calls, onFilesEndingIn: suffix, with: fault, times: .max)
       do throws(CacheError) {
         let store = try DiskStore.open(directory: path, capacity: 1 << 24)
@@ -115,7 +116,9 @@ import Testing
     let directory = try TemporaryDirectory()
     let faults = try SystemFaults(below: directory.path)
     let store = try DiskStore.open(directory: faults.folder + "/cache", capacity: 1 << 28)
-    for index in 0..<20 { try await store.put(try record("/\(index)"), bytes(16_000, seed: UInt64(index + 1))) }
+    for index in 0..<20 {
+      try await store.put(try record("/\(index)"), bytes(16_000, seed: UInt64(index + 1)))
+    }
     for number in 1...60 {
       faults.heal()
       faults.fail(.read, onFilesEndingIn: "-wal", with: .inputOutput, at: number % 7 + 1)

@@ -85,7 +85,8 @@ struct MemoryOnlyTests {
     #expect(try await kitchen.get().outcome.fetchType == .networkLoad)
   }
 
-  @Test("a part that may not be completed is removed, and the whole is passed on", arguments: StoreKind.allCases)
+  @Test(
+    "a part that may not be completed is removed, and the whole is passed on", arguments: StoreKind.allCases)
   func refusingCompletion(kind: StoreKind) async throws {
     let kitchen = try PartialKitchen(kind, origin: origin()) {
       $0.willStore = StoringHook { _, proposal in proposal.isFreshening ? nil : proposal }

@@ -271,9 +271,10 @@ struct StoringHookTests {
     kitchen.origin.always(200, fresh, "one")
     for path in ["/images/a", "/images/private/a", "/other"] { try await kitchen.get(path) }
     for path in ["/images/a", "/images/private/a", "/other"] { try await kitchen.get(path) }
-    #expect(kitchen.origin.requests.map(\.path) == [
-      "/images/a", "/images/private/a", "/other", "/images/private/a", "/other",
-    ])
+    #expect(
+      kitchen.origin.requests.map(\.path) == [
+        "/images/a", "/images/private/a", "/other", "/images/private/a", "/other",
+      ])
   }
 
   @Test("who waited for another's response gets it as it is stored")
