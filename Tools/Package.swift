@@ -60,7 +60,10 @@ let package = Package(
     .executableTarget(name: "httpcache", dependencies: ["HTTPCacheCommand"], swiftSettings: settings),
     .executableTarget(
       name: "HTTPCacheExample",
-      dependencies: [.product(name: "HTTPCaching", package: "swift-http-cache")],
+      dependencies: [
+        .product(name: "HTTPCaching", package: "swift-http-cache"),
+        .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
+      ],
       swiftSettings: settings),
     // The Swift of the documentation, so that it compiles.
     .target(
