@@ -115,7 +115,8 @@ import Testing
         let path = directory.path("cache/" + name)
         try? FileManager.default.removeItem(atPath: path)
         switch kind {
-        case "folder": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        case "folder":
+          try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         case "pipe": #expect(mkfifo(path, 0o600) == 0)
         default: try Data(bytes(5_000)).write(to: URL(fileURLWithPath: path))
         }

@@ -101,7 +101,8 @@ final class TestFolder: Sendable {
       try PowerLoss(changes: changes).makeFolder(place, after: count, seed: UInt64(seed))
       let (a, b) = (
         FileManager.default.contents(atPath: place + "/f/a"),
-        FileManager.default.contents(atPath: place + "/f/b"))
+        FileManager.default.contents(atPath: place + "/f/b")
+      )
       return (a.map { Array($0) }, b.map { Array($0) })
     }
   }
