@@ -18,6 +18,8 @@ import HTTPTypes
 enum DamageWorker {
   static let argument = "damage-worker"
   static let keys = 0..<24
+  /// The length of the parts of bodies that are stored; no whole one is as long.
+  static let partLength = 30_000
   /// The most seconds that one case may take.
   static let patience: UInt32 = 60
 
