@@ -30,8 +30,6 @@ allowed() {
     httpcache) echo 'HTTPCacheCommand' ;;
     HTTPCacheSnippets) echo "[A-Za-z]+" ;;
     HTTPCacheExample) echo "Foundation|FoundationNetworking|HTTPCaching" ;;
-    HTTPCacheServerExample)
-      echo "HTTPCaching|HTTPCacheAsyncHTTPClient|HTTPCacheHummingbird|HTTPCacheLogging|AsyncHTTPClient|Hummingbird|Logging|NIOCore" ;;
     *) echo "" ;;
   esac
 }

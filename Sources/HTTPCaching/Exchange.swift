@@ -13,6 +13,7 @@ struct Exchange: Sendable {
   let rules: CacheRules
   let hasBody: Bool
   let acceptsDecoded: Bool
+  let acceptsEncoded: Bool
   let digest: SecretDigest
   /// The content of a QUERY, as far as the cache has read it.
   let content: QueryContent?
@@ -39,7 +40,8 @@ struct Exchange: Sendable {
 
   init(
     request: HTTPRequest, key: CacheKey, policy: CachePolicy, rules: CacheRules, hasBody: Bool,
-    acceptsDecoded: Bool, digest: @escaping SecretDigest, content: QueryContent? = nil,
+    acceptsDecoded: Bool, acceptsEncoded: Bool = true, digest: @escaping SecretDigest,
+    content: QueryContent? = nil,
     target: String? = nil
   ) {
     self.request = request
@@ -49,6 +51,7 @@ struct Exchange: Sendable {
     self.rules = rules
     self.hasBody = hasBody
     self.acceptsDecoded = acceptsDecoded
+    self.acceptsEncoded = acceptsEncoded
     self.digest = digest
     self.content = content
     features = RequestFeatures(request.headerFields)
@@ -193,7 +196,8 @@ struct Exchange: Sendable {
 
   /// Whether another request's response, just received, may answer this one too (RFC 9111 §4).
   func mayShare(_ stored: StoredResponse, now: Timestamp) -> Bool {
-    guard acceptsDecoded || !stored.isDecoded, stored.isKeyed(by: rules),
+    guard stored.hasForm(decoded: acceptsDecoded, encoded: acceptsEncoded),
+      stored.isKeyed(by: rules),
       let stored = stored.seen(by: rules),
       Vary.select(among: [stored], for: request, rules: rules, digest: digest) == .selected(0)
     else { return false }
@@ -319,6 +323,15 @@ struct Exchange: Sendable {
     return true
   }
 
+  /// A response that another target than that of the key had a part in: it is of use only where the
+  /// same overrides make the key.
+  func keyed(_ stored: StoredResponse) -> StoredResponse {
+    if key.target == target { return stored }
+    var stored = stored
+    stored.keyFingerprint = rules.keyFingerprint
+    return stored
+  }
+
   // MARK: Answers
 
   private func answer(
@@ -341,9 +354,10 @@ struct Exchange: Sendable {
     else { return .forwardAgain(withoutCondition()) }
     for position in positions {
       let index = forward.validating[position]
-      candidates[index] = Freshening.updated(
-        candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
-        rules: rules, validating: request, digest: digest)
+      candidates[index] = keyed(
+        Freshening.updated(
+          candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
+          rules: rules, validating: request, digest: digest))
     }
     let index = forward.validating[first]
     selected = index
@@ -383,9 +397,7 @@ struct Exchange: Sendable {
       request: request, response: response, requestTime: requestTime, responseTime: responseTime,
       isDecoded: isDecoded, rules: rules, digest: digest)
     {
-    case .made(var stored):
-      if key.target != target { stored.keyFingerprint = rules.keyFingerprint }
-      return .store(stored)
+    case .made(let stored): return .store(keyed(stored))
     case .refused(let refusal): return .doNotStore(refusal)
     }
   }

@@ -19,12 +19,11 @@ extension HTTPCache {
     _ response: HTTPResponse, body: BodyBytes, to request: HTTPRequest, isDecoded: Bool,
     userInfo: [UInt8], isMemoryOnly: Bool
   ) async {
-    let rules = configuration.rules
-    guard let key = CacheKey(request: request, mode: rules.mode) else { return }
+    guard let (key, _, rules) = place(of: request) else { return }
     do throws(CacheError) {
       switch adopted(
-        response, body: body, to: request, key: key, isDecoded: isDecoded, userInfo: userInfo,
-        isMemoryOnly: isMemoryOnly)
+        response, body: body, to: request, key: key, rules: rules, isDecoded: isDecoded,
+        userInfo: userInfo, isMemoryOnly: isMemoryOnly)
       {
       case .refused(let refusal): notStored(refusal, response, to: request, key: key)
       case .made(let record):
@@ -47,10 +46,9 @@ extension HTTPCache {
 
   private func adopted(
     _ response: HTTPResponse, body: BodyBytes, to request: HTTPRequest, key: CacheKey,
-    isDecoded: Bool, userInfo: [UInt8], isMemoryOnly: Bool
+    rules: CacheRules, isDecoded: Bool, userInfo: [UInt8], isMemoryOnly: Bool
   ) -> Adoption {
     let now = configuration.clock.now
-    let rules = configuration.rules
     var isDistrusted = false
     switch Storability.decide(request: request, response: response, rules: rules, now: now) {
     case .store: break
@@ -81,6 +79,13 @@ extension HTTPCache {
         isResumable: PartialContent.isResumable(stored)))
   }
 
+  /// Where responses to a request are stored, and the rules for it; nil for one that has no place.
+  private func place(of request: HTTPRequest) -> (CacheKey, target: String, CacheRules)? {
+    guard let target = CacheKey.target(of: request) else { return nil }
+    let rules = configuration.rules.resolved(for: request, target: target)
+    return (CacheKey(request: request, target: target, rules: rules, partition: ""), target, rules)
+  }
+
   /// What is stored for a request, however old, for `Range` cut out of it; conditions do not count.
   /// Nil if nothing is, or only a part of what is asked for.
   ///
@@ -89,21 +94,23 @@ extension HTTPCache {
     for request: HTTPRequest, where mayUse: (StoredResponse) -> Bool = { _ in true }
   ) -> (response: CacheResponse, record: CacheRecord)? {
     guard request.method == .get || request.method == .head,
-      let key = CacheKey(request: request, mode: configuration.rules.mode)
+      let (key, target, rules) = place(of: request)
     else { return nil }
     var request = request
     for name in [
       HTTPField.Name.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
     ] { request.headerFields[name] = nil }
     var variants: [StoredVariant] = []
-    do throws(CacheError) { variants = try store.read(key) } catch {
+    do throws(CacheError) { variants = try stored(for: key, rules: rules) } catch {
       observe(.storeFailed(operation: "read", error))
     }
-    variants.removeAll { !mayUse($0.record.response) }
+    variants.removeAll { variant in
+      guard let response = variant.record.response.seen(by: rules) else { return true }
+      return !mayUse(response)
+    }
     let now = configuration.clock.now
     while case .selected(let index) = Vary.select(
-      among: variants.map(\.record.response), for: request, rules: configuration.rules,
-      digest: digest)
+      among: variants.map(\.record.response), for: request, rules: rules, digest: digest)
     {
       let variant = variants.remove(at: index)
       let stored = variant.record.response
@@ -113,7 +120,8 @@ extension HTTPCache {
         age: age, lifetime: lifetime, allowance: age < lifetime ? nil : .policy(.cacheElseNetwork))
       if let response = answer(
         stored, head: stored.head, outcome: outcome, variant, to: request,
-        features: RequestFeatures(request.headerFields), key: key, target: key.target, now: now)
+        features: RequestFeatures(request.headerFields), key: key, target: target,
+        now: now)
       {
         return (response, variant.record)
       }

@@ -31,7 +31,7 @@ extension HTTPCache {
       request: request, target: target, rules: rules, partition: options.partition)
     guard let stored = peeked(key, rules: rules) else { return nil }
     let features = RequestFeatures(request.headerFields)
-    let variants = usable(stored, acceptsDecoded: options.acceptsDecoded)
+    let variants = usable(stored, for: options)
     guard Reuse.methodMiss(request, features: features) == nil,
       let variant = selected(among: variants, for: request, rules: rules),
       let response = variant.record.response.seen(by: rules)

@@ -10,7 +10,7 @@ import Testing
 
 /// Bodies whose reader is slower than the origin.
 @Suite struct RangeWindowTests {
-  private let length: Int64 = 24 << 20
+  private let length: Int64 = 16 << 20
 
   private func send(_ origin: SocketOrigin, _ fields: HTTPFields = [:]) async throws -> MessageBody {
     let head = HTTPRequest(

@@ -75,7 +75,7 @@ final class ProtocolLoad: Sendable {
   private func respond() async throws -> CacheResponse {
     let policy = settings.policy(of: request)
     let timeout = settings.timeout(of: request)
-    let options = RequestOptions(acceptsDecoded: true, timeout: .seconds(timeout))
+    let options = RequestOptions(acceptsDecoded: true, acceptsEncoded: false, timeout: .seconds(timeout))
     let response = try await loading.cache.respond(
       to: settings.head(of: request), body: LoadSettings.body(of: request), policy: policy,
       options: options, via: loading.upstream)

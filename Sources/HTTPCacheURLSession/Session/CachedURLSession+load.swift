@@ -65,7 +65,8 @@ extension CachedURLSession {
 
   private func options(_ request: URLRequest, _ context: RequestContext) -> RequestOptions {
     RequestOptions(
-      redirectLimit: 0, acceptsDecoded: true, priority: Task.currentPriority, context: context)
+      redirectLimit: 0, acceptsDecoded: true, acceptsEncoded: false, priority: Task.currentPriority,
+      context: context)
   }
 
   /// The policy of a request, or where it has none of its own that of the configuration.
