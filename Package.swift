@@ -200,7 +200,8 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheTestingTests",
       dependencies: [
-        "HTTPCacheTesting", "HTTPCaching",
+        "HTTPCacheTesting", "HTTPCacheFaults", "HTTPCaching", "HTTPCacheStore",
+        "HTTPCacheSemantics",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

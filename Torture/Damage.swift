@@ -64,7 +64,9 @@ enum Damage: String, CaseIterable {
     case .writersGone: FileTree.remove(directory + "/writers")
     case .bodiesGone: FileTree.remove(directory + "/bodies")
     case .strangeFiles:
-      for name in ["x", "writers/x", "writers/0123456789abcdef", "bodies/x", "bodies/00/x", "Cache.db-journal"] {
+      for name in [
+        "x", "writers/x", "writers/0123456789abcdef", "bodies/x", "bodies/00/x", "Cache.db-journal",
+      ] {
         // Where there is no such folder there is no such file.
         do { try FileTree.write(Self.noise(5_000, &generator), to: directory + "/" + name) } catch {}
       }

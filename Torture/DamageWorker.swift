@@ -101,13 +101,14 @@ struct DamageCase {
         let writer = try await store.write(version.record(), variantLimit: 8)
         try await writer.append(version.body)
         try await writer.commit(trailers: [:])
-        isStored = try store.read(version.record().key).first.map { SampleVersion($0.record) == version } ?? false
+        isStored =
+          try store.read(version.record().key).first.map { SampleVersion($0.record) == version } ?? false
       } catch {}
     }
     guard isStored else { throw StoreViolation(message: "nothing can be stored any more") }
     _ = try await store.verify(repair: true)
     let report = try await store.verify(repair: false)
-    guard report.isSound else { 
+    guard report.isSound else {
       throw StoreViolation(
         message: "not sound after repair: \(report.findings.map(\.description).joined(separator: "; "))")
     }

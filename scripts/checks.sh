@@ -8,14 +8,14 @@ sources() { find "$@" -name '*.swift' -not -path '*/.build/*'; }
 
 short_files() {
   local long
-  long=$(sources Sources Tests Tools/Sources Tools/Tests Fuzzing Benchmarks | xargs wc -l | awk '$2 != "total" && $1 > 400')
+  long=$(sources Sources Tests Tools/Sources Tools/Tests Tools/Examples Fuzzing Benchmarks Torture | xargs wc -l | awk '$2 != "total" && $1 > 400')
   [ -z "$long" ] || { echo "more than 400 lines:"; echo "$long"; return 1; }
 }
 
 nothing_left_undone() {
   local marks='TO''DO|FIX''ME|not (yet )?implement''ed'
   ! grep -rnE "$marks" --include='*.swift' --include='*.sh' --include='*.md' --exclude-dir=.build \
-    Package.swift Sources Tests Tools Fuzzing Benchmarks scripts README.md CHANGELOG.md
+    Package.swift Sources Tests Tools Fuzzing Benchmarks Torture scripts README.md CHANGELOG.md
 }
 
 no_traps() {
@@ -44,6 +44,13 @@ no_build_products() {
   ! git ls-files | grep -E '(^|/)(\.build/|Package\.resolved$)'
 }
 
+only_for_traits() {
+  # Who leaves the traits alone fetches nothing of what stands behind them.
+  local dependencies
+  dependencies=$(swift package show-dependencies --format flatlist) || return 1
+  ! grep -E '(^|/)(swift-nio.*|swift-log|async-http-client|hummingbird)(@|\.git|$)' <<<"$dependencies"
+}
+
 traceability() {
   command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is not there"; return 0; }
   scripts/traceability/table.py --check
@@ -68,6 +75,7 @@ if git rev-parse --git-dir >/dev/null 2>&1; then
   check no-machine-paths no_machine_paths || failed=1
   check no-build-products no_build_products || failed=1
 fi
+check only-for-traits only_for_traits || failed=1
 check traceability traceability || failed=1
 check parity parity || failed=1
 check snippets snippets || failed=1

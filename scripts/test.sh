@@ -60,6 +60,9 @@ run_tests Tools
 section "generated header sets"
 check hostile-header-sets scripts/hostile.sh || failed=1
 
+section "torture, short form"
+check torture scripts/torture.sh short || failed=1
+
 section "build without traits"
 check build-without-traits swift build --disable-default-traits --scratch-path .build/no-traits || failed=1
 

@@ -50,11 +50,18 @@ final class DiskIndex: Sendable {
   }
 
   /// Writes in one transaction on the calling thread, which must be one of the store's own.
+  ///
+  /// - Throws: `CacheError.newerFormat` if a newer version has taken the database over meanwhile; nothing
+  ///   is written then.
   func write<Value: Sendable>(
     _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
     try withWriter { (connection) throws(CacheError) in
-      try connection.transaction { () throws(CacheError) in try body(connection) }
+      try connection.transaction { () throws(CacheError) in
+        let format = try connection.number("PRAGMA user_version") ?? 0
+        guard format <= Schema.format else { throw Database.newer(format) }
+        return try body(connection)
+      }
     }
   }
 

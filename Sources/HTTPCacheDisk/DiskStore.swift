@@ -180,6 +180,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
         return try work(parts)
       } catch {
         if error.cause is IndexDamage { suspectDamage(of: parts) }
+        if error.code == .newerFormat { parts.takenOver() }
         throw error
       }
     }

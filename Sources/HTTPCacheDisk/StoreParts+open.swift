@@ -36,6 +36,8 @@ extension StoreParts {
         throw CacheError(.damaged, "found while in use")
       }
       database = try Database(in: directory, durability: durability)
+      // Who has it open in its older format looks at it anew.
+      if database.isMigrated { generations?.bumpReplacements() }
     } catch {
       guard error.code == .damaged else { throw error }
       let name = try setAside(in: directory)
@@ -100,6 +102,7 @@ struct Database {
   let connection: SQLiteConnection
   let secret: [UInt8]
   let isNew: Bool
+  let isMigrated: Bool
 
   init(in directory: CacheDirectory, durability: Durability) throws(CacheError) {
     try Self.checkHeader(in: directory)
@@ -114,6 +117,7 @@ struct Database {
         "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (\(names))") ?? 0
     let all = try connection.number("SELECT count(*) FROM sqlite_schema") ?? 0
     try connection.execute(Schema.settings(durability: durability))
+    isMigrated = all > 0 && format == 1
     if all == 0 {
       try Self.create(connection)
       isNew = true
@@ -143,7 +147,7 @@ struct Database {
     try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
   }
 
-  private static func newer(_ format: Int64) -> CacheError {
+  static func newer(_ format: Int64) -> CacheError {
     CacheError(.newerFormat, "Cache.db has format \(format), this version knows \(Schema.format)")
   }
 

@@ -22,6 +22,7 @@ final class StoreParts: Sendable {
   // New parts count from where no number of older ones can be.
   private let firstGeneration: UInt64
   private let unshared = Atomic<UInt64>(0)
+  private let wasTakenOver = Atomic<Bool>(false)
   let identity: FileIdentity
   private let replacements: UInt64
   private let owner = Mutex<OwnerLock?>(nil)
@@ -48,15 +49,20 @@ final class StoreParts: Sendable {
 
   /// Whether the database at the path is still the one that is open; compares one number in memory.
   var seemsCurrent: Bool {
+    guard !wasTakenOver.load(ordering: .relaxed) else { return false }
     guard let generations else { return isCurrent }
     return generations.replacements == replacements
   }
 
   /// Whether the database at the path is still the one that is open; asks the file system.
   var isCurrent: Bool {
-    (generations.map { $0.replacements == replacements && $0.identity == sharedIdentity } ?? true)
+    !wasTakenOver.load(ordering: .relaxed)
+      && (generations.map { $0.replacements == replacements && $0.identity == sharedIdentity } ?? true)
       && FileIdentity(path: directory.databasePath) == identity
   }
+
+  /// A newer version has given the database its format: it is neither read nor written any more.
+  func takenOver() { wasTakenOver.store(true, ordering: .relaxed) }
 
   // Counters that were replaced are no longer seen by who opens the directory now.
   private var sharedIdentity: FileIdentity? {

@@ -29,6 +29,18 @@
         name("not-stored", "not stored")
         add(target: target)
         metadata["cache.reason"] = "\(refusal)"
+      case .hookFailed(let target, let failure):
+        name("hook-failed", "the hook gave no decision")
+        add(target: target)
+        metadata["cache.reason"] = "\(failure)"
+      case .removed(let key, let reason):
+        name("removed", "removed")
+        add(key)
+        metadata["cache.reason"] = "\(reason)"
+      case .notAsked(let target, let reason):
+        name("not-asked", "the origin was not asked")
+        add(target: target)
+        metadata["cache.reason"] = "\(reason)"
       case .freshened(let key):
         name("freshened", "freshened")
         add(key)

@@ -35,10 +35,20 @@ extension CacheExplanation {
   ///
   /// - Parameters:
   ///   - response: the head as it arrived or as it is stored.
+  ///   - request: the request that it answers.
   ///   - rules: resolved for the request.
   ///   - now: when it arrived.
-  mutating func addEffects(on response: HTTPResponse, rules: CacheRules, now: Timestamp) {
-    guard let applied = rules.applied, applied.responseFingerprint != 0 else { return }
+  mutating func addEffects(
+    on response: HTTPResponse, to request: HTTPRequest, rules: CacheRules, now: Timestamp
+  ) {
+    guard let applied = rules.applied else { return }
+    if applied.responseFingerprint != 0 { addEffects(on: response, applied, rules, now) }
+    addItem(of: response, to: request, applied)
+  }
+
+  private mutating func addEffects(
+    on response: HTTPResponse, _ applied: OverrideSet, _ rules: CacheRules, _ now: Timestamp
+  ) {
     let origin = ResponseDirectives(response.headerFields, rules: rules)
     let unprotected = ResponseDirectives.unprotected(response, rules: rules)
     var directives = origin
@@ -70,19 +80,21 @@ extension CacheExplanation {
     if steps.count > Self.effectLimit {
       add(.overrides, "What else do overrides change?", "\(steps.count - Self.effectLimit) more", "")
     }
-    addItem(of: response, applied)
   }
 
   /// What a response says of the cache item that it belongs to.
-  private mutating func addItem(of response: HTTPResponse, _ applied: AppliedOverrides) {
-    guard let name = applied.alias, response.headerFields.contains(name) else { return }
+  private mutating func addItem(
+    of response: HTTPResponse, to request: HTTPRequest, _ applied: OverrideSet
+  ) {
+    guard let name = applied.alias, request.method == .get || request.method == .head,
+      let target = CacheKey.target(of: request)
+    else { return }
     let line = Excerpt.fields([name], of: response.headerFields) ?? ""
-    // The origin is no matter here: a name that is refused is so whatever its own.
-    switch CacheAlias.read(name, in: response.headerFields, target: "https://origin.invalid/") {
-    case .absent: break
-    case .item, .refused(.otherOrigin): add(.overrides, "Which cache item does it name?", line, "")
-    case .refused(let refusal):
-      add(.overrides, "Which cache item does it name?", "none: \(refusal), in \(line)", "")
+    let question = "Which cache item does it name?"
+    switch CacheAlias.read(name, in: response.headerFields, target: target) {
+    case .absent: add(.overrides, question, "none: no \(name.rawName)", "")
+    case .item(let item): add(.overrides, question, Excerpt.text(item), "")
+    case .refused(let refusal): add(.overrides, question, "none: \(refusal), in \(line)", "")
     }
   }
 

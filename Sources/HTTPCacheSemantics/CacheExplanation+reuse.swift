@@ -92,7 +92,7 @@ extension CacheExplanation {
     switch decision {
     case .miss, .unsatisfiable(.miss): break
     case .fresh, .stale, .validate, .unsatisfiable(.validation):
-      addEffects(on: stored.head, rules: rules, now: stored.responseTime)
+      addEffects(on: stored.head, to: request, rules: rules, now: stored.responseTime)
       addFreshness(stored, directives: directives, rules: rules, now: now)
       addWish(
         decision, stored: stored, directives: directives, policy: policy, rules: rules, now: now)

@@ -19,7 +19,7 @@ extension CacheExplanation {
       response: response, directives: directives, requestTime: now, responseTime: now, rules: rules)
     explanation.add(.storing, "Which cache is it for?", "a \(rules.mode) one", "RFC 9111 §1")
     explanation.addOverrides(request, rules: rules)
-    explanation.addEffects(on: response, rules: rules, now: now)
+    explanation.addEffects(on: response, to: request, rules: rules, now: now)
     explanation.addSource(directives, topic: .storing)
     let decision = Storability.decide(
       request: request, response: response, rules: rules, now: now)

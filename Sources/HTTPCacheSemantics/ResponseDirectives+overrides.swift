@@ -14,7 +14,8 @@ extension ResponseDirectives {
     rules.forEachEffect(on: response) { effect in
       apply(effect, to: response, origin: origin, unprotected: unprotected)
     }
-    if rules.mode == .shared, unprotected.contains(.authorization) {
+    guard rules.mode == .shared else { return }
+    if unprotected.contains(.authorization) {
       flags.insert(.sharedByOverride)
     } else if flags.allowsSharingAuthorized, !origin.flags.allowsSharingAuthorized {
       flags.insert(.notSharedByOrigin)

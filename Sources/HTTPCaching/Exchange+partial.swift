@@ -117,9 +117,10 @@ extension Exchange {
           range.upperBound == min(length, completion.missing.upperBound)
         else { return nil }
       }
-      let stored = PartialContent.combined(
-        candidates[index], with: response, length: length, requestTime: requestTime,
-        responseTime: responseTime, rules: rules, answering: request.unranged, digest: digest)
+      let stored = keyed(
+        PartialContent.combined(
+          candidates[index], with: response, length: length, requestTime: requestTime,
+          responseTime: responseTime, rules: rules, answering: request.unranged, digest: digest))
       guard !stored.isInvalidated else { return nil }
       return Combination(
         index: index, stored: stored, range: range, length: length, completion: forward.completion)

@@ -14,7 +14,7 @@ extension Exchange {
         rules: rules, validating: request, digest: digest)
       {
       case .update(let stored):
-        RecordUpdate(index: index, response: stored, isFreshening: true)
+        RecordUpdate(index: index, response: keyed(stored), isFreshening: true)
       case .invalidate: invalidated(index)
       case .unrelated: nil
       }

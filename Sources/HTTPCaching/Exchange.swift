@@ -323,6 +323,15 @@ struct Exchange: Sendable {
     return true
   }
 
+  /// A response that another target than that of the key had a part in: it is of use only where the
+  /// same overrides make the key.
+  func keyed(_ stored: StoredResponse) -> StoredResponse {
+    if key.target == target { return stored }
+    var stored = stored
+    stored.keyFingerprint = rules.keyFingerprint
+    return stored
+  }
+
   // MARK: Answers
 
   private func answer(
@@ -345,9 +354,10 @@ struct Exchange: Sendable {
     else { return .forwardAgain(withoutCondition()) }
     for position in positions {
       let index = forward.validating[position]
-      candidates[index] = Freshening.updated(
-        candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
-        rules: rules, validating: request, digest: digest)
+      candidates[index] = keyed(
+        Freshening.updated(
+          candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
+          rules: rules, validating: request, digest: digest))
     }
     let index = forward.validating[first]
     selected = index
@@ -387,9 +397,7 @@ struct Exchange: Sendable {
       request: request, response: response, requestTime: requestTime, responseTime: responseTime,
       isDecoded: isDecoded, rules: rules, digest: digest)
     {
-    case .made(var stored):
-      if key.target != target { stored.keyFingerprint = rules.keyFingerprint }
-      return .store(stored)
+    case .made(let stored): return .store(keyed(stored))
     case .refused(let refusal): return .doNotStore(refusal)
     }
   }

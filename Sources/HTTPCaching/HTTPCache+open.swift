@@ -16,6 +16,7 @@ extension HTTPCache {
     guard let directory = configuration.directory else {
       return HTTPCache(configuration: configuration, store: memory)
     }
+    FileHandout.sweep(in: directory)
     do throws(CacheError) {
       let disk = try DiskStore.open(
         directory: directory, capacity: configuration.diskCapacity,

@@ -1,3 +1,4 @@
+import HTTPCacheDisk
 import HTTPCacheSemantics
 public import HTTPCacheStore
 import Synchronization
@@ -21,6 +22,7 @@ public final class HTTPCache: Sendable {
   let failedCompletions = FailedCompletions()
   let digest: SecretDigest
   let refusalLimit = RefusalLimit()
+  let handout = Mutex<FileHandout?>(nil)
   let forcedOffline = Atomic<Bool>(false)
   let background = BackgroundWork(limit: 64)
 

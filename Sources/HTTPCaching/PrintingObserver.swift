@@ -6,7 +6,8 @@
   import Musl
 #endif
 
-/// Prints each event as a line on standard error.
+/// Prints each event as a line on standard error: the target, what happened and why, and how many bytes
+/// it took.
 public struct PrintingObserver: CacheObserver {
   /// Makes an observer.
   public init() {}
@@ -18,4 +19,9 @@ public struct PrintingObserver: CacheObserver {
       _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count)
     }
   }
+}
+
+extension CacheObserver where Self == PrintingObserver {
+  /// Prints each event as a line on standard error: `observer: .printing`.
+  public static var printing: PrintingObserver { PrintingObserver() }
 }

@@ -45,7 +45,7 @@ struct CacheAliasTests {
     #expect(try read("  ") == .refused(.empty))
     #expect(try read(String(repeating: "a", count: 257)) == .refused(.tooLong))
     #expect(try read("a b") == .refused(.badOctets))
-    #expect(try read("a\u{0}") == .refused(.badOctets))
+    #expect(try read("a\tb") == .refused(.badOctets))
     #expect(try read("ü") == .refused(.badOctets))
     #expect(try read("a", "b") == .refused(.contradictory))
   }

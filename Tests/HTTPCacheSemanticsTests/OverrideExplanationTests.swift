@@ -84,13 +84,17 @@ struct OverrideExplanationTests {
 
   @Test("a refused name of a cache item is told with its reason")
   func alias() throws {
-    let rules = CacheRules(overrides: [RuleOverride(effects: [.alias(.contentLocation), .pin])])
-    let explanation = CacheExplanation.storage(
-      request: try get(), response: try response(200, ["Content-Location": "a b", "ETag": "\"1\""]),
-      rules: rules, now: today)
-    #expect(
-      overrides(explanation).last
-        == "Which cache item does it name? none: it holds octets that no name has, in Content-Location: a b")
+    let rules = CacheRules(overrides: [RuleOverride(effects: [.alias(.contentLocation)])])
+    for (value, answer) in [
+      ("a b", "none: it holds octets that no name has, in Content-Location: a b"),
+      ("//b/", "none: it names another origin, in Content-Location: //b/"),
+      ("b", "https://example.com/#content-location=b"),
+    ] {
+      let explanation = CacheExplanation.storage(
+        request: try get(), response: try response(200, ["Content-Location": value, "ETag": "\"1\""]),
+        rules: rules, now: today)
+      #expect(overrides(explanation).last == "Which cache item does it name? \(answer)")
+    }
   }
 
   @Test("a shared cache says what it goes on obeying")

@@ -17,8 +17,12 @@ struct Kitchen: Sendable {
   let events = EventLog()
   let cache: HTTPCache
 
-  init(rules: CacheRules = CacheRules(), store: (any CacheStore)? = nil, largestEntry: Int64? = nil) {
-    let configuration = HTTPCache.Configuration(rules: rules, observer: events, clock: clock)
+  init(
+    rules: CacheRules = CacheRules(), store: (any CacheStore)? = nil, largestEntry: Int64? = nil,
+    configure: (inout HTTPCache.Configuration) -> Void = { _ in }
+  ) {
+    var configuration = HTTPCache.Configuration(rules: rules, observer: events, clock: clock)
+    configure(&configuration)
     cache = HTTPCache(
       configuration: configuration,
       store: store

@@ -173,6 +173,19 @@ struct OverriddenKeyFlowTests {
     #expect(kitchen.origin.requests.count == 2)
   }
 
+  @Test("what a 304 for another URL confirmed is of use only where the same overrides make the key")
+  func confirmed() async throws {
+    let kitchen = kitchen(.ignoringQuery)
+    counts(kitchen)
+    #expect(try await kitchen.get("/a").text == "1")
+    let plain = Kitchen(store: kitchen.cache.store)
+    #expect(plain.cache.peek(plain.request("/a")) != nil)
+    kitchen.origin.always(304, [.eTag: "\"1\"", .cacheControl: "max-age=60"], "")
+    #expect(try await kitchen.get("/a?2", [.cacheControl: "no-cache"]).text == "1")
+    #expect(plain.cache.peek(plain.request("/a")) == nil)
+    #expect(kitchen.cache.peek(kitchen.request("/a")) != nil)
+  }
+
   @Test("No-Vary-Search says the rest of what is left of the query")
   func noVarySearch() async throws {
     let kitchen = kitchen(.droppingQuery(["token"]), obeysNoVarySearch: true)

@@ -16,21 +16,22 @@ final class PartialKitchen: Sendable {
   let events = EventLog()
   let origin: RangeOrigin
   let cache: HTTPCache
-  private let directory: URL?
+  let directory: URL?
 
   init(
-    _ kind: StoreKind, origin: RangeOrigin = RangeOrigin(count: 26), rules: CacheRules = CacheRules()
+    _ kind: StoreKind, origin: RangeOrigin = RangeOrigin(count: 26), rules: CacheRules = CacheRules(),
+    configure: (inout HTTPCache.Configuration) -> Void = { _ in }
   ) throws {
     self.origin = origin
     directory =
       kind == .memory
       ? nil
       : FileManager.default.temporaryDirectory.appendingPathComponent("partial-\(UUID())")
-    cache = try HTTPCache.open(
-      HTTPCache.Configuration(
-        directory: directory?.path, memoryCapacity: kind == .disk ? 0 : 32 << 20,
-        diskCapacity: 64 << 20, rules: rules, cacheStatusName: "test", observer: events,
-        clock: clock))
+    var configuration = HTTPCache.Configuration(
+      directory: directory?.path, memoryCapacity: kind == .disk ? 0 : 32 << 20,
+      diskCapacity: 64 << 20, rules: rules, cacheStatusName: "test", observer: events, clock: clock)
+    configure(&configuration)
+    cache = try HTTPCache.open(configuration)
   }
 
   deinit { if let directory { try? FileManager.default.removeItem(at: directory) } }

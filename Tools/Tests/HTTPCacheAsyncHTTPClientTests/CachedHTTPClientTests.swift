@@ -82,7 +82,7 @@ import Testing
     let calls = Counter()
     let routes = Origin()
     routes.get("me") { _, _ in answer("\(calls.increment())") }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       #expect(try await fixture.get("/me", partition: "anna").body == "1")
       #expect(try await fixture.get("/me", partition: "bert").body == "2")
       #expect(try await fixture.get("/me", partition: "anna").body == "1")
@@ -110,7 +110,7 @@ import Testing
     let calls = Counter()
     let routes = Origin()
     routes.get("a") { _, _ in answer("\(calls.increment())") }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       #expect(try await fixture.get("/a").body == "1")
       #expect(try await fixture.get("/a", policy: .reload).body == "2")
       #expect(try await fixture.get("/a").body == "2")

@@ -23,7 +23,7 @@ import Testing
       group.get("a2") { _, _ in answer("a", [.contentType: "text/x"]) }
       group.get("b") { _, _ in answer("b", [.contentType: "text/x"]) }
       group.get("c") { _, _ in answer("a", [.contentType: "text/y"]) }
-    } _: { server in
+    } _: { server async throws in
       let tag = try #require(try await server.send(.GET, "/a")["ETag"])
       #expect(tag.count == 34 && tag.hasPrefix("\"") && tag.hasSuffix("\""))
       #expect(try await server.send(.GET, "/a2")["ETag"] == tag)
@@ -40,7 +40,7 @@ import Testing
       $0.get("a") { _, _ in
         answer("a", [.contentType: "text/x", .cacheControl: "max-age=9", .vary: "X"])
       }
-    } _: { server in
+    } _: { server async throws in
       let tag = try #require(try await server.send(.GET, "/a")["ETag"])
       for condition in [tag, "\"x\", W/\(tag)", "*"] {
         let same = try await server.send(.GET, "/a", ["If-None-Match": condition])
@@ -56,7 +56,7 @@ import Testing
   func ownTag() async throws {
     try await run {
       $0.get("a") { _, _ in answer("a", [.eTag: "\"mine\""]) }
-    } _: { server in
+    } _: { server async throws in
       #expect(try await server.send(.GET, "/a")["ETag"] == "\"mine\"")
       #expect(try await server.send(.GET, "/a", ["If-None-Match": "\"mine\""]).status == 304)
     }
@@ -79,7 +79,7 @@ import Testing
       group.get("created") { _, _ in answer("a", [:], status: .created) }
       group.get("secret") { _, _ in answer("a", [.cacheControl: "No-Store"]) }
       group.head("head") { _, _ in Response(status: .ok, headers: [.contentLength: "5"]) }
-    } _: { server in
+    } _: { server async throws in
       #expect(try await server.send(.GET, "/stream")["ETag"] == nil)
       #expect(try await server.send(.GET, "/long")["ETag"] == nil)
       #expect(try await server.send(.GET, "/short")["ETag"] != nil)
@@ -100,7 +100,7 @@ import Testing
         calls.increment()
         return answer("same", [.cacheControl: "max-age=1"])
       }
-    } _: { server in
+    } _: { server async throws in
       let first = try await server.send(.GET, "/a")
       fixture.clock.advance(by: 10)
       let second = try await server.send(.GET, "/a")
@@ -120,7 +120,7 @@ import Testing
       routes.get("expires") { _, _ in answer("", [.expires: "0"]) }
       routes.get("failed") { _, _ in answer("", [:], status: .badRequest) }
       routes.post("a") { _, _ in answer("", [:]) }
-    } _: { server in
+    } _: { server async throws in
       #expect(try await server.send(.GET, "/a")["Cache-Control"] == "public, max-age=60")
       #expect(try await server.send(.GET, "/a").body == "1")
       #expect(try await server.send(.GET, "/own")["Cache-Control"] == "no-cache")

@@ -24,7 +24,7 @@ import Testing
     let router = Router(context: Context.self)
     router.group().add(middleware: CacheMiddleware(fixture.cache)).get("cached", use: route)
     router.get("plain", use: route)
-    try await TestServer.run(router.buildResponder()) { server in
+    try await TestServer.run(router.buildResponder()) { server async throws in
       let plain = try await server.send(.GET, "/plain")
       for _ in 0..<2 {
         let cached = try await server.send(.GET, "/cached")
@@ -39,7 +39,7 @@ import Testing
   func odd() async throws {
     try await fixture.run {
       $0.get("a") { _, _ -> Response in throw Odd() }
-    } _: { server in
+    } _: { server async throws in
       #expect(try await server.send(.GET, "/a").status == 500)
     }
   }
@@ -57,7 +57,7 @@ import Testing
         default: throw HTTPError(.notFound)
         }
       }
-    } _: { [clock = fixture.clock] server in
+    } _: { [clock = fixture.clock] server async throws in
       #expect(try await server.send(.GET, "/a").body == "old")
       clock.advance(by: 10)
       for _ in 0..<3 {
@@ -85,7 +85,7 @@ import Testing
             try await writer.finish(nil)
           })
       }
-    } _: { server in
+    } _: { server async throws in
       await #expect(throws: (any Error).self) { try await server.send(.GET, "/a") }
       let whole = try await server.send(.GET, "/a")
       #expect(whole.body == "half whole")
@@ -106,7 +106,7 @@ import Testing
             try await writer.finish(nil)
           })
       }
-    } _: { server in
+    } _: { server async throws in
       for _ in 0..<2 {
         await #expect(throws: (any Error).self) { try await server.send(.GET, "/a") }
       }

@@ -23,7 +23,7 @@ import Testing
 
   @Test("names in Host have responses of their own")
   func hosts() async throws {
-    try await run(ServerCacheOptions()) { server in
+    try await run(ServerCacheOptions()) { server async throws in
       #expect(try await server.send(.GET, "/a", ["Host": "one.example"]).body == "1")
       #expect(try await server.send(.GET, "/a", ["Host": "two.example"]).body == "2")
       #expect(try await server.send(.GET, "/a", ["Host": "one.example"]).body == "1")
@@ -33,7 +33,7 @@ import Testing
   @Test("with a fixed origin, Host does not count")
   func fixed() async throws {
     let origin = RequestOrigin.fixed(scheme: "https", authority: "example.com")
-    try await run(ServerCacheOptions(origin: origin)) { server in
+    try await run(ServerCacheOptions(origin: origin)) { server async throws in
       #expect(try await server.send(.GET, "/a", ["Host": "one.example"]).body == "1")
       #expect(try await server.send(.GET, "/a", ["Host": "two.example"]).body == "1")
     }
@@ -41,7 +41,7 @@ import Testing
 
   @Test("behind a proxy that takes TLS off, its fields count")
   func forwarded() async throws {
-    try await run(ServerCacheOptions(origin: .forwarded())) { server in
+    try await run(ServerCacheOptions(origin: .forwarded())) { server async throws in
       let fields = ["X-Forwarded-Proto": "https", "X-Forwarded-Host": "example.com, inner"]
       #expect(try await server.send(.GET, "/a", fields).body == "1")
       #expect(try await server.send(.GET, "/a", ["Host": "example.com"]).body == "2")
@@ -51,7 +51,7 @@ import Testing
 
   @Test("an origin that cannot be a key passes the cache by")
   func noOrigin() async throws {
-    try await run(ServerCacheOptions(origin: RequestOrigin { _ in (nil, nil) })) { server in
+    try await run(ServerCacheOptions(origin: RequestOrigin { _ in (nil, nil) })) { server async throws in
       #expect(try await server.send(.GET, "/a").body == "1")
       let second = try await server.send(.GET, "/a")
       #expect(second.body == "2" && second["Cache-Status"] == nil)
@@ -60,7 +60,7 @@ import Testing
 
   @Test("a request without Host is answered, and cached")
   func noHost() async throws {
-    try await run(ServerCacheOptions()) { server in
+    try await run(ServerCacheOptions()) { server async throws in
       for _ in 0..<2 {
         let text = try await Self.raw("GET /a HTTP/1.0\r\n\r\n", port: server.port)
         #expect(text.hasPrefix("HTTP/1.0 200 OK\r\n") && text.hasSuffix("\r\n\r\n1"))
@@ -74,7 +74,7 @@ import Testing
       let user = request.headers[.from]
       return user == "guest" ? nil : user ?? ""
     }
-    try await run(options) { server in
+    try await run(options) { server async throws in
       #expect(try await server.send(.GET, "/a", ["From": "anna"]).body == "1")
       #expect(try await server.send(.GET, "/a", ["From": "bert"]).body == "2")
       #expect(try await server.send(.GET, "/a", ["From": "anna"]).body == "1")

@@ -20,7 +20,7 @@ import Testing
   func middleware() async throws {
     try await fixture.run {
       $0.get("a", use: route)
-    } _: { [fixture] server in
+    } _: { [fixture] server async throws in
       #expect(try await server.send(.GET, "/a").body == "1")
       fixture.clock.advance(by: 10)
       #expect(try await server.send(.GET, "/a").body == "2")
@@ -33,7 +33,7 @@ import Testing
     let router = Router(context: Context.self)
     router.get("a", use: route)
     let responder = CachingResponder(router.buildResponder(), cache: fixture.cache)
-    try await TestServer.run(responder) { [fixture] server in
+    try await TestServer.run(responder) { [fixture] server async throws in
       #expect(try await server.send(.GET, "/a").body == "1")
       fixture.clock.advance(by: 10)
       #expect(try await server.send(.GET, "/a").body == "1")

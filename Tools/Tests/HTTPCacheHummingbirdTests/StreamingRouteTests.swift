@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import HTTPCacheHummingbird
 import HTTPCacheTesting
 import HTTPCaching
@@ -25,7 +26,7 @@ import Testing
             try await writer.finish(nil)
           })
       }
-    } _: { server in
+    } _: { server async throws in
       let response = try await server.open(.GET, "/stream")
       var iterator = response.body.makeAsyncIterator()
       let first = try await iterator.next()
@@ -50,7 +51,7 @@ import Testing
             try await writer.finish(nil)
           })
       }
-    } _: { server in
+    } _: { server async throws in
       for isHit in [false, true] {
         let response = try await server.open(.GET, "/large")
         #expect(response.headers.first(name: "Cache-Status")?.contains("hit") == isHit)
@@ -76,7 +77,7 @@ import Testing
             }
           })
       }
-    } _: { server in
+    } _: { server async throws in
       do {
         let response = try await server.open(.GET, "/endless")
         for try await _ in response.body { break }

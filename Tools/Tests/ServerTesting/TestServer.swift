@@ -1,9 +1,8 @@
 package import AsyncHTTPClient
-package import HTTPTypes
 package import Hummingbird
 import Logging
 import NIOCore
-import NIOHTTP1
+package import NIOHTTP1
 
 /// A Hummingbird server on a port of its own, and a client that caches nothing.
 package struct TestServer: Sendable {

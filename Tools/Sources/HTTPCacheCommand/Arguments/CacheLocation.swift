@@ -51,9 +51,11 @@ struct CacheLocation: ParsableArguments {
     }
     do {
       // More than any disk, so that looking evicts nothing.
-      return try DiskStore.open(
+      let store = try DiskStore.open(
         directory: path, capacity: 1 << 50, largestEntry: nil, durability: .relaxed,
         verification: .firstRead, clock: SystemClock())
+      for note in store.openingNotes { Console.report("httpcache: \(note)") }
+      return store
     } catch {
       throw ExitStatus.reporting(error)
     }

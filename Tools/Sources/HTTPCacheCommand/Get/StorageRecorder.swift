@@ -35,7 +35,11 @@ final class StorageRecorder: CacheObserver {
         defer { state.hasWarned = true }
         return !state.hasWarned
       }
-      if isFirst { warn("the cache fails (\(operation): \(error)); going on without") }
+      // A cache that says on opening that it is damaged has begun anew.
+      let isAnew = operation == "open" && error.code == .damaged
+      if isFirst {
+        warn(isAnew ? error.message : "the cache fails (\(operation): \(error)); going on without")
+      }
     default:
       break
     }

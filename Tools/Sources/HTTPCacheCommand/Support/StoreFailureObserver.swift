@@ -21,6 +21,10 @@ final class StoreFailureObserver: CacheObserver {
       told[operation] = now
       return true
     }
-    if isDue { tell("the cache fails (\(operation): \(error)); going on without") }
+    // A cache that says on opening that it is damaged has begun anew.
+    let isAnew = operation == "open" && error.code == .damaged
+    if isDue {
+      tell(isAnew ? error.message : "the cache fails (\(operation): \(error)); going on without")
+    }
   }
 }

@@ -1,0 +1,83 @@
+public import HTTPCacheSemantics
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+extension HTTPCache.Configuration {
+  /// The shortest start: a cache in the user's folder for caches.
+  ///
+  /// ```swift
+  /// let cache = try HTTPCache.open(.userCaches("com.example.app"))
+  /// ```
+  ///
+  /// That folder is `$XDG_CACHE_HOME`, or `~/.cache`, and on Apple's systems `~/Library/Caches`, which
+  /// is not backed up. The cache has a folder of its own below the one with the given name; a private
+  /// and a shared cache of one name have two. A user without a home gets a cache in memory, and the
+  /// observer is told.
+  ///
+  /// - Parameters:
+  ///   - name: of the app, such as its bundle identifier; characters other than letters, digits, `.`,
+  ///     `-` and `_` become `_`.
+  ///   - memoryCapacity: bytes of the memory tier.
+  ///   - diskCapacity: bytes of the disk tier.
+  ///   - rules: the choices that RFC 9111 leaves open.
+  ///   - observer: is told what happens.
+  public static func userCaches(
+    _ name: String, memoryCapacity: Int64 = 32 << 20, diskCapacity: Int64 = 1 << 30,
+    rules: CacheRules = CacheRules(), observer: (any CacheObserver)? = nil
+  ) -> HTTPCache.Configuration {
+    let folder = rules.mode == .shared ? "HTTPCache-shared" : "HTTPCache"
+    let directory = UserFolder.caches.map { "\($0)/\(UserFolder.component(name))/\(folder)" }
+    return HTTPCache.Configuration(
+      // A directory that cannot be: told when the cache is opened.
+      directory: directory ?? "", memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
+      rules: rules, observer: observer)
+  }
+}
+
+/// Folders of the user that runs this process.
+enum UserFolder {
+  /// Where caches belong; nil for a user without a home.
+  static var caches: String? {
+    #if canImport(Darwin)
+      return home.map { $0 + "/Library/Caches" }
+    #else
+      // One that is not absolute is to be ignored (XDG Base Directory Specification).
+      if let folder = variable("XDG_CACHE_HOME"), folder.hasPrefix("/") { return folder }
+      return home.map { $0 + "/.cache" }
+    #endif
+  }
+
+  /// One component of a path, whatever the text.
+  static func component(_ text: String) -> String {
+    let allowed = text.utf8.map { octet -> UInt8 in
+      switch octet {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+        UInt8(ascii: "_"):
+        octet
+      default: UInt8(ascii: "_")
+      }
+    }
+    let name = String(decoding: allowed.prefix(200), as: UTF8.self)
+    return name.isEmpty || name.hasPrefix(".") ? "_" + name : name
+  }
+
+  private static var home: String? {
+    if let folder = variable("HOME"), folder.hasPrefix("/") { return folder }
+    guard let entry = getpwuid(getuid()), let folder = entry.pointee.pw_dir else { return nil }
+    let path = String(cString: folder)
+    return path.hasPrefix("/") ? path : nil
+  }
+
+  private static func variable(_ name: String) -> String? {
+    guard let value = getenv(name) else { return nil }
+    let text = String(cString: value)
+    return text.isEmpty ? nil : text
+  }
+}

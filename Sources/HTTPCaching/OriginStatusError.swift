@@ -1,0 +1,11 @@
+/// The origin answered, but with a status that says that it failed.
+public struct OriginStatusError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The status code.
+  public let status: Int
+
+  /// Makes an error.
+  public init(status: Int) { self.status = status }
+
+  /// The status in words.
+  public var description: String { "the origin answered \(status)" }
+}

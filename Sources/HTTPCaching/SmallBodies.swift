@@ -1,0 +1,50 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// Compares bodies that are small enough to be held in memory.
+enum SmallBodies {
+  /// The longest body that is compared, in bytes.
+  static let limit = 64 << 10
+
+  /// Whether a new response has the same bytes as a stored one. Its body is read for that, and put
+  /// together again if they differ.
+  ///
+  /// - Throws: what the new body throws.
+  static func areEqual(_ stored: CacheResponse, _ new: inout CacheResponse) async throws -> Bool {
+    guard let old = stored.body.source.stored,
+      let count = Int(exactly: old.range.upperBound - old.range.lowerBound), count <= limit,
+      new.body.length.map({ $0 == Int64(count) }) ?? true,
+      !new.head.status.hasNoContent, describesSame(stored.head, new.head)
+    else { return false }
+    var pieces: [BodyBytes] = []
+    var received = 0
+    while let bytes = try await new.body.source.next() {
+      pieces.append(bytes)
+      received += bytes.count
+      if received > count { break }
+    }
+    if received == count, try await read(old) == pieces.flatMap(\.array) { return true }
+    new.body = MessageBody(ResumedSource(pieces, rest: new.body))
+    return false
+  }
+
+  /// The same bytes of another type, coding or part are something else.
+  private static func describesSame(_ first: HTTPResponse, _ second: HTTPResponse) -> Bool {
+    [HTTPField.Name.contentType, .contentEncoding, .contentRange].allSatisfy {
+      first.headerFields[fields: $0] == second.headerFields[fields: $0]
+    }
+  }
+
+  private static func read(_ stored: StoredBodyRange) async throws(CacheError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var position = stored.range.lowerBound
+    while position < stored.range.upperBound {
+      let next = try await stored.reader.read(position..<stored.range.upperBound)
+      guard !next.isEmpty else { throw CacheError(.damaged, "the body ended at byte \(position)") }
+      bytes += next.array
+      position += Int64(next.count)
+    }
+    return bytes
+  }
+}

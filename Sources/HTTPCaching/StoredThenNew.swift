@@ -1,0 +1,132 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// The stored answer to a request, and then the origin's if that is something else: see
+/// `HTTPCache.responses(to:body:policy:options:via:)`.
+///
+/// Each iterator makes the request anew; a body can be sent by the first one only.
+public struct StoredThenNew: AsyncSequence, Sendable {
+  /// One answer after the other.
+  public typealias Element = CacheResponse
+
+  let cache: HTTPCache
+  let request: HTTPRequest
+  let body: MessageBody?
+  let policy: CachePolicy
+  let options: RequestOptions
+  let upstream: any Upstream
+
+  /// Begins.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(sequence: self) }
+
+  /// Gives one answer or two.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    private enum State {
+      case beginning
+      case gave(CacheResponse, content: QueryContent?)
+      case ended
+    }
+
+    private let sequence: StoredThenNew
+    private var state = State.beginning
+    /// Why there was no second answer, if that was not since nothing changed: an `UpstreamError`, an
+    /// `OriginStatusError`, or what reading the origin's body threw.
+    public private(set) var failure: (any Error)?
+
+    init(sequence: StoredThenNew) { self.sequence = sequence }
+
+    /// The next answer; nil after the last.
+    ///
+    /// - Throws: what `HTTPCache.respond` throws if there was no answer before, and
+    ///   `CancellationError`.
+    public mutating func next() async throws -> CacheResponse? {
+      switch state {
+      case .ended: return nil
+      case .gave(let first, let content):
+        state = .ended
+        do { return try await sequence.news(since: first, content) } catch {
+          try Task.checkCancellation()
+          failure = error
+          return nil
+        }
+      case .beginning:
+        state = .ended
+        let (first, content, isLast) = try await sequence.first()
+        if !isLast { state = .gave(first, content: content) }
+        return first
+      }
+    }
+  }
+}
+
+extension StoredThenNew {
+  private func first() async throws -> (CacheResponse, QueryContent?, isLast: Bool) {
+    let content = try await cache.content(of: request, body, policy: policy)
+    let sent = content.map { $0.makeBody() } ?? body
+    guard storedComesFirst, content?.obstacle == nil else {
+      return (try await respond(sent, policy), content, true)
+    }
+    if policy == .standard,
+      let fresh = try cache.storedResponse(
+        to: request, content: content, policy: .standard, options: options, onlyFresh: true)
+    {
+      return (fresh, content, true)
+    }
+    if let stored = try cache.storedResponse(
+      to: request, content: content, policy: .cacheOnly, options: options), isWanted(stored.outcome)
+    {
+      return (stored, content, false)
+    }
+    return (try await respond(sent, policy), content, true)
+  }
+
+  private var storedComesFirst: Bool {
+    switch policy {
+    case .cacheElseNetwork, .cacheOnly, .bypass: return false
+    case .standard, .revalidate, .reload, .reloadEverywhere, .networkElseCache: break
+    }
+    return Reuse.methodMiss(request) == nil && !RequestDirectives(request.headerFields).onlyIfCached
+  }
+
+  private func isWanted(_ outcome: CacheOutcome) -> Bool {
+    guard case .networkElseCache(let maxStale?, _) = policy,
+      case .hit(let age, let lifetime, _) = outcome
+    else { return true }
+    return age.saturatingSubtract(lifetime) <= maxStale
+  }
+
+  private func respond(_ body: MessageBody?, _ policy: CachePolicy) async throws -> CacheResponse {
+    try await cache.respond(
+      to: request, body: body, policy: policy, options: options, via: upstream)
+  }
+
+  /// What the origin says now; nil if that is what it said before.
+  private func news(
+    since first: CacheResponse, _ content: QueryContent?
+  ) async throws -> CacheResponse? {
+    let asking: CachePolicy =
+      switch policy {
+      case .reload, .reloadEverywhere: policy
+      default: .revalidate
+      }
+    var new = try await respond(content?.makeBody(), asking)
+    guard case .forwarded(_, let status, _, _) = new.outcome else { return nil }
+    if (500...599).contains(status) || policy.countsAsFailure(status) {
+      new.body.source.cancel()
+      throw OriginStatusError(status: status)
+    }
+    guard first.head.status == new.head.status else { return new }
+    if new.contentChange == .unchanged {
+      // Read to its end all the same, so that its fields are stored.
+      cache.background.begin { [body = new.body] in
+        do { while try await body.source.next() != nil {} } catch {
+          // Told as the end of its transfer.
+        }
+      }
+      return nil
+    }
+    if new.contentChange == .changed { return new }
+    return try await SmallBodies.areEqual(first, &new) ? nil : new
+  }
+}

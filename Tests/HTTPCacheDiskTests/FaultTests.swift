@@ -1,0 +1,141 @@
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheFaults
+import HTTPCacheStore
+import HTTPCacheTesting
+import Testing
+
+/// Errors of system calls, SQLite's among them, one after the other. Kills at each call are what
+/// `cache-torture` does, since they need processes of their own.
+@Suite(.enabled(if: SystemFaults.isAvailable)) struct FaultTests {
+  private func sweep(
+    _ directory: TemporaryDirectory, _ durability: Durability = .relaxed
+  ) -> FaultSweep {
+    FaultSweep(folder: directory.path, workload: StoreWorkload(seed: 11, count: 24)) { path, clock in
+      try DiskStore.open(directory: path, capacity: 1 << 28, durability: durability, clock: clock)
+    }
+  }
+
+  @Test("SQLite's calls are caught")
+  func caught() throws {
+    let directory = try TemporaryDirectory()
+    let faults = try SystemFaults(below: directory.path, recordsChanges: true)
+    _ = try DiskStore.open(directory: faults.folder + "/cache", capacity: 1 << 24)
+    let created = faults.changes.compactMap { change in
+      if case .created(let path, _) = change { return path }
+      return nil
+    }
+    #expect(created.contains("cache/Cache.db-wal"))
+    #expect(faults.count(.write) > 2)
+    #expect(faults.count(.sync) > 0)
+  }
+
+  @Test(
+    "one failing call costs no more than what was under way: no wrong body, nothing that must not be there",
+    arguments: [
+      (SystemCalls.changing, SystemFault.noSpace), (.all, .inputOutput), (.open, .tooManyFiles),
+      (.read, .short(bytes: 7)), (.write, .short(bytes: 100)), (.write, .torn(bytes: 512)),
+    ])
+  func once(calls: SystemCalls, fault: SystemFault) async throws {
+    let directory = try TemporaryDirectory()
+    let report = try await sweep(directory).failing(calls, with: fault, step: 17)
+    #expect(report.violations.isEmpty, "\(report)")
+    #expect(report.found.whole > 0)
+    #expect(report.found.unreadable == 0, "\(report)")
+    #expect(report.found.missing == 0, "\(report)")
+  }
+
+  @Test(
+    "a disk that is full or broken from some call on is survived, and works again afterwards",
+    arguments: [
+      (SystemCalls([.write, .allocate, .makeDirectory]), SystemFault.noSpace), (.all, .inputOutput),
+    ])
+  func fromThereOn(calls: SystemCalls, fault: SystemFault) async throws {
+    let directory = try TemporaryDirectory()
+    let report = try await sweep(directory).failing(
+      calls, with: fault, times: .max, step: 29)
+    #expect(report.violations.isEmpty, "\(report)")
+    #expect(report.found.missing == 0, "\(report)")
+  }
+
+  @Test("after power loss it opens and has no wrong body; what was durable is there")
+  func powerLoss() async throws {
+    for durability in [Durability.relaxed, .durable] {
+      let directory = try TemporaryDirectory()
+      let report = try await sweep(directory, durability).powerLoss(
+        runs: 40, seed: 5, isDurable: durability == .durable)
+      #expect(report.violations.isEmpty, "\(durability): \(report)")
+    }
+  }
+
+  @Test("without room for a log, and on a read-only file system, nothing is stored and nothing breaks")
+  func noLog() async throws {
+    for (suffix, fault) in [
+      ("-wal", SystemFault.noSpace), ("-shm", .noSpace), ("", .failure(EROFS)), ("Cache.gen", .noSpace),
+    ] {
+      let directory = try TemporaryDirectory()
+      let faults = try SystemFaults(below: directory.path)
+      let path = faults.folder + "/cache"
+      let calls: SystemCalls = suffix == "-shm" ? [.write, .truncate, .allocate] : [.write, .allocate, .makeDirectory]
+      faults.fail(calls, onFilesEndingIn: suffix, with: fault, times: .max)
+      do throws(CacheError) {
+        let store = try DiskStore.open(directory: path, capacity: 1 << 24)
+        if suffix == "Cache.gen" {
+          #expect(!store.sharesGenerations)
+        } else {
+          await #expect(throws: CacheError.self) { try await store.put(try record("/a"), [1]) }
+        }
+      } catch {
+        #expect([.noSpace, .unavailable, .io].contains(error.code), "\(suffix): \(error)")
+      }
+      faults.heal()
+      let store = try DiskStore.open(directory: path, capacity: 1 << 24)
+      #expect(store.openingNotes.isEmpty)
+      try await store.put(try record("/b"), [2])
+      #expect(try await store.body(key("/b")) == [2])
+    }
+  }
+
+  @Test("a directory that another user owns is not available")
+  func otherUser() throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.path("cache")
+    do { _ = try DiskStore.open(directory: cache, capacity: 1 << 24) }
+    let faults = try SystemFaults(below: directory.path)
+    for suffix in ["Cache.db", "cache", "bodies"] {
+      faults.fail(.open, onFilesEndingIn: suffix, with: .failure(EACCES), times: .max)
+      let error = #expect(throws: CacheError.self) {
+        try DiskStore.open(directory: faults.folder + "/cache", capacity: 1 << 24)
+      }
+      #expect(error?.code == .unavailable, "\(suffix)")
+      faults.heal()
+    }
+    #expect(try DiskStore.open(directory: cache, capacity: 1 << 24).openingNotes.isEmpty)
+  }
+
+  @Test("one read that fails does not cost the index, though SQLite may call it damaged")
+  func suspicion() async throws {
+    let directory = try TemporaryDirectory()
+    let faults = try SystemFaults(below: directory.path)
+    let path = faults.folder + "/cache"
+    do {
+      let store = try DiskStore.open(directory: path, capacity: 1 << 28)
+      for index in 0..<20 {
+        try await store.put(try record("/\(index)"), bytes(16_000, seed: UInt64(index + 1)))
+      }
+    }
+    for number in 1...20 {
+      let store = try DiskStore.open(directory: path, capacity: 1 << 28)
+      try await store.put(try record("/more\(number)"), bytes(9_000))
+      faults.fail(.read, with: .inputOutput, at: number)
+      _ = try? await store.body(key("/\(number % 20)"))
+      _ = try? await store.put(try record("/more\(number)"), bytes(9_000))
+      faults.heal()
+      await store.flush()
+      #expect(store.openingNotes.isEmpty)
+      for index in 0..<20 {
+        #expect(try await store.body(key("/\(index)")) == bytes(16_000, seed: UInt64(index + 1)))
+      }
+    }
+  }
+}

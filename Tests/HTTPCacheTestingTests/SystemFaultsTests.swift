@@ -1,0 +1,136 @@
+import Foundation
+import HTTPCacheFaults
+import Testing
+
+/// A folder of a test's own, removed when the test lets go of it.
+final class TestFolder: Sendable {
+  let path: String
+
+  init() throws {
+    path =
+      FileManager.default.temporaryDirectory
+      .appendingPathComponent("httpcache-faults-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+@Suite("SystemFaults", .enabled(if: SystemFaults.isAvailable)) struct SystemFaultsTests {
+  /// Writes a file with the calls that are caught.
+  private func write(_ path: String, _ text: String) -> Int32 {
+    let file = open(path, O_RDWR | O_CREAT, 0o600)
+    guard file >= 0 else { return errno }
+    defer { close(file) }
+    var bytes = Array(text.utf8)
+    let count = pwrite(file, &bytes, bytes.count, 0)
+    return count < 0 ? errno : Int32(-count)
+  }
+
+  @Test("the nth call fails with the error that was asked for, and no other")
+  func fails() throws {
+    let folder = try TestFolder()
+    let faults = try SystemFaults(below: folder.path)
+    faults.fail(.write, with: .noSpace, at: 2)
+    #expect(write(faults.folder + "/a", "one") == -3)
+    #expect(write(faults.folder + "/a", "two") == ENOSPC)
+    #expect(write(faults.folder + "/a", "three") == -5)
+    faults.fail(.open, with: .tooManyFiles, times: 2)
+    #expect(write(faults.folder + "/a", "x") == EMFILE)
+    #expect(write(faults.folder + "/b", "x") == EMFILE)
+    #expect(write(faults.folder + "/b", "x") == -1)
+    faults.fail(.all, with: .inputOutput, times: .max)
+    #expect(write(faults.folder + "/b", "x") == EIO)
+    faults.heal()
+    #expect(write(faults.folder + "/b", "x") == -1)
+  }
+
+  @Test("what is short says so, what is torn fails after a part, and both leave that part")
+  func parts() throws {
+    let folder = try TestFolder()
+    let faults = try SystemFaults(below: folder.path)
+    faults.fail(.write, with: .short(bytes: 2))
+    #expect(write(faults.folder + "/a", "abcd") == -2)
+    #expect(try String(contentsOfFile: folder.path + "/a", encoding: .utf8) == "ab")
+    faults.fail(.write, with: .torn(bytes: 3))
+    #expect(write(faults.folder + "/b", "abcd") == EIO)
+    #expect(try String(contentsOfFile: folder.path + "/b", encoding: .utf8) == "abc")
+  }
+
+  @Test("files elsewhere, and other suffixes, are left alone")
+  func elsewhere() throws {
+    let (folder, other) = (try TestFolder(), try TestFolder())
+    let faults = try SystemFaults(below: folder.path)
+    faults.fail(.all, onFilesEndingIn: "-wal", with: .inputOutput, times: .max)
+    #expect(write(other.path + "/x-wal", "x") == -1)
+    #expect(write(faults.folder + "/x", "x") == -1)
+    #expect(write(faults.folder + "/x-wal", "x") == EIO)
+  }
+
+  @Test("what is changed is recorded, with its bytes, in order")
+  func recorded() throws {
+    let folder = try TestFolder()
+    let faults = try SystemFaults(below: folder.path, recordsChanges: true)
+    #expect(mkdir(faults.folder + "/f", 0o700) == 0)
+    _ = write(faults.folder + "/f/a", "abc")
+    #expect(rename(faults.folder + "/f/a", faults.folder + "/f/b") == 0)
+    #expect(unlink(faults.folder + "/f/b") == 0)
+    #expect(
+      faults.changes == [
+        .folderMade(path: "f"), .created(path: "f/a", file: 1),
+        .written(file: 1, offset: 0, bytes: Array("abc".utf8)), .renamed(from: "f/a", to: "f/b"),
+        .unlinked(path: "f/b"),
+      ])
+  }
+}
+
+@Suite("PowerLoss") struct PowerLossTests {
+  private let changes: [SystemChange] = [
+    .folderMade(path: "f"), .created(path: "f/a", file: 1),
+    .written(file: 1, offset: 0, bytes: [UInt8](repeating: 1, count: 2_000)), .synced(file: 1),
+    .folderSynced(path: "f"), .folderSynced(path: ""),
+    .written(file: 1, offset: 0, bytes: [UInt8](repeating: 2, count: 2_000)),
+    .created(path: "f/b", file: 2), .written(file: 2, offset: 0, bytes: [7]),
+  ]
+
+  /// The contents of two files after many losses.
+  private func outcomes(after count: Int) throws -> [(a: [UInt8]?, b: [UInt8]?)] {
+    let folder = try TestFolder()
+    return try (0..<200).map { seed in
+      let place = folder.path + "/\(seed)"
+      try PowerLoss(changes: changes).makeFolder(place, after: count, seed: UInt64(seed))
+      let (a, b) = (
+        FileManager.default.contents(atPath: place + "/f/a"),
+        FileManager.default.contents(atPath: place + "/f/b")
+      )
+      return (a.map { Array($0) }, b.map { Array($0) })
+    }
+  }
+
+  @Test("what was synced with its name is there, whatever is lost")
+  func synced() throws {
+    for outcome in try outcomes(after: 6) {
+      #expect(outcome.a == [UInt8](repeating: 1, count: 2_000))
+      #expect(outcome.b == nil)
+    }
+  }
+
+  @Test("what was not synced is there, or not, or torn")
+  func lost() throws {
+    let found = try outcomes(after: 9)
+    let old = [UInt8](repeating: 1, count: 2_000)
+    let new = [UInt8](repeating: 2, count: 2_000)
+    #expect(found.contains { $0.a == old })
+    #expect(found.contains { $0.a == new })
+    #expect(found.contains { $0.a?.contains(1) == true && $0.a?.contains(2) == true })
+    #expect(found.contains { $0.b == nil })
+    #expect(found.contains { $0.b == [] })
+    #expect(found.contains { $0.b == [7] })
+    #expect(found.allSatisfy { $0.a?.count == 2_000 })
+  }
+
+  @Test("what had not happened yet is not there")
+  func later() throws {
+    for outcome in try outcomes(after: 2) { #expect(outcome.a == nil || outcome.a == []) }
+  }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@Suite("file: the stored body as a file, as long as it is held")
+struct CachedFileTests {
+  private func request(_ fields: HTTPFields = [:], path: String = "/") -> HTTPRequest {
+    HTTPRequest(
+      method: .get, scheme: "https", authority: "example.com", path: path, headerFields: fields)
+  }
+
+  private func contents(_ file: CachedFile) -> String? {
+    FileManager.default.contents(atPath: file.path).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private func kitchen(
+    _ kind: StoreKind, count: Int = 26, _ fields: HTTPFields = [:]
+  ) throws -> PartialKitchen {
+    var all: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"a\""]
+    for field in fields { all[field.name] = field.value }
+    return try PartialKitchen(kind, origin: RangeOrigin(count: count, all))
+  }
+
+  @Test(
+    "it has the body's bytes, for the user alone, and goes when it is let go",
+    arguments: StoreKind.allCases, [0, 26, 300_000])
+  func lifetime(kind: StoreKind, count: Int) async throws {
+    let kitchen = try kitchen(kind, count: count, [.contentType: "image/png; x=y"])
+    #expect(try await kitchen.cache.file(for: request()) == nil)
+    try await kitchen.get()
+    var file = try await kitchen.cache.file(for: request())
+    let path = try #require(file?.path)
+    #expect(file?.length == Int64(count))
+    #expect(file.flatMap(contents) == kitchen.origin.text)
+    #expect(path.hasSuffix(".png"))
+    #expect(file?.head.headerFields[.eTag] == "\"a\"")
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    let folder = (path as NSString).deletingLastPathComponent
+    let folderAttributes = try FileManager.default.attributesOfItem(atPath: folder)
+    #expect((folderAttributes[.posixPermissions] as? NSNumber)?.intValue == 0o700)
+    if let directory = kitchen.directory {
+      #expect(path.hasPrefix(directory.resolvingSymlinksInPath().path + "/files/"))
+    }
+    file = nil
+    #expect(!FileManager.default.fileExists(atPath: path))
+    #expect(kitchen.origin.requests.count == 1)
+  }
+
+  @Test("it stays what it is though the response is replaced and removed", arguments: StoreKind.allCases)
+  func pinned(kind: StoreKind) async throws {
+    let kitchen = try kitchen(kind, count: 300_000)
+    try await kitchen.get()
+    let file = try #require(try await kitchen.cache.file(for: request()))
+    let text = kitchen.origin.text
+    kitchen.origin.change(to: [1, 2], [.cacheControl: "max-age=60", .eTag: "\"b\""])
+    try await kitchen.get(policy: .reload)
+    #expect(contents(file) == text)
+    try await kitchen.cache.store.remove(.all)
+    #expect(contents(file) == text)
+    let path = file.path
+    file.close()
+    file.close()
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test("on disk a large body is linked, not copied")
+  func linked() async throws {
+    let kitchen = try kitchen(.disk, count: 300_000)
+    try await kitchen.get()
+    let file = try #require(try await kitchen.cache.file(for: request()))
+    #if os(Linux)
+      let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+      #expect((attributes[.referenceCount] as? NSNumber)?.intValue == 2)
+    #endif
+    #expect(file.length == 300_000)
+  }
+
+  @Test("cacheElseNetwork takes a stale one, standard does not; must-revalidate forbids both")
+  func freshness() async throws {
+    let kitchen = try kitchen(.memory)
+    try await kitchen.get()
+    #expect(try await kitchen.cache.file(for: request(), policy: .standard) != nil)
+    kitchen.clock.advance(by: 100)
+    #expect(try await kitchen.cache.file(for: request(), policy: .standard) == nil)
+    #expect(try await kitchen.cache.file(for: request()) != nil)
+    #expect(try await kitchen.cache.file(for: request(), policy: .reload) == nil)
+    let strict = try self.kitchen(.memory, [.cacheControl: "max-age=60, must-revalidate"])
+    try await strict.get()
+    strict.clock.advance(by: 100)
+    #expect(try await strict.cache.file(for: request()) == nil)
+  }
+
+  @Test("a part is no file; ranges and conditions of the request do not count", arguments: StoreKind.allCases)
+  func incomplete(kind: StoreKind) async throws {
+    let kitchen = try kitchen(kind)
+    try await kitchen.breakOff(after: 10)
+    #expect(try await kitchen.cache.file(for: request()) == nil)
+    #expect(try await kitchen.cache.file(for: request([.range: "bytes=0-3"])) == nil)
+    try await kitchen.get()
+    for fields: HTTPFields in [[.range: "bytes=0-3"], [.ifNoneMatch: "\"a\""]] {
+      let file = try await kitchen.cache.file(for: request(fields))
+      #expect(file.flatMap(contents) == kitchen.origin.text)
+    }
+    #expect(
+      try await kitchen.cache.file(
+        for: HTTPRequest(method: .post, scheme: "https", authority: "example.com", path: "/")) == nil)
+    await #expect(throws: CacheError.self) {
+      try await kitchen.cache.file(
+        for: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil))
+    }
+  }
+
+  @Test(
+    "no text of a message gets into the name",
+    arguments: [
+      "../../evil", "image/png/../../x", "text/html\u{0}", "", "IMAGE/PNG", "text/html ; charset=x",
+    ])
+  func names(type: String) async throws {
+    let kitchen = try kitchen(.memory, [.contentType: type, .contentEncoding: "gzip"])
+    try await kitchen.get()
+    let file = try #require(try await kitchen.cache.file(for: request()))
+    let name = (file.path as NSString).lastPathComponent
+    #expect(name.hasSuffix(".gz"))
+    #expect(name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") })
+    #expect(contents(file) == kitchen.origin.text)
+  }
+
+  @Test("a damaged body is no file, and told")
+  func damaged() async throws {
+    let kitchen = try kitchen(.disk, count: 300_000)
+    try await kitchen.get()
+    let page = try await kitchen.cache.store.entries(.all, after: nil, limit: 1)
+    let path = try #require(page.entries.first?.bodyPath)
+    let handle = try #require(FileHandle(forWritingAtPath: path))
+    try handle.seek(toOffset: 290_000)
+    handle.write(Data([0]))
+    try handle.close()
+    #expect(try await kitchen.cache.file(for: request()) == nil)
+    #expect(kitchen.events.count { if case .storeFailed = $0 { true } else { false } } > 0)
+  }
+
+  @Test("what a dead process left goes when the directory is opened; what a living one has stays")
+  func sweeping() async throws {
+    let kitchen = try kitchen(.disk)
+    try await kitchen.get()
+    let file = try #require(try await kitchen.cache.file(for: request()))
+    let directory = try #require(kitchen.directory)
+    let dead = directory.appendingPathComponent("files/00000000000000ab")
+    try FileManager.default.createDirectory(at: dead, withIntermediateDirectories: true)
+    let left = dead.appendingPathComponent("left.png").path
+    #expect(FileManager.default.createFile(atPath: left, contents: Data([1])))
+    let lock = directory.appendingPathComponent("files/owners/00000000000000ab").path
+    #expect(FileManager.default.createFile(atPath: lock, contents: nil))
+    let second = try HTTPCache.open(
+      HTTPCache.Configuration(directory: directory.path, clock: kitchen.clock))
+    #expect(!FileManager.default.fileExists(atPath: dead.path))
+    #expect(!FileManager.default.fileExists(atPath: lock))
+    #expect(contents(file) == kitchen.origin.text)
+    let other = try #require(try await second.file(for: request()))
+    #expect(contents(other) == kitchen.origin.text)
+    #expect(contents(file) == kitchen.origin.text)
+  }
+
+  @Test("it outlives its cache")
+  func outliving() async throws {
+    var kitchen: PartialKitchen? = try kitchen(.memory)
+    try await kitchen?.get()
+    let text = kitchen?.origin.text
+    let file = try #require(try await kitchen?.cache.file(for: request()))
+    kitchen = nil
+    #expect(contents(file) == text)
+  }
+}

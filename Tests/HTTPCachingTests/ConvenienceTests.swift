@@ -1,0 +1,54 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@Suite("A short start, and lines that people can read")
+struct ConvenienceTests {
+  private func directory(_ name: String, _ rules: CacheRules = CacheRules()) throws -> String {
+    try #require(HTTPCache.Configuration.userCaches(name, rules: rules).directory)
+  }
+
+  @Test("userCaches is below the user's caches, and private and shared are apart")
+  func userCaches() throws {
+    let path = try directory("com.example.app")
+    let shared = try directory("com.example.app", CacheRules(mode: .shared))
+    #expect(path.hasPrefix("/"))
+    #expect(path.contains("/com.example.app/"))
+    #expect(path != shared)
+    #expect(path.contains("ache"))
+  }
+
+  @Test(
+    "a name is one component, whatever it holds", arguments: ["../../etc", "a/b", "..", "", "a\u{0}b", "ü"])
+  func names(name: String) throws {
+    let base = try (directory("x") as NSString).deletingLastPathComponent
+    let parent = (base as NSString).deletingLastPathComponent
+    let path = try directory(name)
+    #expect(path.hasPrefix(parent + "/"))
+    let rest = path.dropFirst(parent.count + 1).split(separator: "/")
+    #expect(rest.count == 2)
+    #expect(rest.allSatisfy { $0 != ".." && $0 != "." && !$0.contains("\u{0}") })
+  }
+
+  @Test("each event is a line with its target, what happened, why, and bytes")
+  func lines() async throws {
+    let kitchen = Kitchen()
+    kitchen.origin.answers { request, _ in
+      request.path == "/a"
+        ? (200, [.cacheControl: "max-age=60"], "12345") : (200, [.cacheControl: "no-store"], "")
+    }
+    try await kitchen.get("/a")
+    kitchen.clock.advance(by: 2)
+    try await kitchen.get("/a")
+    try await kitchen.get("/b")
+    let lines = kitchen.events.events.map { "\($0)" }
+    #expect(lines.contains("https://example.com/a: 200 from the origin (nothing stored), to be stored"))
+    #expect(lines.contains("https://example.com/a: stored, 5 bytes"))
+    #expect(lines.contains("https://example.com/a: from the store, fresh for 58 s"))
+    #expect(
+      lines.contains("https://example.com/b: not stored: no-store (RFC 9111 §5.2.2.5)"))
+    let observer: any CacheObserver = .printing
+    #expect(observer is PrintingObserver)
+  }
+}

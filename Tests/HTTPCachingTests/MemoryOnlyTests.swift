@@ -1,0 +1,99 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@Suite("What may be in memory only never gets to the disk")
+struct MemoryOnlyTests {
+  private let secret = "body-that-nobody-must-find-on-disk"
+  private let tag = "\"entity-tag-that-nobody-must-find\""
+
+  private func origin() -> RangeOrigin {
+    let origin = RangeOrigin(count: 1)
+    origin.change(to: Array(secret.utf8), [.cacheControl: "max-age=10", .eTag: tag])
+    return origin
+  }
+
+  /// The files of a directory in which a text is found.
+  private func files(with text: String, in directory: URL?) throws -> [String] {
+    let directory = try #require(directory)
+    let names = FileManager.default.enumerator(atPath: directory.path)?.compactMap { $0 as? String } ?? []
+    #expect(names.contains { $0.hasPrefix("Cache.db") })
+    return names.filter { name in
+      guard let data = FileManager.default.contents(atPath: directory.appendingPathComponent(name).path)
+      else { return false }
+      return data.range(of: Data(text.utf8)) != nil
+    }
+  }
+
+  @Test("whole, freshened and partial responses stay off the disk, and are answered from memory")
+  func neverOnDisk() async throws {
+    let kitchen = try PartialKitchen(.memoryOverDisk, origin: origin()) {
+      $0.willStore = .secureInMemoryOnly
+    }
+    try await kitchen.breakOff(after: 9)
+    #expect(try await kitchen.range("bytes=0-3").text == "body")
+    #expect(kitchen.origin.requests.count == 1)
+    #expect(try await kitchen.get().text == secret)
+    #expect(kitchen.origin.sent == secret.utf8.count)
+    kitchen.clock.advance(by: 20)
+    #expect(try await kitchen.get().outcome.fetchType == .validated)
+    #expect(try await kitchen.get().outcome.fetchType == .localCache)
+    await kitchen.cache.flush()
+    #expect(try files(with: secret, in: kitchen.directory).isEmpty)
+    #expect(try files(with: String(secret.prefix(9)), in: kitchen.directory).isEmpty)
+    #expect(try files(with: tag, in: kitchen.directory).isEmpty)
+  }
+
+  @Test("without the hook they are found there, so that the test before means something")
+  func onDisk() async throws {
+    let kitchen = try PartialKitchen(.memoryOverDisk, origin: origin())
+    try await kitchen.get()
+    await kitchen.cache.flush()
+    #expect(try !files(with: secret, in: kitchen.directory).isEmpty)
+    #expect(try !files(with: tag, in: kitchen.directory).isEmpty)
+  }
+
+  @Test("a cache without memory does not store it, and says so")
+  func diskAlone() async throws {
+    let kitchen = try PartialKitchen(.disk, origin: origin()) { $0.willStore = .secureInMemoryOnly }
+    let answer = try await kitchen.get()
+    guard case .forwarded(_, _, .doNotStore(.memoryOnly), _) = answer.outcome else {
+      Issue.record("\(answer.outcome)")
+      return
+    }
+    #expect(answer.text == secret)
+    #expect(kitchen.events.count { if case .storeFailed = $0 { true } else { false } } == 0)
+  }
+
+  @Test("what is on disk already goes when it may only be in memory")
+  func leavingDisk() async throws {
+    let kitchen = try PartialKitchen(.memoryOverDisk, origin: origin()) {
+      $0.willStore = StoringHook { _, proposal in
+        var proposal = proposal
+        if proposal.isFreshening { proposal.storagePolicy = .allowedInMemoryOnly }
+        return proposal
+      }
+    }
+    try await kitchen.get()
+    kitchen.clock.advance(by: 20)
+    #expect(try await kitchen.get().text == secret)
+    #expect(
+      kitchen.events.count {
+        if case .removed(_, .refused(.memoryOnly)) = $0 { true } else { false }
+      } == 1)
+    #expect(try await kitchen.get().outcome.fetchType == .networkLoad)
+  }
+
+  @Test(
+    "a part that may not be completed is removed, and the whole is passed on", arguments: StoreKind.allCases)
+  func refusingCompletion(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind, origin: origin()) {
+      $0.willStore = StoringHook { _, proposal in proposal.isFreshening ? nil : proposal }
+    }
+    try await kitchen.breakOff(after: 9)
+    #expect(try await kitchen.get().text == secret)
+    #expect(kitchen.origin.requests.count == 3)
+    #expect(try await kitchen.get().outcome.fetchType == .localCache)
+  }
+}

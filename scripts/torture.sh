@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Kills, crashes, failing system calls, power losses and corruptions of the store on disk.
+#   torture.sh              all of it, optimized: 1,000 kills, 10,000 corruptions
+#   torture.sh short        some of each with what the tests were built with; at most 60 seconds
+#   torture.sh [--seed N] [--kills N] [--corruptions N] [--power N] [--step N]
+cd "$(dirname "$0")/.."
+source scripts/lib.sh
+export SWIFT_BACKTRACE=enable=no
+
+if [ "${1:-}" = short ]; then
+  program=.build/debug/cache-torture
+  [ -x "$program" ] || swift build --product cache-torture --enable-all-traits
+  exec timeout 300 "$program" --short
+fi
+# Without the engine's dependencies, in a folder of its own.
+build=(--configuration release --product cache-torture --disable-default-traits --scratch-path .build/torture)
+swift build "${build[@]}"
+exec timeout 7200 "$(swift build "${build[@]}" --show-bin-path)/cache-torture" "$@"
