@@ -60,7 +60,10 @@ let package = Package(
     .executableTarget(name: "httpcache", dependencies: ["HTTPCacheCommand"], swiftSettings: settings),
     .executableTarget(
       name: "HTTPCacheExample",
-      dependencies: [.product(name: "HTTPCaching", package: "swift-http-cache")],
+      dependencies: [
+        .product(name: "HTTPCaching", package: "swift-http-cache"),
+        .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
+      ],
       swiftSettings: settings),
     // The Swift of the documentation, so that it compiles.
     .target(
@@ -87,6 +90,7 @@ let package = Package(
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       path: "Examples/Server", swiftSettings: settings),
     .executableTarget(
