@@ -76,7 +76,8 @@ import Testing
       let directory = try TemporaryDirectory()
       let faults = try SystemFaults(below: directory.path)
       let path = faults.folder + "/cache"
-      let calls: SystemCalls = suffix == "-shm" ? [.write, .truncate, .allocate] : [.write, .allocate, .makeDirectory]
+      let calls: SystemCalls =
+        suffix == "-shm" ? [.write, .truncate, .allocate] : [.write, .allocate, .makeDirectory]
       faults.fail(calls, onFilesEndingIn: suffix, with: fault, times: .max)
       do throws(CacheError) {
         let store = try DiskStore.open(directory: path, capacity: 1 << 24)
