@@ -50,7 +50,7 @@ public enum Reuse {
     stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
     policy: CachePolicy, rules: CacheRules, now: Timestamp
   ) -> ReuseDecision {
-    if rules.overrides.isEmpty {
+    if rules.isPlain {
       return decided(
         stored: stored, request: request, directives: directives, policy: policy, rules: rules,
         now: now)

@@ -35,7 +35,7 @@ extension CachedURLSession {
       let current = withCookies(next, request, url)
       var response = try await cache.respond(
         to: current, body: try nextContent.make(), policy: policy,
-        options: options(request, context), via: upstream)
+        options: options(request, context), via: origin)
       if case .unsatisfiable(let reason) = response.outcome {
         throw URLError(
           .resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: "\(reason)"])

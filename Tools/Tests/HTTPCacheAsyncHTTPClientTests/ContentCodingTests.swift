@@ -4,6 +4,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Hummingbird
 import NIOCore
+import NIOHTTP1
 import ServerTesting
 import Testing
 
@@ -46,8 +47,7 @@ import Testing
   @Test("with decompression, the text is handed over, from origin and store alike, and no coding is claimed")
   func decoded() async throws {
     let calls = Counter()
-    var configuration = HTTPClient.Configuration()
-    configuration.decompression = .enabled(limit: .ratio(100))
+    let configuration = HTTPClient.Configuration.singletonConfiguration
     try await Fixture.run(Self.routes(calls), configuration: configuration) { fixture in
       for isHit in [false, true] {
         let (response, body) = try await fixture.get("/a")
@@ -63,8 +63,7 @@ import Testing
   @Test("what was stored decoded is marked so: a client that wants the coded bytes does not get it")
   func marked() async throws {
     let calls = Counter()
-    var configuration = HTTPClient.Configuration()
-    configuration.decompression = .enabled(limit: .ratio(100))
+    let configuration = HTTPClient.Configuration.singletonConfiguration
     try await Fixture.run(Self.routes(calls), configuration: configuration) { fixture in
       _ = try await fixture.get("/a")
       let upstream = ScriptedUpstream([.init(body: "coded")])

@@ -4,6 +4,7 @@ import HTTPCacheAsyncHTTPClient
 import HTTPCacheTesting
 import HTTPCaching
 import Hummingbird
+import NIOHTTP1
 import ServerTesting
 import Testing
 

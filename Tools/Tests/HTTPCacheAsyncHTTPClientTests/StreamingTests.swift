@@ -96,7 +96,7 @@ import Testing
           try await writer.finish(nil)
         })
     }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       await #expect(throws: (any Error).self) { try await fixture.get("/cut") }
       #expect(try await fixture.get("/cut").body == "half whole")
     }
