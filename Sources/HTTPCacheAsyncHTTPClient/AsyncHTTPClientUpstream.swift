@@ -155,8 +155,7 @@
       var head = try head(followed.status, followed.headers)
       head.headerFields[.transferEncoding] = nil
       head.headerFields[.contentLength] = "0"
-      head.headerFields[.cacheControl] = "no-store"
-      return UpstreamResponse(head: head, body: .empty)
+      return UpstreamResponse(head: head, body: .empty, storageRefusal: .upstream)
     }
 
     /// Whether NIO's decompressor takes the coding off.
