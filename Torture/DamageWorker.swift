@@ -101,6 +101,7 @@ struct DamageCase {
   private func goOn(_ store: DiskStore) async throws {
     let version = SampleVersion(key: DamageWorker.keys.upperBound, writer: 99, number: number, length: 40_000)
     var isStored = false
+    var last: (any Error)?
     for _ in 0..<8 where !isStored {
       do {
         let writer = try await store.write(version.record(), variantLimit: 8)
@@ -108,9 +109,14 @@ struct DamageCase {
         try await writer.commit(trailers: [:])
         isStored =
           try store.read(version.record().key).first.map { SampleVersion($0.record) == version } ?? false
-      } catch {}
+      } catch {
+        last = error
+      }
     }
-    guard isStored else { throw StoreViolation(message: "nothing can be stored any more") }
+    guard isStored else {
+      throw StoreViolation(
+        message: "nothing can be stored any more: \(last.map { "\($0)" } ?? "it is not found")")
+    }
     _ = try await store.verify(repair: true)
     let report = try await store.verify(repair: false)
     guard report.isSound else {
