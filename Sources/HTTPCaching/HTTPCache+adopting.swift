@@ -105,7 +105,10 @@ extension HTTPCache {
       observe(.storeFailed(operation: "read", error))
     }
     variants.removeAll { variant in
-      guard let response = variant.record.response.seen(by: rules) else { return true }
+      // Nobody here takes off a content coding.
+      guard variant.record.response.hasForm(decoded: true, encoded: false),
+        let response = variant.record.response.seen(by: rules)
+      else { return true }
       return !mayUse(response)
     }
     let now = configuration.clock.now

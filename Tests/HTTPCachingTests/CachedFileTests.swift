@@ -112,9 +112,11 @@ struct CachedFileTests {
     }
   }
 
-  @Test("no text of a message gets into the name", arguments: [
-    "../../evil", "image/png/../../x", "text/html\u{0}", "", "IMAGE/PNG", "text/html ; charset=x",
-  ])
+  @Test(
+    "no text of a message gets into the name",
+    arguments: [
+      "../../evil", "image/png/../../x", "text/html\u{0}", "", "IMAGE/PNG", "text/html ; charset=x",
+    ])
   func names(type: String) async throws {
     let kitchen = try kitchen(.memory, [.contentType: type, .contentEncoding: "gzip"])
     try await kitchen.get()

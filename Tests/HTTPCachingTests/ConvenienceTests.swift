@@ -19,7 +19,8 @@ struct ConvenienceTests {
     #expect(path.contains("ache"))
   }
 
-  @Test("a name is one component, whatever it holds", arguments: ["../../etc", "a/b", "..", "", "a\u{0}b", "ü"])
+  @Test(
+    "a name is one component, whatever it holds", arguments: ["../../etc", "a/b", "..", "", "a\u{0}b", "ü"])
   func names(name: String) throws {
     let base = try (directory("x") as NSString).deletingLastPathComponent
     let parent = (base as NSString).deletingLastPathComponent

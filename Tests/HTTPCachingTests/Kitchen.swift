@@ -17,7 +17,8 @@ struct Kitchen: Sendable {
   let events = EventLog()
   let cache: HTTPCache
 
-  init(rules: CacheRules = CacheRules(), store: (any CacheStore)? = nil, largestEntry: Int64? = nil,
+  init(
+    rules: CacheRules = CacheRules(), store: (any CacheStore)? = nil, largestEntry: Int64? = nil,
     configure: (inout HTTPCache.Configuration) -> Void = { _ in }
   ) {
     var configuration = HTTPCache.Configuration(rules: rules, observer: events, clock: clock)

@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func delegateGetsLongBodiesWholeAndInOrder() async throws {
-    let long = (0..<64).map { BodyBytes(Array(repeating: UInt8($0), count: 128 << 10)) }
+    let long = (0..<20).map { BodyBytes(Array(repeating: UInt8($0), count: 128 << 10)) }
     let kitchen = ProtocolKitchen([
       ScriptedResponse(headers: ["Cache-Control": "max-age=60"], chunks: long)
     ])
@@ -122,6 +122,12 @@ import Testing
     #expect(answer.response.cacheRedirects.count == 1)
   }
 
+  #if canImport(FoundationNetworking)
+    private static let challengeField = "X-WWW-Authenticate"
+  #else
+    private static let challengeField = "WWW-Authenticate"
+  #endif
+
   @Test func unauthorizedIsAResponse() async throws {
     for challenge in ["Basic realm=\"x\"", "Digest nonce=\"1\"", "Bearer", ""] {
       let kitchen = ProtocolKitchen([
@@ -132,7 +138,7 @@ import Testing
       let answer = try await session.get("/")
       #expect(answer.response.statusCode == 401)
       #expect(answer.text == "who?")
-      #expect(answer.response.value(forHTTPHeaderField: "WWW-Authenticate") == challenge)
+      #expect(answer.response.value(forHTTPHeaderField: Self.challengeField) == challenge)
     }
   }
 

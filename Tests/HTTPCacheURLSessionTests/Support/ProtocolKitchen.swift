@@ -1,6 +1,6 @@
 import Foundation
 import HTTPCacheTesting
-import HTTPCacheURLSession
+@testable import HTTPCacheURLSession
 import HTTPCaching
 
 #if canImport(FoundationNetworking)

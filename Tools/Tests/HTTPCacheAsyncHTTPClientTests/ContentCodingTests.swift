@@ -4,6 +4,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Hummingbird
 import NIOCore
+import NIOHTTP1
 import ServerTesting
 import Testing
 
@@ -31,7 +32,7 @@ import Testing
   @Test("without decompression, the bytes and their coding are handed over as they came")
   func coded() async throws {
     let calls = Counter()
-    try await Fixture.run(Self.routes(calls)) { fixture in
+    try await Fixture.run(Self.routes(calls)) { fixture async throws in
       for _ in 0..<2 {
         let response = try await fixture.client.execute(
           fixture.request("/a", ["Accept-Encoding": "gzip"]), timeout: .seconds(120))
@@ -46,9 +47,8 @@ import Testing
   @Test("with decompression, the text is handed over, from origin and store alike, and no coding is claimed")
   func decoded() async throws {
     let calls = Counter()
-    var configuration = HTTPClient.Configuration()
-    configuration.decompression = .enabled(limit: .ratio(100))
-    try await Fixture.run(Self.routes(calls), configuration: configuration) { fixture in
+    let configuration = HTTPClient.Configuration.singletonConfiguration
+    try await Fixture.run(Self.routes(calls), configuration: configuration) { fixture async throws in
       for isHit in [false, true] {
         let (response, body) = try await fixture.get("/a")
         #expect(body == Self.text)
@@ -63,9 +63,8 @@ import Testing
   @Test("what was stored decoded is marked so: a client that wants the coded bytes does not get it")
   func marked() async throws {
     let calls = Counter()
-    var configuration = HTTPClient.Configuration()
-    configuration.decompression = .enabled(limit: .ratio(100))
-    try await Fixture.run(Self.routes(calls), configuration: configuration) { fixture in
+    let configuration = HTTPClient.Configuration.singletonConfiguration
+    try await Fixture.run(Self.routes(calls), configuration: configuration) { fixture async throws in
       _ = try await fixture.get("/a")
       let upstream = ScriptedUpstream([.init(body: "coded")])
       let request = HTTPRequest(

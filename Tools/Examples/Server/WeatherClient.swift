@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import HTTPCacheAsyncHTTPClient
 import HTTPCaching
 import NIOCore
+import NIOHTTP1
 
 /// A server's client of somebody else's API.
 struct WeatherClient: Sendable {
