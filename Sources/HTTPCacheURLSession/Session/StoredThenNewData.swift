@@ -7,6 +7,7 @@ public import HTTPCaching
 
 /// The stored response with its body, and then the origin's if that is something else.
 public struct StoredThenNewData: AsyncSequence, Sendable {
+  /// A body and its response.
   public typealias Element = (Data, URLResponse)
 
   let responses: StoredThenNew
