@@ -5,7 +5,7 @@ BUILD := swift build --package-path Tools --product httpcache
 RELEASE := Tools/.build/release/httpcache
 
 .PHONY: run build test lint format checks conformance demo install clean prerequisites fuzz bench \
-	bench-check simulate docs torture
+	bench-check simulate docs examples torture
 
 # Builds the command and shows what it does; with URL=https://… fetches that instead.
 run: build
@@ -46,6 +46,11 @@ conformance-all: prerequisites
 demo: prerequisites
 	$(BUILD)
 	scripts/demo.sh
+
+# Runs the programs of Tools/Examples.
+examples: prerequisites
+	swift build --package-path Tools
+	scripts/examples.sh
 
 # Looks for inputs that break the rules, for FUZZ_SECONDS (60); crashes are kept in .build/fuzz.
 fuzz: prerequisites

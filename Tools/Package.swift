@@ -25,6 +25,11 @@ let nio: [Target.Dependency] = [
   .product(name: "Logging", package: "swift-log"),
 ]
 
+let session: [Target.Dependency] = [
+  .product(name: "HTTPCaching", package: "swift-http-cache"),
+  .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
+]
+
 let package = Package(
   name: "httpcache",
   platforms: [.macOS(.v15)],
@@ -55,13 +60,17 @@ let package = Package(
     .executableTarget(name: "httpcache", dependencies: ["HTTPCacheCommand"], swiftSettings: settings),
     .executableTarget(
       name: "HTTPCacheExample",
-      dependencies: [.product(name: "HTTPCaching", package: "swift-http-cache")],
+      dependencies: [
+        .product(name: "HTTPCaching", package: "swift-http-cache"),
+        .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
+      ],
       swiftSettings: settings),
     // The Swift of the documentation, so that it compiles.
     .target(
       name: "HTTPCacheSnippets",
       dependencies: caching + [
         .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(name: "HTTPCacheHummingbird", package: "swift-http-cache"),
         .product(name: "HTTPCacheLogging", package: "swift-http-cache"),
@@ -71,7 +80,7 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
       ]),
     .executableTarget(
-      name: "HTTPCacheServerExample",
+      name: "ServerExample",
       dependencies: [
         .product(name: "HTTPCaching", package: "swift-http-cache"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
@@ -83,7 +92,22 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
+      path: "Examples/Server", swiftSettings: settings),
+    .executableTarget(
+      name: "OfflineNews", dependencies: session, path: "Examples/OfflineNews",
       swiftSettings: settings),
+    .executableTarget(
+      name: "APIClient", dependencies: session, path: "Examples/APIClient", swiftSettings: settings),
+    .executableTarget(
+      name: "LargeFile", dependencies: session, path: "Examples/LargeFile", swiftSettings: settings),
+    .executableTarget(
+      name: "ExampleOrigin",
+      dependencies: [
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "NIOCore", package: "swift-nio"),
+      ],
+      path: "Examples/ExampleOrigin", swiftSettings: settings),
     // The tests of the root package's modules that stand on NIO are here, where NIO is built anyway.
     .target(
       name: "ServerTesting",

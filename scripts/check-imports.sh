@@ -29,9 +29,7 @@ allowed() {
       echo "$system|Dispatch|Foundation|ArgumentParser|AsyncHTTPClient|HTTPTypes|HTTPCacheAsyncHTTPClient|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     httpcache) echo 'HTTPCacheCommand' ;;
     HTTPCacheSnippets) echo "[A-Za-z]+" ;;
-    HTTPCacheExample) echo "Foundation|FoundationNetworking|HTTPCaching" ;;
-    HTTPCacheServerExample)
-      echo "HTTPCaching|HTTPCacheAsyncHTTPClient|HTTPCacheHummingbird|HTTPCacheLogging|AsyncHTTPClient|Hummingbird|Logging|NIOCore|NIOHTTP1" ;;
+    HTTPCacheExample) echo "Foundation|HTTPCaching|HTTPCacheURLSession" ;;
     *) echo "" ;;
   esac
 }

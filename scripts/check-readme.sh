@@ -14,7 +14,7 @@ awk -v blocks="$blocks" '
 bad=0
 for block in "$blocks"/*.swift; do
   same=
-  for file in Tools/Sources/*Example/*.swift; do
+  for file in Tools/Sources/*Example/*.swift Tools/Examples/*/*.swift; do
     if cmp -s "$block" "$file"; then same=$file; fi
   done
   if [ -z "$same" ]; then

@@ -16,7 +16,7 @@ extension FaultSweep {
     let last = try await count(.changing)
     for number in stride(from: 1, through: last, by: max(1, step)) {
       for way in ["before", "within"] {
-        let place = folder + "/crashed"
+        let place = folder + "/crashed-\(number)-\(way)"
         try FileTree.make(place)
         defer { FileTree.remove(place) }
         let child = try ChildProcess(

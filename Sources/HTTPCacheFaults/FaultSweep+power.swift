@@ -31,7 +31,7 @@ extension FaultSweep {
       for event in events where event.change <= moment {
         ledger.note(workload.steps[event.step], event.outcome)
       }
-      let found = folder + "/found"
+      let found = folder + "/found-\(run)"
       defer { FileTree.remove(found) }
       try power.makeFolder(found, after: moment, seed: seed &+ UInt64(run))
       report.runs += 1

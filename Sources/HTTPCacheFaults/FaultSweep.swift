@@ -60,7 +60,7 @@ public struct FaultSweep: Sendable {
   ) async throws -> SweepReport {
     var report = SweepReport()
     for number in stride(from: 1, through: try await count(calls), by: max(1, step)) {
-      let place = folder + "/run"
+      let place = folder + "/run-\(number)"
       try FileTree.make(place)
       defer { FileTree.remove(place) }
       report.runs += 1

@@ -47,7 +47,7 @@ extension CacheExplanation {
   }
 
   private mutating func addEffects(
-    on response: HTTPResponse, _ applied: AppliedOverrides, _ rules: CacheRules, _ now: Timestamp
+    on response: HTTPResponse, _ applied: OverrideSet, _ rules: CacheRules, _ now: Timestamp
   ) {
     let origin = ResponseDirectives(response.headerFields, rules: rules)
     let unprotected = ResponseDirectives.unprotected(response, rules: rules)
@@ -84,7 +84,7 @@ extension CacheExplanation {
 
   /// What a response says of the cache item that it belongs to.
   private mutating func addItem(
-    of response: HTTPResponse, to request: HTTPRequest, _ applied: AppliedOverrides
+    of response: HTTPResponse, to request: HTTPRequest, _ applied: OverrideSet
   ) {
     guard let name = applied.alias, request.method == .get || request.method == .head,
       let target = CacheKey.target(of: request)

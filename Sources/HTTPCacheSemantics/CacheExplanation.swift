@@ -99,7 +99,7 @@ public struct CacheExplanation: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Puts a step before the first one of a topic, or last.
-  public mutating func insert(_ step: Step, before topic: Topic) {
+  package mutating func insert(_ step: Step, before topic: Topic) {
     steps.insert(step, at: steps.firstIndex { $0.topic == topic } ?? steps.endIndex)
   }
 

@@ -9,14 +9,23 @@ extension CacheRules {
 
   /// The same where the normalised target of the request is known.
   package func resolved(for request: HTTPRequest, target: String) -> CacheRules {
-    guard isUnresolved else { return self }
+    guard let overrideSet, !overrideSet.isResolved else { return self }
     var rules = self
-    rules.applied = AppliedOverrides(overrides, request: request, target: target)
+    rules.overrideSet = overrideSet.resolved(for: request, target: target)
     return rules
   }
 
   /// Whether there are overrides and it is not known which of them apply.
-  var isUnresolved: Bool { !overrides.isEmpty && applied == nil }
+  var isUnresolved: Bool { overrideSet.map { !$0.isResolved } ?? false }
+
+  /// Whether there are no overrides at all.
+  package var isPlain: Bool { overrideSet == nil }
+
+  /// Which overrides a request has; nil for rules without any, and for those that are for no request.
+  var applied: OverrideSet? {
+    guard let overrideSet, overrideSet.isResolved else { return nil }
+    return overrideSet
+  }
 
   /// Whether any override matched.
   var isOverridden: Bool { applied.map { !$0.matched.isEmpty } ?? false }
@@ -35,10 +44,10 @@ extension CacheRules {
   /// Calls `body` for each effect on a response, in order.
   func forEachEffect(on response: HTTPResponse, _ body: (RuleEffect) -> Void) {
     guard let applied, applied.responseFingerprint != 0 else { return }
-    for index in applied.matched where overrides[index].concerns(response) {
-      for effect in overrides[index].effects where overrides[index].applies(effect, to: response) {
-        body(effect)
-      }
+    for index in applied.matched {
+      let override = applied.overrides[index]
+      guard override.concerns(response) else { continue }
+      for effect in override.effects where override.applies(effect, to: response) { body(effect) }
     }
   }
 

@@ -49,11 +49,14 @@ public struct CacheRules: Sendable, Hashable {
   public var removesGone: Bool
 
   /// What is different for some targets, in order: all that match apply, and where two contradict each
-  /// other the later one wins (`docs/overrides.md`). None by default, which costs nothing.
-  public var overrides: [RuleOverride] { didSet { applied = nil } }
+  /// other the later one wins (`docs/overrides.md`). None by default.
+  public var overrides: [RuleOverride] {
+    get { overrideSet?.overrides ?? [] }
+    set { overrideSet = newValue.isEmpty ? nil : OverrideSet(newValue) }
+  }
 
-  /// Which overrides a request has; nil for rules that are not for one request.
-  var applied: AppliedOverrides?
+  /// The same, and for rules that are for one request which of them match; nil without any.
+  var overrideSet: OverrideSet?
 
   /// Makes rules for a mode; every other choice has the default of its property.
   public init(

@@ -23,13 +23,14 @@ public enum Freshness {
     responseTime: Timestamp, rules: CacheRules
   ) -> ReuseFacts {
     let date = response.headerFields.date(.date, relativeTo: responseTime).time ?? responseTime
-    var lifetime = lifetime(
-      response: response, directives: directives, date: date, responseTime: responseTime,
-      rules: rules.concerning(response))
-    for overriding in directives.lifetimes {
-      let seconds = overriding.applied(to: lifetime.seconds)
-      if seconds != lifetime.seconds { lifetime = (seconds, .override) }
-    }
+    let lifetime =
+      rules.isPlain
+      ? lifetime(
+        response: response, directives: directives, date: date, responseTime: responseTime,
+        rules: rules)
+      : overriddenLifetime(
+        response: response, directives: directives, date: date, responseTime: responseTime,
+        rules: rules.concerning(response))
     return ReuseFacts(
       freshnessLifetime: lifetime.seconds, lifetimeSource: lifetime.source,
       correctedInitialAge: initialAge(
@@ -37,6 +38,21 @@ public enum Freshness {
         responseTime: responseTime),
       directives: directives.flags, staleWhileRevalidate: directives.staleWhileRevalidate,
       staleIfError: directives.staleIfError, overrides: rules.applied?.responseFingerprint ?? 0)
+  }
+
+  /// The same, and what overrides make of it.
+  private static func overriddenLifetime(
+    response: HTTPResponse, directives: ResponseDirectives, date: Timestamp,
+    responseTime: Timestamp, rules: CacheRules
+  ) -> (seconds: Int64, source: ReuseFacts.LifetimeSource) {
+    var lifetime = lifetime(
+      response: response, directives: directives, date: date, responseTime: responseTime,
+      rules: rules)
+    for overriding in directives.lifetimes {
+      let seconds = overriding.applied(to: lifetime.seconds)
+      if seconds != lifetime.seconds { lifetime = (seconds, .override) }
+    }
+    return lifetime
   }
 
   /// The freshness lifetime by the first rule that matches (§4.2.1).

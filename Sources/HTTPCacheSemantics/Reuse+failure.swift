@@ -16,7 +16,7 @@ extension Reuse {
     stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
     policy: CachePolicy, rules: CacheRules, now: Timestamp, failure: FailureKind
   ) -> FailureFallback {
-    let rules = rules.overrides.isEmpty ? rules : rules.resolved(for: request).concerning(stored.head)
+    let rules = rules.isPlain ? rules : rules.resolved(for: request).concerning(stored.head)
     let facts = stored.facts
     let staleness = max(
       0, Age.current(stored, now: now).saturatingSubtract(facts.freshnessLifetime))

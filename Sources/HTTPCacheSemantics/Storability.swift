@@ -14,7 +14,9 @@ public enum Storability {
   public static func decide(
     request: HTTPRequest, response: HTTPResponse, rules: CacheRules, now: Timestamp
   ) -> StorageDecision {
-    let rules = rules.resolved(for: request)
+    if rules.isUnresolved {
+      return decide(request: request, response: response, rules: rules.resolved(for: request), now: now)
+    }
     if let refusal = refusal(request: request, response: response, rules: rules, now: now) {
       return .doNotStore(refusal)
     }
@@ -34,7 +36,7 @@ public enum Storability {
       return refusal
     }
     if StatusCaching.isNeverStored(code) { return .statusNotStored(code) }
-    if !rules.allowsUse(of: response) { return .override }
+    if !rules.isPlain, !rules.allowsUse(of: response) { return .override }
     if RequestDirectives(request.headerFields).noStore { return .requestNoStore }
     let directives = ResponseDirectives(of: response, rules: rules)
     if let refusal = refusal(code: code, directives: directives, request: request, rules: rules) {

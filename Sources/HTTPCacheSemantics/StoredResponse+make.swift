@@ -28,7 +28,11 @@ extension StoredResponse {
     request: HTTPRequest, response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp,
     isDecoded: Bool, rules: CacheRules, digest: SecretDigest
   ) -> Making {
-    let rules = rules.resolved(for: request)
+    if rules.isUnresolved {
+      return make(
+        request: request, response: response, requestTime: requestTime, responseTime: responseTime,
+        isDecoded: isDecoded, rules: rules.resolved(for: request), digest: digest)
+    }
     let nominated: [NominatedField]
     switch Vary.nominated(by: response, in: request, rules: rules, digest: digest) {
     case .fields(let fields): nominated = fields

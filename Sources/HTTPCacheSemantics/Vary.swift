@@ -74,7 +74,7 @@ public enum Vary {
   public static func matches(
     _ stored: StoredResponse, request: HTTPRequest, rules: CacheRules, digest: SecretDigest
   ) -> Bool {
-    nominated(of: stored, rules: rules).allSatisfy {
+    (rules.isPlain ? stored.nominated : nominated(of: stored, rules: rules)).allSatisfy {
       matches($0, fields: request.headerFields, rules: rules, digest: digest)
     }
   }

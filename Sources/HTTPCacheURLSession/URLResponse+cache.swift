@@ -1,9 +1,8 @@
+public import Foundation
 public import HTTPCaching
 
 #if canImport(FoundationNetworking)
   public import FoundationNetworking
-#else
-  public import Foundation
 #endif
 
 extension URLResponse {
@@ -12,4 +11,14 @@ extension URLResponse {
 
   /// The outcomes of the redirects that were followed on the way, first to last.
   public var cacheRedirects: [CacheOutcome] { (self as? CachedHTTPURLResponse)?.redirects ?? [] }
+
+  /// How its content compares with what was stored for the request before; `.unknown` for responses
+  /// that did not come through a cache.
+  public var cacheContentChange: ContentChange {
+    (self as? CachedHTTPURLResponse)?.contentChange ?? .unknown
+  }
+
+  /// When the stored response that answered came from the origin, or was last confirmed by it; nil for
+  /// an answer straight from the origin.
+  public var cacheStoredAt: Date? { (self as? CachedHTTPURLResponse)?.storedAt }
 }

@@ -13,6 +13,7 @@ struct Exchange: Sendable {
   let rules: CacheRules
   let hasBody: Bool
   let acceptsDecoded: Bool
+  let acceptsEncoded: Bool
   let digest: SecretDigest
   /// The content of a QUERY, as far as the cache has read it.
   let content: QueryContent?
@@ -39,7 +40,8 @@ struct Exchange: Sendable {
 
   init(
     request: HTTPRequest, key: CacheKey, policy: CachePolicy, rules: CacheRules, hasBody: Bool,
-    acceptsDecoded: Bool, digest: @escaping SecretDigest, content: QueryContent? = nil,
+    acceptsDecoded: Bool, acceptsEncoded: Bool = true, digest: @escaping SecretDigest,
+    content: QueryContent? = nil,
     target: String? = nil
   ) {
     self.request = request
@@ -49,6 +51,7 @@ struct Exchange: Sendable {
     self.rules = rules
     self.hasBody = hasBody
     self.acceptsDecoded = acceptsDecoded
+    self.acceptsEncoded = acceptsEncoded
     self.digest = digest
     self.content = content
     features = RequestFeatures(request.headerFields)
@@ -193,7 +196,8 @@ struct Exchange: Sendable {
 
   /// Whether another request's response, just received, may answer this one too (RFC 9111 §4).
   func mayShare(_ stored: StoredResponse, now: Timestamp) -> Bool {
-    guard acceptsDecoded || !stored.isDecoded, stored.isKeyed(by: rules),
+    guard stored.hasForm(decoded: acceptsDecoded, encoded: acceptsEncoded),
+      stored.isKeyed(by: rules),
       let stored = stored.seen(by: rules),
       Vary.select(among: [stored], for: request, rules: rules, digest: digest) == .selected(0)
     else { return false }

@@ -3,14 +3,6 @@ package import HTTPCacheStore
 package import HTTPTypes
 
 extension HTTPCache {
-  /// What the response to a request is stored under; nil for a request without an http or https URI.
-  package func key(of request: HTTPRequest) -> CacheKey? {
-    guard let target = CacheKey.target(of: request) else { return nil }
-    return CacheKey(
-      request: request, target: target,
-      rules: configuration.rules.resolved(for: request, target: target), partition: "")
-  }
-
   /// Invalidates what a request changed that went to the origin another way (RFC 9111 §4.4).
   package func invalidate(after request: HTTPRequest, _ response: HTTPResponse) async {
     await invalidate(Invalidation.targets(request: request, response: response))
@@ -27,12 +19,11 @@ extension HTTPCache {
     _ response: HTTPResponse, body: BodyBytes, to request: HTTPRequest, isDecoded: Bool,
     userInfo: [UInt8], isMemoryOnly: Bool
   ) async {
-    guard let key = key(of: request) else { return }
-    let rules = configuration.rules
+    guard let (key, _, rules) = place(of: request) else { return }
     do throws(CacheError) {
       switch adopted(
-        response, body: body, to: request, key: key, isDecoded: isDecoded, userInfo: userInfo,
-        isMemoryOnly: isMemoryOnly)
+        response, body: body, to: request, key: key, rules: rules, isDecoded: isDecoded,
+        userInfo: userInfo, isMemoryOnly: isMemoryOnly)
       {
       case .refused(let refusal): notStored(refusal, response, to: request, key: key)
       case .made(let record):
@@ -55,10 +46,9 @@ extension HTTPCache {
 
   private func adopted(
     _ response: HTTPResponse, body: BodyBytes, to request: HTTPRequest, key: CacheKey,
-    isDecoded: Bool, userInfo: [UInt8], isMemoryOnly: Bool
+    rules: CacheRules, isDecoded: Bool, userInfo: [UInt8], isMemoryOnly: Bool
   ) -> Adoption {
     let now = configuration.clock.now
-    let rules = configuration.rules
     var isDistrusted = false
     switch Storability.decide(request: request, response: response, rules: rules, now: now) {
     case .store: break
@@ -89,6 +79,13 @@ extension HTTPCache {
         isResumable: PartialContent.isResumable(stored)))
   }
 
+  /// Where responses to a request are stored, and the rules for it; nil for one that has no place.
+  private func place(of request: HTTPRequest) -> (CacheKey, target: String, CacheRules)? {
+    guard let target = CacheKey.target(of: request) else { return nil }
+    let rules = configuration.rules.resolved(for: request, target: target)
+    return (CacheKey(request: request, target: target, rules: rules, partition: ""), target, rules)
+  }
+
   /// What is stored for a request, however old, for `Range` cut out of it; conditions do not count.
   /// Nil if nothing is, or only a part of what is asked for.
   ///
@@ -97,10 +94,8 @@ extension HTTPCache {
     for request: HTTPRequest, where mayUse: (StoredResponse) -> Bool = { _ in true }
   ) -> (response: CacheResponse, record: CacheRecord)? {
     guard request.method == .get || request.method == .head,
-      let target = CacheKey.target(of: request)
+      let (key, target, rules) = place(of: request)
     else { return nil }
-    let rules = configuration.rules.resolved(for: request, target: target)
-    let key = CacheKey(request: request, target: target, rules: rules, partition: "")
     var request = request
     for name in [
       HTTPField.Name.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
@@ -109,7 +104,13 @@ extension HTTPCache {
     do throws(CacheError) { variants = try stored(for: key, rules: rules) } catch {
       observe(.storeFailed(operation: "read", error))
     }
-    variants.removeAll { !mayUse($0.record.response) }
+    variants.removeAll { variant in
+      // Nobody here takes off a content coding.
+      guard variant.record.response.hasForm(decoded: true, encoded: false),
+        let response = variant.record.response.seen(by: rules)
+      else { return true }
+      return !mayUse(response)
+    }
     let now = configuration.clock.now
     while case .selected(let index) = Vary.select(
       among: variants.map(\.record.response), for: request, rules: rules, digest: digest)
@@ -122,7 +123,8 @@ extension HTTPCache {
         age: age, lifetime: lifetime, allowance: age < lifetime ? nil : .policy(.cacheElseNetwork))
       if let response = answer(
         stored, head: stored.head, outcome: outcome, variant, to: request,
-        features: RequestFeatures(request.headerFields), key: key, target: target, now: now)
+        features: RequestFeatures(request.headerFields), key: key, target: target,
+        now: now)
       {
         return (response, variant.record)
       }

@@ -10,7 +10,8 @@ extension HTTPCache {
       if stored.isEmpty { forgetPointer(of: exchange) }
       return stored.filter { variant in
         let response = variant.record.response
-        return (exchange.acceptsDecoded || !response.isDecoded)
+        return response.hasForm(
+          decoded: exchange.acceptsDecoded, encoded: exchange.acceptsEncoded)
           && response.seen(by: exchange.rules) != nil
       }
     } catch {
@@ -31,9 +32,11 @@ extension HTTPCache {
   }
 
   /// The complete variants that will do.
-  func usable(_ variants: [StoredVariant], acceptsDecoded: Bool) -> [StoredVariant] {
+  func usable(_ variants: [StoredVariant], for options: RequestOptions) -> [StoredVariant] {
     let isUsable = { (variant: StoredVariant) in
-      variant.record.isComplete && (acceptsDecoded || !variant.record.response.isDecoded)
+      variant.record.isComplete
+        && variant.record.response.hasForm(
+          decoded: options.acceptsDecoded, encoded: options.acceptsEncoded)
     }
     return variants.allSatisfy(isUsable) ? variants : variants.filter(isUsable)
   }

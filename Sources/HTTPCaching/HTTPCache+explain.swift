@@ -20,7 +20,8 @@ extension HTTPCache {
     var exchange = try exchange(
       for: request, hasBody: false, policy: policy, options, content: content)
     let stored = try stored(for: exchange.key, rules: exchange.rules).filter {
-      options.acceptsDecoded || !$0.record.response.isDecoded
+      $0.record.response.hasForm(
+        decoded: options.acceptsDecoded, encoded: options.acceptsEncoded)
     }
     let seen = stored.map { $0.record.response.seen(by: exchange.rules) }
     let variants = zip(stored, seen).compactMap { $0.1 == nil ? nil : $0.0 }

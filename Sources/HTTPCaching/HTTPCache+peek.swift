@@ -16,7 +16,7 @@ extension HTTPCache {
     guard request.method == .get || request.method == .head,
       let target = CacheKey.target(of: request)
     else { return nil }
-    if configuration.rules.overrides.isEmpty {
+    if configuration.rules.isPlain {
       return peek(request, target: target, rules: configuration.rules, options)
     }
     return peek(
@@ -31,17 +31,25 @@ extension HTTPCache {
       request: request, target: target, rules: rules, partition: options.partition)
     guard let stored = peeked(key, rules: rules) else { return nil }
     let features = RequestFeatures(request.headerFields)
-    let variants = usable(stored, acceptsDecoded: options.acceptsDecoded)
+    let variants = usable(stored, for: options)
     guard Reuse.methodMiss(request, features: features) == nil,
-      let variant = selected(among: variants, for: request, rules: rules),
-      let response = variant.record.response.seen(by: rules)
+      let variant = selected(among: variants, for: request, rules: rules)
     else { return nil }
     let now = configuration.clock.now
+    let response: StoredResponse
+    if rules.isPlain, variant.record.response.facts.overrides == 0 {
+      response = variant.record.response
+    } else {
+      guard let seen = variant.record.response.seen(by: rules) else { return nil }
+      response = seen
+    }
     let outcome: CacheOutcome
     let age: Int64
     switch Reuse.decide(
       stored: response, request: request,
-      directives: RequestDirectives(of: request, features: features, rules: rules),
+      directives: rules.isPlain
+        ? RequestDirectives(request.headerFields, features: features)
+        : RequestDirectives(of: request, features: features, rules: rules),
       policy: .standard, rules: rules, now: now)
     {
     case .fresh(let current, let lifetime):
@@ -59,9 +67,11 @@ extension HTTPCache {
 
   /// What is in memory for a key, where that is certain to be all there is.
   private func peeked(_ key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
-    if rules.alias != nil { return peekedItem(of: key, rules: rules) }
+    if !rules.isPlain, rules.alias != nil { return peekedItem(of: key, rules: rules) }
     guard case .found(let stored) = store.peek(key),
-      stored.allSatisfy({ $0.record.response.isKeyed(by: rules) })
+      stored.allSatisfy({
+        $0.record.response.keyFingerprint == 0 || $0.record.response.isKeyed(by: rules)
+      })
     else { return nil }
     return stored
   }

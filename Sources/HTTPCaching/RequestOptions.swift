@@ -8,6 +8,9 @@ public struct RequestOptions: Sendable {
   public var redirectLimit: Int
   /// Whether a stored body may be used that was decoded before it was stored, as by `URLSession`.
   public var acceptsDecoded: Bool
+  /// Whether a stored body may be used that has a content coding. Not for a door that cannot take it
+  /// off, since its callers expect what `URLSession` gives them.
+  public var acceptsEncoded: Bool
   /// The most time to wait for the origin's head; nil is the upstream's default.
   public var timeout: Duration?
   /// How urgent it is.
@@ -26,6 +29,7 @@ public struct RequestOptions: Sendable {
   /// Makes options.
   public init(
     partition: String = "", redirectLimit: Int = 20, acceptsDecoded: Bool = false,
+    acceptsEncoded: Bool = true,
     timeout: Duration? = nil, priority: TaskPriority? = nil,
     context: (any Sendable)? = nil, willStore: StoringHook? = nil,
     validatesInBackground: Bool = true,
@@ -34,6 +38,7 @@ public struct RequestOptions: Sendable {
     self.partition = partition
     self.redirectLimit = redirectLimit
     self.acceptsDecoded = acceptsDecoded
+    self.acceptsEncoded = acceptsEncoded
     self.timeout = timeout
     self.priority = priority
     self.context = context

@@ -2,6 +2,7 @@ import Foundation
 import HTTPCacheDisk
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPTypes
 import Testing
 
 /// Whatever lies where the store keeps its files has a defined outcome.
@@ -34,9 +35,9 @@ import Testing
     let content = try Data(contentsOf: URL(fileURLWithPath: directory.path("cache/Cache.db")))
     #expect(content.count > 20 * 4_096)
     for length in stride(from: 0, to: content.count, by: 4_096).flatMap({ [$0, $0 + 100] }) {
-      let copy = directory.path("copy")
+      // Each in a place of its own: the store of the last one may be about to end.
+      let copy = directory.path("copy-\(length)")
       try FileManager.default.copyItem(atPath: directory.path("cache"), toPath: copy)
-      defer { try? FileManager.default.removeItem(atPath: copy) }
       try content.prefix(length).write(to: URL(fileURLWithPath: copy + "/Cache.db"))
       try await expectRight(try DiskStore.open(directory: copy, capacity: 1 << 26), "\(length) bytes")
     }

@@ -37,7 +37,8 @@ import Testing
       (.read, .short(bytes: 7)), (.write, .short(bytes: 100)), (.write, .torn(bytes: 512)),
     ])
   func once(calls: SystemCalls, fault: SystemFault) async throws {
-    let report = try await sweep(try TemporaryDirectory()).failing(calls, with: fault, step: 17)
+    let directory = try TemporaryDirectory()
+    let report = try await sweep(directory).failing(calls, with: fault, step: 41)
     #expect(report.violations.isEmpty, "\(report)")
     #expect(report.found.whole > 0)
     #expect(report.found.unreadable == 0, "\(report)")
@@ -50,8 +51,9 @@ import Testing
       (SystemCalls([.write, .allocate, .makeDirectory]), SystemFault.noSpace), (.all, .inputOutput),
     ])
   func fromThereOn(calls: SystemCalls, fault: SystemFault) async throws {
-    let report = try await sweep(try TemporaryDirectory()).failing(
-      calls, with: fault, times: .max, step: 29)
+    let directory = try TemporaryDirectory()
+    let report = try await sweep(directory).failing(
+      calls, with: fault, times: .max, step: 61)
     #expect(report.violations.isEmpty, "\(report)")
     #expect(report.found.missing == 0, "\(report)")
   }
@@ -59,8 +61,9 @@ import Testing
   @Test("after power loss it opens and has no wrong body; what was durable is there")
   func powerLoss() async throws {
     for durability in [Durability.relaxed, .durable] {
-      let report = try await sweep(try TemporaryDirectory(), durability).powerLoss(
-        runs: 40, seed: 5, isDurable: durability == .durable)
+      let directory = try TemporaryDirectory()
+      let report = try await sweep(directory, durability).powerLoss(
+        runs: 25, seed: 5, isDurable: durability == .durable)
       #expect(report.violations.isEmpty, "\(durability): \(report)")
     }
   }
@@ -115,21 +118,25 @@ import Testing
   func suspicion() async throws {
     let directory = try TemporaryDirectory()
     let faults = try SystemFaults(below: directory.path)
-    let store = try DiskStore.open(directory: faults.folder + "/cache", capacity: 1 << 28)
-    for index in 0..<20 {
-      try await store.put(try record("/\(index)"), bytes(16_000, seed: UInt64(index + 1)))
+    let path = faults.folder + "/cache"
+    do {
+      let store = try DiskStore.open(directory: path, capacity: 1 << 28)
+      for index in 0..<20 {
+        try await store.put(try record("/\(index)"), bytes(16_000, seed: UInt64(index + 1)))
+      }
     }
-    for number in 1...60 {
-      faults.heal()
-      faults.fail(.read, onFilesEndingIn: "-wal", with: .inputOutput, at: number % 7 + 1)
+    for number in 1...20 {
+      let store = try DiskStore.open(directory: path, capacity: 1 << 28)
+      try await store.put(try record("/more\(number)"), bytes(9_000))
+      faults.fail(.read, with: .inputOutput, at: number)
       _ = try? await store.body(key("/\(number % 20)"))
-      try? await store.put(try record("/more\(number)"), bytes(9_000))
-    }
-    faults.heal()
-    await store.flush()
-    #expect(store.openingNotes.isEmpty)
-    for index in 0..<20 {
-      #expect(try await store.body(key("/\(index)")) == bytes(16_000, seed: UInt64(index + 1)))
+      _ = try? await store.put(try record("/more\(number)"), bytes(9_000))
+      faults.heal()
+      await store.flush()
+      #expect(store.openingNotes.isEmpty)
+      for index in 0..<20 {
+        #expect(try await store.body(key("/\(index)")) == bytes(16_000, seed: UInt64(index + 1)))
+      }
     }
   }
 }

@@ -1,16 +1,17 @@
 import HTTPCacheDisk
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPTypes
 import Testing
 
 /// What another process invalidates while something is on its way stays invalidated (RFC 9111 §4.4).
 @Suite struct OvertakenTests {
   enum Change: CaseIterable, Sendable {
-    case key, target, prefix, partition, all, removal, removalOfAll
+    case sameKey, target, prefix, partition, all, removal, removalOfAll
 
     func make(_ store: DiskStore) async throws {
       switch self {
-      case .key: try await store.invalidate(.key(key("/a")))
+      case .sameKey: try await store.invalidate(.key(key("/a")))
       case .target: try await store.invalidate(.target("https://example.com/a"))
       case .prefix: try await store.invalidate(.prefix("https://example.com/"))
       case .partition: try await store.invalidate(.partition(mode: .private, ""))
@@ -44,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("a response that is being freshened", arguments: [Change.key, .target, .prefix, .all])
+  @Test("a response that is being freshened", arguments: [Change.sameKey, .target, .prefix, .all])
   func freshening(change: Change) async throws {
     let fixture = try Fixture()
     let other = try fixture.other()

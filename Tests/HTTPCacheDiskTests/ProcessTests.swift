@@ -18,7 +18,13 @@ import Testing
     #expect(other.usage.diskEntries == 1)
     try await other.invalidate(.key(key("/a")))
     #expect(try fixture.store.read(key("/a")).first?.record.response.isInvalidated == true)
+    // Who has not seen that it was invalidated cannot say that it is fresh.
     #expect(try await other.update(stored))
+    #expect(try fixture.store.read(key("/a")).first?.record.response.isInvalidated == true)
+    var seen = try #require(try other.read(key("/a")).first).record.response
+    seen.isInvalidated = false
+    let validated = try #require(try other.read(key("/a")).first).record.with(response: seen)
+    #expect(try await other.update(validated))
     #expect(try fixture.store.read(key("/a")).first?.record.response.isInvalidated == false)
     try await other.remove(.all)
     #expect(try fixture.store.read(key("/a")).isEmpty)

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPCacheTesting
 import HTTPCaching
 import Testing
@@ -216,5 +217,32 @@ struct AliasFlowTests {
     // Without what made the key, the pointer is not followed.
     let other = try self.kitchen(store: kitchen.cache.store)
     #expect(try other.cache.explain(other.request("/news/a")).decision == .miss(.absent))
+  }
+
+  @Test("an item and its pointers outlive the process")
+  func disk() async throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("alias-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let rules = try kitchen().cache.configuration.rules
+    let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))
+    let origin = TestOrigin()
+    origin.answers { _, number in (200, [.cacheControl: "max-age=60", Self.name: "top"], "\(number)") }
+    func get(_ path: String, _ cache: HTTPCache) async throws -> String {
+      let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: path)
+      let response = try await cache.respond(to: request, via: origin)
+      return String(decoding: try await response.body.collect().array, as: UTF8.self)
+    }
+    for expected in [["1", "2", "2"], ["2", "2", "2"]] {
+      for memory in expected == ["1", "2", "2"] ? [0] : [0, 1 << 20] {
+        let cache = try HTTPCache.open(
+          HTTPCache.Configuration(
+            directory: directory.path, memoryCapacity: Int64(memory), diskCapacity: 64 << 20, rules: rules,
+            clock: clock))
+        for (path, text) in zip(["/news/a", "/news/b", "/news/a"], expected) {
+          #expect(try await get(path, cache) == text)
+        }
+        await cache.flush()
+      }
+    }
   }
 }

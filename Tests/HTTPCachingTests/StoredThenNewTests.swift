@@ -214,7 +214,7 @@ struct StoredThenNewTests {
     try await kitchen.get("/")
     kitchen.clock.advance(by: 20)
     #expect(try await all().0 == [old])
-    #expect(kitchen.origin.requests.map(\.path) == ["/", "/target", "/target"])
+    #expect(kitchen.origin.requests.map(\.path) == ["/", "/target", "/", "/target"])
   }
 
   @Test("QUERY: the content is read once and sent again")

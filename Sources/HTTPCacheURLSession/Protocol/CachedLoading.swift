@@ -9,15 +9,13 @@ import Synchronization
 
 /// What the sessions of a configuration load with.
 final class CachedLoading: Sendable {
-  let cache: HTTPCache
-  let upstream: any Upstream
+  let session: CachedURLSession
   let settings: LoadSettings
   /// The most bytes that a body may have that has to be handed over in one piece.
   let bodyLimit: Int
 
-  init(cache: HTTPCache, upstream: any Upstream, settings: LoadSettings, bodyLimit: Int) {
-    self.cache = cache
-    self.upstream = upstream
+  init(session: CachedURLSession, settings: LoadSettings, bodyLimit: Int) {
+    self.session = session
     self.settings = settings
     self.bodyLimit = bodyLimit
   }

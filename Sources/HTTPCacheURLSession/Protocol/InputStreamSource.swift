@@ -34,12 +34,14 @@ final class InputStreamSource: BodySource, @unchecked Sendable {
   private func read() throws -> BodyBytes? {
     if isCancelled.withLock({ $0 }) { throw CancellationError() }
     if stream.streamStatus == .notOpen { stream.open() }
+    var result = 0
     let bytes = BodyBytes(unsafeUninitializedCapacity: Self.pieceLength) { buffer in
       guard let start = buffer.bindMemory(to: UInt8.self).baseAddress else { return 0 }
-      return max(0, stream.read(start, maxLength: buffer.count))
+      result = stream.read(start, maxLength: buffer.count)
+      return max(0, result)
     }
-    if !bytes.isEmpty { return bytes }
-    if let error = stream.streamError { throw error }
-    return nil
+    // Foundation on Linux stops the process where the error of a stream without one is asked for.
+    if result < 0 { throw stream.streamError ?? CocoaError(.fileReadUnknown) }
+    return bytes.isEmpty ? nil : bytes
   }
 }

@@ -23,9 +23,16 @@ struct LoadSettings: Sendable {
     additionalFields = HTTPFields(configuration.httpAdditionalHeaders ?? [:])
   }
 
-  /// The policy of a request, or where it has none of its own, the configuration's.
-  func policy(of request: URLRequest) -> CachePolicy {
-    CachePolicy(request.cachePolicy == .useProtocolCachePolicy ? policy : request.cachePolicy)
+  /// The request with what the configuration says where the request does not.
+  func applied(to request: URLRequest) -> URLRequest {
+    var request = request
+    if request.cachePolicy == .useProtocolCachePolicy { request.cachePolicy = policy }
+    request.timeoutInterval = timeout(of: request)
+    for (name, value) in additionalFields.dictionary
+    where request.value(forHTTPHeaderField: name) == nil {
+      request.setValue(value, forHTTPHeaderField: name)
+    }
+    return request
   }
 
   /// Seconds without progress after which a request fails. Foundation does not tell whether the 60
@@ -33,22 +40,5 @@ struct LoadSettings: Sendable {
   func timeout(of request: URLRequest) -> TimeInterval {
     let timeout = request.timeoutInterval
     return timeout == 60 || timeout <= 0 ? requestTimeout : timeout
-  }
-
-  /// The request as the cache sees it.
-  ///
-  /// - Throws: `CacheError.invalidRequest`.
-  func head(of request: URLRequest) throws(CacheError) -> HTTPRequest {
-    var head = try HTTPRequest(request)
-    for field in additionalFields where !head.headerFields.contains(field.name) {
-      head.headerFields.append(field)
-    }
-    return head
-  }
-
-  /// The content of a request; nil for none.
-  static func body(of request: URLRequest) -> MessageBody? {
-    if let data = request.httpBody { return MessageBody(BodyBytes(data)) }
-    return request.httpBodyStream.map { MessageBody(InputStreamSource($0)) }
   }
 }

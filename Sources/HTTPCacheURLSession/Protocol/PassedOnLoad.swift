@@ -24,7 +24,7 @@ final class PassedOnLoad: @unchecked Sendable {
       }), let client = loader.client
     else { return nil }
     let watching = CachedLoading.of(Swift.type(of: loader)).map {
-      WatchingClient(client, request: loader.request, cache: $0.cache)
+      WatchingClient(client, request: loader.request, cache: $0.session.cache)
     }
     native = type.init(task: task, cachedResponse: nil, client: watching ?? client)
   }

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPCaching
 import HTTPTypes
-import Synchronization
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -19,11 +18,12 @@ final class ProtocolLoad: Sendable {
   private let client: LoadClient
   private let state = LoadState()
 
+  /// - Parameter settings: what the configuration of the session says now.
   init(
     _ request: URLRequest, loading: CachedLoading, settings: LoadSettings,
     surroundings: TaskSurroundings, client: LoadClient
   ) {
-    self.request = request
+    self.request = settings.applied(to: request)
     self.loading = loading
     self.settings = settings
     self.surroundings = surroundings
@@ -33,11 +33,9 @@ final class ProtocolLoad: Sendable {
   /// Starts, or goes on after `suspend`.
   func resume() {
     guard state.resume() else { return }
-    let watch = LoadWatch(
-      idle: settings.timeout(of: request), total: settings.resourceTimeout)
-    let task = Task { await self.run(watch) }
-    state.began(task)
-    watch.start { [weak self] in
+    let watch = LoadWatch(idle: request.timeoutInterval, total: settings.resourceTimeout)
+    state.began(Task { await self.run(watch) })
+    watch.start(isPaused: { [state] in state.isSuspended }) { [weak self] in
       self?.end(with: URLError.make(.timedOut, "no progress in time", url: self?.request.url))
     }
   }
@@ -56,38 +54,30 @@ final class ProtocolLoad: Sendable {
   private func run(_ watch: LoadWatch) async {
     defer { watch.end() }
     do {
-      let response = try await watch.waiting { try await self.respond() }
-      defer { response.body.source.cancel() }
-      guard let head = CachedHTTPURLResponse(response, to: request) else {
-        throw URLError.make(.badServerResponse, "no response for Foundation", url: request.url)
-      }
-      try await tell { $0.receive(head) }
+      let body = try RequestBody(request)
       switch surroundings.delivery {
-      case .pieces: try await deliverPieces(of: response.body, watch)
-      case .whole: try await deliverWhole(response.body, watch)
+      case .pieces: try await deliverPieces(try await load(body, watch), watch)
+      case .whole: try await deliverWhole(body, watch)
       }
-      try await tell(last: true) { $0.finish() }
     } catch {
       end(with: URLError.make(error, url: request.url))
     }
   }
 
-  private func respond() async throws -> CacheResponse {
-    let policy = settings.policy(of: request)
-    let timeout = settings.timeout(of: request)
-    let options = RequestOptions(acceptsDecoded: true, timeout: .seconds(timeout))
-    let response = try await loading.cache.respond(
-      to: settings.head(of: request), body: LoadSettings.body(of: request), policy: policy,
-      options: options, via: loading.upstream)
-    if policy == .cacheOnly, case .unsatisfiable = response.outcome {
-      throw URLError.make(.resourceUnavailable, "nothing stored may answer", url: request.url)
+  private func load(
+    _ body: RequestBody, _ watch: LoadWatch, policy: CachePolicy? = nil
+  ) async throws -> LoadedResponse {
+    try await watch.waiting {
+      try await self.loading.session.load(self.request, body, policy, self.surroundings.delegate)
     }
-    return response
   }
 
-  private func deliverPieces(of body: MessageBody, _ watch: LoadWatch) async throws {
+  private func deliverPieces(_ loaded: LoadedResponse, _ watch: LoadWatch) async throws {
+    defer { loaded.body.source.cancel() }
+    let response = try loaded.forClient()
+    try await tell { $0.receive(response) }
     var untaken = 0
-    while let bytes = try await next(body, watch) {
+    while let bytes = try await next(loaded.body, watch) {
       let data = Data(bytes)
       try await tell { $0.load(data) }
       untaken += data.count
@@ -96,14 +86,34 @@ final class ProtocolLoad: Sendable {
         untaken = 0
       }
     }
+    try await tell(last: true) { $0.finish() }
   }
 
-  private func deliverWhole(_ body: MessageBody, _ watch: LoadWatch) async throws {
+  private func deliverWhole(_ body: RequestBody, _ watch: LoadWatch) async throws {
+    var loaded = try await load(body, watch)
+    let data: Data
+    do {
+      data = try await collect(loaded.body, watch)
+    } catch is CacheError where loaded.isFromStore && body.isRepeatable {
+      // What is stored is damaged.
+      loaded = try await load(body, watch, policy: .reload)
+      data = try await collect(loaded.body, watch)
+    }
+    let response = try loaded.forClient()
+    try await tell(last: true) { client in
+      client.receive(response)
+      if !data.isEmpty { client.load(data) }
+      client.finish()
+    }
+  }
+
+  private func collect(_ body: MessageBody, _ watch: LoadWatch) async throws -> Data {
+    defer { body.source.cancel() }
     var data = Data()
     let limit = loading.bodyLimit
     if let length = body.length {
       guard length <= limit else { throw URLError.tooLong(limit: limit, url: request.url) }
-      data.reserveCapacity(Int(length))
+      data.reserveCapacity(Int(min(length, 16 << 20)))
     }
     while let bytes = try await next(body, watch) {
       guard data.count + bytes.count <= limit else {
@@ -111,8 +121,7 @@ final class ProtocolLoad: Sendable {
       }
       bytes.withUnsafeBytes { data.append(contentsOf: $0) }
     }
-    let all = data
-    if !all.isEmpty { try await tell { $0.load(all) } }
+    return data
   }
 
   private func next(_ body: MessageBody, _ watch: LoadWatch) async throws -> BodyBytes? {
@@ -139,5 +148,28 @@ final class ProtocolLoad: Sendable {
       }
       if isTold { return }
     }
+  }
+}
+
+extension LoadedResponse {
+  /// The response as a protocol's client can take it: on Linux without `WWW-Authenticate`, at which
+  /// Foundation would ask for credentials once more, and never end the task without them. It is called
+  /// `X-WWW-Authenticate` then.
+  fileprivate func forClient() throws -> URLResponse {
+    #if canImport(FoundationNetworking)
+      guard let cached, cached.head.status == .unauthorized, let url = response.url else {
+        return response
+      }
+      var fields = cached.head.headerFields.dictionary
+      for name in fields.keys where name.lowercased() == "www-authenticate" {
+        fields["X-WWW-Authenticate"] = fields.removeValue(forKey: name)
+      }
+      guard let renamed = CachedHTTPURLResponse(cached, url: url, fields: fields) else {
+        throw URLError.make(.badServerResponse, "no response for Foundation", url: url)
+      }
+      return renamed
+    #else
+      return response
+    #endif
   }
 }

@@ -19,6 +19,8 @@ struct TaskSurroundings: @unchecked Sendable {
 
   let delivery: Delivery
   let session: URLSession?
+  /// Who is asked about challenges and redirects.
+  let delegate: TaskDelegate?
   /// The queue on which the task is started and stopped; nil where there is none to be known.
   let queue: DispatchQueue?
 
@@ -30,7 +32,7 @@ struct TaskSurroundings: @unchecked Sendable {
     /// differently, everything is delivered whole, which is right for both.
     init(_ task: URLSessionTask?) {
       guard let task else {
-        self.init(delivery: .whole, session: nil, queue: nil)
+        self.init(delivery: .whole)
         return
       }
       var session: URLSession?
@@ -44,7 +46,9 @@ struct TaskSurroundings: @unchecked Sendable {
         mirror = current.superclassMirror
       }
       let isDelegates = session.map { Self.tellsDelegate($0, of: task) } ?? false
-      self.init(delivery: isDelegates ? .pieces : .whole, session: session, queue: queue)
+      self.init(
+        delivery: isDelegates ? .pieces : .whole, session: session,
+        delegate: TaskDelegate(of: task, in: session), queue: queue)
     }
 
     private static func tellsDelegate(_ session: URLSession, of task: URLSessionTask) -> Bool {
@@ -63,12 +67,16 @@ struct TaskSurroundings: @unchecked Sendable {
     }
   #else
     /// Apple's systems put the pieces together where a task has a completion handler.
-    init(_ task: URLSessionTask?) { self.init(delivery: .pieces, session: nil, queue: nil) }
+    init(_ task: URLSessionTask?) { self.init(delivery: .pieces) }
   #endif
 
-  private init(delivery: Delivery, session: URLSession?, queue: DispatchQueue?) {
+  private init(
+    delivery: Delivery, session: URLSession? = nil, delegate: TaskDelegate? = nil,
+    queue: DispatchQueue? = nil
+  ) {
     self.delivery = delivery
     self.session = session
+    self.delegate = delegate
     self.queue = queue
   }
 

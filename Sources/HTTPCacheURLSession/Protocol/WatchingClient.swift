@@ -24,12 +24,6 @@ final class WatchingClient: NSObject, URLProtocolClient, @unchecked Sendable {
     _ loader: URLProtocol, didReceive response: URLResponse,
     cacheStoragePolicy policy: URLCache.StoragePolicy
   ) {
-    if let head = (response as? HTTPURLResponse).flatMap({ HTTPResponse($0) }),
-      let request = try? HTTPRequest(request)
-    {
-      // Before the task can end, so that whoever started it never finds what it changed.
-      CallerRuns.wait { [cache] in await cache.invalidate(after: request, head) }
-    }
     client.urlProtocol(loader, didReceive: response, cacheStoragePolicy: policy)
   }
 
@@ -48,6 +42,14 @@ final class WatchingClient: NSObject, URLProtocolClient, @unchecked Sendable {
   }
 
   func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
+    // Foundation's own protocol does not tell its client of the response.
+    let response = loader.task?.response
+    if let head = (response as? HTTPURLResponse).flatMap({ HTTPResponse($0) }),
+      let request = try? HTTPRequest(request)
+    {
+      // Before the task can end, so that whoever started it never finds what it changed.
+      CallerRuns.wait { [cache] in await cache.invalidate(after: request, head) }
+    }
     client.urlProtocolDidFinishLoading(loader)
   }
 

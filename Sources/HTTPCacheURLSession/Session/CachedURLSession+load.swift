@@ -35,7 +35,7 @@ extension CachedURLSession {
       let current = withCookies(next, request, url)
       var response = try await cache.respond(
         to: current, body: try nextContent.make(), policy: policy,
-        options: options(request, context), via: upstream)
+        options: options(request, context), via: origin)
       if case .unsatisfiable(let reason) = response.outcome {
         throw URLError(
           .resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: "\(reason)"])
@@ -65,7 +65,8 @@ extension CachedURLSession {
 
   private func options(_ request: URLRequest, _ context: RequestContext) -> RequestOptions {
     RequestOptions(
-      redirectLimit: 0, acceptsDecoded: true, priority: Task.currentPriority, context: context)
+      redirectLimit: 0, acceptsDecoded: true, acceptsEncoded: false, priority: Task.currentPriority,
+      context: context)
   }
 
   /// The policy of a request, or where it has none of its own that of the configuration.
@@ -133,7 +134,7 @@ extension CachedURLSession {
 
   /// Has Foundation load what is not HTTP.
   private func passOn(_ request: URLRequest) async throws -> LoadedResponse {
-    let (data, response) = try await upstream.passOn(request)
+    let (data, response) = try await upstream.current().passOn(request)
     return LoadedResponse(response: response, body: MessageBody(BodyBytes([data])), cached: nil)
   }
 }

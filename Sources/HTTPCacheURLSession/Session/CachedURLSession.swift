@@ -34,6 +34,8 @@ public final class CachedURLSession: Sendable {
   public let delegate: (any URLSessionDelegate)?
 
   let upstream: URLSessionUpstream
+  /// What the cache asks: `upstream`, or another in its place.
+  let origin: any Upstream
   let cookies: CookieJar?
   private let isInvalidated = Mutex(false)
 
@@ -47,9 +49,17 @@ public final class CachedURLSession: Sendable {
   ///     and may refuse them (`URLSessionDataDelegate`), of the progress of uploads, and of the end of
   ///     the session. What these methods are given as the session and the task are Foundation's, which
   ///     load from the origin.
-  public init(
+  public convenience init(
     cache: HTTPCache, configuration: URLSessionConfiguration = .default,
     delegate: (any URLSessionDelegate)? = nil
+  ) {
+    self.init(cache: cache, configuration: configuration, delegate: delegate, via: nil)
+  }
+
+  /// Makes a session over an upstream; nil is Foundation's.
+  init(
+    cache: HTTPCache, configuration: URLSessionConfiguration,
+    delegate: (any URLSessionDelegate)?, via origin: (any Upstream)?
   ) {
     self.cache = cache
     self.configuration = configuration
@@ -60,6 +70,7 @@ public final class CachedURLSession: Sendable {
     inner.httpAdditionalHeaders = nil
     if cache.configuration.rules.mode == .shared { inner.urlCredentialStorage = nil }
     upstream = URLSessionUpstream(configuration: inner, delegate: delegate)
+    self.origin = origin ?? upstream
   }
 
   deinit { upstream.finishTasksAndInvalidate() }

@@ -65,7 +65,7 @@ extension HTTPURLCache {
 
   func remove(_ request: URLRequest) {
     guard let request = try? HTTPRequest(request),
-      let key = cache.key(of: request)
+      let key = CacheKey(request: request, rules: cache.configuration.rules)
     else { return }
     remove(.key(key))
   }

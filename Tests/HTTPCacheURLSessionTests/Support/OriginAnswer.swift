@@ -37,8 +37,20 @@ struct OriginAnswer: Sendable {
     }
   }
 
+  /// A prime, so that no buffer's size is a multiple of it.
+  private static let period: Int64 = 65_521
+  private static let periods = (0..<2).flatMap { _ in
+    (0..<period).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
+  }
+
   /// The bytes of a body that are told by their place alone.
   static func pattern(_ range: Range<Int64>) -> [UInt8] {
-    range.map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8 ^ $0 >> 16 ^ $0 >> 24) }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(range.count)
+    while bytes.count < range.count {
+      let start = Int((range.lowerBound + Int64(bytes.count)) % period)
+      bytes += periods[start..<start + min(range.count - bytes.count, Int(period))]
+    }
+    return bytes
   }
 }

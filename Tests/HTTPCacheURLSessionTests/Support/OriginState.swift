@@ -83,13 +83,14 @@ final class OriginState: Sendable {
     }
   }
 
-  /// Whether it was running until now.
-  func stop() -> Bool {
+  var isStopped: Bool { state.withLock { $0.isStopped } }
+
+  func stop(_ listener: Int32) {
     state.withLock { state in
-      guard !state.isStopped else { return false }
+      guard !state.isStopped else { return }
       state.isStopped = true
       for descriptor in state.open { shutdown(descriptor, Int32(SHUT_RDWR)) }
-      return true
+      shutdown(listener, Int32(SHUT_RDWR))
     }
   }
 }

@@ -42,12 +42,13 @@ final class SocketOrigin: Sendable {
     port = UInt16(bigEndian: address.sin_port)
     guard isListening else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     Thread.detachNewThread { [listener, shared] in
-      while true {
+      // Closed here alone: elsewhere the number might be that of another socket already.
+      defer { close(listener) }
+      while !shared.isStopped {
+        var poll = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+        guard Foundation.poll(&poll, 1, 100) > 0 else { continue }
         let descriptor = accept(listener, nil, nil)
-        if descriptor < 0 {
-          if errno == EINTR || errno == ECONNABORTED { continue }
-          return
-        }
+        guard descriptor >= 0 else { continue }
         guard shared.add(descriptor) else {
           close(descriptor)
           continue
@@ -61,10 +62,7 @@ final class SocketOrigin: Sendable {
 
   /// Closes every connection and answers no more.
   func stop() {
-    if shared.stop() {
-      shutdown(listener, Int32(SHUT_RDWR))
-      close(listener)
-    }
+    shared.stop(listener)
   }
 
   func url(_ path: String) -> URL {

@@ -12,7 +12,7 @@ private func program1() async throws {
     }
   }
 
-  let cache = try HTTPCache.open(HTTPCache.Configuration(directory: "cache"))
+  let cache = try HTTPCache.open(.userCaches("com.example.app"))
   let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/")
   let response = try await cache.respond(to: request, via: EchoUpstream())
   let body = try await response.body.collect(upTo: 1 << 20)

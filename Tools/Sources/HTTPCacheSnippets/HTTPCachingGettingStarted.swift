@@ -4,12 +4,12 @@
 import HTTPCaching
 
 private func program1() async throws {
-  let cache = try HTTPCache.open(HTTPCache.Configuration(directory: "cache"))
+  let cache = try HTTPCache.open(.userCaches("com.example.app"))
 
   let configuration = HTTPCache.Configuration(
     directory: "cache", memoryCapacity: 8 << 20, diskCapacity: 200 << 20,
     rules: CacheRules(mode: .private, heuristicLimit: 86_400), cacheStatusName: "example",
-    observer: PrintingObserver())
+    observer: .printing)
   let chosen = try HTTPCache.open(configuration)
 
   struct Fixed: Upstream {

@@ -4,20 +4,10 @@
 import HTTPCaching
 
 private func program1() async throws {
-  func words(_ outcome: CacheOutcome) -> String {
-    switch outcome {
-    case .hit(let age, let lifetime, nil):
-      "from the store, fresh for \(lifetime - age) s more"
-    case .hit(_, _, let allowance?):
-      "from the store, stale: \(allowance)"
-    case .validated(let reason, _, _):
-      "stored, but the origin was asked whether it still holds: \(reason)"
-    case .forwarded(_, _, .doNotStore(let refusal), _):
-      "from the origin, and not stored: \(refusal) \(refusal.section)"
-    case .forwarded(let reason, _, .store, _):
-      "from the origin: \(reason); stored when its body has ended"
-    case .unsatisfiable(let reason):
-      "no answer: \(reason)"
+  func look(at outcome: CacheOutcome) {
+    print(outcome)
+    if case .forwarded(_, _, .doNotStore(let refusal), _) = outcome {
+      print("see", refusal.section)
     }
   }
 
@@ -29,5 +19,5 @@ private func program1() async throws {
   }
 
   let cache = try HTTPCache.open(
-    HTTPCache.Configuration(directory: "cache", observer: PrintingObserver()))
+    HTTPCache.Configuration(directory: "cache", observer: .printing))
 }

@@ -1,6 +1,7 @@
 // The Swift of docs/overrides.md, written by scripts/snippets.py.
 // swift-format-ignore-file
 
+import HTTPCaching
 
 private func program1() async throws {
   var rules = CacheRules()

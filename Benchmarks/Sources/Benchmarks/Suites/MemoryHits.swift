@@ -33,7 +33,25 @@ func memoryHitRows() throws -> [Row] {
   for request in requests where cache.peek(request) != nil { hits += 1 }
   guard hits == requests.count else { throw BenchmarkError.misses(requests.count - hits) }
 
+  var rules = CacheRules()
+  rules.overrides = try overrides()
+  let overridden = HTTPCache(
+    configuration: HTTPCache.Configuration(rules: rules, clock: clock), store: store)
+  rules.overrides += [RuleOverride(effects: [.lifetime(.exactly(999_999_999)), .droppingQuery(["utm_*"])])]
+  let rewritten = HTTPCache(
+    configuration: HTTPCache.Configuration(rules: rules, clock: clock), store: store)
+
   return [
+    Row("peek, 1 KiB, nine overrides, none matches", count: requests.count) {
+      var sum = 0
+      for request in requests { sum &+= overridden.peek(request)?.head.status.code ?? 0 }
+      return sum
+    },
+    Row("peek, 1 KiB, ten overrides, one matches", count: requests.count) {
+      var sum = 0
+      for request in requests { sum &+= rewritten.peek(request)?.head.status.code ?? 0 }
+      return sum
+    },
     Row("peek, 1 KiB", count: requests.count) {
       var sum = 0
       for request in requests { sum &+= cache.peek(request)?.head.status.code ?? 0 }
@@ -47,6 +65,17 @@ func memoryHitRows() throws -> [Row] {
     },
     urlCacheRow(requests, body: Data(bytes)),
   ]
+}
+
+/// Overrides of each kind but expressions that no request of the rows has.
+private func overrides() throws -> [RuleOverride] {
+  let targets: [TargetPattern] = [
+    try .host("api.example.com"), try .host("*.cdn.example.com"), try .host("example.org:8080"),
+    try .prefix("https://www.example.com/static/"), try .prefix("https://files.example.com/"),
+    try .glob("/images/**/*.png"), try .glob("https://*.example.com/**.mp4"), try .glob("**/private/**"),
+    .matching("posts") { $0.method == .post },
+  ]
+  return targets.map { RuleOverride($0, effects: [.lifetime(.exactly(60))]) }
 }
 
 private func urlCacheRow(_ requests: [HTTPRequest], body: Data) -> Row {

@@ -4,7 +4,7 @@ import HTTPCaching
 import Hummingbird
 import Logging
 
-/// Routes whose answers are computed once and then come from a shared cache.
+/// Routes whose answers take their time, are computed once, and then come from a shared cache.
 func articleRoutes() throws -> Router<BasicRequestContext> {
   let cache = try HTTPCache.open(
     HTTPCache.Configuration(
@@ -16,7 +16,8 @@ func articleRoutes() throws -> Router<BasicRequestContext> {
     .add(middleware: ETagMiddleware())
     .add(middleware: DefaultCacheControlMiddleware(.public, .maxAge(60)))
     .get(":id") { _, context in
-      "Article \(context.parameters.get("id") ?? "")"
+      try await Task.sleep(for: .seconds(1))
+      return "Article \(context.parameters.get("id") ?? "")"
     }
   return router
 }

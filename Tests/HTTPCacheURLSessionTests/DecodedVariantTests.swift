@@ -1,0 +1,77 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCacheURLSession
+import HTTPCaching
+import HTTPTypes
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Foundation takes off content codings: what it stored is not what the wire had, and others who use
+/// the same store must not take one for the other.
+@Suite struct DecodedVariantTests {
+  private static let fields = [("Cache-Control", "max-age=60"), ("ETag", "\"a\"")]
+
+  private func gzip(_ request: OriginRequest) -> OriginAnswer {
+    if request["If-None-Match"] == "\"a\"" { return .status(304, Self.fields) }
+    return .gzip("some text", Self.fields)
+  }
+
+  /// Asks as a proxy would, which hands on what the wire has.
+  private func askAtTheWire(_ kit: Kit, _ upstream: any Upstream) async throws -> CacheResponse {
+    let url = kit.origin.url("/")
+    let request = HTTPRequest(
+      method: .get, scheme: "http", authority: "127.0.0.1:\(url.port ?? 0)", path: "/")
+    return try await kit.cache.respond(to: request, via: upstream)
+  }
+
+  private func wire() -> ScriptedUpstream {
+    let body = Gzip.stored(Array("some text".utf8))
+    return ScriptedUpstream { _ in
+      ScriptedResponse(
+        headers: [
+          "Content-Encoding": "gzip", "Cache-Control": "max-age=60", "ETag": "\"a\"",
+          "Content-Length": "\(body.count)",
+        ], chunks: [BodyBytes(body)])
+    }
+  }
+
+  @Test func whatIsStoredIsTheText() async throws {
+    let kit = try Kit { gzip($0) }
+    #expect(try await kit.get("/").text == "some text")
+    let second = try await kit.get("/")
+    #expect(second.text == "some text" && second.isHit)
+    #expect(second.field("Content-Encoding") == nil)
+    #expect(second.field("Content-Length") == nil || second.field("Content-Length") == "9")
+  }
+
+  @Test func aStrongTagStillValidates() async throws {
+    let kit = try Kit { gzip($0) }
+    _ = try await kit.get("/")
+    kit.clock.advance(by: 100)
+    let second = try await kit.get("/")
+    #expect(second.text == "some text" && second.isValidated)
+    #expect(kit.origin.requests.last?["If-None-Match"] == "\"a\"")
+  }
+
+  @Test func theWireNeverGetsDecodedBytes() async throws {
+    let kit = try Kit { gzip($0) }
+    #expect(try await kit.get("/").text == "some text")
+    let upstream = wire()
+    let response = try await askAtTheWire(kit, upstream)
+    #expect(response.head.headerFields[.contentEncoding] == "gzip")
+    let body = try await response.body.collect().array
+    #expect(body == Gzip.stored(Array("some text".utf8)))
+    #expect(upstream.requests.count == 1)
+  }
+
+  @Test func theSessionNeverGetsEncodedBytes() async throws {
+    let kit = try Kit { gzip($0) }
+    _ = try await askAtTheWire(kit, wire()).body.collect()
+    let got = try await kit.get("/")
+    #expect(got.text == "some text" && !got.isHit)
+    #expect(try await kit.get("/").isHit)
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import HTTPCacheURLSession
+import HTTPCaching
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite struct DownloadTests {
+  private static let length: Int64 = 3_000_000
+
+  private func ranged(_ request: OriginRequest) -> OriginAnswer {
+    .ranged(request, length: Self.length, tag: "\"a\"", [("Cache-Control", "max-age=60")])
+  }
+
+  private func isWhole(_ url: URL) throws -> Bool {
+    try Array(Data(contentsOf: url)) == OriginAnswer.pattern(0..<Self.length)
+  }
+
+  @Test(arguments: [false, true])
+  func intoAFileThenOutOfTheStore(_ onDisk: Bool) async throws {
+    let folder = try Folder()
+    let kit = try Kit(directory: onDisk ? folder.file("cache").path : nil) { ranged($0) }
+    let progress = Seen<DownloadProgress>()
+    for name in ["first", "second"] {
+      let response = try await kit.session.download(
+        for: kit.request("/"), to: folder.file(name)
+      ) { progress.add($0) }
+      #expect(try isWhole(folder.file(name)))
+      #expect(response.cacheOutcome != nil)
+    }
+    #expect(kit.origin.requests.count == 1)
+    #expect(progress.all.last == DownloadProgress(received: Self.length, expected: Self.length))
+    #expect(progress.all.last?.fraction == 1)
+    #expect(progress.all.allSatisfy { $0.expected == Self.length })
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+    #expect(Set(names).subtracting(["cache"]) == ["first", "second"])
+  }
+
+  @Test func whatIsThereIsReplacedAndKeepsNothingElse() async throws {
+    let folder = try Folder()
+    let target = folder.file("target")
+    try Data("old".utf8).write(to: target)
+    let kit = try Kit { _ in .text("new", [("Cache-Control", "no-store")]) }
+    try await kit.session.download(for: kit.request("/"), to: target)
+    #expect(try Data(contentsOf: target) == Data("new".utf8))
+    let mode = { (url: URL) in
+      try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber
+    }
+    let usual = folder.file("usual")
+    #expect(FileManager.default.createFile(atPath: usual.path, contents: nil))
+    #expect(try mode(target) == mode(usual))
+  }
+
+  @Test func aFailureLeavesTheDestination() async throws {
+    let folder = try Folder()
+    let target = folder.file("target")
+    try Data("old".utf8).write(to: target)
+    let kit = try Kit { request in
+      request.path == "/404"
+        ? .text("not here", status: 404)
+        : OriginAnswer(steps: [.bytes([1, 2, 3]), .cut], framing: .length(10))
+    }
+    await #expect(throws: URLError.self) {
+      try await kit.session.download(for: kit.request("/cut"), to: target)
+    }
+    await #expect { try await kit.session.download(for: kit.request("/404"), to: target) } throws: {
+      ($0 as? UnexpectedStatus)?.response.statusCode == 404
+    }
+    await #expect(throws: CocoaError.self) {
+      try await kit.session.download(for: kit.request("/404x"), to: folder.file("none/target"))
+    }
+    #expect(try Data(contentsOf: target) == Data("old".utf8))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["target"])
+  }
+
+  @Test func whatBrokeOffIsContinued() async throws {
+    let folder = try Folder()
+    let target = folder.file("target")
+    let kit = try Kit(directory: folder.file("cache").path) { request in
+      guard request.number == 1 else { return ranged(request) }
+      return OriginAnswer(
+        fields: [
+          ("ETag", "\"a\""), ("Accept-Ranges", "bytes"), ("Cache-Control", "max-age=60"),
+        ], steps: [.pattern(0..<1_000_000), .cut], framing: .length(Self.length))
+    }
+    await #expect(throws: URLError.self) {
+      try await kit.session.download(for: kit.request("/"), to: target)
+    }
+    try await kit.session.download(for: kit.request("/"), to: target)
+    #expect(try isWhole(target))
+    let second = kit.origin.requests.last
+    #expect(second?["Range"]?.hasPrefix("bytes=") == true)
+    #expect(second?["Range"] != "bytes=0-")
+    #expect(second?["If-Range"] == "\"a\"")
+  }
+
+  @Test func foundationsFormGivesAFileOfTheCallers() async throws {
+    let kit = try Kit { _ in .text("not here", status: 404) }
+    let (url, response) = try await kit.session.download(for: kit.request("/"))
+    defer { try? FileManager.default.removeItem(at: url) }
+    #expect(try Data(contentsOf: url) == Data("not here".utf8))
+    #expect((response as? HTTPURLResponse)?.statusCode == 404)
+  }
+
+  @Test func aCancelledDownloadLeavesNothingBehind() async throws {
+    let folder = try Folder()
+    let kit = try Kit { _ in
+      OriginAnswer(steps: [.bytes([1]), .hold(Latch())], framing: .length(2))
+    }
+    let download = Task {
+      try await kit.session.download(for: kit.request("/"), to: folder.file("target"))
+    }
+    await kit.origin.arrived(1)
+    download.cancel()
+    #expect(await urlErrorCode { _ = try await download.value } == .cancelled)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+  }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheURLSession
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// The same with a directory, and shared with the engine.
+@Suite struct HTTPURLCacheDiskTests {
+  private typealias Make = HTTPURLCacheTests
+
+  private func withDirectory(_ body: (URL) async throws -> Void) async throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "HTTPURLCacheTests-\(UInt64.random(in: .min ... .max))")
+    defer { try? FileManager.default.removeItem(at: directory) }
+    try await body(directory)
+  }
+
+  /// Whether a text is anywhere in the files of a directory.
+  private func contains(_ text: String, in directory: URL) throws -> Bool {
+    let files = FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil)
+    for case let file as URL in files ?? .init() {
+      if let data = try? Data(contentsOf: file), data.range(of: Data(text.utf8)) != nil { return true }
+    }
+    return false
+  }
+
+  @Test func isThereAfterOpeningAgain() async throws {
+    try await withDirectory { directory in
+      let large = String(repeating: "large ", count: 50_000)
+      do {
+        let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 50 << 20, directory: directory)
+        try cache.storeCachedResponse(
+          Make.response("small", userInfo: ["a": 1]), for: Make.request())
+        try cache.storeCachedResponse(
+          Make.response(large), for: Make.request("https://example.com/large"))
+        #expect(cache.currentDiskUsage > large.utf8.count)
+        #expect(cache.diskCapacity == 50 << 20)
+        await cache.cache.flush()
+      }
+      let cache = HTTPURLCache(memoryCapacity: 0, diskCapacity: 50 << 20, diskPath: directory.path)
+      let small = try #require(cache.cachedResponse(for: Make.request()))
+      #expect(small.data == Data("small".utf8))
+      #expect(small.userInfo?["a"] as? Int == 1)
+      let found = cache.cachedResponse(for: Make.request("https://example.com/large"))
+      #expect(found?.data == Data(large.utf8))
+      cache.removeAllCachedResponses()
+      #expect(cache.cachedResponse(for: Make.request()) == nil)
+    }
+  }
+
+  @Test func whatIsForMemoryNeverReachesTheDisk() async throws {
+    try await withDirectory { directory in
+      let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 50 << 20, directory: directory)
+      try cache.storeCachedResponse(
+        Make.response(
+          "very secret", ["X-Secret": "header secret"], userInfo: ["a": "info secret"],
+          policy: .allowedInMemoryOnly), for: Make.request("https://example.com/path-secret"))
+      let found = cache.cachedResponse(for: Make.request("https://example.com/path-secret"))
+      #expect(found?.storagePolicy == .allowedInMemoryOnly)
+      #expect(found?.data == Data("very secret".utf8))
+      await cache.cache.flush()
+      for text in ["very secret", "header secret", "info secret", "path-secret"] {
+        #expect(try !contains(text, in: directory))
+      }
+      try cache.storeCachedResponse(Make.response("no secret"), for: Make.request())
+      await cache.cache.flush()
+      #expect(try contains("no secret", in: directory))
+    }
+  }
+
+  @Test func withoutMemoryNothingIsKeptInIt() async throws {
+    try await withDirectory { directory in
+      let cache = HTTPURLCache(memoryCapacity: 0, diskCapacity: 50 << 20, directory: directory)
+      #expect(cache.memoryCapacity == 0)
+      try cache.storeCachedResponse(
+        Make.response(policy: .allowedInMemoryOnly), for: Make.request())
+      #expect(cache.cachedResponse(for: Make.request()) == nil)
+      try cache.storeCachedResponse(Make.response("disk"), for: Make.request())
+      #expect(cache.cachedResponse(for: Make.request())?.data == Data("disk".utf8))
+      #expect(cache.currentMemoryUsage == 0)
+      cache.memoryCapacity = 1 << 20
+      try cache.storeCachedResponse(
+        Make.response(policy: .allowedInMemoryOnly), for: Make.request("https://example.com/m"))
+      #expect(cache.cachedResponse(for: Make.request("https://example.com/m")) != nil)
+    }
+  }
+
+  @Test func aDirectoryThatCannotBeUsedLeavesItInMemory() throws {
+    let cache = HTTPURLCache(
+      memoryCapacity: 1 << 20, diskCapacity: 1 << 20,
+      directory: URL(fileURLWithPath: "/dev/null/nowhere"))
+    try cache.storeCachedResponse(Make.response("one"), for: Make.request())
+    #expect(cache.cachedResponse(for: Make.request())?.data == Data("one".utf8))
+  }
+
+  // MARK: With the engine
+
+  private func answer(
+    _ cache: HTTPCache, _ origin: ScriptedUpstream, acceptsDecoded: Bool = true
+  ) async throws -> (text: String, response: CacheResponse) {
+    let response = try await cache.respond(
+      to: HTTPRequest(Make.request()), options: RequestOptions(acceptsDecoded: acceptsDecoded),
+      via: origin)
+    return (String(decoding: try await response.body.collect().array, as: UTF8.self), response)
+  }
+
+  @Test func engineReusesWhatWasStored() async throws {
+    let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+    let origin = ScriptedUpstream([.notModified(headers: ["ETag": "\"a\""])])
+    try cache.storeCachedResponse(
+      Make.response("one", ["Cache-Control": "max-age=60", "ETag": "\"a\""]), for: Make.request())
+    #expect(try await answer(cache.cache, origin).text == "one")
+    #expect(origin.requestCount == 0)
+    // What says no-cache is confirmed by the origin first.
+    try cache.storeCachedResponse(
+      Make.response("two", ["Cache-Control": "no-cache", "ETag": "\"a\""]), for: Make.request())
+    #expect(try await answer(cache.cache, origin).text == "two")
+    #expect(origin.requests.first?["If-None-Match"] == "\"a\"")
+  }
+
+  @Test func engineDoesNotUseWhatMustNotBeStored() async throws {
+    let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+    let origin = ScriptedUpstream([ScriptedResponse(body: "new")])
+    try cache.storeCachedResponse(
+      Make.response("old", ["Cache-Control": "no-store, max-age=60"]), for: Make.request())
+    #expect(cache.cachedResponse(for: Make.request())?.data == Data("old".utf8))
+    #expect(try await answer(cache.cache, origin).text == "new")
+  }
+
+  @Test func findsWhatTheEngineStored() async throws {
+    let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+    let origin = ScriptedUpstream([
+      ScriptedResponse(headers: ["Cache-Control": "max-age=60"], body: "one")
+    ])
+    _ = try await answer(cache.cache, origin)
+    let found = try #require(cache.cachedResponse(for: Make.request()))
+    #expect(found.data == Data("one".utf8))
+    #expect(found.response.cacheOutcome.isHit)
+    cache.removeCachedResponse(for: Make.request())
+    await #expect(throws: UpstreamError.self) { try await answer(cache.cache, origin) }
+  }
+
+  @Test func whatWasDecodedIsMarked() async throws {
+    for fields in [["Content-Encoding": "gzip", "Content-Length": "3"], ["Content-Length": "3"]] {
+      let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+      let origin = ScriptedUpstream([ScriptedResponse(body: "wire")])
+      try cache.storeCachedResponse(
+        Make.response("decoded", fields.merging(["Cache-Control": "max-age=60"]) { $1 }),
+        for: Make.request())
+      #expect(try await answer(cache.cache, origin).text == "decoded")
+      let http = cache.cachedResponse(for: Make.request())?.response as? HTTPURLResponse
+      #expect(http?.value(forHTTPHeaderField: "Content-Encoding") == nil)
+      #expect(http?.value(forHTTPHeaderField: "Content-Length") == nil)
+      #expect(try await answer(cache.cache, origin, acceptsDecoded: false).text == "wire")
+    }
+  }
+
+  // MARK: With Foundation's own loading
+
+  #if canImport(FoundationNetworking)
+    @Test func foundationOnLinuxIsGivenFreshResponsesOnly() async throws {
+      let origin = try SocketOrigin { .text("origin \($0.number)") }
+      let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.urlCache = cache
+      let session = URLSession(configuration: configuration)
+      defer { session.finishTasksAndInvalidate() }
+      let fresh = URLRequest(url: origin.url("/fresh"))
+      let varying = URLRequest(url: origin.url("/varying"))
+      let stale = URLRequest(url: origin.url("/stale"))
+      try cache.storeCachedResponse(
+        Make.response("stored", ["Cache-Control": "max-age=60"]), for: fresh)
+      try cache.storeCachedResponse(
+        Make.response("stored", ["Cache-Control": "max-age=60", "Vary": "X-A"]), for: varying)
+      try cache.storeCachedResponse(
+        Make.response("stored", ["Cache-Control": "max-age=0"]), for: stale)
+      #expect(try await session.get(fresh).text == "stored")
+      #expect(try await session.get(varying).text == "origin 1")
+      #expect(try await session.get(stale).text == "origin 2")
+      var reload = fresh
+      reload.cachePolicy = .reloadIgnoringLocalCacheData
+      #expect(try await session.get(reload).text == "origin 3")
+      // It took nothing away, and stored nothing.
+      for request in [fresh, varying, stale] {
+        #expect(cache.cachedResponse(for: request)?.data == Data("stored".utf8))
+      }
+    }
+  #endif
+}

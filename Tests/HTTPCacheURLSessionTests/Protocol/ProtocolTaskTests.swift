@@ -1,0 +1,177 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheURLSession
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Tasks that are suspended, cancelled, late, or fail.
+@Suite struct ProtocolTaskTests {
+  @Test func suspendedTaskGetsNothingUntilResumed() async throws {
+    let gate = Gate()
+    let kitchen = ProtocolKitchen([
+      ScriptedResponse(chunks: [BodyBytes([1]), BodyBytes([2])]).stalling(after: 1, at: gate)
+    ])
+    let log = DelegateLog()
+    let session = kitchen.session(delegate: log)
+    defer { session.finishTasksAndInvalidate() }
+    let task = session.dataTask(with: ProtocolKitchen.url("/"))
+    task.resume()
+    await log.wait { $0.data.count == 1 }
+    task.suspend()
+    gate.open()
+    // The queue of the task comes to `suspend` before it comes to this.
+    let other = ProtocolKitchen([ScriptedResponse(body: "x")]).session()
+    _ = try await other.get("/")
+    other.finishTasksAndInvalidate()
+    #expect(log.now.data.count == 1)
+    #expect(!log.now.isComplete)
+    task.resume()
+    await log.wait { $0.isComplete }
+    #expect(log.now.data == Data([1, 2]))
+    #expect(kitchen.origin.requestCount == 1)
+  }
+
+  @Test func suspendedPostIsSentOnce() async throws {
+    let gate = Gate()
+    let kitchen = ProtocolKitchen([ScriptedResponse(body: "done").stallingBeforeHead(at: gate)])
+    let log = DelegateLog()
+    let session = kitchen.session(delegate: log)
+    defer { session.finishTasksAndInvalidate() }
+    let task = session.dataTask(with: ProtocolKitchen.request("/", method: "POST", body: "content"))
+    task.resume()
+    await kitchen.origin.waitForRequests(1)
+    for _ in 0..<3 {
+      task.suspend()
+      task.resume()
+    }
+    gate.open()
+    await log.wait { $0.isComplete }
+    #expect(log.now.data == Data("done".utf8))
+    #expect(kitchen.origin.requests.map { $0.body?.array } == [Array("content".utf8)])
+  }
+
+  @Test func streamedBodyIsSent() async throws {
+    let kitchen = ProtocolKitchen([ScriptedResponse(body: "done")])
+    let session = kitchen.session()
+    defer { session.finishTasksAndInvalidate() }
+    var request = ProtocolKitchen.request("/", method: "POST")
+    let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
+    request.httpBodyStream = InputStream(data: content)
+    _ = try await session.get(request)
+    #expect(kitchen.origin.requests.first?.body?.array == Array(content))
+  }
+
+  @Test func cancelledTaskStopsTheTransfer() async throws {
+    let gate = Gate()
+    let kitchen = ProtocolKitchen([
+      ScriptedResponse(chunks: [BodyBytes([1]), BodyBytes([2])]).stalling(after: 1, at: gate)
+    ])
+    let log = DelegateLog()
+    let session = kitchen.session(delegate: log)
+    defer { session.finishTasksAndInvalidate() }
+    let task = session.dataTask(with: ProtocolKitchen.url("/"))
+    task.resume()
+    await log.wait { $0.data.count == 1 }
+    task.cancel()
+    await log.wait { $0.isComplete }
+    #expect((log.now.error as? URLError)?.code == .cancelled)
+    while kitchen.origin.cancelledBodies == 0 { await Task.yield() }
+    gate.open()
+    #expect(log.now.data.count == 1)
+  }
+
+  @Test func taskCancelledAtItsResponseEnds() async throws {
+    let gate = Gate()
+    let kitchen = ProtocolKitchen([ScriptedResponse(body: "one").stalling(at: gate)])
+    let log = DelegateLog { $0.cancel() }
+    let session = kitchen.session(delegate: log)
+    defer { session.finishTasksAndInvalidate() }
+    session.dataTask(with: ProtocolKitchen.url("/")).resume()
+    await log.wait { $0.isComplete }
+    gate.open()
+    #expect((log.now.error as? URLError)?.code == .cancelled)
+    #expect(log.now.pieces.isEmpty)
+  }
+
+  @Test func cancelledAsyncCallEnds() async throws {
+    let gate = Gate()
+    let kitchen = ProtocolKitchen([ScriptedResponse(body: "one").stallingBeforeHead(at: gate)])
+    let session = kitchen.session()
+    defer { session.finishTasksAndInvalidate() }
+    let call = Task { try await session.get("/") }
+    await kitchen.origin.waitForRequests(1)
+    call.cancel()
+    let error = await #expect(throws: URLError.self) { try await call.value }
+    #expect(error?.code == .cancelled)
+  }
+
+  @Test func invalidatedSessionEndsItsTasks() async throws {
+    let gate = Gate()
+    let kitchen = ProtocolKitchen([ScriptedResponse(body: "one").stallingBeforeHead(at: gate)])
+    let log = DelegateLog()
+    let session = kitchen.session(delegate: log)
+    session.dataTask(with: ProtocolKitchen.url("/")).resume()
+    await kitchen.origin.waitForRequests(1)
+    session.invalidateAndCancel()
+    await log.wait { $0.isComplete }
+    #expect((log.now.error as? URLError)?.code == .cancelled)
+  }
+
+  @Test func stalledTransferTimesOut() async throws {
+    let gate = Gate()
+    let kitchen = ProtocolKitchen([
+      ScriptedResponse(body: "one").stallingBeforeHead(at: gate),
+      ScriptedResponse(body: "one").stalling(at: gate),
+    ])
+    let session = kitchen.session()
+    defer { session.finishTasksAndInvalidate() }
+    for path in ["/head", "/body"] {
+      var request = ProtocolKitchen.request(path)
+      request.timeoutInterval = 0.1
+      let error = await #expect(throws: URLError.self) { try await session.get(request) }
+      #expect(error?.code == .timedOut)
+    }
+    gate.open()
+  }
+
+  @Test func failuresHaveFoundationsCodes() async throws {
+    let kitchen = ProtocolKitchen([
+      .failure(.unreachable), .failure(.timeout), .failure(.tls),
+      .failure(UpstreamError(.protocol, "x", cause: URLError(.networkConnectionLost))),
+      ScriptedResponse(chunks: [BodyBytes([1])]).cutShort(),
+    ])
+    let session = kitchen.session()
+    defer { session.finishTasksAndInvalidate() }
+    let codes: [URLError.Code] = [
+      .cannotConnectToHost, .timedOut, .secureConnectionFailed, .networkConnectionLost,
+      .badServerResponse,
+    ]
+    for code in codes {
+      let error = await #expect(throws: URLError.self) { try await session.get("/\(code.rawValue)") }
+      #expect(error?.code == code)
+      if code != .networkConnectionLost { #expect(error?.failingURL != nil) }
+    }
+  }
+
+  @Test func nothingIsKeptOfWhatEnded() async throws {
+    weak var weakCache: HTTPCache?
+    weak var weakOrigin: ScriptedUpstream?
+    do {
+      let kitchen = ProtocolKitchen([ScriptedResponse(body: "one"), .failure(.unreachable)])
+      weakCache = kitchen.cache
+      weakOrigin = kitchen.origin
+      let configuration = kitchen.configuration()
+      let session = URLSession(configuration: configuration)
+      _ = try await session.get("/")
+      _ = try? await session.get("/fails")
+      session.finishTasksAndInvalidate()
+      configuration.endCaching()
+    }
+    while weakCache != nil || weakOrigin != nil { await Task.yield() }
+  }
+}

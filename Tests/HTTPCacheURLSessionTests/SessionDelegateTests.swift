@@ -1,0 +1,218 @@
+import Foundation
+import HTTPCacheURLSession
+import HTTPCaching
+import Synchronization
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// What delegates are asked, and what follows from their answers.
+@Suite struct SessionDelegateTests {
+  private static let fresh = [("Cache-Control", "max-age=60")]
+
+  /// Answers as it is told and keeps what it is asked.
+  final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
+    struct Answers: Sendable {
+      var disposition = URLSession.ResponseDisposition.allow
+      var redirect: @Sendable (URLRequest) -> URLRequest? = { $0 }
+      var challenge: @Sendable (Int) -> (URLSession.AuthChallengeDisposition, URLCredential?) = { _ in
+        (.performDefaultHandling, nil)
+      }
+    }
+
+    let answers: Answers
+    let seen = Seen<String>()
+
+    init(_ answers: Answers = Answers()) { self.answers = answers }
+
+    func urlSession(
+      _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+      completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+      seen.add("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
+      completionHandler(answers.disposition)
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask,
+      willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+      completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+      seen.add("redirect \(response.statusCode) \(request.url?.path ?? "")")
+      completionHandler(answers.redirect(request))
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler:
+        @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      seen.add("challenge \(challenge.previousFailureCount)")
+      let (disposition, credential) = answers.challenge(challenge.previousFailureCount)
+      completionHandler(disposition, credential)
+    }
+  }
+
+  // MARK: Redirects
+
+  @Test func redirectsAreFollowedThroughTheCache() async throws {
+    let delegate = Delegate()
+    let kit = try Kit(delegate: delegate) { request in
+      request.path == "/old"
+        ? .redirect(to: "/new", status: 301, Self.fresh) : .text("new", Self.fresh)
+    }
+    for _ in 1...2 {
+      let got = try await kit.get("/old")
+      #expect(got.text == "new" && got.response.url?.path == "/new")
+      #expect(got.response.cacheRedirects.count == 1)
+    }
+    #expect(kit.origin.requests.count == 2)
+    let once = ["redirect 301 /new", "response 200"]
+    #expect(delegate.seen.all == once + once)
+  }
+
+  @Test func aDelegateMayStopARedirectOrTurnItElsewhere() async throws {
+    let kit = try Kit { request in
+      request.path == "/old" ? .redirect(to: "/new") : .text(request.path)
+    }
+    var answers = Delegate.Answers()
+    answers.redirect = { _ in nil }
+    let (_, stopped) = try await kit.session.data(
+      for: kit.request("/old"), delegate: Delegate(answers))
+    #expect((stopped as? HTTPURLResponse)?.statusCode == 302)
+    answers.redirect = { [url = kit.origin.url("/third")] _ in URLRequest(url: url) }
+    let (data, _) = try await kit.session.data(
+      for: kit.request("/old"), delegate: Delegate(answers))
+    #expect(String(decoding: data, as: UTF8.self) == "/third")
+  }
+
+  @Test func anEndlessRedirectIsAnError() async throws {
+    let kit = try Kit { _ in .redirect(to: "/again") }
+    #expect(await urlErrorCode { _ = try await kit.get("/") } == .httpTooManyRedirects)
+    #expect(kit.origin.requests.count == 21)
+  }
+
+  @Test func contentIsSentAgainWhereTheRedirectSaysSo() async throws {
+    let kit = try Kit { request in
+      switch request.path {
+      case "/307": .redirect(to: "/new", status: 307)
+      case "/303": .redirect(to: "/new", status: 303)
+      default: .text("\(request.method) \(request.bodyText)")
+      }
+    }
+    let (again, _) = try await kit.session.upload(
+      for: kit.request("/307", method: "POST"), from: Data("x".utf8))
+    #expect(String(decoding: again, as: UTF8.self) == "POST x")
+    let (other, _) = try await kit.session.upload(
+      for: kit.request("/303", method: "POST"), from: Data("x".utf8))
+    #expect(String(decoding: other, as: UTF8.self) == "GET ")
+  }
+
+  @Test func credentialsStayWithTheirOrigin() async throws {
+    let other = try SocketOrigin { .text($0["Authorization"] ?? "none") }
+    let kit = try Kit { [url = other.url("/")] _ in .redirect(to: url.absoluteString) }
+    #expect(try await kit.get("/", ["Authorization": "Basic eA=="]).text == "none")
+  }
+
+  // MARK: Responses
+
+  @Test func aDelegateMayRefuseAResponse() async throws {
+    var answers = Delegate.Answers()
+    answers.disposition = .cancel
+    let kit = try Kit { _ in .text("unwanted", Self.fresh) }
+    for _ in 1...2 {
+      let code = await urlErrorCode {
+        _ = try await kit.session.data(for: kit.request("/"), delegate: Delegate(answers))
+      }
+      #expect(code == .cancelled)
+    }
+    #expect(try await kit.get("/").text == "unwanted")
+  }
+
+  @Test func aTasksDelegateIsAskedInPlaceOfTheSessions() async throws {
+    let (ofSession, ofTask) = (Delegate(), Delegate())
+    let kit = try Kit(delegate: ofSession) { _ in .text("x") }
+    _ = try await kit.session.data(for: kit.request("/"), delegate: ofTask)
+    #expect(ofSession.seen.all.isEmpty)
+    #expect(ofTask.seen.all == ["response 200"])
+  }
+
+  // MARK: Authentication
+
+  private func protected(_ answers: Delegate.Answers) throws -> (Kit, Delegate) {
+    let delegate = Delegate(answers)
+    let kit = try Kit(delegate: delegate) {
+      .protected($0, credentials: "dTpw", .text("secret", Self.fresh))
+    }
+    return (kit, delegate)
+  }
+
+  @Test func theRightCredentials() async throws {
+    var answers = Delegate.Answers()
+    answers.challenge = { _ in
+      (.useCredential, URLCredential(user: "u", password: "p", persistence: .none))
+    }
+    let (kit, delegate) = try protected(answers)
+    #expect(try await kit.get("/").text == "secret")
+    #expect(delegate.seen.all == ["challenge 0", "response 200"])
+    #expect(try await kit.get("/").isHit)
+  }
+
+  @Test func theWrongCredentialsThenNone() async throws {
+    var answers = Delegate.Answers()
+    answers.challenge = { failures in
+      failures == 0
+        ? (.useCredential, URLCredential(user: "u", password: "wrong", persistence: .none))
+        : (.performDefaultHandling, nil)
+    }
+    let (kit, delegate) = try protected(answers)
+    let got = try await kit.get("/")
+    #expect(got.status == 401 && got.text == "who are you?")
+    #expect(delegate.seen.all == ["challenge 0", "challenge 1", "response 401"])
+  }
+
+  @Test(arguments: [
+    URLSession.AuthChallengeDisposition.performDefaultHandling, .rejectProtectionSpace,
+  ])
+  func noCredentials(_ disposition: URLSession.AuthChallengeDisposition) async throws {
+    var answers = Delegate.Answers()
+    answers.challenge = { _ in (disposition, nil) }
+    let (kit, _) = try protected(answers)
+    #expect(try await kit.get("/").status == 401)
+  }
+
+  @Test func aCancelledChallenge() async throws {
+    var answers = Delegate.Answers()
+    answers.challenge = { _ in (.cancelAuthenticationChallenge, nil) }
+    let (kit, _) = try protected(answers)
+    #expect(await urlErrorCode { _ = try await kit.get("/") } == .cancelled)
+  }
+
+  @Test(arguments: ["Bearer", "Digest realm=\"r\", nonce=\"n\"", "Negotiate"])
+  func schemesThatFoundationDoesNotKnow(_ scheme: String) async throws {
+    var answers = Delegate.Answers()
+    answers.challenge = { _ in
+      (.useCredential, URLCredential(user: "u", password: "p", persistence: .none))
+    }
+    let kit = try Kit(delegate: Delegate(answers)) { _ in
+      .text("no", [("WWW-Authenticate", scheme)], status: 401)
+    }
+    #expect(try await kit.get("/").status == 401)
+  }
+
+  @Test func aSharedCacheKeepsNothingThatCredentialsOpened() async throws {
+    var answers = Delegate.Answers()
+    answers.challenge = { _ in
+      (.useCredential, URLCredential(user: "u", password: "p", persistence: .none))
+    }
+    var rules = CacheRules()
+    rules.mode = .shared
+    let kit = try Kit(rules: rules, delegate: Delegate(answers)) {
+      .protected($0, credentials: "dTpw", .text("secret", Self.fresh))
+    }
+    #expect(try await kit.get("/").text == "secret")
+    #expect(try await !kit.get("/").isHit)
+  }
+}

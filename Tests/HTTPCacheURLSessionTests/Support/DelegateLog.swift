@@ -1,0 +1,73 @@
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// A delegate that keeps what it is told, and lets tests wait for it.
+final class DelegateLog: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+  // @unchecked Sendable because everything that changes is in `state`.
+
+  struct State {
+    var responses: [URLResponse] = []
+    var pieces: [Data] = []
+    var isComplete = false
+    var error: (any Error)?
+    var waiting: [(@Sendable (State) -> Bool, CheckedContinuation<Void, Never>)] = []
+
+    var data: Data { Data(pieces.joined()) }
+  }
+
+  private let state = Mutex(State())
+  private let onResponse: @Sendable (URLSessionDataTask) -> Void
+
+  init(onResponse: @escaping @Sendable (URLSessionDataTask) -> Void = { _ in }) {
+    self.onResponse = onResponse
+  }
+
+  var now: State { state.withLock { $0 } }
+
+  func wait(until isThere: @escaping @Sendable (State) -> Bool) async {
+    await withCheckedContinuation { continuation in
+      let isNow = state.withLock { state in
+        if isThere(state) { return true }
+        state.waiting.append((isThere, continuation))
+        return false
+      }
+      if isNow { continuation.resume() }
+    }
+  }
+
+  private func change(_ change: (inout State) -> Void) {
+    let due = state.withLock { state in
+      change(&state)
+      let now = state
+      state.waiting.removeAll { $0.0(now) }
+      return now.waiting.filter { $0.0(now) }
+    }
+    for (_, continuation) in due { continuation.resume() }
+  }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    onResponse(dataTask)
+    completionHandler(.allow)
+    change { $0.responses.append(response) }
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    change { $0.pieces.append(data) }
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+  ) {
+    change { state in
+      state.isComplete = true
+      state.error = error
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// What the examples ask: ExampleOrigin PORT
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Synchronization
+
+let port = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 8080
+let router = Router()
+
+router.get("news.json") { _, _ in
+  let news = """
+    [{"title": "Caches hold", "summary": "Nothing had to be sent twice."},
+     {"title": "Origins rest", "summary": "They were asked whether anything had changed."}]
+    """
+  return Response(
+    status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-cache", .eTag: "\"1\""],
+    body: ResponseBody(byteBuffer: ByteBuffer(string: news)))
+}
+
+/// Requests that are left; those that are answered with 304 do not count.
+let remaining = Mutex(60)
+
+router.get("repos/:owner/:name") { request, context in
+  let name = context.parameters.get("name") ?? ""
+  let tag = "\"\(name)-1\""
+  let isKnown = request.headers[.ifNoneMatch] == tag
+  let left = remaining.withLock { left in
+    if !isKnown { left -= 1 }
+    return left
+  }
+  var headers: HTTPFields = [
+    .contentType: "application/json", .cacheControl: "private, max-age=60", .eTag: tag,
+    .vary: "Accept, Authorization",
+  ]
+  if let limit = HTTPField.Name("X-RateLimit-Remaining") { headers[limit] = String(left) }
+  if isKnown { return Response(status: .notModified, headers: headers) }
+  return Response(
+    status: .ok, headers: headers,
+    body: ResponseBody(byteBuffer: ByteBuffer(string: #"{"name": "\#(name)", "stars": 42}"#)))
+}
+
+/// As long as a scan of the flight plan of Apollo 11, and as old.
+let flightPlan = ByteBuffer(
+  bytes: (0..<20_702_285).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) })
+
+router.get("flight-plan.pdf") { _, _ in
+  Response(
+    status: .ok,
+    headers: [
+      .contentType: "application/pdf", .lastModified: "Sun, 19 May 2002 04:00:00 GMT",
+      .acceptRanges: "bytes",
+    ], body: ResponseBody(byteBuffer: flightPlan))
+}
+
+try await Application(
+  router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port))
+).runService()

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Runs the examples of Tools/Examples against an origin on this machine, from the debug build.
+cd "$(dirname "$0")/.."
+source scripts/lib.sh
+
+bin=Tools/.build/debug
+work=$(mktemp -d)
+export XDG_CACHE_HOME=$work/caches
+running=()
+stop() {
+  for process in "${running[@]}"; do kill "$process" 2>/dev/null || true; wait "$process" 2>/dev/null || true; done
+  running=()
+}
+trap 'stop; rm -rf "$work"' EXIT
+failed=0
+
+# Starts a program that listens on a port, and waits until it does: start PORT COMMAND...
+start() {
+  local port=$1
+  shift
+  "$@" >>"$work/server.log" 2>&1 &
+  running+=($!)
+  for _ in $(seq 200); do
+    if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then return; fi
+    kill -0 $! 2>/dev/null || { cat "$work/server.log"; echo "$1 did not start"; exit 1; }
+    sleep 0.1
+  done
+  echo "$1 does not listen"
+  exit 1
+}
+
+free_port() {
+  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])' 2>/dev/null ||
+    echo $((20000 + RANDOM % 20000))
+}
+
+# What a run prints must have a text in it: expect NAME TEXT COMMAND...
+expect() {
+  local name=$1 text=$2 output
+  shift 2
+  output=$("$@" 2>&1) || true
+  if grep -qF -- "$text" <<<"$output"; then
+    echo "ok: $name: $text"
+  else
+    echo "FAILED: $name: no '$text' in:"
+    echo "$output"
+    failed=1
+  fi
+}
+
+port=$(free_port)
+origin=http://127.0.0.1:$port
+start "$port" "$bin/ExampleOrigin" "$port"
+
+expect "news, online" "Caches hold" "$bin/OfflineNews" "$origin/news.json"
+expect "API, first" "swift: 42 stars (loaded; 59 requests left)" "$bin/APIClient" "$origin" swiftlang/swift
+expect "API, again" "swift: 42 stars (not changed, not counted; 59 requests left)" \
+  "$bin/APIClient" "$origin" swiftlang/swift
+expect "large file, first" "Downloaded." "$bin/LargeFile" "$origin/flight-plan.pdf" "$work/plan.pdf"
+[ "$(wc -c <"$work/plan.pdf")" = 20702285 ] || { echo "FAILED: the file is not whole"; failed=1; }
+cp "$work/plan.pdf" "$work/first.pdf"
+rm "$work/plan.pdf"
+stop
+expect "large file, offline" "From the cache, without asking the origin." \
+  "$bin/LargeFile" "$origin/flight-plan.pdf" "$work/plan.pdf"
+cmp "$work/first.pdf" "$work/plan.pdf" || failed=1
+expect "news, offline" "No connection. These are the news of" "$bin/OfflineNews" "$origin/news.json"
+
+port=$(free_port)
+start "$port" "$bin/ServerExample" "$port"
+expect "server, first" "fwd=uri-miss" curl -s -D - "http://127.0.0.1:$port/articles/1"
+expect "server, again" "articles; hit" curl -s -D - "http://127.0.0.1:$port/articles/1"
+exit $failed
