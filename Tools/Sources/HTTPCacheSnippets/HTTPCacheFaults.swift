@@ -1,0 +1,14 @@
+// The Swift of Sources/HTTPCacheFaults/HTTPCacheFaults.docc/HTTPCacheFaults.md, written by scripts/snippets.py.
+// swift-format-ignore-file
+
+import HTTPCacheFaults
+import HTTPCacheTesting
+
+private func program1() async throws {
+  let sweep = FaultSweep(folder: folder, workload: StoreWorkload(seed: 1, count: 24)) { directory, clock in
+    try MyStore(directory: directory, clock: clock)
+  }
+  let full = try await sweep.failing(.write, with: .noSpace)
+  let power = try await sweep.powerLoss(runs: 1_000, isDurable: false)
+  precondition(full.violations.isEmpty && power.violations.isEmpty)
+}
