@@ -31,6 +31,12 @@ let package = Package(
       swiftSettings: settings),
     // Sources/Simulator/Policy links to the policy's own files: a nested package cannot see what is
     // internal to a module, and a copy would be another policy.
+    .executableTarget(
+      name: "session-memory",
+      dependencies: [
+        .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
+        .product(name: "HTTPCaching", package: "swift-http-cache"),
+      ], path: "Sources/SessionMemory", swiftSettings: settings),
     .executableTarget(name: "cache-simulator", path: "Sources/Simulator", swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -80,7 +80,10 @@ enum Damage: String, CaseIterable {
     switch self {
     case .flipBody: return try change(body) { Self.flip(&$0, &generator) }
     case .cutBody: return try change(body) { $0.removeLast(1 + generator.below($0.count)) }
-    case .growBody: return try change(body) { $0 += Self.noise(1 + generator.below(5_000), &generator) }
+    case .growBody:
+      // The file of a part may be longer than what is stored of it.
+      if try FileTree.read(body).count == DamageWorker.partLength { return false }
+      return try change(body) { $0 += Self.noise(1 + generator.below(5_000), &generator) }
     case .zeroBody:
       return try change(body) { bytes in
         let start = generator.below(bytes.count)

@@ -18,6 +18,8 @@ import HTTPTypes
 enum DamageWorker {
   static let argument = "damage-worker"
   static let keys = 0..<24
+  /// The length of the parts of bodies that are stored; no whole one is as long.
+  static let partLength = 30_000
   /// The most seconds that one case may take.
   static let patience: UInt32 = 60
 
@@ -45,13 +47,14 @@ struct DamageCase {
   init(_ number: Int, _ seed: UInt64, in sources: String, place: String) {
     self.number = number
     self.sources = sources
-    directory = place + "/damaged"
+    // Each has a place of its own: the store of the case before may be about to end.
+    directory = place + "/\(number)"
     generator = SplitMix(seed: seed &+ UInt64(number) &* 0x9E37_79B9)
   }
 
   /// What became of it: words that `Torture.corruptions` counts.
   mutating func run() async throws -> String {
-    FileTree.remove(directory)
+    defer { FileTree.remove(directory) }
     let isOpen = number % 4 == 3
     // Half of the directories were copied while they were in use, so they have a log.
     try FileTree.copy(sources + (generator.below(2) == 0 ? "/closed" : "/open"), to: directory)
@@ -60,6 +63,8 @@ struct DamageCase {
       return "\(damage) " + (isOpen ? try await whileOpen() : try await before(damage))
     } catch let violation as StoreViolation {
       return "\(damage) wrong \(violation)"
+    } catch let error as CacheError {
+      return "\(damage) wrong an error that nobody expects: \(error)"
     }
   }
 

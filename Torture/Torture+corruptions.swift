@@ -17,7 +17,7 @@ extension Torture {
     var next = 0
     var made = 0
     while made < options.corruptions {
-      let end = next + min(500, options.corruptions - made)
+      let end = next + min(250, options.corruptions - made)
       let child = try ChildProcess(
         program,
         [DamageWorker.argument, sources, place, "\(options.seed)", "\(next)", "\(end)"])
@@ -66,7 +66,7 @@ extension Torture {
         key: key, writer: 1, number: number, length: lengths[number % lengths.count])
       let writer = try await store.write(version.record(isResumable: key % 6 == 3), variantLimit: 8)
       if key % 6 == 3 {
-        try await writer.append(version.body.prefix(30_000))
+        try await writer.append(version.body.prefix(DamageWorker.partLength))
         _ = try await writer.keep()
       } else {
         try await writer.append(version.body)

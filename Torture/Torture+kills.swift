@@ -41,7 +41,7 @@ extension Torture {
             program,
             [KillWorker.argument, place + "/cache", "\(capacity)", "\(seed)", "\(index)", "\(writer)"]))
       }
-      let moments = children.map { _ in generator.between(2, 300) }
+      let moments = children.map { _ in generator.between(2, 800) }
       let texts = await readAll(children, killingAfter: moments)
       for (index, child) in children.enumerated() {
         if case .exited(let code) = child.wait(), code != 0 {

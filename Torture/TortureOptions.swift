@@ -16,7 +16,7 @@ struct TortureOptions {
     var rest = arguments[...]
     while let name = rest.popFirst() {
       if name == "--short" {
-        (kills, corruptions, powerLosses, step) = (40, 200, 40, 23)
+        (kills, corruptions, powerLosses, step) = (40, 150, 25, 43)
         continue
       }
       guard let text = rest.popFirst(), let number = Int(text), number >= 0 else { return nil }

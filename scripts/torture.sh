@@ -9,7 +9,7 @@ export SWIFT_BACKTRACE=enable=no
 
 if [ "${1:-}" = short ]; then
   program=.build/debug/cache-torture
-  [ -x "$program" ] || swift build --product cache-torture --enable-all-traits
+  [ -x "$program" ] || swift build --product cache-torture
   exec timeout 300 "$program" --short
 fi
 # Without the engine's dependencies, in a folder of its own.

@@ -49,7 +49,7 @@ public struct CacheRules: Sendable, Hashable {
   public var removesGone: Bool
 
   /// What is different for some targets, in order: all that match apply, and where two contradict each
-  /// other the later one wins (`docs/overrides.md`). None by default, which costs nothing.
+  /// other the later one wins (`docs/overrides.md`). None by default.
   public var overrides: [RuleOverride] {
     get { overrideSet?.overrides ?? [] }
     set { overrideSet = newValue.isEmpty ? nil : OverrideSet(newValue) }

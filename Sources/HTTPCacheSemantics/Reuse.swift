@@ -50,20 +50,14 @@ public enum Reuse {
     stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
     policy: CachePolicy, rules: CacheRules, now: Timestamp
   ) -> ReuseDecision {
-    if rules.isPlain {
-      return decided(
-        stored: stored, request: request, directives: directives, policy: policy, rules: rules,
+    if !rules.isPlain {
+      // From here on nothing but the properties of the rules counts.
+      var concerned = rules.resolved(for: request).concerning(stored.head)
+      concerned.overrides = []
+      return decide(
+        stored: stored, request: request, directives: directives, policy: policy, rules: concerned,
         now: now)
     }
-    return decided(
-      stored: stored, request: request, directives: directives, policy: policy,
-      rules: rules.resolved(for: request).concerning(stored.head), now: now)
-  }
-
-  private static func decided(
-    stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
-    policy: CachePolicy, rules: CacheRules, now: Timestamp
-  ) -> ReuseDecision {
     if let reason = unusable(stored: stored, request: request, policy: policy, rules: rules) {
       return whenMissing(reason, directives: directives, policy: policy)
     }

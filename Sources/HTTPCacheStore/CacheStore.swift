@@ -45,7 +45,8 @@ public protocol CacheStore: AnyObject, Sendable {
   func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote]
 
   /// Replaces the record of a stored response and keeps its body (freshening, RFC 9111 §3.2).
-  /// Does nothing if the response was replaced or removed in the meantime (its `sequence` tells).
+  /// Does nothing if the response was replaced or removed in the meantime (its `sequence` tells). What
+  /// was invalidated since the record was read should stay so, in a store that several processes use.
   ///
   /// - Returns: whether it was replaced.
   /// - Throws: `CacheError`.

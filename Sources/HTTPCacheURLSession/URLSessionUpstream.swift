@@ -1,6 +1,7 @@
 import Foundation
 public import HTTPCaching
 import HTTPTypes
+import Synchronization
 
 #if canImport(FoundationNetworking)
   public import FoundationNetworking
@@ -18,7 +19,8 @@ import HTTPTypes
 /// at most about 10 MiB where the origin takes ranges and gives a strong validator, since the rest is
 /// then asked for in ranges as the reader goes on; without bounds elsewhere.
 public final class URLSessionUpstream: Upstream {
-  private let session: OriginSession
+  /// Nil once it was invalidated: it goes when what is under way in it has come to its end.
+  private let session: Mutex<OriginSession?>
   private let delegate: (any URLSessionDelegate)?
   private let cookies: CookieJar?
   private let idleTimeout: TimeInterval
@@ -45,7 +47,7 @@ public final class URLSessionUpstream: Upstream {
     inner.httpCookieAcceptPolicy = .never
     inner.timeoutIntervalForRequest = Self.unlimited
     inner.timeoutIntervalForResource = Self.unlimited
-    session = OriginSession(inner, delegate: delegate)
+    session = Mutex(OriginSession(inner, delegate: delegate))
     self.delegate = delegate
   }
 
@@ -58,8 +60,8 @@ public final class URLSessionUpstream: Upstream {
     let context = request.context as? RequestContext
     var terms = OriginExchange.Terms(
       request: try Self.foundations(request.head, context?.prototype),
-      idleTimeout: .seconds(idleTimeout(of: context?.prototype)),
-      headTimeout: request.timeout, wholeTimeout: .seconds(wholeTimeout))
+      idleTimeout: Self.duration(idleTimeout(of: context?.prototype)),
+      headTimeout: request.timeout, wholeTimeout: Self.duration(wholeTimeout))
     if let body = request.body {
       do { terms.content = try await RequestContent(body) } catch {
         if error is CancellationError { throw UpstreamError(.cancelled, "cancelled", cause: error) }
@@ -70,7 +72,7 @@ public final class URLSessionUpstream: Upstream {
     terms.delegates = context?.delegates ?? delegate.map { [$0] } ?? []
     if context?.prototype.httpShouldHandleCookies ?? true { terms.cookies = cookies }
     terms.onInterim = request.onInterim
-    let exchange = OriginExchange(terms, in: session)
+    let exchange = OriginExchange(terms, in: try current())
     var head = try await exchange.head()
     // The coding is off already.
     head.headerFields[.transferEncoding] = nil
@@ -80,20 +82,20 @@ public final class URLSessionUpstream: Upstream {
   }
 
   /// Lets what is under way come to its end, and takes nothing more.
-  public func finishTasksAndInvalidate() { session.invalidate(isCancelling: false) }
-
-  /// Cancels what is under way, and takes nothing more.
-  public func invalidateAndCancel() { session.invalidate(isCancelling: true) }
-
-  /// Foundation's session, for delegates' calls.
-  var foundations: URLSession { session.foundations }
-
-  func makeStandIn(_ request: URLRequest) throws(UpstreamError) -> URLSessionDataTask {
-    try session.makeStandIn(request)
+  public func finishTasksAndInvalidate() {
+    // Released outside of the lock.
+    _ = session.withLock { $0.take() }
   }
 
-  func passOn(_ request: URLRequest) async throws -> (Data, URLResponse) {
-    try await session.passOn(request)
+  /// Cancels what is under way, and takes nothing more.
+  public func invalidateAndCancel() { session.withLock { $0.take() }?.invalidateAndCancel() }
+
+  /// Foundation's session, with what is under way in it.
+  ///
+  /// - Throws: `UpstreamError.cancelled` after it was invalidated.
+  func current() throws(UpstreamError) -> OriginSession {
+    guard let session = session.withLock({ $0 }) else { throw OriginSession.invalidated }
+    return session
   }
 
   /// Foundation's own timeouts, out of the way: seconds of about a year.
@@ -104,6 +106,10 @@ public final class URLSessionUpstream: Upstream {
       return idleTimeout
     }
     return interval
+  }
+
+  private static func duration(_ interval: TimeInterval) -> Duration {
+    .seconds(min(max(interval, 0), unlimited))
   }
 
   private static func foundations(

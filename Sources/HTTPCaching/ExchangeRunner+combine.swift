@@ -54,7 +54,7 @@ extension ExchangeRunner {
       },
       onEnd: cache.transferEnd(
         of: response.head, to: exchange.request, key: exchange.key,
-        storedAs: record.key, isCompletion: completion != nil, held))
+        storedAs: record.key, isCompletion: completion != nil, isConfidential: hook != nil, held))
     let range = end.map { (wanted?.lowerBound ?? 0)..<$0 }
     guard let body = transfer.makeBody(range) else {
       held?.end(cache)

@@ -55,7 +55,8 @@ extension ExchangeRunner {
     return .store(terms)
   }
 
-  private var hook: StoringHook? {
+  /// The hooks of the cache and of the request, as one.
+  var hook: StoringHook? {
     guard let first = cache.configuration.willStore else { return options.willStore }
     return options.willStore.map(first.then) ?? first
   }

@@ -281,7 +281,7 @@ struct ExchangeRunner: Sendable {
     let stored = terms.response
     let length = response.head.status.hasNoContent ? 0 : response.body.length
     let part = PartialContent.part(of: response.head)
-    let key = await cache.storageKey(for: exchange, stored)
+    let key = await cache.storageKey(for: exchange, stored, isMemoryOnly: terms.isMemoryOnly)
     let record = CacheRecord(
       key: key, response: stored, bodyLength: part == nil ? length : part?.length,
       storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: response.head),
@@ -310,6 +310,7 @@ struct ExchangeRunner: Sendable {
       },
       onEnd: cache.transferEnd(
         of: response.head, to: exchange.request, key: exchange.key, storedAs: key,
+        isConfidential: hook != nil,
         held))
     guard let body = transfer.makeBody() else {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)

@@ -27,7 +27,9 @@ extension HTTPCache {
 
   /// The key of the item that a response names, nil if it names none. A pointer is written first; one
   /// that does not hold any longer is removed.
-  func itemKey(for exchange: Exchange, _ response: StoredResponse) async -> CacheKey? {
+  func itemKey(
+    for exchange: Exchange, _ response: StoredResponse, isMemoryOnly: Bool
+  ) async -> CacheKey? {
     let key = exchange.key
     guard let name = exchange.rules.alias, exchange.request.method == .get else { return nil }
     do throws(CacheError) {
@@ -39,7 +41,9 @@ extension HTTPCache {
         return nil
       }
       if Self.item(try store.read(key.pointer).first, exchange.rules) != item {
-        try await write(Self.pointer(name, response), for: key, isPinned: exchange.rules.pins(response.head))
+        try await write(
+          Self.pointer(name, response), for: key, isPinned: exchange.rules.pins(response.head),
+          isMemoryOnly: isMemoryOnly)
       }
       return key.with(target: item)
     } catch {
@@ -76,10 +80,11 @@ extension HTTPCache {
   }
 
   private func write(
-    _ pointer: StoredResponse, for key: CacheKey, isPinned: Bool
+    _ pointer: StoredResponse, for key: CacheKey, isPinned: Bool, isMemoryOnly: Bool
   ) async throws(CacheError) {
     let record = CacheRecord(
-      key: key.pointer, response: pointer, bodyLength: 0, isPinned: isPinned)
+      key: key.pointer, response: pointer, bodyLength: 0, isPinned: isPinned,
+      isMemoryOnly: isMemoryOnly)
     let writer = try await store.write(record, variantLimit: 1)
     try await writer.commit(trailers: [:])
   }

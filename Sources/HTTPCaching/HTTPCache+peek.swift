@@ -36,16 +36,20 @@ extension HTTPCache {
       let variant = selected(among: variants, for: request, rules: rules)
     else { return nil }
     let now = configuration.clock.now
-    var response = variant.record.response
-    if !rules.isPlain || response.facts.overrides != 0 {
-      guard let seen = response.seen(by: rules) else { return nil }
+    let response: StoredResponse
+    if rules.isPlain, variant.record.response.facts.overrides == 0 {
+      response = variant.record.response
+    } else {
+      guard let seen = variant.record.response.seen(by: rules) else { return nil }
       response = seen
     }
     let outcome: CacheOutcome
     let age: Int64
     switch Reuse.decide(
       stored: response, request: request,
-      directives: RequestDirectives(of: request, features: features, rules: rules),
+      directives: rules.isPlain
+        ? RequestDirectives(request.headerFields, features: features)
+        : RequestDirectives(of: request, features: features, rules: rules),
       policy: .standard, rules: rules, now: now)
     {
     case .fresh(let current, let lifetime):

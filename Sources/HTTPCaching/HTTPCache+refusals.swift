@@ -22,8 +22,11 @@ extension HTTPCache {
   }
 
   /// A response was not stored: tells the observer, and notes why for whoever asks later.
+  ///
+  /// - Parameter isConfidential: whether a hook may have forbidden to keep anything of it on disk.
   func notStored(
-    _ refusal: StorageRefusal, _ response: HTTPResponse, to request: HTTPRequest, key: CacheKey
+    _ refusal: StorageRefusal, _ response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
+    isConfidential: Bool = false
   ) {
     observe(.notStored(target: CacheKey.target(of: request) ?? key.target, refusal))
     let now = configuration.clock.now
@@ -33,8 +36,10 @@ extension HTTPCache {
     store.note(
       RefusalNote(
         keyHash: key.hash, time: now, status: response.status.code,
-        explanation: CacheExplanation.note(
-          of: refusal, request: request, response: response, rules: configuration.rules, now: now)))
+        explanation: isConfidential
+          ? CacheExplanation.refusal(refusal)
+          : CacheExplanation.note(
+            of: refusal, request: request, response: response, rules: configuration.rules, now: now)))
   }
 
   /// Whether anybody would ask why: not for methods that are never stored, nor where the caller said
@@ -66,7 +71,9 @@ extension CacheExplanation {
     let reason = CacheExplanation.refusal(refusal)
     // What this cache must not have, it must not remember either (RFC 9111 §5.2.2.7, §3.5).
     switch refusal {
-    case .privateInShared, .authorized, .varySecret, .clearsSite: return reason
+    case .privateInShared, .authorized, .varySecret, .clearsSite, .hook, .hookFailed, .hookTimedOut,
+      .memoryOnly:
+      return reason
     default: break
     }
     guard !RequestDirectives(request.headerFields).noStore,

@@ -46,14 +46,18 @@ extension HTTPCache {
   }
 
   /// The key under which a response is stored. Where it needs a rule, the rule is written first.
-  func storageKey(for exchange: Exchange, _ response: StoredResponse) async -> CacheKey {
+  ///
+  /// - Parameter isMemoryOnly: whether nothing of the response may go to disk.
+  func storageKey(
+    for exchange: Exchange, _ response: StoredResponse, isMemoryOnly: Bool
+  ) async -> CacheKey {
     let key = exchange.key
-    if let item = await itemKey(for: exchange, response) { return item }
+    if let item = await itemKey(for: exchange, response, isMemoryOnly: isMemoryOnly) { return item }
     guard configuration.rules.obeysNoVarySearch, exchange.request.method == .get else { return key }
     let variance = SearchVariance(response.head.headerFields)
     guard !variance.isDefault else { return key }
     do throws(CacheError) {
-      try await write(variance, of: response, for: key)
+      try await write(variance, of: response, for: key, isMemoryOnly: isMemoryOnly)
       return key.with(target: variance.canonical(key.target))
     } catch {
       observe(.storeFailed(operation: "store", error))
@@ -76,7 +80,7 @@ extension HTTPCache {
   }
 
   private func write(
-    _ variance: SearchVariance, of response: StoredResponse, for key: CacheKey
+    _ variance: SearchVariance, of response: StoredResponse, for key: CacheKey, isMemoryOnly: Bool
   ) async throws(CacheError) {
     let rules = try store.read(key.searchRule)
     if let rule = rules.first, Self.variance(rule) == variance { return }
@@ -90,7 +94,9 @@ extension HTTPCache {
       rule.head.headerFields.append(field)
     }
     let writer = try await store.write(
-      CacheRecord(key: key.searchRule, response: rule, bodyLength: 0), variantLimit: 1)
+      CacheRecord(
+        key: key.searchRule, response: rule, bodyLength: 0, isMemoryOnly: isMemoryOnly),
+      variantLimit: 1)
     try await writer.commit(trailers: [:])
   }
 

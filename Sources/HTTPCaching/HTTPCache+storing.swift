@@ -6,7 +6,7 @@ extension HTTPCache {
   /// A transfer ended: tell and count.
   func transferEnded(
     _ end: Transfer.End, of response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
-    received: Int64
+    received: Int64, isConfidential: Bool
   ) {
     var counts = CacheCounts(originBytes: received)
     switch end {
@@ -15,12 +15,14 @@ extension HTTPCache {
       observe(.stored(key, bytes: received))
     case .notStored(let error):
       if error.code != .tooLarge { observe(.storeFailed(operation: "store", error)) }
-      notStored(refusal(of: error), response, to: request, key: key)
+      notStored(
+        refusal(of: error), response, to: request, key: key, isConfidential: isConfidential)
     case .kept(let record):
       observe(.kept(key, bytes: record.storedRanges?.reduce(0) { $0 + Int64($1.count) } ?? received))
-    case .refused(let refusal): notStored(refusal, response, to: request, key: key)
+    case .refused(let refusal):
+      notStored(refusal, response, to: request, key: key, isConfidential: isConfidential)
     case .failed, .leftAlone:
-      notStored(.incomplete, response, to: request, key: key)
+      notStored(.incomplete, response, to: request, key: key, isConfidential: isConfidential)
     }
     store.count(counts)
   }
@@ -28,7 +30,8 @@ extension HTTPCache {
   /// What happens when the transfer of a response ends.
   func transferEnd(
     of response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
-    storedAs storageKey: CacheKey, isCompletion: Bool = false, _ held: FlightHold.Handed?
+    storedAs storageKey: CacheKey, isCompletion: Bool = false, isConfidential: Bool,
+    _ held: FlightHold.Handed?
   ) -> @Sendable (Transfer, Transfer.End, Int64) -> Void {
     { [self] transfer, end, received in
       running.remove(transfer, for: key.target)
@@ -38,7 +41,8 @@ extension HTTPCache {
       case .failed where isCompletion: failedCompletions.insert(key)
       default: break
       }
-      transferEnded(end, of: response, to: request, key: key, received: received)
+      transferEnded(
+        end, of: response, to: request, key: key, received: received, isConfidential: isConfidential)
       held?.end(self)
     }
   }

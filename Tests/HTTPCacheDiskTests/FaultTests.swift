@@ -38,7 +38,7 @@ import Testing
     ])
   func once(calls: SystemCalls, fault: SystemFault) async throws {
     let directory = try TemporaryDirectory()
-    let report = try await sweep(directory).failing(calls, with: fault, step: 17)
+    let report = try await sweep(directory).failing(calls, with: fault, step: 41)
     #expect(report.violations.isEmpty, "\(report)")
     #expect(report.found.whole > 0)
     #expect(report.found.unreadable == 0, "\(report)")
@@ -53,7 +53,7 @@ import Testing
   func fromThereOn(calls: SystemCalls, fault: SystemFault) async throws {
     let directory = try TemporaryDirectory()
     let report = try await sweep(directory).failing(
-      calls, with: fault, times: .max, step: 29)
+      calls, with: fault, times: .max, step: 61)
     #expect(report.violations.isEmpty, "\(report)")
     #expect(report.found.missing == 0, "\(report)")
   }
@@ -63,7 +63,7 @@ import Testing
     for durability in [Durability.relaxed, .durable] {
       let directory = try TemporaryDirectory()
       let report = try await sweep(directory, durability).powerLoss(
-        runs: 40, seed: 5, isDurable: durability == .durable)
+        runs: 25, seed: 5, isDurable: durability == .durable)
       #expect(report.violations.isEmpty, "\(durability): \(report)")
     }
   }
@@ -76,7 +76,8 @@ import Testing
       let directory = try TemporaryDirectory()
       let faults = try SystemFaults(below: directory.path)
       let path = faults.folder + "/cache"
-      let calls: SystemCalls = suffix == "-shm" ? [.write, .truncate, .allocate] : [.write, .allocate, .makeDirectory]
+      let calls: SystemCalls =
+        suffix == "-shm" ? [.write, .truncate, .allocate] : [.write, .allocate, .makeDirectory]
       faults.fail(calls, onFilesEndingIn: suffix, with: fault, times: .max)
       do throws(CacheError) {
         let store = try DiskStore.open(directory: path, capacity: 1 << 24)

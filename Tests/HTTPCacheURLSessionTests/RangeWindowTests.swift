@@ -20,6 +20,20 @@ import Testing
       .send(UpstreamRequest(head: head)).body
   }
 
+  /// An origin whose plain answer comes to a halt after more than is kept unread.
+  private func origin(_ tag: @escaping @Sendable (Int) -> String = { _ in "\"a\"" }) throws -> SocketOrigin {
+    try SocketOrigin { [length] request in
+      var answer = OriginAnswer.ranged(request, length: length, tag: tag(request.number))
+      if request.number == 1, case .pattern(let range) = answer.steps.first {
+        let halt = range.lowerBound + (6 << 20)
+        answer.steps = [
+          .pattern(range.lowerBound..<halt), .hold(Latch()), .pattern(halt..<range.upperBound),
+        ]
+      }
+      return answer
+    }
+  }
+
   /// Reads once the origin has stopped to send because nobody read.
   private func readLate(_ body: MessageBody, _ origin: SocketOrigin) async throws -> [UInt8] {
     await origin.abandoned(1)
@@ -27,7 +41,7 @@ import Testing
   }
 
   @Test func theRestIsAskedForInRanges() async throws {
-    let origin = try SocketOrigin { [length] in .ranged($0, length: length, tag: "\"a\"") }
+    let origin = try origin()
     let bytes = try await readLate(send(origin), origin)
     #expect(bytes == OriginAnswer.pattern(0..<length))
     let ranges = origin.requests.dropFirst()
@@ -40,7 +54,7 @@ import Testing
   }
 
   @Test func aRangeIsContinuedWithinItself() async throws {
-    let origin = try SocketOrigin { [length] in .ranged($0, length: length, tag: "\"a\"") }
+    let origin = try origin()
     let range = 1000..<(length - 1000)
     let body = try await send(
       origin, [.range: "bytes=\(range.lowerBound)-\(range.upperBound - 1)"])
@@ -48,9 +62,7 @@ import Testing
   }
 
   @Test func whatHasChangedMeanwhileIsAnError() async throws {
-    let origin = try SocketOrigin { [length] request in
-      .ranged(request, length: length, tag: request.number == 1 ? "\"a\"" : "\"b\"")
-    }
+    let origin = try origin { $0 == 1 ? "\"a\"" : "\"b\"" }
     let body = try await send(origin)
     await origin.abandoned(1)
     await #expect { try await body.collect() } throws: {

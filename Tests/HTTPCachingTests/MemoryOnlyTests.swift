@@ -45,6 +45,30 @@ struct MemoryOnlyTests {
     #expect(try files(with: tag, in: kitchen.directory).isEmpty)
   }
 
+  @Test("a rule for its path and the note of a response that broke off stay off the disk too")
+  func pointersAndNotes() async throws {
+    let noVarySearch = try #require(HTTPField.Name("No-Vary-Search"))
+    let kitchen = try PartialKitchen(
+      .memoryOverDisk, origin: origin(), rules: CacheRules(obeysNoVarySearch: true)
+    ) {
+      $0.willStore = .secureInMemoryOnly
+    }
+    kitchen.origin.change(
+      to: Array(secret.utf8), [.cacheControl: "max-age=10", .eTag: tag, noVarySearch: "params"])
+    #expect(try await kitchen.get().text == secret)
+    #expect(try await kitchen.get().outcome.fetchType == .localCache)
+    kitchen.origin.change(
+      to: Array(secret.utf8), [.cacheControl: "max-age=10", .eTag: "W/" + tag])
+    kitchen.origin.breaks(after: 9)
+    let response = try await kitchen.respond(policy: .reload)
+    await #expect(throws: UpstreamError.self) { try await response.body.collect() }
+    await kitchen.events.wait(PartialKitchen.isEnd)
+    await kitchen.cache.flush()
+    #expect(try files(with: "params", in: kitchen.directory).isEmpty)
+    #expect(try files(with: tag, in: kitchen.directory).isEmpty)
+    #expect(try files(with: "example.com", in: kitchen.directory).isEmpty)
+  }
+
   @Test("without the hook they are found there, so that the test before means something")
   func onDisk() async throws {
     let kitchen = try PartialKitchen(.memoryOverDisk, origin: origin())

@@ -120,12 +120,13 @@ struct OverriddenKeyFlowTests {
         RuleOverride(.matching("app") { $0.headerFields[.userAgent] == "app" }, effects: [.ignoringQuery])
       ]))
     counts(kitchen)
-    #expect(try await kitchen.get("/a?x=1", [.userAgent: "app"]).text == "1")
-    #expect(try await kitchen.get("/a?x=2", [.userAgent: "app"]).text == "1")
+    var texts = [try await kitchen.get("/a?x=1", [.userAgent: "app"]).text]
+    texts.append(try await kitchen.get("/a?x=2", [.userAgent: "app"]).text)
     #expect(kitchen.cache.peek(kitchen.request("/a")) == nil)
-    #expect(try await kitchen.get("/a").text == "2")
+    texts.append(try await kitchen.get("/a").text)
     // What is stored for the very target is right for all whose key it is.
-    #expect(try await kitchen.get("/a?x=3", [.userAgent: "app"]).text == "2")
+    texts.append(try await kitchen.get("/a?x=3", [.userAgent: "app"]).text)
+    try #require(texts == ["1", "1", "2", "2"])
     kitchen.clock.advance(by: 60)
     kitchen.origin.hold()
     async let app = kitchen.get("/a?x=4", [.userAgent: "app"]).text

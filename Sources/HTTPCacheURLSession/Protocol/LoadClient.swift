@@ -33,8 +33,15 @@ final class LoadClient: @unchecked Sendable {
     calls = ClientCalls(surroundings)
   }
 
-  /// Does something with the client; with nil if nobody is there any more.
+  /// Does something with the client; with nil if nobody is there any more. Foundation stops the process
+  /// where it is told of a task that it has ended itself.
   func perform(_ work: @escaping @Sendable (Calls?) -> Void) {
-    calls.perform { [self] in work(loader.map { Calls(loader: $0) }) }
+    calls.perform { [self] in
+      guard let loader else { return work(nil) }
+      switch loader.task?.state {
+      case .canceling, .completed: work(nil)
+      default: work(Calls(loader: loader))
+      }
+    }
   }
 }

@@ -14,8 +14,7 @@ final class LoadState: Sendable {
 
   var isRunning: Bool { state.withLock { $0.phase == .running } }
 
-  /// Whether the load is waited for, so that it has to hurry: neither suspended nor ended.
-  var isEnded: Bool { state.withLock { $0.phase == .ended } }
+  var isSuspended: Bool { state.withLock { $0.phase == .suspended } }
 
   /// Runs, or goes on.
   ///

@@ -5,18 +5,16 @@ import Synchronization
 /// Ends a load that makes no progress: Foundation does not do so for a protocol of somebody else's.
 ///
 /// Only waiting for the cache counts, neither a slow delegate nor a suspended task.
-final class LoadWatch: Sendable {
-  private struct State {
-    var waitingSince: DispatchTime?
-    var isEnded = false
-  }
+final class LoadWatch: @unchecked Sendable {
+  // @unchecked Sendable because a timer of Dispatch may be used from any thread.
 
   /// Time for the upstream's own timeout to come first, so that a stale response may answer.
   private static let grace: TimeInterval = 1
 
   private let idle: TimeInterval
   private let deadline: DispatchTime
-  private let state = Mutex(State())
+  private let waitingSince = Mutex<DispatchTime?>(nil)
+  private let timer = DispatchSource.makeTimerSource()
 
   /// - Parameters:
   ///   - idle: seconds without progress.
@@ -26,29 +24,36 @@ final class LoadWatch: Sendable {
     deadline = .now() + total
   }
 
-  func start(_ onTimeout: @escaping @Sendable () -> Void) {
-    schedule(after: min(idle, deadline - .now()), onTimeout)
+  /// Begins to watch; must be called.
+  ///
+  /// - Parameters:
+  ///   - isPaused: whether time does not count now.
+  func start(
+    isPaused: @escaping @Sendable () -> Bool, _ onTimeout: @escaping @Sendable () -> Void
+  ) {
+    timer.setEventHandler { [weak self] in self?.look(isPaused: isPaused(), onTimeout) }
+    timer.schedule(deadline: .now() + min(idle, deadline - .now()))
+    timer.activate()
   }
 
-  func end() { state.withLock { $0.isEnded = true } }
+  func end() { timer.cancel() }
 
   /// Waits for something that has to come in time.
   func waiting<Value: Sendable>(_ work: () async throws -> Value) async rethrows -> Value {
-    state.withLock { $0.waitingSince = .now() }
-    defer { state.withLock { $0.waitingSince = nil } }
+    waitingSince.withLock { $0 = .now() }
+    defer { waitingSince.withLock { $0 = nil } }
     return try await work()
   }
 
-  private func schedule(after seconds: TimeInterval, _ onTimeout: @escaping @Sendable () -> Void) {
-    DispatchQueue.global().asyncAfter(deadline: .now() + max(0.001, seconds)) { [weak self] in
-      guard let self else { return }
-      let (isEnded, since) = state.withLock { ($0.isEnded, $0.waitingSince) }
-      if isEnded { return }
-      let now = DispatchTime.now()
-      let waited = since.map { now - $0 } ?? 0
-      if waited >= idle || now >= deadline { return onTimeout() }
-      schedule(after: min(idle - waited, deadline - now), onTimeout)
+  private func look(isPaused: Bool, _ onTimeout: @Sendable () -> Void) {
+    let now = DispatchTime.now()
+    let since = waitingSince.withLock { since in
+      if isPaused, since != nil { since = now }
+      return since
     }
+    let waited = since.map { now - $0 } ?? 0
+    if waited >= idle || (now >= deadline && !isPaused) { return onTimeout() }
+    timer.schedule(deadline: now + max(0.001, min(idle - waited, max(deadline - now, 1))))
   }
 }
 

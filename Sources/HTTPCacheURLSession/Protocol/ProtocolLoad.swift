@@ -35,7 +35,7 @@ final class ProtocolLoad: Sendable {
     guard state.resume() else { return }
     let watch = LoadWatch(idle: request.timeoutInterval, total: settings.resourceTimeout)
     state.began(Task { await self.run(watch) })
-    watch.start { [weak self] in
+    watch.start(isPaused: { [state] in state.isSuspended }) { [weak self] in
       self?.end(with: URLError.make(.timedOut, "no progress in time", url: self?.request.url))
     }
   }

@@ -30,9 +30,8 @@ extension CachedURLSession {
       throw UnexpectedStatus(response: response)
     }
     let value = try decoder.decode(type, from: data)
-    guard case .hit(let age, _, _) = cached?.outcome else { return .fresh(value) }
-    let now = cache.configuration.clock.now.seconds
-    return .cached(value, Date(timeIntervalSince1970: TimeInterval(now - age)))
+    guard case .hit = cached?.outcome, let stored = cached?.storedAt else { return .fresh(value) }
+    return .cached(value, Date(timeIntervalSince1970: TimeInterval(stored.seconds)))
   }
 
   /// Loads a response and decodes its body.

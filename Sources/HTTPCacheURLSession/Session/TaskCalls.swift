@@ -33,7 +33,7 @@ final class TaskCalls: Sendable {
       let redirect = CachedHTTPURLResponse(response, url: url)
     else { return request }
     let task = try task()
-    let session = upstream.foundations
+    let session = try upstream.current().foundations
     let answer = await withCheckedContinuation { continuation in
       session.delegateQueue.addOperation {
         DelegateCalls.redirect(delegate, session, task, redirect, request) {
@@ -49,7 +49,7 @@ final class TaskCalls: Sendable {
   func accept(_ response: URLResponse) async throws -> Bool {
     guard let delegate = delegates.first as? any URLSessionDataDelegate else { return true }
     let task = try task()
-    let session = upstream.foundations
+    let session = try upstream.current().foundations
     let disposition = await withCheckedContinuation { continuation in
       session.delegateQueue.addOperation {
         DelegateCalls.response(delegate, session, task, response) {
@@ -63,7 +63,7 @@ final class TaskCalls: Sendable {
 
   private func task() throws(UpstreamError) -> URLSessionDataTask {
     if let task = standIn.withLock({ $0 }) { return task }
-    let task = try upstream.makeStandIn(request)
+    let task = try upstream.current().makeStandIn(request)
     standIn.withLock { $0 = task }
     return task
   }

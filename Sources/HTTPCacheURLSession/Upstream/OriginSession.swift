@@ -19,9 +19,9 @@ final class OriginSession: Sendable {
     session = URLSession(configuration: configuration, delegate: router, delegateQueue: nil)
   }
 
-  deinit { invalidate(isCancelling: false) }
+  deinit { finish() }
 
-  /// The queue of delegates' calls, and what they are told to be the session.
+  /// Foundation's own, for delegates' calls.
   var foundations: URLSession { session }
 
   /// Starts a task whose events go to an exchange.
@@ -83,20 +83,22 @@ final class OriginSession: Sendable {
     }
   }
 
-  /// Takes no more tasks; those under way go on, or are cancelled.
-  func invalidate(isCancelling: Bool) {
+  /// Cancels what is under way, and takes no more tasks.
+  func invalidateAndCancel() {
+    finish()
+    // One by one, since each knows when a task must not be cancelled any more.
+    for exchange in router.exchanges { exchange.fail(Self.invalidated) }
+  }
+
+  private func finish() {
     let wasInvalidated = isInvalidated.withLock { isInvalidated in
       defer { isInvalidated = true }
       return isInvalidated
     }
-    if isCancelling {
-      // One by one, since each knows when a task must not be cancelled any more.
-      for exchange in router.exchanges { exchange.fail(Self.invalidated) }
-    }
     if !wasInvalidated { session.finishTasksAndInvalidate() }
   }
 
-  private static var invalidated: UpstreamError {
+  static var invalidated: UpstreamError {
     UpstreamError(.cancelled, "the session was invalidated", cause: URLError(.cancelled))
   }
 }

@@ -19,7 +19,7 @@ import Testing
       calls.increment()
       return answer("hello", [.cacheControl: "max-age=60", .contentType: "text/plain"])
     }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       let first = try await fixture.get("/a?x=1")
       let second = try await fixture.get("/a?x=1")
       #expect(first.body == "hello" && second.body == "hello")
@@ -36,7 +36,7 @@ import Testing
   func shortcut() async throws {
     let routes = Origin()
     routes.get("a") { _, _ in answer("hello") }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       let response = try await fixture.client.get(url: fixture.origin.base + "/a")
       #expect(String(buffer: try await response.body.collect(upTo: 10)) == "hello")
       let again = try await fixture.client.get(url: fixture.origin.base + "/a", cachePolicy: .cacheOnly)
@@ -48,7 +48,7 @@ import Testing
   func plainResponse() async throws {
     let routes = Origin()
     routes.get("a") { _, _ in answer("hello", status: .init(code: 203)) }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       let response: HTTPClientResponse = try await fixture.client.execute(
         fixture.request("/a"), timeout: .seconds(120)
       ).response
@@ -65,7 +65,7 @@ import Testing
       try await gate.pass()
       return answer("computed once")
     }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       let bodies = try await withThrowingTaskGroup(of: String.self) { group in
         for _ in 0..<100 { group.addTask { try await fixture.get("/slow").body } }
         await gate.waitForArrivals(1)
@@ -95,7 +95,7 @@ import Testing
     let routes = Origin()
     routes.get("a") { _, _ in answer("\(calls.increment())") }
     routes.put("a") { _, _ in Response(status: .noContent) }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       #expect(try await fixture.get("/a").body == "1")
       var put = fixture.request("/a")
       put.method = .PUT
@@ -119,7 +119,7 @@ import Testing
 
   @Test("a miss with the policy cacheOnly is an error, one with only-if-cached in the request a 504")
   func cacheOnly() async throws {
-    try await Fixture.run(Origin()) { fixture in
+    try await Fixture.run(Origin()) { fixture async throws in
       await #expect(throws: CacheOnlyMiss.self) { try await fixture.get("/a", policy: .cacheOnly) }
       let asked = try await fixture.get("/a", ["Cache-Control": "only-if-cached"])
       #expect(asked.response.status == .gatewayTimeout)
@@ -134,7 +134,7 @@ import Testing
       calls.increment()
       return answer(request.head.authority ?? "")
     }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       for _ in 0..<2 {
         let other = try await fixture.get("/a", ["Host": "other.example"])
         #expect(other.body == "other.example")
@@ -150,7 +150,7 @@ import Testing
   func ownTLS() async throws {
     let routes = Origin()
     routes.get("a") { _, _ in answer("a") }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       var request = fixture.request("/a")
       request.tlsConfiguration = .makeClientConfiguration()
       for _ in 0..<2 {
@@ -163,7 +163,7 @@ import Testing
 
   @Test("what is no http URL is AsyncHTTPClient's to refuse")
   func noURL() async throws {
-    try await Fixture.run(Origin()) { fixture in
+    try await Fixture.run(Origin()) { fixture async throws in
       await #expect(throws: HTTPClientError.self) {
         try await fixture.client.get(url: "ftp://example.com/")
       }

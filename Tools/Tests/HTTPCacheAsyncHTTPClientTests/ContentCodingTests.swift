@@ -32,7 +32,7 @@ import Testing
   @Test("without decompression, the bytes and their coding are handed over as they came")
   func coded() async throws {
     let calls = Counter()
-    try await Fixture.run(Self.routes(calls)) { fixture in
+    try await Fixture.run(Self.routes(calls)) { fixture async throws in
       for _ in 0..<2 {
         let response = try await fixture.client.execute(
           fixture.request("/a", ["Accept-Encoding": "gzip"]), timeout: .seconds(120))
@@ -48,7 +48,7 @@ import Testing
   func decoded() async throws {
     let calls = Counter()
     let configuration = HTTPClient.Configuration.singletonConfiguration
-    try await Fixture.run(Self.routes(calls), configuration: configuration) { fixture in
+    try await Fixture.run(Self.routes(calls), configuration: configuration) { fixture async throws in
       for isHit in [false, true] {
         let (response, body) = try await fixture.get("/a")
         #expect(body == Self.text)
@@ -64,7 +64,7 @@ import Testing
   func marked() async throws {
     let calls = Counter()
     let configuration = HTTPClient.Configuration.singletonConfiguration
-    try await Fixture.run(Self.routes(calls), configuration: configuration) { fixture in
+    try await Fixture.run(Self.routes(calls), configuration: configuration) { fixture async throws in
       _ = try await fixture.get("/a")
       let upstream = ScriptedUpstream([.init(body: "coded")])
       let request = HTTPRequest(

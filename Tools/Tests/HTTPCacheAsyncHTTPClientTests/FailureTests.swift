@@ -17,8 +17,8 @@ import Testing
   @Test("an origin that is not there is the error that HTTPClient throws")
   func refused() async throws {
     let url = try await Self.deadURL()
-    try await Fixture.run(Origin()) { fixture in
-      await #expect(throws: NIOConnectionError.self) { try await fixture.client.get(url: url) }
+    try await Fixture.run(Origin()) { fixture async throws in
+      _ = await #expect(throws: NIOConnectionError.self) { try await fixture.client.get(url: url) }
     }
   }
 
@@ -26,7 +26,7 @@ import Testing
   func stale() async throws {
     let routes = Origin()
     routes.get("a") { _, _ in answer("old", [.cacheControl: "max-age=1"]) }
-    let cache = try await Fixture.run(routes) { fixture in
+    let cache = try await Fixture.run(routes) { fixture async throws in
       _ = try await fixture.get("/a")
       fixture.clock.advance(by: 10)
       return (fixture.cache, fixture.origin.base + "/a")
@@ -51,7 +51,7 @@ import Testing
       try await gate.pass()
       return answer("late")
     }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       let error = await #expect(throws: HTTPClientError.self) {
         try await fixture.client.execute(fixture.request("/slow"), timeout: .milliseconds(50))
       }
@@ -68,7 +68,7 @@ import Testing
       try await gate.pass()
       return answer("late")
     }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       let leader = Task { try await fixture.get("/slow").body }
       await gate.waitForArrivals(1)
       let error = await #expect(throws: HTTPClientError.self) {
@@ -89,7 +89,7 @@ import Testing
       try await gate.pass()
       return answer("late")
     }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       let waiting = Task { try await fixture.get("/slow") }
       await gate.waitForArrivals(1)
       waiting.cancel()
@@ -102,7 +102,7 @@ import Testing
   func shutdown() async throws {
     let routes = Origin()
     routes.get("a") { _, _ in answer("a") }
-    try await TestServer.run(routes.buildResponder()) { origin in
+    try await TestServer.run(routes.buildResponder()) { origin async throws in
       let cache = try HTTPCache.open(HTTPCache.Configuration())
       let client = CachedHTTPClient(cache: cache)
       let first = try await client.get(url: origin.base + "/a")

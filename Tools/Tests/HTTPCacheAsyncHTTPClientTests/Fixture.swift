@@ -3,6 +3,7 @@ import HTTPCacheAsyncHTTPClient
 import HTTPCacheTesting
 import HTTPCaching
 import Hummingbird
+import NIOHTTP1
 import ServerTesting
 
 typealias Origin = Router<BasicRequestContext>
@@ -19,7 +20,7 @@ struct Fixture: Sendable {
     _ routes: Origin, configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
     redirectLimit: Int = 20, _ body: @escaping @Sendable (Fixture) async throws -> Result
   ) async throws -> Result {
-    try await TestServer.run(routes.buildResponder()) { origin in
+    try await TestServer.run(routes.buildResponder()) { origin async throws in
       let fixture = Fixture(origin, configuration, redirectLimit)
       let result: Swift.Result<Result, any Error>
       do { result = .success(try await body(fixture)) } catch { result = .failure(error) }

@@ -26,7 +26,7 @@ import Testing
   func followed() async throws {
     let redirects = Counter()
     let targets = Counter()
-    try await Fixture.run(Self.routes(redirects, targets)) { fixture in
+    try await Fixture.run(Self.routes(redirects, targets)) { fixture async throws in
       for isHit in [false, true] {
         let (response, body) = try await fixture.get("/old")
         #expect(body == "here")
@@ -40,7 +40,7 @@ import Testing
 
   @Test("with a limit of 0, a redirect is the caller's to follow")
   func handedOver() async throws {
-    try await Fixture.run(Self.routes(Counter(), Counter()), redirectLimit: 0) { fixture in
+    try await Fixture.run(Self.routes(Counter(), Counter()), redirectLimit: 0) { fixture async throws in
       let (response, body) = try await fixture.get("/old")
       #expect(response.status == .movedPermanently)
       #expect(response.headers.first(name: "Location") == "/new")
@@ -52,7 +52,7 @@ import Testing
   func followedByClient() async throws {
     let redirects = Counter()
     let targets = Counter()
-    try await TestServer.run(Self.routes(redirects, targets).buildResponder()) { origin in
+    try await TestServer.run(Self.routes(redirects, targets).buildResponder()) { origin async throws in
       let cache = try HTTPCache.open(HTTPCache.Configuration())
       let client = CachedHTTPClient(cache: cache, sharing: .shared)
       for _ in 0..<2 {

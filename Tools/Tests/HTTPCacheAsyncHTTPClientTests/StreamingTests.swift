@@ -23,7 +23,7 @@ import Testing
           try await writer.finish(nil)
         })
     }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       let response = try await fixture.client.execute(
         fixture.request("/stream"), timeout: .seconds(120))
       var iterator = response.body.makeAsyncIterator()
@@ -45,7 +45,7 @@ import Testing
         status: .ok, headers: [.cacheControl: "max-age=60"],
         body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       for isHit in [false, true] {
         let response = try await fixture.client.execute(
           fixture.request("/large"), timeout: .seconds(120))
@@ -64,7 +64,7 @@ import Testing
       let body = try await request.body.collect(upTo: 1 << 20)
       return answer("\(framing) \(String(buffer: body))", [:])
     }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       var request = fixture.request("/echo")
       request.method = .POST
       request.body = .bytes(ByteBuffer(string: "hello"))
@@ -118,7 +118,7 @@ import Testing
           }
         })
     }
-    try await Fixture.run(routes) { fixture in
+    try await Fixture.run(routes) { fixture async throws in
       do {
         let response = try await fixture.client.execute(
           fixture.request("/endless"), timeout: .seconds(120))
