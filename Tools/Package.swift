@@ -70,6 +70,7 @@ let package = Package(
       name: "HTTPCacheSnippets",
       dependencies: caching + [
         .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        .product(name: "HTTPCacheFaults", package: "swift-http-cache"),
         .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(name: "HTTPCacheHummingbird", package: "swift-http-cache"),
