@@ -79,6 +79,9 @@
       let response: HTTPClientResponse
       do {
         response = try await client.execute(outgoing, deadline: deadline, logger: context?.logger)
+      } catch let error as HTTPClientError where error == .remoteConnectionClosed {
+        // No answer at all: RFC 9111 §4.2.4 calls that disconnected.
+        throw UpstreamError(.unreachable, "the connection was closed before an answer", cause: error)
       } catch {
         throw UpstreamError(asyncHTTPClient: error)
       }

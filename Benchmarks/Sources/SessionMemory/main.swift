@@ -49,6 +49,7 @@ default:
   (_, response) = try await session.upload(for: request, fromFile: URL(fileURLWithPath: option))
 }
 let seconds = (clock.now - start) / .seconds(1)
-let peak = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+let peak =
+  try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
   .split(separator: "\n").first { $0.hasPrefix("VmHWM") }?.split(separator: " ").dropFirst().first ?? "0"
 print("\(peak) \(count) \(String(format: "%.1f", seconds)) \(response.cacheOutcome.map { "\($0)" } ?? "-")")

@@ -10,6 +10,7 @@ import HTTPCaching
 ///
 /// One task reads; a second iterator goes on where the first one stopped.
 public struct CachedBytes: AsyncSequence, Sendable {
+  /// Bytes.
   public typealias Element = UInt8
 
   let body: MessageBody
@@ -64,6 +65,7 @@ public struct CachedBytes: AsyncSequence, Sendable {
 
   /// The bytes of a body in pieces that are never empty.
   public struct Chunks: AsyncSequence, Sendable {
+    /// Pieces that are never empty.
     public typealias Element = Data
 
     let body: MessageBody
@@ -95,6 +97,7 @@ public struct CachedBytes: AsyncSequence, Sendable {
   /// The lines of a body, without what ends them: LF, CR LF, or CR. Empty lines are handed over too.
   /// What is not UTF-8 becomes U+FFFD.
   public struct Lines: AsyncSequence, Sendable {
+    /// Lines.
     public typealias Element = String
 
     let bytes: CachedBytes

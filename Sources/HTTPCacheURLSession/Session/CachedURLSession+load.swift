@@ -69,8 +69,15 @@ extension CachedURLSession {
       context: context)
   }
 
+  /// The request as the cache sees it, with the fields and cookies that Foundation would add.
+  func cacheRequest(_ request: URLRequest, _ content: RequestBody) throws -> HTTPRequest {
+    let made = try HTTPRequest(withConfiguredFields(request, content))
+    guard let url = request.url else { throw URLError(.badURL) }
+    return withCookies(made, request, url)
+  }
+
   /// The policy of a request, or where it has none of its own that of the configuration.
-  private func policy(of request: URLRequest) -> CachePolicy {
+  func policy(of request: URLRequest) -> CachePolicy {
     request.cachePolicy == .useProtocolCachePolicy
       ? CachePolicy(configuration.requestCachePolicy) : CachePolicy(request.cachePolicy)
   }

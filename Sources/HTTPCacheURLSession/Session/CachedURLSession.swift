@@ -38,6 +38,7 @@ public final class CachedURLSession: Sendable {
   let origin: any Upstream
   let cookies: CookieJar?
   private let isInvalidated = Mutex(false)
+  private let files = Mutex<[CachedFile]>([])
 
   /// Makes a session.
   ///
@@ -87,6 +88,9 @@ public final class CachedURLSession: Sendable {
     isInvalidated.withLock { $0 = true }
     upstream.invalidateAndCancel()
   }
+
+  /// Keeps a file as long as the session.
+  func keep(_ file: CachedFile) { files.withLock { $0.append(file) } }
 
   /// - Throws: `URLError.cancelled`.
   func checkValid() throws(URLError) {

@@ -1,0 +1,83 @@
+public import Foundation
+public import HTTPCaching
+
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+/// The stored response with its body, and then the origin's if that is something else.
+public struct StoredThenNewData: AsyncSequence, Sendable {
+  /// A body and its response.
+  public typealias Element = (Data, URLResponse)
+
+  let responses: StoredThenNew
+  let url: URL
+
+  /// Begins.
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(responses: responses.makeAsyncIterator(), url: url)
+  }
+
+  /// Gives one response or two.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    var responses: StoredThenNew.AsyncIterator
+    let url: URL
+
+    /// Why there was no second response, if that was not since nothing changed.
+    public var failure: (any Error)? { responses.failure }
+
+    /// The next response; nil after the last.
+    ///
+    /// - Throws: `URLError` if there was no response before.
+    public mutating func next() async throws -> (Data, URLResponse)? {
+      do {
+        guard let response = try await responses.next() else { return nil }
+        let final = response.redirects.isEmpty ? url : URL(string: response.finalTarget) ?? url
+        guard let made = CachedHTTPURLResponse(response, url: final) else {
+          throw URLError(.badServerResponse)
+        }
+        let loaded = LoadedResponse(response: made, body: response.body, cached: response)
+        return (try await loaded.data(), made)
+      } catch {
+        throw CachedURLSession.foundations(error, url)
+      }
+    }
+  }
+}
+
+extension CachedURLSession {
+  /// The stored response at once, whatever its age, and then the origin's if that is something else.
+  /// One response where nothing is stored, where what is stored is fresh, or where nothing has changed.
+  ///
+  /// ```swift
+  /// for try await (data, response) in try session.responses(to: request) { show(data) }
+  /// ```
+  ///
+  /// Redirects are followed without asking a delegate.
+  ///
+  /// - Parameter cachePolicy: how to use the cache; nil is what the request says, and where it says
+  ///   nothing, the configuration.
+  /// - Throws: `URLError` for a request that cannot be cached.
+  public func responses(
+    to request: URLRequest, cachePolicy: CachePolicy? = nil
+  ) throws -> StoredThenNewData {
+    do {
+      try checkValid()
+      guard let url = request.url else { throw URLError(.badURL) }
+      let content = try RequestBody(request)
+      let delegates = [delegate].compactMap { $0 }
+      let responses = cache.responses(
+        to: try cacheRequest(request, content), body: try content.make(),
+        policy: cachePolicy ?? policy(of: request),
+        options: RequestOptions(
+          acceptsDecoded: true, acceptsEncoded: false,
+          context: RequestContext(
+            prototype: request, delegates: delegates,
+            isShared: cache.configuration.rules.mode == .shared)),
+        via: origin)
+      return StoredThenNewData(responses: responses, url: url)
+    } catch {
+      throw Self.foundations(error, request.url)
+    }
+  }
+}

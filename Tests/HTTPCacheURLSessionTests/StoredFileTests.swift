@@ -1,0 +1,49 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCacheURLSession
+import HTTPCaching
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite struct StoredFileTests {
+  private static let fresh = [("Cache-Control", "max-age=60")]
+
+  @Test func whereAStoredBodyLies() async throws {
+    let folder = try Folder()
+    let kit = try Kit(directory: folder.file("cache").path) { _ in .text("body", Self.fresh) }
+    #expect(try await kit.session.fileURL(for: kit.request("/")) == nil)
+    _ = try await kit.get("/")
+    let url = try #require(try await kit.session.fileURL(for: kit.request("/")))
+    #expect(try Data(contentsOf: url) == Data("body".utf8))
+    let file = try #require(try await kit.session.file(for: kit.request("/")))
+    #expect(try Data(contentsOf: file.url) == Data("body".utf8))
+    #expect(kit.origin.requests.count == 1)
+  }
+
+  @Test func theStoredResponseThenTheNewOne() async throws {
+    let kit = try Kit { .text("number \($0.number)", Self.fresh) }
+    _ = try await kit.get("/")
+    kit.clock.advance(by: 100)
+    var texts: [String] = []
+    var outcomes: [CacheOutcome?] = []
+    for try await (data, response) in try kit.session.responses(to: kit.request("/")) {
+      texts.append(String(decoding: data, as: UTF8.self))
+      outcomes.append(response.cacheOutcome)
+    }
+    #expect(texts == ["number 1", "number 2"])
+    #expect(outcomes.count == 2 && outcomes.allSatisfy { $0 != nil })
+  }
+
+  @Test func oneResponseWhereNothingHasChanged() async throws {
+    let kit = try Kit { .tagged("\"a\"", $0, .text("same", Self.fresh)) }
+    _ = try await kit.get("/")
+    kit.clock.advance(by: 100)
+    var count = 0
+    for try await _ in try kit.session.responses(to: kit.request("/")) { count += 1 }
+    #expect(count == 1)
+    #expect(kit.origin.requests.count == 2)
+  }
+}
