@@ -80,7 +80,8 @@ extension CachedURLSession {
       do {
         return try await read(loaded)
       } catch is CacheError where loaded.isFromStore && content.isRepeatable {
-        return try await read(try await load(request, content, .reload, delegate))
+        let again = try self.policy(afterDamage: policy, request)
+        return try await read(try await load(request, content, again, delegate))
       }
     } catch {
       throw Self.foundations(error, request.url)
