@@ -13,6 +13,7 @@ extension CachedURLSession {
   /// broke off is continued with a range the next time, if the origin allows it.
   ///
   /// - Parameters:
+  ///   - request: what to load.
   ///   - destination: a file to make or to replace; its folder must exist.
   ///   - cachePolicy: how to use the cache; nil is what the request says, and where it says nothing,
   ///     the configuration.

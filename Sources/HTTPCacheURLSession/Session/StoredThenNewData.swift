@@ -55,8 +55,10 @@ extension CachedURLSession {
   ///
   /// Redirects are followed without asking a delegate, with the cookies of the first URL.
   ///
-  /// - Parameter cachePolicy: how to use the cache; nil is what the request says, and where it says
-  ///   nothing, the configuration.
+  /// - Parameters:
+  ///   - request: what to load.
+  ///   - cachePolicy: how to use the cache; nil is what the request says, and where it says nothing,
+  ///     the configuration.
   /// - Throws: `URLError` for a request that cannot be cached.
   public func responses(
     to request: URLRequest, cachePolicy: CachePolicy? = nil
