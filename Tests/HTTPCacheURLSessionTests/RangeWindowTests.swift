@@ -82,6 +82,20 @@ import Testing
     }
   }
 
+  @Test func anOriginThatIgnoresRangesSendsTheWholeOnceMore() async throws {
+    let origin = try SocketOrigin { [length] request in
+      let halt: Int64 = 6 << 20
+      let steps: [OriginAnswer.Step] =
+        request.number == 1
+        ? [.pattern(0..<halt), .hold(Latch()), .pattern(halt..<length)] : [.pattern(0..<length)]
+      return OriginAnswer(
+        fields: [("ETag", "\"a\""), ("Accept-Ranges", "bytes")], steps: steps)
+    }
+    let bytes = try await readLate(send(origin), origin)
+    #expect(bytes == OriginAnswer.pattern(0..<length))
+    #expect(origin.requests.count == 2)
+  }
+
   @Test func aFastReaderNeedsNoRanges() async throws {
     let origin = try SocketOrigin { [length] in .ranged($0, length: length, tag: "\"a\"") }
     let body = try await send(origin)

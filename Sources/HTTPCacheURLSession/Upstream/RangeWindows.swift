@@ -73,4 +73,15 @@ struct RangeWindows: Sendable {
     let other = response.headerFields[.lastModified]
     return other == nil || other == lastModified
   }
+
+  /// Whether a response is the whole of the same representation: an origin may ignore `Range`
+  /// (RFC 9110 §14.2), also one that says it takes them.
+  func isRepeated(by response: HTTPResponse) -> Bool {
+    let fields = response.headerFields
+    guard response.status.code == 200, extent.lowerBound == 0, extent.upperBound == length,
+      !fields.contains(.contentEncoding), fields[.eTag] == entityTag,
+      fields[.lastModified] == lastModified
+    else { return false }
+    return fields[.contentLength].flatMap { Int64($0) } == length
+  }
 }
