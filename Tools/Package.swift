@@ -54,6 +54,7 @@ let package = Package(
         "HTTPCacheProxy",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
+        .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
       ],
       swiftSettings: settings),
@@ -70,6 +71,7 @@ let package = Package(
       name: "HTTPCacheSnippets",
       dependencies: caching + [
         .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        .product(name: "HTTPCacheFaults", package: "swift-http-cache"),
         .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(name: "HTTPCacheHummingbird", package: "swift-http-cache"),

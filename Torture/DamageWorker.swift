@@ -80,7 +80,7 @@ struct DamageCase {
     do {
       store = try DiskStore.open(directory: directory, capacity: 1 << 28)
     } catch {
-      return "refused \(error.code)"
+      return error.code == .newerFormat ? "newer" : "refused \(error.code)"
     }
     let wasReplaced = !store.openingNotes.isEmpty
     var found = WorkloadAudit()
@@ -101,16 +101,22 @@ struct DamageCase {
   private func goOn(_ store: DiskStore) async throws {
     let version = SampleVersion(key: DamageWorker.keys.upperBound, writer: 99, number: number, length: 40_000)
     var isStored = false
-    for _ in 0..<4 where !isStored {
+    var last: (any Error)?
+    for _ in 0..<8 where !isStored {
       do {
         let writer = try await store.write(version.record(), variantLimit: 8)
         try await writer.append(version.body)
         try await writer.commit(trailers: [:])
         isStored =
           try store.read(version.record().key).first.map { SampleVersion($0.record) == version } ?? false
-      } catch {}
+      } catch {
+        last = error
+      }
     }
-    guard isStored else { throw StoreViolation(message: "nothing can be stored any more") }
+    guard isStored else {
+      throw StoreViolation(
+        message: "nothing can be stored any more: \(last.map { "\($0)" } ?? "it is not found")")
+    }
     _ = try await store.verify(repair: true)
     let report = try await store.verify(repair: false)
     guard report.isSound else {

@@ -36,9 +36,11 @@ for catalog in Sources/*/*.docc; do
   fi
   mkdir -p "$graphs/$module"
   maps=()
+  # Those of C only: each Swift module has one too, for Objective-C, and some are there twice.
   while read -r map; do maps+=(-Xcc "-fmodule-map-file=$map"); done < <(
-    find "$PWD/Sources" "$build/" -maxdepth 3 -name module.modulemap -not -path '*.docc*' 2>/dev/null
-    [ "$build" = .build/debug ] || find "$PWD/Tools/.build/checkouts" -path '*/include/*' -name module.modulemap)
+    find "$PWD/Sources" -name module.modulemap -not -path '*.docc*'
+    find "$build/" -maxdepth 2 -path '*.build/module.modulemap' -not -path '*-tool.build/*'
+    find "${build%/debug}/checkouts" -path '*/include/*' -name module.modulemap 2>/dev/null)
   "$tools/swift-symbolgraph-extract" -module-name "$module" -target "$target" -I "$build/Modules" \
     "${maps[@]}" -minimum-access-level public -skip-inherited-docs \
     -output-dir "$graphs/$module" 2>"$graphs/$module.log" || {

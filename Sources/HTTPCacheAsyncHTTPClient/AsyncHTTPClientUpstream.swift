@@ -79,6 +79,9 @@
       let response: HTTPClientResponse
       do {
         response = try await client.execute(outgoing, deadline: deadline, logger: context?.logger)
+      } catch let error as HTTPClientError where error == .remoteConnectionClosed {
+        // No answer at all: RFC 9111 §4.2.4 calls that disconnected.
+        throw UpstreamError(.unreachable, "the connection was closed before an answer", cause: error)
       } catch {
         throw UpstreamError(asyncHTTPClient: error)
       }
@@ -155,8 +158,7 @@
       var head = try head(followed.status, followed.headers)
       head.headerFields[.transferEncoding] = nil
       head.headerFields[.contentLength] = "0"
-      head.headerFields[.cacheControl] = "no-store"
-      return UpstreamResponse(head: head, body: .empty)
+      return UpstreamResponse(head: head, body: .empty, storageRefusal: .upstream)
     }
 
     /// Whether NIO's decompressor takes the coding off.

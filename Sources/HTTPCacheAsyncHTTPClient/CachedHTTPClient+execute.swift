@@ -58,7 +58,12 @@
 
     /// Performs a request.
     ///
-    /// - Parameter timeout: the most time until the head of the response is there.
+    /// - Parameters:
+    ///   - request: with an absolute URL.
+    ///   - timeout: the most time until the head of the response is there.
+    ///   - logger: where AsyncHTTPClient logs.
+    ///   - cachePolicy: how to use the cache.
+    ///   - partition: keeps accounts or sites apart (RFC 9111 §7.2); empty for everybody.
     /// - Throws: as `execute(_:deadline:logger:cachePolicy:partition:)` does.
     public func execute(
       _ request: HTTPClientRequest, timeout: TimeAmount, logger: Logger? = nil,

@@ -91,6 +91,9 @@ final class CacheDirectory: Sendable {
     }
   }
 
+  /// Which folder it is.
+  var identity: FileIdentity? { (try? root.status()).map { FileIdentity($0) } }
+
   var databasePath: String { path + "/" + Self.databaseName }
 
   func bodyPath(_ name: BodyName) -> String { path + "/bodies/" + name.path }

@@ -69,7 +69,7 @@ struct Epoch: Sendable {
     try connection.query("SELECT kind, mode, scope, name, sequence FROM epoch") {
       (row) throws(CacheError) in
       guard let kind = Kind(rawValue: row.integer(0)) else {
-        throw CacheError(.damaged, "index: epoch of an unknown kind")
+        throw CacheError(.damaged, "index: epoch of an unknown kind", cause: IndexDamage())
       }
       epochs.append(
         Epoch(

@@ -18,7 +18,9 @@ enum SQLiteError {
     switch result & 0xFF {
     case SQLITE_FULL: return CacheError(.noSpace, message)
     case SQLITE_BUSY, SQLITE_LOCKED: return CacheError(.busy, message)
-    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_MISMATCH:
+    // What we ask fits our own tables, so what does not fit is damage, in the schema or in a row.
+    case SQLITE_ERROR where operation == "prepare", SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT,
+      SQLITE_MISMATCH, SQLITE_CONSTRAINT:
       return CacheError(.damaged, message, cause: IndexDamage())
     case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
       return CacheError(.unavailable, message)

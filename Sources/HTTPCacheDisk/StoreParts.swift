@@ -25,9 +25,7 @@ final class StoreParts: Sendable {
   private let wasTakenOver = Atomic<Bool>(false)
   let identity: FileIdentity
   private let replacements: UInt64
-  private let owner = Mutex<OwnerLock?>(nil)
-  private let lastNumber = Atomic<UInt64>(0)
-  private let inWork = Mutex<Set<BodyName>>([])
+  private let ownership: Ownership
   // Where nothing is shared, at least what this store does itself is known.
   private let ownInvalidations = GenerationCounters()
 
@@ -44,6 +42,9 @@ final class StoreParts: Sendable {
     self.needsSweep = needsSweep
     firstGeneration = older.map { $0.firstGeneration &+ 1 << 48 } ?? 0
     replacements = generations?.replacements ?? 0
+    // In the same folder the name stays, or nobody would know whose the files are that the older parts wrote.
+    let isSameFolder = older.map { $0.directory.identity == directory.identity } ?? false
+    ownership = older.flatMap { isSameFolder ? $0.ownership : nil } ?? Ownership()
     suspicions = older.map { $0.identity == identity ? $0.suspicions + 1 : 0 } ?? 0
   }
 
@@ -143,33 +144,16 @@ final class StoreParts: Sendable {
   }
 
   /// A new name for a body, which no sweep takes until `finished` is called.
-  func startBody() throws(CacheError) -> BodyName {
-    let owner = try ownerID()
-    let number = lastNumber.add(1, ordering: .relaxed).newValue
-    let name = BodyName(owner: owner, number: number)
-    inWork.withLock { _ = $0.insert(name) }
-    return name
-  }
+  func startBody() throws(CacheError) -> BodyName { try ownership.startBody(in: directory) }
 
   /// The body has its row, or is gone.
-  func finished(_ name: BodyName) { inWork.withLock { _ = $0.remove(name) } }
+  func finished(_ name: BodyName) { ownership.finished(name) }
 
-  func isInWork(_ name: BodyName) -> Bool { inWork.withLock { $0.contains(name) } }
+  func isInWork(_ name: BodyName) -> Bool { ownership.isInWork(name) }
 
   /// The name under which this store writes; nil before it wrote a file.
-  var currentOwner: UInt64? { owner.withLock { $0?.owner } }
+  var currentOwner: UInt64? { ownership.owner }
 
   /// Makes sure that others can tell when this store ends.
-  func becomeOwner() throws(CacheError) { _ = try ownerID() }
-
-  private func ownerID() throws(CacheError) -> UInt64 {
-    if let known = currentOwner { return known }
-    let made = try OwnerLock(in: directory)
-    // If somebody else was quicker, ours is dropped and its file with it.
-    return owner.withLock { current in
-      if let current { return current.owner }
-      current = made
-      return made.owner
-    }
-  }
+  func becomeOwner() throws(CacheError) { _ = try ownership.ownerID(in: directory) }
 }

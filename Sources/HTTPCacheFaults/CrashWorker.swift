@@ -17,7 +17,9 @@ public enum CrashWorker {
   /// Does the workload in the directory that the arguments tell, and is killed at the call that they
   /// tell.
   ///
-  /// - Parameter arguments: those of the process, without its name.
+  /// - Parameters:
+  ///   - arguments: those of the process, without its name.
+  ///   - openStore: opens the store.
   /// - Returns: false if the arguments are for something else.
   /// - Throws: `FaultError`, what the store throws.
   public static func run(

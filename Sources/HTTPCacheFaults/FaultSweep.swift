@@ -26,6 +26,7 @@ public struct FaultSweep: Sendable {
   /// - Parameters:
   ///   - folder: an empty folder to work in.
   ///   - workload: what the store does each time. Its bodies have to fit into the store together.
+  ///   - openStore: opens the store, for each run in a directory of its own.
   public init(folder: String, workload: StoreWorkload, openStore: @escaping OpenStore) {
     self.folder = folder
     self.workload = workload
@@ -50,6 +51,7 @@ public struct FaultSweep: Sendable {
   ///
   /// - Parameters:
   ///   - calls: which ones.
+  ///   - suffix: only on files whose path ends like this.
   ///   - fault: what they do.
   ///   - times: how many calls in a row are concerned; `Int.max` never ends.
   ///   - step: 1 takes every call, 2 every other one.

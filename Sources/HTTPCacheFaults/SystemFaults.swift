@@ -27,7 +27,9 @@ public final class SystemFaults: @unchecked Sendable {
 
   /// Begins to watch a folder, which has to be there.
   ///
-  /// - Parameter recordsChanges: keeps all that is written, for `changes`.
+  /// - Parameters:
+  ///   - folder: which one; all that is below it counts.
+  ///   - recordsChanges: keeps all that is written, for `changes`.
   /// - Throws: `FaultError` if that cannot be.
   public init(below folder: String, recordsChanges: Bool = false) throws(FaultError) {
     guard let resolved = realpath(folder, nil) else {
@@ -48,6 +50,7 @@ public final class SystemFaults: @unchecked Sendable {
   /// - Parameters:
   ///   - calls: of which kinds.
   ///   - suffix: only on files whose path ends like this.
+  ///   - fault: what they do.
   ///   - number: the first call concerned, counted from now; 1 is the next one.
   ///   - times: how many calls are concerned from then on.
   public func fail(

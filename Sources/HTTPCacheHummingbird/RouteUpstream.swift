@@ -6,14 +6,12 @@
 
   /// A route as the origin of a cache.
   final class RouteUpstream<Context: RequestContext>: Upstream {
-    /// What became of the last answer that must not be stored.
+    /// What the cache was told other than what the route said.
     enum Withheld: Sendable {
-      /// Nothing was changed for the cache.
+      /// Nothing.
       case nothing
       /// The route threw.
       case error(any Error)
-      /// The cache was told not to store it; these were the values of `Cache-Control`.
-      case cacheControl([String])
     }
 
     private let route: Route<Context>
@@ -53,18 +51,17 @@
     }
 
     private func answer(_ response: Response, to method: HTTPRequest.Method) -> UpstreamResponse {
-      var head = response.head
-      if head.headerFields.contains(.setCookie), !sharesCookies {
-        state.withLock { $0 = .cacheControl(head.headerFields[values: .cacheControl]) }
-        head.headerFields[.cacheControl] = "no-store"
-      }
+      let head = response.head
+      let refusal: StorageRefusal? =
+        head.headerFields.contains(.setCookie) && !sharesCookies ? .upstream : nil
       if method == .head || head.status.code == 204 || head.status.code == 304 {
-        return UpstreamResponse(head: head, body: .empty)
+        return UpstreamResponse(head: head, body: .empty, storageRefusal: refusal)
       }
       let announced = head.headerFields[.contentLength].flatMap { Int64($0) }
       let length = response.body.contentLength.map { Int64($0) } ?? announced
       return UpstreamResponse(
-        head: head, body: MessageBody(ResponseBodySource(response.body, length: length)))
+        head: head, body: MessageBody(ResponseBodySource(response.body, length: length)),
+        storageRefusal: refusal)
     }
 
     /// What the cache is told of an error, so that it may answer with something stale (RFC 5861 §4).
@@ -73,8 +70,8 @@
       return UpstreamResponse(
         head: HTTPResponse(
           status: status.code < 400 ? .internalServerError : status,
-          headerFields: [.cacheControl: "no-store", .contentLength: "0"]),
-        body: .empty)
+          headerFields: [.contentLength: "0"]),
+        body: .empty, storageRefusal: .upstream)
     }
   }
 #endif

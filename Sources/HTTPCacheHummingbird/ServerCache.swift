@@ -53,10 +53,6 @@
       switch withheld {
       case .nothing: return response
       case .error(let error): throw error
-      case .cacheControl(let values):
-        var response = response
-        response.head.headerFields[values: .cacheControl] = values
-        return response
       }
     }
   }

@@ -48,6 +48,7 @@ extension CacheStatus {
     case .policy: "policy"
     case .override: "override"
     case .tooLarge: "too-large"
+    case .upstream: "upstream"
     case .hook: "hook"
     case .hookFailed: "hook-failed"
     case .hookTimedOut: "hook-timed-out"

@@ -47,7 +47,8 @@ public enum Freshening {
   ///
   /// A new `Vary` needs the request that was validated: its fields are nominated anew. Where that is
   /// not possible, and where the newer response must not be stored (`no-store`, `private` in a
-  /// shared cache, `Vary: *`), the result is marked invalidated, so that every use is validated.
+  /// shared cache, `Vary: *`), the result is the stored response as it was, marked invalidated, so
+  /// that every use is validated and nothing of the newer one is kept.
   ///
   /// - Parameters:
   ///   - stored: the response to update.
@@ -62,6 +63,18 @@ public enum Freshening {
     responseTime: Timestamp, rules: CacheRules, validating request: HTTPRequest? = nil,
     digest: SecretDigest = { _ in nil }
   ) -> StoredResponse {
+    update(
+      of: stored, with: response, requestTime: requestTime, responseTime: responseTime, rules: rules,
+      validating: request, digest: digest
+    ).stored
+  }
+
+  /// The same, and what answers the request that was validated.
+  package static func update(
+    of stored: StoredResponse, with response: HTTPResponse, requestTime: Timestamp,
+    responseTime: Timestamp, rules: CacheRules, validating request: HTTPRequest? = nil,
+    digest: SecretDigest = { _ in nil }
+  ) -> ResponseUpdate {
     let directives = ResponseDirectives(of: Self.newer(response, of: stored), rules: rules)
     var newer = FieldHygiene.storable(response, rules: rules)
     newer.headerFields.removeAll { isKept($0.name, isDecoded: stored.isDecoded) }
@@ -81,7 +94,21 @@ public enum Freshening {
     result.facts = Freshness.facts(
       response: result.head, requestTime: requestTime, responseTime: responseTime, rules: rules)
     result.head = FieldHygiene.storable(result.head, rules: rules)
-    return result
+    if !result.isInvalidated {
+      result.isInvalidated = isForbidden(result.head, to: request, rules: rules)
+    }
+    guard result.isInvalidated else { return ResponseUpdate(stored: result, answer: result) }
+    return ResponseUpdate(stored: stored.markedInvalidated, answer: result)
+  }
+
+  /// Whether a response must not be stored with the fields that an update has left it with.
+  private static func isForbidden(
+    _ merged: HTTPResponse, to request: HTTPRequest?, rules: CacheRules
+  ) -> Bool {
+    let directives = ResponseDirectives(of: merged, rules: rules)
+    if isForbidden(directives, status: merged.status.code, rules: rules) { return true }
+    return rules.mode == .shared && request?.headerFields.contains(.authorization) == true
+      && !directives.flags.allowsSharingAuthorized
   }
 
   /// What a response to HEAD means for a stored response to GET that could have been chosen for the
@@ -105,10 +132,10 @@ public enum Freshening {
       if newer.contains(name), newer[fields: name] != older[fields: name] { return .invalidate }
     }
     guard stored.head.status.code == 200 else { return .invalidate }
-    return .update(
-      updated(
-        stored, with: response, requestTime: requestTime, responseTime: responseTime, rules: rules,
-        validating: request, digest: digest))
+    let updated = updated(
+      stored, with: response, requestTime: requestTime, responseTime: responseTime, rules: rules,
+      validating: request, digest: digest)
+    return updated.isInvalidated ? .invalidate : .update(updated)
   }
 
   private static func matchesWeakly(

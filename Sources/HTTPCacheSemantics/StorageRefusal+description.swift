@@ -24,6 +24,7 @@ extension StorageRefusal {
     case .override: "an override says never to store it"
     case .policy: "policy bypass"
     case .tooLarge(let limit): "larger than \(limit) bytes"
+    case .upstream: "the upstream forbids it"
     case .hook: "refused by willStore"
     case .hookFailed: "willStore failed"
     case .hookTimedOut: "willStore did not return in time"
@@ -56,7 +57,8 @@ extension StorageRefusal {
     case .content(let obstacle): obstacle.section
     case .clearsSite: "W3C Clear Site Data"
     case .digestMismatch: "RFC 9530 §1.2"
-    case .override, .policy, .tooLarge, .hook, .hookFailed, .hookTimedOut, .memoryOnly, .storeFailed:
+    case .override, .policy, .tooLarge, .upstream, .hook, .hookFailed, .hookTimedOut, .memoryOnly,
+      .storeFailed:
       ""
     }
   }

@@ -26,6 +26,13 @@ extension StoredResponse {
     return seen
   }
 
+  /// The same response, to be validated before any use.
+  package var markedInvalidated: StoredResponse {
+    var marked = self
+    marked.isInvalidated = true
+    return marked
+  }
+
   /// Whether its key was made by what makes the keys of these rules, or is its own target.
   package func isKeyed(by rules: CacheRules) -> Bool {
     keyFingerprint == 0 || keyFingerprint == rules.applied?.keyFingerprint

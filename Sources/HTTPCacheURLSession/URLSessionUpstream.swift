@@ -76,9 +76,11 @@ public final class URLSessionUpstream: Upstream {
     var head = try await exchange.head()
     // The coding is off already.
     head.headerFields[.transferEncoding] = nil
-    if exchange.isAuthorized, context?.isShared == true { Self.makePrivate(&head) }
+    // What was answered to credentials that a shared cache has not seen (RFC 9111 §3.5).
+    let isAnothers = exchange.isAuthorized && context?.isShared == true
     return UpstreamResponse(
-      head: head, body: MessageBody(ReceivedBody(exchange)), isContentDecoded: exchange.isDecoded)
+      head: head, body: MessageBody(ReceivedBody(exchange)), isContentDecoded: exchange.isDecoded,
+      storageRefusal: isAnothers ? .authorized : nil)
   }
 
   /// Lets what is under way come to its end, and takes nothing more.
@@ -138,12 +140,5 @@ public final class URLSessionUpstream: Upstream {
   private static func priority(_ priority: TaskPriority) -> Float {
     if priority > .medium { return URLSessionTask.highPriority }
     return priority < .medium ? URLSessionTask.lowPriority : URLSessionTask.defaultPriority
-  }
-
-  /// Keeps from a shared cache what was answered to credentials that it has not seen
-  /// (RFC 9111 §3.5).
-  private static func makePrivate(_ head: inout HTTPResponse) {
-    let control = head.headerFields[.cacheControl].map { $0 + ", " } ?? ""
-    head.headerFields[.cacheControl] = control + "private"
   }
 }

@@ -22,6 +22,8 @@ public struct CacheResponse: Sendable {
   /// When the stored response that answered came from the origin, or was last confirmed by it; nil for
   /// an answer straight from the origin.
   public var storedAt: Timestamp?
+  /// Whether it was answered with what may be in memory only.
+  var isMemoryOnly = false
 
   /// Makes a response.
   public init(

@@ -5,7 +5,8 @@ extension Exchange {
   /// What a response to HEAD does to each stored response to GET that could have been chosen for it
   /// (RFC 9111 §4.3.5).
   func headFreshening(
-    _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp
+    _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp,
+    refusal: StorageRefusal?
   ) -> [RecordUpdate] {
     guard request.method == .head, response.status.code == 200 else { return [] }
     return matching.compactMap { index in
@@ -13,8 +14,9 @@ extension Exchange {
         candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
         rules: rules, validating: request, digest: digest)
       {
-      case .update(let stored):
+      case .update(let stored) where refusal == nil:
         RecordUpdate(index: index, response: keyed(stored), isFreshening: true)
+      case .update: invalidated(index)
       case .invalidate: invalidated(index)
       case .unrelated: nil
       }
@@ -36,7 +38,7 @@ extension Exchange {
     else { return [] }
     switch refusal {
     case .responseNoStore, .privateInShared, .notCacheable, .neverReusable, .varyAny, .authorized,
-      .varySecret, .malformed, .override, .hook, .hookFailed, .hookTimedOut, .memoryOnly:
+      .varySecret, .malformed, .override, .upstream, .hook, .hookFailed, .hookTimedOut, .memoryOnly:
       return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)
     default: return []
     }
@@ -65,8 +67,6 @@ extension Exchange {
   }
 
   private func invalidated(_ index: Int) -> RecordUpdate {
-    var stored = candidates[index]
-    stored.isInvalidated = true
-    return RecordUpdate(index: index, response: stored)
+    RecordUpdate(index: index, response: candidates[index].markedInvalidated)
   }
 }

@@ -131,15 +131,20 @@ struct Exchange: Sendable {
   }
 
   /// The head of the origin's final response arrived.
+  ///
+  /// - Parameter refusal: why it must not be stored, if the upstream says so.
   mutating func received(
-    _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, isDecoded: Bool
+    _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, isDecoded: Bool,
+    refusal: StorageRefusal? = nil
   ) -> ResponseAction {
     guard let forward else { return .deliver(Delivery(storage: .doNotStore(.policy))) }
     if response.status.code == 304, !forward.validating.isEmpty {
-      return notModified(response, forward, requestTime: requestTime, responseTime: responseTime)
+      return notModified(
+        response, forward, requestTime: requestTime, responseTime: responseTime, refusal: refusal)
     }
-    if let combination = combination(
-      response, forward, requestTime: requestTime, responseTime: responseTime, isDecoded: isDecoded)
+    if refusal == nil,
+      let combination = combination(
+        response, forward, requestTime: requestTime, responseTime: responseTime, isDecoded: isDecoded)
     {
       return .combine(combination)
     }
@@ -152,13 +157,15 @@ struct Exchange: Sendable {
       return .answerStale(stale)
     }
     let storage = storage(
-      of: response, requestTime: requestTime, responseTime: responseTime, isDecoded: isDecoded)
+      of: response, requestTime: requestTime, responseTime: responseTime, isDecoded: isDecoded,
+      refusal: refusal)
     return .deliver(
       Delivery(
         storage: storage,
         invalidated: Invalidation.targets(request: request, response: response),
         invalidatedGroups: CacheGroups.invalidated(request: request, response: response),
-        updates: headFreshening(response, requestTime: requestTime, responseTime: responseTime)
+        updates: headFreshening(
+          response, requestTime: requestTime, responseTime: responseTime, refusal: refusal)
           + superseded(by: response, storage),
         isGone: isGone(response)))
   }
@@ -345,23 +352,25 @@ struct Exchange: Sendable {
   }
 
   private mutating func notModified(
-    _ response: HTTPResponse, _ forward: Forward, requestTime: Timestamp, responseTime: Timestamp
+    _ response: HTTPResponse, _ forward: Forward, requestTime: Timestamp, responseTime: Timestamp,
+    refusal: StorageRefusal?
   ) -> ResponseAction {
     let offered = forward.validating.map { candidates[$0] }
     guard
       case .freshen(let positions) = Freshening.decide(notModified: response, candidates: offered),
       let first = positions.first
     else { return .forwardAgain(withoutCondition()) }
-    for position in positions {
-      let index = forward.validating[position]
-      candidates[index] = keyed(
-        Freshening.updated(
-          candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
-          rules: rules, validating: request, digest: digest))
-    }
     let index = forward.validating[first]
+    var stored = candidates[index]
+    for other in positions.map({ forward.validating[$0] }) {
+      let update = Freshening.update(
+        of: candidates[other], with: response, requestTime: requestTime, responseTime: responseTime,
+        rules: rules, validating: request, digest: digest)
+      if other == index { stored = keyed(update.answer) }
+      candidates[other] =
+        refusal == nil ? keyed(update.stored) : keyed(candidates[other].markedInvalidated)
+    }
     selected = index
-    let stored = candidates[index]
     let age = Age.current(stored, now: responseTime)
     let lifetime = stored.facts.freshnessLifetime
     let reason: ValidationReason =
@@ -373,32 +382,5 @@ struct Exchange: Sendable {
       StoredAnswer(
         index: index, stored: stored, age: age,
         outcome: .validated(reason, age: age, lifetime: lifetime)))
-  }
-
-  private func storage(
-    of response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, isDecoded: Bool
-  ) -> Storage {
-    if policy == .bypass { return .doNotStore(.policy) }
-    if isStoredWhole(response, receivedAt: responseTime) { return .doNotStore(.partialContent) }
-    switch request.method {
-    case .get, .post, .query: break
-    default: return .doNotStore(.method(request.method))
-    }
-    if ClearSiteData.clearsCache(response, target: key.target, rules: rules) {
-      return .doNotStore(.clearsSite)
-    }
-    if let obstacle = content?.obstacle { return .doNotStore(.content(obstacle)) }
-    if case .doNotStore(let refusal) = Storability.decide(
-      request: request, response: response, rules: rules, now: responseTime)
-    {
-      return .doNotStore(refusal)
-    }
-    switch StoredResponse.make(
-      request: request, response: response, requestTime: requestTime, responseTime: responseTime,
-      isDecoded: isDecoded, rules: rules, digest: digest)
-    {
-    case .made(let stored): return .store(keyed(stored))
-    case .refused(let refusal): return .doNotStore(refusal)
-    }
   }
 }

@@ -137,7 +137,7 @@ struct ExchangeRunner: Sendable {
       }
       switch exchange.received(
         response.head, requestTime: requestTime, responseTime: clock.now,
-        isDecoded: response.isContentDecoded)
+        isDecoded: response.isContentDecoded, refusal: response.storageRefusal)
       {
       case .forwardAgain(let again):
         response.body.source.cancel()
@@ -196,7 +196,12 @@ struct ExchangeRunner: Sendable {
     var refused: [(CacheRecord, StoringDecision)] = []
     for index in indices {
       let record = variants[index].record
-      let decision = await decision(on: exchange.candidates[index], over: record, exchange)
+      let updated = exchange.candidates[index]
+      if updated.isInvalidated {
+        await write(record.freshened(updated))
+        continue
+      }
+      let decision = await decision(on: updated, over: record, exchange)
       switch decision {
       case .store: await freshen(record, as: decision, exchange)
       case .refuse: refused.append((record, decision))
@@ -214,11 +219,8 @@ struct ExchangeRunner: Sendable {
   ) async -> CacheResponse {
     await apply(delivery.updates, exchange, variants)
     if delivery.isGone {
-      cache.running.invalidate(exchange.key.target)
-      for variant in variants {
-        await cache.discard(variant.record)
-        cache.observe(
-          .removed(variant.record.key, .gone(status: response.head.status.code)))
+      for key in await cache.removeAll(of: exchange.key, rules: exchange.rules) {
+        cache.observe(.removed(key, .gone(status: response.head.status.code)))
       }
     }
     await cache.invalidate(delivery.invalidated)
@@ -265,11 +267,14 @@ struct ExchangeRunner: Sendable {
         await freshen(record, as: decision, exchange)
         continue
       }
-      do throws(CacheError) {
-        _ = try await cache.store.update(record.freshened(update.response))
-      } catch {
-        cache.observe(.storeFailed(operation: "freshen", error))
-      }
+      await write(record.freshened(update.response))
+    }
+  }
+
+  /// Writes a stored response that got nothing but a mark.
+  private func write(_ record: CacheRecord) async {
+    do throws(CacheError) { _ = try await cache.store.update(record) } catch {
+      cache.observe(.storeFailed(operation: "freshen", error))
     }
   }
 
@@ -303,10 +308,13 @@ struct ExchangeRunner: Sendable {
       storableTrailers: { [head = response.head, rules = exchange.rules, terms] in
         FieldHygiene.storable(trailers: $0, of: head, rules: rules).without(terms.strippedNames)
       },
-      onCommit: { [cache, outdated] record, isInvalidated in
+      onCommit: { [cache, outdated, terms, alias = exchange.rules.alias] record, isInvalidated in
         await cache.committed(
           record, askedFor: part?.range, of: exchange.request, isInvalidated: isInvalidated,
           outdated: outdated)
+        await cache.restorePointer(
+          to: key, from: exchange.key, alias: alias, stored, isPinned: terms.isPinned,
+          isMemoryOnly: terms.isMemoryOnly)
       },
       onEnd: cache.transferEnd(
         of: response.head, to: exchange.request, key: exchange.key, storedAs: key,

@@ -3,51 +3,80 @@ package import HTTPCacheStore
 package import HTTPTypes
 
 extension HTTPCache {
-  /// Invalidates what a request changed that went to the origin another way (RFC 9111 §4.4).
+  /// Invalidates what a request changed that went to the origin another way (RFC 9111 §4.4), and the
+  /// groups that its answer names (RFC 9875 §3).
   package func invalidate(after request: HTTPRequest, _ response: HTTPResponse) async {
     await invalidate(Invalidation.targets(request: request, response: response))
+    if let target = CacheKey.target(of: request) {
+      await invalidate(
+        groups: CacheGroups.invalidated(request: request, response: response), of: target)
+    }
+  }
+
+  /// Why a request must not go to the origin another way; nil if it may. Tells the observer.
+  package func refusalWhileOffline(of request: HTTPRequest) -> UpstreamError? {
+    offlineReason.map { notAsked(CacheKey.target(of: request) ?? "", $0) }
   }
 
   /// Stores a response that came another way, because somebody says so. Where RFC 9111 §3 would not
   /// have stored it, it is marked, so that a request is not answered with it before the origin has
-  /// confirmed it; what a shared cache must not have of others is not stored.
+  /// confirmed it; what a shared cache must not have of others, and what an override or the cache's
+  /// hook forbids, is not stored.
   ///
   /// - Parameters:
   ///   - body: all of it, or the part that `Content-Range` tells of.
   ///   - isDecoded: whether the bytes are not those that were sent.
+  ///   - turn: where the hook runs.
   package func adopt(
     _ response: HTTPResponse, body: BodyBytes, to request: HTTPRequest, isDecoded: Bool,
-    userInfo: [UInt8], isMemoryOnly: Bool
+    userInfo: [UInt8], isMemoryOnly: Bool, asking turn: HookTurn
   ) async {
-    guard let (key, _, rules) = place(of: request) else { return }
-    do throws(CacheError) {
-      switch adopted(
-        response, body: body, to: request, key: key, rules: rules, isDecoded: isDecoded,
-        userInfo: userInfo, isMemoryOnly: isMemoryOnly)
-      {
-      case .refused(let refusal): notStored(refusal, response, to: request, key: key)
-      case .made(let record):
-        let writer = try await store.write(record, variantLimit: rules.variantLimit)
-        try await writer.append(body)
-        try await writer.commit(trailers: [:])
-        store.count(CacheCounts(stores: 1))
-        observe(.stored(key, bytes: Int64(body.count)))
+    guard let (key, target, rules) = place(of: request) else { return }
+    let hook = configuration.willStore
+    let refuse = { (refusal: StorageRefusal) in
+      self.notStored(
+        refusal, response, to: request, key: key, isConfidential: isMemoryOnly || hook != nil)
+    }
+    let stored: StoredResponse
+    switch adopted(response, body: body, to: request, rules: rules, isDecoded: isDecoded) {
+    case .refused(let refusal): return refuse(refusal)
+    case .made(let made): stored = made
+    }
+    var terms = StoringTerms(
+      response: stored, userInfo: userInfo, isPinned: rules.pins(response),
+      isMemoryOnly: isMemoryOnly)
+    if let hook {
+      let question = HookQuestion(
+        hook: hook, request: request, key: key, target: target, rules: rules, turn: turn)
+      switch await decision(on: terms, question) {
+      case .store(let decided): terms = decided
+      case .refuse(let refusal): return refuse(refusal)
       }
+    }
+    let part = PartialContent.part(of: response)
+    let record = CacheRecord(
+      key: key, response: terms.response,
+      bodyLength: part == nil ? Int64(body.count) : part?.length,
+      storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: response),
+      userInfo: terms.userInfo, isPinned: terms.isPinned, isMemoryOnly: terms.isMemoryOnly,
+      isResumable: PartialContent.isResumable(terms.response))
+    do throws(CacheError) {
+      let writer = try await store.write(record, variantLimit: rules.variantLimit)
+      try await writer.append(body)
+      try await writer.commit(trailers: [:])
+      store.count(CacheCounts(stores: 1))
+      observe(.stored(key, bytes: Int64(body.count)))
     } catch {
+      if terms.isMemoryOnly, error.code == .invalidRequest { return refuse(.memoryOnly) }
       if error.code != .tooLarge { observe(.storeFailed(operation: "store", error)) }
-      notStored(refusal(of: error), response, to: request, key: key)
+      refuse(refusal(of: error))
     }
   }
 
-  private enum Adoption {
-    case made(CacheRecord)
-    case refused(StorageRefusal)
-  }
-
   private func adopted(
-    _ response: HTTPResponse, body: BodyBytes, to request: HTTPRequest, key: CacheKey,
-    rules: CacheRules, isDecoded: Bool, userInfo: [UInt8], isMemoryOnly: Bool
-  ) -> Adoption {
+    _ response: HTTPResponse, body: BodyBytes, to request: HTTPRequest, rules: CacheRules,
+    isDecoded: Bool
+  ) -> StoredResponse.Making {
     let now = configuration.clock.now
     var isDistrusted = false
     switch Storability.decide(request: request, response: response, rules: rules, now: now) {
@@ -55,28 +84,25 @@ extension HTTPCache {
     case .doNotStore(let refusal):
       switch refusal {
       case .privateInShared, .authorized, .partialContent, .malformed, .interim, .method,
-        .statusNotStored:
+        .statusNotStored, .override:
         return .refused(refusal)
       default: isDistrusted = true
       }
     }
-    var stored: StoredResponse
-    switch StoredResponse.make(
+    if let part = PartialContent.part(of: response), part.range.count != body.count {
+      return .refused(.incomplete)
+    }
+    let making = StoredResponse.make(
       request: request, response: response, requestTime: now, responseTime: now,
       isDecoded: isDecoded, rules: rules, digest: digest)
-    {
-    case .made(let made): stored = made
-    case .refused(let refusal): return .refused(refusal)
-    }
-    if isDistrusted { stored.isInvalidated = true }
-    let part = PartialContent.part(of: response)
-    if let part, part.range.count != body.count { return .refused(.incomplete) }
-    return .made(
-      CacheRecord(
-        key: key, response: stored, bodyLength: part == nil ? Int64(body.count) : part?.length,
-        storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: response),
-        userInfo: userInfo, isMemoryOnly: isMemoryOnly,
-        isResumable: PartialContent.isResumable(stored)))
+    if isDistrusted, case .made(let made) = making { return .made(made.markedInvalidated) }
+    return making
+  }
+
+  /// Removes everything stored for the target of a request, by whatever name it is found.
+  package func removeStored(for request: HTTPRequest) async {
+    guard let (key, _, rules) = place(of: request) else { return }
+    await removeAll(of: key, rules: rules)
   }
 
   /// Where responses to a request are stored, and the rules for it; nil for one that has no place.

@@ -52,13 +52,36 @@ extension HTTPCache {
     }
   }
 
-  /// Removes a pointer to nothing.
+  /// Removes a pointer to nothing, unless what it points to is on its way.
   func forgetPointer(of exchange: Exchange) {
-    guard exchange.rules.alias != nil, exchange.key.methodClass == .get,
-      let pointer = try? store.read(exchange.key.pointer).first?.record
+    let (key, rules) = (exchange.key, exchange.rules)
+    guard rules.alias != nil, key.methodClass == .get, !running.contains(key.target),
+      let pointer = try? store.read(key.pointer).first?.record
     else { return }
-    background.begin { [store] in
+    background.begin { [self] in
+      guard !running.contains(key.target), !running.contains(pointer.item ?? key.target),
+        let stored = try? stored(for: key, rules: rules), stored.isEmpty
+      else { return }
       _ = try? await store.remove(.variant(pointer.key, sequence: pointer.sequence))
+    }
+  }
+
+  /// Writes the pointer to an item that has just been stored, where it was taken for one to nothing
+  /// meanwhile: before the transfer began, or by another process.
+  func restorePointer(
+    to item: CacheKey, from key: CacheKey, alias: HTTPField.Name?, _ response: StoredResponse,
+    isPinned: Bool, isMemoryOnly: Bool
+  ) async {
+    guard let alias, item != key,
+      case .item(item.target) = CacheAlias.read(
+        alias, in: response.head.headerFields, target: key.target)
+    else { return }
+    do throws(CacheError) {
+      guard try store.read(key.pointer).isEmpty else { return }
+      try await write(
+        Self.pointer(alias, response), for: key, isPinned: isPinned, isMemoryOnly: isMemoryOnly)
+    } catch {
+      observe(.storeFailed(operation: "store", error))
     }
   }
 

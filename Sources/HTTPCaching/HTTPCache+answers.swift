@@ -104,6 +104,7 @@ extension HTTPCache {
     response.contentChange = .unchanged
     response.userInfo = variant.record.userInfo
     response.storedAt = stored.responseTime
+    response.isMemoryOnly = variant.record.isMemoryOnly
     return response
   }
 

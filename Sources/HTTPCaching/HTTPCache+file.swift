@@ -16,17 +16,22 @@ extension HTTPCache {
   ///   - policy: how fresh it has to be: `.cacheElseNetwork` (the default) takes what is stored whatever
   ///     its age, `.standard` what may be used without asking the origin.
   ///   - options: partition, redirects, and whether decoded bodies will do.
-  /// - Returns: nil if nothing is stored that may be used, or only a part of it.
+  ///   - writesMemoryOnly: whether to write a file of a response that may be in memory only
+  ///     (`StoragePolicy.allowedInMemoryOnly`). A cache without a directory does so in any case: its
+  ///     files go to the temporary ones.
+  /// - Returns: nil if nothing is stored that may be used, or only a part of it, or where it would
+  ///   bring to the disk what may be in memory only.
   /// - Throws: `CacheError` with `invalidRequest` for a request without an absolute URI; with `io`,
   ///   `noSpace` or `unavailable` if no file can be made.
   public func file(
     for request: HTTPRequest, policy: CachePolicy = .cacheElseNetwork,
-    options: RequestOptions = RequestOptions()
+    options: RequestOptions = RequestOptions(), writesMemoryOnly: Bool = false
   ) async throws(CacheError) -> CachedFile? {
     guard request.method == .get,
       let answer = try storedResponse(
         to: request.unconditional(keepsRange: false), policy: policy, options: options),
-      let stored = answer.body.source.stored
+      let stored = answer.body.source.stored,
+      writesMemoryOnly || !answer.isMemoryOnly || configuration.directory == nil
     else { return nil }
     let length = stored.range.upperBound
     do throws(CacheError) { try await check(stored.reader, length: length) } catch {

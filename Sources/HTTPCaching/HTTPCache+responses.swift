@@ -14,8 +14,8 @@ extension HTTPCache {
   ///
   /// What forbids it is `no-cache` in response or request, an invalidation, and for a stale response
   /// `must-revalidate` and its kin (RFC 9111 §4, §4.2.4). Where nothing comes first, there is one
-  /// answer, as by `respond`; so it is for other methods than GET, HEAD and QUERY and for a request
-  /// with `only-if-cached`.
+  /// answer, as by `respond`; so it is for other methods than GET, HEAD and QUERY, for a GET or HEAD
+  /// with content and for a request with `only-if-cached`.
   ///
   /// There is no second answer if the origin confirms the first (304), sends it again (the same strong
   /// validator, or the same bytes where there are at most 64 KiB), or fails, which is told by

@@ -82,6 +82,25 @@ extension HTTPCache {
     }
   }
 
+  /// Takes all that is stored for a key out of the store: each variant in each form, of the key itself
+  /// and of the names that it is found by. What is on its way is validated before any use.
+  ///
+  /// - Parameter rules: resolved for the request.
+  /// - Returns: the keys for which there was anything.
+  @discardableResult
+  func removeAll(of key: CacheKey, rules: CacheRules) async -> [CacheKey] {
+    do throws(CacheError) {
+      var found = Set(try stored(for: key, rules: rules).map(\.record.key))
+      if try !store.read(key).isEmpty { found.insert(key) }
+      for name in Set([key.target] + found.map(\.target)) { running.invalidate(name) }
+      for other in found { try await store.remove(.key(other)) }
+      return Array(found)
+    } catch {
+      observe(.storeFailed(operation: "remove", error))
+      return []
+    }
+  }
+
   func refusal(of error: CacheError) -> StorageRefusal {
     let usage = store.usage
     let capacity = max(usage.memoryCapacity, usage.diskCapacity)

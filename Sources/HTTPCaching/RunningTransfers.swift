@@ -15,17 +15,20 @@ final class RunningTransfers: Sendable {
     }
   }
 
+  /// Whether anything is on its way for a target.
+  func contains(_ target: String) -> Bool { transfers.withLock { $0[target] != nil } }
+
+  /// What is on its way was sent before the change: it must not be reused without asking.
+  func invalidate(_ target: String) {
+    let found = transfers.withLock { $0[target].map { Array($0.values) } ?? [] }
+    for transfer in found { transfer.invalidate() }
+  }
+
   /// The same for all of an origin, where it is not known which of them have changed.
   func invalidate(origin: String) {
     let found = transfers.withLock { transfers in
       transfers.filter { $0.key.hasPrefix(origin + "/") }.flatMap { Array($0.value.values) }
     }
-    for transfer in found { transfer.invalidate() }
-  }
-
-  /// What is on its way was sent before the change: it must not be reused without asking.
-  func invalidate(_ target: String) {
-    let found = transfers.withLock { $0[target].map { Array($0.values) } ?? [] }
     for transfer in found { transfer.invalidate() }
   }
 

@@ -10,6 +10,8 @@ enum SmallBodies {
   /// Whether a new response has the same bytes as a stored one. Its body is read for that, and put
   /// together again if they differ.
   ///
+  /// A stored body that cannot be read is not the same.
+  ///
   /// - Throws: what the new body throws.
   static func areEqual(_ stored: CacheResponse, _ new: inout CacheResponse) async throws -> Bool {
     guard let old = stored.body.source.stored,
@@ -24,7 +26,9 @@ enum SmallBodies {
       received += bytes.count
       if received > count { break }
     }
-    if received == count, try await read(old) == pieces.flatMap(\.array) { return true }
+    if received == count, let bytes = try? await read(old), bytes == pieces.flatMap(\.array) {
+      return true
+    }
     new.body = MessageBody(ResumedSource(pieces, rest: new.body))
     return false
   }

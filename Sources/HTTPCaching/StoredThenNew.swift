@@ -86,6 +86,8 @@ extension StoredThenNew {
     case .cacheElseNetwork, .cacheOnly, .bypass: return false
     case .standard, .revalidate, .reload, .reloadEverywhere, .networkElseCache: break
     }
+    // Content that is no part of the key can be sent only once.
+    if body != nil, request.method != .query { return false }
     return Reuse.methodMiss(request) == nil && !RequestDirectives(request.headerFields).onlyIfCached
   }
 

@@ -1,4 +1,3 @@
-import HTTPCacheStore
 import HTTPTypes
 
 extension StoringHook {
@@ -6,17 +5,17 @@ extension StoringHook {
   ///
   /// - Throws: `HookFailure`.
   func ask(
-    _ request: HTTPRequest, _ proposal: ProposedRecord, clock: any CacheClock
+    _ request: HTTPRequest, _ proposal: ProposedRecord, _ turn: HookTurn
   ) async throws(HookFailure) -> ProposedRecord? {
     if case .immediate(let decide) = decision { return decide(request, proposal) }
     let answer = OneShot<Result<ProposedRecord?, HookFailure>>()
-    let work = Task { [decision] in
+    let work = Task(executorPreference: turn.executor) { [decision] in
       do { answer.give(.success(try await decision(request, proposal))) } catch {
         answer.give(.failure(.threw(error)))
       }
     }
-    let timer = Task {
-      try? await clock.sleep(for: Self.timeLimit)
+    let timer = Task(executorPreference: turn.executor) {
+      try? await turn.wait(Self.timeLimit)
       answer.give(.failure(.timedOut(Self.timeLimit)))
     }
     defer {

@@ -1,3 +1,4 @@
+public import HTTPCacheSemantics
 public import HTTPTypes
 
 /// The origin's answer.
@@ -9,11 +10,18 @@ public struct UpstreamResponse: Sendable {
   public var body: MessageBody
   /// Whether the upstream took off the content coding that the fields still tell of.
   public var isContentDecoded: Bool
+  /// Why it must not be stored, whatever its fields say; nil leaves it to them. A stored response that
+  /// it confirms gets none of its fields, and is validated before its next use.
+  public var storageRefusal: StorageRefusal?
 
   /// Makes a response.
-  public init(head: HTTPResponse, body: MessageBody, isContentDecoded: Bool = false) {
+  public init(
+    head: HTTPResponse, body: MessageBody, isContentDecoded: Bool = false,
+    storageRefusal: StorageRefusal? = nil
+  ) {
     self.head = head
     self.body = body
     self.isContentDecoded = isContentDecoded
+    self.storageRefusal = storageRefusal
   }
 }

@@ -147,6 +147,47 @@ import Testing
     #expect(try updated(kept, ["Cache-Control": "private"], rules: sharedRules).isInvalidated)
   }
 
+  // holds 9111-5.2.2-1
+  @Test(
+    "§5.2.2.5, §5.2.2.7 Nothing of a 304 that must not be stored is kept for the next request",
+    arguments: ["no-store", "private, max-age=60"])
+  func nothingForbiddenIsKept(control: String) throws {
+    let kept = try stored(200, ["Cache-Control": "public, max-age=60", "ETag": "\"1\""], rules: sharedRules)
+    let marked = try updated(
+      kept, ["Cache-Control": control, "Set-Cookie": "sid=A", "ETag": "\"1\""], rules: sharedRules)
+    #expect(marked.isInvalidated)
+    #expect(marked.head == kept.head)
+    let fresh = try updated(marked, ["ETag": "\"1\""], after: 200, rules: sharedRules)
+    #expect(!fresh.isInvalidated)
+    #expect(fresh.head.headerFields[.setCookie] == nil)
+    #expect(fresh.head.headerFields[.cacheControl] == "public, max-age=60")
+    let update = Freshening.update(
+      of: kept, with: try response(304, ["Cache-Control": control, "Set-Cookie": "sid=A"]),
+      requestTime: today, responseTime: today, rules: sharedRules)
+    #expect(update.answer.head.headerFields[.setCookie] == "sid=A")
+  }
+
+  @Test("§3.2 What is stored with fields that forbid it does not get fresh by a 304 without them")
+  func mergedForbids() throws {
+    var kept = try stored(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], rules: sharedRules)
+    kept.head.headerFields[.cacheControl] = "private, max-age=60"
+    #expect(try updated(kept, ["ETag": "\"1\""], rules: sharedRules).isInvalidated)
+    #expect(try !updated(kept, ["ETag": "\"1\""]).isInvalidated)
+  }
+
+  @Test("§3.5 A shared cache keeps nothing of a 304 to an authorized request that does not allow it")
+  func authorized() throws {
+    let request = try get(["Authorization": "Bearer x"])
+    let kept = try stored(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], rules: sharedRules)
+    let marked = try updated(
+      kept, ["Set-Cookie": "sid=A"], rules: sharedRules, request: request)
+    #expect(marked.isInvalidated && marked.head == kept.head)
+    #expect(
+      try !updated(
+        kept, ["Cache-Control": "public, max-age=60"], rules: sharedRules, request: request
+      ).isInvalidated)
+  }
+
   // holds 9111-4.1-1
   @Test("§4.1 A new Vary is nominated from the request, or forces validation where there is none")
   func vary() throws {
@@ -208,6 +249,14 @@ import Testing
     #expect(try outcome(kept, ["ETag": "\"2\""]) == .invalidate)
     #expect(try outcome(kept, ["Last-Modified": "Fri, 06 Nov 2020 10:00:00 GMT"]) == .invalidate)
     #expect(try outcome(kept, ["ETag": "\"1\"", "Content-Length": "6"]) == .invalidate)
+  }
+
+  @Test("§4.3.5 A HEAD that must not be stored leaves only the mark")
+  func forbidden() throws {
+    let kept = try stored(200, ["ETag": "\"1\"", "Cache-Control": "max-age=60"])
+    #expect(
+      try outcome(kept, ["ETag": "\"1\"", "Cache-Control": "no-store", "Set-Cookie": "a=b"])
+        == .invalidate)
   }
 
   @Test("§4.3.5 Statuses other than 200 say nothing; the wire length says nothing of a decoded body")

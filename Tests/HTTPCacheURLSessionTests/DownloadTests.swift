@@ -75,6 +75,37 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["target"])
   }
 
+  @Test(arguments: [204, 206])
+  func whatIsNotTheWholeLeavesTheDestination(_ status: Int) async throws {
+    let folder = try Folder()
+    let target = folder.file("target")
+    try Data("old".utf8).write(to: target)
+    let kit = try Kit { _ in
+      status == 204
+        ? .status(204) : .text("new", [("Content-Range", "bytes 0-2/9")], status: 206)
+    }
+    await #expect(throws: UnexpectedStatus.self) {
+      try await kit.session.download(for: kit.request("/"), to: target)
+    }
+    #expect(try Data(contentsOf: target) == Data("old".utf8))
+  }
+
+  @Test func aPartOfWhatBrokeOffAtAnUnknownLength() async throws {
+    let folder = try Folder()
+    let kit = try Kit(directory: folder.file("cache").path) { _ in
+      OriginAnswer(
+        fields: [("ETag", "\"a\""), ("Cache-Control", "max-age=60")],
+        steps: [.pattern(0..<1_000_000), .cut], framing: .chunked)
+    }
+    _ = try? await kit.get("/")
+    let target = folder.file("target")
+    let response = try? await kit.session.download(
+      for: kit.request("/", ["Range": "bytes=0-99"]), to: target)
+    if response != nil {
+      #expect(try Array(Data(contentsOf: target)) == OriginAnswer.pattern(0..<100))
+    }
+  }
+
   @Test func whatBrokeOffIsContinued() async throws {
     let folder = try Folder()
     let target = folder.file("target")

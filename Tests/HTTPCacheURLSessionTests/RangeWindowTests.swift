@@ -21,9 +21,12 @@ import Testing
   }
 
   /// An origin whose plain answer comes to a halt after more than is kept unread.
-  private func origin(_ tag: @escaping @Sendable (Int) -> String = { _ in "\"a\"" }) throws -> SocketOrigin {
+  private func origin(
+    namesParts: Bool = true, _ tag: @escaping @Sendable (Int) -> String = { _ in "\"a\"" }
+  ) throws -> SocketOrigin {
     try SocketOrigin { [length] request in
       var answer = OriginAnswer.ranged(request, length: length, tag: tag(request.number))
+      if request.number > 1, !namesParts { answer.fields.removeAll { $0.0 == "ETag" } }
       if request.number == 1, case .pattern(let range) = answer.steps.first {
         let halt = range.lowerBound + (6 << 20)
         answer.steps = [
@@ -68,6 +71,29 @@ import Testing
     await #expect { try await body.collect() } throws: {
       ($0 as? UpstreamError)?.kind == .protocol
     }
+  }
+
+  @Test func aPartWithoutTheEntityTagOfTheWholeIsAnError() async throws {
+    let origin = try origin(namesParts: false)
+    let body = try await send(origin)
+    await origin.abandoned(1)
+    await #expect { try await body.collect() } throws: {
+      ($0 as? UpstreamError)?.kind == .protocol
+    }
+  }
+
+  @Test func anOriginThatIgnoresRangesSendsTheWholeOnceMore() async throws {
+    let origin = try SocketOrigin { [length] request in
+      let halt: Int64 = 6 << 20
+      let steps: [OriginAnswer.Step] =
+        request.number == 1
+        ? [.pattern(0..<halt), .hold(Latch()), .pattern(halt..<length)] : [.pattern(0..<length)]
+      return OriginAnswer(
+        fields: [("ETag", "\"a\""), ("Accept-Ranges", "bytes")], steps: steps)
+    }
+    let bytes = try await readLate(send(origin), origin)
+    #expect(bytes == OriginAnswer.pattern(0..<length))
+    #expect(origin.requests.count == 2)
   }
 
   @Test func aFastReaderNeedsNoRanges() async throws {

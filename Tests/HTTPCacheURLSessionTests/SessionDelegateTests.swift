@@ -55,6 +55,25 @@ import Testing
     }
   }
 
+  /// Never answers.
+  final class Silent: NSObject, URLSessionDataDelegate, Sendable {
+    let asked = AsyncStream.makeStream(of: Void.self)
+
+    func urlSession(
+      _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+      completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) { asked.continuation.yield() }
+  }
+
+  @Test func aDelegateThatDoesNotAnswerCannotHoldACancelledTask() async throws {
+    let delegate = Silent()
+    let kit = try Kit(delegate: delegate) { _ in .text("body", Self.fresh) }
+    let task = Task { try await kit.get("/") }
+    for await _ in delegate.asked.stream { break }
+    task.cancel()
+    await #expect { try await task.value } throws: { ($0 as? URLError)?.code == .cancelled }
+  }
+
   // MARK: Redirects
 
   @Test func redirectsAreFollowedThroughTheCache() async throws {

@@ -23,6 +23,18 @@ import Testing
     #expect(kit.origin.requests.count == 1)
   }
 
+  @Test func anotherHostIsAnotherSite() async throws {
+    let kit = try Kit { .text($0["Host"] ?? "", Self.fresh) }
+    let other = kit.request("/", ["Host": "other.example"])
+    var texts: [String] = []
+    for try await (data, _) in try kit.session.responses(to: other) {
+      texts.append(String(decoding: data, as: UTF8.self))
+    }
+    #expect(texts == ["other.example"])
+    #expect(try await kit.get("/").text.hasPrefix("127.0.0.1"))
+    #expect(try await kit.session.file(for: other) == nil)
+  }
+
   @Test func theStoredResponseThenTheNewOne() async throws {
     let kit = try Kit { .text("number \($0.number)", Self.fresh) }
     _ = try await kit.get("/")

@@ -177,6 +177,30 @@ struct AliasFlowTests {
     #expect(try await targets(kitchen).isEmpty)
   }
 
+  @Test("a pointer to what is on its way stays, and one that was taken away meanwhile comes back")
+  func arriving() async throws {
+    for isTaken in [false, true] {
+      let kitchen = try kitchen()
+      let gate = Gate()
+      kitchen.origin.streams([.cacheControl: "max-age=60", Self.name: "top"]) { _ in
+        TestBody(piece: [65], count: 2, gate: (1, gate))
+      }
+      let first = try await kitchen.respond("/news/a")
+      let second = try await kitchen.respond("/news/a")
+      await kitchen.cache.finishBackgroundWork(within: .seconds(60))
+      #expect(try await targets(kitchen).contains("pointer https://example.com/news/a"))
+      if isTaken {
+        let key = try #require(CacheKey(request: kitchen.request("/news/a"), mode: .private))
+        try await kitchen.cache.store.remove(.key(key.pointer))
+      }
+      gate.open()
+      #expect(try await first.body.collect().count == 2)
+      #expect(try await second.body.collect().count == 2)
+      #expect(try await kitchen.get("/news/a").outcome == .hit(age: 0, lifetime: 60, allowance: nil))
+      #expect(kitchen.origin.requests.count == 1)
+    }
+  }
+
   @Test("what is shared is validated for the URL that is asked for, and freshened for all")
   func validation() async throws {
     let kitchen = try kitchen()

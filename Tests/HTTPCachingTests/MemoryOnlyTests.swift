@@ -45,6 +45,22 @@ struct MemoryOnlyTests {
     #expect(try files(with: tag, in: kitchen.directory).isEmpty)
   }
 
+  @Test("no file is made of it unless somebody says so, or there is no directory")
+  func files() async throws {
+    for kind in StoreKind.allCases where kind != .disk {
+      let kitchen = try PartialKitchen(kind, origin: origin()) { $0.willStore = .secureInMemoryOnly }
+      #expect(try await kitchen.get().text == secret)
+      let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/")
+      let file = try await kitchen.cache.file(for: request)
+      #expect((file == nil) == (kind == .memoryOverDisk))
+      if kind == .memoryOverDisk {
+        #expect(try files(with: secret, in: kitchen.directory).isEmpty)
+      }
+      let wanted = try await kitchen.cache.file(for: request, writesMemoryOnly: true)
+      #expect(wanted?.length == Int64(secret.utf8.count))
+    }
+  }
+
   @Test("a rule for its path and the note of a response that broke off stay off the disk too")
   func pointersAndNotes() async throws {
     let noVarySearch = try #require(HTTPField.Name("No-Vary-Search"))

@@ -165,6 +165,25 @@ struct OfflineTests {
     }
   }
 
+  @Test("removesGone: in each form, of the item that a URL shares too")
+  func removingForms() async throws {
+    let name = try #require(HTTPField.Name("X-Item"))
+    let kitchen = Kitchen(
+      rules: CacheRules(
+        removesGone: true, overrides: [RuleOverride(try .glob("/**"), effects: [.alias(name)])]))
+    kitchen.origin.always(
+      200, [.cacheControl: "max-age=60", .contentEncoding: "gzip", name: "top"], "one")
+    let decoding = ChangedUpstream(kitchen.origin) { $0.isContentDecoded = true }
+    let response = try await kitchen.cache.respond(to: kitchen.request("/"), via: decoding)
+    _ = try await response.body.collect()
+    #expect(try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.count == 2)
+    // This one takes nothing that was decoded, and does not see it.
+    kitchen.origin.always(410, [.cacheControl: "no-store"], "gone")
+    try await kitchen.get("/")
+    let left = try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries
+    #expect(left.allSatisfy { $0.record.key.methodClass == .pointer })
+  }
+
   private func stored(_ kitchen: Kitchen) throws -> [StoredVariant] {
     try kitchen.cache.store.read(
       #require(CacheKey(request: kitchen.request("/"), mode: .private)))

@@ -50,6 +50,42 @@ struct StoredThenNewTests {
     #expect(kitchen.origin.requests.count == 1)
   }
 
+  @Test("a first body that is damaged is not what the origin sends")
+  func damaged() async throws {
+    let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))
+    let store = FaultyStore(MemoryStore(capacity: 1 << 20, clock: clock))
+    let kitchen = Kitchen(store: store)
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "old")
+    try await kitchen.get("/")
+    kitchen.clock.advance(by: 20)
+    var iterator = kitchen.cache.responses(to: kitchen.request("/"), via: kitchen.origin)
+      .makeAsyncIterator()
+    #expect(try await iterator.next()?.outcome.fetchType == .localCache)
+    store.fail(.readBody, times: .max, with: CacheError(.damaged, "made to fail"))
+    let second = try await iterator.next()
+    #expect(second?.outcome.fetchType == .networkLoad)
+    #expect(try await second?.body.collect().array == Array("old".utf8))
+    #expect(iterator.failure == nil)
+  }
+
+  @Test("a GET with content is asked once, with its content")
+  func content() async throws {
+    let kitchen = Kitchen()
+    let upstream = ScriptedUpstream { received in
+      ScriptedResponse(headers: ["Cache-Control": "max-age=10"], body: received.body == nil ? "no" : "yes")
+    }
+    var texts: [String] = []
+    for _ in 0..<2 {
+      let responses = kitchen.cache.responses(
+        to: kitchen.request("/"), body: MessageBody(BodyBytes([1])), via: upstream)
+      for try await response in responses {
+        texts.append(String(decoding: try await response.body.collect().array, as: UTF8.self))
+      }
+      kitchen.clock.advance(by: 20)
+    }
+    #expect(texts == ["yes", "yes"])
+  }
+
   @Test("standard: a stale one first, then the new one, which is stored")
   func stale() async throws {
     try await store()

@@ -63,6 +63,10 @@ public enum ExchangeProperties {
       stored, with: exchange.newer, requestTime: now, responseTime: now, rules: exchange.rules,
       validating: exchange.request, digest: digest)
     try require(updated.facts.freshnessLifetime >= 0, "a freshened lifetime is negative")
+    var marked = stored
+    marked.isInvalidated = true
+    try require(
+      !updated.isInvalidated || updated == marked, "something is kept of what must not be stored")
     if Vary.matches(stored, request: exchange.request, rules: exchange.rules, digest: digest) {
       try require(
         updated.isInvalidated

@@ -45,6 +45,7 @@ public struct SampleVersion: Sendable, Hashable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - announcesLength: whether the length of the body is known from the start.
+  ///   - isResumable: whether it may be continued where it broke off.
   ///   - time: when it was requested and arrived.
   public func record(
     announcesLength: Bool = true, isResumable: Bool = false, time: Timestamp = StoreSample.start

@@ -92,6 +92,7 @@ public struct StoreWorkload: Sendable {
   /// Does everything, one step after the other, and goes on after errors.
   ///
   /// - Parameters:
+  ///   - store: what it is done with.
   ///   - clock: the store's clock, if it may jump.
   ///   - told: told of each step when it begins and when it ends.
   /// - Throws: `StoreViolation` if a body that was read is not what was written.

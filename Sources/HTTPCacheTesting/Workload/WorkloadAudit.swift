@@ -37,6 +37,8 @@ public struct WorkloadAudit: Sendable, Hashable {
   /// Reads everything that is stored for some keys.
   ///
   /// - Parameters:
+  ///   - store: what is read.
+  ///   - keys: the numbers of the keys.
   ///   - ledger: what may be there; nil only compares bodies.
   ///   - isComplete: whether what the ledger has must be there.
   /// - Throws: `StoreViolation` for a wrong body, a version that must not be there, or one that is not

@@ -96,7 +96,8 @@ final class ProtocolLoad: Sendable {
       data = try await collect(loaded.body, watch)
     } catch is CacheError where loaded.isFromStore && body.isRepeatable {
       // What is stored is damaged.
-      loaded = try await load(body, watch, policy: .reload)
+      let again = try loading.session.policy(afterDamage: nil, request)
+      loaded = try await load(body, watch, policy: again)
       data = try await collect(loaded.body, watch)
     }
     let response = try loaded.forClient()

@@ -83,8 +83,9 @@ struct TaskSurroundings: @unchecked Sendable {
   /// Waits until the delegate has taken what it was told of so far.
   func delegateCaughtUp() async {
     guard let session else { return }
-    await withCheckedContinuation { continuation in
-      session.delegateQueue.addOperation { continuation.resume() }
+    // A queue that was suspended for good must not hold a load that was cancelled.
+    try? await DelegateAnswer<Void>.wait { answer in
+      session.delegateQueue.addOperation { answer.give(()) }
     }
   }
 }

@@ -9,6 +9,7 @@ extension CachedURLSession {
   /// Loads a response and hands over its body as it arrives.
   ///
   /// - Parameters:
+  ///   - request: with its body in `httpBody` or `httpBodyStream`.
   ///   - cachePolicy: how to use the cache; nil is what the request says, and where it says nothing,
   ///     the configuration.
   ///   - delegate: asked in place of the session's.

@@ -36,7 +36,10 @@ extension CachedURLSession {
   /// Sends data, and loads the response with its whole body. What it changes is invalidated
   /// (RFC 9111 §4.4).
   ///
-  /// - Parameter bodyData: the content; the request's own is not sent.
+  /// - Parameters:
+  ///   - request: where to, and with which fields.
+  ///   - bodyData: the content; the request's own is not sent.
+  ///   - delegate: asked in place of the session's.
   /// - Throws: `URLError`.
   public func upload(
     for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
@@ -47,7 +50,10 @@ extension CachedURLSession {
   /// Sends a file, and loads the response with its whole body. What it changes is invalidated
   /// (RFC 9111 §4.4).
   ///
-  /// - Parameter fileURL: the file with the content, which is never in memory as a whole.
+  /// - Parameters:
+  ///   - request: where to, and with which fields.
+  ///   - fileURL: the file with the content, which is never in memory as a whole.
+  ///   - delegate: asked in place of the session's.
   /// - Throws: `URLError`.
   public func upload(
     for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
@@ -74,7 +80,8 @@ extension CachedURLSession {
       do {
         return try await read(loaded)
       } catch is CacheError where loaded.isFromStore && content.isRepeatable {
-        return try await read(try await load(request, content, .reload, delegate))
+        let again = try self.policy(afterDamage: policy, request)
+        return try await read(try await load(request, content, again, delegate))
       }
     } catch {
       throw Self.foundations(error, request.url)

@@ -13,13 +13,14 @@ extension CachedURLSession {
   /// broke off is continued with a range the next time, if the origin allows it.
   ///
   /// - Parameters:
+  ///   - request: what to load.
   ///   - destination: a file to make or to replace; its folder must exist.
   ///   - cachePolicy: how to use the cache; nil is what the request says, and where it says nothing,
   ///     the configuration.
   ///   - delegate: asked in place of the session's.
   ///   - progress: is told after each piece, and once all is there.
-  /// - Throws: `UnexpectedStatus` for a status that is no 2xx, `URLError`, `CocoaError` if the file
-  ///   cannot be written.
+  /// - Throws: `UnexpectedStatus` for a status that is no 2xx, for 204, 205, and a 206 without `Range` in
+  ///   the request; `URLError`, `CocoaError` if the file cannot be written.
   @discardableResult
   public func download(
     for request: URLRequest, to destination: URL, cachePolicy: CachePolicy? = nil,
@@ -28,7 +29,7 @@ extension CachedURLSession {
   ) async throws -> URLResponse {
     try await reading(request, try RequestBody(request), cachePolicy, delegate) { loaded in
       if let response = loaded.response as? HTTPURLResponse,
-        !(200...299).contains(response.statusCode)
+        !Self.hasContent(response.statusCode, of: request)
       {
         loaded.body.source.cancel()
         throw UnexpectedStatus(response: response)
@@ -37,6 +38,16 @@ extension CachedURLSession {
         of: loaded.body, in: destination.deletingLastPathComponent(), progress)
       try file.move(to: destination)
       return loaded.response
+    }
+  }
+
+  /// Whether a response with the status is what the destination is to have: not a part that nobody asked
+  /// for, and not one without content.
+  private static func hasContent(_ status: Int, of request: URLRequest) -> Bool {
+    switch status {
+    case 204, 205: false
+    case 206: request.value(forHTTPHeaderField: "Range") != nil
+    default: (200...299).contains(status)
     }
   }
 

@@ -21,8 +21,9 @@ extension CachedURLSession {
     do {
       try checkValid()
       let options = RequestOptions(acceptsDecoded: true, acceptsEncoded: false)
-      return try await cache.file(
-        for: try cacheRequest(request, .none), policy: cachePolicy, options: options)
+      let made = try cacheRequest(request, .none)
+      if made.namesOtherHost { return nil }
+      return try await cache.file(for: made, policy: cachePolicy, options: options)
     } catch {
       throw Self.foundations(error, request.url)
     }

@@ -22,19 +22,22 @@ extension CachedURLSession {
     guard scheme == "http" || scheme == "https" else { return try await passOn(request) }
     let delegates: [any URLSessionDelegate] = [delegate, self.delegate].compactMap { $0 }
     let calls = TaskCalls(request, delegates, upstream)
-    var policy = policy ?? self.policy(of: request)
+    let policy = policy ?? self.policy(of: request)
     let context = RequestContext(
       prototype: request, delegates: delegates,
       isShared: cache.configuration.rules.mode == .shared)
     var next = try HTTPRequest(withConfiguredFields(request, content))
     var nextContent = content
-    if next.namesOtherHost { policy = .bypass }
     var url = first
+    // A field that Foundation made of the same jar is made anew for each hop.
+    if let cookie = next.headerFields[.cookie], cookie == cookies?.field(for: first) {
+      next.headerFields[.cookie] = nil
+    }
     var redirects: [CacheOutcome] = []
     while true {
       let current = withCookies(next, request, url)
       var response = try await cache.respond(
-        to: current, body: try nextContent.make(), policy: policy,
+        to: current, body: try nextContent.make(), policy: Self.policy(policy, for: current),
         options: options(request, context), via: origin)
       if case .unsatisfiable(let reason) = response.outcome {
         throw URLError(
@@ -61,6 +64,22 @@ extension CachedURLSession {
       next = try HTTPRequest(answer)
       if next.method == .get || next.method == .head { nextContent = .none }
     }
+  }
+
+  /// A `Host` that is not the URL's asks another site, whose responses must not be found by the URL.
+  static func policy(_ policy: CachePolicy, for request: HTTPRequest) -> CachePolicy {
+    request.namesOtherHost ? .bypass : policy
+  }
+
+  /// How to ask again where what is stored is damaged.
+  ///
+  /// - Throws: `URLError.resourceUnavailable` where the origin may not be asked.
+  func policy(afterDamage policy: CachePolicy?, _ request: URLRequest) throws(URLError) -> CachePolicy {
+    guard (policy ?? self.policy(of: request)) != .cacheOnly else {
+      throw URLError(
+        .resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: "What is stored is damaged."])
+    }
+    return .reload
   }
 
   private func options(_ request: URLRequest, _ context: RequestContext) -> RequestOptions {

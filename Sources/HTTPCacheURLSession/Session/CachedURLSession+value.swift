@@ -10,6 +10,7 @@ extension CachedURLSession {
   ///
   /// - Parameters:
   ///   - type: what to decode.
+  ///   - request: what to load.
   ///   - cachePolicy: how to use the cache; nil is what the request says, and where it says nothing,
   ///     the configuration. `.networkElseCache()` gives the last known value where the origin cannot be
   ///     reached.

@@ -16,7 +16,8 @@ final class FileSink: @unchecked Sendable {
   static func file(
     of body: MessageBody, in folder: URL, _ progress: (@Sendable (DownloadProgress) -> Void)?
   ) async throws -> TemporaryFile {
-    if let stored = body.source.stored, stored.range == 0..<(stored.reader.length ?? -1),
+    if let stored = body.source.stored, stored.range.lowerBound == 0,
+      stored.range.upperBound == stored.reader.length,
       let file = await clone(of: stored, in: folder)
     {
       let length = Int64(stored.range.count)

@@ -46,17 +46,19 @@ public struct StoredThenNewData: AsyncSequence, Sendable {
 }
 
 extension CachedURLSession {
-  /// The stored response at once, whatever its age, and then the origin's if that is something else.
+  /// The stored response at once, if nothing forbids its use, and then the origin's if that is something else.
   /// One response where nothing is stored, where what is stored is fresh, or where nothing has changed.
   ///
   /// ```swift
   /// for try await (data, response) in try session.responses(to: request) { show(data) }
   /// ```
   ///
-  /// Redirects are followed without asking a delegate.
+  /// Redirects are followed without asking a delegate, with the cookies of the first URL.
   ///
-  /// - Parameter cachePolicy: how to use the cache; nil is what the request says, and where it says
-  ///   nothing, the configuration.
+  /// - Parameters:
+  ///   - request: what to load.
+  ///   - cachePolicy: how to use the cache; nil is what the request says, and where it says nothing,
+  ///     the configuration.
   /// - Throws: `URLError` for a request that cannot be cached.
   public func responses(
     to request: URLRequest, cachePolicy: CachePolicy? = nil
@@ -66,9 +68,10 @@ extension CachedURLSession {
       guard let url = request.url else { throw URLError(.badURL) }
       let content = try RequestBody(request)
       let delegates = [delegate].compactMap { $0 }
+      let made = try cacheRequest(request, content)
       let responses = cache.responses(
-        to: try cacheRequest(request, content), body: try content.make(),
-        policy: cachePolicy ?? policy(of: request),
+        to: made, body: try content.make(),
+        policy: Self.policy(cachePolicy ?? policy(of: request), for: made),
         options: RequestOptions(
           acceptsDecoded: true, acceptsEncoded: false,
           context: RequestContext(

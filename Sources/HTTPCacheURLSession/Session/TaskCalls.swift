@@ -34,11 +34,9 @@ final class TaskCalls: Sendable {
     else { return request }
     let task = try task()
     let session = try upstream.current().foundations
-    let answer = await withCheckedContinuation { continuation in
+    let answer = try await DelegateAnswer<URLRequest?>.wait { answer in
       session.delegateQueue.addOperation {
-        DelegateCalls.redirect(delegate, session, task, redirect, request) {
-          continuation.resume(returning: $0)
-        }
+        DelegateCalls.redirect(delegate, session, task, redirect, request) { answer.give($0) }
       }
     }
     try check(task)
@@ -50,11 +48,9 @@ final class TaskCalls: Sendable {
     guard let delegate = delegates.first as? any URLSessionDataDelegate else { return true }
     let task = try task()
     let session = try upstream.current().foundations
-    let disposition = await withCheckedContinuation { continuation in
+    let disposition = try await DelegateAnswer<URLSession.ResponseDisposition>.wait { answer in
       session.delegateQueue.addOperation {
-        DelegateCalls.response(delegate, session, task, response) {
-          continuation.resume(returning: $0)
-        }
+        DelegateCalls.response(delegate, session, task, response) { answer.give($0) }
       }
     }
     try check(task)

@@ -19,7 +19,15 @@ extension HTTPURLCache {
     CallerRuns.wait { [cache] in
       await cache.adopt(
         response, body: body, to: request, isDecoded: Self.isDecoded(response, body),
-        userInfo: userInfo, isMemoryOnly: isMemoryOnly)
+        userInfo: userInfo, isMemoryOnly: isMemoryOnly,
+        asking: .inPlace { limit in
+          // A hook may wait for what only the blocked threads could do.
+          await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) {
+              continuation.resume()
+            }
+          }
+        })
     }
   }
 
@@ -64,10 +72,8 @@ extension HTTPURLCache {
   }
 
   func remove(_ request: URLRequest) {
-    guard let request = try? HTTPRequest(request),
-      let key = CacheKey(request: request, rules: cache.configuration.rules)
-    else { return }
-    remove(.key(key))
+    guard let request = try? HTTPRequest(request) else { return }
+    CallerRuns.wait { [cache] in await cache.removeStored(for: request) }
   }
 
   func remove(_ selection: CacheSelection) {

@@ -76,7 +76,9 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
 
   /// Stores a response, unless its policy is `notAllowed`, the request is no GET or no HTTP, or the
   /// response could not be found again (`Vary: *`) or not be told from a complete one (a 206 without
-  /// its `Content-Range`).
+  /// its `Content-Range`). What an override of the cache's rules or its `willStore` forbids is not
+  /// stored either; a hook that needs the calling thread, such as one of the main actor on the main
+  /// thread, cannot answer and counts as late.
   ///
   /// Of `userInfo`, what is no property list is left out, and all of it beyond 64 KiB.
   public override func storeCachedResponse(

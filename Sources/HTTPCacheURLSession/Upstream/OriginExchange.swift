@@ -216,13 +216,14 @@ final class OriginExchange: Sendable {
         answer(disposition, credential)
       case .retry(let authorization):
         release(task, answer)
+        var authorized = terms.request
+        authorized.setValue(authorization, forHTTPHeaderField: "Authorization")
+        let request = authorized
         change { shared in
-          if !shared.state.isOver { shared.state.restart() }
+          if !shared.state.isOver { shared.state.restart(request) }
           shared.isAuthorized = true
           return false
         }
-        var request = terms.request
-        request.setValue(authorization, forHTTPHeaderField: "Authorization")
         start(request)
       case .accept:
         release(task, answer)

@@ -14,6 +14,7 @@ struct RangeWindows: Sendable {
   private let template: URLRequest
   private let validator: String
   private let entityTag: String?
+  private let lastModified: String?
   private let length: Int64?
 
   /// Nil where pieces cannot be put together: another method than GET, no strong validator, an origin
@@ -41,6 +42,7 @@ struct RangeWindows: Sendable {
     }
     self.validator = String(decoding: validator.value, as: UTF8.self)
     entityTag = fields[.eTag]
+    lastModified = fields[.lastModified]
     var template = request
     // Each would have the origin answer something else than the range (RFC 9110 §13.2.2).
     for name in [
@@ -66,7 +68,20 @@ struct RangeWindows: Sendable {
       !response.headerFields.contains(.contentEncoding)
     else { return false }
     if let length, let other = part.length, length != other { return false }
-    if let entityTag, let other = response.headerFields[.eTag], entityTag != other { return false }
-    return true
+    // RFC 9110 §15.3.7: a part has the entity tag that the whole had, and need not have the rest.
+    guard response.headerFields[.eTag] == entityTag else { return false }
+    let other = response.headerFields[.lastModified]
+    return other == nil || other == lastModified
+  }
+
+  /// Whether a response is the whole of the same representation: an origin may ignore `Range`
+  /// (RFC 9110 §14.2), also one that says it takes them.
+  func isRepeated(by response: HTTPResponse) -> Bool {
+    let fields = response.headerFields
+    guard response.status.code == 200, extent.lowerBound == 0, extent.upperBound == length,
+      !fields.contains(.contentEncoding), fields[.eTag] == entityTag,
+      fields[.lastModified] == lastModified
+    else { return false }
+    return fields[.contentLength].flatMap { Int64($0) } == length
   }
 }

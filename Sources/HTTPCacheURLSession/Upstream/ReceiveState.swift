@@ -55,6 +55,8 @@ struct ReceiveState {
   private var window: Range<Int64>?
   private var windowReceived: Int64 = 0
   private var windowSize = smallestWindow
+  /// What comes once more, since the origin sends the whole in place of a window.
+  private var repeated: Int64 = 0
 
   init(_ request: URLRequest) { self.request = request }
 
@@ -87,10 +89,7 @@ struct ReceiveState {
       return false
     }
     if let window, let windows {
-      guard windows.isContinued(by: head, with: window) else {
-        return fail(UpstreamError(.protocol, "the representation changed while it was read"))
-      }
-      return false
+      return continued(by: head, windows, window)
     }
     self.head = head
     phase = .receiving
@@ -103,8 +102,28 @@ struct ReceiveState {
     return false
   }
 
+  private mutating func continued(
+    by head: HTTPResponse, _ windows: RangeWindows, _ window: Range<Int64>
+  ) -> Bool {
+    if windows.isContinued(by: head, with: window) { return false }
+    guard windows.isRepeated(by: head) else {
+      return fail(UpstreamError(.protocol, "the representation changed while it was read"))
+    }
+    repeated = window.lowerBound
+    self.window = window.lowerBound..<windows.extent.upperBound
+    self.windows = nil
+    return false
+  }
+
   mutating func received(_ data: Data) -> Bool {
     guard case .receiving = phase else { return false }
+    var data = data
+    if repeated > 0 {
+      let known = min(repeated, Int64(data.count))
+      repeated -= known
+      data = Data(data.dropFirst(Int(known)))
+      if data.isEmpty { return false }
+    }
     let expected = length.map { $0 - received }
     received += Int64(data.count)
     windowReceived += Int64(data.count)
@@ -165,8 +184,8 @@ struct ReceiveState {
     if case .receiving = phase { phase = .ended }
   }
 
-  /// The request is sent once more, with credentials.
-  mutating func restart() { self = ReceiveState(request) }
+  /// A request with credentials is sent in place of the first.
+  mutating func restart(_ request: URLRequest) { self = ReceiveState(request) }
 
   mutating func fail(_ error: UpstreamError) -> Bool {
     if isOver { return false }

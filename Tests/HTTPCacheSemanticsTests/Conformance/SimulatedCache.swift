@@ -96,10 +96,11 @@ struct SimulatedCache {
         Freshening.decide(notModified: arrived.head, candidates: [entry.stored]) == .freshen([0])
       else { return forward(request, for: request, key: key, origin: origin) }
       var fresh = entry
-      fresh.stored = Freshening.updated(
-        entry.stored, with: arrived.head, requestTime: now, responseTime: now, rules: rules,
+      let update = Freshening.update(
+        of: entry.stored, with: arrived.head, requestTime: now, responseTime: now, rules: rules,
         validating: request, digest: reversing)
-      entries[key]?[index] = fresh
+      entries[key]?[index].stored = update.stored
+      fresh.stored = update.answer
       return answer(request, from: fresh)
     }
     if code >= 500 {

@@ -2,6 +2,7 @@
 import Foundation
 import HTTPCacheURLSession
 import HTTPCaching
+import Synchronization
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -16,10 +17,14 @@ let cache = try HTTPCache.open(.userCaches("com.example.downloads"))
 let session = CachedURLSession(cache: cache)
 do {
   // The destination changes only when all of the file is there. What broke off earlier is continued.
+  let tenths = Mutex(0)
   let response = try await session.download(for: URLRequest(url: url), to: destination) { progress in
-    if let fraction = progress.fraction, fraction < 1 {
-      print(String(format: "%.0f %%", fraction * 100))
+    let now = Int((progress.fraction ?? 0) * 10)
+    let isNews = tenths.withLock { tenths in
+      defer { tenths = now }
+      return now > tenths
     }
+    if isNews { print("\(now * 10) %") }
   }
   switch response.cacheOutcome?.fetchType {
   case .networkLoad: print("Downloaded.")

@@ -26,7 +26,7 @@ import Testing
       #expect(!first.response.cacheOutcome.isHit && second.response.cacheOutcome.isHit)
       #expect(second.response.status == .ok)
       #expect(second.response.headers.first(name: "content-type") == "text/plain")
-      #expect(second.response.headers.first(name: "age") == "0")
+      #expect(second.response.headers.first(name: "age") != nil)
       #expect(second.response.url?.absoluteString == fixture.origin.base + "/a?x=1")
       #expect(calls.value == 1)
     }

@@ -10,7 +10,8 @@ typealias Origin = Router<BasicRequestContext>
 
 /// A cache with a clock that stands still, and a client in front of it.
 struct Fixture: Sendable {
-  let clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
+  // Of now, since the origin says in `Date` what time it is.
+  let clock = ManualClock(now: SystemClock().now)
   let cache: HTTPCache
   let client: CachedHTTPClient
   let origin: TestServer

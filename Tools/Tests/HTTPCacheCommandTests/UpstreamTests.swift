@@ -109,10 +109,10 @@ import Testing
     #expect(kind == .protocol)
   }
 
-  @Test("an origin that closes without a word is an error of the protocol")
+  @Test("an origin that closes without a word is unreachable")
   func silence() async {
     let kind = await kind { _ = try await exchange("") }
-    #expect(kind == .protocol)
+    #expect(kind == .unreachable)
   }
 
   @Test("an origin that does not answer is a timeout")

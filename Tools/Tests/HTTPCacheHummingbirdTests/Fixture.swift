@@ -24,7 +24,7 @@ struct Fixture: Sendable {
     _ routes: (RouterGroup<Context>) -> Void,
     _ body: @escaping @Sendable (TestServer) async throws -> Void
   ) async throws {
-    let router = Router(context: Context.self)
+    let router = Router(context: Context.self, options: [.autoGenerateHeadEndpoints])
     routes(router.group().add(middleware: CacheMiddleware(cache, options: options)))
     try await TestServer.run(router.buildResponder(), body)
   }

@@ -71,7 +71,8 @@ final class DemoHandler: ChannelInboundHandler {
     // Writing may change writability, which calls this again.
     guard isAnswering, !isSending else { return }
     isSending = true
-    while blocksLeft > 0, context.channel.isWritable {
+    // A closed channel is writable again, and nothing that is written then is sent.
+    while blocksLeft > 0, context.channel.isActive, context.channel.isWritable {
       blocksLeft -= 1
       meter.add(block.readableBytes)
       context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(block))), promise: nil)

@@ -1,0 +1,66 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+extension HTTPCache {
+  /// Asks a hook about a response that is about to be stored.
+  ///
+  /// - Parameters:
+  ///   - proposed: what it would be stored as without the hook.
+  ///   - record: the stored one that is about to be freshened; nil for a new one.
+  func decision(
+    on proposed: StoringTerms, over record: CacheRecord? = nil, _ question: HookQuestion
+  ) async -> StoringDecision {
+    var terms = proposed
+    let (hook, response) = (question.hook, proposed.response)
+    let proposal = ProposedRecord(
+      key: question.key, head: response.head, userInfo: terms.userInfo,
+      storagePolicy: terms.isMemoryOnly ? .allowedInMemoryOnly : .allowed,
+      isPinned: terms.isPinned, isFreshening: record != nil)
+    let answer: ProposedRecord?
+    do throws(HookFailure) {
+      answer = try await hook.ask(question.request, proposal, question.turn)
+    } catch {
+      observe(.hookFailed(target: question.target, error))
+      if case .timedOut = error { return .refuse(.hookTimedOut) }
+      return .refuse(.hookFailed)
+    }
+    guard let answer, answer.storagePolicy != .notAllowed else { return .refuse(.hook) }
+    if answer.storagePolicy == .allowedInMemoryOnly {
+      // What lies on disk cannot be taken from there; where all is memory there is nothing to do.
+      if let record, !record.isMemoryOnly {
+        guard store is MemoryStore else { return .refuse(.memoryOnly) }
+      } else {
+        terms.isMemoryOnly = true
+      }
+    }
+    terms.userInfo = answer.userInfo
+    terms.isPinned = answer.isPinned
+    terms.strippedNames = hook.strippedNames
+    guard answer.head.headerFields != response.head.headerFields else { return .store(terms) }
+    terms.response = response.changed(by: answer.head, rules: question.rules)
+    if let refusal = refusal(of: terms.response, insteadOf: response, question) {
+      return .refuse(refusal)
+    }
+    for field in response.head.headerFields
+    where !terms.response.head.headerFields.contains(field.name) {
+      terms.strippedNames.insert(field.name)
+    }
+    return .store(terms)
+  }
+
+  /// Why a response with a changed head may not be stored, though it might have been without.
+  private func refusal(
+    of changed: StoredResponse, insteadOf original: StoredResponse, _ question: HookQuestion
+  ) -> StorageRefusal? {
+    let decide = { (stored: StoredResponse) in
+      Storability.decide(
+        request: question.request.unranged, response: stored.head, rules: question.rules,
+        now: stored.responseTime)
+    }
+    guard case .doNotStore(let refusal) = decide(changed), case .store = decide(original) else {
+      return nil
+    }
+    return refusal
+  }
+}

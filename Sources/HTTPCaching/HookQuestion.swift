@@ -1,0 +1,15 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// What a hook is asked about, and how.
+struct HookQuestion: Sendable {
+  let hook: StoringHook
+  let request: HTTPRequest
+  let key: CacheKey
+  /// The normalised target URI of the request.
+  let target: String
+  /// Resolved for the request.
+  let rules: CacheRules
+  let turn: HookTurn
+}

@@ -1,0 +1,106 @@
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@Suite("What comes another way: rules and hooks count for it too")
+struct AdoptionTests {
+  private let turn = HookTurn.inPlace { _ in try? await Task.sleep(for: .seconds(60)) }
+
+  private func adopt(
+    _ kitchen: Kitchen, _ fields: HTTPFields = [.cacheControl: "max-age=60"],
+    userInfo: [UInt8] = [], isMemoryOnly: Bool = false
+  ) async throws -> CacheRecord? {
+    await kitchen.cache.adopt(
+      HTTPResponse(status: .ok, headerFields: fields), body: BodyBytes(Array("body".utf8)),
+      to: kitchen.request("/a"), isDecoded: false, userInfo: userInfo, isMemoryOnly: isMemoryOnly,
+      asking: turn)
+    return try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.first?.record
+  }
+
+  @Test("an override that says never to store")
+  func override() async throws {
+    let kitchen = Kitchen(
+      rules: CacheRules(overrides: [RuleOverride(try .glob("/a"), effects: [.stores(false)])]))
+    #expect(try await adopt(kitchen) == nil)
+    #expect(
+      kitchen.events.count { if case .notStored(_, .override) = $0 { true } else { false } } == 1)
+  }
+
+  @Test("an override that pins")
+  func pinning() async throws {
+    let kitchen = Kitchen(
+      rules: CacheRules(overrides: [RuleOverride(try .glob("/a"), effects: [.pin])]))
+    #expect(try await adopt(kitchen)?.isPinned == true)
+  }
+
+  @Test("a hook strips, keeps in memory, adds and forbids")
+  func hooks() async throws {
+    let stripping = Kitchen { $0.willStore = .strippingAuthentication }
+    let fields: HTTPFields = [.cacheControl: "max-age=60", .setCookie: "sid=A"]
+    let record = try #require(try await adopt(stripping, fields))
+    #expect(record.response.head.headerFields[.setCookie] == nil)
+    #expect(record.response.head.headerFields[.cacheControl] == "max-age=60")
+    #expect(try await adopt(Kitchen { $0.willStore = .secureInMemoryOnly })?.isMemoryOnly == true)
+    let adding = Kitchen {
+      $0.willStore = StoringHook { _, proposal in
+        await Task.yield()
+        var proposal = proposal
+        proposal.userInfo += [2]
+        return proposal
+      }
+    }
+    #expect(try await adopt(adding, userInfo: [1])?.userInfo == [1, 2])
+    let forbidding = Kitchen { $0.willStore = .notStoring { _, _ in true } }
+    #expect(try await adopt(forbidding) == nil)
+    #expect(
+      forbidding.events.count { if case .notStored(_, .hook) = $0 { true } else { false } } == 1)
+  }
+
+  @Test("the note of why it was refused holds nothing of what may be in memory only")
+  func confidentialNote() async throws {
+    let kitchen = Kitchen(rules: CacheRules(mode: .shared))
+    let partial: HTTPFields = [.cacheControl: "max-age=60", .vary: "*", .eTag: "\"secret\""]
+    _ = try await adopt(kitchen, partial, isMemoryOnly: true)
+    let note = try #require(try kitchen.cache.refusals(of: kitchen.request("/a")).first)
+    #expect(note.explanation == CacheExplanation.refusal(.varyAny))
+  }
+
+  @Test("removing reaches what a request finds by another name", arguments: [true, false])
+  func removing(isAlias: Bool) async throws {
+    let name = try #require(HTTPField.Name("X-Item"))
+    var rules = CacheRules(obeysNoVarySearch: true)
+    if isAlias {
+      rules = CacheRules(overrides: [RuleOverride(try .glob("/**"), effects: [.alias(name)])])
+    }
+    let kitchen = Kitchen(rules: rules)
+    kitchen.origin.always(
+      200, [.cacheControl: "max-age=60", isAlias ? name : .noVarySearch: isAlias ? "top" : "params"], "x")
+    try await kitchen.get("/a?1")
+    #expect(kitchen.cache.stored(for: kitchen.request("/a?1")) != nil)
+    await kitchen.cache.removeStored(for: kitchen.request("/a?1"))
+    #expect(kitchen.cache.stored(for: kitchen.request("/a?1")) == nil)
+  }
+
+  @Test("the groups that an upload's answer names are invalidated (RFC 9875 §3)")
+  func groups() async throws {
+    let kitchen = Kitchen()
+    kitchen.origin.always(200, [.cacheControl: "max-age=60", .cacheGroups: "\"g\""], "one")
+    try await kitchen.get("/b")
+    await kitchen.cache.invalidate(
+      after: kitchen.request("/upload", method: .post),
+      HTTPResponse(status: .ok, headerFields: [.cacheGroupInvalidation: "\"g\""]))
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "two")
+    #expect(try await kitchen.get("/b").text == "two")
+  }
+
+  @Test("while the cache is offline, what is passed on is not to go to the origin either")
+  func offline() {
+    let kitchen = Kitchen()
+    let request = kitchen.request("/upload", method: .post)
+    #expect(kitchen.cache.refusalWhileOffline(of: request) == nil)
+    kitchen.cache.isOffline = true
+    #expect(kitchen.cache.refusalWhileOffline(of: request)?.kind == .unreachable)
+    #expect(
+      kitchen.events.count { if case .notAsked(_, .forced) = $0 { true } else { false } } == 1)
+  }
+}

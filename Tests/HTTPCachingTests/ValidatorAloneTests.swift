@@ -1,0 +1,21 @@
+import HTTPCaching
+import Testing
+
+@Suite("Responses with a validator and no lifetime")
+struct ValidatorAloneTests {
+  private let kitchen = Kitchen()
+
+  @Test("with an ETag alone, every use is validated, however soon")
+  func entityTag() async throws {
+    kitchen.origin.always(200, [.eTag: "\"1\""], "one")
+    _ = try await kitchen.get("/")
+    kitchen.origin.always(304, [.eTag: "\"1\""], "")
+    for _ in 1...2 {
+      let answer = try await kitchen.get("/")
+      #expect(answer.text == "one")
+      #expect(answer.outcome == .validated(.stale(age: 0, lifetime: 0), age: 0, lifetime: 0))
+    }
+    #expect(kitchen.origin.requests.count == 3)
+    #expect(kitchen.origin.requests.dropFirst().allSatisfy { $0.headerFields[.ifNoneMatch] == "\"1\"" })
+  }
+}

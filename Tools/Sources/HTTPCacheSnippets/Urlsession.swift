@@ -1,0 +1,24 @@
+// The Swift of docs/urlsession.md, written by scripts/snippets.py.
+// swift-format-ignore-file
+
+import Foundation
+import HTTPCacheURLSession
+import HTTPCaching
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+private func program1() async throws {
+  let cache = try HTTPCache.open(.userCaches("com.example.app"))
+  let configuration = URLSessionConfiguration.default
+  configuration.timeoutIntervalForRequest = 20
+  let session = URLSession(configuration: configuration.caching(with: cache))
+
+  let urlCache = HTTPURLCache(memoryCapacity: 10_000_000, diskCapacity: 1_000_000_000, directory: nil)
+  let request = URLRequest(url: URL(string: "https://www.example.com/")!)
+  let (data, response) = try await session.data(for: request)
+  urlCache.storeCachedResponse(CachedURLResponse(response: response, data: data), for: request)
+  let found = urlCache.cachedResponse(for: request)
+
+  let caching = URLSession(configuration: .caching(with: urlCache.cache))   // or CachedURLSession(cache: urlCache.cache)
+}
