@@ -161,6 +161,6 @@ extension CachedURLSession {
   /// Has Foundation load what is not HTTP.
   private func passOn(_ request: URLRequest) async throws -> LoadedResponse {
     let (data, response) = try await upstream.current().passOn(request)
-    return LoadedResponse(response: response, body: MessageBody(BodyBytes([data])), cached: nil)
+    return LoadedResponse(response: response, body: MessageBody(BodyBytes(data)), cached: nil)
   }
 }

@@ -32,7 +32,7 @@ enum RequestBody: Sendable {
   func make() throws -> MessageBody? {
     switch self {
     case .none: nil
-    case .data(let data): MessageBody(BodyBytes([data]))
+    case .data(let data): MessageBody(BodyBytes(data))
     case .file(let url): MessageBody(try FileBodySource(url))
     case .stream(let source): MessageBody(source)
     }

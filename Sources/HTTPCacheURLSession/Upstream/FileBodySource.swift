@@ -27,7 +27,7 @@ final class FileBodySource: BodySource {
   func next() async throws -> BodyBytes? {
     if isCancelled.withLock({ $0 }) { throw CancellationError() }
     guard let data = try handle.read(upToCount: Self.step), !data.isEmpty else { return nil }
-    return BodyBytes([data])
+    return BodyBytes(data)
   }
 
   func cancel() { isCancelled.withLock { $0 = true } }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import HTTPCaching
 import HTTPTypes
@@ -82,7 +83,7 @@ final class OriginExchange: Sendable {
       }
       if let window { start(window) }
       switch step {
-      case .take(let chunks): return BodyBytes(chunks)
+      case .take(let bytes): return bytes
       case .end: return nil
       case .fail(let error):
         if error.kind == .cancelled, Task.isCancelled { throw CancellationError() }
@@ -149,8 +150,10 @@ final class OriginExchange: Sendable {
       return (shared.waiter.take(), cancelled, shared.state.isOver ? shared.watch.take() : nil)
     }
     waiter?.resume()
-    cancelled?.cancel()
     watch?.cancel()
+    guard let cancelled else { return }
+    // It waits for the thread that receives, which may be waiting for this one.
+    DispatchQueue.global().async { cancelled.cancel() }
   }
 
   func received(_ response: URLResponse, from task: Int) {

@@ -16,7 +16,12 @@ final class OriginSession: Sendable {
   /// - Parameter delegate: is told when the session has become invalid.
   init(_ configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?) {
     router = TaskRouter(delegate: delegate)
-    session = URLSession(configuration: configuration, delegate: router, delegateQueue: nil)
+    #if canImport(FoundationNetworking)
+      let queue: OperationQueue? = EventQueue()
+    #else
+      let queue: OperationQueue? = nil
+    #endif
+    session = URLSession(configuration: configuration, delegate: router, delegateQueue: queue)
   }
 
   deinit { finish() }

@@ -3,52 +3,75 @@ import HTTPCaching
 
 /// What has arrived and nobody has read yet.
 struct ReceiveBuffer {
-  private var chunks: [Data] = []
+  private struct Piece {
+    let block: ReceiveBlock
+    var start: Int
+    var end: Int
+  }
+
+  private var pieces: [Piece] = []
   private var first = 0
+  /// The block of the last piece, which may have room though that was read.
+  private var filling: Piece?
   /// Bytes that nobody has read.
   private(set) var count = 0
 
-  mutating func append(_ data: Data) {
-    guard !data.isEmpty else { return }
-    chunks.append(data)
-    count += data.count
+  /// Adds a copy of bytes.
+  ///
+  /// - Parameter expected: how many there will be with these; nil if that is not known.
+  mutating func append(_ data: Data, expected: Int64?) {
+    var rest = data[...]
+    while !rest.isEmpty {
+      var piece = filling ?? newPiece(for: rest.count, of: expected)
+      if piece.end == piece.block.bytes.count { piece = newPiece(for: rest.count, of: expected) }
+      let part = rest.prefix(piece.block.bytes.count - piece.end)
+      part.copyBytes(
+        to: UnsafeMutableRawBufferPointer(rebasing: piece.block.bytes[piece.end...]))
+      rest = rest.dropFirst(part.count)
+      count += part.count
+      piece.end += part.count
+      if first < pieces.count, let last = pieces.indices.last, pieces[last].block === piece.block {
+        pieces[last].end = piece.end
+      } else {
+        pieces.append(piece)
+      }
+      piece.start = piece.end
+      filling = piece
+    }
   }
 
-  /// Takes at least one chunk, and more as long as all together are no longer than `limit`; empty if
-  /// nothing is there.
-  mutating func take(upTo limit: Int) -> [Data] {
-    var taken: [Data] = []
-    var size = 0
-    while first < chunks.count {
-      let chunk = chunks[first]
-      guard taken.isEmpty || size + chunk.count <= limit else { break }
-      taken.append(chunk)
-      size += chunk.count
-      chunks[first] = Data()
-      first += 1
-    }
-    count -= size
-    if first == chunks.count || first > 1024 {
-      chunks.removeFirst(first)
+  /// Takes what is there without a gap in memory; nil if nothing is.
+  mutating func take() -> BodyBytes? {
+    guard first < pieces.count else { return nil }
+    let piece = pieces[first]
+    first += 1
+    if first == pieces.count || first > 64 {
+      pieces.removeFirst(first)
       first = 0
     }
-    return taken
+    count -= piece.end - piece.start
+    return BodyBytes(
+      unsafeBytes: UnsafeRawBufferPointer(rebasing: piece.block.bytes[piece.start..<piece.end]),
+      keepingAlive: piece.block)
   }
 
   mutating func removeAll() { self = ReceiveBuffer() }
+
+  /// Lets go of room that is not needed any more.
+  mutating func end() { filling = nil }
+
+  private func newPiece(for size: Int, of expected: Int64?) -> Piece {
+    let capacity = expected.map { Int(clamping: $0) } ?? max(size, ReceiveBlock.size / 4)
+    return Piece(block: ReceiveBlock(capacity: max(capacity, size)), start: 0, end: 0)
+  }
 }
 
 extension BodyBytes {
-  /// Copies chunks into one piece.
-  init(_ chunks: [Data]) {
-    let size = chunks.reduce(0) { $0 + $1.count }
-    self.init(unsafeUninitializedCapacity: size) { buffer in
-      var rest = buffer[...]
-      for chunk in chunks {
-        chunk.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: rest.prefix(chunk.count)))
-        rest = rest.dropFirst(chunk.count)
-      }
-      return size
+  /// Copies bytes.
+  init(_ data: Data) {
+    self.init(unsafeUninitializedCapacity: data.count) { buffer in
+      data.copyBytes(to: buffer)
+      return data.count
     }
   }
 }

@@ -22,20 +22,18 @@ struct ReceiveState {
 
   /// What a reader does next.
   enum Step {
-    case take([Data])
+    case take(BodyBytes)
     case wait
     case end
     case fail(UpstreamError)
   }
 
   /// Unread bytes at which the plain answer is stopped.
-  static let stopLimit = 4 << 20
+  static let stopLimit = 2 << 20
   /// Unread bytes below which the next window is asked for.
-  static let lowLimit = 2 << 20
-  /// Bytes that are handed over at once.
-  private static let step = 256 << 10
-  private static let smallestWindow: Int64 = 2 << 20
-  private static let largestWindow: Int64 = 8 << 20
+  static let lowLimit = 1 << 20
+  private static let smallestWindow: Int64 = 1 << 20
+  private static let largestWindow: Int64 = 4 << 20
 
   let request: URLRequest
   private(set) var phase = Phase.waitingForHead
@@ -126,12 +124,13 @@ struct ReceiveState {
       data = Data(data.dropFirst(Int(known)))
       if data.isEmpty { return false }
     }
+    let expected = length.map { $0 - received }
     received += Int64(data.count)
     windowReceived += Int64(data.count)
     if received > length ?? .max || windowReceived > window.map({ Int64($0.count) }) ?? .max {
       return fail(UpstreamError(.protocol, "the body is longer than its Content-Length"))
     }
-    buffer.append(data)
+    buffer.append(data, expected: expected)
     guard window == nil, windows != nil, buffer.count > Self.stopLimit, let length,
       length - received >= Self.smallestWindow
     else { return false }
@@ -176,6 +175,7 @@ struct ReceiveState {
     }
     isHeadWithheld = false
     phase = .ended
+    buffer.end()
   }
 
   /// A 401 is the answer after all.
@@ -198,7 +198,7 @@ struct ReceiveState {
   // MARK: Reading
 
   mutating func read() -> Step {
-    if buffer.count > 0 { return .take(buffer.take(upTo: Self.step)) }
+    if let bytes = buffer.take() { return .take(bytes) }
     switch phase {
     case .waitingForHead, .receiving, .paused: return .wait
     case .ended: return .end

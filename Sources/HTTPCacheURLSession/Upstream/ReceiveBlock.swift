@@ -1,0 +1,37 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Memory into which bytes are copied as they arrive. Large ones go back to the system when they are
+/// released: a heap that several threads share keeps many times of what passes through it.
+final class ReceiveBlock: @unchecked Sendable {
+  // @unchecked Sendable because its bytes are written once, before anybody is given them.
+
+  /// Bytes of the largest.
+  static let size = 256 << 10
+  private static let smallestMapped = 64 << 10
+
+  let bytes: UnsafeMutableRawBufferPointer
+  private let isMapped: Bool
+
+  init(capacity: Int) {
+    let capacity = min(max(capacity, 1), Self.size)
+    let mapped =
+      capacity < Self.smallestMapped
+      ? nil
+      : mmap(nil, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    if let mapped, mapped != MAP_FAILED {
+      bytes = UnsafeMutableRawBufferPointer(start: mapped, count: capacity)
+      isMapped = true
+    } else {
+      bytes = .allocate(byteCount: capacity, alignment: 16)
+      isMapped = false
+    }
+  }
+
+  deinit {
+    if isMapped { munmap(bytes.baseAddress, bytes.count) } else { bytes.deallocate() }
+  }
+}
