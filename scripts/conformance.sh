@@ -88,6 +88,9 @@ shared shared
 private private engine 137 73
 # Less what AsyncHTTPClient refuses, and two that may meet a connection that the origin has closed.
 private private-asynchttpclient asynchttpclient 134 72
+# Less what curl below Foundation refuses, and what then meets a connection that it used for that.
+private private-urlsession urlsession 133 72
+private private-urlprotocol urlprotocol 133 72
 if [ -n "$all" ]; then
   shared shared-strict --strict
   shared shared-reuse --reuse
