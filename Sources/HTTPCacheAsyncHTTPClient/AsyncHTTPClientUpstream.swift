@@ -38,7 +38,7 @@
 
     /// What requests are sent with.
     public let client: HTTPClient
-    private let isDecompressing: Bool
+    let isDecompressing: Bool
     private let headTimeout: Duration
     private let idleTimeout: Duration?
 

@@ -37,7 +37,9 @@
         localAddress: request.localAddress)
       context.content = request.body
       let options = RequestOptions(
-        partition: partition, redirectLimit: redirectLimit, acceptsDecoded: true, context: context)
+        partition: partition, redirectLimit: redirectLimit, acceptsDecoded: true,
+        // Nobody would decode what is stored as it came.
+        acceptsEncoded: !upstream.isDecompressing, context: context)
       let bypasses = request.tlsConfiguration != nil || head.hasHostOfItsOwn
       let policy = bypasses ? .bypass : cachePolicy
       let response: CacheResponse

@@ -10,14 +10,25 @@
   /// ```
   ///
   /// Only successful answers to GET and HEAD get it. Add it after a `CacheMiddleware` that is to obey it.
+  ///
+  /// An answer to a request with `Authorization` or `Cookie` may be for its user alone, so a default
+  /// does not make it one for everybody (RFC 9111 §3.5): it gets `private` in place of `public`.
+  /// A route whose answers are the same for all says so itself.
   public struct DefaultCacheControlMiddleware<Context: RequestContext>: RouterMiddleware {
     private let value: String
+    private let valueForOneUser: String
 
     /// Makes a middleware.
     ///
     /// - Parameter directives: the directives of the field (RFC 9111 §5.2.2).
     public init(_ directives: Hummingbird.CacheControl.CacheControlValue...) {
-      value = directives.map(\.description).joined(separator: ", ")
+      let directives = directives.map(\.description)
+      value = directives.joined(separator: ", ")
+      if directives.contains("private") || directives.contains("no-store") {
+        valueForOneUser = value
+      } else {
+        valueForOneUser = (["private"] + directives.filter { $0 != "public" }).joined(separator: ", ")
+      }
     }
 
     /// Adds the field.
@@ -32,7 +43,9 @@
         response.status.kind == .successful || response.status == .notModified,
         !response.headers.contains(.cacheControl), !response.headers.contains(.expires)
       else { return response }
-      response.headers[.cacheControl] = value
+      let isForOneUser =
+        request.headers.contains(.authorization) || request.headers.contains(.cookie)
+      response.headers[.cacheControl] = isForOneUser ? valueForOneUser : value
       return response
     }
   }

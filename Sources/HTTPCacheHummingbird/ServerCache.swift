@@ -27,17 +27,19 @@
     func respond(
       to request: Request, context: Context, route: Route<Context>
     ) async throws -> Response {
+      let partition = try await options.partition(request, context)
       guard let head = options.origin.absolute(request.head),
-        let partition = try await options.partition(request, context)
+        // What an unsafe request changes is invalidated whoever sends it (RFC 9111 §4.4).
+        partition != nil || !request.method.isSafe
       else { return try await route.respond(to: request, context: context) }
       let upstream = RouteUpstream(
         route, request: request, context: context, sharesCookies: options.sharesCookies)
       let response: CacheResponse
       do {
         response = try await cache.respond(
-          to: head, body: request.content,
+          to: head, body: request.content, policy: partition == nil ? .bypass : .standard,
           options: RequestOptions(
-            partition: partition, redirectLimit: 0, validatesInBackground: validatesInBackground),
+            partition: partition ?? "", redirectLimit: 0, validatesInBackground: validatesInBackground),
           via: upstream)
       } catch let error as UpstreamError {
         throw error.cause ?? error
@@ -66,6 +68,16 @@
         return nil
       }
       return MessageBody(BufferSource(body, length: length))
+    }
+  }
+
+  extension HTTPRequest.Method {
+    /// Whether a request changes nothing (RFC 9110 §9.2.1, RFC 10008 §2).
+    fileprivate var isSafe: Bool {
+      switch self {
+      case .get, .head, .options, .trace: true
+      default: rawValue == "QUERY"
+      }
     }
   }
 

@@ -3,7 +3,8 @@
 
   /// What a `CacheMiddleware` or a `CachingResponder` is made with besides its cache.
   public struct ServerCacheOptions<Context: RequestContext>: Sendable {
-    /// The partition of a request; nil passes the cache by.
+    /// The partition of a request; nil passes the cache by. Where such a request is not safe, what it
+    /// changes is invalidated all the same, in all partitions (RFC 9111 §4.4).
     public typealias Partition = @Sendable (Request, Context) async throws -> String?
 
     /// Where requests are addressed to.

@@ -26,6 +26,7 @@ public class CachingURLProtocol: URLProtocol {
   private enum Load {
     case cached(ProtocolLoad)
     case passedOn(PassedOnLoad)
+    case refused(URLError)
   }
 
   private let load = Mutex<Load?>(nil)
@@ -60,6 +61,7 @@ public class CachingURLProtocol: URLProtocol {
     switch begun {
     case .cached(let load): load.resume()
     case .passedOn(let load): load.start()
+    case .refused(let error): client?.urlProtocol(self, didFailWithError: error)
     case nil:
       let error = URLError.make(
         .unsupportedURL, "no protocol of the session takes the request", url: request.url)
@@ -73,7 +75,7 @@ public class CachingURLProtocol: URLProtocol {
     case .cached(let load):
       if task?.state == .suspended { load.suspend() } else { load.cancel() }
     case .passedOn(let load): load.stop()
-    case nil: break
+    case .refused, nil: break
     }
   }
 
@@ -92,6 +94,11 @@ public class CachingURLProtocol: URLProtocol {
           surroundings: surroundings, client: LoadClient(self, surroundings)))
     }
     guard let task else { return nil }
+    if let cache = CachedLoading.of(type(of: self))?.session.cache,
+      let error = (try? HTTPRequest(request)).flatMap({ cache.refusalWhileOffline(of: $0) })
+    {
+      return .refused(URLError.make(error, url: request.url))
+    }
     return PassedOnLoad(self, task, in: surroundings.session).map { .passedOn($0) }
   }
 }

@@ -25,7 +25,8 @@ extension UpstreamError {
     case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet,
       .internationalRoamingOff, .callIsActive, .dataNotAllowed:
       .unreachable
-    case .networkConnectionLost: hasHead ? .protocol : .unreachable
+    // A connection that was closed before an answer; Foundation on Linux calls that a bad response.
+    case .networkConnectionLost, .badServerResponse: hasHead ? .protocol : .unreachable
     case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
       .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
       .clientCertificateRequired:

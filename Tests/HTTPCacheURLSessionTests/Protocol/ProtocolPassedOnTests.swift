@@ -43,6 +43,20 @@ import Testing
     #expect(await log.text() == "body")
   }
 
+  @Test func uploadsDoNotReachTheOriginOfAnOfflineCache() async throws {
+    let origin = try SocketOrigin { _ in .text("reached") }
+    let kitchen = ProtocolKitchen([])
+    kitchen.cache.isOffline = true
+    let session = kitchen.session()
+    defer { session.finishTasksAndInvalidate() }
+    var request = URLRequest(url: origin.url("/"))
+    request.httpMethod = "PUT"
+    await #expect(throws: URLError.self) {
+      try await session.upload(for: request, from: Data("new".utf8))
+    }
+    #expect(origin.requests.isEmpty)
+  }
+
   @Test func uploadsReachTheOriginAndInvalidate() async throws {
     let origin = try SocketOrigin { .text("\($0.method) \($0.bodyText)") }
     let target = origin.url("/thing")

@@ -14,7 +14,7 @@ router.get("news.json") { _, _ in
      {"title": "Origins rest", "summary": "They were asked whether anything had changed."}]
     """
   return Response(
-    status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-cache", .eTag: "\"1\""],
+    status: .ok, headers: [.contentType: "application/json", .cacheControl: "max-age=60", .eTag: "\"1\""],
     body: ResponseBody(byteBuffer: ByteBuffer(string: news)))
 }
 

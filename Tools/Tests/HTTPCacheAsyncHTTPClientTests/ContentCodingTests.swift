@@ -74,4 +74,20 @@ import Testing
       #expect(upstream.requestCount == 1)
     }
   }
+
+  @Test("what another client stored coded is not handed to one that decodes")
+  func storedCoded() async throws {
+    let calls = Counter()
+    try await Fixture.run(Self.routes(calls)) { fixture async throws in
+      let request = fixture.request("/a", ["Accept-Encoding": "gzip"])
+      _ = try await fixture.client.execute(request, timeout: .seconds(120)).body.collect(upTo: 1_000)
+      let decoding = CachedHTTPClient(cache: fixture.cache, sharing: .shared)
+      for _ in 0..<2 {
+        let response = try await decoding.execute(request, timeout: .seconds(120))
+        #expect(String(buffer: try await response.body.collect(upTo: 1_000)) == Self.text)
+        #expect(response.headers.first(name: "Content-Encoding") == nil)
+      }
+      #expect(calls.value == 2)
+    }
+  }
 }

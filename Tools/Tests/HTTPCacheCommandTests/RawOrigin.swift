@@ -1,7 +1,9 @@
 import NIOCore
 import NIOPosix
+import Synchronization
 
-/// An origin that answers every request with the same bytes and closes, whatever they are.
+/// An origin that answers every request with the same bytes and closes, whatever they are. Of several
+/// answers, each connection gets the next; the last one goes on.
 final class RawOrigin: Sendable {
   private final class Handler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
@@ -30,11 +32,20 @@ final class RawOrigin: Sendable {
     try await self.init(bytes: answer.map { Array($0.utf8) })
   }
 
-  init(bytes: [UInt8]?) async throws {
-    let answer = bytes.map { ByteBuffer(bytes: $0) }
+  convenience init(bytes: [UInt8]?) async throws {
+    try await self.init(buffers: [bytes.map { ByteBuffer(bytes: $0) }])
+  }
+
+  convenience init(answers: [String]) async throws {
+    try await self.init(buffers: answers.map { ByteBuffer(string: $0) })
+  }
+
+  private init(buffers: [ByteBuffer?]) async throws {
+    let rest = Mutex(buffers)
     channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          let answer = rest.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? nil }
           try channel.pipeline.syncOperations.addHandler(Handler(answer))
         }
       }

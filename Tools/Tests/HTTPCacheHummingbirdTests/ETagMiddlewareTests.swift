@@ -129,4 +129,25 @@ import Testing
       #expect(try await server.send(.POST, "/a")["Cache-Control"] == nil)
     }
   }
+
+  @Test(
+    "a default Cache-Control does not share the answer to a request with credentials",
+    arguments: ["Authorization", "Cookie"])
+  func credentials(_ name: String) async throws {
+    let calls = Counter()
+    try await Fixture().run { group in
+      group.group("default").add(
+        middleware: DefaultCacheControlMiddleware(.public, .maxAge(60))
+      ).get("me") { _, _ in answer("\(calls.increment())", [:]) }
+      group.group("none").add(middleware: DefaultCacheControlMiddleware(.noStore))
+        .get("me") { _, _ in answer("", [:]) }
+    } _: { server async throws in
+      for number in 1...2 {
+        let response = try await server.send(.GET, "/default/me", [name: "user=\(number)"])
+        #expect(response.body == "\(number)")
+        #expect(response["Cache-Control"] == "private, max-age=60")
+      }
+      #expect(try await server.send(.GET, "/none/me", [name: "user=1"])["Cache-Control"] == "no-store")
+    }
+  }
 }

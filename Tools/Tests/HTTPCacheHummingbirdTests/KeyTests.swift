@@ -83,6 +83,33 @@ import Testing
     }
   }
 
+  @Test("an unsafe request that passes the cache by invalidates, in all partitions and groups too")
+  func unsafeBypass() async throws {
+    let options = ServerCacheOptions<Context> { request, _ in
+      request.headers[.cookie] == nil ? request.headers[.from] ?? "" : nil
+    }
+    let groups = try #require(HTTPField.Name("Cache-Groups"))
+    let invalidation = try #require(HTTPField.Name("Cache-Group-Invalidation"))
+    try await Fixture().run(options: options) { [calls] in
+      $0.get("a") { _, _ in answer("\(calls.increment())") }
+      $0.get("list") { _, _ in
+        answer("\(calls.increment())", [.cacheControl: "max-age=60", groups: "\"articles\""])
+      }
+      $0.put("a") { request, _ in
+        answer(
+          String(buffer: try await request.body.collect(upTo: 100)), [invalidation: "\"articles\""])
+      }
+    } _: { server async throws in
+      for body in ["1", "1"] { #expect(try await server.send(.GET, "/a").body == body) }
+      #expect(try await server.send(.GET, "/a", ["From": "anna"]).body == "2")
+      for body in ["3", "3"] { #expect(try await server.send(.GET, "/list").body == body) }
+      #expect(try await server.send(.PUT, "/a", ["Cookie": "id=1"], body: "new").body == "new")
+      #expect(try await server.send(.GET, "/a").body == "4")
+      #expect(try await server.send(.GET, "/a", ["From": "anna"]).body == "5")
+      #expect(try await server.send(.GET, "/list").body == "6")
+    }
+  }
+
   /// Sends octets and reads until the server closes.
   private static func raw(_ request: String, port: Int) async throws -> String {
     let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)

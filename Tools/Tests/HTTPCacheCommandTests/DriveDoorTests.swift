@@ -1,0 +1,74 @@
+import Foundation
+import HTTPCaching
+import NIOCore
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite struct DriveDoorTests {
+  private func drive(
+    _ url: String, _ headers: String = "[]", mode: String = "default"
+  ) throws -> DriveRequest {
+    let line = """
+      {"id":7,"method":"GET","url":"\(url)","headers":\(headers),"body":null,"cache_mode":"\(mode)"}
+      """
+    return try JSONDecoder().decode(DriveRequest.self, from: Data(line.utf8))
+  }
+
+  private func withDoor(
+    _ name: DriveDoorName, _ body: (any DriveDoor) async throws -> Void
+  ) async throws {
+    let door = try name.open(HTTPCache.open(HTTPCache.Configuration()))
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(door)) } catch { result = .failure(error) }
+    try await door.close()
+    try result.get()
+  }
+
+  @Test(
+    "each door answers from the store, and hands over a miss that must not load as 504",
+    arguments: DriveDoorName.allCases)
+  func store(_ name: DriveDoorName) async throws {
+    let origin = try await RawOrigin(
+      "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 2\r\nX-A: b\r\n\r\nhi")
+    let url = origin.base + "/a"
+    try await withDoor(name) { door in
+      let first = try await door.reply(to: drive(url))
+      #expect(first.id == 7 && first.status == 200 && first.body == "hi")
+      #expect(first.headers?.contains { $0[0].lowercased() == "x-a" && $0[1] == "b" } == true)
+      try await origin.close()
+      #expect(try await door.reply(to: drive(url)).body == "hi")
+      #expect(try await door.reply(to: drive(url, mode: "force-cache")).body == "hi")
+      do {
+        let reply = try await door.reply(to: drive(origin.base + "/b", mode: "only-if-cached"))
+        #expect(reply.status == 504)
+      } catch is UpstreamError {}
+    }
+  }
+
+  @Test("no door follows redirects", arguments: DriveDoorName.allCases)
+  func redirect(_ name: DriveDoorName) async throws {
+    let origin = try await RawOrigin(
+      "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n")
+    try await withDoor(name) { door in
+      let reply = try await door.reply(to: drive(origin.base + "/a"))
+      #expect(reply.status == 302)
+    }
+    try await origin.close()
+  }
+
+  @Test(
+    "an origin that closes without an answer is disconnected: what is stale answers",
+    arguments: DriveDoorName.allCases)
+  func disconnected(_ name: DriveDoorName) async throws {
+    let stale = "HTTP/1.1 200 OK\r\nCache-Control: max-age=0\r\nContent-Length: 2\r\n\r\nhi"
+    let origin = try await RawOrigin(answers: [stale, ""])
+    try await withDoor(name) { door in
+      let url = origin.base + "/a"
+      #expect(try await door.reply(to: drive(url)).body == "hi")
+      let second = try await door.reply(to: drive(url))
+      #expect(second.status == 200 && second.body == "hi")
+    }
+    try await origin.close()
+  }
+}
