@@ -16,7 +16,7 @@ import Synchronization
 /// system's Foundation does (on Linux all but 100).
 ///
 /// Foundation delivers as fast as the origin sends. What a slow reader has not read is kept in memory:
-/// at most about 10 MiB where the origin takes ranges and gives a strong validator, since the rest is
+/// at most about 6 MiB where the origin takes ranges and gives a strong validator, since the rest is
 /// then asked for in ranges as the reader goes on; without bounds elsewhere.
 public final class URLSessionUpstream: Upstream {
   /// Nil once it was invalidated: it goes when what is under way in it has come to its end.

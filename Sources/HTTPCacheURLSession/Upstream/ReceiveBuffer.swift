@@ -10,7 +10,6 @@ struct ReceiveBuffer {
   }
 
   private var pieces: [Piece] = []
-  private var first = 0
   /// The block of the last piece, which may have room though that was read.
   private var filling: Piece?
   /// Bytes that nobody has read.
@@ -30,7 +29,7 @@ struct ReceiveBuffer {
       rest = rest.dropFirst(part.count)
       count += part.count
       piece.end += part.count
-      if first < pieces.count, let last = pieces.indices.last, pieces[last].block === piece.block {
+      if let last = pieces.indices.last, pieces[last].block === piece.block {
         pieces[last].end = piece.end
       } else {
         pieces.append(piece)
@@ -42,13 +41,8 @@ struct ReceiveBuffer {
 
   /// Takes what is there without a gap in memory; nil if nothing is.
   mutating func take() -> BodyBytes? {
-    guard first < pieces.count else { return nil }
-    let piece = pieces[first]
-    first += 1
-    if first == pieces.count || first > 64 {
-      pieces.removeFirst(first)
-      first = 0
-    }
+    guard !pieces.isEmpty else { return nil }
+    let piece = pieces.removeFirst()
     count -= piece.end - piece.start
     return BodyBytes(
       unsafeBytes: UnsafeRawBufferPointer(rebasing: piece.block.bytes[piece.start..<piece.end]),
