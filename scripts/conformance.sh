@@ -88,7 +88,7 @@ shared shared
 private private engine 137 73
 # Less what AsyncHTTPClient refuses, and two that may meet a connection that the origin has closed.
 private private-asynchttpclient asynchttpclient 134 72
-# Less what curl below Foundation refuses, and what then meets a connection that it used for that.
+# Less what curl below Foundation refuses, and what it reads from a connection with an excess in it.
 private private-urlsession urlsession 133 72
 private private-urlprotocol urlprotocol 133 72
 if [ -n "$all" ]; then
