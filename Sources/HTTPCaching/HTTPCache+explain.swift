@@ -19,7 +19,8 @@ extension HTTPCache {
     let content = request.method == .query ? self.content(of: request, content) : nil
     var exchange = try exchange(
       for: request, hasBody: false, policy: policy, options, content: content)
-    let stored = try stored(for: exchange.key, rules: exchange.rules).filter {
+    let all = try stored(for: exchange.key, rules: exchange.rules)
+    let stored = all.filter {
       $0.record.response.hasForm(
         decoded: options.acceptsDecoded, encoded: options.acceptsEncoded)
     }
@@ -32,6 +33,13 @@ extension HTTPCache {
       lengths: variants.map(\.record.bodyLength), forwarded: forward?.request,
       completing: forward?.completion?.index, policy: policy, rules: exchange.rules, now: now,
       digest: digest, obstacle: content?.obstacle)
+    if all.count > stored.count {
+      explanation.steps.insert(
+        CacheExplanation.Step(
+          "Is there something that this request cannot take?",
+          "yes: \(all.count - stored.count), \(options.acceptsDecoded ? "in a content coding" : "decoded before it was stored")",
+          section: "", topic: .stored), at: 0)
+    }
     if stored.count > variants.count {
       explanation.insert(
         CacheExplanation.Step(

@@ -19,7 +19,7 @@ struct GetCommand: AsyncParsableCommand {
   @Argument(help: "Absolute http or https URLs.", transform: TargetURL.init(parsing:))
   var urls: [TargetURL]
 
-  @Option(name: [.short, .customLong("output")], help: "Write the body to this file.")
+  @Option(name: [.short, .customLong("output")], help: "Write the body to this file; - is standard output.")
   var output: String?
 
   @Flag(name: [.customShort("O"), .customLong("remote-name")], help: "Name the file as the URL does.")
@@ -115,7 +115,7 @@ struct GetCommand: AsyncParsableCommand {
     do {
       status = try await OriginClient.withUpstream(options) { upstream in
         let fetcher = Fetcher(
-          cache: cache, upstream: upstream, recorder: recorder, meter: meter, policy: policy.policy,
+          cache: cache, upstream: upstream, recorder: recorder, meter: meter, policy: usedPolicy,
           options: RequestOptions(redirectLimit: redirects), includesHead: include,
           explains: explain, failsOnError: fail)
         let status = try await fetchAll(with: fetcher, content: content)
@@ -195,13 +195,18 @@ struct GetCommand: AsyncParsableCommand {
     return BodyBytes(bytes)
   }
 
+  /// A `Host` of the caller's may ask another site, whose responses must not be found by the URL.
+  private var usedPolicy: CachePolicy {
+    headers.contains { $0.field.name.canonicalName == "host" } ? .bypass : policy.policy
+  }
+
   private var writesToTerminal: Bool {
     destinations == [.standardOutput] && Terminal.isTerminal(STDOUT_FILENO)
   }
 
   /// Where the bodies go, in the order of the URLs.
   private var destinations: [Output.Destination] {
-    if let output { return [.file(output)] }
+    if let output { return [output == "-" ? .standardOutput : .file(output)] }
     guard usesRemoteName else {
       return urls.count == 1 && !json
         ? [.standardOutput] : urls.map { _ in .nowhere }

@@ -29,6 +29,9 @@ struct ExplainCommand: AsyncParsableCommand {
   @Option(help: "The partition.")
   var partition = ""
 
+  @Flag(help: "As URLSession asks, which takes bodies that were stored decoded, and no coded ones.")
+  var decoded = false
+
   @Flag(help: "As JSON, one object.")
   var json = false
 
@@ -50,7 +53,9 @@ struct ExplainCommand: AsyncParsableCommand {
     do {
       explanation = try cache.explain(
         url.request(HTTPRequest.Method(rawValue: method) ?? .get, HTTPFields(headers)),
-        policy: policy.policy, options: RequestOptions(partition: partition))
+        policy: policy.policy,
+        options: RequestOptions(
+          partition: partition, acceptsDecoded: decoded, acceptsEncoded: !decoded))
     } catch {
       throw ExitStatus.reporting(error)
     }
