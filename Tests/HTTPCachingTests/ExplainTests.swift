@@ -24,6 +24,29 @@ struct ExplainTests {
     kitchen.clock.advance(by: age)
   }
 
+  @Test("What is stored, but decoded, is told to a request that cannot take it")
+  func decoded() async throws {
+    let kitchen = Kitchen()
+    let fields: HTTPFields = [.cacheControl: "max-age=60", .contentEncoding: "gzip"]
+    kitchen.origin.always(200, fields, "body")
+    let decoding = ChangedUpstream(kitchen.origin) { $0.isContentDecoded = true }
+    let request = kitchen.request("/")
+    let stored = try await kitchen.cache.respond(to: request, via: decoding)
+    _ = try await stored.body.collect()
+    let told = { (explanation: CacheExplanation) in
+      explanation.steps.first { $0.question == "Is there something that this request cannot take?" }
+    }
+    let wire = try kitchen.cache.explain(request)
+    #expect(told(wire)?.answer == "yes: 1, decoded before it was stored")
+    let session = try kitchen.cache.explain(
+      request, options: RequestOptions(acceptsDecoded: true, acceptsEncoded: false))
+    #expect(told(session) == nil)
+    guard case .fresh = session.decision else {
+      Issue.record("\(session)")
+      return
+    }
+  }
+
   @Test("§4.3.1 The conditional request offers the tags of all variants")
   func conditional() async throws {
     let kitchen = Kitchen()

@@ -30,6 +30,20 @@ import Testing
     }
   }
 
+  @Test("another Host is another site: nothing of it is found by the URL")
+  func otherHost() async throws {
+    try await withOrigin { origin, directory in
+      let url = origin.base + DemoResource.page.rawValue
+      let cache = directory.file("cache")
+      let other = await CommandRun(
+        "get", url, "--dir", cache, "-H", "Host: other.example", "-o", directory.file("1"))
+      let own = await CommandRun("get", url, "--dir", cache, "-o", directory.file("2"))
+      #expect(other.status == 0)
+      #expect(own.errors.contains(": miss, stored"))
+      #expect(origin.meter.requests == 2)
+    }
+  }
+
   @Test("an API with no-cache and an ETag is validated each time")
   func validation() async throws {
     try await withOrigin { origin, directory in
