@@ -107,7 +107,7 @@ extension DiskStore {
     if growth.record != nil {
       try evict(&evictions, &state, connection, parts)
       guard evictions.isEnough else {
-        throw CacheError(.noSpace, "everything else is pinned", key: record.key)
+        throw CacheError(.noSpace, "no room beside the index and what is pinned", key: record.key)
       }
     }
     try state.save(connection)

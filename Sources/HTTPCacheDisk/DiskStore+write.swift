@@ -114,7 +114,7 @@ extension DiskStore {
     state.bodies += entry.cost
     try evict(&evictions, &state, connection, parts)
     guard evictions.isEnough else {
-      throw CacheError(.noSpace, "everything else is pinned", key: entry.record.key)
+      throw CacheError(.noSpace, "no room beside the index and what is pinned", key: entry.record.key)
     }
     try state.save(connection)
     return Insertion(id: id, record: record, removals: removals, evictions: evictions)

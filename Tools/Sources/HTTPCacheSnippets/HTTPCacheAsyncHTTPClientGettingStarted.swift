@@ -16,10 +16,13 @@ private func program1() async throws {
     }
   }
 
-  let shared = CachedHTTPClient(cache: cache, sharing: .shared)
-  let answer = try await shared.get(url: "https://www.example.com/", cachePolicy: .revalidate)
+  var configuration = HTTPClient.Configuration()
+  configuration.redirectConfiguration = .disallow
+  let mine = HTTPClient(configuration: configuration)
+  let sharing = CachedHTTPClient(cache: cache, sharing: mine)
+  let answer = try await sharing.get(url: "https://www.example.com/", cachePolicy: .revalidate)
   print(answer.cacheOutcome)
-  try await shared.shutdown()
+  try await mine.shutdown()
 
   let many = try HTTPCache.open(
     HTTPCache.Configuration(directory: "shared-cache", rules: CacheRules(mode: .shared)))
