@@ -23,6 +23,6 @@ extension HTTPCache {
   /// - Returns: the error that stands for it.
   func notAsked(_ target: String, _ reason: OfflineReason) -> UpstreamError {
     observe(.notAsked(target: target, reason))
-    return UpstreamError(.unreachable, reason.description)
+    return UpstreamError(.unreachable, reason.description, cause: reason)
   }
 }

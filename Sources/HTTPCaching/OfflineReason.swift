@@ -1,5 +1,5 @@
-/// Why the origin was not asked, as if it could not be reached.
-public enum OfflineReason: Sendable, Hashable, CustomStringConvertible {
+/// Why the origin was not asked, as if it could not be reached; the cause of the `UpstreamError`.
+public enum OfflineReason: Error, Sendable, Hashable, CustomStringConvertible {
   /// `HTTPCache.isOffline` is set.
   case forced
   /// The `ConnectivitySignal` says that there is no connection.

@@ -13,7 +13,8 @@ extension URLError {
     case let error as URLError: return error
     case let error as UpstreamError:
       if let cause = error.cause as? URLError { return cause }
-      return make(code(of: error.kind), error.message, cause: error.cause, url: url)
+      let code = error.cause is OfflineReason ? .notConnectedToInternet : code(of: error.kind)
+      return make(code, error.message, cause: error.cause, url: url)
     case let error as CacheError:
       return make(
         error.code == .invalidRequest ? .badURL : .unknown, error.description, cause: error, url: url)
