@@ -58,9 +58,10 @@ public final class URLSessionUpstream: Upstream {
     _ request: UpstreamRequest
   ) async throws(UpstreamError) -> UpstreamResponse {
     let context = request.context as? RequestContext
+    let idleTimeout = context?.prototype.timeout(orDefault: idleTimeout) ?? idleTimeout
     var terms = OriginExchange.Terms(
       request: try Self.foundations(request.head, context?.prototype),
-      idleTimeout: Self.duration(idleTimeout(of: context?.prototype)),
+      idleTimeout: Self.duration(idleTimeout),
       headTimeout: request.timeout, wholeTimeout: Self.duration(wholeTimeout))
     if let body = request.body {
       do { terms.content = try await RequestContent(body) } catch {
@@ -102,13 +103,6 @@ public final class URLSessionUpstream: Upstream {
 
   /// Foundation's own timeouts, out of the way: seconds of about a year.
   private static let unlimited: TimeInterval = 30_000_000
-
-  private func idleTimeout(of prototype: URLRequest?) -> TimeInterval {
-    guard let interval = prototype?.timeoutInterval, interval != 60, interval > 0 else {
-      return idleTimeout
-    }
-    return interval
-  }
 
   private static func duration(_ interval: TimeInterval) -> Duration {
     .seconds(min(max(interval, 0), unlimited))

@@ -26,9 +26,12 @@ extension HTTPCache {
   ) -> Exchange.LookAction {
     let parts = variants.parts
     if !parts.isEmpty { exchange.mayComplete = !failedCompletions.contains(exchange.key) }
-    let responses = variants.map(\.record.response)
-    return exchange.found(
-      responses.map { $0.seen(by: exchange.rules) ?? $0 }, parts: parts, now: now)
+    let rules = exchange.rules
+    let responses = variants.map { variant in
+      let response = variant.record.response
+      return response.seen(by: rules) ?? response
+    }
+    return exchange.found(responses, parts: parts, now: now)
   }
 
   /// The complete variants that will do.

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A value that is given once, and that one task waits for. What is given later is passed over.
-final class OneShot<Value: Sendable>: Sendable {
+package final class OneShot<Value: Sendable>: Sendable {
   private enum State {
     case empty
     case waiting(CheckedContinuation<Value, Never>)
@@ -11,7 +11,9 @@ final class OneShot<Value: Sendable>: Sendable {
 
   private let state = Mutex(State.empty)
 
-  func give(_ value: Value) {
+  package init() {}
+
+  package func give(_ value: Value) {
     let waiting: CheckedContinuation<Value, Never>? = state.withLock { state in
       switch state {
       case .empty: state = .given(value)
@@ -25,7 +27,7 @@ final class OneShot<Value: Sendable>: Sendable {
     waiting?.resume(returning: value)
   }
 
-  func take() async -> Value {
+  package func take() async -> Value {
     await withCheckedContinuation { continuation in
       let given: Value? = state.withLock { state in
         if case .given(let value) = state {

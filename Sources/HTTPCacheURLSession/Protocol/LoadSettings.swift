@@ -27,18 +27,21 @@ struct LoadSettings: Sendable {
   func applied(to request: URLRequest) -> URLRequest {
     var request = request
     if request.cachePolicy == .useProtocolCachePolicy { request.cachePolicy = policy }
-    request.timeoutInterval = timeout(of: request)
+    request.timeoutInterval = request.timeout(orDefault: requestTimeout)
     for (name, value) in additionalFields.dictionary
     where request.value(forHTTPHeaderField: name) == nil {
       request.setValue(value, forHTTPHeaderField: name)
     }
     return request
   }
+}
 
-  /// Seconds without progress after which a request fails. Foundation does not tell whether the 60
+extension URLRequest {
+  /// Seconds without progress after which the request fails. Foundation does not tell whether the 60
   /// seconds of a request were said or are what every request has.
-  func timeout(of request: URLRequest) -> TimeInterval {
-    let timeout = request.timeoutInterval
-    return timeout == 60 || timeout <= 0 ? requestTimeout : timeout
+  ///
+  /// - Parameter configured: seconds where the request does not say.
+  func timeout(orDefault configured: TimeInterval) -> TimeInterval {
+    timeoutInterval > 0 && timeoutInterval != 60 ? timeoutInterval : configured
   }
 }
