@@ -115,7 +115,7 @@ struct StoredThenNewTests {
     #expect(try await iterator.next() != nil)
     #expect(iterator.confirmation == nil)
     #expect(try await iterator.next() == nil)
-    #expect(iterator.confirmation == .validated(.policy(.revalidate), age: 0, lifetime: 10))
+    #expect(iterator.confirmation == .validated(.stale(age: 20, lifetime: 10), age: 0, lifetime: 10))
     #expect(try await kitchen.get("/").outcome == .hit(age: 0, lifetime: 10, allowance: nil))
   }
 
