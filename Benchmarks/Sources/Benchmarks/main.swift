@@ -1,6 +1,7 @@
 // usage: cache-benchmarks                   the tables
 //        cache-benchmarks --row NAME CALLS  one row so many times, without output, for a profiler
 //        cache-benchmarks --rows            name|things that one call does|allocations per thing
+//        cache-benchmarks --body-files      the table of bodies in files alone
 #if canImport(Glibc)
   import Glibc
 #endif
@@ -23,6 +24,7 @@ case "--rows":
     let allocations = Measurement(row, rounds: 1).allocations.map { rounded($0) } ?? "0"
     print("\(row.name)|\(row.count)|\(allocations)")
   }
+case "--body-files": try await BodyFiles().print()
 default:
   for (title, rows) in suites {
     print("\n\(title)\n")
@@ -34,6 +36,7 @@ default:
       print("| \(row.name) | \(Int(result.nanoseconds.rounded())) | \(perSecond) | \(allocations) |")
     }
   }
+  try await BodyFiles().print()
 }
 
 /// With two digits after the point.
