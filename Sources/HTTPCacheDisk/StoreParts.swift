@@ -100,7 +100,7 @@ final class StoreParts: Sendable {
   var lowestPriority: Double {
     let found = try? index.read { (connection) throws(CacheError) -> Double in
       var priority = 0.0
-      try connection.query("SELECT min(priority) FROM entry WHERE pinned = 0") { row in
+      try connection.query("SELECT min(priority) FROM entry WHERE pinned = 0 AND listed = 1") { row in
         priority = row.real(0)
         return false
       }
