@@ -9,6 +9,7 @@ final class DiskIndex: Sendable {
   private let durability: Durability
   private let writer: Mutex<Writer>
   private let readers: [Slot]
+  private let longLog = Atomic<Bool>(false)
 
   private struct Writer: Sendable {
     let connection: SQLiteConnection
@@ -122,6 +123,7 @@ final class DiskIndex: Sendable {
           return .success(nil)
         }
         try connection.commit()
+        longLog.store(connection.logPages >= Schema.logPages, ordering: .relaxed)
         (writer.known, writer.version) = (known, connection.dataVersion)
         return .success(value)
       } catch {
@@ -139,16 +141,15 @@ final class DiskIndex: Sendable {
 
   // MARK: The log
 
-  /// Whether the log is so long that it should be played into the database.
-  var isLogLong: Bool {
-    writer.withLockIfAvailable { $0.connection.logPages >= Schema.logPages } ?? false
-  }
+  /// Whether the log was so long after the last commit that it should be played into the database.
+  var hasLongLog: Bool { longLog.load(ordering: .relaxed) }
 
   /// Plays the log into the database if it is long; on a thread of the store's own.
   func checkpointIfLong() {
     writer.withLock { writer in
       guard writer.connection.logPages >= Schema.logPages else { return }
       Self.checkpoint(&writer)
+      longLog.store(writer.connection.logPages >= Schema.logPages, ordering: .relaxed)
     }
   }
 

@@ -14,7 +14,7 @@ extension DiskStore {
 
   /// - Returns: nil if it has to be done on the index's thread.
   func insertIfFree(_ entry: NewEntry, parts: StoreParts) throws(CacheError) -> CacheRecord? {
-    guard entry.predecessor == nil, parts === currentParts, parts.isCurrent else { return nil }
+    guard entry.predecessor == nil, parts === currentParts, parts.isInPlace else { return nil }
     let inserted: Insertion?
     do throws(CacheError) {
       inserted = try parts.index.writeIfFree { (connection, known) throws(CacheError) -> Insertion? in
@@ -28,7 +28,7 @@ extension DiskStore {
       throw error
     }
     guard let inserted else { return nil }
-    if parts.index.isLogLong { scheduleUpkeep(of: parts) }
+    if parts.index.hasLongLog { scheduleUpkeep(of: parts) }
     return conclude(inserted, of: entry, in: parts)
   }
 

@@ -10,7 +10,7 @@ enum Schema {
   static let logLimit: Int64 = 4 << 20
   /// The pages from which on the log is played into the database: with those of one more transaction it
   /// stays below its limit.
-  static let logPages = 900
+  static let logPages = 920
 
   /// Needed before the first table, and without effect afterwards.
   static let layout = """
