@@ -21,7 +21,7 @@ extension DiskStore {
         .tooLarge, "\(stored) bytes, at most \(limit) are stored", key: record.key)
     }
     var parts = currentParts
-    if !parts.isCurrent {
+    if !parts.isDatabaseCurrent {
       parts = try await indexQueue.run { [self] () throws(CacheError) in try partsToWrite() }
     }
     let record = record.knowing(invalidations: parts.invalidations(of: record.key))

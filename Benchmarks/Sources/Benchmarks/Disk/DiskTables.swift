@@ -26,7 +26,8 @@ func printDiskTables(sizes: [Int], folder: String?) throws {
 private func printDiskTable(size: Int, folder: String?) async throws {
   let path =
     folder.map { "\($0)/\(size)" }
-    ?? FileManager.default.temporaryDirectory.appendingPathComponent("cache-benchmarks-\(UUID().uuidString)").path
+    ?? FileManager.default.temporaryDirectory.appendingPathComponent("cache-benchmarks-\(UUID().uuidString)")
+    .path
   defer { if folder == nil { try? FileManager.default.removeItem(atPath: path) } }
   let bench = try await DiskBench(size: size, folder: path)
   print("\nDisk, \(size) entries\n")
