@@ -120,9 +120,9 @@ extension DiskStore {
   }
 
   func bodyContext(_ parts: StoreParts) -> StoredFileBody.Context {
-    StoredFileBody.Context(parts: parts, queue: fileQueue, verification: verification) {
-      [weak self] id, _ in self?.removeDamaged(id, in: parts)
-    }
+    StoredFileBody.Context(
+      parts: parts, queue: fileQueue, verification: verification, checkedBodies: checkedBodies
+    ) { [weak self] id, _ in self?.removeDamaged(id, in: parts) }
   }
 
   /// Removes an entry that is not what was written: a damaged entry is a miss.

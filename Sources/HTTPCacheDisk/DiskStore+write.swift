@@ -21,7 +21,7 @@ extension DiskStore {
         .tooLarge, "\(stored) bytes, at most \(limit) are stored", key: record.key)
     }
     var parts = currentParts
-    if !parts.isDatabaseCurrent {
+    if !parts.isCurrent {
       parts = try await indexQueue.run { [self] () throws(CacheError) in try partsToWrite() }
     }
     let record = record.knowing(invalidations: parts.invalidations(of: record.key))

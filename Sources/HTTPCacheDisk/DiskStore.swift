@@ -29,6 +29,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   let waitingInsertions = WaitingInsertions()
   let policy: Mutex<EvictionPolicy>
   let batch = Mutex(PendingChanges())
+  let checkedBodies: CheckedBodies
   private let parts: Mutex<StoreParts>
   private let limits: Mutex<Limits>
   private let reserved = Atomic<Int64>(0)
@@ -69,6 +70,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     self.durability = durability
     self.verification = verification
     self.clock = clock
+    checkedBodies = CheckedBodies(clock: clock)
     self.limits = Mutex(limits)
     self.parts = Mutex(parts)
     policy = Mutex(EvictionPolicy(exponent: 0.5, inflation: parts.lowestPriority))

@@ -58,15 +58,14 @@ final class StoreParts: Sendable {
   /// Whether the database at the path is still the one that is open; asks the file system.
   var isCurrent: Bool { isDatabaseCurrent && hasSharedCounters }
 
-  /// The same, of the database alone: enough for who asks once more before anything gets its row.
-  var isDatabaseCurrent: Bool {
+  private var isDatabaseCurrent: Bool {
     !wasTakenOver.load(ordering: .relaxed)
       && (generations.map { $0.replacements == replacements } ?? true)
       && FileIdentity(path: directory.databasePath) == identity
   }
 
-  /// Whether the counters that this store raises are those that others see: not in a folder that was emptied,
-  /// either.
+  /// Whether the counters that this store raises are those that others see, which they are not in a folder
+  /// that was emptied, either; asks the file system once.
   var hasSharedCounters: Bool {
     guard let generations else { return isDatabaseCurrent }
     return !wasTakenOver.load(ordering: .relaxed) && generations.replacements == replacements
