@@ -30,7 +30,8 @@ let package = Package(
     // What the disk is compared with.
     .systemLibrary(name: "CRawSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .executableTarget(
-      name: "cache-benchmarks", dependencies: caching + ["CAllocationCount", "CRawSQLite"], path: "Sources/Benchmarks",
+      name: "cache-benchmarks", dependencies: caching + ["CAllocationCount", "CRawSQLite"],
+      path: "Sources/Benchmarks",
       swiftSettings: settings),
     // Sources/Simulator/Policy links to the policy's own files: a nested package cannot see what is
     // internal to a module, and a copy would be another policy.

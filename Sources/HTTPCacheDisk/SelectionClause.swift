@@ -34,7 +34,8 @@ struct SelectionClause {
     case .prefix(let prefix):
       // Text is compared byte by byte, and no target goes on with the last code point there is.
       self.init(
-        "target >= ? AND target < ? AND listed = 1", [.text(prefix), .text(prefix + "\u{10FFFF}")], isIndexed: true)
+        "target >= ? AND target < ? AND listed = 1", [.text(prefix), .text(prefix + "\u{10FFFF}")],
+        isIndexed: true)
     case .group(let origin, let name):
       self.init(
         "id IN (SELECT entry FROM membership WHERE origin = ? AND name = ?)",

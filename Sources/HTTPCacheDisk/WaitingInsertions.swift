@@ -27,7 +27,9 @@ final class WaitingInsertions: Sendable {
   private static let mostAtOnce = 32
 
   /// Waits for a row.
-  func wait(for entry: NewEntry, in parts: StoreParts, of store: DiskStore) async throws(CacheError) -> CacheRecord {
+  func wait(for entry: NewEntry, in parts: StoreParts, of store: DiskStore) async throws(CacheError)
+    -> CacheRecord
+  {
     let handover = Handover<CacheRecord>()
     await withUnsafeContinuation { continuation in
       let isFirst = state.withLock { state in

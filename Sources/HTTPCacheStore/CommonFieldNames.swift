@@ -16,7 +16,8 @@ enum CommonFieldNames {
       "Access-Control-Max-Age", "Age", "Allow", "Alt-Svc", "Cache-Control", "Cache-Status", "CF-Cache-Status",
       "CF-Ray", "Content-Digest", "Content-Disposition", "Content-Encoding", "Content-Language",
       "Content-Length", "Content-Location", "Content-Range", "Content-Security-Policy", "Content-Type",
-      "Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Date", "ETag", "Expires", "Last-Modified",
+      "Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Date", "ETag", "Expires",
+      "Last-Modified",
       "Link", "Location", "NEL", "Permissions-Policy", "Pragma", "Referrer-Policy", "Report-To", "Server",
       "Server-Timing", "Set-Cookie", "Strict-Transport-Security", "Timing-Allow-Origin", "Vary", "Via",
       "X-Cache", "X-Cache-Hits", "X-Content-Type-Options", "X-Frame-Options", "X-Powered-By", "X-Request-Id",
@@ -34,10 +35,13 @@ enum CommonFieldNames {
 
   /// The name that is written so, letter by letter; nil if it is none of these.
   static func name(_ bytes: UnsafeRawBufferPointer) -> HTTPField.Name? {
-    guard bytes.count < entries.count else { return nil }
-    for entry in entries[bytes.count]
-    where entry.bytes.withUnsafeBytes({ bytes.elementsEqual($0) }) {
-      return entry.name
+    guard bytes.count < entries.count, let first = bytes.first else { return nil }
+    for entry in entries[bytes.count] where entry.bytes[0] == first {
+      let isEqual = entry.bytes.withUnsafeBytes { known in
+        for index in 1..<known.count where known[index] != bytes[index] { return false }
+        return true
+      }
+      if isEqual { return entry.name }
     }
     return nil
   }
