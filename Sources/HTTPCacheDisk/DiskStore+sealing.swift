@@ -1,5 +1,5 @@
 import HTTPCacheSemantics
-package import HTTPCacheStore
+public import HTTPCacheStore
 
 #if canImport(Darwin)
   import Darwin
@@ -69,12 +69,12 @@ extension DiskStore {
     if flag == 1 { try setSealed(false, in: parts) }
   }
 
-  /// How many responses others sealed, 10,000 at most.
+  /// How many responses lie in the directory that were sealed (`SealedStore`); 10,000 at most.
   ///
-  /// - Parameter prefix: the beginning of the targets that are sealed with the own key; nil if there is
-  ///   none.
+  /// - Parameter cipher: what this one sealed does not count.
   /// - Throws: `CacheError`.
-  package func countSealed(except prefix: String?) throws(CacheError) -> Int {
+  public func countSealed(except cipher: (any CacheCipher)? = nil) throws(CacheError) -> Int {
+    let prefix = cipher.map { SealedStore.prefix(of: $0) }
     let parts = try partsToRead()
     return try reading(parts) { (connection) throws(CacheError) in
       guard let prefix else {

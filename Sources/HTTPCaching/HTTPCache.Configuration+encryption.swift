@@ -12,7 +12,7 @@ extension HTTPCache.Configuration {
   /// - Throws: `CacheError`; the directory is not to be used then.
   func sealing(_ disk: DiskStore) throws(CacheError) -> any CacheStore {
     guard let encryption else {
-      tell(try disk.countSealed(except: nil))
+      tell(try disk.countSealed())
       try disk.mayStorePlain()
       return disk
     }
@@ -21,7 +21,7 @@ extension HTTPCache.Configuration {
     if removed > 0 {
       observer?.cache(did: .encryption(.removedPlain(responses: removed)))
     }
-    tell(try disk.countSealed(except: SealedStore.prefix(of: cipher)))
+    tell(try disk.countSealed(except: cipher))
     let observer = observer
     return SealedStore(base: disk, cipher: cipher, largestEntry: largestEntry) { error in
       observer?.cache(did: .storeFailed(operation: "open what is sealed", error))

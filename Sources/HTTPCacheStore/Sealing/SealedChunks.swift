@@ -54,6 +54,9 @@ final class SealedChunks: Sendable {
     return BodyBytes(joining: pieces)
   }
 
+  /// Opens the chunk of an empty body.
+  func checkEmpty() async throws(CacheError) { _ = try await chunks(0..<1, length: 0) }
+
   private func chunks(_ chunks: Range<Int64>, length: Int64?) async throws(CacheError) -> BodyBytes {
     let slots = SealedLayout.slots(of: chunks, length: length)
     let sealed = try await base.read(slots)
