@@ -105,6 +105,11 @@ struct ListCommand: AsyncParsableCommand {
     for entry in entries {
       var url = entry.record.key.target
       if !entry.record.key.partition.isEmpty { url += " [\(entry.record.key.partition)]" }
+      // What tells the variants of one URL apart (RFC 9111 §4.1).
+      let nominated = entry.record.response.nominated
+      if !nominated.isEmpty {
+        url += " {" + nominated.map { "\($0.name.rawName): \($0.value.text)" }.joined(separator: ", ") + "}"
+      }
       if !entry.record.isComplete { url += " (partial)" }
       table.add([
         HumanText.bytes(entry.size), "\(entry.record.response.head.status.code)",
