@@ -37,6 +37,11 @@ let package = Package(
         .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
         .product(name: "HTTPCaching", package: "swift-http-cache"),
       ], path: "Sources/SessionMemory", swiftSettings: settings),
+    .executableTarget(
+      name: "cache-peer",
+      dependencies: caching + [
+        .product(name: "HTTPCacheURLSession", package: "swift-http-cache")
+      ], path: "Sources/CachePeer", swiftSettings: settings),
     .executableTarget(name: "cache-simulator", path: "Sources/Simulator", swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
