@@ -36,6 +36,7 @@ final class CacheDirectory: Sendable {
       throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
     }
     self.path = String(cString: resolved)
+    databasePath = self.path + "/" + Self.databaseName
     free(resolved)
     let descriptor = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -98,7 +99,7 @@ final class CacheDirectory: Sendable {
   /// Which folder it is.
   var identity: FileIdentity? { (try? root.status()).map { FileIdentity($0) } }
 
-  var databasePath: String { path + "/" + Self.databaseName }
+  let databasePath: String
 
   func bodyPath(_ name: BodyName) -> String { path + "/bodies/" + name.path }
 

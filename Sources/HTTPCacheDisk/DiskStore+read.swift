@@ -59,12 +59,7 @@ extension DiskStore {
   ) throws(CacheError) -> (found: Found, hasEpochs: Bool) {
     var found = Found()
     var hasEpochs = false
-    try connection.query(
-      """
-      SELECT id, mark, invalid, length, file, checksum, record, body, partial,
-      EXISTS (SELECT 1 FROM epoch) FROM entry WHERE hash = ? ORDER BY id DESC
-      """, [.hash(key.hash)]
-    ) { row in
+    try connection.query(ofHash, { $0.hash(key.hash, 1) }) { row in
       if row.integer(9) != 0 { hasEpochs = true }
       if context.parts.damaged.contains(row.integer(0)) { return true }
       do throws(CacheError) {
@@ -81,6 +76,12 @@ extension DiskStore {
     }
     return (found, hasEpochs)
   }
+
+  private static let ofHash = FrequentStatement(
+    """
+    SELECT id, mark, invalid, length, file, checksum, record, body, partial,
+    EXISTS (SELECT 1 FROM epoch) FROM entry WHERE hash = ? ORDER BY id DESC
+    """)
 
   private static func body(
     _ row: SQLiteRow, record: CacheRecord, context: StoredFileBody.Context

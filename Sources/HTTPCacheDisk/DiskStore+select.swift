@@ -153,6 +153,7 @@ extension DiskStore {
     let start = cursor?.position ?? 0
     return try await onIndex { [self] (parts) throws(CacheError) in
       try writeBatch(parts)
+      try parts.index.listNew()
       var entries: [CacheEntry] = []
       var last: Int64 = 0
       var count = 0

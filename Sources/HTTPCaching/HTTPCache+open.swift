@@ -5,10 +5,12 @@ extension HTTPCache {
   /// Opens a cache: memory over disk as the configuration says.
   ///
   /// A directory that cannot be used (not writable, full, vanished) leaves the cache in memory and
-  /// is told to the observer as `.storeFailed`.
+  /// is told to the observer as `.storeFailed`. What encryption meets in a directory is told as
+  /// `.encryption`: responses of another key are left alone, those that lie there in the clear are removed
+  /// before anything else is done, which takes a while where there are many.
   ///
   /// - Throws: `CacheError` with `newerFormat` if a newer version wrote the directory, which then
-  ///   stays untouched.
+  ///   stays untouched; what making the cipher throws, since nothing may be stored without it then.
   public static func open(_ configuration: Configuration) throws(CacheError) -> HTTPCache {
     let memory = MemoryStore(
       capacity: configuration.memoryCapacity, largestEntry: configuration.largestEntry,
@@ -16,23 +18,26 @@ extension HTTPCache {
     guard let directory = configuration.directory else {
       return HTTPCache(configuration: configuration, store: memory)
     }
+    // Also where the directory turns out unusable: who asks for what cannot be has to know at once.
+    _ = try configuration.encryption?.cipher(secret: memory.secret)
     FileHandout.sweep(in: directory)
     do throws(CacheError) {
       let disk = try DiskStore.open(
         directory: directory, capacity: configuration.diskCapacity,
-        largestEntry: configuration.largestEntry, durability: configuration.durability,
+        largestEntry: configuration.largestEntryOnDisk, durability: configuration.durability,
         verification: configuration.verification, clock: configuration.clock)
       for note in disk.openingNotes {
         configuration.observer?.cache(
           did: .storeFailed(operation: "open", CacheError(.damaged, note)))
       }
+      let base = try configuration.sealing(disk)
       guard configuration.memoryCapacity > 0, disk.sharesGenerations else {
-        return HTTPCache(configuration: configuration, store: disk)
+        return HTTPCache(configuration: configuration, store: base)
       }
       let observer = configuration.observer
       return HTTPCache(
         configuration: configuration,
-        store: TieredStore(memory: memory, base: disk) { operation, error in
+        store: TieredStore(memory: memory, base: base) { operation, error in
           observer?.cache(did: .storeFailed(operation: operation, error))
         })
     } catch {
