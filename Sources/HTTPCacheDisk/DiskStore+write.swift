@@ -25,6 +25,11 @@ extension DiskStore {
     if !parts.isCurrent {
       parts = try await indexQueue.run { [self] () throws(CacheError) in try partsToWrite() }
     }
+    if !parts.room.hasJoined {
+      let capacity = currentLimits.capacity
+      try await fileQueue.run { [parts] in parts.joinRoom(capacity: capacity) }
+      indexQueue.submit { [weak self, parts] in self?.noteCapacity(in: parts) }
+    }
     let record = record.knowing(invalidations: parts.invalidations(of: record.key))
     if record.storedRanges != nil {
       return try DiskPartWriter(
@@ -62,6 +67,7 @@ extension DiskStore {
     guard entry.size <= capacity else {
       throw CacheError(.tooLarge, "\(entry.size) bytes, of \(capacity) in all", key: key)
     }
+    try limitLog(parts)
     let taken = batch.withLock { $0.take() }
     let result: Insertion
     do throws(CacheError) {
@@ -73,6 +79,7 @@ extension DiskStore {
       batch.withLock { $0.putBack(taken) }
       throw error
     }
+    freeSpace.didUse(entry.size - entry.cost)
     after(result.removals, in: parts)
     after(result.evictions, in: parts)
     parts.generations?.bump([key.hash])
@@ -97,7 +104,7 @@ extension DiskStore {
     state.subtract(removals)
     let id = state.nextSequence()
     let record = Self.overtaken(entry.record, in: parts)
-    var evictions = Evictions(limit: .max, protected: id)
+    var evictions = Evictions(limit: Self.evictionLimit, protected: id)
     if case .refused(let bound) = try admission(of: entry, state, connection, parts) {
       try state.save(connection)
       return Insertion(
@@ -114,7 +121,9 @@ extension DiskStore {
     state.bodies += entry.cost
     try evict(&evictions, &state, connection, parts)
     guard evictions.isEnough else {
-      throw CacheError(.noSpace, "no room beside the index and what is pinned", key: entry.record.key)
+      // What is far too much, as after a change of the capacity, goes a part at a time.
+      trimInBackground()
+      throw CacheError(.noSpace, noRoomReason(in: parts), key: entry.record.key)
     }
     try state.save(connection)
     return Insertion(id: id, record: record, removals: removals, evictions: evictions)

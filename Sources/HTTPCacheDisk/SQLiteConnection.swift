@@ -6,6 +6,8 @@ final class SQLiteConnection: @unchecked Sendable {
   // @unchecked Sendable because it is only reached through the `Mutex` of the one who holds it.
   private let handle: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
+  // Milliseconds.
+  private static let patience: Int32 = 2_000
 
   /// Opens the database at `path`, which has no symbolic link in it.
   init(path: String, creating: Bool) throws(CacheError) {
@@ -20,7 +22,7 @@ final class SQLiteConnection: @unchecked Sendable {
       throw error
     }
     handle = opened
-    sqlite3_busy_timeout(handle, 2_000)
+    sqlite3_busy_timeout(handle, Self.patience)
     sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 64 << 20)
   }
 
@@ -69,6 +71,17 @@ final class SQLiteConnection: @unchecked Sendable {
       return false
     }
     return number
+  }
+
+  /// Plays the log into the database and empties it, if nobody reads an older state.
+  ///
+  /// - Parameter waiting: whether to wait for those who do, some seconds at most.
+  func truncateLog(waiting: Bool) throws(CacheError) {
+    if !waiting { sqlite3_busy_timeout(handle, 0) }
+    defer { if !waiting { sqlite3_busy_timeout(handle, Self.patience) } }
+    do throws(CacheError) { try query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true } } catch {
+      guard error.code == .busy else { throw error }
+    }
   }
 
   /// Does `body` in a transaction that holds the right to write from its beginning.

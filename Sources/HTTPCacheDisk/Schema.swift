@@ -8,6 +8,8 @@ enum Schema {
   static let format: Int64 = 2
   /// The most the write-ahead log is left with, in bytes.
   static let logLimit: Int64 = 4 << 20
+  /// How far beyond that it may grow while somebody reads an old state of the index.
+  static let logSlack: Int64 = 1 << 20
 
   /// Needed before the first table, and without effect afterwards.
   static let layout = """
@@ -87,6 +89,7 @@ enum Schema {
     PRAGMA synchronous = \(durability == .durable ? "FULL" : "NORMAL");
     PRAGMA journal_size_limit = \(logLimit);
     PRAGMA cache_size = -2048;
+    PRAGMA secure_delete = ON;
     PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON;
     """

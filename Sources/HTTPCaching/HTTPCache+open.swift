@@ -20,11 +20,16 @@ extension HTTPCache {
     do throws(CacheError) {
       let disk = try DiskStore.open(
         directory: directory, capacity: configuration.diskCapacity,
-        largestEntry: configuration.largestEntry, durability: configuration.durability,
+        largestEntry: configuration.largestEntry,
+        minimumFreeSpace: configuration.minimumFreeDiskSpace, durability: configuration.durability,
         verification: configuration.verification, clock: configuration.clock)
       for note in disk.openingNotes {
         configuration.observer?.cache(
           did: .storeFailed(operation: "open", CacheError(.damaged, note)))
+      }
+      if let note = disk.noRoomNote {
+        configuration.observer?.cache(
+          did: .storeFailed(operation: "open", CacheError(.noSpace, note)))
       }
       guard configuration.memoryCapacity > 0, disk.sharesGenerations else {
         return HTTPCache(configuration: configuration, store: disk)
