@@ -8,6 +8,8 @@ extension DiskStore {
   private static let mostGranted: Int64 = 4 << 20
   // A log that is worth emptying before anything is evicted for it.
   private static let longLog: Int64 = 128 << 10
+  // What the log needs to write down what is deleted.
+  private static let roomForLog: Int64 = 1 << 20
   /// The most entries that one transaction evicts.
   static let evictionLimit = 512
 
@@ -65,7 +67,7 @@ extension DiskStore {
   func makeRoom(
     for record: CacheRecord, bytes: Int64, length: Int64, sparing row: Int64?, in parts: StoreParts
   ) async throws(CacheError) {
-    freeSpace.didUse(bytes)
+    freeSpace.askAgain()
     guard grantedBytes.subtract(bytes, ordering: .relaxed).newValue < 0 else { return }
     try await onIndex { [self] (current) throws(CacheError) in
       try requireCurrent(parts, current, key: record.key)
@@ -114,7 +116,10 @@ extension DiskStore {
       let used = usedBytes(state, try PageCount(connection), parts) + extra
       let excess = used - ceiling(used: used, parts)
       if excess > 0 { try approve(victims(excess: excess, sparing: row, connection)) }
-      var evictions = Evictions(limit: Self.evictionLimit, protected: row, extra: extra)
+      // A log that grows by what is deleted would call for more to be deleted.
+      var evictions = Evictions(
+        limit: Self.evictionLimit, byteLimit: max(Self.longLog, currentLimits.capacity / 16),
+        protected: row, extra: extra)
       try evict(&evictions, &state, connection, parts)
       try state.save(connection)
       return evictions
@@ -128,11 +133,12 @@ extension DiskStore {
   /// - Parameter extra: bytes to free beyond that.
   /// - Returns: whether that was the last part.
   func trimSome(_ parts: StoreParts, extra: Int64 = 0) throws(CacheError) -> Bool {
-    guard try excess(parts) + extra > 0 else { return true }
+    guard try excess(parts) + extra > 0 else { return try giveBackPages(parts) }
     if parts.logBytes > Self.longLog {
       try parts.index.withWriter { (connection) throws(CacheError) in
         try connection.truncateLog(waiting: false)
       }
+      guard try excess(parts) + extra > 0 else { return false }
     }
     let evictions: Evictions
     do throws(CacheError) { evictions = try evictSome(parts, extra: extra) } catch {
@@ -140,8 +146,22 @@ extension DiskStore {
       guard error.fullFileSystem != nil, try removeFilesFirst(parts) else { throw error }
       evictions = try evictSome(parts, extra: extra)
     }
-    if evictions.isEnough { return true }
-    return evictions.removals.count == 0 && !parts.removeSetAside()
+    return evictions.removals.count == 0 && !evictions.isEnough && !parts.removeSetAside()
+  }
+
+  /// Makes the index's file shorter by pages that are free, as far as the capacity asks for it.
+  ///
+  /// - Returns: whether that was all.
+  private func giveBackPages(_ parts: StoreParts) throws(CacheError) -> Bool {
+    try parts.index.withWriter { (connection) throws(CacheError) in
+      let pages = try PageCount(connection)
+      let used = usedBytes(try IndexState(connection), pages, parts)
+      let surplus = used + pages.bytes - pages.liveBytes - ceiling(used: used, parts)
+      guard surplus > 0, pages.free > 0 else { return true }
+      try connection.execute("PRAGMA incremental_vacuum(\(min(256, pages.free)))")
+      try connection.truncateLog(waiting: false)
+      return try PageCount(connection).free == pages.free
+    }
   }
 
   /// What is done when a folder was opened.
@@ -161,14 +181,16 @@ extension DiskStore {
   func removeFilesFirst(_ parts: StoreParts) throws(CacheError) -> Bool {
     let names = try parts.index.read { (connection) throws(CacheError) in
       var names: [BodyName] = []
+      var freed: Int64 = 0
       try connection.query(
         """
-        SELECT file FROM entry WHERE pinned = 0 AND file IS NOT NULL AND partial = 0
+        SELECT file, cost FROM entry WHERE pinned = 0 AND file IS NOT NULL AND partial = 0
         ORDER BY priority, touched LIMIT 64
         """
       ) { row in
         if let name = row.text(0).flatMap({ BodyName(path: $0) }) { names.append(name) }
-        return true
+        freed += row.integer(1)
+        return freed < Self.roomForLog
       }
       return names
     }

@@ -79,7 +79,7 @@ extension DiskStore {
       batch.withLock { $0.putBack(taken) }
       throw error
     }
-    freeSpace.didUse(entry.size - entry.cost)
+    if entry.cost == 0 { freeSpace.didUse(entry.size) } else { freeSpace.askAgain() }
     after(result.removals, in: parts)
     after(result.evictions, in: parts)
     parts.generations?.bump([key.hash])

@@ -6,17 +6,22 @@ import Synchronization
 struct Evictions: Sendable {
   /// The most entries to evict at once.
   let limit: Int
+  /// The most bytes to evict at once.
+  let byteLimit: Int64
   /// The entry that is being written, which never makes room for itself.
   let protected: Int64
   /// Bytes to free beyond what fits.
   let extra: Int64
   var removals = Removals()
   var priorities: [Double] = []
+  /// Bytes of what was evicted.
+  var bytes: Int64 = 0
   /// Whether all fits now.
   var isEnough = false
 
-  init(limit: Int, protected: Int64 = 0, extra: Int64 = 0) {
+  init(limit: Int, byteLimit: Int64 = .max, protected: Int64 = 0, extra: Int64 = 0) {
     self.limit = limit
+    self.byteLimit = byteLimit
     self.protected = protected
     self.extra = extra
   }
@@ -46,8 +51,12 @@ extension DiskStore {
         }
         return
       }
-      guard evictions.removals.count < evictions.limit else { return }
-      let victims = try victims(excess: excess, sparing: evictions.protected, connection)
+      guard evictions.removals.count < evictions.limit, evictions.bytes < evictions.byteLimit else {
+        return
+      }
+      let victims = try victims(
+        excess: min(excess, evictions.byteLimit - evictions.bytes), sparing: evictions.protected,
+        connection)
       guard !victims.isEmpty else { return }
       var removed = Removals()
       for row in victims {
@@ -55,6 +64,7 @@ extension DiskStore {
         removed.add(row)
         evictions.removals.add(row)
         evictions.priorities.append(row.priority)
+        evictions.bytes += row.size
       }
       state.subtract(removed)
     }
@@ -124,9 +134,9 @@ extension DiskStore {
 
   /// After the commit: files whose rows are gone are unlinked; who has them open reads on.
   func after(_ removals: Removals, in parts: StoreParts) {
-    freeSpace.didUse(-removals.cost)
     for file in removals.files { parts.directory.removeBody(file) }
     for file in removals.partialFiles { parts.removePartialBody(file) }
+    if removals.cost > 0 { freeSpace.askAgain() }
     parts.generations?.bump(removals.hashes)
   }
 }

@@ -59,10 +59,10 @@ final class FreeSpace: Sendable {
   /// Whether nothing more can be written, whatever is to be free.
   func isFull(_ folder: OpenFile) -> Bool { look(folder).map { $0 < 256 << 10 } ?? false }
 
-  /// Bytes were written, or deleted if negative, since it was asked.
+  /// Bytes were written since it was asked.
   func didUse(_ bytes: Int64) { state.withLock { $0.change -= bytes } }
 
-  /// What is known is not so.
+  /// Much was written or deleted.
   func askAgain() { state.withLock { $0.asked = nil } }
 
   private static func bytes(of folder: OpenFile) -> Int64? {

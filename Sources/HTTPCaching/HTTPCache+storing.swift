@@ -14,7 +14,9 @@ extension HTTPCache {
       counts.stores = 1
       observe(.stored(key, bytes: received))
     case .notStored(let error):
-      if error.code != .tooLarge, error.code != .notAdmitted { observe(.storeFailed(operation: "store", error)) }
+      if error.code != .tooLarge, error.code != .notAdmitted {
+        observe(.storeFailed(operation: "store", error))
+      }
       notStored(
         refusal(of: error), response, to: request, key: key, isConfidential: isConfidential)
     case .kept(let record):

@@ -32,7 +32,7 @@ import Testing
     await store.loadPopularity()
     _ = try store.read(key("/wanted"))
     await store.flush()
-    for index in 100..<130 {
+    for index in 100..<160 {
       for _ in 0..<4 { _ = try store.read(key("/\(index)")) }
       try await store.put(try record("/\(index)"), bytes(100_000))
     }
