@@ -5,7 +5,7 @@ BUILD := swift build --package-path Tools --product httpcache
 RELEASE := Tools/.build/release/httpcache
 
 .PHONY: run build test lint format checks conformance demo install clean prerequisites fuzz bench \
-	bench-check simulate docs examples torture
+	bench-check simulate docs examples torture peers
 
 # Builds the command and shows what it does; with URL=https://… fetches that instead.
 run: build
@@ -71,6 +71,10 @@ bench-check: prerequisites
 # Replays the traces in TRACES (../shared/traces) with the eviction policy: hit ratios beside LRU and the bound.
 simulate:
 	scripts/simulate.sh
+
+# Fresh hits beside OkHttp, go httpcache, hishel, requests-cache and CacheControl, which it installs.
+peers: prerequisites
+	scripts/peers.sh
 
 # Makes the documentation of every module with DocC, in .build/docs.
 docs: prerequisites

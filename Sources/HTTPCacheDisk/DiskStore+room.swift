@@ -8,8 +8,6 @@ extension DiskStore {
   private static let mostGranted: Int64 = 4 << 20
   // A log that is worth emptying before anything is evicted for it.
   private static let longLog: Int64 = 128 << 10
-  // What the log needs to write down what is deleted.
-  private static let roomForLog: Int64 = 1 << 20
   /// The most entries that one transaction evicts.
   static let evictionLimit = 512
 
@@ -17,6 +15,16 @@ extension DiskStore {
   /// they can be given back.
   func usedBytes(_ state: IndexState, _ pages: PageCount, _ parts: StoreParts) -> Int64 {
     pages.liveBytes + state.bodies + parts.fixedBytes + parts.logBytes
+  }
+
+  /// The lowest capacity of all that have the directory open, dead ones included, and what all are
+  /// writing. Looks at memory alone.
+  func claims(on parts: StoreParts) -> (capacity: Int64, reserved: Int64) {
+    let others = parts.room.others
+    return (
+      others.reduce(currentLimits.capacity) { min($0, $1.capacity) },
+      others.reduce(parts.room.ownBytes) { $0.saturatingAdd($1.bytes) }
+    )
   }
 
   /// Bytes that this store and others are writing.
@@ -140,11 +148,13 @@ extension DiskStore {
       }
       guard try excess(parts) + extra > 0 else { return false }
     }
-    let evictions: Evictions
-    do throws(CacheError) { evictions = try evictSome(parts, extra: extra) } catch {
-      // Without room for the log not even deleting can be written down.
-      guard error.fullFileSystem != nil, try removeFilesFirst(parts) else { throw error }
-      evictions = try evictSome(parts, extra: extra)
+    let next = """
+      SELECT \(EntryRow.columns) FROM entry
+      WHERE pinned = 0 AND listed = 1 AND file IS NOT NULL AND partial = 0
+      ORDER BY priority, touched LIMIT 8
+      """
+    let evictions = try makingRoom(in: parts, next) { () throws(CacheError) in
+      try evictSome(parts, extra: extra)
     }
     return evictions.removals.count == 0 && !evictions.isEnough && !parts.removeSetAside()
   }
@@ -175,29 +185,6 @@ extension DiskStore {
     trimInBackground()
   }
 
-  /// Deletes the files of what would be evicted next; a row without its file is a miss.
-  ///
-  /// - Returns: whether there were any.
-  func removeFilesFirst(_ parts: StoreParts) throws(CacheError) -> Bool {
-    let names = try parts.index.read { (connection) throws(CacheError) in
-      var names: [BodyName] = []
-      var freed: Int64 = 0
-      try connection.query(
-        """
-        SELECT file, cost FROM entry WHERE pinned = 0 AND file IS NOT NULL AND partial = 0
-        ORDER BY priority, touched LIMIT 64
-        """
-      ) { row in
-        if let name = row.text(0).flatMap({ BodyName(path: $0) }) { names.append(name) }
-        freed += row.integer(1)
-        return freed < Self.roomForLog
-      }
-      return names
-    }
-    for name in names { parts.directory.removeBody(name) }
-    return !names.isEmpty
-  }
-
   /// Evicts in the background what does not fit, a part at a time.
   ///
   /// - Parameter extra: bytes to free beyond that.
@@ -213,6 +200,7 @@ extension DiskStore {
 
   /// The file system is full, whatever the capacity: frees some of it for what comes next.
   func didRunOutOfSpace(_ full: FullFileSystem) {
+    guard freeSpace.minimum > 0 else { return }
     freeSpace.askAgain()
     grantedBytes.store(0, ordering: .relaxed)
     indexQueue.submit { [weak self] in
@@ -237,15 +225,14 @@ extension DiskStore {
     throw CacheError(.busy, "somebody holds the index's log, which has \(parts.logBytes) bytes")
   }
 
-  /// How large the log gets before it is played into the database.
+  /// How large the log gets before it is played into the database: less where it would take much of the
+  /// capacity.
   func setLogLength(of parts: StoreParts) {
-    let pages = max(16, min(1_000, currentLimits.capacity / 64 / PageCount.pageSize))
+    let pages = Int(max(16, min(Int64(Schema.logPages), currentLimits.capacity / 64 / PageCount.pageSize)))
+    parts.index.setLogPages(pages)
+    let limit = min(Schema.logLimit, Int64(pages + 24) * PageCount.pageSize)
     _ = try? parts.index.withWriter { (connection) throws(CacheError) in
-      try connection.execute(
-        """
-        PRAGMA wal_autocheckpoint = \(pages);
-        PRAGMA journal_size_limit = \(min(Schema.logLimit, (pages + 24) * PageCount.pageSize))
-        """)
+      try connection.execute("PRAGMA journal_size_limit = \(limit)")
     }
   }
 

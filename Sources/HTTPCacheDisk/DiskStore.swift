@@ -29,9 +29,11 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   // without holding threads.
   let indexQueue = WorkQueue(threads: 1)
   let fileQueue = WorkQueue(threads: 3)
+  let waitingInsertions = WaitingInsertions()
   let policy: Mutex<EvictionPolicy>
   let popularity = Mutex(Popularity())
   let batch = Mutex(PendingChanges())
+  let checkedBodies: CheckedBodies
   private let parts: Mutex<StoreParts>
   private let limits: Mutex<Limits>
   let freeSpace: FreeSpace
@@ -47,7 +49,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   ///   - directory: the path of the directory; it and what is missing above it are made.
   ///   - capacity: the most bytes to use on disk. What is stored beyond it is evicted in the background.
   ///   - largestEntry: the longest body to store.
-  ///   - minimumFreeSpace: bytes to keep free on the file system: with less, responses are evicted, and
+  ///   - minimumFreeSpace: bytes to keep free on the file system, at most a quarter of it: with less, responses are evicted, and
   ///     new ones take the place of others or are not stored; 0 takes no care of it.
   ///   - durability: how hard a commit is pressed to disk.
   ///   - verification: when checksums of stored blocks are checked.
@@ -74,7 +76,9 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   ) throws(CacheError) -> DiskStore {
     try open(
       directory: directory, limits: Limits(capacity: max(0, capacity), largestEntry: .default),
-      freeSpace: FreeSpace(minimum: minimumFreeSpace) { _ in freeBytes() }, durability: .relaxed,
+      freeSpace: FreeSpace(minimum: minimumFreeSpace) { _ in
+        freeBytes().map { FreeSpace.Space(free: $0, all: 1 << 40) }
+      }, durability: .relaxed,
       verification: .firstRead, clock: clock)
   }
 
@@ -99,6 +103,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     self.durability = durability
     self.verification = verification
     self.clock = clock
+    checkedBodies = CheckedBodies(clock: clock)
     self.limits = Mutex(limits)
     self.parts = Mutex(parts)
     policy = Mutex(EvictionPolicy(exponent: 0.5, inflation: parts.lowestPriority))
@@ -210,11 +215,22 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
       do throws(CacheError) {
         return try work(parts)
       } catch {
-        if error.cause is IndexDamage { suspectDamage(of: parts) }
-        if error.code == .newerFormat { parts.takenOver() }
+        answer(error, of: parts)
         throw error
       }
     }
+  }
+
+  /// After an error of the index: one that turns out damaged is replaced; on the index's thread.
+  func answer(_ error: CacheError, of parts: StoreParts) {
+    if error.cause is IndexDamage { suspectDamage(of: parts) }
+    if error.code == .newerFormat { parts.takenOver() }
+  }
+
+  /// The same on any thread.
+  func noteDamage(_ error: CacheError, of parts: StoreParts) {
+    guard error.cause is IndexDamage || error.code == .newerFormat else { return }
+    indexQueue.submit { [weak self] in self?.answer(error, of: parts) }
   }
 
   /// Reads from the index on the calling thread. An index that turns out damaged is replaced.
@@ -224,9 +240,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     do throws(CacheError) {
       return try parts.index.read(work)
     } catch {
-      if error.cause is IndexDamage {
-        indexQueue.submit { [weak self] in self?.suspectDamage(of: parts) }
-      }
+      noteDamage(error, of: parts)
       throw error
     }
   }

@@ -64,9 +64,15 @@ final class StoreParts: Sendable {
 
   /// Whether the database at the path is still the one that is open; asks the file system.
   var isCurrent: Bool {
+    isShared && FileIdentity(path: directory.databasePath) == identity
+  }
+
+  /// The same, within the folder that is open, wherever that lies by now.
+  var isInPlace: Bool { isShared && directory.databaseIdentity() == identity }
+
+  private var isShared: Bool {
     !wasTakenOver.load(ordering: .relaxed)
       && (generations.map { $0.replacements == replacements && $0.identity == sharedIdentity } ?? true)
-      && FileIdentity(path: directory.databasePath) == identity
   }
 
   /// A newer version has given the database its format: it is neither read nor written any more.
@@ -74,7 +80,7 @@ final class StoreParts: Sendable {
 
   // Counters that were replaced are no longer seen by who opens the directory now.
   private var sharedIdentity: FileIdentity? {
-    FileIdentity(path: directory.path + "/" + CacheDirectory.generationsName)
+    FileIdentity(CacheDirectory.generationsName, in: directory.root)
   }
 
   /// Whether SQLite finds the whole database sound; also if it cannot be read just now.
@@ -120,7 +126,7 @@ final class StoreParts: Sendable {
   var lowestPriority: Double {
     let found = try? index.read { (connection) throws(CacheError) -> Double in
       var priority = 0.0
-      try connection.query("SELECT min(priority) FROM entry WHERE pinned = 0") { row in
+      try connection.query("SELECT min(priority) FROM entry WHERE pinned = 0 AND listed = 1") { row in
         priority = row.real(0)
         return false
       }

@@ -15,8 +15,8 @@ extension HTTPCache {
     /// unless told otherwise.
     public var largestEntry: LargestEntry
     /// Bytes that the disk tier leaves free on its file system: with less, it evicts instead of filling
-    /// the disk, and does not store what does not fit. 128 MiB unless told otherwise; 0 takes no care of
-    /// it.
+    /// the disk, and does not store what does not fit. 128 MiB unless told otherwise, and at most a
+    /// quarter of the file system; 0 takes no care of it.
     public var minimumFreeDiskSpace: Int64
     /// The choices that RFC 9111 leaves open.
     public var rules: CacheRules

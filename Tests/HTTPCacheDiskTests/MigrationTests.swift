@@ -105,7 +105,7 @@ import Testing
     #expect(try await store.counts().hits == 7)
     let report = try await store.verify(repair: false)
     #expect(report.isSound, "\(report)")
-    #expect(try number("PRAGMA user_version", on: cache + "/Cache.db") == 2)
+    #expect(try number("PRAGMA user_version", on: cache + "/Cache.db") == 3)
     // Beside the whole one of the same variant, which the old index did not allow.
     try await store.putPart("/large", large, 0..<300_000)
     #expect(try store.read(key("/large")).count == 2)
