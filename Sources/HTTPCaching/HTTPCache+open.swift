@@ -18,32 +18,36 @@ extension HTTPCache {
     guard let directory = configuration.directory else {
       return HTTPCache(configuration: configuration, store: memory)
     }
-    // Also where the directory turns out unusable: who asks for what cannot be has to know at once.
-    _ = try configuration.encryption?.cipher(secret: memory.secret)
     FileHandout.sweep(in: directory)
+    let disk: DiskStore
     do throws(CacheError) {
-      let disk = try DiskStore.open(
+      disk = try DiskStore.open(
         directory: directory, capacity: configuration.diskCapacity,
         largestEntry: configuration.largestEntryOnDisk, durability: configuration.durability,
         verification: configuration.verification, clock: configuration.clock)
-      for note in disk.openingNotes {
-        configuration.observer?.cache(
-          did: .storeFailed(operation: "open", CacheError(.damaged, note)))
-      }
-      let base = try configuration.sealing(disk)
-      guard configuration.memoryCapacity > 0, disk.sharesGenerations else {
-        return HTTPCache(configuration: configuration, store: base)
-      }
-      let observer = configuration.observer
-      return HTTPCache(
-        configuration: configuration,
-        store: TieredStore(memory: memory, base: base) { operation, error in
-          observer?.cache(did: .storeFailed(operation: operation, error))
-        })
     } catch {
       if error.code == .newerFormat { throw error }
       configuration.observer?.cache(did: .storeFailed(operation: "open", error))
       return HTTPCache(configuration: configuration, store: memory)
     }
+    for note in disk.openingNotes {
+      configuration.observer?.cache(
+        did: .storeFailed(operation: "open", CacheError(.damaged, note)))
+    }
+    let cipher = try configuration.encryption?.cipher(secret: disk.secret)
+    let base: any CacheStore
+    do throws(CacheError) { base = try configuration.prepare(disk, cipher) } catch {
+      configuration.observer?.cache(did: .storeFailed(operation: "open", error))
+      return HTTPCache(configuration: configuration, store: memory)
+    }
+    guard configuration.memoryCapacity > 0, disk.sharesGenerations else {
+      return HTTPCache(configuration: configuration, store: base)
+    }
+    let observer = configuration.observer
+    return HTTPCache(
+      configuration: configuration,
+      store: TieredStore(memory: memory, base: base) { operation, error in
+        observer?.cache(did: .storeFailed(operation: operation, error))
+      })
   }
 }

@@ -7,16 +7,22 @@ extension HTTPCache.Configuration {
     encryption == nil ? largestEntry : largestEntry.map { SealedStore.sealedLength(of: $0) }
   }
 
-  /// A store on disk as it is to be used: sealed if there is an encryption.
+  /// A store on disk as it is to be used: sealed if there is a cipher.
   ///
   /// - Throws: `CacheError`; the directory is not to be used then.
-  func sealing(_ disk: DiskStore) throws(CacheError) -> any CacheStore {
-    guard let encryption else {
-      tell(try disk.countSealed())
-      try disk.mayStorePlain()
+  func prepare(
+    _ disk: DiskStore, _ cipher: (any CacheCipher)?
+  ) throws(CacheError) -> any CacheStore {
+    guard let cipher else {
+      // Neither is worth going without the directory.
+      do throws(CacheError) {
+        tell(try disk.countSealed())
+        try disk.mayStorePlain()
+      } catch {
+        observer?.cache(did: .storeFailed(operation: "look for what is sealed", error))
+      }
       return disk
     }
-    let cipher = try encryption.cipher(secret: disk.secret)
     let removed = try disk.removePlain()
     if removed > 0 {
       observer?.cache(did: .encryption(.removedPlain(responses: removed)))

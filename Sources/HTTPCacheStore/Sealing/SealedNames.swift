@@ -14,9 +14,15 @@ final class SealedNames: Sendable {
     case nominated = 6
   }
 
-  private struct Known: Sendable {
+  // An object, so that what is not known takes no room.
+  private final class Known: Sendable {
     let key: CacheKey
     let sealed: CacheKey
+
+    init(_ key: CacheKey, _ sealed: CacheKey) {
+      self.key = key
+      self.sealed = sealed
+    }
   }
 
   private final class Shelf: Sendable {
@@ -55,7 +61,7 @@ final class SealedNames: Sendable {
       mode: key.mode, partition: partition(key.partition), methodClass: key.methodClass,
       target: target(key.target),
       contentDigest: key.contentDigest.isEmpty ? [] : digest(.content, key.contentDigest))
-    shelf.known.withLock { $0[place] = Known(key: key, sealed: sealed) }
+    shelf.known.withLock { $0[place] = Known(key, sealed) }
     return sealed
   }
 
