@@ -5,7 +5,7 @@ BUILD := swift build --package-path Tools --product httpcache
 RELEASE := Tools/.build/release/httpcache
 
 .PHONY: run build test lint format checks conformance demo install clean prerequisites fuzz bench \
-	bench-check simulate docs examples torture
+	bench-check bench-disk simulate docs examples torture peers
 
 # Builds the command and shows what it does; with URL=https://… fetches that instead.
 run: build
@@ -64,6 +64,10 @@ torture: prerequisites
 bench: prerequisites
 	scripts/bench.sh
 
+# The store on disk beside SQLite alone, with 10,000, 100,000 and a million entries (6 GB of disk, minutes).
+bench-disk: prerequisites
+	scripts/bench.sh disk
+
 # Compares instructions and allocations with Benchmarks/thresholds.txt.
 bench-check: prerequisites
 	scripts/bench.sh check
@@ -71,6 +75,10 @@ bench-check: prerequisites
 # Replays the traces in TRACES (../shared/traces) with the eviction policy: hit ratios beside LRU and the bound.
 simulate:
 	scripts/simulate.sh
+
+# Fresh hits beside OkHttp, go httpcache, hishel, requests-cache and CacheControl, which it installs.
+peers: prerequisites
+	scripts/peers.sh
 
 # Makes the documentation of every module with DocC, in .build/docs.
 docs: prerequisites

@@ -12,6 +12,7 @@ let caching: [Target.Dependency] = [
   .product(name: "HTTPCaching", package: "swift-http-cache"),
   .product(name: "HTTPCacheSemantics", package: "swift-http-cache"),
   .product(name: "HTTPCacheStore", package: "swift-http-cache"),
+  .product(name: "HTTPCacheDisk", package: "swift-http-cache"),
   .product(name: "HTTPTypes", package: "swift-http-types"),
 ]
 
@@ -26,8 +27,11 @@ let package = Package(
   ],
   targets: [
     .target(name: "CAllocationCount"),
+    // What the disk is compared with.
+    .systemLibrary(name: "CRawSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .executableTarget(
-      name: "cache-benchmarks", dependencies: caching + ["CAllocationCount"], path: "Sources/Benchmarks",
+      name: "cache-benchmarks", dependencies: caching + ["CAllocationCount", "CRawSQLite"],
+      path: "Sources/Benchmarks",
       swiftSettings: settings),
     // Sources/Simulator/Policy links to the policy's own files: a nested package cannot see what is
     // internal to a module, and a copy would be another policy.
@@ -43,6 +47,11 @@ let package = Package(
         .product(name: "HTTPCaching", package: "swift-http-cache"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ], path: "Sources/Sealing", swiftSettings: settings),
+    .executableTarget(
+      name: "cache-peer",
+      dependencies: caching + [
+        .product(name: "HTTPCacheURLSession", package: "swift-http-cache")
+      ], path: "Sources/CachePeer", swiftSettings: settings),
     .executableTarget(name: "cache-simulator", path: "Sources/Simulator", swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

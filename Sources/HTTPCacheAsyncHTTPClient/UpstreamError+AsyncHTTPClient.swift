@@ -34,7 +34,7 @@
       case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
         self.init(.tls, Self.tlsText("\(error)"), cause: error)
       case let error as IOError:
-        self.init(Self.kind(error), error.description, cause: error)
+        self.init(Self.kind(error), "the connection failed: \(Self.reason(error))", cause: error)
       default:
         self.init(.protocol, "\(error)", cause: error)
       }
@@ -68,11 +68,14 @@
       return "TLS failed: " + reason.replacing("_", with: " ").lowercased()
     }
 
+    // NIO's own text calls every failure a reset.
+    private static func reason(_ error: IOError) -> String { String(cString: strerror(error.errnoCode)) }
+
     private static func text(_ error: NIOConnectionError) -> String {
       let place = "\(error.host):\(error.port)"
       if let last = error.connectionErrors.last {
         if let cause = last.error as? IOError {
-          return "no connection to \(place): \(String(cString: strerror(cause.errnoCode)))"
+          return "no connection to \(place): \(reason(cause))"
         }
         return "no connection to \(place): \(last.error)"
       }

@@ -1,38 +1,41 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
-import Synchronization
 
 /// Reads a body's file and checks the blocks it reads.
 final class BlockReader: Sendable {
   let file: OpenFile
   private let verification: Verification
-  // One bit for each block that was checked since the file was opened.
-  private let checked: Mutex<Checked>
+  private let checked: CheckedBlocks
+  // What the file was when it was opened; nil for one that is being written.
+  private let state: FileState?
 
-  private struct Checked {
-    var words: [UInt64] = []
-    var count = 0
+  /// The most bytes that are read on the caller's thread if they are in the page cache: copying them
+  /// takes less than a change of threads, hashing them would take more.
+  private static let inlineLimit = (checked: 1 << 20, unchecked: 64 << 10)
 
-    func contains(_ block: Int) -> Bool {
-      block >> 6 < words.count && words[block >> 6] >> UInt64(block & 63) & 1 == 1
-    }
-
-    mutating func insert(_ block: Int) {
-      while block >> 6 >= words.count { words.append(0) }
-      guard !contains(block) else { return }
-      words[block >> 6] |= 1 << UInt64(block & 63)
-      count += 1
-    }
-  }
-
-  init(file: OpenFile, verification: Verification) {
+  init(
+    file: OpenFile, verification: Verification, checked: CheckedBlocks = CheckedBlocks(),
+    state: FileState? = nil
+  ) {
     self.file = file
     self.verification = verification
-    checked = Mutex(Checked())
+    self.checked = checked
+    self.state = state
   }
 
-  /// Whether each of so many blocks was checked in this open.
-  func isVerified(blocks: Int) -> Bool { checked.withLock { $0.count >= blocks } }
+  /// Whether the blocks of a range were checked, so that it may be sent without being read, and the file
+  /// is what it was when it was opened.
+  func isVerified(_ range: Range<Int64>) -> Bool {
+    guard verification == .firstRead, checked.contains(Self.blocks(of: range)) else { return false }
+    guard let state else { return true }
+    return (try? file.status()).map { FileState($0) } == state
+  }
+
+  private static func blocks(of range: Range<Int64>) -> Range<Int> {
+    let length = BlockChecksums.blockLength
+    guard !range.isEmpty else { return 0..<0 }
+    return Int(range.lowerBound / length)..<Int((range.upperBound - 1) / length) + 1
+  }
 
   /// What has to be read to answer a range: whole blocks where they are still to be checked.
   private struct Plan {
@@ -42,30 +45,32 @@ final class BlockReader: Sendable {
   }
 
   private func plan(_ range: Range<Int64>, length: Int64) -> Plan {
-    let first = Int(range.lowerBound / BlockChecksums.blockLength)
-    let last = Int((range.upperBound - 1) / BlockChecksums.blockLength)
-    if verification == .firstRead,
-      checked.withLock({ checked in (first...last).allSatisfy { checked.contains($0) } })
-    {
-      return Plan(span: range, blocks: first..<first, isChecked: true)
+    let blocks = Self.blocks(of: range)
+    if verification == .firstRead, checked.contains(blocks) {
+      return Plan(span: range, blocks: blocks.lowerBound..<blocks.lowerBound, isChecked: true)
     }
-    let start = Int64(first) * BlockChecksums.blockLength
-    let end = min(length, Int64(last + 1) * BlockChecksums.blockLength)
-    return Plan(span: start..<end, blocks: first..<last + 1, isChecked: false)
+    let start = Int64(blocks.lowerBound) * BlockChecksums.blockLength
+    let end = min(length, Int64(blocks.upperBound) * BlockChecksums.blockLength)
+    return Plan(span: start..<end, blocks: blocks, isChecked: false)
   }
 
   /// Reads a range, which must not be empty and lie within `length`.
   ///
   /// - Parameters:
   ///   - length: of the file, all of whose blocks have checksums.
-  ///   - onlyCached: gives up, with nil, where it would have to wait for a disk, or hash so much that
-  ///     it holds its thread.
+  ///   - onlyCached: gives up, with nil, where it would have to wait for a disk, or copy or hash so much
+  ///     that it holds its thread.
   /// - Throws: `CacheError.damaged`, `CacheError.io`.
   func read(
     _ range: Range<Int64>, length: Int64, checksums: BlockChecksums, onlyCached: Bool
   ) throws(CacheError) -> BodyBytes? {
     let plan = plan(range, length: length)
-    if onlyCached, plan.span.count > Int(BlockChecksums.blockLength) { return nil }
+    if onlyCached {
+      let limit = plan.isChecked ? Self.inlineLimit.checked : Self.inlineLimit.unchecked
+      guard range.count <= limit,
+        plan.isChecked || plan.span.count <= Int(BlockChecksums.blockLength)
+      else { return nil }
+    }
     var wasAll = true
     let bytes = try BodyBytes(unsafeUninitializedCapacity: plan.span.count) {
       (buffer) throws(CacheError) -> Int in
@@ -101,7 +106,7 @@ final class BlockReader: Sendable {
         }
       }
     }
-    checked.withLock { checked in for block in plan.blocks { checked.insert(block) } }
+    checked.insert(plan.blocks)
   }
 
   /// Checks every block that was not checked yet.
@@ -109,8 +114,7 @@ final class BlockReader: Sendable {
     var start: Int64 = 0
     while start < length {
       let end = min(length, start + BlockChecksums.blockLength)
-      let isKnown = checked.withLock { $0.contains(Int(start / BlockChecksums.blockLength)) }
-      if verification == .everyRead || !isKnown {
+      if verification == .everyRead || !checked.contains(Self.blocks(of: start..<end)) {
         _ = try read(start..<end, length: length, checksums: checksums, onlyCached: false)
       }
       start = end

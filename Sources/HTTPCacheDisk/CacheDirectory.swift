@@ -1,5 +1,6 @@
 import CSystemShims
 import HTTPCacheStore
+import Synchronization
 
 #if canImport(Darwin)
   import Darwin
@@ -21,6 +22,9 @@ final class CacheDirectory: Sendable {
   let path: String
   let root: OpenFile
   private let bodies: OpenFile
+  // Open folders of bodies, so that a body is opened in one step.
+  private let shardFolders = Mutex<[String: OpenFile]>([:])
+  private static let shardFolderLimit = 16
 
   /// Opens a folder and makes what is missing of it, for the user alone.
   ///
@@ -32,6 +36,7 @@ final class CacheDirectory: Sendable {
       throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
     }
     self.path = String(cString: resolved)
+    databasePath = self.path + "/" + Self.databaseName
     free(resolved)
     let descriptor = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -94,7 +99,7 @@ final class CacheDirectory: Sendable {
   /// Which folder it is.
   var identity: FileIdentity? { (try? root.status()).map { FileIdentity($0) } }
 
-  var databasePath: String { path + "/" + Self.databaseName }
+  let databasePath: String
 
   func bodyPath(_ name: BodyName) -> String { path + "/bodies/" + name.path }
 
@@ -112,20 +117,43 @@ final class CacheDirectory: Sendable {
   func openBody(
     _ name: BodyName, flags: Int32 = O_RDONLY
   ) throws(CacheError) -> OpenFile? {
-    let shard = shim_openat(bodies.descriptor, name.shard, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
-    if shard == -ENOENT { return nil }
-    guard shard >= 0 else { throw Self.misplaced(-shard, "open bodies/\(name.shard)") }
-    defer { close(shard) }
+    try openBodyWithState(name, flags: flags)?.file
+  }
+
+  /// The same, with what the file is now.
+  func openBodyWithState(
+    _ name: BodyName, flags: Int32 = O_RDONLY
+  ) throws(CacheError) -> (file: OpenFile, state: FileState)? {
+    let shard = name.shard
+    let known = shardFolders.withLock { $0[shard] }
+    // A folder that was replaced since it was opened has what it had, but nothing new.
+    if let known, let found = try openBody(name, in: known, flags: flags) { return found }
+    let descriptor = shim_openat(
+      bodies.descriptor, shard, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+    if descriptor == -ENOENT { return nil }
+    guard descriptor >= 0 else { throw Self.misplaced(-descriptor, "open bodies/\(shard)") }
+    let folder = OpenFile(descriptor: descriptor)
+    shardFolders.withLock { folders in
+      if folders.count >= Self.shardFolderLimit { folders = [:] }
+      folders[shard] = folder
+    }
+    return try openBody(name, in: folder, flags: flags)
+  }
+
+  private func openBody(
+    _ name: BodyName, in shard: OpenFile, flags: Int32
+  ) throws(CacheError) -> (file: OpenFile, state: FileState)? {
     // O_NONBLOCK keeps a fifo in a body's place from holding the reader.
     let descriptor = shim_openat(
-      shard, name.fileName, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0)
+      shard.descriptor, name.fileName, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0)
     if descriptor == -ENOENT { return nil }
     guard descriptor >= 0 else { throw Self.misplaced(-descriptor, "open body \(name.path)") }
     let file = OpenFile(descriptor: descriptor)
-    guard try file.status().st_mode & S_IFMT == S_IFREG else {
+    let status = try file.status()
+    guard status.st_mode & S_IFMT == S_IFREG else {
       throw CacheError(.damaged, "body \(name.path) is no regular file")
     }
-    return file
+    return (file, FileState(status))
   }
 
   /// What is a link or of another kind than we made it was put there by somebody else.

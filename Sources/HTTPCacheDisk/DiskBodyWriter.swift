@@ -114,30 +114,39 @@ final class DiskBodyWriter: BodyWriter {
 
   private func store(_ record: CacheRecord) async throws(CacheError) -> CacheRecord {
     let written = body.written
-    let body: NewEntry.Body
-    var checksums = BlockChecksums()
     if written <= NewEntry.inlineLimit, file.name == nil {
-      let bytes = self.body.buffered(upTo: written)
-      checksums.values = [bytes.withUnsafeBytes { XXH64.hash($0) }]
-      body = .inline(bytes)
-    } else {
-      let name = try await store.fileQueue.run { () throws(CacheError) -> BodyName in
-        try self.flush(all: true)
-        return try self.file.publish()
-      }
-      body = .file(name)
-      checksums = self.body.snapshot.checksums
+      let bytes = body.buffered(upTo: written)
+      let checksum = bytes.withUnsafeBytes { XXH64.hash($0) }
+      let entry = try entry(
+        record, .inline(bytes), written, checksums: BlockChecksums(values: [checksum]))
+      return try await store.insert(entry, into: parts)
     }
+    // File and row in one go, if the row can be had at once.
+    let (entry, stored) = try await store.fileQueue.run {
+      () throws(CacheError) -> (NewEntry, CacheRecord?) in
+      try self.flush(all: true)
+      let name = try self.file.publish()
+      let entry = try self.entry(
+        record, .file(name), written, checksums: self.body.snapshot.checksums)
+      return (entry, try self.store.insertIfFree(entry, parts: self.parts))
+    }
+    if let stored { return stored }
+    return try await store.insert(entry, into: parts)
+  }
+
+  private func entry(
+    _ record: CacheRecord, _ body: NewEntry.Body, _ written: Int64, checksums: BlockChecksums
+  ) throws(CacheError) -> NewEntry {
+    var checksums = checksums
     var pieces: [StoredPiece] = []
     if !record.isComplete, case .file = body {
       pieces = StoredPieces(checksums: checksums.values[...], flushed: written).list
       checksums = BlockChecksums()
     }
-    let entry = try NewEntry(
+    return try NewEntry(
       record: record, body: body, storedLength: written, checksums: checksums, pieces: pieces,
       variantLimit: variantLimit,
       predecessor: row.id.map { NewEntry.Predecessor(id: $0, isRequired: false) })
-    return try await store.insert(entry, into: parts)
   }
 
   /// Writes full blocks, or all there is, to the file; on a thread of the store's own.

@@ -7,8 +7,16 @@ import Synchronization
 final class DiskIndex: Sendable {
   private let path: String
   private let durability: Durability
-  private let writer: Mutex<SQLiteConnection>
+  private let writer: Mutex<Writer>
   private let readers: [Slot]
+  private let longLog = Atomic<Bool>(false)
+
+  private struct Writer: Sendable {
+    let connection: SQLiteConnection
+    /// Of the database after the last commit here; if it is another one, somebody else has written.
+    var version: UInt32?
+    var known: KnownIndex?
+  }
 
   private final class Slot: Sendable {
     let connection = Mutex<SQLiteConnection?>(nil)
@@ -18,7 +26,7 @@ final class DiskIndex: Sendable {
   init(path: String, writer: SQLiteConnection, durability: Durability) {
     self.path = path
     self.durability = durability
-    self.writer = Mutex(writer)
+    self.writer = Mutex(Writer(connection: writer))
     readers = [Slot(), Slot(), Slot()]
   }
 
@@ -49,28 +57,125 @@ final class DiskIndex: Sendable {
     }
   }
 
-  /// Writes in one transaction on the calling thread, which must be one of the store's own.
+  /// Writes in one transaction on the calling thread, which must be one of the store's own. Rows that are
+  /// new are taken into all indexes before.
   ///
   /// - Throws: `CacheError.newerFormat` if a newer version has taken the database over meanwhile; nothing
   ///   is written then.
   func write<Value: Sendable>(
     _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
-    try withWriter { (connection) throws(CacheError) in
-      try connection.transaction { () throws(CacheError) in
-        let format = try connection.number("PRAGMA user_version") ?? 0
-        guard format <= Schema.format else { throw Database.newer(format) }
-        return try body(connection)
+    try writeKnowing { (connection, known) throws(CacheError) in
+      known = nil
+      _ = try IndexState(listing: connection)
+      return try body(connection)
+    }
+  }
+
+  /// Takes rows that are new into all indexes.
+  func listNew() throws(CacheError) { try write { _ in } }
+
+  /// The same as `write` for who keeps what is known of the index up to date.
+  func writeKnowing<Value: Sendable>(
+    _ body: (SQLiteConnection, inout KnownIndex?) throws(CacheError) -> Value
+  ) throws(CacheError) -> Value {
+    let result: Result<Value, CacheError> = writer.withLock { writer in
+      let connection = writer.connection
+      if connection.logPages >= Schema.logPages { Self.checkpoint(&writer) }
+      do throws(CacheError) {
+        var known = writer.known
+        let version = writer.version
+        (writer.known, writer.version) = (nil, nil)
+        let value = try connection.transaction { () throws(CacheError) in
+          if connection.dataVersion != version {
+            known = nil
+            try Self.requireFormat(connection)
+          }
+          return try body(connection, &known)
+        }
+        (writer.known, writer.version) = (known, connection.dataVersion)
+        return .success(value)
+      } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  /// Writes in one transaction on whatever thread, if that waits for nobody: not for another writer, not
+  /// for a checkpoint, and not for a disk.
+  ///
+  /// - Parameter body: nil if it cannot be done so, and nothing shall be written.
+  /// - Returns: nil if it was not done.
+  func writeIfFree<Value: Sendable>(
+    _ body: (SQLiteConnection, inout KnownIndex?) throws(CacheError) -> Value?
+  ) throws(CacheError) -> Value? {
+    guard durability == .relaxed else { return nil }
+    let result: Result<Value?, CacheError>? = writer.withLockIfAvailable { writer in
+      let connection = writer.connection
+      // The first commit of a log syncs its header.
+      guard (1..<Schema.logPages).contains(connection.logPages), let version = writer.version,
+        connection.tryBegin()
+      else { return .success(nil) }
+      var known = writer.known
+      (writer.known, writer.version) = (nil, nil)
+      do throws(CacheError) {
+        guard connection.dataVersion == version, let value = try body(connection, &known) else {
+          connection.rollBack()
+          return .success(nil)
+        }
+        try connection.commit()
+        longLog.store(connection.logPages >= Schema.logPages, ordering: .relaxed)
+        (writer.known, writer.version) = (known, connection.dataVersion)
+        return .success(value)
+      } catch {
+        connection.rollBack()
+        return .failure(error)
       }
     }
+    return try result?.get()
+  }
+
+  private static func requireFormat(_ connection: SQLiteConnection) throws(CacheError) {
+    let format = try connection.number("PRAGMA user_version") ?? 0
+    guard format <= Schema.format else { throw Database.newer(format) }
+  }
+
+  // MARK: The log
+
+  /// Whether the log was so long after the last commit that it should be played into the database.
+  var hasLongLog: Bool { longLog.load(ordering: .relaxed) }
+
+  /// Plays the log into the database if it is long; on a thread of the store's own.
+  func checkpointIfLong() {
+    writer.withLock { writer in
+      guard writer.connection.logPages >= Schema.logPages else { return }
+      Self.checkpoint(&writer)
+      longLog.store(writer.connection.logPages >= Schema.logPages, ordering: .relaxed)
+    }
+  }
+
+  private static func checkpoint(_ writer: inout Writer) {
+    let connection = writer.connection
+    guard connection.checkpoint() else { return }
+    (writer.known, writer.version) = (nil, nil)
+    // Begins the log anew, which syncs its header, so that nobody else waits for that.
+    let begun: Void? = try? connection.transaction { () throws(CacheError) in
+      try requireFormat(connection)
+      var state = try IndexState(listing: connection)
+      _ = state.nextSequence()
+      try state.save(connection)
+    }
+    if begun != nil { writer.version = connection.dataVersion }
   }
 
   /// Uses the writing connection outside of a transaction.
   func withWriter<Value: Sendable>(
     _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
-    let result: Result<Value, CacheError> = writer.withLock { connection in
-      do throws(CacheError) { return .success(try body(connection)) } catch { return .failure(error) }
+    let result: Result<Value, CacheError> = writer.withLock { writer in
+      (writer.known, writer.version) = (nil, nil)
+      do throws(CacheError) { return .success(try body(writer.connection)) } catch {
+        return .failure(error)
+      }
     }
     return try result.get()
   }

@@ -28,7 +28,7 @@ extension DiskStore {
     switch result {
     case .marked(let count): return count
     case .epoch(let epoch):
-      indexQueue.submit { [weak self] in self?.workOff(epoch, after: 0) }
+      indexQueue.submit { [weak self] in self?.workOff(epoch) }
       return nil
     case .many(let last):
       return try await markAll(clause, upTo: last)
@@ -115,21 +115,17 @@ extension DiskStore {
   func workOffEpochs(of parts: StoreParts) {
     let epochs =
       (try? parts.index.read { (connection) throws(CacheError) in try Epoch.load(connection) }) ?? []
-    for epoch in epochs { indexQueue.submit { [weak self] in self?.workOff(epoch, after: 0) } }
+    for epoch in epochs { indexQueue.submit { [weak self] in self?.workOff(epoch) } }
   }
 
   /// Marks what an epoch covers, a part at a time, and removes the epoch when all is marked.
-  private func workOff(_ epoch: Epoch, after cursor: Int64) {
+  private func workOff(_ epoch: Epoch, after place: Epoch.Place? = nil) {
     let parts = currentParts
-    let clause = SelectionClause(epoch.selection)
-    let next = try? parts.index.write { (connection) throws(CacheError) -> Int64? in
-      if let step = try markSome(
-        clause, after: cursor, upTo: epoch.sequence, before: epoch.sequence, connection)
-      {
-        return step.last
-      }
-      try epoch.remove(connection)
-      return nil
+    let next = try? parts.index.write { (connection) throws(CacheError) -> Epoch.Place? in
+      let covered = try epoch.covered(after: place, limit: Self.markLimit, connection)
+      for id in covered.ids { try Self.mark(id, connection) }
+      if covered.last == nil { try epoch.remove(connection) }
+      return covered.last
     }
     // Nil after an error as well: the epoch then stays, and goes on covering its entries.
     guard let last = next else { return }

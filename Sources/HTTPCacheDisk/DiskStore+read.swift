@@ -59,12 +59,7 @@ extension DiskStore {
   ) throws(CacheError) -> (found: Found, hasEpochs: Bool) {
     var found = Found()
     var hasEpochs = false
-    try connection.query(
-      """
-      SELECT id, mark, invalid, length, file, checksum, record, body, partial,
-      EXISTS (SELECT 1 FROM epoch) FROM entry WHERE hash = ? ORDER BY id DESC
-      """, [.hash(key.hash)]
-    ) { row in
+    try connection.query(ofHash, { $0.hash(key.hash, 1) }) { row in
       if row.integer(9) != 0 { hasEpochs = true }
       do throws(CacheError) {
         let record = try StoredRow.record(
@@ -80,6 +75,12 @@ extension DiskStore {
     }
     return (found, hasEpochs)
   }
+
+  private static let ofHash = FrequentStatement(
+    """
+    SELECT id, mark, invalid, length, file, checksum, record, body, partial,
+    EXISTS (SELECT 1 FROM epoch) FROM entry WHERE hash = ? ORDER BY id DESC
+    """)
 
   private static func body(
     _ row: SQLiteRow, record: CacheRecord, context: StoredFileBody.Context
@@ -119,9 +120,9 @@ extension DiskStore {
   }
 
   func bodyContext(_ parts: StoreParts) -> StoredFileBody.Context {
-    StoredFileBody.Context(parts: parts, queue: fileQueue, verification: verification) {
-      [weak self] id, _ in self?.removeDamaged(id, in: parts)
-    }
+    StoredFileBody.Context(
+      parts: parts, queue: fileQueue, verification: verification, checkedBodies: checkedBodies
+    ) { [weak self] id, _ in self?.removeDamaged(id, in: parts) }
   }
 
   /// Removes an entry that is not what was written: a damaged entry is a miss.

@@ -31,8 +31,10 @@ extension DiskStore {
         """
       let values = [.integer(cursor), .integer(last)] + clause.values
       let removed = try await onIndex { [self] (parts) throws(CacheError) in
-        let removed = try removeRows(in: parts, sql, values) {
-          if concernsOthers { parts.bumpInvalidations(selection) }
+        let removed = try makingRoom(in: parts, sql, values) { () throws(CacheError) in
+          try removeRows(in: parts, sql, values) {
+            if concernsOthers { parts.bumpInvalidations(selection) }
+          }
         }
         if concernsOthers { parts.bumpInvalidations(selection) }
         return removed
@@ -47,7 +49,10 @@ extension DiskStore {
   /// The id of the latest change, after what is batched was written.
   private func lastID() async throws(CacheError) -> Int64 {
     try await onIndex { [self] (parts) throws(CacheError) in
-      try writeBatch(parts)
+      // A full disk has no room for it, and must not keep anything from being removed.
+      do throws(CacheError) { try writeBatch(parts) } catch {
+        guard error.code == .noSpace else { throw error }
+      }
       return try parts.index.withWriter { (connection) throws(CacheError) in
         try IndexState(connection).sequence
       }
@@ -88,35 +93,41 @@ extension DiskStore {
   private func removeAll() async throws(CacheError) -> Int {
     try await onIndex { [self] (parts) throws(CacheError) in
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
-      let (count, removals) = try parts.index.write { (connection) throws(CacheError) in
-        var removals = Removals()
-        try connection.query("SELECT file, partial FROM entry WHERE file IS NOT NULL") { row in
-          guard let name = row.text(0).flatMap({ BodyName(path: $0) }) else { return true }
-          if row.integer(1) != 0 {
-            removals.partialFiles.append(name)
-          } else {
-            removals.files.append(name)
-          }
-          return true
-        }
-        var state = try IndexState(connection)
-        let cost = try connection.number("SELECT sum(cost) FROM entry WHERE file IS NOT NULL") ?? 0
-        let count = Int(clamping: state.entries)
-        for table in ["entry", "block", "piece", "membership", "epoch", "refusal"] {
-          try connection.run("DELETE FROM \(table)")
-        }
-        state.entries = 0
-        state.bodies = max(0, state.bodies - cost)
-        try state.save(connection)
-        parts.bumpInvalidations(.all)
-        return (count, removals)
+      return try makingRoom(in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE file IS NOT NULL") {
+        () throws(CacheError) in try removeAll(from: parts)
       }
-      parts.bumpInvalidations(.all)
-      parts.generations?.bumpAll()
-      after(removals, in: parts)
-      try shrink(parts)
-      return count
     }
+  }
+
+  private func removeAll(from parts: StoreParts) throws(CacheError) -> Int {
+    let (count, removals) = try parts.index.write { (connection) throws(CacheError) in
+      var removals = Removals()
+      try connection.query("SELECT file, partial FROM entry WHERE file IS NOT NULL") { row in
+        guard let name = row.text(0).flatMap({ BodyName(path: $0) }) else { return true }
+        if row.integer(1) != 0 {
+          removals.partialFiles.append(name)
+        } else {
+          removals.files.append(name)
+        }
+        return true
+      }
+      var state = try IndexState(connection)
+      let cost = try connection.number("SELECT sum(cost) FROM entry WHERE file IS NOT NULL") ?? 0
+      let count = Int(clamping: state.entries)
+      for table in ["entry", "block", "piece", "membership", "epoch", "refusal"] {
+        try connection.run("DELETE FROM \(table)")
+      }
+      state.entries = 0
+      state.bodies = max(0, state.bodies - cost)
+      try state.save(connection)
+      parts.bumpInvalidations(.all)
+      return (count, removals)
+    }
+    parts.bumpInvalidations(.all)
+    parts.generations?.bumpAll()
+    after(removals, in: parts)
+    try shrink(parts)
+    return count
   }
 
   /// Gives free pages back to the file system.
@@ -142,6 +153,7 @@ extension DiskStore {
     let start = cursor?.position ?? 0
     return try await onIndex { [self] (parts) throws(CacheError) in
       try writeBatch(parts)
+      try parts.index.listNew()
       var entries: [CacheEntry] = []
       var last: Int64 = 0
       var count = 0

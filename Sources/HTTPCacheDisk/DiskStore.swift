@@ -26,8 +26,10 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   // without holding threads.
   let indexQueue = WorkQueue(threads: 1)
   let fileQueue = WorkQueue(threads: 3)
+  let waitingInsertions = WaitingInsertions()
   let policy: Mutex<EvictionPolicy>
   let batch = Mutex(PendingChanges())
+  let checkedBodies: CheckedBodies
   private let parts: Mutex<StoreParts>
   private let limits: Mutex<Limits>
   private let reserved = Atomic<Int64>(0)
@@ -68,6 +70,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     self.durability = durability
     self.verification = verification
     self.clock = clock
+    checkedBodies = CheckedBodies(clock: clock)
     self.limits = Mutex(limits)
     self.parts = Mutex(parts)
     policy = Mutex(EvictionPolicy(exponent: 0.5, inflation: parts.lowestPriority))
@@ -179,11 +182,22 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
       do throws(CacheError) {
         return try work(parts)
       } catch {
-        if error.cause is IndexDamage { suspectDamage(of: parts) }
-        if error.code == .newerFormat { parts.takenOver() }
+        answer(error, of: parts)
         throw error
       }
     }
+  }
+
+  /// After an error of the index: one that turns out damaged is replaced; on the index's thread.
+  func answer(_ error: CacheError, of parts: StoreParts) {
+    if error.cause is IndexDamage { suspectDamage(of: parts) }
+    if error.code == .newerFormat { parts.takenOver() }
+  }
+
+  /// The same on any thread.
+  func noteDamage(_ error: CacheError, of parts: StoreParts) {
+    guard error.cause is IndexDamage || error.code == .newerFormat else { return }
+    indexQueue.submit { [weak self] in self?.answer(error, of: parts) }
   }
 
   /// Reads from the index on the calling thread. An index that turns out damaged is replaced.
@@ -193,9 +207,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     do throws(CacheError) {
       return try parts.index.read(work)
     } catch {
-      if error.cause is IndexDamage {
-        indexQueue.submit { [weak self] in self?.suspectDamage(of: parts) }
-      }
+      noteDamage(error, of: parts)
       throw error
     }
   }

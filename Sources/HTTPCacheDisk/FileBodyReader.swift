@@ -8,9 +8,6 @@ final class FileBodyReader: BodyReader {
   private let queue: WorkQueue
   private let onDamage: @Sendable (CacheError) -> Void
 
-  /// The most bytes that are read on the caller's thread, if they are in the page cache.
-  private static let inlineLimit = 64 << 10
-
   init(
     blocks: BlockReader, checksums: BlockChecksums, extent: StoredExtent, queue: WorkQueue,
     onDamage: @escaping @Sendable (CacheError) -> Void
@@ -30,18 +27,21 @@ final class FileBodyReader: BodyReader {
 
   var fileRegion: FileRegion? {
     guard extent.ranges.count == 1, extent.bodyLength == extent.storedLength else { return nil }
-    let count = BlockChecksums.count(length: extent.storedLength)
     return FileRegion(
       descriptor: blocks.file.descriptor, offset: 0, count: extent.storedLength,
-      isVerified: blocks.isVerified(blocks: count))
+      isVerified: blocks.isVerified(0..<extent.storedLength))
+  }
+
+  func isVerified(_ range: Range<Int64>) -> Bool {
+    guard let place = extent.place(of: range), place.count == range.count else { return false }
+    return blocks.isVerified(place)
   }
 
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
     guard let place = extent.place(of: range) else { return BodyBytes() }
     do throws(CacheError) {
-      if place.count <= Self.inlineLimit,
-        let bytes = try blocks.read(
-          place, length: extent.storedLength, checksums: checksums, onlyCached: true)
+      if let bytes = try blocks.read(
+        place, length: extent.storedLength, checksums: checksums, onlyCached: true)
       {
         return bytes
       }

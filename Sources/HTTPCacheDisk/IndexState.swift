@@ -1,21 +1,44 @@
 import HTTPCacheStore
 
-/// The row that counts: read and written in the transaction that changes what it counts.
+/// The row that counts: read and written in the transaction that changes what it counts, but for rows that
+/// are new. These have a higher id than the row's `sequence`, and are counted when they are looked at.
 struct IndexState: Sendable {
   /// The number of changes so far; the next one's id is one higher.
   var sequence: Int64
   var entries: Int64
   /// Bytes of bodies in files.
   var bodies: Int64
+  /// How many rows are new: not in the row of the state, and only in the index by their keys.
+  var unlisted: Int64 = 0
 
   init(_ connection: SQLiteConnection) throws(CacheError) {
     var found: (Int64, Int64, Int64)?
-    try connection.query("SELECT sequence, entries, bodies FROM state WHERE id = 0") { row in
+    try connection.query(Self.loading) { row in
       found = (row.integer(0), row.integer(1), row.integer(2))
       return false
     }
     guard let found else { throw CacheError(.damaged, "index: no state", cause: IndexDamage()) }
-    (sequence, entries, bodies) = found
+    var (sequence, entries, bodies) = found
+    var unlisted: Int64 = 0
+    try connection.query(Self.loadingNew, { $0.integer(found.0, 1) }) { row in
+      unlisted = row.integer(0)
+      entries += unlisted
+      bodies += row.integer(1)
+      sequence = max(sequence, row.integer(2))
+      return false
+    }
+    (self.sequence, self.entries, self.bodies) = (sequence, entries, bodies)
+    self.unlisted = unlisted
+  }
+
+  /// The same after new rows were taken into all indexes and into the row of the state.
+  init(listing connection: SQLiteConnection) throws(CacheError) {
+    try self.init(connection)
+    guard unlisted > 0 else { return }
+    let last = sequence
+    try connection.run(Self.listing) { $0.integer(last, 1) }
+    unlisted = 0
+    try save(connection)
   }
 
   mutating func nextSequence() -> Int64 {
@@ -29,10 +52,25 @@ struct IndexState: Sendable {
   }
 
   func save(_ connection: SQLiteConnection) throws(CacheError) {
-    try connection.run(
-      "UPDATE state SET sequence = ?, entries = ?, bodies = ? WHERE id = 0",
-      [.integer(sequence), .integer(entries), .integer(bodies)])
+    try connection.run(Self.saving) { values in
+      values.integer(sequence, 1)
+      values.integer(entries, 2)
+      values.integer(bodies, 3)
+    }
   }
+
+  private static let loadingNew = FrequentStatement(
+    "SELECT count(*), sum(cost), max(id) FROM entry WHERE id > ?")
+  // By the state of before: it is saved after it.
+  private static let listing = FrequentStatement(
+    """
+    UPDATE entry SET listed = 1
+    WHERE id > (SELECT sequence FROM state WHERE id = 0) AND id <= ? AND listed = 0
+    """)
+  private static let loading = FrequentStatement(
+    "SELECT sequence, entries, bodies FROM state WHERE id = 0")
+  private static let saving = FrequentStatement(
+    "UPDATE state SET sequence = ?, entries = ?, bodies = ? WHERE id = 0")
 }
 
 /// The pages of a database file.
@@ -42,9 +80,12 @@ struct PageCount: Sendable {
   let all: Int64
   let free: Int64
 
+  private static let counting = FrequentStatement("PRAGMA page_count")
+  private static let countingFree = FrequentStatement("PRAGMA freelist_count")
+
   init(_ connection: SQLiteConnection) throws(CacheError) {
-    all = try connection.number("PRAGMA page_count") ?? 0
-    free = try connection.number("PRAGMA freelist_count") ?? 0
+    all = try connection.number(Self.counting)
+    free = try connection.number(Self.countingFree)
   }
 
   /// Bytes of the file.

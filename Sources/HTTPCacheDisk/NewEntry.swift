@@ -33,6 +33,7 @@ struct NewEntry: Sendable {
   let variantLimit: Int
   let predecessor: Predecessor?
   let encoded: [UInt8]
+  let variant: UInt64
 
   init(
     record: CacheRecord, body: Body, storedLength: Int64,
@@ -47,6 +48,7 @@ struct NewEntry: Sendable {
     self.predecessor = predecessor
     self.variantLimit = variantLimit
     encoded = try RecordCodec.encode(record)
+    variant = RecordCodec.variantHash(of: record)
   }
 
   /// Bytes the body takes outside of the database.
@@ -70,6 +72,13 @@ struct NewEntry: Sendable {
     }
   }
 
+  /// The most bytes by which it can make database and bodies larger: a page for what is not full, and new
+  /// pages at all levels of all indexes.
+  var mostBytes: Int64 {
+    let rows = record.groups.count + pieces.count + checksums.values.count / BlockChecksums.perRow
+    return size.saturatingAdd(128 << 10).saturatingAdd(Int64(rows) * (16 << 10))
+  }
+
   /// Bytes it takes, record and body.
   var size: Int64 { Self.size(encoded: encoded.count, length: storedLength, cost: cost) }
 
@@ -79,36 +88,48 @@ struct NewEntry: Sendable {
 
   /// Writes the row and what hangs on it.
   ///
-  /// - Parameter isInvalidated: whether it has to be validated before any reuse, whatever its record says.
+  /// - Parameters:
+  ///   - isInvalidated: whether it has to be validated before any reuse, whatever its record says.
+  ///   - isListed: whether it goes into all indexes, and is counted in the state by the caller; if not, both
+  ///     follow with the next rows.
   func insert(
-    _ connection: SQLiteConnection, id: Int64, now: Timestamp, priority: Double, isInvalidated: Bool
+    _ connection: SQLiteConnection, id: Int64, now: Timestamp, priority: Double, isInvalidated: Bool,
+    isListed: Bool = true
   ) throws(CacheError) {
-    var file = SQLiteValue.null
-    var inline = SQLiteValue.null
-    switch body {
-    case .file(let name): file = .text(name.path)
-    case .inline(let bytes): inline = .blob(bytes.array)
-    }
     let key = record.key
-    let origin = key.origin
     let groups = Array(Set(record.groups))
-    try connection.run(
-      """
-      INSERT INTO entry (id, hash, variant, mark, invalid, pinned, stored, touched, priority, size,
-      cost, length, checksum, mode, method, groups, partition, target, digest, file, record, body,
-      partial) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """,
-      [
-        .integer(id), .hash(key.hash), .hash(RecordCodec.variantHash(of: record)), .integer(id),
-        .integer(isInvalidated ? 1 : 0), .integer(record.isPinned ? 1 : 0),
-        .integer(record.response.responseTime.seconds), .integer(now.seconds), .real(priority),
-        .integer(size),
-        .integer(cost), .integer(storedLength), .hash(checksums.values.first ?? 0),
-        .integer(Int64(key.mode.rawValue)), .integer(Int64(key.methodClass.rawValue)),
-        .integer(Int64(groups.count)), .text(key.partition), .text(key.target),
-        .blob(key.contentDigest), file, .blob(encoded), inline,
-        .integer(record.isComplete ? 0 : 1),
-      ])
+    try connection.run(Self.insertion) { values in
+      values.integer(id, 1)
+      values.hash(key.hash, 2)
+      values.hash(variant, 3)
+      values.integer(id, 4)
+      values.integer(isInvalidated ? 1 : 0, 5)
+      values.integer(record.isPinned ? 1 : 0, 6)
+      values.integer(record.response.responseTime.seconds, 7)
+      values.integer(now.seconds, 8)
+      values.real(priority, 9)
+      values.integer(size, 10)
+      values.integer(cost, 11)
+      values.integer(storedLength, 12)
+      values.hash(checksums.values.first ?? 0, 13)
+      values.integer(Int64(key.mode.rawValue), 14)
+      values.integer(Int64(key.methodClass.rawValue), 15)
+      values.integer(Int64(groups.count), 16)
+      values.text(key.partition, 17)
+      values.text(key.target, 18)
+      values.blob(key.contentDigest, 19)
+      values.blob(encoded, 21)
+      switch body {
+      case .file(let name):
+        values.text(name.path, 20)
+        values.null(22)
+      case .inline(let bytes):
+        values.null(20)
+        values.blob(sharing: bytes, 22)
+      }
+      values.integer(record.isComplete ? 0 : 1, 23)
+      values.integer(isListed ? 1 : 0, 24)
+    }
     try StoredPieces.insert(pieces, entry: id, connection)
     if checksums.values.count > 1 {
       var start = 0
@@ -123,8 +144,16 @@ struct NewEntry: Sendable {
         start = end
       }
     }
-    try Self.insertGroups(groups, origin: origin, id: id, connection)
+    guard !groups.isEmpty else { return }
+    try Self.insertGroups(groups, origin: key.origin, id: id, connection)
   }
+
+  private static let insertion = FrequentStatement(
+    """
+    INSERT INTO entry (id, hash, variant, mark, invalid, pinned, stored, touched, priority, size, cost,
+    length, checksum, mode, method, groups, partition, target, digest, file, record, body, partial,
+    listed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    """)
 
   static func insertGroups(
     _ groups: [String], origin: String, id: Int64, _ connection: SQLiteConnection

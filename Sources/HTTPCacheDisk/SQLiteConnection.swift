@@ -6,6 +6,13 @@ final class SQLiteConnection: @unchecked Sendable {
   // @unchecked Sendable because it is only reached through the `Mutex` of the one who holds it.
   private let handle: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
+  // By their numbers.
+  private var frequent: [SQLiteStatement?] = []
+  // Of an object of its own, which SQLite is told of.
+  private let log = LogLength()
+
+  /// Pages in the log after the last commit of this connection.
+  var logPages: Int { log.pages }
 
   /// Opens the database at `path`, which has no symbolic link in it.
   init(path: String, creating: Bool) throws(CacheError) {
@@ -20,12 +27,21 @@ final class SQLiteConnection: @unchecked Sendable {
       throw error
     }
     handle = opened
-    sqlite3_busy_timeout(handle, 2_000)
+    sqlite3_busy_timeout(handle, Self.patience)
     sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 64 << 20)
+    // In place of SQLite's own checkpoints, which would hold up whoever commits.
+    sqlite3_wal_hook(
+      handle,
+      { context, _, _, pages in
+        guard let context else { return SQLITE_OK }
+        Unmanaged<LogLength>.fromOpaque(context).takeUnretainedValue().pages = Int(pages)
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(log).toOpaque())
   }
 
   deinit {
     statements = [:]
+    frequent = []
     sqlite3_close_v2(handle)
   }
 
@@ -49,7 +65,41 @@ final class SQLiteConnection: @unchecked Sendable {
       statement = try SQLiteStatement(sql, connection: handle)
       statements[sql] = statement
     }
-    try statement.run(values, row: row)
+    try statement.run(
+      { binding in
+        for (index, value) in values.enumerated() { binding.value(value, Int32(index + 1)) }
+      }, row: row)
+  }
+
+  /// The same for a statement that is run often.
+  func query(
+    _ statement: FrequentStatement, _ bind: (inout SQLiteBinding) -> Void = { _ in },
+    row: (SQLiteRow) throws(CacheError) -> Bool
+  ) throws(CacheError) {
+    if statement.number >= frequent.count {
+      frequent += [SQLiteStatement?](repeating: nil, count: statement.number + 1 - frequent.count)
+    }
+    if let prepared = frequent[statement.number] { return try prepared.run(bind, row: row) }
+    let prepared = try SQLiteStatement(statement.sql, connection: handle)
+    frequent[statement.number] = prepared
+    try prepared.run(bind, row: row)
+  }
+
+  /// The first column of the only row as a number.
+  func number(_ statement: FrequentStatement) throws(CacheError) -> Int64 {
+    var number: Int64 = 0
+    try query(statement) { row in
+      number = row.integer(0)
+      return false
+    }
+    return number
+  }
+
+  /// Runs a statement that answers no rows, and is run often.
+  func run(
+    _ statement: FrequentStatement, _ bind: (inout SQLiteBinding) -> Void = { _ in }
+  ) throws(CacheError) {
+    try query(statement, bind) { _ in true }
   }
 
   /// Runs a statement that answers no rows.
@@ -75,15 +125,84 @@ final class SQLiteConnection: @unchecked Sendable {
   func transaction<Value>(
     _ body: () throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
-    try run("BEGIN IMMEDIATE")
+    try run(Self.begin)
     do throws(CacheError) {
       let value = try body()
-      try run("COMMIT")
+      try run(Self.commit)
       return value
     } catch {
-      // A failed COMMIT may have rolled back already; then there is nothing to do.
-      if sqlite3_get_autocommit(handle) == 0 { _ = try? run("ROLLBACK") }
+      rollBack()
       throw error
     }
+  }
+
+  /// The same, for a part of a transaction that is undone alone when it fails.
+  ///
+  /// - Throws: what `body` throws. `isInTransaction` says whether the rest of it is still there.
+  func savepoint<Value>(
+    _ body: () throws(CacheError) -> Value
+  ) throws(CacheError) -> Value {
+    try run(Self.savepoint)
+    do throws(CacheError) {
+      let value = try body()
+      try run(Self.release)
+      return value
+    } catch {
+      if isInTransaction {
+        _ = try? run(Self.rollBackTo)
+        _ = try? run(Self.release)
+      }
+      throw error
+    }
+  }
+
+  /// Begins a transaction that may write, if that waits for nobody.
+  ///
+  /// - Returns: whether it began.
+  func tryBegin() -> Bool {
+    sqlite3_busy_timeout(handle, 0)
+    defer { sqlite3_busy_timeout(handle, Self.patience) }
+    do throws(CacheError) {
+      try run(Self.begin)
+      return true
+    } catch { return false }
+  }
+
+  func commit() throws(CacheError) { try run(Self.commit) }
+
+  /// A failed COMMIT may have rolled back already; then there is nothing to do.
+  func rollBack() { if isInTransaction { _ = try? run(Self.rollback) } }
+
+  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// A number that changes with each commit of any connection, as far as the last transaction of this one
+  /// saw them.
+  var dataVersion: UInt32 {
+    var version: UInt32 = 0
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    return version
+  }
+
+  /// Plays the log into the database as far as nobody reads what is older.
+  ///
+  /// - Returns: whether all of it was.
+  func checkpoint() -> Bool {
+    var (pages, played): (Int32, Int32) = (0, 0)
+    let result = sqlite3_wal_checkpoint_v2(
+      handle, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &played)
+    return result == SQLITE_OK && pages == played
+  }
+
+  /// How long is waited for another process, in milliseconds.
+  private static let patience: Int32 = 2_000
+  private static let begin = FrequentStatement("BEGIN IMMEDIATE")
+  private static let commit = FrequentStatement("COMMIT")
+  private static let rollback = FrequentStatement("ROLLBACK")
+  private static let savepoint = FrequentStatement("SAVEPOINT one")
+  private static let release = FrequentStatement("RELEASE one")
+  private static let rollBackTo = FrequentStatement("ROLLBACK TO one")
+
+  private final class LogLength {
+    var pages = 0
   }
 }

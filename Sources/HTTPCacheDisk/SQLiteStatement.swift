@@ -23,15 +23,22 @@ final class SQLiteStatement {
 
   /// Runs the statement and calls `row` for each row of its result.
   ///
-  /// - Parameter row: returns whether to go on.
+  /// - Parameters:
+  ///   - bind: sets the parameters; what it shares must live until this returns.
+  ///   - row: returns whether to go on.
   func run(
-    _ values: [SQLiteValue], row: (SQLiteRow) throws(CacheError) -> Bool
+    _ bind: (inout SQLiteBinding) -> Void, row: (SQLiteRow) throws(CacheError) -> Bool
   ) throws(CacheError) {
+    var binding = SQLiteBinding(statement: handle)
+    // Large parameters are let go of; the rest is overwritten by the next run.
     defer {
       sqlite3_reset(handle)
-      sqlite3_clear_bindings(handle)
+      if binding.isLarge { sqlite3_clear_bindings(handle) }
     }
-    for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
+    bind(&binding)
+    guard binding.result == SQLITE_OK else {
+      throw SQLiteError.make(binding.result, connection, "bind")
+    }
     while true {
       let result = sqlite3_step(handle)
       switch result {
@@ -46,35 +53,6 @@ final class SQLiteStatement {
   }
 
   private var verb: String { String(sql.prefix(while: { !$0.isWhitespace })).lowercased() }
-
-  private func bind(_ value: SQLiteValue, at index: Int32) throws(CacheError) {
-    let result: Int32
-    switch value {
-    case .null: result = sqlite3_bind_null(handle, index)
-    case .integer(let number): result = sqlite3_bind_int64(handle, index, number)
-    case .real(let number): result = sqlite3_bind_double(handle, index, number)
-    case .text(var text):
-      result = text.withUTF8 { bytes in
-        bytes.withMemoryRebound(to: CChar.self) { characters in
-          sqlite3_bind_text64(
-            handle, index, characters.baseAddress, UInt64(characters.count), Self.copied,
-            UInt8(SQLITE_UTF8))
-        }
-      }
-    case .blob(let bytes):
-      result =
-        bytes.isEmpty
-        ? sqlite3_bind_zeroblob(handle, index, 0)
-        : bytes.withUnsafeBytes { buffer in
-          sqlite3_bind_blob64(
-            handle, index, buffer.baseAddress, UInt64(buffer.count), Self.copied)
-        }
-    }
-    guard result == SQLITE_OK else { throw SQLiteError.make(result, connection, "bind") }
-  }
-
-  // SQLITE_TRANSIENT, a C macro with a cast that Swift cannot import.
-  private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 }
 
 /// One row of a result; valid until the statement goes on.

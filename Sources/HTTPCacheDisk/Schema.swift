@@ -5,9 +5,12 @@ enum Schema {
   /// `HCch`: tells our databases from those of others.
   static let applicationID: Int64 = 0x4843_6368
   /// What this version writes; a database of a higher one is left alone.
-  static let format: Int64 = 2
+  static let format: Int64 = 3
   /// The most the write-ahead log is left with, in bytes.
   static let logLimit: Int64 = 4 << 20
+  /// The pages from which on the log is played into the database: with those of one more transaction it
+  /// stays below its limit.
+  static let logPages = 920
 
   /// Needed before the first table, and without effect afterwards.
   static let layout = """
@@ -33,12 +36,9 @@ enum Schema {
       checksum INTEGER NOT NULL, mode INTEGER NOT NULL, method INTEGER NOT NULL,
       groups INTEGER NOT NULL, partition TEXT NOT NULL, target TEXT NOT NULL,
       digest BLOB NOT NULL, file TEXT, record BLOB NOT NULL, body BLOB,
-      partial INTEGER NOT NULL DEFAULT 0);
+      partial INTEGER NOT NULL DEFAULT 0, listed INTEGER NOT NULL DEFAULT 1);
     CREATE UNIQUE INDEX entryKey ON entry (hash, variant, partial);
-    CREATE INDEX entryTarget ON entry (target);
     CREATE INDEX entryPartition ON entry (partition) WHERE partition <> '';
-    CREATE INDEX entryStored ON entry (stored);
-    CREATE INDEX entryOrder ON entry (priority, touched) WHERE pinned = 0;
     CREATE UNIQUE INDEX entryFile ON entry (file) WHERE file IS NOT NULL;
     CREATE TABLE block (
       entry INTEGER NOT NULL, part INTEGER NOT NULL, checksums BLOB NOT NULL,
@@ -53,7 +53,15 @@ enum Schema {
     INSERT INTO state VALUES (0, 0, 0, 0);
     INSERT INTO counts VALUES (0, 0, 0, 0, 0, 0, 0, 0);
 
-    """ + tablesOfFormat2
+    """ + tablesOfFormat2 + indexesOfFormat3
+
+  // Rows that are new stay out of these until many of them are taken in at once.
+  private static let indexesOfFormat3 = """
+    CREATE INDEX entryTarget ON entry (target) WHERE listed = 1;
+    CREATE INDEX entryStored ON entry (stored) WHERE listed = 1;
+    CREATE INDEX entryOrder ON entry (priority, touched) WHERE pinned = 0 AND listed = 1;
+
+    """
 
   private static let tablesOfFormat2 = """
     CREATE TABLE piece (
@@ -63,6 +71,7 @@ enum Schema {
       id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, time INTEGER NOT NULL,
       status INTEGER NOT NULL, steps BLOB NOT NULL);
     CREATE INDEX refusalHash ON refusal (hash);
+
     """
 
   /// The names of the tables of a format.
@@ -71,15 +80,26 @@ enum Schema {
     return format == 1 ? first : first + ["piece", "refusal"]
   }
 
-  /// Makes format 2 of format 1, in which no part of a body was stored by any engine: a row that says so
-  /// is taken for damaged when it is read.
-  static let migrationFrom1 = """
+  /// Makes this format of an older one.
+  static func migration(from format: Int64) -> String {
+    (format == 1 ? migrationFrom1 : "") + migrationFrom2 + "PRAGMA user_version = \(Schema.format);"
+  }
+
+  // No part of a body was stored by any engine then: a row that says so is taken for damaged when it is read.
+  private static let migrationFrom1 = """
     ALTER TABLE entry ADD COLUMN partial INTEGER NOT NULL DEFAULT 0;
     DROP INDEX entryKey;
     CREATE UNIQUE INDEX entryKey ON entry (hash, variant, partial);
-    PRAGMA user_version = 2;
 
     """ + tablesOfFormat2
+
+  private static let migrationFrom2 = """
+    ALTER TABLE entry ADD COLUMN listed INTEGER NOT NULL DEFAULT 1;
+    DROP INDEX entryTarget;
+    DROP INDEX entryStored;
+    DROP INDEX entryOrder;
+
+    """ + indexesOfFormat3
 
   /// For each connection.
   static func settings(durability: Durability) -> String {

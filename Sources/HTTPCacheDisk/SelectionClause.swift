@@ -1,7 +1,8 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// A selection as a condition on the rows of `entry`.
+/// A selection as a condition on the rows of `entry`, none of which is new: the indexes that lead to them
+/// have no others.
 struct SelectionClause {
   let sql: String
   let values: [SQLiteValue]
@@ -29,19 +30,20 @@ struct SelectionClause {
         "id = ? AND hash = ?", [.integer(Int64(bitPattern: sequence)), .hash(key.hash)],
         isIndexed: true)
     case .target(let target):
-      self.init("target = ?", [.text(target)], isIndexed: true)
+      self.init("target = ? AND listed = 1", [.text(target)], isIndexed: true)
     case .prefix(let prefix):
       // Text is compared byte by byte, and no target goes on with the last code point there is.
       self.init(
-        "target >= ? AND target < ?", [.text(prefix), .text(prefix + "\u{10FFFF}")], isIndexed: true)
+        "target >= ? AND target < ? AND listed = 1", [.text(prefix), .text(prefix + "\u{10FFFF}")],
+        isIndexed: true)
     case .group(let origin, let name):
       self.init(
         "id IN (SELECT entry FROM membership WHERE origin = ? AND name = ?)",
         [.text(origin), .text(name)], isIndexed: true)
     case .storedSince(let time):
-      self.init("stored >= ?", [.integer(time.seconds)], isIndexed: true)
+      self.init("stored >= ? AND listed = 1", [.integer(time.seconds)], isIndexed: true)
     case .storedBefore(let time):
-      self.init("stored < ?", [.integer(time.seconds)], isIndexed: true)
+      self.init("stored < ? AND listed = 1", [.integer(time.seconds)], isIndexed: true)
     case .unusedSince(let time):
       self.init("touched < ?", [.integer(time.seconds)], isIndexed: false)
     }

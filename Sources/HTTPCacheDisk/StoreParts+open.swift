@@ -117,7 +117,7 @@ struct Database {
         "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (\(names))") ?? 0
     let all = try connection.number("SELECT count(*) FROM sqlite_schema") ?? 0
     try connection.execute(Schema.settings(durability: durability))
-    isMigrated = all > 0 && format == 1
+    isMigrated = all > 0 && format < Schema.format
     if all == 0 {
       try Self.create(connection)
       isNew = true
@@ -127,7 +127,7 @@ struct Database {
       throw CacheError(.damaged, "Cache.db is not as it was made")
     } else {
       isNew = false
-      if format == 1 { try Self.migrate(connection) }
+      if format < Schema.format { try Self.migrate(connection) }
     }
     _ = try IndexState(connection)
     var secret: [UInt8] = []
@@ -141,7 +141,10 @@ struct Database {
 
   private static func migrate(_ connection: SQLiteConnection) throws(CacheError) {
     try connection.transaction { () throws(CacheError) in
-      try connection.execute(Schema.migrationFrom1)
+      // Others with an older version have written until now, and may have migrated it themselves.
+      let format = try connection.number("PRAGMA user_version") ?? 0
+      guard format <= Schema.format else { throw newer(format) }
+      if format < Schema.format { try connection.execute(Schema.migration(from: format)) }
     }
     // As for a new one: the header of the file tells the format.
     try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }

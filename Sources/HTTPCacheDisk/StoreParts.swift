@@ -56,19 +56,24 @@ final class StoreParts: Sendable {
   }
 
   /// Whether the database at the path is still the one that is open; asks the file system.
-  var isCurrent: Bool {
+  var isCurrent: Bool { isDatabaseCurrent && hasSharedCounters }
+
+  private var isDatabaseCurrent: Bool {
     !wasTakenOver.load(ordering: .relaxed)
-      && (generations.map { $0.replacements == replacements && $0.identity == sharedIdentity } ?? true)
+      && (generations.map { $0.replacements == replacements } ?? true)
       && FileIdentity(path: directory.databasePath) == identity
+  }
+
+  /// Whether the counters that this store raises are those that others see, which they are not in a folder
+  /// that was emptied, either; asks the file system once.
+  var hasSharedCounters: Bool {
+    guard let generations else { return isDatabaseCurrent }
+    return !wasTakenOver.load(ordering: .relaxed) && generations.replacements == replacements
+      && generations.identity == FileIdentity(CacheDirectory.generationsName, in: directory.root)
   }
 
   /// A newer version has given the database its format: it is neither read nor written any more.
   func takenOver() { wasTakenOver.store(true, ordering: .relaxed) }
-
-  // Counters that were replaced are no longer seen by who opens the directory now.
-  private var sharedIdentity: FileIdentity? {
-    FileIdentity(path: directory.path + "/" + CacheDirectory.generationsName)
-  }
 
   /// Whether SQLite finds the whole database sound; also if it cannot be read just now.
   func passesCheck() -> Bool {
@@ -100,7 +105,7 @@ final class StoreParts: Sendable {
   var lowestPriority: Double {
     let found = try? index.read { (connection) throws(CacheError) -> Double in
       var priority = 0.0
-      try connection.query("SELECT min(priority) FROM entry WHERE pinned = 0") { row in
+      try connection.query("SELECT min(priority) FROM entry WHERE pinned = 0 AND listed = 1") { row in
         priority = row.real(0)
         return false
       }

@@ -7,17 +7,27 @@ final class StoredFileBody: StoredBody {
     let parts: StoreParts
     let queue: WorkQueue
     let verification: Verification
+    let checkedBodies: CheckedBodies
     /// Told once it turns out that the entry with this id is not what was written.
     let onDamage: @Sendable (Int64, CacheError) -> Void
 
     /// Opens the file of an entry's body.
     ///
     /// - Throws: `CacheError.io` if it is gone; the entry is then of no use either.
-    func file(_ name: BodyName, of id: Int64) throws(CacheError) -> OpenFile {
-      if let file = try parts.directory.openBody(name) { return file }
+    func file(
+      _ name: BodyName, of id: Int64
+    ) throws(CacheError) -> (file: OpenFile, state: FileState) {
+      if let found = try parts.directory.openBodyWithState(name) { return found }
       let error = CacheError(.io, "the body's file is gone")
       onDamage(id, error)
       throw error
+    }
+
+    /// The blocks of a file that need not be checked any more.
+    func checkedBlocks(of name: BodyName, _ state: FileState) -> CheckedBlocks {
+      // Over a network, neither times nor what this system has in memory tell of what others do.
+      guard verification == .firstRead, parts.generations != nil else { return CheckedBlocks() }
+      return checkedBodies.blocks(of: name, state)
     }
 
     /// Opens an entry's body, and tells if it is damaged.
@@ -51,25 +61,29 @@ final class StoredFileBody: StoredBody {
   }
 
   private func openChecked() throws(CacheError) -> any BodyReader {
-    let file = try context.file(name, of: id)
-    let size = try file.size()
+    let (file, state) = try context.file(name, of: id)
+    let size = state.size
     guard size == extent.storedLength, extent.isConsistent else {
       throw CacheError(.damaged, "body has \(size) bytes, \(extent.storedLength) were written")
     }
+    let count = BlockChecksums.count(length: size)
+    let checked = context.checkedBlocks(of: name, state)
     var checksums = BlockChecksums(values: [checksum])
-    if size > BlockChecksums.blockLength {
+    // Where all is checked already, nothing is left to compare.
+    if count > 1, !checked.contains(0..<count) {
       let id = id
       checksums = try context.parts.index.read { (connection) throws(CacheError) in
         try BlockChecksums.load(connection, entry: id)
       }
-      guard checksums.values.count == BlockChecksums.count(length: size) else {
+      guard checksums.values.count == count else {
         throw CacheError(.io, "the entry was removed")
       }
     }
     let (id, onDamage) = (id, context.onDamage)
     return FileBodyReader(
-      blocks: BlockReader(file: file, verification: context.verification), checksums: checksums,
-      extent: extent, queue: context.queue, onDamage: { onDamage(id, $0) })
+      blocks: BlockReader(
+        file: file, verification: context.verification, checked: checked, state: state),
+      checksums: checksums, extent: extent, queue: context.queue, onDamage: { onDamage(id, $0) })
   }
 }
 

@@ -31,10 +31,9 @@ final class StoredPartialBody: StoredBody {
     guard !pieces.list.isEmpty else { throw CacheError(.io, "the entry was removed") }
     // There may be more by now than when the record was read, but not less.
     guard pieces.cover(ranges) else { throw CacheError(.damaged, "parts of the body are missing") }
-    let file = try context.file(name, of: id)
-    let size = try file.size()
-    guard size >= ranges.last?.upperBound ?? 0 else {
-      throw CacheError(.damaged, "body has \(size) bytes, too few for what was written")
+    let (file, state) = try context.file(name, of: id)
+    guard state.size >= ranges.last?.upperBound ?? 0 else {
+      throw CacheError(.damaged, "body has \(state.size) bytes, too few for what was written")
     }
     let onDamage = context.onDamage
     return PartialBodyReader(

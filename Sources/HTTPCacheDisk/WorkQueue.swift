@@ -41,14 +41,7 @@ final class WorkQueue: Sendable {
         continuation.resume()
       }
     }
-    guard let result = handover.result.withLock({ $0 }) else {
-      throw CacheError(.closed, "the work was not done")
-    }
-    return try result.get()
-  }
-
-  private final class Handover<Value: Sendable>: Sendable {
-    let result = Mutex<Result<Value, CacheError>?>(nil)
+    return try handover.take()
   }
 
   private final class Shared: @unchecked Sendable {
@@ -150,5 +143,17 @@ final class WorkQueue: Sendable {
       deadline.tv_sec += 5
       return pthread_cond_timedwait(wake, lock, &deadline) == ETIMEDOUT
     }
+  }
+}
+
+/// Where a result lies until the one who waits for it has woken.
+final class Handover<Value: Sendable>: Sendable {
+  let result = Mutex<Result<Value, CacheError>?>(nil)
+
+  func take() throws(CacheError) -> Value {
+    guard let result = result.withLock({ $0 }) else {
+      throw CacheError(.closed, "the work was not done")
+    }
+    return try result.get()
   }
 }

@@ -61,15 +61,34 @@ extension CacheKey {
   }
 
   private static func isNormalPath(_ octets: Octets) -> Bool {
-    guard octets.first == UInt8(ascii: "/"), octets.count < 8_192 else { return false }
-    // Looking at all of them without a way out is faster than stopping at the first.
-    var faults: UInt8 = 0
-    for index in 0..<octets.count {
-      let octet = octets[index]
-      faults |= octet &- 0x21 < 0x7F - 0x21 ? 0 : 1
-      faults |= octet == UInt8(ascii: "%") ? 1 : 0
-      faults |= octet == UInt8(ascii: "#") ? 1 : 0
+    guard octets.first == UInt8(ascii: "/"), octets.count < 8_192, let start = octets.baseAddress
+    else { return false }
+    // Looking at all of them, eight at a time, is faster than stopping at the first.
+    let bytes = UnsafeRawPointer(start)
+    var changes: UInt64 = 0
+    var index = 0
+    while index + 8 <= octets.count {
+      changes |= normalisationChanges(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+      index += 8
     }
-    return faults == 0
+    while index < octets.count {
+      changes |= normalisationChanges(everyOctet &* UInt64(octets[index]))
+      index += 1
+    }
+    return changes == 0
+  }
+
+  private static let everyOctet: UInt64 = 0x0101_0101_0101_0101
+
+  /// Not 0 if normalisation might change one of eight octets of a path, or one may not be there.
+  @inline(__always)
+  private static func normalisationChanges(_ octets: UInt64) -> UInt64 {
+    let isBelowVisible = (octets &- 0x2121_2121_2121_2121) & ~octets
+    let isAboveVisible = (octets &+ everyOctet) | octets
+    let percent = octets ^ 0x2525_2525_2525_2525
+    let hash = octets ^ 0x2323_2323_2323_2323
+    let isPercent = (percent &- everyOctet) & ~percent
+    let isHash = (hash &- everyOctet) & ~hash
+    return (isBelowVisible | isAboveVisible | isPercent | isHash) & 0x8080_8080_8080_8080
   }
 }

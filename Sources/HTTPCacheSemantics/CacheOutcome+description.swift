@@ -4,8 +4,10 @@ extension CacheOutcome: CustomStringConvertible {
     switch self {
     case .hit(let age, let lifetime, nil):
       "from the store, fresh for \(lifetime.saturatingSubtract(age)) s"
+    case .hit(let age, let lifetime, let allowance?) where lifetime > age:
+      "from the store, fresh for \(lifetime.saturatingSubtract(age)) s: \(allowance)"
     case .hit(let age, let lifetime, let allowance?):
-      "from the store, stale for \(max(0, age.saturatingSubtract(lifetime))) s: \(allowance)"
+      "from the store, stale for \(age.saturatingSubtract(lifetime)) s: \(allowance)"
     case .validated(let reason, let age, let lifetime):
       "from the store, confirmed by the origin (\(reason)), "
         + "fresh for \(max(0, lifetime.saturatingSubtract(age))) s"

@@ -53,8 +53,22 @@ extension UnsafeBufferPointer<UInt8> {
 
   /// Whether the octets are the same.
   func isEqual(to other: Octets) -> Bool {
-    guard count == other.count else { return false }
-    for index in 0..<count where self[index] != other[index] { return false }
+    guard count == other.count, let left = baseAddress, let right = other.baseAddress else {
+      return count == other.count
+    }
+    let (lefts, rights) = (UnsafeRawPointer(left), UnsafeRawPointer(right))
+    var index = 0
+    while index + 8 <= count {
+      guard
+        lefts.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+          == rights.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      else { return false }
+      index += 8
+    }
+    while index < count {
+      guard left[index] == right[index] else { return false }
+      index += 1
+    }
     return true
   }
 

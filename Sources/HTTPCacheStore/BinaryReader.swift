@@ -63,6 +63,7 @@ struct BinaryReader {
 
   mutating func text() throws(CacheError) -> String {
     let bytes = try slice()
+    if ASCIIText.isASCII(bytes) { return ASCIIText.string(bytes) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw Self.damaged("text is not UTF-8")
     }

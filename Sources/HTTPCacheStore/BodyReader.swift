@@ -14,6 +14,10 @@ public protocol BodyReader: AnyObject, Sendable {
   /// Where the body's bytes lie in a file, for `sendfile`; nil if they have no such place.
   var fileRegion: FileRegion? { get }
 
+  /// Whether the stored bytes at `range` were checked, so that they may be sent from `fileRegion` without
+  /// being read, even where others of it were not checked.
+  func isVerified(_ range: Range<Int64>) -> Bool
+
   /// Reads at most `range`; fewer bytes only where the body ends or, for a growing body, where
   /// what has arrived ends. Verifies the checksums of the blocks it reads.
   ///
@@ -24,4 +28,12 @@ public protocol BodyReader: AnyObject, Sendable {
   ///
   /// - Throws: `CacheError.io`, or `CacheError.damaged`.
   func clone(to path: String) async throws(CacheError)
+}
+
+extension BodyReader {
+  /// Where the whole file was checked.
+  public func isVerified(_ range: Range<Int64>) -> Bool {
+    guard let region = fileRegion else { return false }
+    return region.isVerified && range.lowerBound >= 0 && range.upperBound <= region.count
+  }
 }

@@ -16,8 +16,18 @@ final class MemoryShard: Sendable {
     ///
     /// - Parameter inflation: of all shards, so that their priorities can be compared.
     mutating func use(_ key: CacheKey, at now: Timestamp, inflation: Double) -> MemoryGroup? {
+      guard let index = groups.index(forKey: key) else {
+        policy.recordUse(hash: key.hash)
+        return nil
+      }
+      return use(key, at: index, now: now, inflation: inflation)
+    }
+
+    private mutating func use(
+      _ key: CacheKey, at index: Dictionary<CacheKey, MemoryGroup>.Index, now: Timestamp,
+      inflation: Double
+    ) -> MemoryGroup {
       policy.recordUse(hash: key.hash)
-      guard let index = groups.index(forKey: key) else { return nil }
       groups.values[index].lastUsed = now
       let group = groups.values[index]
       if let position = group.position {
@@ -33,8 +43,9 @@ final class MemoryShard: Sendable {
     mutating func use(
       _ key: CacheKey, generation: UInt64, at now: Timestamp, inflation: Double
     ) -> MemoryGroup? {
-      guard groups[key]?.generation == generation else { return nil }
-      return use(key, at: now, inflation: inflation)
+      guard let index = groups.index(forKey: key), groups.values[index].generation == generation
+      else { return nil }
+      return use(key, at: index, now: now, inflation: inflation)
     }
 
     /// How many bytes a change would add, and the highest priority it may displace.

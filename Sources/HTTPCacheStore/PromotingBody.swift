@@ -46,6 +46,7 @@ final class PromotingReader: BodyReader {
   var availableRanges: [Range<Int64>] { base.availableRanges }
   var bytesInMemory: BodyBytes? { base.bytesInMemory }
   var fileRegion: FileRegion? { base.fileRegion }
+  func isVerified(_ range: Range<Int64>) -> Bool { base.isVerified(range) }
 
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
     let bytes = try await base.read(range)

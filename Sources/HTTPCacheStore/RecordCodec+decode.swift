@@ -134,7 +134,9 @@ extension RecordCodec {
   }
 
   private static func readName(_ reader: inout BinaryReader) throws(CacheError) -> HTTPField.Name {
-    guard let name = HTTPField.Name(try reader.text()) else {
+    let bytes = try reader.slice()
+    if let name = CommonFieldNames.name(bytes) { return name }
+    guard ASCIIText.isASCII(bytes), let name = HTTPField.Name(ASCIIText.string(bytes)) else {
       throw BinaryReader.damaged("field name is not a token")
     }
     return name
@@ -166,11 +168,15 @@ extension RecordCodec {
   static func readFields(_ reader: inout BinaryReader) throws(CacheError) -> HTTPFields {
     let count = try reader.count(ofSize: 2)
     guard count <= mostFields else { throw BinaryReader.damaged("\(count) fields") }
-    var fields = HTTPFields()
+    var fields: [HTTPField] = []
     fields.reserveCapacity(count)
     for _ in 0..<count {
       let name = try readName(&reader)
       let value = try reader.slice()
+      if ASCIIText.isPlainValue(value) {
+        fields.append(HTTPField(name: name, value: ASCIIText.string(value)))
+        continue
+      }
       // What would be read as the end of the field when it is sent; nothing else is a danger, and
       // what an origin sent beyond RFC 9110 §5.5 is kept as it was.
       guard !value.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
@@ -178,7 +184,11 @@ extension RecordCodec {
       }
       fields.append(HTTPField(name: name, lenientValue: value))
     }
-    return fields
+    var all = HTTPFields()
+    all.reserveCapacity(fields.count)
+    // At once: one by one each would go the way of a replaced range.
+    all.replaceSubrange(0..<0, with: fields)
+    return all
   }
 
   private static func readRanges(

@@ -18,6 +18,7 @@ final class TieredReader: BodyReader {
   var availableRanges: [Range<Int64>] { current.availableRanges }
   var bytesInMemory: BodyBytes? { current.bytesInMemory }
   var fileRegion: FileRegion? { current.fileRegion }
+  func isVerified(_ range: Range<Int64>) -> Bool { current.isVerified(range) }
 
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
     let bytes = try await above.read(range)

@@ -31,6 +31,7 @@ final class FaultyReader: BodyReader {
   var availableRanges: [Range<Int64>] { base.availableRanges }
   var bytesInMemory: BodyBytes? { base.bytesInMemory }
   var fileRegion: FileRegion? { base.fileRegion }
+  func isVerified(_ range: Range<Int64>) -> Bool { base.isVerified(range) }
 
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
     try store.check(.readBody)

@@ -23,13 +23,23 @@ public struct CacheResponse: Sendable {
   /// an answer straight from the origin.
   public var storedAt: Timestamp?
   /// Whether it was answered with what may be in memory only.
-  var isMemoryOnly = false
+  let isMemoryOnly: Bool
 
   /// Makes a response.
   public init(
     head: HTTPResponse, body: MessageBody, outcome: CacheOutcome, finalTarget: String,
     redirects: [CacheOutcome] = [], contentChange: ContentChange = .unknown, userInfo: [UInt8] = [],
     storedAt: Timestamp? = nil
+  ) {
+    self.init(
+      head: head, body: body, outcome: outcome, finalTarget: finalTarget, redirects: redirects,
+      contentChange: contentChange, userInfo: userInfo, storedAt: storedAt, isMemoryOnly: false)
+  }
+
+  init(
+    head: HTTPResponse, body: MessageBody, outcome: CacheOutcome, finalTarget: String,
+    redirects: [CacheOutcome] = [], contentChange: ContentChange, userInfo: [UInt8],
+    storedAt: Timestamp?, isMemoryOnly: Bool
   ) {
     self.head = head
     self.body = body
@@ -39,5 +49,6 @@ public struct CacheResponse: Sendable {
     self.contentChange = contentChange
     self.userInfo = userInfo
     self.storedAt = storedAt
+    self.isMemoryOnly = isMemoryOnly
   }
 }

@@ -35,11 +35,12 @@ extension HTTPCache {
   }
 
   /// The complete variants that will do.
-  func usable(_ variants: [StoredVariant], for options: RequestOptions) -> [StoredVariant] {
+  func usable(
+    _ variants: [StoredVariant], acceptsDecoded: Bool, acceptsEncoded: Bool
+  ) -> [StoredVariant] {
     let isUsable = { (variant: StoredVariant) in
       variant.record.isComplete
-        && variant.record.response.hasForm(
-          decoded: options.acceptsDecoded, encoded: options.acceptsEncoded)
+        && variant.record.response.hasForm(decoded: acceptsDecoded, encoded: acceptsEncoded)
     }
     return variants.allSatisfy(isUsable) ? variants : variants.filter(isUsable)
   }
@@ -103,12 +104,11 @@ extension HTTPCache {
       body = MessageBody(source)
     }
     store.count(counts)
-    var response = finished(&head, body, outcome, key, target: target)
-    response.contentChange = .unchanged
-    response.userInfo = variant.record.userInfo
-    response.storedAt = stored.responseTime
-    response.isMemoryOnly = variant.record.isMemoryOnly
-    return response
+    finish(&head, outcome, key, target: target)
+    return CacheResponse(
+      head: head, body: body, outcome: outcome, finalTarget: target, contentChange: .unchanged,
+      userInfo: variant.record.userInfo, storedAt: stored.responseTime,
+      isMemoryOnly: variant.record.isMemoryOnly)
   }
 
   @Sendable private func readFailed(_ error: CacheError) {
@@ -126,13 +126,11 @@ extension HTTPCache {
     store.count(CacheCounts(misses: 1))
     let change = exchange.contentChange(of: head, receivedAt: configuration.clock.now)
     var head = head
-    var response = finished(
-      &head, body,
-      .forwarded(
-        forward.reason, status: status ?? head.status.code, storage: storage, collapsed: false),
-      exchange.key, target: exchange.target, stored: stored)
-    response.contentChange = change
-    return response
+    let outcome = CacheOutcome.forwarded(
+      forward.reason, status: status ?? head.status.code, storage: storage, collapsed: false)
+    finish(&head, outcome, exchange.key, target: exchange.target, stored: stored)
+    return CacheResponse(
+      head: head, body: body, outcome: outcome, finalTarget: exchange.target, contentChange: change)
   }
 
   /// The origin's response, not stored.
@@ -157,25 +155,28 @@ extension HTTPCache {
   ) -> CacheResponse {
     store.count(CacheCounts(hits: 1))
     var head = ResponseHead.fromStore(stored, age: Age.current(stored, now: now))
-    var response = finished(
-      &head, body,
-      .forwarded(forward.reason, status: head.status.code, storage: .store, collapsed: true),
-      exchange.key, target: exchange.target, stored: stored)
-    response.contentChange = exchange.contentChange(of: stored.head, receivedAt: now)
-    return response
+    let outcome = CacheOutcome.forwarded(
+      forward.reason, status: head.status.code, storage: .store, collapsed: true)
+    finish(&head, outcome, exchange.key, target: exchange.target, stored: stored)
+    return CacheResponse(
+      head: head, body: body, outcome: outcome, finalTarget: exchange.target,
+      contentChange: exchange.contentChange(of: stored.head, receivedAt: now))
   }
 
   /// No answer: the request forbids asking the origin (RFC 9111 §5.2.1.7).
   func refusal(_ reason: UnsatisfiableReason, for exchange: Exchange) -> CacheResponse {
     var head = HTTPResponse(status: .gatewayTimeout, headerFields: [.contentLength: "0"])
-    return finished(
-      &head, .empty, .unsatisfiable(reason), exchange.key, target: exchange.target)
+    let outcome = CacheOutcome.unsatisfiable(reason)
+    finish(&head, outcome, exchange.key, target: exchange.target)
+    return CacheResponse(
+      head: head, body: .empty, outcome: outcome, finalTarget: exchange.target)
   }
 
-  private func finished(
-    _ head: inout HTTPResponse, _ body: MessageBody, _ outcome: CacheOutcome, _ key: CacheKey,
-    target: String, stored: StoredResponse? = nil
-  ) -> CacheResponse {
+  /// Gives a head the fields that are the cache's own, and tells the observer.
+  private func finish(
+    _ head: inout HTTPResponse, _ outcome: CacheOutcome, _ key: CacheKey, target: String,
+    stored: StoredResponse? = nil
+  ) {
     if !head.headerFields.contains(.date) {
       // RFC 9110 §6.6.1: whoever forwards a response without Date adds the time it was received.
       head.headerFields[.date] = configuration.clock.now.httpDate
@@ -184,8 +185,6 @@ extension HTTPCache {
       addCacheStatus(name, outcome, key, stored: stored, to: &head)
     }
     observe(.answered(target: target, outcome))
-    return CacheResponse(
-      head: head, body: body, outcome: outcome, finalTarget: target)
   }
 
   /// Adds what happened to `Cache-Status` (RFC 9211), save to answers of the cache's own making (§2).

@@ -5,42 +5,53 @@ public import HTTPTypes
 extension HTTPCache {
   /// A fresh answer from memory, without suspending, or nil: then `respond` has to be asked.
   ///
+  /// - Parameter request: with scheme, authority and path.
+  public func peek(_ request: HTTPRequest) -> CacheResponse? {
+    peek(request, partition: "", acceptsDecoded: false, acceptsEncoded: true)
+  }
+
+  /// The same with a partition of its own, or for a caller that takes decoded bodies.
+  ///
   /// - Parameters:
   ///   - request: with scheme, authority and path.
   ///   - options: partition and whether decoded bodies will do.
-  public func peek(
-    _ request: HTTPRequest, options: RequestOptions = RequestOptions()
+  public func peek(_ request: HTTPRequest, options: RequestOptions) -> CacheResponse? {
+    peek(
+      request, partition: options.partition, acceptsDecoded: options.acceptsDecoded,
+      acceptsEncoded: options.acceptsEncoded)
+  }
+
+  private func peek(
+    _ request: HTTPRequest, partition: String, acceptsDecoded: Bool, acceptsEncoded: Bool
   ) -> CacheResponse? {
     // The latest of several equivalent targets is for `respond` to find.
     if configuration.rules.obeysNoVarySearch { return nil }
     guard request.method == .get || request.method == .head,
       let target = CacheKey.target(of: request)
     else { return nil }
-    if configuration.rules.isPlain {
-      return peek(request, target: target, rules: configuration.rules, options)
-    }
-    return peek(
-      request, target: target, rules: configuration.rules.resolved(for: request, target: target),
-      options)
+    let rules =
+      configuration.rules.isPlain
+      ? configuration.rules : configuration.rules.resolved(for: request, target: target)
+    let key = CacheKey(request: request, target: target, rules: rules, partition: partition)
+    guard let stored = peeked(key, rules: rules) else { return nil }
+    let variants = usable(stored, acceptsDecoded: acceptsDecoded, acceptsEncoded: acceptsEncoded)
+    return peek(request, among: variants, key: key, target: target, rules: rules)
   }
 
   private func peek(
-    _ request: HTTPRequest, target: String, rules: CacheRules, _ options: RequestOptions
+    _ request: HTTPRequest, among variants: [StoredVariant], key: CacheKey, target: String,
+    rules: CacheRules
   ) -> CacheResponse? {
-    let key = CacheKey(
-      request: request, target: target, rules: rules, partition: options.partition)
-    guard let stored = peeked(key, rules: rules) else { return nil }
     let features = RequestFeatures(request.headerFields)
-    let variants = usable(stored, for: options)
     guard Reuse.methodMiss(request, features: features) == nil,
-      let variant = selected(among: variants, for: request, rules: rules)
+      let (variant, selected) = selected(among: variants, for: request, rules: rules)
     else { return nil }
     let now = configuration.clock.now
     let response: StoredResponse
-    if rules.isPlain, variant.record.response.facts.overrides == 0 {
-      response = variant.record.response
+    if rules.isPlain, selected.facts.overrides == 0 {
+      response = selected
     } else {
-      guard let seen = variant.record.response.seen(by: rules) else { return nil }
+      guard let seen = selected.seen(by: rules) else { return nil }
       response = seen
     }
     let outcome: CacheOutcome
@@ -78,17 +89,18 @@ extension HTTPCache {
 
   private func selected(
     among variants: [StoredVariant], for request: HTTPRequest, rules: CacheRules
-  ) -> StoredVariant? {
+  ) -> (StoredVariant, StoredResponse)? {
     // One variant alone only has to match.
     if variants.count == 1 {
-      let isMatch = Vary.matches(
-        variants[0].record.response, request: request, rules: rules, digest: digest)
-      return isMatch ? variants[0] : nil
+      let variant = variants[0]
+      let response = variant.record.response
+      let isMatch = Vary.matches(response, request: request, rules: rules, digest: digest)
+      return isMatch ? (variant, response) : nil
     }
     guard
       case .selected(let index) = Vary.select(
         among: variants.map(\.record.response), for: request, rules: rules, digest: digest)
     else { return nil }
-    return variants[index]
+    return (variants[index], variants[index].record.response)
   }
 }

@@ -4,8 +4,8 @@ import Synchronization
 
 /// A body, or a range of one, read from the store.
 final class StoredBodySource: BodySource {
-  /// Bytes read at once: a checksum block, so that none is read twice.
-  private static let step: Int64 = 256 << 10
+  /// Bytes read at once: some checksum blocks, so that none is read twice.
+  private static let step: Int64 = 1 << 20
 
   private let reader: any BodyReader
   private let end: Int64

@@ -33,6 +33,9 @@ public struct StoredThenNew: AsyncSequence, Sendable {
     /// Why there was no second answer, if that was not since nothing changed: an `UpstreamError`, an
     /// `OriginStatusError`, or what reading the origin's body threw.
     public private(set) var failure: (any Error)?
+    /// What came of asking the origin where it had nothing new: the first answer was confirmed, or
+    /// replaced by its equal. nil before the end, after a second answer, and after a failure.
+    public private(set) var confirmation: CacheOutcome?
 
     init(sequence: StoredThenNew) { self.sequence = sequence }
 
@@ -45,7 +48,14 @@ public struct StoredThenNew: AsyncSequence, Sendable {
       case .ended: return nil
       case .gave(let first, let content):
         state = .ended
-        do { return try await sequence.news(since: first, content) } catch {
+        do {
+          switch try await sequence.news(since: first, content) {
+          case .none(let outcome):
+            confirmation = outcome
+            return nil
+          case .response(let response): return response
+          }
+        } catch {
           try Task.checkCancellation()
           failure = error
           return nil
@@ -103,22 +113,28 @@ extension StoredThenNew {
       to: request, body: body, policy: policy, options: options, via: upstream)
   }
 
-  /// What the origin says now; nil if that is what it said before.
+  private enum News {
+    /// The origin says what it said before.
+    case none(CacheOutcome)
+    case response(CacheResponse)
+  }
+
+  /// What the origin says now.
   private func news(
     since first: CacheResponse, _ content: QueryContent?
-  ) async throws -> CacheResponse? {
+  ) async throws -> News {
     let asking: CachePolicy =
       switch policy {
       case .reload, .reloadEverywhere: policy
       default: .revalidate
       }
     var new = try await respond(content?.makeBody(), asking)
-    guard case .forwarded(_, let status, _, _) = new.outcome else { return nil }
+    guard case .forwarded(_, let status, _, _) = new.outcome else { return .none(new.outcome) }
     if (500...599).contains(status) || policy.countsAsFailure(status) {
       new.body.source.cancel()
       throw OriginStatusError(status: status)
     }
-    guard first.head.status == new.head.status else { return new }
+    guard first.head.status == new.head.status else { return .response(new) }
     if new.contentChange == .unchanged {
       // Read to its end all the same, so that its fields are stored.
       cache.background.begin { [body = new.body] in
@@ -126,9 +142,9 @@ extension StoredThenNew {
           // Told as the end of its transfer.
         }
       }
-      return nil
+      return .none(new.outcome)
     }
-    if new.contentChange == .changed { return new }
-    return try await SmallBodies.areEqual(first, &new) ? nil : new
+    if new.contentChange == .changed { return .response(new) }
+    return try await SmallBodies.areEqual(first, &new) ? .none(new.outcome) : .response(new)
   }
 }

@@ -1,6 +1,8 @@
 // usage: cache-benchmarks                   the tables
 //        cache-benchmarks --row NAME CALLS  one row so many times, without output, for a profiler
+//        cache-benchmarks --disk N,N [FOLDER]  the tables of stores on disk with so many entries
 //        cache-benchmarks --rows            name|things that one call does|allocations per thing
+//        cache-benchmarks --body-files      the table of bodies in files alone
 #if canImport(Glibc)
   import Glibc
 #endif
@@ -23,6 +25,10 @@ case "--rows":
     let allocations = Measurement(row, rounds: 1).allocations.map { rounded($0) } ?? "0"
     print("\(row.name)|\(row.count)|\(allocations)")
   }
+case "--disk":
+  let sizes = (arguments.dropFirst().first ?? "10000").split(separator: ",").compactMap { Int($0) }
+  try await printDiskTables(sizes: sizes, folder: arguments.dropFirst(2).first)
+case "--body-files": try await BodyFiles().print()
 default:
   for (title, rows) in suites {
     print("\n\(title)\n")
@@ -34,6 +40,8 @@ default:
       print("| \(row.name) | \(Int(result.nanoseconds.rounded())) | \(perSecond) | \(allocations) |")
     }
   }
+  try await printDiskTables(sizes: [10_000], folder: nil)
+  try await BodyFiles().print()
 }
 
 /// With two digits after the point.

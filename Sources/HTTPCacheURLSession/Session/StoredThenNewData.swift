@@ -26,6 +26,10 @@ public struct StoredThenNewData: AsyncSequence, Sendable {
     /// Why there was no second response, if that was not since nothing changed.
     public var failure: (any Error)? { responses.failure }
 
+    /// What came of asking the origin where it had nothing new: the first response was confirmed, or
+    /// replaced by its equal. nil before the end, after a second response, and after a failure.
+    public var confirmation: CacheOutcome? { responses.confirmation }
+
     /// The next response; nil after the last.
     ///
     /// - Throws: `URLError` if there was no response before.

@@ -15,6 +15,8 @@ import Synchronization
 final class ByteStream: Sendable {
   /// Reading goes on while fewer bytes than this wait to be taken.
   static let window = 96 << 10
+  /// How often a file is looked at while a part of it is being sent.
+  private static let fileCheck = TimeAmount.milliseconds(250)
 
   private struct State {
     var buffers = CircularBuffer<ByteBuffer>(initialCapacity: 4)
@@ -143,9 +145,17 @@ final class ByteStream: Sendable {
 
   /// Sends a part of a file, and returns when the system has it all.
   ///
+  /// - Parameter isWhole: whether all of the part is in the file still. What was cut off can never be
+  ///   sent, and the system only ever says that nothing was.
   /// - Throws: `StreamError`. The file may be closed afterwards, whatever the end.
-  func sendFile(_ region: FileRegion, until deadline: NIODeadline) async throws(StreamError) {
-    let timer = channel.eventLoop.scheduleTask(deadline: deadline) { [channel] in channel.close(promise: nil)
+  func sendFile(
+    _ region: FileRegion, until deadline: NIODeadline, while isWhole: @escaping @Sendable () -> Bool
+  ) async throws(StreamError) {
+    guard isWhole() else { throw .closed }
+    let timer = channel.eventLoop.scheduleRepeatedTask(
+      initialDelay: Self.fileCheck, delay: Self.fileCheck
+    ) { [channel] _ in
+      if deadline <= .now() || !isWhole() { channel.close(promise: nil) }
     }
     defer { timer.cancel() }
     do {

@@ -3,6 +3,14 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// Opens connections.
 struct Connector: Sendable {
   private let group: any EventLoopGroup
@@ -68,8 +76,19 @@ struct Connector: Sendable {
         if case ChannelError.connectTimeout = $0.error { true } else { false }
       }
       return UpstreamError(
-        timedOut ? .timeout : .unreachable, "no connection to \(origin): \(error)", cause: error)
-    default: return UpstreamError(.unreachable, "no connection to \(origin): \(error)", cause: error)
+        timedOut ? .timeout : .unreachable, "no connection to \(origin): \(reason(error))", cause: error)
+    default:
+      return UpstreamError(.unreachable, "no connection to \(origin): \(reason(error))", cause: error)
+    }
+  }
+
+  // NIO's own texts call every failure a reset, and list all addresses that were tried.
+  private static func reason(_ error: any Error) -> String {
+    switch error {
+    case let error as IOError: String(cString: strerror(error.errnoCode))
+    case let error as NIOConnectionError:
+      error.connectionErrors.last.map { reason($0.error) } ?? "the name of the host is not known"
+    default: "\(error)"
     }
   }
 }

@@ -5,7 +5,7 @@ extension CacheOutcome {
   var label: String {
     switch self {
     case .hit(_, _, allowance: nil): "hit"
-    case .hit: "stale"
+    case .hit(let age, let lifetime, _): lifetime > age ? "hit" : "stale"
     case .validated: "validated"
     case .forwarded(_, _, _, collapsed: true): "collapsed"
     case .forwarded(.miss(.policy), _, _, _): "pass"

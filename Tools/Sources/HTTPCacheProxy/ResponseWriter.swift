@@ -145,13 +145,14 @@ struct ResponseWriter: Sendable {
   /// - Returns: false if it has to be read instead; then nothing was sent.
   private func sendFile(_ stored: StoredBodyRange, after head: ByteBuffer) async throws -> Bool {
     guard sendsFiles, stored.range.count >= Self.fileThreshold, let region = stored.reader.fileRegion,
-      region.isVerified, stored.range.upperBound <= region.count
+      stored.range.upperBound <= region.count, stored.reader.isVerified(stored.range)
     else { return false }
     // A descriptor of its own stays valid whatever becomes of the reader.
     let descriptor = fcntl(region.descriptor, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { return false }
     let handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor)
     defer { try? handle.close() }
+    let reader = stored.reader
     stream.write(head)
     var start = region.offset + stored.range.lowerBound
     let end = region.offset + stored.range.upperBound
@@ -159,9 +160,18 @@ struct ResponseWriter: Sendable {
       let next = min(end, start + Self.fileSlice)
       try await stream.sendFile(
         NIOCore.FileRegion(fileHandle: handle, readerIndex: Int(start), endIndex: Int(next)),
-        until: .now() + timeout)
+        until: .now() + timeout, while: { Self.holds(end, of: region, in: reader) })
       start = next
     }
     return true
+  }
+
+  private static func holds(
+    _ end: Int64, of region: HTTPCacheStore.FileRegion, in reader: any BodyReader
+  ) -> Bool {
+    var status = stat()
+    return withExtendedLifetime(reader) {
+      fstat(region.descriptor, &status) == 0 && Int64(status.st_size) >= end
+    }
   }
 }

@@ -119,6 +119,8 @@ private final class Lazy<Value> {
 
 enum BenchmarkError: Error {
   case misses(Int)
+  case sqlite(String)
+  case system(String)
 }
 
 /// Goes to and fro between two seconds when it is told to, so that what is stored stays fresh.

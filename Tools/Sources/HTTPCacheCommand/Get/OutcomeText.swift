@@ -9,7 +9,7 @@ struct OutcomeText {
   var word: String {
     switch outcome {
     case .hit(_, _, nil): "hit"
-    case .hit: "stale"
+    case .hit(let age, let lifetime, _): lifetime > age ? "hit" : "stale"
     case .validated: "revalidated"
     case .forwarded(.validation, _, _, _): "replaced"
     case .forwarded: "miss"
@@ -22,6 +22,8 @@ struct OutcomeText {
     switch outcome {
     case .hit(let age, let lifetime, nil):
       "hit, fresh for \(HumanText.duration(lifetime - age))"
+    case .hit(let age, let lifetime, let allowance?) where lifetime > age:
+      "hit, fresh for \(HumanText.duration(lifetime - age)), because: \(Self.text(allowance))"
     case .hit(let age, let lifetime, let allowance?):
       "hit, stale for \(HumanText.duration(age - lifetime)), allowed: \(Self.text(allowance))"
     case .validated(_, let age, let lifetime) where lifetime > age:

@@ -1,0 +1,189 @@
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPCaching
+import HTTPTypes
+
+/// A store of so many entries beside a table of as many rows.
+struct DiskBench {
+  let size: Int
+  private let folder: String
+  private let store: DiskStore
+  private let cache: HTTPCache
+  private let upstream: OneBodyUpstream
+  private let raw: RawDatabase
+  private let small = DiskSample.body(1_024)
+  private let middle = DiskSample.body(4_096)
+  private let large = DiskSample.body(65_536)
+  private let record = DiskSample.body(DiskSample.recordLength)
+
+  private static let groups = 100
+
+  /// Fills both.
+  init(size: Int, folder: String) async throws {
+    self.size = size
+    self.folder = folder
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    store = try Self.open(folder)
+    upstream = OneBodyUpstream(BodyBytes(middle))
+    cache = HTTPCache(configuration: HTTPCache.Configuration(clock: StandingClock()), store: store)
+    raw = try RawDatabase(path: folder + "/raw.db")
+    // What was filled before need not be again.
+    guard store.usage.diskEntries < size else { return }
+    // Only to be filled quickly.
+    raw.execute("PRAGMA cache_size = -262144; BEGIN")
+    for index in 0..<size {
+      try raw.insert(DiskSample(index, length: small.count).key, record: record, body: small)
+    }
+    raw.execute("COMMIT; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA cache_size = -2048")
+    let (store, body) = (store, BodyBytes(small))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for lane in 0..<256 {
+        group.addTask {
+          for index in stride(from: lane, to: size, by: 256) {
+            try await Self.put(
+              DiskSample(index, length: body.count, groups: Self.groups).record, body, in: store)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    await store.flush()
+  }
+
+  private static func open(_ folder: String) throws -> DiskStore {
+    try DiskStore.open(directory: folder + "/ours", capacity: 1 << 38, clock: StandingClock())
+  }
+
+  private static func put(_ record: CacheRecord, _ body: BodyBytes, in store: DiskStore) async throws {
+    let writer = try await store.write(record, variantLimit: 32)
+    try await writer.append(body)
+    try await writer.commit(trailers: [:])
+  }
+
+  // MARK: Rows
+
+  /// Hits of 1 KiB in random order: the peer, the store, the engine.
+  func hits() async throws -> [(String, Timings)] {
+    var (peer, ours, engine) = (Timings(), Timings(), Timings())
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<20 {
+      let samples = try (0..<500).map { _ in
+        try DiskSample(Int.random(in: 0..<size, using: &generator), length: small.count)
+      }
+      try peer.measure(samples.count) {
+        guard raw.get(samples[$0].key) == record.count + small.count else { throw BenchmarkError.misses($0) }
+      }
+      try await ours.measure(samples.count) {
+        guard let variant = try store.read(samples[$0].record.key).first else {
+          throw BenchmarkError.misses($0)
+        }
+        let reader = try variant.body.open()
+        let bytes = try await reader.read(0..<(reader.length ?? 0))
+        guard bytes.count == small.count else { throw BenchmarkError.misses($0) }
+      }
+      try await engine.measure(samples.count) {
+        let response = try await cache.respond(to: samples[$0].request, via: upstream)
+        guard try await response.body.collect().count == small.count else { throw BenchmarkError.misses($0) }
+      }
+    }
+    return [("raw get, 1 KiB", peer), ("store, hit 1 KiB", ours), ("engine, hit 1 KiB", engine)]
+  }
+
+  /// Look-ups of what is not stored.
+  func misses() async throws -> [(String, Timings)] {
+    var (peer, ours) = (Timings(), Timings())
+    for round in 0..<10 {
+      let samples = try (0..<500).map { try DiskSample(round * 500 + $0, kind: "missing", length: 1) }
+      peer.measure(samples.count) { _ = raw.get(samples[$0].key) }
+      try ours.measure(samples.count) { _ = try store.read(samples[$0].record.key) }
+    }
+    return [("raw miss", peer), ("store, miss", ours)]
+  }
+
+  /// New entries of 4 KiB, which lie in the database.
+  func insertions() async throws -> [(String, Timings)] {
+    var (peer, ours, engine) = (Timings(), Timings(), Timings())
+    let run = Int(Date().timeIntervalSince1970)
+    for round in 0..<12 {
+      let samples = try (0..<250).map {
+        try DiskSample(round * 250 + $0, kind: "new-\(run)", length: middle.count)
+      }
+      let others = try (0..<250).map {
+        try DiskSample(round * 250 + $0, kind: "engine-\(run)", length: middle.count)
+      }
+      try peer.measure(samples.count) { try raw.insert(samples[$0].key, record: record, body: middle) }
+      let body = BodyBytes(middle)
+      try await ours.measure(samples.count) { try await Self.put(samples[$0].record, body, in: store) }
+      try await engine.measure(others.count) {
+        _ = try await cache.respond(to: others[$0].request, via: upstream).body.collect()
+      }
+    }
+    return [("raw insert, 4 KiB", peer), ("store, write 4 KiB", ours), ("engine, store 4 KiB", engine)]
+  }
+
+  /// New entries of 64 KiB, which get files.
+  func files() async throws -> [(String, Timings)] {
+    var (peer, ours) = (Timings(), Timings())
+    let run = Int(Date().timeIntervalSince1970)
+    let rawFiles = try RawFiles(folder: folder + "/files")
+    for round in 0..<8 {
+      let samples = try (0..<100).map {
+        try DiskSample(round * 100 + $0, kind: "file-\(run)", length: large.count)
+      }
+      try peer.measure(samples.count) {
+        let name = "\(run)-\(round * 100 + $0)"
+        try rawFiles.write(large, name: name)
+        try raw.insert(samples[$0].key, record: record, body: nil, file: name)
+      }
+      let body = BodyBytes(large)
+      try await ours.measure(samples.count) { try await Self.put(samples[$0].record, body, in: store) }
+    }
+    return [("write + rename + raw insert, 64 KiB", peer), ("store, write 64 KiB", ours)]
+  }
+
+  /// From opening the directory to the first answer.
+  func opening() async throws -> [(String, Timings)] {
+    var ours = Timings()
+    for round in 0..<9 {
+      let key = try DiskSample(round * 7 % size, length: small.count).record.key
+      try ours.measure(1) { _ in
+        guard try !Self.open(folder).read(key).isEmpty else { throw BenchmarkError.misses(round) }
+      }
+    }
+    return [("open, to the first answer", ours)]
+  }
+
+  /// What is asked of a store as a whole, and purges, each of a tenth of all it has, then the work behind them.
+  func upkeep() async throws -> [(String, Timings)] {
+    var (usage, counts, page) = (Timings(), Timings(), Timings())
+    for _ in 0..<50 {
+      usage.measure(1) { _ in blackHole(Int(store.usage.diskBytes)) }
+      try await counts.measure(1) { _ in _ = try await store.counts() }
+      try await page.measure(1) { _ in _ = try await store.entries(.all, after: nil, limit: 100) }
+    }
+    var (prefix, group, behind, freshen) = (Timings(), Timings(), Timings(), Timings())
+    try await prefix.measure(1) { _ in
+      _ = try await store.invalidate(.prefix("https://www.example.com/entry/3/"))
+    }
+    try await group.measure(1) { _ in
+      _ = try await store.invalidate(.group(origin: "https://www.example.com", name: "group-4"))
+    }
+    let sample = try DiskSample(size / 2, length: small.count)
+    try freshen.measure(100) { _ in _ = try store.read(sample.record.key) }
+    raw.execute("ATTACH '\(folder)/ours/Cache.db' AS ours")
+    defer { raw.execute("DETACH ours") }
+    try await behind.measure(1) { _ in
+      while try raw.number("SELECT count(*) FROM ours.epoch") > 0 {
+        try await Task.sleep(for: .milliseconds(1))
+      }
+    }
+    return [
+      ("usage", usage), ("counters", counts), ("first 100 entries", page),
+      ("purge by prefix, a tenth", prefix),
+      ("purge by group, a hundredth", group), ("hit while a purge is worked off", freshen),
+      ("both worked off", behind),
+    ]
+  }
+}

@@ -1,0 +1,250 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import Synchronization
+
+extension DiskStore {
+  /// Gives a body its row: on the calling thread if that waits for nobody and nothing has to go for it, else
+  /// on the index's, together with all others that wait for theirs.
+  ///
+  /// - Throws: `CacheError`; the row is then not there.
+  func insert(_ entry: NewEntry, into parts: StoreParts) async throws(CacheError) -> CacheRecord {
+    if let record = try insertIfFree(entry, parts: parts) { return record }
+    return try await waitingInsertions.wait(for: entry, in: parts, of: self)
+  }
+
+  /// - Returns: nil if it has to be done on the index's thread.
+  func insertIfFree(_ entry: NewEntry, parts: StoreParts) throws(CacheError) -> CacheRecord? {
+    guard entry.predecessor == nil, parts === currentParts, parts.hasSharedCounters else { return nil }
+    let inserted: Insertion?
+    do throws(CacheError) {
+      inserted = try parts.index.writeIfFree { (connection, known) throws(CacheError) -> Insertion? in
+        guard try hasRoom(for: entry, &known, connection, parts), let state = known?.state,
+          state.unlisted < 4 * Self.mostUnlisted, try Self.replaced(by: entry, connection).isEmpty
+        else { return nil }
+        return try append(entry, state, &known, connection, parts)
+      }
+    } catch {
+      noteDamage(error, of: parts)
+      throw error
+    }
+    guard let inserted else { return nil }
+    if parts.index.hasLongLog { scheduleUpkeep(of: parts) }
+    return conclude(inserted, of: entry, in: parts)
+  }
+
+  /// Does, on the index's thread, what commits leave undone: takes in the new rows, and shortens the log.
+  private func scheduleUpkeep(of parts: StoreParts) {
+    indexQueue.submit { [weak self] in
+      guard let self, parts === currentParts else { return }
+      _ = try? parts.index.listNew()
+      parts.index.checkpointIfLong()
+    }
+  }
+
+  /// Gives bodies their rows in one transaction; on the index's thread. Each succeeds or fails alone.
+  func insert(_ entries: [NewEntry], parts: StoreParts) -> [Result<CacheRecord, CacheError>] {
+    let taken = batch.withLock { $0.take() }
+    do throws(CacheError) {
+      let results = try parts.index.writeKnowing { (connection, known) throws(CacheError) in
+        try applyBatch(taken, connection)
+        // What was batched takes room, too.
+        if !taken.isEmpty { known = nil }
+        var results: [Result<Insertion, CacheError>] = []
+        for entry in entries {
+          do throws(CacheError) {
+            results.append(.success(try insert(entry, alone: entries.count == 1, &known, connection, parts)))
+          } catch {
+            known = nil
+            guard entries.count > 1, connection.isInTransaction else { throw error }
+            results.append(.failure(error))
+          }
+        }
+        return results
+      }
+      return zip(entries, results).map { entry, result in
+        result.map { conclude($0, of: entry, in: parts) }
+      }
+    } catch {
+      batch.withLock { $0.putBack(taken) }
+      // What failed may have been the fault of one of them.
+      if entries.count > 1 { return entries.flatMap { insert([$0], parts: parts) } }
+      return entries.map { _ in .failure(error) }
+    }
+  }
+
+  private func insert(
+    _ entry: NewEntry, alone: Bool, _ known: inout KnownIndex?, _ connection: SQLiteConnection,
+    _ parts: StoreParts
+  ) throws(CacheError) -> Insertion {
+    if alone { return try insert(entry, &known, connection, parts) }
+    var inner = known
+    let insertion = try connection.savepoint { () throws(CacheError) in
+      try insert(entry, &inner, connection, parts)
+    }
+    known = inner
+    return insertion
+  }
+
+  /// What has been done to the index for one entry.
+  private struct Insertion: Sendable {
+    var id: Int64
+    /// The record as it was stored.
+    var record: CacheRecord
+    var removals: Removals
+    var evictions: Evictions
+    /// The priority below which nothing would have had to go; nil if it is stored.
+    var refusedBound: Double?
+    /// How many rows are new.
+    var unlisted: Int64 = 0
+  }
+
+  /// So many new rows are taken in at once, unless somebody needs it before.
+  private static let mostUnlisted: Int64 = 64
+  /// By how much taking in a row can make the database larger.
+  private static let mostBytesToList: Int64 = 16 << 10
+
+  /// After the commit.
+  private func conclude(
+    _ result: Insertion, of entry: NewEntry, in parts: StoreParts
+  ) -> CacheRecord {
+    after(result.removals, in: parts)
+    after(result.evictions, in: parts)
+    parts.generations?.bump([entry.record.key.hash])
+    if result.unlisted > 0, result.unlisted % Self.mostUnlisted == 0 { scheduleUpkeep(of: parts) }
+    if let bound = result.refusedBound {
+      // As if it had been stored and evicted at once.
+      policy.withLock { $0.evicted(priority: bound) }
+      count(CacheCounts(evictions: 1))
+      if case .file(let name) = entry.body { parts.directory.removeBody(name) }
+    }
+    return result.record.with(sequence: UInt64(bitPattern: result.id))
+  }
+
+  private func insert(
+    _ entry: NewEntry, _ known: inout KnownIndex?, _ connection: SQLiteConnection,
+    _ parts: StoreParts
+  ) throws(CacheError) -> Insertion {
+    let key = entry.record.key
+    let capacity = currentLimits.capacity
+    guard entry.size <= capacity else {
+      throw CacheError(.tooLarge, "\(entry.size) bytes, of \(capacity) in all", key: key)
+    }
+    let hasRoom = try hasRoom(for: entry, &known, connection, parts)
+    let replaced = try Self.replaced(by: entry, connection)
+    if hasRoom, let state = known?.state, replaced.isEmpty, entry.predecessor == nil {
+      return try append(entry, state, &known, connection, parts)
+    }
+    known = nil
+    var state = try IndexState(listing: connection)
+    // What it replaces is out of date, whether it is stored itself or not.
+    var removals = Removals()
+    try Self.deletePredecessor(of: entry, &removals, connection)
+    for row in replaced where row.id != entry.predecessor?.id {
+      try row.delete(connection)
+      removals.add(row)
+    }
+    state.subtract(removals)
+    let id = state.nextSequence()
+    let record = Self.overtaken(entry.record, in: parts)
+    var evictions = Evictions(limit: .max, protected: id)
+    if !hasRoom, case .refused(let bound) = try admission(of: entry, state, connection, parts) {
+      try state.save(connection)
+      return Insertion(
+        id: id, record: record, removals: removals, evictions: evictions, refusedBound: bound)
+    }
+    try entry.insert(
+      connection, id: id, now: clock.now, priority: priority(of: entry, state),
+      isInvalidated: record.response.isInvalidated)
+    state.entries += 1
+    state.bodies += entry.cost
+    if !hasRoom {
+      try evict(&evictions, &state, connection, parts)
+      guard evictions.isEnough else {
+        throw CacheError(.noSpace, "no room beside the index and what is pinned", key: key)
+      }
+    }
+    try state.save(connection)
+    return Insertion(id: id, record: record, removals: removals, evictions: evictions)
+  }
+
+  /// Adds a row that takes the place of none, and that needs no other to go: it is listed with the next ones.
+  private func append(
+    _ entry: NewEntry, _ before: IndexState, _ known: inout KnownIndex?,
+    _ connection: SQLiteConnection, _ parts: StoreParts
+  ) throws(CacheError) -> Insertion {
+    var state = before
+    let id = state.nextSequence()
+    let record = Self.overtaken(entry.record, in: parts)
+    try entry.insert(
+      connection, id: id, now: clock.now, priority: priority(of: entry, state),
+      isInvalidated: record.response.isInvalidated, isListed: false)
+    state.entries += 1
+    state.bodies += entry.cost
+    state.unlisted += 1
+    known?.state = state
+    known?.room -= entry.mostBytes
+    return Insertion(
+      id: id, record: record, removals: Removals(), evictions: Evictions(limit: 0, protected: id),
+      unlisted: state.unlisted)
+  }
+
+  private func priority(of entry: NewEntry, _ state: IndexState) -> Double {
+    policy.withLock { policy in
+      policy.expect(entries: Int(clamping: state.entries))
+      return policy.admissionBound(candidateHash: entry.record.key.hash, size: entry.size)
+    }
+  }
+
+  /// Whether an entry fits whatever it takes, so that nobody has to look at how large the database is
+  /// before and after it.
+  private func hasRoom(
+    for entry: NewEntry, _ known: inout KnownIndex?, _ connection: SQLiteConnection,
+    _ parts: StoreParts
+  ) throws(CacheError) -> Bool {
+    let capacity = currentLimits.capacity
+    if let known, known.capacity == capacity, known.room >= entry.mostBytes { return true }
+    let state = if let known { known.state } else { try IndexState(connection) }
+    let used = try PageCount(connection).bytes + state.bodies + parts.fixedBytes
+    let room = capacity - used - state.unlisted * Self.mostBytesToList
+    known = KnownIndex(state: state, room: room, capacity: capacity)
+    return room >= entry.mostBytes
+  }
+
+  /// Takes out the row that the same body had before; its file stays if it has it still.
+  private static func deletePredecessor(
+    of entry: NewEntry, _ removals: inout Removals, _ connection: SQLiteConnection
+  ) throws(CacheError) {
+    guard let predecessor = entry.predecessor else { return }
+    let row = try EntryRow.find(
+      "id = ? AND partial = 1", [.integer(predecessor.id)], connection
+    ).first
+    guard let row else {
+      guard predecessor.isRequired else { return }
+      throw CacheError(.unavailable, "the part is not stored any more", key: entry.record.key)
+    }
+    try row.delete(connection)
+    removals.add(row, keeping: entry.file)
+  }
+
+  /// What an entry replaces, and the oldest ones beyond its limit. A part of a body leaves the whole of its
+  /// variant alone.
+  private static func replaced(
+    by entry: NewEntry, _ connection: SQLiteConnection
+  ) throws(CacheError) -> [EntryRow] {
+    let isWhole = entry.record.isComplete
+    var replaced: [EntryRow] = []
+    // Of other variants, the latest first, and the whole of the same.
+    var others: [EntryRow] = []
+    var twins = 0
+    for (row, variant, isSameKey) in try EntryRow.ofHash(entry.record.key, connection) {
+      if variant != entry.variant {
+        if isSameKey { others.append(row) }
+      } else if isWhole || row.isPartial {
+        replaced.append(row)
+      } else {
+        twins += 1
+      }
+    }
+    return replaced + others.dropFirst(max(0, entry.variantLimit - 1 - twins))
+  }
+}

@@ -1,0 +1,64 @@
+import HTTPCacheStore
+
+extension Epoch {
+  /// Where looking for what an epoch covers goes on.
+  struct Place: Sendable {
+    let id: Int64
+    /// Of prefixes, whose entries are found in the order of their targets.
+    var target = ""
+  }
+
+  /// Some rows that it covers, each of which an index leads to.
+  ///
+  /// - Returns: their ids, and where to go on; nil if these were all.
+  func covered(
+    after place: Place?, limit: Int, _ connection: SQLiteConnection
+  ) throws(CacheError) -> (ids: [Int64], last: Place?) {
+    var ids: [Int64] = []
+    var last = Place(id: 0)
+    let (sql, values) = query(after: place)
+    try connection.query("\(sql) LIMIT \(limit)", values) { row in
+      last = Place(id: row.integer(0), target: row.text(1) ?? "")
+      ids.append(last.id)
+      return true
+    }
+    return (ids, ids.count < limit ? nil : last)
+  }
+
+  private func query(after place: Place?) -> (String, [SQLiteValue]) {
+    let id = SQLiteValue.integer(place?.id ?? 0)
+    let mark = SQLiteValue.integer(sequence)
+    switch kind {
+    case .all:
+      return (
+        "SELECT id, '' FROM entry NOT INDEXED WHERE id > ? AND id <= ? AND mark < ? ORDER BY id",
+        [id, mark, mark]
+      )
+    case .partition:
+      // The only one that no index has is that of nearly all entries.
+      let table = scope.isEmpty ? "entry NOT INDEXED" : "entry"
+      let condition = scope.isEmpty ? "" : "partition <> '' AND "
+      return (
+        """
+        SELECT id, '' FROM \(table) WHERE \(condition)partition = ? AND mode = ? AND id > ? AND mark < ?
+        ORDER BY id
+        """, [.text(scope), .integer(mode), id, mark]
+      )
+    case .prefix:
+      let target = SQLiteValue.text(place?.target ?? scope)
+      return (
+        """
+        SELECT id, target FROM entry WHERE target >= ? AND target < ? AND listed = 1
+        AND (target > ? OR id > ?) AND mark < ? ORDER BY target, id
+        """, [target, .text(scope + "\u{10FFFF}"), target, id, mark]
+      )
+    case .group:
+      return (
+        """
+        SELECT membership.entry, '' FROM membership CROSS JOIN entry ON entry.id = membership.entry
+        WHERE origin = ? AND name = ? AND membership.entry > ? AND mark < ? ORDER BY membership.entry
+        """, [.text(scope), .text(name), id, mark]
+      )
+    }
+  }
+}

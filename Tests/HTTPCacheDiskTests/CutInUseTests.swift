@@ -1,0 +1,102 @@
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+import Testing
+
+/// Files that somebody cuts, before they are opened and under a process that has them open.
+@Suite struct CutInUseTests {
+  private static func fill(_ store: DiskStore) async throws {
+    for index in 0..<12 {
+      try await store.put(try record("/\(index)"), bytes(index * 5_000, seed: UInt64(index + 1)))
+    }
+  }
+
+  /// What is found is right, and soon the store stores again.
+  private static func expectRight(_ store: DiskStore, _ what: String) async throws {
+    for index in 0..<12 {
+      guard let found = (try? await store.body(key("/\(index)"))) ?? nil else { continue }
+      #expect(found == bytes(index * 5_000, seed: UInt64(index + 1)), "\(what)")
+    }
+    var found: [UInt8]?
+    for round in 0..<50 where found == nil {
+      _ = try? await store.put(try record("/new"), bytes(30_000, seed: UInt64(round + 100)))
+      found = (try? await store.body(key("/new"))) ?? nil
+      if let found { #expect(found == bytes(30_000, seed: UInt64(round + 100)), "\(what)") }
+      await store.flush()
+    }
+    #expect(found != nil, "\(what): nothing is stored any more")
+    let report = try await store.verify(repair: true)
+    #expect(report.isSound || report.isRepaired, "\(what): \(report)")
+    #expect(try await store.verify(repair: false).isSound, "\(what)")
+  }
+
+  private static func size(_ path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  @Test(
+    "an index or its log cut at any page under a running process: no crash, no wrong body, and it stores again",
+    arguments: ["Cache.db", "Cache.db-wal"])
+  func cutInUse(name: String) async throws {
+    let directory = try TemporaryDirectory()
+    await #expect(processExitsWith: .success) { [path = directory.path as String, name = name as String] in
+      var length = 0
+      var wasCut = true
+      while wasCut {
+        let cache = "\(path)/\(length)"
+        let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+        try await Self.fill(store)
+        if name == "Cache.db" { try execute("PRAGMA wal_checkpoint(PASSIVE)", on: cache + "/Cache.db") }
+        for index in 0..<3 { _ = try await store.body(key("/\(index)")) }
+        wasCut = Self.size(cache + "/" + name) > length
+        if wasCut { #expect(truncate(cache + "/" + name, off_t(length)) == 0) }
+        try await Self.expectRight(store, "\(name) of \(length) bytes")
+        // Pages of the index, frames of the log, and neither.
+        length += length % 4_096 == 0 ? 100 : length < 40_000 ? 3_996 : 20_380
+      }
+      #expect(length > 40_000)
+    }
+  }
+
+  @Test(
+    "a log, its index and the counters cut before they are opened: no crash, no wrong body, and it stores",
+    arguments: ["Cache.db-wal", "Cache.db-shm", "Cache.gen"])
+  func cutBefore(name: String) async throws {
+    let directory = try TemporaryDirectory()
+    let store = try DiskStore.open(directory: directory.path("cache"), capacity: 1 << 26)
+    try await Self.fill(store)
+    let whole = Self.size(directory.path("cache/" + name))
+    #expect(whole > 20_000)
+    for length in [0, 1, 31, 32, 100, 4_095, 4_096, 4_128, 4_152, 8_304, whole / 2, whole - 1] {
+      // As a process that was killed leaves it.
+      let copy = directory.path("copy-\(length)")
+      try FileManager.default.copyItem(atPath: directory.path("cache"), toPath: copy)
+      #expect(truncate(copy + "/" + name, off_t(length)) == 0)
+      try await Self.expectRight(
+        try DiskStore.open(directory: copy, capacity: 1 << 26), "\(name) of \(length) bytes")
+    }
+  }
+
+  @Test(
+    "memory that is cut away under a running process ends it at worst, and the next one finds all in order",
+    arguments: ["Cache.db-shm", "Cache.gen"])
+  func cutMemory(name: String) async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.path("cache")
+    await #expect(processExitsWith: .signal(SIGBUS)) { [cache = cache as String, name = name as String] in
+      let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+      try await Self.fill(store)
+      #expect(truncate(cache + "/" + name, 0) == 0)
+      for _ in 0..<3 { try? await Self.expectRight(store, name) }
+    }
+    let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+    #expect(store.openingNotes.isEmpty)
+    for index in 0..<12 {
+      #expect(try await store.body(key("/\(index)")) == bytes(index * 5_000, seed: UInt64(index + 1)))
+    }
+    try await Self.expectRight(store, name)
+  }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+import Testing
+
+#if os(Linux)
+  /// Directories that may not be written, on real file systems and for a real other user.
+  @Suite(.serialized) struct ForeignDirectoryTests {
+    /// Fills a directory with some responses, and closes it.
+    private func fill(_ cache: String) async throws {
+      let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+      for index in 0..<6 { try await store.put(try record("/\(index)"), bytes(index * 12_000)) }
+      await store.flush()
+    }
+
+    /// The same, and waits until nothing more is done there.
+    private func fillAndClose(_ cache: String) async throws {
+      try await fill(cache)
+      for _ in 0..<3_000 where FileManager.default.fileExists(atPath: cache + "/Cache.db-wal") {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+    }
+
+    private func expectWhole(_ cache: String) async throws {
+      let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+      #expect(store.openingNotes.isEmpty)
+      for index in 0..<6 { #expect(try await store.body(key("/\(index)")) == bytes(index * 12_000)) }
+      #expect(try await store.verify(repair: false).isSound)
+    }
+
+    @Test(
+      "a read-only file system is not available, and nothing there is changed",
+      .enabled(if: MountedFolder.isAllowed, MountedFolder.needed))
+    func readOnly() async throws {
+      let directory = try TemporaryDirectory()
+      let cache = directory.path("cache")
+      let mounted = directory.path("mounted")
+      try FileManager.default.createDirectory(atPath: mounted, withIntermediateDirectories: false)
+      try FileManager.default.createDirectory(
+        atPath: directory.path("empty"), withIntermediateDirectories: false)
+      try await fillAndClose(cache)
+      let before = try snapshot(cache)
+      for folder in [cache, directory.path("empty")] {
+        let mount = try MountedFolder(readOnly: folder, at: mounted)
+        for path in [mounted, mounted + "/below"] {
+          let error = #expect(throws: CacheError.self, "\(path)") {
+            try DiskStore.open(directory: path, capacity: 1 << 26)
+          }
+          #expect(error?.code == .unavailable, "\(path)")
+        }
+        withExtendedLifetime(mount) {}
+      }
+      #expect(try snapshot(cache) == before)
+      try await expectWhole(cache)
+    }
+
+    @Test(
+      "a file system of 1 MiB takes what it has room for; the rest fails, and when it is full nothing breaks",
+      .enabled(if: MountedFolder.isAllowed, MountedFolder.needed))
+    func full() async throws {
+      let directory = try TemporaryDirectory()
+      let mount = try MountedFolder(directory.path, options: "size=1m")
+      let cache = directory.path("cache")
+      try Data(count: 200_000).write(to: URL(fileURLWithPath: directory.path("somebody else's")))
+      var stored: Set<Int> = []
+      do {
+        let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+        for index in 0..<60 {
+          do throws(CacheError) {
+            let size = [300, 9_000, 40_000, 300_000][index % 4]
+            let writer = try await store.write(try record(index), variantLimit: 8)
+            try await writer.append(BodyBytes(bytes(size, seed: UInt64(index + 1))))
+            try await writer.commit(trailers: [:])
+            stored.insert(index)
+          } catch {
+            #expect([.noSpace, .io].contains(error.code), "\(error)")
+          }
+        }
+        #expect(!stored.isEmpty && stored.count < 60)
+        try await expect(stored, in: store)
+        // Not a byte is left, and the same store goes on.
+        fillUp(directory.path("zeros"))
+        await #expect(throws: CacheError.self) { try await store.put(try record("/x"), bytes(30_000)) }
+        try await expect(stored, in: store)
+        #expect(store.openingNotes.isEmpty)
+      }
+      // Neither is there for a log, to open with.
+      fillUp(directory.path("more"))
+      for path in [cache, directory.path("other")] {
+        do throws(CacheError) {
+          let store = try DiskStore.open(directory: path, capacity: 1 << 26)
+          #expect(store.openingNotes.allSatisfy { !$0.contains("damaged") }, "\(store.openingNotes)")
+          if path == cache { try await expect(stored, in: store) }
+        } catch {
+          #expect([.noSpace, .unavailable, .io].contains(error.code), "\(error)")
+        }
+      }
+      for name in ["zeros", "more", "somebody else's"] {
+        try FileManager.default.removeItem(atPath: directory.path(name))
+      }
+      let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+      #expect(store.openingNotes.isEmpty)
+      try await expect(stored, in: store)
+      // What takes the room can be removed, though removing needs some.
+      fillUp(directory.path("zeros"))
+      let file = try #require(stored.first { $0 % 4 == 3 })
+      #expect(try await store.remove(.key(key("/\(file)"))) == 1)
+      #expect(try await store.remove(.all) == stored.count - 1)
+      #expect(try directory.bodyFiles().isEmpty)
+      try await store.put(try record("/after"), bytes(30_000))
+      #expect(try await store.body(key("/after")) == bytes(30_000))
+      let report = try await store.verify(repair: true)
+      #expect(report.isSound || report.isRepaired, "\(report)")
+      #expect(try await store.verify(repair: false).isSound)
+      withExtendedLifetime(mount) {}
+    }
+
+    private func record(_ index: Int) throws(CacheError) -> CacheRecord {
+      do { return try HTTPCacheDiskTests.record("/\(index)") } catch {
+        throw CacheError(.invalidRequest, "\(error)")
+      }
+    }
+
+    private func record(_ path: String) throws -> CacheRecord { try HTTPCacheDiskTests.record(path) }
+
+    private func expect(_ stored: Set<Int>, in store: DiskStore) async throws(CacheError) {
+      for index in stored {
+        let size = [300, 9_000, 40_000, 300_000][index % 4]
+        guard let reader = try store.read(key("/\(index)")).first?.body.open() else {
+          Issue.record("\(index) is missing")
+          continue
+        }
+        #expect(try await reader.read(0..<Int64(size)).array == bytes(size, seed: UInt64(index + 1)))
+      }
+    }
+
+    /// Leaves no byte free, in ever smaller pieces.
+    private func fillUp(_ path: String) {
+      let descriptor = open(path, O_WRONLY | O_CREAT, 0o600)
+      guard descriptor >= 0 else { return }
+      let zeros = [UInt8](repeating: 0, count: 65_536)
+      for size in [65_536, 4_096, 1] { while write(descriptor, zeros, size) > 0 {} }
+      close(descriptor)
+    }
+
+    @Test(
+      "a directory of another user is not available, whatever its modes, and stays as it is",
+      .enabled(if: geteuid() == 0, "needs root, to become another user"),
+      arguments: [0o700, 0o755, 0o777])
+    func otherUser(mode: Int) async throws {
+      let directory = try TemporaryDirectory()
+      let cache = directory.path("cache")
+      try await fillAndClose(cache)
+      chmod(directory.path, 0o755)
+      chmod(cache, mode_t(mode))
+      if mode == 0o755 { for name in ["Cache.db", "Cache.gen"] { chmod(cache + "/" + name, 0o644) } }
+      let before = try snapshot(cache)
+      await #expect(processExitsWith: .success) { [cache = cache as String] in
+        try #require(setgroups(0, nil) == 0 && setgid(65_534) == 0 && setuid(65_534) == 0)
+        for path in [cache, cache + "/below"] where access(cache, W_OK) != 0 || path == cache {
+          let error = #expect(throws: CacheError.self) {
+            try DiskStore.open(directory: path, capacity: 1 << 26)
+          }
+          #expect(error?.code == .unavailable)
+        }
+      }
+      #expect(try snapshot(cache) == before)
+      chmod(cache, 0o700)
+      for name in ["Cache.db", "Cache.gen"] { chmod(cache + "/" + name, 0o600) }
+      try await expectWhole(cache)
+    }
+  }
+#endif

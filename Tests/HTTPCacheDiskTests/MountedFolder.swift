@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+#if os(Linux)
+  /// A file system of a test's own, for who may mount one.
+  final class MountedFolder: Sendable {
+    /// Whether this process may mount.
+    static let isAllowed: Bool = {
+      guard geteuid() == 0, let folder = try? TemporaryDirectory() else { return false }
+      return (try? MountedFolder(folder.path, options: "size=64k")) != nil
+    }()
+
+    static let needed: Comment = "needs leave to mount, as root in a container of its own has"
+
+    let path: String
+
+    /// A file system in memory.
+    ///
+    /// - Parameter options: such as `size=1m`.
+    init(_ path: String, options: String) throws {
+      self.path = path
+      try Self.mount(["-t", "tmpfs", "-o", "mode=755," + options, "tmpfs", path])
+    }
+
+    /// What is in a folder, to be read only.
+    init(readOnly folder: String, at path: String) throws {
+      self.path = path
+      try Self.mount(["--bind", folder, path])
+      do {
+        try Self.mount(["-o", "remount,bind,ro", path])
+      } catch {
+        umount2(path, Int32(MNT_DETACH))
+        throw error
+      }
+    }
+
+    deinit { umount2(path, Int32(MNT_DETACH)) }
+
+    private static func mount(_ arguments: [String]) throws {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/bin/mount")
+      process.arguments = arguments
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      process.waitUntilExit()
+      guard process.terminationStatus == 0 else { throw CocoaError(.fileWriteNoPermission) }
+    }
+  }
+#endif
+
+/// Names, sizes, times and contents of everything below a folder.
+func snapshot(_ folder: String) throws -> [String: String] {
+  var found: [String: String] = [:]
+  for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+    let path = folder + "/" + name
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    let contents = FileManager.default.contents(atPath: path) ?? Data()
+    found[name] =
+      "\(attributes[.posixPermissions] ?? "") \(attributes[.modificationDate] ?? "") \(contents.hashValue)"
+  }
+  return found
+}

@@ -1,0 +1,125 @@
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+import Testing
+
+/// Checked once, a body's file is sent and read as it is, until it is another one.
+@Suite struct VerifiedRegionTests {
+  private let body = bytes(600_000)
+
+  private func open(_ store: DiskStore) throws -> any BodyReader {
+    try #require(try store.read(key("/a")).first).body.open()
+  }
+
+  private func path(_ fixture: Fixture) throws -> String {
+    fixture.directory.path("cache/bodies/" + (try #require(try fixture.directory.bodyFiles().first)))
+  }
+
+  /// A store with a body that was read by an earlier open, and counts as checked.
+  private func checked(_ verification: Verification = .firstRead) async throws -> Fixture {
+    let fixture = try Fixture(verification: verification)
+    try await fixture.store.put(try record("/a"), body)
+    #expect(try open(fixture.store).fileRegion?.isVerified == false, "written is not checked")
+    // Nothing is remembered of the first moments of a file.
+    if verification == .firstRead { try await read(fixture.store, untilVerified: true) }
+    return fixture
+  }
+
+  private func read(_ store: DiskStore, untilVerified: Bool) async throws {
+    for _ in 0..<3_000 {
+      let reader = try open(store)
+      #expect(try await reader.read(0..<600_000).array == body)
+      if try open(store).fileRegion?.isVerified == untilVerified { return }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    Issue.record("it never was")
+  }
+
+  @Test("a body that was checked by one open is checked for the next one, in this store only")
+  func nextOpen() async throws {
+    let fixture = try await checked()
+    let region = try #require(try open(fixture.store).fileRegion)
+    #expect(region.isVerified && region.offset == 0 && region.count == 600_000)
+    #expect(try await open(fixture.store).read(0..<600_000).array == body)
+    #expect(try open(try fixture.other()).fileRegion?.isVerified == false)
+  }
+
+  @Test("a range is checked with its blocks")
+  func range() async throws {
+    let fixture = try Fixture()
+    try await fixture.store.put(try record("/a"), body)
+    let reader = try open(fixture.store)
+    _ = try await reader.read(262_144..<262_145)
+    #expect(reader.isVerified(262_144..<524_288))
+    #expect(reader.isVerified(300_000..<300_001))
+    #expect(!reader.isVerified(262_143..<262_145))
+    #expect(!reader.isVerified(524_287..<524_289))
+    #expect(!reader.isVerified(524_288..<700_000))
+    #expect(reader.fileRegion?.isVerified == false)
+    _ = try await reader.read(0..<600_000)
+    #expect(reader.isVerified(0..<600_000))
+    #expect(!reader.isVerified(0..<600_001))
+  }
+
+  @Test("with everyRead nothing ever counts as checked")
+  func everyRead() async throws {
+    let fixture = try await checked(.everyRead)
+    let reader = try open(fixture.store)
+    #expect(try await reader.read(0..<600_000).array == body)
+    #expect(reader.fileRegion?.isVerified == false)
+    #expect(!reader.isVerified(0..<1))
+    #expect(try open(fixture.store).fileRegion?.isVerified == false)
+  }
+
+  @Test(
+    "a file that was written to, replaced or touched is checked again, and what is damaged found",
+    arguments: ["written", "same bytes", "replaced", "times set back", "cut and filled up"])
+  func changed(how: String) async throws {
+    let fixture = try await checked()
+    let path = try path(fixture)
+    let held = try open(fixture.store)
+    #expect(held.fileRegion?.isVerified == true)
+    let url = URL(fileURLWithPath: path)
+    let damaged = how == "same bytes" ? body : Array(body.dropLast()) + [body[599_999] ^ 1]
+    var times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 5), timespec(tv_sec: 1_000_000_000, tv_nsec: 5)]
+    if how == "times set back" {
+      #expect(utimensat(AT_FDCWD, path, &times, 0) == 0)
+      try await read(fixture.store, untilVerified: true)
+    }
+    switch how {
+    case "replaced":
+      try FileManager.default.removeItem(atPath: path)
+      try Data(damaged).write(to: url)
+    case "cut and filled up":
+      let handle = try #require(FileHandle(forUpdatingAtPath: path))
+      try handle.truncate(atOffset: 599_999)
+      try handle.seekToEnd()
+      try handle.write(contentsOf: Data(damaged.suffix(1)))
+    default:
+      let handle = try #require(FileHandle(forUpdatingAtPath: path))
+      try handle.write(contentsOf: Data(damaged))
+    }
+    if how == "times set back" { #expect(utimensat(AT_FDCWD, path, &times, 0) == 0) }
+    if how != "replaced" { #expect(held.fileRegion?.isVerified == false) }
+    let reader = try open(fixture.store)
+    #expect(reader.fileRegion?.isVerified == false)
+    if how == "same bytes" {
+      #expect(try await reader.read(0..<600_000).array == body)
+      return
+    }
+    let error = await #expect(throws: CacheError.self) { _ = try await reader.read(0..<600_000) }
+    #expect(error?.code == .damaged)
+    try await until { try fixture.store.read(key("/a")).isEmpty }
+  }
+
+  @Test("a body that replaces another one is checked by itself")
+  func stored() async throws {
+    let fixture = try await checked()
+    try await fixture.store.put(try record("/a"), body)
+    let reader = try open(fixture.store)
+    #expect(reader.fileRegion?.isVerified == false)
+    #expect(try await reader.read(0..<600_000).array == body)
+  }
+}
