@@ -42,16 +42,16 @@ let package = Package(
         .product(name: "HTTPCaching", package: "swift-http-cache"),
       ], path: "Sources/SessionMemory", swiftSettings: settings),
     .executableTarget(
+      name: "cache-peer",
+      dependencies: caching + [
+        .product(name: "HTTPCacheURLSession", package: "swift-http-cache")
+      ], path: "Sources/CachePeer", swiftSettings: settings),
+    .executableTarget(
       name: "sealing-benchmark",
       dependencies: [
         .product(name: "HTTPCaching", package: "swift-http-cache"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ], path: "Sources/Sealing", swiftSettings: settings),
-    .executableTarget(
-      name: "cache-peer",
-      dependencies: caching + [
-        .product(name: "HTTPCacheURLSession", package: "swift-http-cache")
-      ], path: "Sources/CachePeer", swiftSettings: settings),
     .executableTarget(name: "cache-simulator", path: "Sources/Simulator", swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
