@@ -165,7 +165,7 @@ extension RecordCodec {
     return status
   }
 
-  private static func readFields(_ reader: inout BinaryReader) throws(CacheError) -> HTTPFields {
+  static func readFields(_ reader: inout BinaryReader) throws(CacheError) -> HTTPFields {
     let count = try reader.count(ofSize: 2)
     guard count <= mostFields else { throw BinaryReader.damaged("\(count) fields") }
     var fields: [HTTPField] = []

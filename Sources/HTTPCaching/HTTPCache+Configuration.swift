@@ -24,6 +24,8 @@ extension HTTPCache {
     public var durability: Durability
     /// When stored blocks are checked.
     public var verification: Verification
+    /// How the directory is encrypted; nil stores in the clear. See `CacheEncryption`.
+    public var encryption: CacheEncryption?
     /// Has the last word on what is stored; nil stores as proposed.
     public var willStore: StoringHook?
     /// Says whether there is any connection; nil takes it that there is.
@@ -39,7 +41,8 @@ extension HTTPCache {
       largestEntry: Int64? = nil, rules: CacheRules = CacheRules(),
       cacheStatusName: String? = nil, cacheStatusShowsKey: Bool = false,
       durability: Durability = .relaxed,
-      verification: Verification = .firstRead, willStore: StoringHook? = nil,
+      verification: Verification = .firstRead, encryption: CacheEncryption? = nil,
+      willStore: StoringHook? = nil,
       connectivity: (any ConnectivitySignal)? = nil, observer: (any CacheObserver)? = nil,
       clock: any CacheClock = SystemClock()
     ) {
@@ -52,6 +55,7 @@ extension HTTPCache {
       self.cacheStatusShowsKey = cacheStatusShowsKey
       self.durability = durability
       self.verification = verification
+      self.encryption = encryption
       self.willStore = willStore
       self.connectivity = connectivity
       self.observer = observer
