@@ -26,7 +26,9 @@ let package = Package(
   traits: [
     .trait(
       name: "Crypto",
-      description: "HMAC of secret request fields that Vary nominates, digests for QUERY (swift-crypto)"),
+      description:
+        "HMAC of secret request fields that Vary nominates, digests for QUERY, encryption at rest (swift-crypto)"
+    ),
     .trait(
       name: "AsyncHTTPClient",
       description: "HTTPCacheAsyncHTTPClient: a cache in front of async-http-client"),

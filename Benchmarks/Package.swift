@@ -22,7 +22,7 @@ let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "swift-http-cache", path: "..", traits: []),
+    .package(name: "swift-http-cache", path: "..", traits: ["Crypto"]),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
   ],
   targets: [
@@ -46,6 +46,12 @@ let package = Package(
       dependencies: caching + [
         .product(name: "HTTPCacheURLSession", package: "swift-http-cache")
       ], path: "Sources/CachePeer", swiftSettings: settings),
+    .executableTarget(
+      name: "sealing-benchmark",
+      dependencies: [
+        .product(name: "HTTPCaching", package: "swift-http-cache"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ], path: "Sources/Sealing", swiftSettings: settings),
     .executableTarget(name: "cache-simulator", path: "Sources/Simulator", swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

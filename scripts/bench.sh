@@ -2,6 +2,7 @@
 # Benchmarks: Benchmarks/ is a package of its own, built with optimisation.
 #
 #   bench.sh         the tables of docs/performance.md: time and allocations
+#   bench.sh disk [N,N]  the tables of stores on disk with so many entries (10000,100000,1000000)
 #   bench.sh count   instructions (valgrind) and allocations per decision or answer, one row a line
 #   bench.sh check   compares these with Benchmarks/thresholds.txt; more than 5 % above fails
 cd "$(dirname "$0")/.."
@@ -37,6 +38,7 @@ count() {
 
 case ${1:-} in
   "") exec "$program" ;;
+  disk) exec "$program" --disk "${2:-10000,100000,1000000}" ;;
   count) count ;;
   check)
     count >.build/bench/counts.txt
@@ -53,7 +55,7 @@ case ${1:-} in
         exit bad }' Benchmarks/thresholds.txt .build/bench/counts.txt
     ;;
   *)
-    echo "usage: bench.sh [count | check]"
+    echo "usage: bench.sh [disk [N,N] | count | check]"
     exit 2
     ;;
 esac

@@ -73,8 +73,11 @@ final class DiskIndex: Sendable {
     }
   }
 
-  /// Takes rows that are new into all indexes.
-  func listNew() throws(CacheError) { try write { _ in } }
+  /// Takes rows that are new into all indexes, if there are any.
+  func listNew() throws(CacheError) {
+    let state = try withWriter { (connection) throws(CacheError) in try IndexState(connection) }
+    if state.unlisted > 0 { try write { _ in } }
+  }
 
   /// The same as `write` for who keeps what is known of the index up to date.
   func writeKnowing<Value: Sendable>(

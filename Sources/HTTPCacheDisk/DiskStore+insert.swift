@@ -14,7 +14,7 @@ extension DiskStore {
 
   /// - Returns: nil if it has to be done on the index's thread.
   func insertIfFree(_ entry: NewEntry, parts: StoreParts) throws(CacheError) -> CacheRecord? {
-    guard entry.predecessor == nil, parts === currentParts, parts.isInPlace else { return nil }
+    guard entry.predecessor == nil, parts === currentParts, parts.hasSharedCounters else { return nil }
     let inserted: Insertion?
     do throws(CacheError) {
       inserted = try parts.index.writeIfFree { (connection, known) throws(CacheError) -> Insertion? in

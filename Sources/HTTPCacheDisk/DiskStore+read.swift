@@ -61,6 +61,7 @@ extension DiskStore {
     var hasEpochs = false
     try connection.query(ofHash, { $0.hash(key.hash, 1) }) { row in
       if row.integer(9) != 0 { hasEpochs = true }
+      if context.parts.damaged.contains(row.integer(0)) { return true }
       do throws(CacheError) {
         let record = try StoredRow.record(
           row, epochs: epochs, columns: StoredRow.keyColumns, knownInvalidations: known)
@@ -131,10 +132,13 @@ extension DiskStore {
 
   /// Removes an entry that is not what was written: a damaged entry is a miss.
   private func removeDamaged(_ id: Int64, in parts: StoreParts) {
+    parts.damaged.insert(id)
     indexQueue.submit { [weak self] in
-      guard let self, parts === currentParts else { return }
-      _ = try? removeRows(
-        in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE id = ?", [.integer(id)])
+      guard let self, parts === currentParts,
+        (try? removeRows(
+          in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE id = ?", [.integer(id)])) != nil
+      else { return }
+      parts.damaged.remove(id)
     }
   }
 

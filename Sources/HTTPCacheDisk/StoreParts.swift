@@ -14,6 +14,7 @@ final class StoreParts: Sendable {
   let notes: [String]
   /// Whether bodies may lie about that no row knows of.
   let needsSweep: Bool
+  let damaged = DamagedEntries()
   /// How often damage was found in this database that a check did not find.
   let suspicions: Int
   /// A database that is found damaged more often is set aside, whatever a check says.
@@ -63,25 +64,24 @@ final class StoreParts: Sendable {
   }
 
   /// Whether the database at the path is still the one that is open; asks the file system.
-  var isCurrent: Bool {
-    isShared && FileIdentity(path: directory.databasePath) == identity
+  var isCurrent: Bool { isDatabaseCurrent && hasSharedCounters }
+
+  private var isDatabaseCurrent: Bool {
+    !wasTakenOver.load(ordering: .relaxed)
+      && (generations.map { $0.replacements == replacements } ?? true)
+      && FileIdentity(path: directory.databasePath) == identity
   }
 
-  /// The same, within the folder that is open, wherever that lies by now.
-  var isInPlace: Bool { isShared && directory.databaseIdentity() == identity }
-
-  private var isShared: Bool {
-    !wasTakenOver.load(ordering: .relaxed)
-      && (generations.map { $0.replacements == replacements && $0.identity == sharedIdentity } ?? true)
+  /// Whether the counters that this store raises are those that others see, which they are not in a folder
+  /// that was emptied, either; asks the file system once.
+  var hasSharedCounters: Bool {
+    guard let generations else { return isDatabaseCurrent }
+    return !wasTakenOver.load(ordering: .relaxed) && generations.replacements == replacements
+      && generations.identity == FileIdentity(CacheDirectory.generationsName, in: directory.root)
   }
 
   /// A newer version has given the database its format: it is neither read nor written any more.
   func takenOver() { wasTakenOver.store(true, ordering: .relaxed) }
-
-  // Counters that were replaced are no longer seen by who opens the directory now.
-  private var sharedIdentity: FileIdentity? {
-    FileIdentity(CacheDirectory.generationsName, in: directory.root)
-  }
 
   /// Whether SQLite finds the whole database sound; also if it cannot be read just now.
   func passesCheck() -> Bool {

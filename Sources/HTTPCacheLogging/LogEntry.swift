@@ -63,6 +63,9 @@
       case .validatingInBackground(let key):
         name("validating-in-background", "validating in the background")
         add(key)
+      case .encryption(let notice):
+        name("encryption", "the directory was looked at for encryption")
+        metadata["cache.reason"] = "\(notice)"
       case .storeFailed(let operation, let error):
         name("store-failed", "the store failed")
         if let key = error.key { add(key) }

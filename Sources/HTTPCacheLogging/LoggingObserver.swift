@@ -35,12 +35,12 @@
     }
 
     /// The level where nothing else is said: `.error` for a store that failed, `.warning` for an origin
-    /// or a hook that failed, `.info` for a site that was cleared, `.trace` for answers, `.debug` for the rest.
+    /// or a hook that failed and for what encryption found, `.info` for a site that was cleared, `.trace` for answers, `.debug` for the rest.
     public static func level(of event: CacheEvent) -> Logger.Level? {
       switch event {
       case .storeFailed: .error
       case .upstreamFailed(_, let error): error.kind == .cancelled ? .debug : .warning
-      case .hookFailed: .warning
+      case .hookFailed, .encryption: .warning
       case .siteCleared, .wiped: .info
       case .answered: .trace
       default: .debug

@@ -36,8 +36,11 @@ struct BinaryWriter {
   }
 
   mutating func text(_ value: String) {
-    count(value.utf8.count)
-    output.append(contentsOf: value.utf8)
+    var value = value
+    value.withUTF8 { bytes in
+      count(bytes.count)
+      output.append(contentsOf: bytes)
+    }
   }
 
   mutating func fixed(_ value: UInt64) {

@@ -15,6 +15,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
       case unavailable = "not available"
       case busy = "busy"
       case closed = "closed"
+      case invalidKey = "not an encryption key"
       case invalidRequest = "not a request that can be cached"
     }
     private let kind: Kind
@@ -39,6 +40,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let busy = Code(kind: .busy)
     /// The store was closed.
     public static let closed = Code(kind: .closed)
+    /// The encryption key has not 32 bytes.
+    public static let invalidKey = Code(kind: .invalidKey)
     /// The request has no absolute URI or one that cannot be parsed.
     public static let invalidRequest = Code(kind: .invalidRequest)
 

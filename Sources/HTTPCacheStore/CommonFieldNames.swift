@@ -2,14 +2,19 @@ import HTTPTypes
 
 /// Names of fields that responses often have, found by their bytes, so that decoding a record does not make
 /// them anew.
-enum CommonFieldNames {
-  private struct Entry {
-    let bytes: [UInt8]
-    let name: HTTPField.Name
-  }
+struct CommonFieldNames {
+  /// The bytes of all names, one after the other.
+  private let bytes: [UInt8]
+  /// Where each begins, and where the last one ends.
+  private let starts: [Int]
+  private let names: [HTTPField.Name]
+  /// One more than the number of a name, at the place of its slot or after it; 0 where there is none.
+  private let slots: [UInt8]
 
-  /// By their lengths.
-  private static let entries: [[Entry]] = {
+  private static let slotCount = 512
+  private static let all = CommonFieldNames()
+
+  private init() {
     let names = [
       "Accept-Ranges", "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers",
       "Access-Control-Allow-Methods", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
@@ -23,23 +28,49 @@ enum CommonFieldNames {
       "X-Cache", "X-Cache-Hits", "X-Content-Type-Options", "X-Frame-Options", "X-Powered-By", "X-Request-Id",
       "X-Served-By", "X-Timer", "X-XSS-Protection",
     ]
-    var entries: [[Entry]] = []
+    var (bytes, starts, made): ([UInt8], [Int], [HTTPField.Name]) = ([], [0], [])
+    var slots = [UInt8](repeating: 0, count: Self.slotCount)
     for text in names + names.map({ $0.lowercased() }) {
       guard let name = HTTPField.Name(text) else { continue }
-      let bytes = Array(text.utf8)
-      while entries.count <= bytes.count { entries.append([]) }
-      entries[bytes.count].append(Entry(bytes: bytes, name: name))
+      var slot = Array(text.utf8).withUnsafeBytes { Self.slot($0) }
+      while slots[slot] != 0 { slot = (slot + 1) % Self.slotCount }
+      made.append(name)
+      slots[slot] = UInt8(made.count)
+      bytes += text.utf8
+      starts.append(bytes.count)
     }
-    return entries
-  }()
+    (self.bytes, self.starts, self.names, self.slots) = (bytes, starts, made, slots)
+  }
+
+  /// - Parameter bytes: not empty.
+  private static func slot(_ bytes: UnsafeRawBufferPointer) -> Int {
+    (bytes.count &* 37 &+ Int(bytes[0]) &* 5 &+ Int(bytes[bytes.count - 1]) &* 11) % slotCount
+  }
 
   /// The name that is written so, letter by letter; nil if it is none of these.
   static func name(_ bytes: UnsafeRawBufferPointer) -> HTTPField.Name? {
-    guard bytes.count < entries.count else { return nil }
-    for entry in entries[bytes.count]
-    where entry.bytes.withUnsafeBytes({ bytes.elementsEqual($0) }) {
-      return entry.name
+    bytes.isEmpty ? nil : all.name(bytes)
+  }
+
+  private func name(_ wanted: UnsafeRawBufferPointer) -> HTTPField.Name? {
+    bytes.withUnsafeBytes { bytes in
+      var slot = Self.slot(wanted)
+      while slots[slot] != 0 {
+        let number = Int(slots[slot]) - 1
+        let known = bytes[starts[number]..<starts[number + 1]]
+        if known.count == wanted.count, Self.areEqual(known, wanted) { return names[number] }
+        slot = (slot + 1) % Self.slotCount
+      }
+      return nil
     }
-    return nil
+  }
+
+  private static func areEqual(
+    _ known: Slice<UnsafeRawBufferPointer>, _ wanted: UnsafeRawBufferPointer
+  ) -> Bool {
+    for index in 0..<wanted.count where known[known.startIndex + index] != wanted[index] {
+      return false
+    }
+    return true
   }
 }

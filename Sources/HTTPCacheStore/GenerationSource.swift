@@ -1,3 +1,5 @@
+public import HTTPCacheSemantics
+
 /// Tells a memory tier whether its copies of a store's responses are still what the store has, across
 /// processes.
 ///
@@ -8,4 +10,13 @@ public protocol GenerationSource: AnyObject, Sendable {
   /// whose key has this hash; it may rise for others as well. It never takes a value twice. Costs no
   /// more than reading memory.
   func generation(of hash: UInt64) -> UInt64
+
+  /// The same for a key, for stores that know it under another hash. Unless a store says otherwise it is
+  /// that of its hash.
+  func generation(of key: CacheKey) -> UInt64
+}
+
+extension GenerationSource {
+  /// That of the key's hash.
+  public func generation(of key: CacheKey) -> UInt64 { generation(of: key.hash) }
 }

@@ -12,15 +12,20 @@ enum NewFile {
   private final class Job: Sendable {
     let bytes: BodyBytes
     let path: String
+    let isMore: Bool
     let continuation: CheckedContinuation<CacheError?, Never>
 
-    init(_ bytes: BodyBytes, _ path: String, _ continuation: CheckedContinuation<CacheError?, Never>) {
+    init(
+      _ bytes: BodyBytes, _ path: String, isMore: Bool,
+      _ continuation: CheckedContinuation<CacheError?, Never>
+    ) {
       self.bytes = bytes
       self.path = path
+      self.isMore = isMore
       self.continuation = continuation
     }
 
-    func run() { finish(NewFile.writeNow(bytes, to: path)) }
+    func run() { finish(NewFile.writeNow(bytes, to: path, isMore: isMore)) }
 
     func finish(_ error: CacheError?) { continuation.resume(returning: error) }
   }
@@ -29,8 +34,42 @@ enum NewFile {
   ///
   /// - Throws: `CacheError.io`, also if something exists at `path`; `CacheError.noSpace`.
   static func make(_ bytes: BodyBytes, at path: String) async throws(CacheError) {
+    try await add(bytes, at: path, isMore: false)
+  }
+
+  /// Writes a file with mode 0600, piece by piece; on failure nothing is left of it.
+  ///
+  /// - Parameters:
+  ///   - length: of the file in bytes.
+  ///   - read: gives the bytes at a range.
+  /// - Throws: what `read` throws; `CacheError.io`, also if something exists at `path`;
+  ///   `CacheError.noSpace`; `CacheError.damaged` if there are fewer bytes.
+  static func make(
+    at path: String, length: Int64, read: (Range<Int64>) async throws(CacheError) -> BodyBytes
+  ) async throws(CacheError) {
+    var position: Int64 = 0
+    do throws(CacheError) {
+      repeat {
+        let bytes =
+          position < length ? try await read(position..<min(length, position + (1 << 20))) : BodyBytes()
+        guard !bytes.isEmpty || length == 0 else {
+          throw CacheError(.damaged, "the body ended at byte \(position)")
+        }
+        try await add(bytes, at: path, isMore: position > 0)
+        position += Int64(bytes.count)
+      } while position < length
+    } catch {
+      if position > 0 { unlink(path) }
+      throw error
+    }
+  }
+
+  // Also where a piece is added: on failure nothing is left.
+  private static func add(
+    _ bytes: BodyBytes, at path: String, isMore: Bool
+  ) async throws(CacheError) {
     let error = await withCheckedContinuation { continuation in
-      let job = Job(bytes, path, continuation)
+      let job = Job(bytes, path, isMore: isMore, continuation)
       let status = startThread(Unmanaged.passRetained(job).toOpaque())
       if status != 0 { job.finish(failure(status, "no thread to write with")) }
     }
@@ -66,8 +105,9 @@ enum NewFile {
     return status
   }
 
-  private static func writeNow(_ bytes: BodyBytes, to path: String) -> CacheError? {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+  private static func writeNow(_ bytes: BodyBytes, to path: String, isMore: Bool) -> CacheError? {
+    let flags = isMore ? O_APPEND | O_NOFOLLOW : O_CREAT | O_EXCL
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC | flags, 0o600)
     guard descriptor >= 0 else { return failure(errno, "cannot make a file for a copy") }
     var code = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
     if close(descriptor) != 0, code == 0 { code = errno }

@@ -165,16 +165,13 @@ extension RecordCodec {
     return status
   }
 
-  private static func readFields(_ reader: inout BinaryReader) throws(CacheError) -> HTTPFields {
+  static func readFields(_ reader: inout BinaryReader) throws(CacheError) -> HTTPFields {
     let count = try reader.count(ofSize: 2)
     guard count <= mostFields else { throw BinaryReader.damaged("\(count) fields") }
     var fields: [HTTPField] = []
     fields.reserveCapacity(count)
     for _ in 0..<count {
       let name = try readName(&reader)
-      guard !name.rawName.utf8.starts(with: ":".utf8) else {
-        throw BinaryReader.damaged("a pseudo field among the fields")
-      }
       let value = try reader.slice()
       if ASCIIText.isPlainValue(value) {
         fields.append(HTTPField(name: name, value: ASCIIText.string(value)))
@@ -188,6 +185,7 @@ extension RecordCodec {
       fields.append(HTTPField(name: name, lenientValue: value))
     }
     var all = HTTPFields()
+    all.reserveCapacity(fields.count)
     // At once: one by one each would go the way of a replaced range.
     all.replaceSubrange(0..<0, with: fields)
     return all

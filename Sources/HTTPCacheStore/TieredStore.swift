@@ -120,7 +120,7 @@ public final class TieredStore: CacheStore {
   /// Whether what was copied is still what the store below has.
   func generation(of key: CacheKey) -> UInt64 {
     ownGenerations.generation(of: key.hash)
-      &+ (baseGenerations?.generation(of: key.hash) ?? 0)
+      &+ (baseGenerations?.generation(of: key) ?? 0)
   }
 
   /// Makes all copies of a key, or of all keys, out of date.

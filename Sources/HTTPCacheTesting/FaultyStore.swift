@@ -161,6 +161,11 @@ public final class FaultyStore: CacheStore, GenerationSource {
     (base as? any GenerationSource)?.generation(of: hash) ?? 0
   }
 
+  /// That of the store below; 0 if it has none.
+  public func generation(of key: CacheKey) -> UInt64 {
+    (base as? any GenerationSource)?.generation(of: key) ?? 0
+  }
+
   private func wrap(_ variant: StoredVariant) -> StoredVariant {
     StoredVariant(record: variant.record, body: FaultyBody(variant.body, store: self))
   }

@@ -23,6 +23,7 @@ extension CacheEvent: CustomStringConvertible {
     case .upstreamFailed(let target, let error): "\(target): the origin failed: \(error)"
     case .notAsked(let target, let reason): "\(target): the origin was not asked: \(reason)"
     case .validatingInBackground(let key): "\(key.target): validating in the background"
+    case .encryption(let notice): notice.description
     case .storeFailed(let operation, let error): "the store failed to \(operation): \(error)"
     }
   }

@@ -30,6 +30,8 @@ public enum CacheEvent: Sendable {
   case notAsked(target: String, OfflineReason)
   /// Background validation began (RFC 5861 §3).
   case validatingInBackground(CacheKey)
+  /// The directory was opened, and something was found about its encryption.
+  case encryption(EncryptionNotice)
   /// The store failed; the request went on without it.
   case storeFailed(operation: String, CacheError)
 }

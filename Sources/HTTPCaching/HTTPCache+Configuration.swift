@@ -29,6 +29,8 @@ extension HTTPCache {
     public var durability: Durability
     /// When stored blocks are checked.
     public var verification: Verification
+    /// How the directory is encrypted; nil stores in the clear. See `CacheEncryption`.
+    public var encryption: CacheEncryption?
     /// Has the last word on what is stored; nil stores as proposed.
     public var willStore: StoringHook?
     /// Says whether there is any connection; nil takes it that there is.
@@ -45,7 +47,8 @@ extension HTTPCache {
       minimumFreeDiskSpace: Int64 = DiskStore.defaultMinimumFreeSpace, rules: CacheRules = CacheRules(),
       cacheStatusName: String? = nil, cacheStatusShowsKey: Bool = false,
       durability: Durability = .relaxed,
-      verification: Verification = .firstRead, willStore: StoringHook? = nil,
+      verification: Verification = .firstRead, encryption: CacheEncryption? = nil,
+      willStore: StoringHook? = nil,
       connectivity: (any ConnectivitySignal)? = nil, observer: (any CacheObserver)? = nil,
       clock: any CacheClock = SystemClock()
     ) {
@@ -59,6 +62,7 @@ extension HTTPCache {
       self.cacheStatusShowsKey = cacheStatusShowsKey
       self.durability = durability
       self.verification = verification
+      self.encryption = encryption
       self.willStore = willStore
       self.connectivity = connectivity
       self.observer = observer

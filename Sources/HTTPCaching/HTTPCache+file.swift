@@ -17,10 +17,11 @@ extension HTTPCache {
   ///     its age, `.standard` what may be used without asking the origin.
   ///   - options: partition, redirects, and whether decoded bodies will do.
   ///   - writesMemoryOnly: whether to write a file of a response that may be in memory only
-  ///     (`StoragePolicy.allowedInMemoryOnly`). A cache without a directory does so in any case: its
+  ///     (`StoragePolicy.allowedInMemoryOnly`), or of one of an encrypted cache, which then lies there
+  ///     in the clear as long as it is held, or until the directory is opened next after a crash. A cache without a directory does so in any case: its
   ///     files go to the temporary ones.
   /// - Returns: nil if nothing is stored that may be used, or only a part of it, or where it would
-  ///   bring to the disk what may be in memory only.
+  ///   bring to the disk what may be in memory only, or there encrypted.
   /// - Throws: `CacheError` with `invalidRequest` for a request without an absolute URI; with `io`,
   ///   `noSpace` or `unavailable` if no file can be made.
   public func file(
@@ -31,7 +32,8 @@ extension HTTPCache {
       let answer = try storedResponse(
         to: request.unconditional(keepsRange: false), policy: policy, options: options),
       let stored = answer.body.source.stored,
-      writesMemoryOnly || !answer.isMemoryOnly || configuration.directory == nil
+      writesMemoryOnly || configuration.directory == nil
+        || (!answer.isMemoryOnly && configuration.encryption == nil)
     else { return nil }
     let length = stored.range.upperBound
     do throws(CacheError) { try await check(stored.reader, length: length) } catch {

@@ -5,10 +5,12 @@ extension HTTPCache {
   /// Opens a cache: memory over disk as the configuration says.
   ///
   /// A directory that cannot be used (not writable, full, vanished) leaves the cache in memory and
-  /// is told to the observer as `.storeFailed`.
+  /// is told to the observer as `.storeFailed`. What encryption meets in a directory is told as
+  /// `.encryption`: responses of another key are left alone, those that lie there in the clear are removed
+  /// before anything else is done, which takes a while where there are many.
   ///
   /// - Throws: `CacheError` with `newerFormat` if a newer version wrote the directory, which then
-  ///   stays untouched.
+  ///   stays untouched; what making the cipher throws, since nothing may be stored without it then.
   public static func open(_ configuration: Configuration) throws(CacheError) -> HTTPCache {
     let memory = MemoryStore(
       capacity: configuration.memoryCapacity, largestEntry: configuration.largestEntry,
@@ -17,33 +19,40 @@ extension HTTPCache {
       return HTTPCache(configuration: configuration, store: memory)
     }
     FileHandout.sweep(in: directory)
+    let disk: DiskStore
     do throws(CacheError) {
-      let disk = try DiskStore.open(
+      disk = try DiskStore.open(
         directory: directory, capacity: configuration.diskCapacity,
-        largestEntry: configuration.largestEntry,
+        largestEntry: configuration.largestEntryOnDisk,
         minimumFreeSpace: configuration.minimumFreeDiskSpace, durability: configuration.durability,
         verification: configuration.verification, clock: configuration.clock)
-      for note in disk.openingNotes {
-        configuration.observer?.cache(
-          did: .storeFailed(operation: "open", CacheError(.damaged, note)))
-      }
-      if let note = disk.noRoomNote {
-        configuration.observer?.cache(
-          did: .storeFailed(operation: "open", CacheError(.noSpace, note)))
-      }
-      guard configuration.memoryCapacity > 0, disk.sharesGenerations else {
-        return HTTPCache(configuration: configuration, store: disk)
-      }
-      let observer = configuration.observer
-      return HTTPCache(
-        configuration: configuration,
-        store: TieredStore(memory: memory, base: disk) { operation, error in
-          observer?.cache(did: .storeFailed(operation: operation, error))
-        })
     } catch {
       if error.code == .newerFormat { throw error }
       configuration.observer?.cache(did: .storeFailed(operation: "open", error))
       return HTTPCache(configuration: configuration, store: memory)
     }
+    for note in disk.openingNotes {
+      configuration.observer?.cache(
+        did: .storeFailed(operation: "open", CacheError(.damaged, note)))
+    }
+    if let note = disk.noRoomNote {
+      configuration.observer?.cache(
+        did: .storeFailed(operation: "open", CacheError(.noSpace, note)))
+    }
+    let cipher = try configuration.encryption?.cipher(secret: disk.secret)
+    let base: any CacheStore
+    do throws(CacheError) { base = try configuration.prepare(disk, cipher) } catch {
+      configuration.observer?.cache(did: .storeFailed(operation: "open", error))
+      return HTTPCache(configuration: configuration, store: memory)
+    }
+    guard configuration.memoryCapacity > 0, disk.sharesGenerations else {
+      return HTTPCache(configuration: configuration, store: base)
+    }
+    let observer = configuration.observer
+    return HTTPCache(
+      configuration: configuration,
+      store: TieredStore(memory: memory, base: base) { operation, error in
+        observer?.cache(did: .storeFailed(operation: operation, error))
+      })
   }
 }

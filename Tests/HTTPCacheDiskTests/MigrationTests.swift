@@ -117,6 +117,44 @@ import Testing
     #expect(try again.read(key("/large")).count == 2)
   }
 
+  @Test("a directory of format 2 keeps its entries, and what is new is found beside them")
+  func fromFormat2() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = try makeFormat1(directory, large: bytes(600_000))
+    try execute(Self.format2FromFormat1, on: cache + "/Cache.db")
+    let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+    #expect(store.openingNotes.isEmpty)
+    #expect(try await store.body(key("/small")) == [1, 2, 3])
+    #expect(try await store.body(key("/large")) == bytes(600_000))
+    try await store.put(try record("/new"), [4])
+    #expect(store.usage.diskEntries == 3)
+    let all = try await store.entries(.prefix("https://example.com/"), after: nil, limit: 10)
+    #expect(all.entries.count == 3)
+    #expect(try number("PRAGMA user_version", on: cache + "/Cache.db") == 3)
+    let report = try await store.verify(repair: false)
+    #expect(report.isSound, "\(report)")
+    // In the order of eviction, too.
+    try await store.setCapacity(memory: nil, disk: 0)
+    #expect(store.usage.diskEntries == 0)
+  }
+
+  // What version 2 made of it.
+  private static let format2FromFormat1 = """
+    BEGIN;
+    ALTER TABLE entry ADD COLUMN partial INTEGER NOT NULL DEFAULT 0;
+    DROP INDEX entryKey;
+    CREATE UNIQUE INDEX entryKey ON entry (hash, variant, partial);
+    PRAGMA user_version = 2;
+    CREATE TABLE piece (
+      entry INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL,
+      checksum INTEGER NOT NULL, PRIMARY KEY (entry, start)) WITHOUT ROWID;
+    CREATE TABLE refusal (
+      id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, time INTEGER NOT NULL,
+      status INTEGER NOT NULL, steps BLOB NOT NULL);
+    CREATE INDEX refusalHash ON refusal (hash);
+    COMMIT;
+    """
+
   @Test("several processes may open a directory of format 1 at once")
   func atOnce() async throws {
     let directory = try TemporaryDirectory()

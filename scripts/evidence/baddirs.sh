@@ -62,6 +62,19 @@ if [ "$(id -u)" != 0 ] || command -v setpriv > /dev/null; then
   get "filled directory that may only be read" "$work/readonly" /size/1000/get
   as=()
 else echo "     unwritable: no setpriv, skipped"; fi
+mkdir "$work/bound"
+start "$work/plain"; several old 1000 300000 > /dev/null; stop
+if mount --bind "$work/plain" "$work/bound" 2> /dev/null && mount -o remount,bind,ro "$work/bound" 2> /dev/null; then
+  mounted=$work/bound
+  before=$(cd "$work/plain" && find . -printf '%p %s %T@ %m\n' | sort | sha256sum)
+  start "$work/bound"
+  check "serve, read-only file system: starts" "$([ -n "$port" ] && echo yes)"
+  [ -n "$port" ] && check "serve, read-only file system: right bytes" "$(several old 0 1000 300000 3000000)"
+  check "serve, read-only file system: says so" "$(said)"; tell; stop
+  get "read-only file system" "$work/bound" /size/1000/get
+  check "read-only file system: untouched" "$([ "$(cd "$work/plain" && find . -printf '%p %s %T@ %m\n' | sort | sha256sum)" = "$before" ] && echo yes)"
+  umount "$work/bound"; mounted=
+else umount "$work/bound" 2> /dev/null; echo "     read-only file system: no leave to mount, skipped"; fi
 echo plain > "$work/file"
 start "$work/file"
 check "serve, a file in the directory's place: starts" "$([ -n "$port" ] && echo yes)"
@@ -112,6 +125,33 @@ check "serve, directory emptied, started again: right bytes" "$(several gone 100
 "$bin" verify --dir "$work/gone2" > "$work/verify" 2>&1; code=$?
 clean < "$work/verify" | tail -3 | sed 's/^/     verify: /'
 check "verify after that: clean" "$([ $code = 0 ] && echo yes)"
+
+echo "== cut while running"
+for name in Cache.db Cache.db-wal; do
+  start "$work/cut-$name"
+  several cut 1000 20000 300000 3000000 > /dev/null
+  truncate -s 5000 "$work/cut-$name/$name"
+  check "serve, $name cut: right bytes" "$(several cut 1000 20000 300000 3000000)"
+  check "serve, $name cut: right bytes of new ones" "$(several later 0 1000 20000 300000 3000000)"
+  check "serve, $name cut: still there" "$(kill -0 $serve_pid 2> /dev/null && echo yes)"
+  tell 6; stop
+  start "$work/cut-$name"
+  check "serve, $name cut, started again: right bytes" "$(several later 1000 300000)"; stop
+  "$bin" verify --repair --dir "$work/cut-$name" > "$work/verify" 2>&1
+  "$bin" verify --dir "$work/cut-$name" > "$work/verify" 2>&1; code=$?
+  check "verify after repair: clean" "$([ $code = 0 ] && echo yes)"
+done
+start "$work/spoilt"
+several spoilt 300000 3000000 > /dev/null; several spoilt 300000 3000000 > /dev/null
+for file in $(find "$work/spoilt/bodies" -type f); do printf 'x' | dd of="$file" bs=1 seek=1000 conv=notrunc 2> /dev/null; done
+for size in 300000 3000000; do
+  # The first request after the damage may end early; it must not end with wrong bytes.
+  curl -s -m 20 -o "$work/out" "http://127.0.0.1:$port/size/$size/spoilt"; code=$?
+  check "serve, spoilt body of $size: right or cut off (curl says $code)" \
+    "$([ $code != 0 ] || [ "$(sha256sum < "$work/out" | cut -d' ' -f1)" = "$(curl -s "$origin/sha256/size/$size/spoilt")" ] && echo yes)"
+done
+check "serve, spoilt bodies: right bytes afterwards" "$(several spoilt 300000 3000000)"
+check "serve, spoilt bodies: says so" "$(said)"; tell 6; stop
 
 echo "== newer format"
 start "$work/newer"; several newer 1000 300000 > /dev/null; stop

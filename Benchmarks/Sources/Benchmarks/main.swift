@@ -25,10 +25,10 @@ case "--rows":
     let allocations = Measurement(row, rounds: 1).allocations.map { rounded($0) } ?? "0"
     print("\(row.name)|\(row.count)|\(allocations)")
   }
-case "--body-files": try await BodyFiles().print()
 case "--disk":
   let sizes = (arguments.dropFirst().first ?? "10000").split(separator: ",").compactMap { Int($0) }
-  try printDiskTables(sizes: sizes, folder: arguments.dropFirst(2).first)
+  try await printDiskTables(sizes: sizes, folder: arguments.dropFirst(2).first)
+case "--body-files": try await BodyFiles().print()
 default:
   for (title, rows) in suites {
     print("\n\(title)\n")
@@ -40,8 +40,8 @@ default:
       print("| \(row.name) | \(Int(result.nanoseconds.rounded())) | \(perSecond) | \(allocations) |")
     }
   }
+  try await printDiskTables(sizes: [10_000], folder: nil)
   try await BodyFiles().print()
-  try printDiskTables(sizes: [10_000], folder: nil)
 }
 
 /// With two digits after the point.

@@ -15,9 +15,12 @@ public struct StoreConformance: Sendable {
   public init(makeStore: @escaping StoreCheck.MakeStore) { self.makeStore = makeStore }
 
   /// All checks.
-  public static let checks: [StoreCheck] =
+  public static let checks: [StoreCheck] = wholeBodyChecks + partialChecks + extensionChecks
+
+  /// All but those of bodies that are stored in part, for stores that may keep less of a part than came.
+  public static let wholeBodyChecks: [StoreCheck] =
     bodyChecks + writerChecks + recordChecks + variantChecks + selectionChecks + limitChecks
-    + concurrencyChecks + partialChecks + extensionChecks + refusalChecks
+    + concurrencyChecks + refusalChecks
 
   /// Runs one check.
   ///

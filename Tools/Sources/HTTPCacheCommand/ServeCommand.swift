@@ -76,6 +76,8 @@ public struct ServeCommand: AsyncParsableCommand {
   @Option(help: "Seconds that requests may still take after SIGTERM or SIGINT.")
   var grace: Int64 = 10
 
+  @OptionGroup var encryptionKey: EncryptionKeyOption
+
   @Flag(name: .shortAndLong, help: "Say on standard error what the cache does.")
   var verbose = false
 
@@ -120,7 +122,8 @@ public struct ServeCommand: AsyncParsableCommand {
     let signals = TerminationSignals.stream()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     let cache: HTTPCache
-    do throws(CacheError) { cache = try HTTPCache.open(cacheConfiguration()) } catch {
+    let configuration = try cacheConfiguration()
+    do throws(CacheError) { cache = try HTTPCache.open(configuration) } catch {
       throw ExitStatus.reporting(error)
     }
     let origins = try NIOUpstream(group: group, configuration: upstreamConfiguration())
@@ -150,7 +153,7 @@ public struct ServeCommand: AsyncParsableCommand {
     FileHandle.standardError.write(Data("httpcache: \(text)\n".utf8))
   }
 
-  private func cacheConfiguration() -> HTTPCache.Configuration {
+  private func cacheConfiguration() throws -> HTTPCache.Configuration {
     var rules = CacheRules(mode: mode == .shared ? .shared : .private)
     if mode == .shared { rules.targetedFields = ["CDN-Cache-Control"] }
     let place =
@@ -161,7 +164,7 @@ public struct ServeCommand: AsyncParsableCommand {
       directory: disk.bytes > 0 ? place : nil, memoryCapacity: memory.bytes,
       diskCapacity: disk.bytes, largestEntry: largestEntry.limit,
       minimumFreeDiskSpace: minimumFree.bytes, rules: rules,
-      cacheStatusName: "httpcache",
+      cacheStatusName: "httpcache", encryption: try encryptionKey.encryption(),
       observer: verbose
         ? PrintingObserver() : StoreFailureObserver(clock: SystemClock()) { Self.report($0) })
   }

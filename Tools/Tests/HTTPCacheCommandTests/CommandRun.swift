@@ -19,7 +19,9 @@ struct CommandRun {
   let output: String
   let errors: String
 
-  init(_ arguments: String...) async {
+  init(_ arguments: String...) async { await self.init(arguments) }
+
+  init(_ arguments: [String]) async {
     let (output, errors) = (LineRecorder(), LineRecorder())
     let console = Console(output: { output.write($0) }, error: { errors.write($0) })
     status = await Console.$current.withValue(console) {

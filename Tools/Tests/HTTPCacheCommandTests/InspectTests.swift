@@ -45,6 +45,24 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: place))
   }
 
+  @Test("ls tells the variants of one URL apart, and says nothing of fields where there is one alone")
+  func variants() async throws {
+    let directory = try TemporaryDirectory()
+    let origin = try await RawOrigin(
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nVary: Accept-Language, X-Kind\r\n"
+        + "Cache-Control: max-age=60\r\n\r\nok")
+    let url = origin.base + "/page"
+    for (index, fields) in [["Accept-Language: de"], ["Accept-Language: en", "X-Kind: a"]].enumerated() {
+      let cache = ["get", url, "--dir", directory.file("cache"), "-o", directory.file("out")]
+      let run = await CommandRun(cache + fields.flatMap { ["-H", $0] })
+      #expect(run.status == 0, "\(run.errors)")
+      let list = await CommandRun("ls", "--dir", directory.file("cache"))
+      #expect(list.output.contains("{Accept-Language: de, X-Kind: (absent)}") == (index == 1))
+      #expect(list.output.contains("{Accept-Language: en, X-Kind: a}") == (index == 1))
+    }
+    try await origin.close()
+  }
+
   @Test("ls lists what is stored, filtered and sorted")
   func list() async throws {
     try await withFilledCache { filled in

@@ -61,9 +61,9 @@ import Testing
 
   @Test("a file is written beside its place, whatever its name")
   func folder() {
-    #expect(Output.folder(of: "x") == "")
-    #expect(Output.folder(of: "/x") == "/")
-    #expect(Output.folder(of: "a/b/c.txt") == "a/b/")
+    #expect(PartFile.folder(of: "x") == "")
+    #expect(PartFile.folder(of: "/x") == "/")
+    #expect(PartFile.folder(of: "a/b/c.txt") == "a/b/")
   }
 
   @Test("the progress bar fills with its share and fits its width")

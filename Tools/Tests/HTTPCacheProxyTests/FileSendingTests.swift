@@ -96,4 +96,26 @@ import Testing
     #expect(stored.reads.load(ordering: .relaxed) > 0)
     #expect(all.hasSuffix("\r\n\r\n" + String(decoding: content, as: UTF8.self)))
   }
+
+  @Test("where a file was cut while it was being sent, the connection ends before all bytes came")
+  func cut() async throws {
+    // More than the buffers of two sockets take, so that much of it is still to be sent then.
+    let content = pattern(24 << 20)
+    let stored = try StoredFile(content, offset: 0, range: 0..<Int64(content.count), isVerified: true)
+    let listener = try RawOrigin()
+    let stream = try await Connector(
+      group: MultiThreadedEventLoopGroup.singleton, timeout: .seconds(5), tls: .makeClientConfiguration()
+    ).connect(to: Origin(isSecure: false, host: "127.0.0.1", port: listener.port))
+    let peer = try await listener.accept()
+    let writer = ResponseWriter(
+      stream: stream, method: .get, minorVersion: 1, sendsFiles: true, timeout: .seconds(60))
+    async let sent = writer.send(HTTPResponse(status: .ok), MessageBody(stored), persists: true)
+    var received = try await peer.count(upTo: 1)
+    #expect(ftruncate(stored.region.descriptor, 1 << 20) == 0)
+    await #expect(throws: (any Error).self) { _ = try await sent }
+    stream.close()
+    received += try await peer.count(upTo: .max)
+    #expect(received < content.count)
+    #expect(stored.reads.load(ordering: .relaxed) == 0)
+  }
 }

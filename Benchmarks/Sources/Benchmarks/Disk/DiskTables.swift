@@ -1,26 +1,12 @@
-import Dispatch
 import Foundation
-import Synchronization
 
 /// Prints what a store on disk takes beside SQLite alone.
 ///
 /// - Parameters:
 ///   - sizes: how many entries are stored before anything is measured.
 ///   - folder: where the stores are kept, filled, for the next time; nil for a temporary one.
-func printDiskTables(sizes: [Int], folder: String?) throws {
-  let done = DispatchSemaphore(value: 0)
-  let failure = Mutex<(any Error)?>(nil)
-  // Not on the main thread, which rows without stores keep for themselves.
-  Task.detached {
-    do {
-      for size in sizes { try await printDiskTable(size: size, folder: folder) }
-    } catch {
-      failure.withLock { $0 = error }
-    }
-    done.signal()
-  }
-  done.wait()
-  if let error = failure.withLock({ $0 }) { throw error }
+func printDiskTables(sizes: [Int], folder: String?) async throws {
+  for size in sizes { try await printDiskTable(size: size, folder: folder) }
 }
 
 private func printDiskTable(size: Int, folder: String?) async throws {

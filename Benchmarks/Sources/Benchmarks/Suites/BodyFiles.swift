@@ -114,14 +114,14 @@ final class BodyFiles: Sendable {
   }
 }
 
-/// What nothing that hands out a file's bytes can do without.
+/// What nothing that hands out a file's bytes can do without. At the start of a cache line, since that
+/// is where systems copy to fastest.
 private func readPlainFile(_ path: String) -> Int {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   defer { close(descriptor) }
-  let bytes = BodyBytes(unsafeUninitializedCapacity: 1 << 20) { buffer in
-    max(0, read(descriptor, buffer.baseAddress, buffer.count))
-  }
-  return bytes.count
+  guard let memory = malloc((1 << 20) + 64) else { return 0 }
+  defer { free(memory) }
+  return read(descriptor, memory + (-Int(bitPattern: memory) & 63), 1 << 20)
 }
 
 private struct NoUpstream: Upstream {

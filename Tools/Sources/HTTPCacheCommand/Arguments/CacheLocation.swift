@@ -19,6 +19,8 @@ struct CacheLocation: ParsableArguments {
 
   @Flag var modeFlag: ModeFlag?
 
+  @OptionGroup var encryptionKey: EncryptionKeyOption
+
   /// Private or shared (RFC 9111 §1).
   var mode: CacheMode { modeFlag == .shared ? .shared : .private }
 
@@ -41,10 +43,39 @@ struct CacheLocation: ParsableArguments {
     return base + "/httpcache/" + (mode == .shared ? "shared" : "private")
   }
 
+  /// The store of a cache.
+  struct Store {
+    /// As it lies on disk.
+    let disk: DiskStore
+    /// The same, opened with a key; nil where none is given.
+    let sealed: SealedStore?
+
+    /// What is looked at.
+    var readable: any CacheStore { sealed ?? disk }
+  }
+
   /// Opens the store of a cache that is there; never makes one.
   ///
   /// - Throws: `ExitCode` after a message on standard error.
-  func openStore() throws -> DiskStore {
+  func openStore() throws -> any CacheStore { try openStores().readable }
+
+  /// Opens the store of a cache that is there, and says if it holds what is encrypted with another key.
+  ///
+  /// - Throws: `ExitCode` after a message on standard error.
+  func openStores() throws -> Store {
+    let encryption = try encryptionKey.encryption()
+    let disk = try openDisk()
+    do {
+      let cipher = try encryption?.cipher(secret: disk.secret)
+      let others = try disk.countSealed(except: cipher)
+      if others > 0 { Console.report("httpcache: \(EncryptionNotice.otherKey(responses: others))") }
+      return Store(disk: disk, sealed: cipher.map { SealedStore(base: disk, cipher: $0) })
+    } catch let error as CacheError {
+      throw ExitStatus.reporting(error)
+    }
+  }
+
+  private func openDisk() throws -> DiskStore {
     guard FileManager.default.fileExists(atPath: path + "/Cache.db") else {
       Console.report("httpcache: there is no cache in \(path)")
       throw ExitStatus.cacheUnavailable.code

@@ -172,13 +172,14 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   private func openCache(_ recorder: StorageRecorder) throws -> HTTPCache {
+    let encryption = try location.encryptionKey.encryption()
     do {
       // No memory tier: the process is gone before it could answer anything.
       return try HTTPCache.open(
         HTTPCache.Configuration(
           directory: location.path, memoryCapacity: 0, diskCapacity: capacity.bytes,
           largestEntry: largestEntry.limit, minimumFreeDiskSpace: minimumFree.bytes,
-          rules: CacheRules(mode: location.mode), observer: recorder))
+          rules: CacheRules(mode: location.mode), encryption: encryption, observer: recorder))
     } catch {
       throw ExitStatus.reporting(error)
     }

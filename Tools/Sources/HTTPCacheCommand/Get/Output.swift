@@ -37,20 +37,13 @@ final class Output: Sendable {
       path = nil
       temporaryPath = nil
     case .file(let path):
-      let name = ".httpcache-\(String(UInt64.random(in: 0 ... .max), radix: 16)).part"
-      let temporary = Self.folder(of: path) + name
-      descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-      guard descriptor >= 0 else { throw Failure("cannot write to \(path)") }
+      let part = PartFile(of: path)
+      part.removeAbandoned()
+      guard let (descriptor, temporary) = part.make() else { throw Failure("cannot write to \(path)") }
+      self.descriptor = descriptor
       self.path = path
       temporaryPath = temporary
     }
-  }
-
-  /// What stands before the name of a file, up to its last slash.
-  ///
-  /// By hand: Foundation on Linux crashes in `deletingLastPathComponent` where a name has one letter.
-  static func folder(of path: String) -> String {
-    path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
   }
 
   /// Writes bytes.
@@ -80,6 +73,9 @@ final class Output: Sendable {
   /// - Throws: `Failure`.
   func finish() throws(Failure) {
     guard let temporaryPath, let path else { return }
+    // Unlocked it would count as abandoned, so that the lock stays until it has its name.
+    let held = dup(descriptor)
+    defer { if held >= 0 { close(held) } }
     guard close(descriptor) == 0, rename(temporaryPath, path) == 0 else {
       let failure = Failure("cannot write \(path)")
       unlink(temporaryPath)

@@ -40,6 +40,8 @@ final class StorageRecorder: CacheObserver {
       if isFirst {
         warn(isAnew ? error.message : "the cache fails (\(operation): \(error)); going on without")
       }
+    case .encryption(let notice):
+      warn("\(notice)")
     default:
       break
     }

@@ -102,9 +102,15 @@ struct ListCommand: AsyncParsableCommand {
     var table = TextTable(
       ["SIZE", "STATUS", "FRESHNESS", "LAST USED", "URL"],
       [.trailing, .trailing, .leading, .leading, .leading])
+    let variants = Dictionary(entries.map { ($0.record.key, 1) }, uniquingKeysWith: +)
     for entry in entries {
       var url = entry.record.key.target
       if !entry.record.key.partition.isEmpty { url += " [\(entry.record.key.partition)]" }
+      // What tells the variants of one URL apart (RFC 9111 §4.1).
+      let nominated = entry.record.response.nominated
+      if variants[entry.record.key, default: 0] > 1, !nominated.isEmpty {
+        url += " {" + nominated.map { "\($0.name.rawName): \($0.value.text)" }.joined(separator: ", ") + "}"
+      }
       if !entry.record.isComplete { url += " (partial)" }
       table.add([
         HumanText.bytes(entry.size), "\(entry.record.response.head.status.code)",

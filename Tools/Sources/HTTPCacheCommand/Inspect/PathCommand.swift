@@ -30,13 +30,17 @@ struct PathCommand: AsyncParsableCommand {
       Console.report("httpcache: only a part of the body is stored; `get` fetches the rest")
       throw ExitStatus.failure.code
     }
+    if try location.encryptionKey.encryption() != nil {
+      Console.report("httpcache: the body lies there encrypted; --export FILE writes a copy that is not")
+      throw ExitStatus.failure.code
+    }
     let size = entries.first?.record.bodyLength.map { " (\(HumanText.bytes($0)))" } ?? ""
     Console.report(
       "httpcache: the body\(size) is kept in the index and has no file; --export FILE writes a copy")
     throw ExitStatus.failure.code
   }
 
-  private func write(_ entries: [CacheEntry], from store: DiskStore, to path: String) async throws {
+  private func write(_ entries: [CacheEntry], from store: any CacheStore, to path: String) async throws {
     guard !FileManager.default.fileExists(atPath: path) else {
       Console.report("httpcache: \(path) exists already")
       throw ExitStatus.output.code

@@ -17,7 +17,11 @@ enum StoreListing {
       } catch {
         throw ExitStatus.reporting(error)
       }
-      for entry in page.entries where mode == nil || entry.record.key.mode == mode {
+      // What needs a key to be read has names that say nothing.
+      for entry in page.entries
+      where (mode == nil || entry.record.key.mode == mode)
+        && !entry.record.key.target.hasPrefix("sealed-")
+      {
         guard try body(entry) else { return }
       }
       cursor = page.next

@@ -4,7 +4,11 @@ import HTTPCaching
 /// `httpcache verify`: checks the store.
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Check index, bodies and checksums.")
+    commandName: "verify", abstract: "Check index, bodies and checksums.",
+    discussion: """
+      Of what is encrypted, checksums show what was damaged by accident. With its key everything is opened \
+      as well, which shows what was changed on purpose.
+      """)
 
   @Flag(help: "Remove what is damaged.")
   var repair = false
@@ -12,10 +16,12 @@ struct VerifyCommand: AsyncParsableCommand {
   @OptionGroup var location: CacheLocation
 
   func run() async throws {
-    let store = try location.openStore()
+    let stores = try location.openStores()
     let report: VerificationReport
+    var opened = SealedVerification()
     do {
-      report = try await store.verify(repair: repair)
+      report = try await stores.disk.verify(repair: repair)
+      if let sealed = stores.sealed { opened = try await sealed.verify(repair: repair) }
     } catch {
       throw ExitStatus.reporting(error)
     }
@@ -24,6 +30,15 @@ struct VerifyCommand: AsyncParsableCommand {
       "\(HumanText.count(report.entries, "response")), \(HumanText.bytes(report.bytes)) of bodies checked"
     let found = report.isSound ? "all is well" : HumanText.count(report.findings.count, "finding")
     Console.print("\(checked): \(found)\(report.isRepaired && !report.isSound ? ", repaired" : "")")
-    guard report.isSound || report.isRepaired else { throw ExitStatus.failure.code }
+    if stores.sealed != nil {
+      opened.findings.forEach(Console.print)
+      let found = opened.isSound ? "all is well" : HumanText.count(opened.findings.count, "finding")
+      Console.print(
+        "\(HumanText.count(opened.entries, "encrypted response")), \(HumanText.bytes(opened.bytes)) of bodies "
+          + "opened: \(found)\(opened.isRepaired ? ", removed" : "")")
+    }
+    guard report.isSound || report.isRepaired, opened.isSound || opened.isRepaired else {
+      throw ExitStatus.failure.code
+    }
   }
 }

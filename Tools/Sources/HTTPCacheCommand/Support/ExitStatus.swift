@@ -35,7 +35,7 @@ enum ExitStatus: Int32, CaseIterable {
   init(_ code: CacheError.Code) {
     switch code {
     case .newerFormat: self = .newerFormat
-    case .invalidRequest: self = .usage
+    case .invalidRequest, .invalidKey: self = .usage
     default: self = .cacheUnavailable
     }
   }

@@ -14,6 +14,7 @@ final class StoreFailureObserver: CacheObserver {
   }
 
   func cache(did event: CacheEvent) {
+    if case .encryption(let notice) = event { return tell("\(notice)") }
     guard case .storeFailed(let operation, let error) = event else { return }
     let now = clock.uptime
     let isDue = told.withLock { told in

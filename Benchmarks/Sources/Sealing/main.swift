@@ -1,0 +1,144 @@
+// usage: sealing-benchmark [ENTRIES]
+//
+// What encryption costs: the same store on disk with and without it, and the cipher alone. Each figure is
+// the least of some rounds. ENTRIES (20,000) are stored for the purge by prefix.
+import HTTPCaching
+import HTTPTypes
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+let clock = ContinuousClock()
+var template = Array("/tmp/sealing-XXXXXX".utf8CString)
+guard mkdtemp(&template) != nil else { exit(1) }
+let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+
+func key(_ number: Int) -> CacheKey {
+  CacheKey(mode: .private, target: "https://example.com/some/path/\(number % 10)/file-\(number).js")
+}
+
+func record(_ number: Int, _ count: Int) -> CacheRecord {
+  let now = SystemClock().now
+  let fields: HTTPFields = [
+    .cacheControl: "max-age=3600", .contentType: "text/javascript", .eTag: "\"\(number)\"",
+    .lastModified: "Sat, 21 Nov 2026 10:00:00 GMT", .server: "example",
+  ]
+  return CacheRecord(
+    key: key(number),
+    response: StoredResponse(
+      requestMethod: .get, nominated: [], head: HTTPResponse(status: .ok, headerFields: fields),
+      requestTime: now, responseTime: now,
+      facts: ReuseFacts(freshnessLifetime: 3_600, lifetimeSource: .maxAge, correctedInitialAge: 0)),
+    bodyLength: Int64(count))
+}
+
+func put(_ number: Int, _ body: BodyBytes, in store: any CacheStore) async throws {
+  let writer = try await store.write(record(number, body.count), variantLimit: 8)
+  var rest = body
+  while !rest.isEmpty {
+    try await writer.append(rest.prefix(64 << 10))
+    rest = rest.dropFirst(64 << 10)
+  }
+  _ = try await writer.commit(trailers: [:])
+}
+
+func read(_ number: Int, from store: any CacheStore) async throws -> Int {
+  guard let reader = try store.read(key(number)).first?.body.open() else { return 0 }
+  if let bytes = reader.bytesInMemory { return bytes.count }
+  var count: Int64 = 0
+  let length = reader.length ?? 0
+  while count < length {
+    count += Int64(try await reader.read(count..<min(length, count + (256 << 10))).count)
+  }
+  return Int(count)
+}
+
+/// Microseconds a call, the least of some rounds.
+func microseconds(
+  calls: Int, rounds: Int = 7, _ body: (Int) async throws -> Void
+) async rethrows -> Double {
+  var least = Double.infinity
+  for _ in 0..<rounds {
+    let start = clock.now
+    for call in 0..<calls { try await body(call) }
+    let (seconds, attoseconds) = (clock.now - start).components
+    let time = Double(seconds) * 1e6 + Double(attoseconds) / 1e12
+    least = min(least, time / Double(calls))
+  }
+  return least
+}
+
+func tenth(_ number: Double) -> String {
+  let tenths = Int((number * 10).rounded())
+  return "\(tenths / 10).\(tenths % 10)"
+}
+
+func row(_ name: String, _ plain: Double, _ sealed: Double) {
+  print("| \(name) | \(tenth(plain)) | \(tenth(sealed)) | \(tenth(sealed / plain)) |")
+}
+
+let encryption = CacheEncryption.key(.random())
+let plain = try DiskStore.open(directory: folder + "/plain", capacity: 4 << 30)
+let disk = try DiskStore.open(directory: folder + "/sealed", capacity: 4 << 30)
+let cipher = try encryption.cipher(secret: disk.secret)
+let sealed = SealedStore(base: disk, cipher: cipher)
+
+let chunk = 65_508
+let bytes = [UInt8](repeating: 7, count: chunk)
+var output = [UInt8](repeating: 0, count: chunk + 28)
+let seal = try await microseconds(calls: 200) { _ in
+  try bytes.withUnsafeBytes { input in
+    try output.withUnsafeMutableBytes { try cipher.seal(input, for: .body, context: [1], into: $0) }
+  }
+}
+var opened = bytes
+let open = try await microseconds(calls: 200) { _ in
+  try output.withUnsafeBytes { input in
+    try opened.withUnsafeMutableBytes { try cipher.open(input, for: .body, context: [1], into: $0) }
+  }
+}
+print("AES-256-GCM, a chunk of 64 KiB: sealing \(tenth(seal)) µs, opening \(tenth(open)) µs\n")
+
+print("| µs | plain | encrypted | ratio |\n|---|---:|---:|---:|")
+for (name, size, count) in [("4 KiB", 4 << 10, 500), ("1 MiB", 1 << 20, 20)] {
+  let body = BodyBytes([UInt8](repeating: 1, count: size))
+  var times: [[Double]] = []
+  for store in [plain, sealed] as [any CacheStore] {
+    let storing = try await microseconds(calls: count) { try await put($0, body, in: store) }
+    let reading = try await microseconds(calls: count) { _ = try await read($0, from: store) }
+    times.append([storing, reading])
+  }
+  row("store \(name)", times[0][0], times[1][0])
+  row("hit on disk \(name)", times[0][1], times[1][1])
+}
+var hits: [Double] = []
+for base in [plain, sealed] as [any CacheStore] {
+  let tier = TieredStore(memory: MemoryStore(capacity: 64 << 20), base: base)
+  for number in 0..<100 { try await put(number, BodyBytes([1, 2, 3]), in: tier) }
+  for number in 0..<100 { _ = try await read(number, from: tier) }
+  hits.append(
+    try await microseconds(calls: 100_000) { call in
+      guard case .found = tier.peek(key(call % 100)) else { throw CacheError(.io, "no hit") }
+    } * 1_000)
+}
+print("| look into memory (ns) | \(tenth(hits[0])) | \(tenth(hits[1])) | \(tenth(hits[1] / hits[0])) |")
+
+let entries = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 20_000
+var purges: [(Double, Double)] = []
+for base in [plain, sealed] as [any CacheStore] {
+  for number in 1_000..<1_000 + entries { try await put(number, BodyBytes([1]), in: base) }
+  await base.flush()
+  let origin = try await microseconds(calls: 1, rounds: 1) { _ in
+    _ = try await base.invalidate(.prefix("https://example.com/"))
+  }
+  let tenthOfAll = try await microseconds(calls: 1, rounds: 1) { _ in
+    _ = try await base.invalidate(.prefix("https://example.com/some/path/3/"))
+  }
+  purges.append((origin, tenthOfAll))
+}
+row("mark an origin of \(entries) as invalid (ms)", purges[0].0 / 1_000, purges[1].0 / 1_000)
+row("mark a tenth of it by prefix (ms)", purges[0].1 / 1_000, purges[1].1 / 1_000)
+_ = try await plain.remove(.all)

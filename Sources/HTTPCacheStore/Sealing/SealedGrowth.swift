@@ -1,0 +1,123 @@
+import HTTPCacheSemantics
+import Synchronization
+
+/// A body while it is sealed and stored: which of its chunks the store below has, and the bytes that are
+/// no whole chunk yet, or never will be one, for who reads while it comes.
+final class SealedGrowth: Sendable {
+  struct State: Sendable {
+    /// The bytes of chunks that the store below has.
+    var sealed: [Range<Int64>]
+    /// Bytes at the ends of parts, that are in no whole chunk and are not stored.
+    var fragments: [(start: Int64, bytes: BodyBytes)] = []
+    /// Bytes of the chunk that is being filled, and where it begins.
+    var pending: [UInt8] = []
+    var pendingStart: Int64 = 0
+    /// Of the whole body, once it is known.
+    var length: Int64?
+    /// Bytes that were appended.
+    var written: Int64 = 0
+    /// Why no more is taken.
+    var end: CacheError?
+
+    var pendingRange: Range<Int64> { pendingStart..<pendingStart + Int64(pending.count) }
+
+    /// Everything that can be read.
+    var available: [Range<Int64>] {
+      StoredRanges.union(
+        sealed + [pendingRange] + fragments.map { $0.start..<$0.start + Int64($0.bytes.count) })
+    }
+  }
+
+  /// The bytes at the beginning of a range, as far as one place has them.
+  enum Place: Sendable {
+    case bytes(BodyBytes)
+    case sealed(Range<Int64>)
+    case nowhere
+  }
+
+  private let state: Mutex<State>
+
+  /// - Parameter stored: bytes of chunks that were stored before.
+  init(stored: [Range<Int64>], length: Int64?) {
+    state = Mutex(State(sealed: stored, length: length))
+  }
+
+  var snapshot: State { state.withLock { $0 } }
+
+  /// Changes what there is.
+  func change<Result: Sendable>(_ body: (inout sending State) -> sending Result) -> Result {
+    state.withLock { body(&$0) }
+  }
+
+  /// Where the beginning of a range is.
+  func place(of range: Range<Int64>) -> Place {
+    state.withLock { state in
+      guard !range.isEmpty else { return .nowhere }
+      if let stored = state.sealed.first(where: { $0.contains(range.lowerBound) }) {
+        return .sealed(range.clamped(to: stored))
+      }
+      let pending = state.pendingRange
+      if pending.contains(range.lowerBound) {
+        let wanted = range.clamped(to: pending)
+        let start = Int(wanted.lowerBound - pending.lowerBound)
+        return .bytes(BodyBytes(state.pending[start..<start + wanted.count]))
+      }
+      for fragment in state.fragments {
+        let place = fragment.start..<fragment.start + Int64(fragment.bytes.count)
+        guard place.contains(range.lowerBound) else { continue }
+        let wanted = range.clamped(to: place)
+        let start = Int(wanted.lowerBound - place.lowerBound)
+        return .bytes(fragment.bytes[start..<start + wanted.count])
+      }
+      return .nowhere
+    }
+  }
+}
+
+/// Reads a body while it is sealed and stored.
+final class SealedGrowthReader: BodyReader {
+  private let growth: SealedGrowth
+  private let chunks: SealedChunks?
+
+  /// - Parameter chunks: of the store below; nil if it gets none.
+  init(_ growth: SealedGrowth, _ chunks: SealedChunks?) {
+    self.growth = growth
+    self.chunks = chunks
+  }
+
+  var length: Int64? { growth.snapshot.length }
+
+  var availableRanges: [Range<Int64>] { growth.snapshot.available }
+
+  var bytesInMemory: BodyBytes? { nil }
+
+  var fileRegion: FileRegion? { nil }
+
+  func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
+    var pieces: [BodyBytes] = []
+    var position = range.lowerBound
+    reading: while position < range.upperBound {
+      let piece: BodyBytes
+      switch growth.place(of: position..<range.upperBound) {
+      case .nowhere: break reading
+      case .bytes(let bytes): piece = bytes
+      case .sealed(let place):
+        guard let chunks else { break reading }
+        piece = try await chunks.read(place, length: growth.snapshot.length)
+      }
+      guard !piece.isEmpty else { break }
+      pieces.append(piece)
+      position += Int64(piece.count)
+    }
+    return BodyBytes(joining: pieces)
+  }
+
+  func clone(to path: String) async throws(CacheError) {
+    guard let length, availableRanges == (length == 0 ? [] : [0..<length]) else {
+      throw CacheError(.unavailable, "the body is not complete, so it cannot be cloned")
+    }
+    try await NewFile.make(at: path, length: length) { (range) throws(CacheError) in
+      try await self.read(range)
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import HTTPCacheSemantics
+import HTTPTypes
+import Synchronization
+
+/// The names under which the store below knows things: keyed digests, so that it finds them and nobody
+/// can read them or test guesses.
+final class SealedNames: Sendable {
+  private enum Kind: UInt8 {
+    case origin = 1
+    case target = 2
+    case partition = 3
+    case group = 4
+    case content = 5
+    case nominated = 6
+  }
+
+  // An object, so that what is not known takes no room.
+  private final class Known: Sendable {
+    let key: CacheKey
+    let sealed: CacheKey
+
+    init(_ key: CacheKey, _ sealed: CacheKey) {
+      self.key = key
+      self.sealed = sealed
+    }
+  }
+
+  private final class Shelf: Sendable {
+    let known = Mutex<[Known?]>(Array(repeating: nil, count: SealedNames.shelfSize))
+  }
+
+  private static let shelfCount = 16
+  private static let shelfSize = 512
+
+  /// The beginning of the target of each response that any cipher sealed.
+  static let mark = "sealed-"
+
+  private let cipher: any CacheCipher
+  /// The beginning of the target of each response that this cipher sealed.
+  let prefix: String
+  // What was asked for last: a hit in memory must not cost digests.
+  private let shelves: [Shelf]
+
+  init(cipher: any CacheCipher) {
+    self.cipher = cipher
+    prefix = Self.prefix(of: cipher)
+    shelves = (0..<Self.shelfCount).map { _ in Shelf() }
+  }
+
+  static func prefix(of cipher: any CacheCipher) -> String {
+    mark + Base64URL.encode(cipher.keyID) + "://"
+  }
+
+  /// The key below; mode and method class stay as they are.
+  func key(_ key: CacheKey) -> CacheKey {
+    let shelf = shelves[Int(key.hash >> 60)]
+    let place = Int(truncatingIfNeeded: key.hash) & (Self.shelfSize - 1)
+    let known = shelf.known.withLock { $0[place] }
+    if let known, known.key == key { return known.sealed }
+    let sealed = CacheKey(
+      mode: key.mode, partition: partition(key.partition), methodClass: key.methodClass,
+      target: target(key.target),
+      contentDigest: key.contentDigest.isEmpty ? [] : digest(.content, key.contentDigest))
+    shelf.known.withLock { $0[place] = Known(key, sealed) }
+    return sealed
+  }
+
+  /// A target below: its origin and the whole of it.
+  func target(_ target: String) -> String {
+    let origin = Self.origin(of: target)
+    let next = target.utf8.dropFirst(origin.utf8.count).first
+    let separator = next == nil || next == UInt8(ascii: "/") ? "/" : "?"
+    return self.origin(origin) + separator + text(.target, Array(target.utf8))
+  }
+
+  /// An origin below.
+  func origin(_ origin: String) -> String { prefix + text(.origin, Array(origin.utf8)) }
+
+  /// A partition below; that of everybody stays empty.
+  func partition(_ name: String) -> String {
+    name.isEmpty ? "" : Self.mark + text(.partition, Array(name.utf8))
+  }
+
+  /// The name of a group below.
+  func group(_ name: String, of origin: String) -> String {
+    var writer = BinaryWriter()
+    writer.text(origin)
+    writer.text(name)
+    return text(.group, writer.output)
+  }
+
+  /// What tells variants apart below.
+  func nominated(_ fields: [NominatedField]) -> [NominatedField] {
+    guard !fields.isEmpty else { return [] }
+    var writer = BinaryWriter()
+    for field in fields.sorted(by: { $0.name.canonicalName < $1.name.canonicalName }) {
+      writer.text(field.name.canonicalName)
+      switch field.value {
+      case .absent: writer.byte(0)
+      case .text(let text):
+        writer.byte(1)
+        writer.text(text)
+      case .digest(let digest):
+        writer.byte(2)
+        writer.bytes(digest)
+      }
+    }
+    return [NominatedField(name: .vary, value: .digest(digest(.nominated, writer.output)))]
+  }
+
+  /// Scheme and authority of a target (RFC 9110 §4.3.1); empty if it has none.
+  static func origin(of target: String) -> String {
+    guard let colon = target.utf8.firstIndex(of: UInt8(ascii: ":")) else { return "" }
+    let rest = target.utf8[colon...].dropFirst()
+    guard rest.starts(with: "//".utf8) else { return "" }
+    let end = rest.dropFirst(2).firstIndex {
+      $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
+    }
+    return String(target[..<(end ?? target.endIndex)])
+  }
+
+  private func text(_ kind: Kind, _ bytes: [UInt8]) -> String {
+    Base64URL.encode(digest(kind, bytes))
+  }
+
+  // Half of a digest: nobody who could look for two of the same has the key.
+  private func digest(_ kind: Kind, _ bytes: [UInt8]) -> [UInt8] {
+    Array(cipher.digest([kind.rawValue] + bytes).prefix(16))
+  }
+}

@@ -1,0 +1,192 @@
+import HTTPCacheSemantics
+import HTTPTypes
+
+/// A record as the store below has it: what it needs for finding, ordering and evicting, and the rest
+/// sealed in `userInfo`. What is known only when a body has come is sealed in the trailers.
+struct SealedRecord {
+  /// What the body's chunks belong to: 16 random bytes.
+  typealias BodyID = [UInt8]
+
+  private enum Kind: UInt8 {
+    case record = 1
+    case completion = 2
+    case chunk = 3
+  }
+
+  private static let format: UInt8 = 1
+  private static let bodyIDLength = 16
+  private static let name = FieldNames.sealed
+
+  /// The record in the clear.
+  let record: CacheRecord
+  let bodyID: BodyID
+
+  /// A new body's.
+  static func makeBodyID() -> BodyID {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<bodyIDLength).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  }
+
+  /// The record for the store below.
+  ///
+  /// - Parameters:
+  ///   - record: in the clear.
+  ///   - isFinal: whether trailers and length are known; else they come with `completion`.
+  ///   - slots: what is stored of the sealed body; nil for all of it.
+  ///   - sealedLength: of the whole body.
+  static func seal(
+    _ record: CacheRecord, bodyID: BodyID, isFinal: Bool, slots: [Range<Int64>]?, sealedLength: Int64?,
+    _ cipher: any CacheCipher, _ names: SealedNames
+  ) throws(CacheError) -> CacheRecord {
+    let key = names.key(record.key)
+    let nominated = names.nominated(record.response.nominated)
+    let origin = SealedNames.origin(of: record.key.target)
+    var content: [UInt8] = [format, isFinal ? 1 : 0]
+    content += bodyID
+    content += try RecordCodec.encode(
+      record.storing(nil, bodyLength: record.bodyLength).with(sequence: 0))
+    let response = StoredResponse(
+      requestMethod: .get, nominated: nominated, head: HTTPResponse(status: .ok),
+      requestTime: record.response.responseTime, responseTime: record.response.responseTime,
+      isInvalidated: record.response.isInvalidated,
+      facts: ReuseFacts(freshnessLifetime: 0, lifetimeSource: .none, correctedInitialAge: 0))
+    return CacheRecord(
+      key: key, response: response, bodyLength: sealedLength, storedRanges: slots,
+      groups: record.groups.map { names.group($0, of: origin) },
+      userInfo: try cipher.seal(content, for: .record, context: context(key, nominated)),
+      isSeed: false, isPinned: record.isPinned, isMemoryOnly: record.isMemoryOnly,
+      isResumable: record.isResumable, sequence: record.sequence,
+      knownInvalidations: record.knownInvalidations)
+  }
+
+  /// Opens a record of the store below; nil for a part of which no whole chunk is there.
+  ///
+  /// - Throws: `CacheError.damaged` if it is not what was sealed.
+  static func open(_ below: CacheRecord, _ cipher: any CacheCipher) throws(CacheError) -> SealedRecord? {
+    let content = try cipher.open(
+      below.userInfo, for: .record, context: context(below.key, below.response.nominated))
+    guard content.count > 2 + bodyIDLength, content[0] == format, content[1] <= 1 else {
+      throw CacheError(.damaged, "sealed: no record")
+    }
+    let isFinal = content[1] == 1
+    let bodyID = Array(content[2..<2 + bodyIDLength])
+    var record = try decode(content, from: 2 + bodyIDLength, below)
+    var length = record.bodyLength
+    if !isFinal, let completion = try completion(of: below, bodyID, cipher) {
+      length = completion.length ?? length
+      var response = record.response
+      response.trailers = completion.trailers
+      record = record.with(response: response)
+    } else if !isFinal, below.isComplete {
+      throw CacheError(.damaged, "sealed: the end of the record is missing")
+    }
+    if let length, let sealed = below.bodyLength, sealed != SealedLayout.sealedLength(of: length) {
+      throw CacheError(.damaged, "sealed: the body is not as long as it was")
+    }
+    guard let slots = below.storedRanges else {
+      guard let length, below.bodyLength != nil else {
+        throw CacheError(.damaged, "sealed: a body without a length")
+      }
+      return SealedRecord(record: record.storing(nil, bodyLength: length), bodyID: bodyID)
+    }
+    let ranges = SealedLayout.bytes(in: slots, length: length)
+    guard !ranges.isEmpty else { return nil }
+    return SealedRecord(record: record.storing(ranges, bodyLength: length), bodyID: bodyID)
+  }
+
+  private static func decode(
+    _ content: [UInt8], from start: Int, _ below: CacheRecord
+  ) throws(CacheError) -> CacheRecord {
+    let result: Result<CacheRecord, CacheError> = content.withUnsafeBytes { buffer in
+      do throws(CacheError) {
+        return .success(
+          try RecordCodec.decode(
+            UnsafeRawBufferPointer(rebasing: buffer[start...]), sequence: below.sequence,
+            isInvalidated: below.response.isInvalidated,
+            knownInvalidations: below.knownInvalidations))
+      } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  // MARK: What is known when the body has come
+
+  /// Trailers for the store below, with the length of the body and its trailers in them.
+  static func completion(
+    trailers: HTTPFields, length: Int64?, bodyID: BodyID, _ cipher: any CacheCipher
+  ) throws(CacheError) -> HTTPFields {
+    var writer = BinaryWriter()
+    writer.byte(format)
+    writer.optionalSigned(length)
+    writer.count(trailers.count)
+    for field in trailers {
+      writer.text(field.name.rawName)
+      field.withUnsafeBytesOfValue { writer.bytes(UnsafeRawBufferPointer($0)) }
+    }
+    let sealed = try cipher.seal(
+      writer.output, for: .record, context: [Kind.completion.rawValue] + bodyID)
+    return [name: Base64URL.encode(sealed)]
+  }
+
+  private static func completion(
+    of below: CacheRecord, _ bodyID: BodyID, _ cipher: any CacheCipher
+  ) throws(CacheError) -> (length: Int64?, trailers: HTTPFields)? {
+    guard let text = below.response.trailers[name] else { return nil }
+    guard let sealed = Base64URL.decode(text.utf8) else {
+      throw CacheError(.damaged, "sealed: the end of the record is no base64")
+    }
+    let content = try cipher.open(
+      sealed, for: .record, context: [Kind.completion.rawValue] + bodyID)
+    let result: Result<(Int64?, HTTPFields), CacheError> = content.withUnsafeBytes { buffer in
+      do throws(CacheError) { return .success(try completion(buffer)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  private static func completion(
+    _ buffer: UnsafeRawBufferPointer
+  ) throws(CacheError) -> (Int64?, HTTPFields) {
+    var reader = BinaryReader(buffer)
+    guard try reader.byte() == format else { throw CacheError(.damaged, "sealed: no end of a record") }
+    let length = try reader.optionalSigned()
+    guard length ?? 0 >= 0 else { throw BinaryReader.damaged("negative length") }
+    return (length, try RecordCodec.readFields(&reader))
+  }
+
+  // MARK: What things belong to
+
+  /// The context of a chunk.
+  static func context(chunk index: Int64, isLast: Bool, of bodyID: BodyID) -> [UInt8] {
+    var context: [UInt8] = [Kind.chunk.rawValue, isLast ? 1 : 0]
+    context.reserveCapacity(10 + bodyID.count)
+    withUnsafeBytes(of: index.littleEndian) { context.append(contentsOf: $0) }
+    context += bodyID
+    return context
+  }
+
+  private static func context(_ key: CacheKey, _ nominated: [NominatedField]) -> [UInt8] {
+    var writer = BinaryWriter()
+    writer.byte(Kind.record.rawValue)
+    writer.byte(key.mode.rawValue)
+    writer.byte(key.methodClass.rawValue)
+    writer.text(key.partition)
+    writer.text(key.target)
+    writer.bytes(key.contentDigest)
+    writer.count(nominated.count)
+    for field in nominated {
+      if case .digest(let digest) = field.value { writer.bytes(digest) } else { writer.count(0) }
+    }
+    return writer.output
+  }
+}
+
+private enum FieldNames {
+  static let sealed = name("Sealed")
+
+  private static func name(_ constant: String) -> HTTPField.Name {
+    guard let name = HTTPField.Name(constant) else {
+      preconditionFailure("\(constant) is a constant of this file and a valid name")
+    }
+    return name
+  }
+}

@@ -1,0 +1,141 @@
+import HTTPCacheSemantics
+
+extension SealedStore {
+  /// How a selection is found below.
+  private enum Search {
+    /// By another selection.
+    case selection(CacheSelection)
+    /// By opening what another selection finds.
+    case opening(CacheSelection)
+  }
+
+  private func search(_ selection: CacheSelection) -> Search {
+    switch selection {
+    case .all, .storedSince, .unusedSince, .storedBefore: .selection(selection)
+    case .partition(let mode, let name):
+      .selection(.partition(mode: mode, names.partition(name)))
+    case .key(let key): .selection(.key(names.key(key)))
+    case .variant(let key, let sequence): .selection(.variant(names.key(key), sequence: sequence))
+    case .target(let target): .selection(.target(names.target(target)))
+    case .group(let origin, let name):
+      .selection(.group(origin: names.origin(origin), name: names.group(name, of: origin)))
+    case .prefix(let prefix): search(prefix: prefix)
+    }
+  }
+
+  // A whole origin has a prefix of its own below. Of anything else digests tell nothing.
+  private func search(prefix: String) -> Search {
+    if prefix.isEmpty { return .selection(.prefix(names.prefix)) }
+    let origin = SealedNames.origin(of: prefix)
+    // Without what follows an origin, it may be the beginning of a longer one.
+    guard !origin.isEmpty, origin.utf8.count < prefix.utf8.count else {
+      return .opening(.prefix(names.prefix))
+    }
+    let below = CacheSelection.prefix(names.origin(origin) + "/")
+    if prefix == origin + "/" { return .selection(below) }
+    let isQuery = prefix.utf8.dropFirst(origin.utf8.count).first != UInt8(ascii: "/")
+    return .opening(isQuery ? .prefix(names.origin(origin) + "?") : below)
+  }
+
+  /// Removes what matches. `.all` removes what others sealed as well. Prefixes that are more than an
+  /// origin are looked for by opening all records of the origin.
+  @discardableResult
+  public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
+    switch search(selection) {
+    case .selection(let below): return try await base.remove(below)
+    case .opening(let below):
+      var count = 0
+      try await each(of: below, matching: selection) { (record, store) throws(CacheError) in
+        count += try await store.remove(.variant(record.key, sequence: record.sequence))
+      }
+      return count
+    }
+  }
+
+  /// Marks what matches as invalidated. `.all` marks what others sealed as well. Prefixes that are more
+  /// than an origin are looked for by opening all records of the origin; what is on its way meanwhile is
+  /// stored as invalidated, whatever it is.
+  @discardableResult
+  public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    switch search(selection) {
+    case .selection(let below): return try await base.invalidate(below)
+    case .opening(let below):
+      var count = 0
+      try await each(of: below, matching: selection) { (record, store) throws(CacheError) in
+        count += try await store.invalidate(.variant(record.key, sequence: record.sequence)) ?? 0
+      }
+      return count
+    }
+  }
+
+  // Does something with each record below that matches.
+  private func each(
+    of below: CacheSelection, matching selection: CacheSelection,
+    _ body: (CacheRecord, any CacheStore) async throws(CacheError) -> Void
+  ) async throws(CacheError) {
+    // Matches nothing, and so tells the base that what is on its way was sent before.
+    _ = try await base.invalidate(.prefix(names.prefix + "/"))
+    var cursor: EntryCursor?
+    repeat {
+      let page = try await base.entries(below, after: cursor, limit: 256)
+      for entry in page.entries {
+        guard let opened = open(entry),
+          selection.matches(opened.record, lastUsed: entry.lastUsed)
+        else { continue }
+        try await body(entry.record, base)
+      }
+      cursor = page.next
+    } while cursor != nil
+  }
+
+  /// Entries that match and open with this key. None has a path: what lies there is sealed.
+  public func entries(
+    _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
+  ) async throws(CacheError) -> EntryPage {
+    let below: CacheSelection
+    switch search(selection) {
+    case .selection(.all): below = .prefix(names.prefix)
+    case .selection(let found), .opening(let found): below = found
+    }
+    let limit = max(1, limit)
+    var entries: [CacheEntry] = []
+    var cursor = cursor
+    repeat {
+      let page = try await base.entries(below, after: cursor, limit: limit - entries.count)
+      entries += page.entries.compactMap(open).filter {
+        selection.matches($0.record, lastUsed: $0.lastUsed)
+      }
+      cursor = page.next
+    } while cursor != nil && entries.count < limit
+    return EntryPage(entries: entries, next: cursor)
+  }
+
+  private func open(_ entry: CacheEntry) -> CacheEntry? {
+    guard entry.record.key.target.utf8.starts(with: names.prefix.utf8) else { return nil }
+    do throws(CacheError) {
+      guard let opened = try SealedRecord.open(entry.record, cipher) else { return nil }
+      return CacheEntry(
+        record: opened.record, size: entry.size, lastUsed: entry.lastUsed, bodyPath: nil)
+    } catch {
+      isDamaged(entry.record, error)
+      return nil
+    }
+  }
+
+  /// That of the base; what others sealed counts.
+  public var usage: StoreUsage { base.usage }
+
+  /// That of the base. It lies there in the clear, and no key is made of it alone.
+  public var secret: [UInt8] { base.secret }
+
+  /// Counts in the base.
+  public func count(_ counts: CacheCounts) { base.count(counts) }
+
+  /// The counters of the base.
+  public func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
+
+  /// Changes the capacities of the base; what is sealed counts as long as it is.
+  public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
+    try await base.setCapacity(memory: memory, disk: disk)
+  }
+}

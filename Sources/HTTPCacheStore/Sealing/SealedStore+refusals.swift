@@ -1,0 +1,56 @@
+public import HTTPCacheSemantics
+
+extension SealedStore {
+  private static let pieceLength = 1_000
+
+  /// Remembers why a response was not stored, sealed, in the base.
+  public func note(_ refusal: RefusalNote) {
+    let key = names.key(Self.key(of: refusal.keyHash))
+    var writer = BinaryWriter()
+    writer.signed(Int64(refusal.status))
+    let content = writer.output + RefusalCodec.encode(refusal.explanation)
+    guard let sealed = try? cipher.seal(content, for: .record, context: Self.context(key)) else {
+      return
+    }
+    let text = Array(Base64URL.encode(sealed).utf8)
+    let pieces = stride(from: 0, to: text.count, by: Self.pieceLength).map { start in
+      String(decoding: text[start..<min(text.count, start + Self.pieceLength)], as: UTF8.self)
+    }
+    let steps = stride(from: 0, to: pieces.count, by: 2).map { index in
+      CacheExplanation.Step(
+        pieces[index], index + 1 < pieces.count ? pieces[index + 1] : "", section: "")
+    }
+    base.note(
+      RefusalNote(
+        keyHash: key.hash, time: refusal.time, status: 0,
+        explanation: CacheExplanation(steps: steps)))
+  }
+
+  /// Why responses of a key were not stored, the latest first. What does not open is passed over.
+  ///
+  /// - Throws: what the base throws.
+  public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
+    let below = names.key(Self.key(of: key.hash))
+    return try base.refusals(of: below).compactMap { note in
+      let text = note.explanation.steps.map { $0.question + $0.answer }.joined()
+      guard let sealed = Base64URL.decode(text.utf8),
+        let content = try? cipher.open(sealed, for: .record, context: Self.context(below))
+      else { return nil }
+      return content.withUnsafeBytes { buffer in
+        var reader = BinaryReader(buffer)
+        guard let status = try? reader.signed() else { return nil }
+        let rest = UnsafeRawBufferPointer(rebasing: buffer[(buffer.count - reader.remaining)...])
+        guard let explanation = try? RefusalCodec.decode(rest) else { return nil }
+        return RefusalNote(
+          keyHash: key.hash, time: note.time, status: Int(clamping: status), explanation: explanation)
+      }
+    }
+  }
+
+  // A note knows no more of its key than the hash.
+  private static func key(of hash: UInt64) -> CacheKey {
+    CacheKey(mode: .private, target: "refusal:\(hash)")
+  }
+
+  private static func context(_ key: CacheKey) -> [UInt8] { [4] + Array(key.target.utf8) }
+}

@@ -1,0 +1,213 @@
+import HTTPCacheSemantics
+import HTTPTypes
+
+/// Seals a body, or parts of one, chunk by chunk, and gives the chunks to the writer of the store below.
+final class SealedWriter: BodyWriter {
+  /// What comes.
+  enum Extent: Sendable {
+    /// All of a body.
+    case whole
+    /// Some ranges, one after the other.
+    case parts([Range<Int64>])
+    /// What a stored part has not, from somewhere on.
+    case rest(from: Int64)
+  }
+
+  // How much is given to the store below at once.
+  private static let batch = 4 * Int(SealedLayout.slot)
+
+  private let record: CacheRecord
+  private let bodyID: SealedRecord.BodyID
+  private let extent: Extent
+  private let base: (any BodyWriter)?
+  private let store: SealedStore
+  private let growth: SealedGrowth
+  private let assembly: SealedAssembly
+
+  /// - Parameters:
+  ///   - record: in the clear; with the ranges that are stored already where more is added.
+  ///   - base: nil where nothing that comes can be stored.
+  init(
+    _ record: CacheRecord, bodyID: SealedRecord.BodyID, extent: Extent, base: (any BodyWriter)?,
+    store: SealedStore
+  ) {
+    self.record = record
+    self.bodyID = bodyID
+    self.extent = extent
+    self.base = base
+    self.store = store
+    var stored: [Range<Int64>] = []
+    let targets: [Range<Int64>]
+    switch extent {
+    case .whole: targets = [0..<(record.bodyLength ?? .max)]
+    case .parts(let ranges): targets = ranges.filter { !$0.isEmpty }
+    case .rest(let start):
+      stored = record.storedRanges ?? []
+      targets = [start..<max(start, record.bodyLength ?? .max)]
+    }
+    growth = SealedGrowth(stored: stored, length: record.bodyLength)
+    assembly = SealedAssembly(targets: targets, length: record.bodyLength)
+  }
+
+  deinit { abandon() }
+
+  var bytesWritten: Int64 { growth.snapshot.written }
+
+  func append(_ bytes: BodyBytes) async throws(CacheError) {
+    guard !bytes.isEmpty else { return }
+    let now = try check()
+    let count = now.written + Int64(bytes.count)
+    if case .whole = extent, count > store.largestEntry ?? .max {
+      throw fail(
+        CacheError(
+          .tooLarge, "more than \(store.largestEntry ?? 0) bytes", key: record.key))
+    }
+    do throws(CacheError) {
+      var rest = bytes
+      while !rest.isEmpty {
+        // As much as the store below gets at once, so that what is sealed is bounded.
+        let piece = rest.prefix(Self.batch)
+        rest = rest.dropFirst(Self.batch)
+        try await take(try assembly.append(piece), count: Int64(piece.count))
+      }
+    } catch {
+      throw fail(error)
+    }
+  }
+
+  @discardableResult
+  func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord {
+    let now = try check()
+    do throws(CacheError) {
+      var isWhole = false
+      if case .whole = extent { isWhole = true }
+      if isWhole, let announced = record.bodyLength, announced != now.written {
+        throw CacheError(
+          .damaged, "\(announced) bytes were announced, \(now.written) came", key: record.key)
+      }
+      try await take(assembly.finish(isEnd: isWhole), count: 0)
+      if isWhole { growth.change { $0.length = $0.written } }
+      guard let base, isWhole || !growth.snapshot.sealed.isEmpty else {
+        guard now.written > 0 else { throw CacheError(.damaged, "nothing came", key: record.key) }
+        // No whole chunk came: as if it had been stored and evicted at once.
+        end()
+        return record.with(sequence: 0)
+      }
+      return try await commit(to: base, trailers: trailers)
+    } catch {
+      throw fail(error)
+    }
+  }
+
+  @discardableResult
+  func keep() async throws(CacheError) -> CacheRecord? {
+    let now = try check()
+    do throws(CacheError) {
+      var isExtension = false
+      if case .rest = extent { isExtension = true }
+      guard let base, now.written > 0, record.isResumable || isExtension else {
+        abandon()
+        return nil
+      }
+      try await take(assembly.finish(isEnd: false), count: 0)
+      let state = growth.snapshot
+      guard !state.sealed.isEmpty else {
+        abandon()
+        return nil
+      }
+      if let length = state.length, state.sealed == [0..<length] {
+        return try await commit(to: base, trailers: record.response.trailers)
+      }
+      guard let kept = try await base.keep() else {
+        end()
+        return nil
+      }
+      end()
+      return try SealedRecord.open(kept, store.cipher)?.record
+    } catch {
+      throw fail(error)
+    }
+  }
+
+  func abandon() { _ = fail(CacheError(.closed, "the writer gave up", key: record.key)) }
+
+  func reader() throws(CacheError) -> any BodyReader {
+    // Damage of what is being written shows when it is read the next time.
+    let chunks = try base.map { (base) throws(CacheError) in
+      SealedChunks(try base.reader(), of: bodyID, cipher: store.cipher) { _ in }
+    }
+    return SealedGrowthReader(growth, chunks)
+  }
+
+  private func commit(
+    to base: any BodyWriter, trailers: HTTPFields
+  ) async throws(CacheError) -> CacheRecord {
+    let completion = try SealedRecord.completion(
+      trailers: trailers, length: growth.snapshot.length, bodyID: bodyID, store.cipher)
+    let below = try await base.commit(trailers: completion)
+    end()
+    guard let stored = try SealedRecord.open(below, store.cipher) else {
+      return record.with(sequence: below.sequence)
+    }
+    return stored.record
+  }
+
+  /// Seals chunks and gives them to the store below; then they are there for readers.
+  private func take(_ step: SealedAssembly.Step, count: Int64) async throws(CacheError) {
+    if let base, !step.chunks.isEmpty { try await base.append(try seal(step.chunks)) }
+    growth.change { state in
+      state.sealed = StoredRanges.union(
+        state.sealed
+          + step.chunks.map { $0.place })
+      state.fragments += step.fragments
+      state.pending = step.pending
+      state.pendingStart = step.pendingStart
+      state.written += count
+    }
+  }
+
+  private func seal(_ chunks: [SealedAssembly.Chunk]) throws(CacheError) -> BodyBytes {
+    let overhead = SealedLayout.overhead
+    let size = chunks.reduce(0) { $0 + $1.bytes.count + overhead }
+    return try BodyBytes(unsafeUninitializedCapacity: size) { (output) throws(CacheError) -> Int in
+      var start = 0
+      for chunk in chunks {
+        let end = start + chunk.bytes.count + overhead
+        let slot = UnsafeMutableRawBufferPointer(rebasing: output[start..<end])
+        let context = SealedRecord.context(
+          chunk: chunk.start / SealedLayout.chunk, isLast: chunk.isLast, of: bodyID)
+        var failure: CacheError?
+        chunk.bytes.withUnsafeBytes { input in
+          do throws(CacheError) {
+            try store.cipher.seal(input, for: .body, context: context, into: slot)
+          } catch { failure = error }
+        }
+        if let failure { throw failure }
+        start = end
+      }
+      return size
+    }
+  }
+
+  private func check() throws(CacheError) -> SealedGrowth.State {
+    let state = growth.snapshot
+    if let end = state.end { throw end }
+    return state
+  }
+
+  private func end() {
+    growth.change { state in
+      if state.end == nil { state.end = CacheError(.closed, "committed already") }
+    }
+  }
+
+  private func fail(_ error: CacheError) -> CacheError {
+    let isFirst = growth.change { state in
+      guard state.end == nil else { return false }
+      state.end = error
+      return true
+    }
+    if isFirst { base?.abandon() }
+    return error
+  }
+}

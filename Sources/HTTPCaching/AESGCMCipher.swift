@@ -1,0 +1,78 @@
+#if Crypto
+  import Crypto
+  import HTTPCacheStore
+
+  /// AES-256-GCM and HMAC-SHA-256 under keys that HKDF-SHA-256 (RFC 5869) makes of a key and of the secret of
+  /// a directory: one for records, one for bodies, one for digests, and an identifier.
+  struct AESGCMCipher: CacheCipher {
+    private static let overhead = 28
+
+    let keyID: [UInt8]
+    private let records: SymmetricKey
+    private let bodies: SymmetricKey
+    private let digests: SymmetricKey
+
+    init(key: EncryptionKey, secret: [UInt8]) {
+      func derived(_ purpose: String, count: Int = 32) -> SymmetricKey {
+        HKDF<SHA256>.deriveKey(
+          inputKeyMaterial: SymmetricKey(data: key.bytes), salt: secret,
+          info: Array("swift-http-cache 1 \(purpose)".utf8), outputByteCount: count)
+      }
+      records = derived("records")
+      bodies = derived("bodies")
+      digests = derived("digests")
+      keyID = derived("identifier", count: 8).withUnsafeBytes { Array($0) }
+    }
+
+    func seal(
+      _ bytes: UnsafeRawBufferPointer, for purpose: SealPurpose, context: [UInt8],
+      into output: UnsafeMutableRawBufferPointer
+    ) throws(CacheError) {
+      guard output.count == bytes.count + Self.overhead else {
+        throw CacheError(.io, "a buffer of \(output.count) bytes for \(bytes.count) bytes to seal")
+      }
+      do {
+        let box = try AES.GCM.seal(bytes, using: key(purpose), authenticating: context)
+        guard let combined = box.combined else { throw CacheError(.io, "cannot seal") }
+        Self.copy(combined, to: output)
+      } catch {
+        throw CacheError(.io, "cannot seal", cause: error)
+      }
+    }
+
+    func open(
+      _ sealed: UnsafeRawBufferPointer, for purpose: SealPurpose, context: [UInt8],
+      into output: UnsafeMutableRawBufferPointer
+    ) throws(CacheError) {
+      guard sealed.count >= Self.overhead, output.count == sealed.count - Self.overhead else {
+        throw CacheError(.damaged, "sealed: \(sealed.count) bytes")
+      }
+      do {
+        let box = try AES.GCM.SealedBox(combined: sealed)
+        Self.copy(try AES.GCM.open(box, using: key(purpose), authenticating: context), to: output)
+      } catch {
+        throw CacheError(.damaged, "sealed: it is not what was sealed here", cause: error)
+      }
+    }
+
+    func digest(_ bytes: [UInt8]) -> [UInt8] {
+      Array(HMAC<SHA256>.authenticationCode(for: bytes, using: digests))
+    }
+
+    private func key(_ purpose: SealPurpose) -> SymmetricKey {
+      switch purpose {
+      case .record: records
+      case .body: bodies
+      }
+    }
+
+    private static func copy(
+      _ bytes: some Collection<UInt8>, to output: UnsafeMutableRawBufferPointer
+    ) {
+      let isCopied: Void? = bytes.withContiguousStorageIfAvailable {
+        output.copyMemory(from: UnsafeRawBufferPointer($0))
+      }
+      if isCopied == nil { output.copyBytes(from: bytes) }
+    }
+  }
+#endif

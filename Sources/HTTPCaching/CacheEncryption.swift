@@ -1,0 +1,36 @@
+public import HTTPCacheStore
+
+/// How the directory of a cache is encrypted (`HTTPCache.Configuration.encryption`).
+public struct CacheEncryption: Sendable {
+  private let makeCipher: @Sendable ([UInt8]) throws(CacheError) -> any CacheCipher
+
+  /// AES-256 in Galois/Counter mode, with keys derived from this one and the directory (trait `Crypto`).
+  public static func key(_ key: EncryptionKey) -> CacheEncryption {
+    CacheEncryption { (secret) throws(CacheError) in
+      #if Crypto
+        return AESGCMCipher(key: key, secret: secret)
+      #else
+        throw CacheError(.unavailable, "there is no encryption without the trait Crypto")
+      #endif
+    }
+  }
+
+  /// A cipher of the caller's.
+  ///
+  /// - Parameter make: makes it for a directory, of whose random `secret` (32 bytes, not secret to who
+  ///   reads the directory) its keys should depend.
+  public static func cipher(
+    _ make: @escaping @Sendable (_ secret: [UInt8]) throws(CacheError) -> any CacheCipher
+  ) -> CacheEncryption {
+    CacheEncryption(makeCipher: make)
+  }
+
+  private init(makeCipher: @escaping @Sendable ([UInt8]) throws(CacheError) -> any CacheCipher) {
+    self.makeCipher = makeCipher
+  }
+
+  /// The cipher for a store with this secret.
+  ///
+  /// - Throws: `CacheError.unavailable` without the trait `Crypto`; what the caller's own throws.
+  public func cipher(secret: [UInt8]) throws(CacheError) -> any CacheCipher { try makeCipher(secret) }
+}

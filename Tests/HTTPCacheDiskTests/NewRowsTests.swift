@@ -1,0 +1,146 @@
+import CSQLite
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import Testing
+
+/// Rows that are in the index by their keys alone, until many of them are taken in at once; and commits, on
+/// the caller's thread or of many at once.
+@Suite struct NewRowsTests {
+  private func unlisted(_ fixture: Fixture) throws -> Int64 {
+    try number("SELECT count(*) FROM entry WHERE listed = 0", on: fixture.directory.path("cache/Cache.db"))
+  }
+
+  @Test("new rows are read, counted and selected like all others, by another process too")
+  func selected() async throws {
+    let fixture = try Fixture()
+    for index in 0..<10 { try await fixture.store.put(try record("/a/\(index)"), [1, 2, 3]) }
+    #expect(try unlisted(fixture) == 10)
+    let other = try fixture.other()
+    #expect(try await other.body(key("/a/7")) == [1, 2, 3])
+    #expect(other.usage.diskEntries == 10)
+    #expect(fixture.store.usage.diskEntries == 10)
+    // By an index that does not have them yet.
+    #expect(try await other.invalidate(.prefix("https://example.com/a/")) == 10)
+    #expect(try unlisted(fixture) == 0)
+    #expect(try fixture.store.read(key("/a/3")).first?.record.response.isInvalidated == true)
+    #expect(
+      try await fixture.store.entries(.prefix("https://example.com/a/"), after: nil, limit: 100).entries.count
+        == 10)
+  }
+
+  @Test("each selection finds rows that are new", arguments: 0..<6)
+  func eachSelection(_ index: Int) async throws {
+    let fixture = try Fixture()
+    for index in 0..<5 { try await fixture.store.put(try record("/\(index)", groups: ["g"]), [1]) }
+    let selections: [CacheSelection] = [
+      .all, .target("https://example.com/3"), .prefix("https://example.com/"),
+      .group(origin: "https://example.com", name: "g"), .storedSince(Timestamp(seconds: 1_800_000_001)),
+      .storedBefore(Timestamp(seconds: 1_800_000_002)),
+    ]
+    #expect(try unlisted(fixture) == 5)
+    let count = index == 1 ? 1 : 5
+    #expect(try await fixture.store.remove(selections[index]) == count)
+    #expect(fixture.store.usage.diskEntries == 5 - count)
+    #expect(try await fixture.store.verify(repair: false).isSound)
+  }
+
+  @Test("two stores that write by turns give ids and counts that hold")
+  func byTurns() async throws {
+    let fixture = try Fixture()
+    let other = try fixture.other()
+    for index in 0..<150 {
+      try await (index % 3 == 0 ? other : fixture.store).put(
+        try record("/\(index % 100)"), bytes(index % 5 == 0 ? 20_000 : 100))
+    }
+    #expect(fixture.store.usage.diskEntries == 100)
+    #expect(other.usage.diskEntries == 100)
+    let report = try await other.verify(repair: false)
+    #expect(report.isSound, "\(report)")
+  }
+
+  @Test("what was new when its store ended is evicted in its turn later")
+  func evictedLater() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path("cache")
+    do {
+      let store = try DiskStore.open(directory: path, capacity: 1 << 26)
+      for index in 0..<40 { try await store.put(try record("/\(index)"), bytes(10_000)) }
+    }
+    let store = try DiskStore.open(directory: path, capacity: 1 << 26)
+    try await store.setCapacity(memory: nil, disk: 600_000)
+    #expect(store.usage.diskEntries < 40)
+    #expect(try await store.verify(repair: false).isSound)
+  }
+
+  @Test("of entries that get their rows at once, one that cannot be stored is refused alone")
+  func refusedAlone() async throws {
+    let fixture = try Fixture(capacity: 700_000, largestEntry: 1 << 20)
+    let records = try (0..<60).map { try record("/\($0)") }
+    let tooLarge = try record("/large").with(userInfo: [UInt8](repeating: 1, count: 900_000))
+    let stored = await withTaskGroup(of: Bool.self) { group in
+      for record in records + [tooLarge] + records {
+        group.addTask { (try? await fixture.store.put(record, [1, 2, 3])) != nil }
+      }
+      return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+    }
+    #expect(stored == 120)
+    #expect(fixture.store.usage.diskEntries == 60)
+    #expect(try fixture.store.read(key("/large")).isEmpty)
+    #expect(try await fixture.store.verify(repair: false).isSound)
+  }
+
+  @Test("while another process writes, who stores waits without holding a thread")
+  func waitsForOthers() async throws {
+    let fixture = try Fixture()
+    for index in 0..<3 { try await fixture.store.put(try record("/\(index)"), [1]) }
+    let other = try HeldDatabase(fixture.directory.path("cache/Cache.db"))
+    // More than there are threads for tasks.
+    let waiting = try (0..<16).map { index in
+      let record = try record("/waiting/\(index)")
+      return Task {
+        // On a machine that has much else to do, the wait may reach its bound.
+        while true {
+          do { return try await fixture.store.put(record, [2]) } catch let error as CacheError
+          where error.code == .busy {}
+        }
+      }
+    }
+    // Others go on meanwhile.
+    #expect(try await fixture.store.body(key("/1")) == [1])
+    await Task.yield()
+    other.release()
+    for task in waiting { _ = try await task.value }
+    #expect(fixture.store.usage.diskEntries == 19)
+  }
+
+  @Test("the log stays below its limit")
+  func logLimit() async throws {
+    let fixture = try Fixture()
+    var largest: Int64 = 0
+    for index in 0..<900 {
+      try await fixture.store.put(try record("/\(index)"), bytes(3_000))
+      let path = fixture.directory.path("cache/Cache.db-wal")
+      let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int64
+      largest = max(largest, size ?? 0)
+    }
+    #expect(largest > 1 << 20)
+    #expect(largest <= 4 << 20)
+  }
+}
+
+/// The right to write, as another process would hold it.
+private final class HeldDatabase {
+  private var handle: OpaquePointer?
+
+  init(_ path: String) throws {
+    try #require(sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
+    sqlite3_busy_timeout(handle, 2_000)
+    try #require(sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
+  }
+
+  deinit { sqlite3_close_v2(handle) }
+
+  func release() { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+}

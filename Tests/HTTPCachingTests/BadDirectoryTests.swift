@@ -1,0 +1,127 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+/// A directory that cannot be used, or is spoilt in use, costs what is stored: never a request, never a
+/// right body.
+@Suite struct BadDirectoryTests {
+  private static let count = 300_000
+
+  private func kitchen(_ directory: URL) throws -> PartialKitchen {
+    try PartialKitchen(
+      .memoryOverDisk,
+      origin: RangeOrigin(count: Self.count, [.cacheControl: "max-age=60", .eTag: "\"a\""])
+    ) {
+      $0.directory = directory.path
+      $0.memoryCapacity = 1 << 20
+      $0.largestEntry = 16 << 20
+    }
+  }
+
+  private func temporary() throws -> URL {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("bad-directory-\(UUID())")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    return url
+  }
+
+  private func expectAnswers(_ kitchen: PartialKitchen, _ what: String = "") async throws {
+    for _ in 0..<4 { #expect(try await kitchen.get().text == kitchen.origin.text, "\(what)") }
+    #expect(try await kitchen.range("bytes=100-199").text.count == 100, "\(what)")
+  }
+
+  private func told(_ kitchen: PartialKitchen) -> Int {
+    kitchen.events.count { if case .storeFailed = $0 { true } else { false } }
+  }
+
+  @Test("a directory that cannot be made leaves the cache in memory, and is told")
+  func noDirectory() async throws {
+    let folder = try temporary()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("file")
+    try Data("plain".utf8).write(to: file)
+    for place in [file, file.appendingPathComponent("below"), URL(fileURLWithPath: "/proc/cache")] {
+      let kitchen = try kitchen(place)
+      #expect(told(kitchen) == 1)
+      try await expectAnswers(kitchen, place.path)
+      #expect(kitchen.origin.requests.count == 1, "memory has it")
+    }
+    #expect(try String(contentsOf: file, encoding: .utf8) == "plain")
+  }
+
+  @Test(
+    "a file system that is full or read-only leaves the cache in memory, and is told",
+    .enabled(if: geteuid() == 0, "needs root, to mount"), arguments: ["size=1m", "size=64k", "ro,size=1m"])
+  func mounted(options: String) async throws {
+    let folder = try temporary()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    guard try mount(["-t", "tmpfs", "-o", options, "tmpfs", folder.path]) else {
+      // Root in a container may not mount.
+      return
+    }
+    defer { umount2(folder.path, Int32(MNT_DETACH)) }
+    // Of 1 MiB only the counters fit beside this.
+    if options == "size=1m" {
+      try Data(count: 700_000).write(to: folder.appendingPathComponent("somebody else's"))
+    }
+    let kitchen = try kitchen(folder.appendingPathComponent("cache"))
+    try await expectAnswers(kitchen, options)
+    #expect(told(kitchen) > 0)
+  }
+
+  @Test(
+    "what is spoilt while it is in use is a miss",
+    arguments: ["body", "body cut", "index", "index cut", "log cut", "folder gone", "folder emptied"])
+  func spoilt(what: String) async throws {
+    let folder = try temporary()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let cache = folder.appendingPathComponent("cache")
+    let kitchen = try kitchen(cache)
+    // Once in memory it would be answered from there, and rightly so.
+    try await kitchen.cache.store.setCapacity(memory: 0, disk: nil)
+    try await expectAnswers(kitchen)
+    #expect(kitchen.origin.requests.count == 1)
+    let names = try FileManager.default.subpathsOfDirectory(atPath: cache.path)
+    let body = try #require(names.first { $0.hasPrefix("bodies/") && $0.split(separator: "/").count == 3 })
+    switch what {
+    case "body": try overwrite(cache.path + "/" + body, at: 299_999)
+    case "body cut": #expect(truncate(cache.path + "/" + body, 1_000) == 0)
+    case "index": try overwrite(cache.path + "/Cache.db", at: 0)
+    case "index cut": #expect(truncate(cache.path + "/Cache.db", 5_000) == 0)
+    case "log cut": #expect(truncate(cache.path + "/Cache.db-wal", 100) == 0)
+    case "folder gone": try FileManager.default.removeItem(at: cache)
+    default:
+      for name in try FileManager.default.contentsOfDirectory(atPath: cache.path) {
+        try FileManager.default.removeItem(atPath: cache.path + "/" + name)
+      }
+    }
+    var wrong = 0
+    for _ in 0..<6 {
+      // A body that turns out damaged under way breaks off; it is never a wrong one.
+      guard let answer = try? await kitchen.get() else {
+        wrong += 1
+        continue
+      }
+      #expect(answer.text == kitchen.origin.text)
+    }
+    #expect(wrong <= 1)
+    #expect(try await kitchen.get().text == kitchen.origin.text)
+  }
+
+  private func overwrite(_ path: String, at offset: UInt64) throws {
+    let handle = try #require(FileHandle(forUpdatingAtPath: path))
+    try handle.seek(toOffset: offset)
+    try handle.write(contentsOf: Data([0xFF]))
+    try handle.close()
+  }
+
+  private func mount(_ arguments: [String]) throws -> Bool {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/mount")
+    process.arguments = arguments
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCaching
+import Synchronization
+import Testing
+
+/// The engine over an encrypted directory, and several stores over one.
+@Suite struct SealedFlowTests {
+  private let directory: SealedDirectory
+
+  init() throws { directory = try SealedDirectory() }
+
+  private func configure(_ configuration: inout HTTPCache.Configuration) throws {
+    configuration.directory = directory.path + "/cache"
+    configuration.encryption = .key(try EncryptionKey(0..<32))
+    configuration.clock = directory.clock
+  }
+
+  @Test("stores with one key share what is stored, purged and freshened; memory above notices")
+  func twoStores() async throws {
+    var configuration = HTTPCache.Configuration()
+    try configure(&configuration)
+    let one = try HTTPCache.open(configuration)
+    let two = try HTTPCache.open(configuration)
+    let key = StoreSample.key()
+    try await one.store.put(StoreSample.record(), StoreSample.body(5_000, seed: 1))
+    for seed in 2...5 as ClosedRange<UInt64> {
+      // Until it is answered from memory.
+      for _ in 0..<3 { _ = try await two.store.body(key) }
+      guard case .found = two.store.peek(key) else {
+        Issue.record("memory has no copy")
+        return
+      }
+      try await one.store.put(StoreSample.record(tag: "\"\(seed)\""), StoreSample.body(5_000, seed: seed))
+      guard case .unknown = two.store.peek(key) else {
+        Issue.record("memory answers with what was replaced")
+        return
+      }
+      #expect(try await two.store.body(key) == StoreSample.body(5_000, seed: seed).array)
+    }
+    _ = try await two.store.body(key)
+    try await one.store.invalidate(.prefix("https://example.com"))
+    #expect(try two.store.read(key).first?.record.response.isInvalidated == true)
+    try await one.store.remove(.target(key.target))
+    #expect(try two.store.read(key).isEmpty)
+  }
+
+  @Test("a purge by prefix marks what is on its way")
+  func purgeOvertakes() async throws {
+    let store = try directory.sealed(try directory.disk())
+    let writer = try await store.write(StoreSample.record(), variantLimit: 8)
+    try await writer.append(StoreSample.body(1_000))
+    try await store.invalidate(.prefix("https://example.com/a"))
+    #expect(try await writer.commit(trailers: [:]).response.isInvalidated)
+  }
+
+  @Test("everything opens where nothing was changed, and verify says what does not")
+  func verify() async throws {
+    let disk = try directory.disk()
+    let store = try directory.sealed(disk)
+    for size in [0, 10, 20_000, 300_000] {
+      try await store.put(StoreSample.record(StoreSample.key("/\(size)")), StoreSample.body(size))
+    }
+    let part = StoreSample.record(StoreSample.key("/part")).storing([0..<200_000], bodyLength: 300_000)
+    try await store.put(part, StoreSample.body(200_000))
+    let report = try await store.verify()
+    #expect(report.findings == [])
+    #expect(report.entries == 5)
+    #expect(report.bytes == 320_010 + 3 * 65_508)
+    // One whose record belongs to another.
+    let entries = try await disk.entries(.all, after: nil, limit: 9).entries.map(\.record)
+    let (one, other) = (entries[1], entries[2])
+    try await disk.update(
+      CacheRecord(
+        key: one.key, response: one.response, bodyLength: one.bodyLength, userInfo: other.userInfo,
+        sequence: one.sequence))
+    #expect(try await store.verify().findings.count == 1)
+    #expect(try await disk.verify(repair: false).isSound, "checksums do not tell who wrote")
+    #expect(try await store.verify(repair: true).isRepaired)
+    #expect(try await store.verify().isSound)
+    #expect(disk.usage.diskEntries == 4)
+  }
+
+  private func kitchen(_ count: Int) throws -> PartialKitchen {
+    let encryption = CacheEncryption.key(try EncryptionKey(0..<32))
+    return try PartialKitchen(
+      .disk, origin: RangeOrigin(count: count, [.cacheControl: "max-age=60", .eTag: "\"a\""])
+    ) { $0.encryption = encryption }
+  }
+
+  @Test("requests are answered, in ranges too", arguments: [300, 300_000])
+  func requests(_ count: Int) async throws {
+    let kitchen = try kitchen(count)
+    let text = kitchen.origin.text
+    #expect(try await kitchen.get().text == text)
+    #expect(try await kitchen.get().text == text)
+    let part = try await kitchen.range("bytes=105-204")
+    #expect(part.text == String(text.dropFirst(105).prefix(100)))
+    #expect(kitchen.origin.requests.count == 1)
+  }
+
+  @Test("what broke off goes on from the last whole chunk")
+  func resumes() async throws {
+    let kitchen = try kitchen(300_000)
+    try await kitchen.breakOff(after: 200_000)
+    #expect(try await kitchen.get().text == kitchen.origin.text)
+    #expect(try kitchen.lastRequest()[.range] == "bytes=196524-")
+    #expect(try await kitchen.get().text == kitchen.origin.text)
+    #expect(kitchen.origin.requests.count == 2)
+  }
+
+  @Test("a range that is no whole chunk is answered and not stored; one that has some is")
+  func ranges() async throws {
+    let kitchen = try kitchen(300_000)
+    let text = kitchen.origin.text
+    #expect(try await kitchen.range("bytes=10-19").text == String(text.dropFirst(10).prefix(10)))
+    #expect(
+      try await kitchen.range("bytes=1000-199999").text == String(text.dropFirst(1_000).prefix(199_000)))
+    #expect(kitchen.origin.requests.count == 2)
+    #expect(
+      try await kitchen.range("bytes=70000-150000").text == String(text.dropFirst(70_000).prefix(80_001)))
+    #expect(kitchen.origin.requests.count == 2)
+    #expect(try await kitchen.get().text == text)
+    #expect(try await kitchen.get().text == text)
+    #expect(kitchen.events.count { if case .storeFailed = $0 { true } else { false } } == 0)
+  }
+
+  @Test("a file is handed out as it was, but only to who says that it may lie in the clear")
+  func files() async throws {
+    let kitchen = try kitchen(300_000)
+    try await kitchen.get()
+    let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/")
+    #expect(try await kitchen.cache.file(for: request) == nil)
+    let file = try #require(try await kitchen.cache.file(for: request, writesMemoryOnly: true))
+    #expect(try String(contentsOfFile: file.path, encoding: .utf8) == kitchen.origin.text)
+  }
+
+  @Test("a workload leaves nothing wrong, whatever broke off", arguments: 1...3 as ClosedRange<UInt64>)
+  func workload(_ seed: UInt64) async throws {
+    let store = try directory.sealed(try directory.disk())
+    let workload = StoreWorkload(seed: seed, count: 120, keys: 0..<12, writer: 1, longest: 400_000)
+    var ledger = WorkloadLedger()
+    try await workload.run(on: store, clock: directory.clock) { index, outcome in
+      ledger.note(workload.steps[index], outcome)
+    }
+    let audit = try await WorkloadAudit.run(on: store, keys: 0..<12, ledger: ledger)
+    #expect(audit.whole > 0)
+    #expect(audit.unreadable == 0)
+    let again = try directory.sealed(try directory.disk())
+    #expect(try await WorkloadAudit.run(on: again, keys: 0..<12, ledger: ledger).whole == audit.whole)
+    #expect(directory.damage.withLock { $0.isEmpty })
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCaching
+import Synchronization
+
+/// A directory of a test's own with stores that are sealed over it.
+final class SealedDirectory: Sendable {
+  let path: String
+  let clock = ManualClock(now: StoreSample.start)
+  let damage = Mutex<[CacheError]>([])
+  private let count = Mutex(0)
+
+  static let key = try? EncryptionKey(0..<32)
+
+  init() throws {
+    path =
+      FileManager.default.temporaryDirectory
+      .appendingPathComponent("httpcache-sealed-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// A path that was not asked for before.
+  func newPath() -> String {
+    count.withLock { count in
+      count += 1
+      return path + "/cache-\(count)"
+    }
+  }
+
+  func disk(_ name: String = "cache", capacity: Int64 = 256 << 20) throws -> DiskStore {
+    try DiskStore.open(directory: path + "/" + name, capacity: capacity, clock: clock)
+  }
+
+  func sealed(_ base: any CacheStore, key: EncryptionKey? = key) throws -> SealedStore {
+    guard let key else { throw CacheError(.invalidKey, "no key") }
+    return SealedStore(base: base, cipher: try CacheEncryption.key(key).cipher(secret: base.secret)) {
+      error in self.damage.withLock { $0.append(error) }
+    }
+  }
+
+  /// Every byte of every file below.
+  func everything() throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
+      bytes += Array(name.utf8)
+      bytes += FileManager.default.contents(atPath: path + "/" + name) ?? Data()
+    }
+    return bytes
+  }
+
+  /// Which of some texts lie below, in the clear.
+  func found(_ texts: [String]) throws -> [String] {
+    let everything = Data(try everything())
+    return texts.filter { everything.range(of: Data($0.utf8)) != nil }
+  }
+}
+
+extension CacheStore {
+  @discardableResult
+  func put(
+    _ record: CacheRecord, _ body: BodyBytes, piece: Int = 60_000
+  ) async throws -> CacheRecord {
+    let writer = try await write(record, variantLimit: 8)
+    var rest = body
+    while !rest.isEmpty {
+      try await writer.append(rest.prefix(piece))
+      rest = rest.dropFirst(piece)
+    }
+    return try await writer.commit(trailers: record.response.trailers)
+  }
+
+  func body(_ key: CacheKey) async throws -> [UInt8]? {
+    guard let variant = try read(key).first else { return nil }
+    return try await variant.body.open().all()
+  }
+}
+
+extension BodyReader {
+  func all(from start: Int64 = 0, piece: Int64 = 100_000) async throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    while true {
+      let position = start + Int64(bytes.count)
+      let part = try await read(position..<position + piece)
+      if part.isEmpty { return bytes }
+      bytes += part.array
+    }
+  }
+}

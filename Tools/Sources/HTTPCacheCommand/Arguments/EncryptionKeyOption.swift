@@ -1,0 +1,73 @@
+import ArgumentParser
+import Foundation
+import HTTPCaching
+
+/// With which key the directory is encrypted.
+struct EncryptionKeyOption: ParsableArguments {
+  /// The variable of the environment that names the file where no option does.
+  static let variable = "HTTPCACHE_ENCRYPTION_KEY_FILE"
+
+  @Option(
+    name: .customLong("encryption-key-file"),
+    help: ArgumentHelp(
+      "Encrypt what is stored with the key in this file: 32 bytes, or 64 hex digits, or base64. "
+        + "Nobody else may read it. Default: $\(variable).", valueName: "path"))
+  var path: String?
+
+  /// How the cache is encrypted; nil where no key is given.
+  ///
+  /// - Throws: `ExitCode` after a message on standard error.
+  func encryption() throws -> CacheEncryption? {
+    let path = path ?? ProcessInfo.processInfo.environment[Self.variable].flatMap { $0.isEmpty ? nil : $0 }
+    guard let path else { return nil }
+    do {
+      return .key(try Self.readKey(path))
+    } catch let error as CacheError {
+      Console.report("httpcache: \(path): \(error.message)")
+      throw ExitStatus.usage.code
+    }
+  }
+
+  /// Reads a key.
+  ///
+  /// - Throws: `CacheError.invalidKey` if the file cannot be read, others can read it too, or it holds no
+  ///   key.
+  static func readKey(_ path: String) throws -> EncryptionKey {
+    guard let file = FileHandle(forReadingAtPath: path) else {
+      throw CacheError(.invalidKey, "cannot be read")
+    }
+    defer { try? file.close() }
+    var status = stat()
+    guard fstat(file.fileDescriptor, &status) == 0 else {
+      throw CacheError(.invalidKey, "cannot be looked at")
+    }
+    // A pipe has no mode that says anything.
+    if status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
+      throw CacheError(
+        .invalidKey,
+        "others can use this key, so it is not used; say `chmod 600` (its mode is \(String(status.st_mode & 0o777, radix: 8)))"
+      )
+    }
+    return try key(in: try file.read(upToCount: 1_024) ?? Data())
+  }
+
+  /// The key that some bytes are, or are the text of.
+  ///
+  /// - Throws: `CacheError.invalidKey`.
+  static func key(in data: Data) throws -> EncryptionKey {
+    if data.count == 32 { return try EncryptionKey(data) }
+    let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    if text.utf8.count == 64, let bytes = hexadecimal(text) { return try EncryptionKey(bytes) }
+    var base64 = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+    while base64.utf8.count % 4 != 0 { base64 += "=" }
+    if let bytes = Data(base64Encoded: base64), bytes.count == 32 { return try EncryptionKey(bytes) }
+    throw CacheError(
+      .invalidKey, "holds neither 32 bytes, nor 64 hex digits, nor 32 bytes as base64")
+  }
+
+  private static func hexadecimal(_ text: String) -> [UInt8]? {
+    let digits = text.compactMap(\.hexDigitValue)
+    guard digits.count == text.count else { return nil }
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+  }
+}

@@ -1,0 +1,14 @@
+// The Swift of docs/encryption.md, written by scripts/snippets.py.
+// swift-format-ignore-file
+
+import HTTPCaching
+
+private func program1() async throws {
+  let key = try EncryptionKey([UInt8](repeating: 7, count: 32))  // 32 random bytes, kept safe elsewhere
+  let cache = try HTTPCache.open(
+    HTTPCache.Configuration(directory: "/var/cache/app", encryption: .key(key)))
+
+  func encrypted(_ base: any CacheStore, _ encryption: CacheEncryption) throws -> any CacheStore {
+    SealedStore(base: base, cipher: try encryption.cipher(secret: base.secret))
+  }
+}

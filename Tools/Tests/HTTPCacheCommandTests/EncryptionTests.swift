@@ -1,0 +1,78 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// `--encryption-key-file`.
+@Suite struct EncryptionTests {
+  private static let bytes = (0..<32).map { UInt8($0) }
+
+  private func write(_ data: Data, mode: Int = 0o600, in directory: TemporaryDirectory) throws -> String {
+    let path = directory.file("key-\(UUID().uuidString)")
+    try data.write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    return path
+  }
+
+  @Test("a key file holds bytes, hex digits or base64")
+  func forms() throws {
+    let directory = try TemporaryDirectory()
+    let hexadecimal = Self.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let base64 = Data(Self.bytes).base64EncodedString()
+    for data in [
+      Data(Self.bytes), Data(hexadecimal.utf8), Data((hexadecimal.uppercased() + "\n").utf8),
+      Data((base64 + "\n").utf8), Data(base64.replacingOccurrences(of: "=", with: "").utf8),
+    ] {
+      let key = try EncryptionKeyOption.readKey(try write(data, in: directory))
+      #expect(key.array == Self.bytes)
+    }
+    for data in [Data(), Data("secret".utf8), Data(hexadecimal.dropLast().utf8), Data(Self.bytes + [1])] {
+      let path = try write(data, in: directory)
+      #expect(throws: CacheError.self) { try EncryptionKeyOption.readKey(path) }
+    }
+  }
+
+  @Test("a key that others may read is refused, and one that is not there", arguments: [0o644, 0o640, 0o604])
+  func mode(_ mode: Int) async throws {
+    let directory = try TemporaryDirectory()
+    let path = try write(Data(Self.bytes), mode: mode, in: directory)
+    let run = await CommandRun("ls", "--dir", directory.file("cache"), "--encryption-key-file", path)
+    #expect(run.status == ExitStatus.usage.rawValue)
+    #expect(run.errors.contains("chmod 600"))
+    let none = await CommandRun("ls", "--dir", directory.path, "--encryption-key-file", path + "x")
+    #expect(none.status == ExitStatus.usage.rawValue)
+  }
+
+  @Test("what get stores with a key, the other commands see with it and not without")
+  func commands() async throws {
+    let directory = try TemporaryDirectory()
+    let (cache, key) = (directory.file("cache"), try write(Data(Self.bytes), in: directory))
+    try await DemoOrigin.withOrigin { origin in
+      let url = origin.base + DemoResource.image.rawValue
+      let get = await CommandRun("get", url, "--dir", cache, "--encryption-key-file", key)
+      try #require(get.status == 0, "\(get.errors)")
+      let listed = await CommandRun("ls", "--dir", cache, "--encryption-key-file", key)
+      #expect(listed.output.contains(url))
+      let plain = await CommandRun("ls", "--dir", cache)
+      #expect(!plain.output.contains(url))
+      #expect(!plain.output.contains("sealed-"))
+      #expect(plain.errors.contains("encrypted with another key"))
+      let exported = directory.file("copy")
+      let path = await CommandRun(
+        "path", url, "--export", exported, "--dir", cache, "--encryption-key-file", key)
+      #expect(path.status == 0, "\(path.errors)")
+      #expect(directory.contents("copy")?.count ?? 0 > 0)
+      let verified = await CommandRun("verify", "--dir", cache, "--encryption-key-file", key)
+      #expect(verified.status == 0)
+      #expect(verified.output.contains("1 encrypted response"))
+      let sums = await CommandRun("verify", "--dir", cache)
+      #expect(sums.status == 0)
+      #expect(!sums.output.contains("encrypted response"))
+      let explained = await CommandRun("explain", url, "--dir", cache, "--encryption-key-file", key)
+      #expect(explained.output.contains("hit") || explained.output.contains("fresh"))
+      let purged = await CommandRun("purge", url, "--dir", cache, "--encryption-key-file", key)
+      #expect(purged.output.contains("removed 1 response"))
+    }
+  }
+}
