@@ -23,7 +23,7 @@ extension DiskStore {
   ///   its log.
   package func removePlain() throws(CacheError) -> Int {
     let parts = currentParts
-    let plain = "(target < '\(Self.mark)' OR target >= '\(Self.afterMark)')"
+    try parts.index.listNew()
     let (count, wasClean) = try parts.index.withWriter { (connection) throws(CacheError) in
       let count = try Self.count("target < ?", [.text(Self.mark)], connection)
       let more = try Self.count("target >= ?", [.text(Self.afterMark)], connection)
@@ -31,9 +31,10 @@ extension DiskStore {
       return (count + more, flag == 1)
     }
     if count == 0, wasClean { return 0 }
-    while try !removeRows(
-      in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE \(plain) LIMIT 256", []
-    ).isEmpty {}
+    for plain in ["target < '\(Self.mark)'", "target >= '\(Self.afterMark)'"] {
+      let sql = "SELECT \(EntryRow.columns) FROM entry WHERE \(plain) AND listed = 1 LIMIT 256"
+      while try !removeRows(in: parts, sql, []).isEmpty {}
+    }
     try parts.index.write { (connection) throws(CacheError) in
       try connection.run("DELETE FROM refusal")
       try connection.run(
@@ -76,6 +77,7 @@ extension DiskStore {
   public func countSealed(except cipher: (any CacheCipher)? = nil) throws(CacheError) -> Int {
     let prefix = cipher.map { SealedStore.prefix(of: $0) }
     let parts = try partsToRead()
+    try parts.index.listNew()
     return try reading(parts) { (connection) throws(CacheError) in
       guard let prefix else {
         return try Self.count(
@@ -100,7 +102,8 @@ extension DiskStore {
   private static func count(
     _ condition: String, _ values: [SQLiteValue], _ connection: SQLiteConnection
   ) throws(CacheError) -> Int {
-    let sql = "SELECT count(*) FROM (SELECT 1 FROM entry WHERE \(condition) LIMIT \(mostCounted))"
+    let sql =
+      "SELECT count(*) FROM (SELECT 1 FROM entry WHERE \(condition) AND listed = 1 LIMIT \(mostCounted))"
     return Int(clamping: try connection.number(sql, values) ?? 0)
   }
 }
