@@ -27,7 +27,8 @@ let package = Package(
     .trait(
       name: "Crypto",
       description:
-        "HMAC of secret request fields that Vary nominates, digests for QUERY, encryption at rest (swift-crypto)"),
+        "HMAC of secret request fields that Vary nominates, digests for QUERY, encryption at rest (swift-crypto)"
+    ),
     .trait(
       name: "AsyncHTTPClient",
       description: "HTTPCacheAsyncHTTPClient: a cache in front of async-http-client"),
