@@ -33,7 +33,8 @@ struct StatsCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let store = try location.openStore()
+    // What it takes on disk is the same with and without a key.
+    let store = try location.openStores().disk
     let counts: CacheCounts
     let room: DiskUsage
     do {
