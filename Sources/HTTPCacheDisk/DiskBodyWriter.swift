@@ -26,7 +26,7 @@ final class DiskBodyWriter: BodyWriter {
     self.limit = limit
     file = BodyFile(store: store, parts: parts)
     row = PartialRow(store: store, parts: parts)
-    phase = WriterPhase(key: record.key, store: store)
+    phase = WriterPhase(key: record.key, room: parts.room)
   }
 
   deinit { abandon() }
@@ -44,6 +44,10 @@ final class DiskBodyWriter: BodyWriter {
     reserve()
     guard buffered >= BlockChecksums.blockLength else { return }
     do throws(CacheError) {
+      let written = body.written
+      try await store.makeRoom(
+        for: record, bytes: buffered, length: record.bodyLength ?? written, sparing: row.id,
+        in: parts)
       try await store.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
       if record.isResumable { await checkpoint() }
     } catch {
@@ -82,7 +86,10 @@ final class DiskBodyWriter: BodyWriter {
 
   /// Ends; what was written goes.
   private func fail(_ error: CacheError) -> CacheError {
-    if phase.end(error) { file.end(.discarded, row: row.id) }
+    if phase.end(error) {
+      file.end(.discarded, row: row.id)
+      if let full = error.fullFileSystem { store.didRunOutOfSpace(full) }
+    }
     return error
   }
 
@@ -119,6 +126,7 @@ final class DiskBodyWriter: BodyWriter {
       let checksum = bytes.withUnsafeBytes { XXH64.hash($0) }
       let entry = try entry(
         record, .inline(bytes), written, checksums: BlockChecksums(values: [checksum]))
+      phase.reserve(0)
       return try await store.insert(entry, into: parts)
     }
     // File and row in one go, if the row can be had at once.
@@ -128,6 +136,7 @@ final class DiskBodyWriter: BodyWriter {
       let name = try self.file.publish()
       let entry = try self.entry(
         record, .file(name), written, checksums: self.body.snapshot.checksums)
+      self.phase.reserve(0)
       return (entry, try self.store.insertIfFree(entry, parts: self.parts))
     }
     if let stored { return stored }

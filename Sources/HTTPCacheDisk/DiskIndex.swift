@@ -10,6 +10,7 @@ final class DiskIndex: Sendable {
   private let writer: Mutex<Writer>
   private let readers: [Slot]
   private let longLog = Atomic<Bool>(false)
+  private let mostLogPages = Atomic<Int>(Schema.logPages)
 
   private struct Writer: Sendable {
     let connection: SQLiteConnection
@@ -84,7 +85,7 @@ final class DiskIndex: Sendable {
   ) throws(CacheError) -> Value {
     let result: Result<Value, CacheError> = writer.withLock { writer in
       let connection = writer.connection
-      if connection.logPages >= Schema.logPages { Self.checkpoint(&writer) }
+      if connection.logPages >= mostLogPages.load(ordering: .relaxed) { Self.checkpoint(&writer) }
       do throws(CacheError) {
         var known = writer.known
         let version = writer.version
@@ -115,7 +116,8 @@ final class DiskIndex: Sendable {
     let result: Result<Value?, CacheError>? = writer.withLockIfAvailable { writer in
       let connection = writer.connection
       // The first commit of a log syncs its header.
-      guard (1..<Schema.logPages).contains(connection.logPages), let version = writer.version,
+      guard (1..<mostLogPages.load(ordering: .relaxed)).contains(connection.logPages),
+        let version = writer.version,
         connection.tryBegin()
       else { return .success(nil) }
       var known = writer.known
@@ -126,7 +128,7 @@ final class DiskIndex: Sendable {
           return .success(nil)
         }
         try connection.commit()
-        longLog.store(connection.logPages >= Schema.logPages, ordering: .relaxed)
+        longLog.store(connection.logPages >= mostLogPages.load(ordering: .relaxed), ordering: .relaxed)
         (writer.known, writer.version) = (known, connection.dataVersion)
         return .success(value)
       } catch {
@@ -147,12 +149,18 @@ final class DiskIndex: Sendable {
   /// Whether the log was so long after the last commit that it should be played into the database.
   var hasLongLog: Bool { longLog.load(ordering: .relaxed) }
 
+  /// What the log takes at most, about.
+  var mostLogBytes: Int64 { Int64(mostLogPages.load(ordering: .relaxed)) * PageCount.pageSize }
+
+  /// From how many pages on the log is played into the database.
+  func setLogPages(_ pages: Int) { mostLogPages.store(pages, ordering: .relaxed) }
+
   /// Plays the log into the database if it is long; on a thread of the store's own.
   func checkpointIfLong() {
     writer.withLock { writer in
-      guard writer.connection.logPages >= Schema.logPages else { return }
+      guard writer.connection.logPages >= mostLogPages.load(ordering: .relaxed) else { return }
       Self.checkpoint(&writer)
-      longLog.store(writer.connection.logPages >= Schema.logPages, ordering: .relaxed)
+      longLog.store(writer.connection.logPages >= mostLogPages.load(ordering: .relaxed), ordering: .relaxed)
     }
   }
 

@@ -48,7 +48,7 @@ final class DiskPartWriter: BodyWriter {
     body = GrowingParts(targets: ranges.filter { !$0.isEmpty })
     file = BodyFile(store: store, parts: parts)
     row = PartialRow(store: store, parts: parts)
-    phase = WriterPhase(key: record.key, store: store)
+    phase = WriterPhase(key: record.key, room: parts.room)
   }
 
   /// A writer that adds to a stored part.
@@ -73,7 +73,7 @@ final class DiskPartWriter: BodyWriter {
     file = BodyFile(
       store: store, parts: parts, name: stored.name, file: stored.file, lock: stored.lock)
     row = PartialRow(store: store, parts: parts, id: stored.id)
-    phase = WriterPhase(key: record.key, store: store)
+    phase = WriterPhase(key: record.key, room: parts.room)
   }
 
   deinit { abandon() }
@@ -87,6 +87,9 @@ final class DiskPartWriter: BodyWriter {
       let buffered = try body.append(bytes, limit: limit)
       reserve()
       guard buffered >= BlockChecksums.blockLength else { return }
+      try await store.makeRoom(
+        for: record, bytes: buffered, length: record.bodyLength ?? body.snapshot.count,
+        sparing: row.id, in: parts)
       try await store.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
       if extended != nil || record.isResumable { await checkpoint() }
     } catch {
@@ -127,6 +130,7 @@ final class DiskPartWriter: BodyWriter {
   private func fail(_ error: CacheError) {
     guard phase.end(error) else { return }
     file.end(extended == nil ? .discarded : .stored, row: row.id)
+    if let full = error.fullFileSystem { store.didRunOutOfSpace(full) }
   }
 
   private func finish(_ record: CacheRecord) async throws(CacheError) -> CacheRecord {
@@ -164,6 +168,7 @@ final class DiskPartWriter: BodyWriter {
     }
     let growth = PartialGrowth(
       id: extended, file: name, pieces: row.unsaved(flushed.flushed), record: wanted)
+    phase.reserve(0)
     guard let stored = try await store.grow(growth, in: parts) else {
       throw CacheError(.unavailable, "the part is not stored any more", key: record.key)
     }
@@ -202,6 +207,7 @@ final class DiskPartWriter: BodyWriter {
       record: record, body: body, storedLength: count, checksums: checksums, pieces: pieces,
       variantLimit: variantLimit,
       predecessor: id.map { NewEntry.Predecessor(id: $0, isRequired: extended != nil) })
+    phase.reserve(0)
     return try await store.insert(entry, into: parts)
   }
 

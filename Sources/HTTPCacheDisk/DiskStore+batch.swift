@@ -40,6 +40,7 @@ extension DiskStore {
   public func flush() async {
     _ = try? await onIndex { [self] (parts) throws(CacheError) in
       try writeBatch(parts)
+      savePopularity(in: parts)
       try parts.index.withWriter { (connection) throws(CacheError) in
         try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
       }
@@ -49,7 +50,9 @@ extension DiskStore {
   func scheduleBatch() {
     indexQueue.submit { [weak self] in
       guard let self else { return }
-      _ = try? writeBatch(currentParts)
+      let parts = currentParts
+      _ = try? writeBatch(parts)
+      savePopularityIfDue(in: parts)
       batch.withLock { $0.isScheduled = false }
     }
   }

@@ -25,6 +25,7 @@ extension DiskStore {
         ? record.knowing(invalidations: parts.invalidations(of: record.key)) : record
       // Whoever dies while adding leaves a lock by which others know of it.
       try parts.becomeOwner()
+      parts.joinRoom(capacity: currentLimits.capacity)
       var (row, stored) = try partialRow(of: record, parts)
       if row.file == nil {
         try moveToFile(row, stored, parts)

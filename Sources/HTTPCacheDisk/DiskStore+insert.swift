@@ -43,6 +43,7 @@ extension DiskStore {
 
   /// Gives bodies their rows in one transaction; on the index's thread. Each succeeds or fails alone.
   func insert(_ entries: [NewEntry], parts: StoreParts) -> [Result<CacheRecord, CacheError>] {
+    do throws(CacheError) { try limitLog(parts) } catch { return entries.map { _ in .failure(error) } }
     let taken = batch.withLock { $0.take() }
     do throws(CacheError) {
       let results = try parts.index.writeKnowing { (connection, known) throws(CacheError) in
@@ -107,6 +108,7 @@ extension DiskStore {
   private func conclude(
     _ result: Insertion, of entry: NewEntry, in parts: StoreParts
   ) -> CacheRecord {
+    if entry.cost == 0 { freeSpace.didUse(entry.size) } else { freeSpace.askAgain() }
     after(result.removals, in: parts)
     after(result.evictions, in: parts)
     parts.generations?.bump([entry.record.key.hash])
@@ -146,7 +148,7 @@ extension DiskStore {
     state.subtract(removals)
     let id = state.nextSequence()
     let record = Self.overtaken(entry.record, in: parts)
-    var evictions = Evictions(limit: .max, protected: id)
+    var evictions = Evictions(limit: Self.evictionLimit, protected: id)
     if !hasRoom, case .refused(let bound) = try admission(of: entry, state, connection, parts) {
       try state.save(connection)
       return Insertion(
@@ -160,7 +162,9 @@ extension DiskStore {
     if !hasRoom {
       try evict(&evictions, &state, connection, parts)
       guard evictions.isEnough else {
-        throw CacheError(.noSpace, "no room beside the index and what is pinned", key: key)
+        // What is far too much, as after a change of the capacity, goes a part at a time.
+        trimInBackground()
+        throw CacheError(.noSpace, noRoomReason(in: parts), key: key)
       }
     }
     try state.save(connection)
@@ -201,13 +205,21 @@ extension DiskStore {
     for entry: NewEntry, _ known: inout KnownIndex?, _ connection: SQLiteConnection,
     _ parts: StoreParts
   ) throws(CacheError) -> Bool {
-    let capacity = currentLimits.capacity
-    if let known, known.capacity == capacity, known.room >= entry.mostBytes { return true }
+    let (capacity, reserved) = claims(on: parts)
+    if let known, known.capacity == capacity, known.room - reserved >= entry.mostBytes,
+      !freeSpace.isDue
+    {
+      return true
+    }
     let state = if let known { known.state } else { try IndexState(connection) }
-    let used = try PageCount(connection).bytes + state.bodies + parts.fixedBytes
-    let room = capacity - used - state.unlisted * Self.mostBytesToList
+    let log = max(parts.logBytes, parts.index.mostLogBytes)
+    let used = try PageCount(connection).bytes + state.bodies + parts.fixedBytes + log
+    var room = capacity - used - state.unlisted * Self.mostBytesToList
+    if let shortage = freeSpace.shortage(in: parts.directory.root) {
+      room = min(room, reserved - shortage)
+    }
     known = KnownIndex(state: state, room: room, capacity: capacity)
-    return room >= entry.mostBytes
+    return room - reserved >= entry.mostBytes
   }
 
   /// Takes out the row that the same body had before; its file stays if it has it still.

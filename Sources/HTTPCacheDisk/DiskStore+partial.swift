@@ -61,7 +61,7 @@ extension DiskStore {
   ) async throws(CacheError) -> CacheRecord? {
     try await onIndex { [self] (current) throws(CacheError) in
       try requireCurrent(parts, current, key: growth.record?.key)
-      var evictions = Evictions(limit: .max, protected: growth.id)
+      var evictions = Evictions(limit: Self.evictionLimit, protected: growth.id)
       let grown = try parts.index.write { (connection) throws(CacheError) in
         try grow(growth, &evictions, connection, parts)
       }

@@ -123,7 +123,11 @@ extension DiskStore {
   func bodyContext(_ parts: StoreParts) -> StoredFileBody.Context {
     StoredFileBody.Context(
       parts: parts, queue: fileQueue, verification: verification, checkedBodies: checkedBodies
-    ) { [weak self] id, _ in self?.removeDamaged(id, in: parts) }
+    ) { [weak self] id, error in
+      // What could not be read once is no damage of the entry.
+      if error.cause is IndexDamage { self?.noteDamage(error, of: parts); return }
+      self?.removeDamaged(id, in: parts)
+    }
   }
 
   /// Removes an entry that is not what was written: a damaged entry is a miss.

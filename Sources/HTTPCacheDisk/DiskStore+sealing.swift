@@ -1,14 +1,6 @@
 import HTTPCacheSemantics
 public import HTTPCacheStore
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 extension DiskStore {
   /// What begins the targets of all sealed responses, and the text after all of these.
   private static let (mark, afterMark) = ("sealed-", "sealed.")
@@ -23,7 +15,7 @@ extension DiskStore {
   ///   its log.
   package func removePlain() throws(CacheError) -> Int {
     let parts = currentParts
-    let plain = "(target < '\(Self.mark)' OR target >= '\(Self.afterMark)')"
+    try parts.index.listNew()
     let (count, wasClean) = try parts.index.withWriter { (connection) throws(CacheError) in
       let count = try Self.count("target < ?", [.text(Self.mark)], connection)
       let more = try Self.count("target >= ?", [.text(Self.afterMark)], connection)
@@ -31,9 +23,10 @@ extension DiskStore {
       return (count + more, flag == 1)
     }
     if count == 0, wasClean { return 0 }
-    while try !removeRows(
-      in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE \(plain) LIMIT 256", []
-    ).isEmpty {}
+    for plain in ["target < '\(Self.mark)'", "target >= '\(Self.afterMark)'"] {
+      let sql = "SELECT \(EntryRow.columns) FROM entry WHERE \(plain) AND listed = 1 LIMIT 256"
+      while try !removeRows(in: parts, sql, []).isEmpty {}
+    }
     try parts.index.write { (connection) throws(CacheError) in
       try connection.run("DELETE FROM refusal")
       try connection.run(
@@ -48,9 +41,7 @@ extension DiskStore {
       try connection.execute("VACUUM")
       try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
     }
-    for name in ["Cache.db.damaged-1", "Cache.db.damaged-2"] {
-      for file in [name, name + "-wal"] { unlinkat(parts.directory.root.descriptor, file, 0) }
-    }
+    _ = parts.removeSetAside()
     guard parts.logBytes == 0 else {
       throw CacheError(.busy, "the index is in use, so its log may hold what was removed")
     }
@@ -76,6 +67,7 @@ extension DiskStore {
   public func countSealed(except cipher: (any CacheCipher)? = nil) throws(CacheError) -> Int {
     let prefix = cipher.map { SealedStore.prefix(of: $0) }
     let parts = try partsToRead()
+    try parts.index.listNew()
     return try reading(parts) { (connection) throws(CacheError) in
       guard let prefix else {
         return try Self.count(
@@ -100,7 +92,8 @@ extension DiskStore {
   private static func count(
     _ condition: String, _ values: [SQLiteValue], _ connection: SQLiteConnection
   ) throws(CacheError) -> Int {
-    let sql = "SELECT count(*) FROM (SELECT 1 FROM entry WHERE \(condition) LIMIT \(mostCounted))"
+    let sql =
+      "SELECT count(*) FROM (SELECT 1 FROM entry WHERE \(condition) AND listed = 1 LIMIT \(mostCounted))"
     return Int(clamping: try connection.number(sql, values) ?? 0)
   }
 }

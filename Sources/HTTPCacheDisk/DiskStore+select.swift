@@ -131,7 +131,7 @@ extension DiskStore {
   }
 
   /// Gives free pages back to the file system.
-  private func shrink(_ parts: StoreParts) throws(CacheError) {
+  func shrink(_ parts: StoreParts) throws(CacheError) {
     try parts.index.withWriter { (connection) throws(CacheError) in
       while let free = try connection.number("PRAGMA freelist_count"), free > 0 {
         try connection.execute("PRAGMA incremental_vacuum(1024)")
@@ -195,25 +195,27 @@ extension DiskStore {
     return parts.directory.bodyPath(name)
   }
 
-  /// Changes the capacity and evicts down to it.
+  /// Changes the capacity and evicts down to it; the files shrink before it returns. In other processes
+  /// the lowest capacity holds of those that write into the directory.
   ///
   /// - Throws: `CacheError`.
   public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
     guard let disk else { return }
     changeCapacity(disk)
-    var isEnough = false
-    while !isEnough {
-      isEnough = try await onIndex { [self] (parts) throws(CacheError) in
+    var isDone = false
+    while !isDone {
+      isDone = try await onIndex { [self] (parts) throws(CacheError) in
+        parts.joinRoom(capacity: currentLimits.capacity)
+        parts.room.setCapacity(currentLimits.capacity)
+        setLogLength(of: parts)
+        noteCapacity(in: parts)
         try writeBatch(parts)
-        let evictions = try parts.index.write { (connection) throws(CacheError) in
-          var state = try IndexState(connection)
-          var evictions = Evictions(limit: 512)
-          try evict(&evictions, &state, connection, parts)
-          try state.save(connection)
-          return evictions
+        guard try trimSome(parts) else { return false }
+        try parts.index.withWriter { (connection) throws(CacheError) in
+          try connection.truncateLog(waiting: true)
         }
-        after(evictions, in: parts)
-        return evictions.isEnough || evictions.removals.count == 0
+        // The log counted, and it is empty now.
+        return try trimSome(parts)
       }
     }
   }

@@ -1,10 +1,20 @@
 import HTTPCacheStore
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
 
 extension DiskStore {
   /// Looks for bodies that a process left without rows, if one may have, and deletes them folder by
   /// folder in the background. What a living process is writing stays.
   func startSweep(of parts: StoreParts) {
     fileQueue.submit { [weak self] in
+      self?.isSweeping.store(false, ordering: .relaxed)
       self?.workOffEpochs(of: parts)
       let (_, dead) = OwnerLock.owners(in: parts.directory)
       guard parts.needsSweep || !dead.isEmpty else { return }
@@ -16,13 +26,61 @@ extension DiskStore {
 
   private func sweep(_ shards: [String], of parts: StoreParts, deadOwners: [DeadOwner]) {
     guard let shard = shards.first else {
-      for owner in deadOwners { owner.forget() }
+      forget(deadOwners, of: parts)
       return
     }
     _ = try? removeOrphans(in: shard, of: parts, deadOwners: deadOwners)
     fileQueue.submit { [weak self] in
       self?.sweep(Array(shards.dropFirst()), of: parts, deadOwners: deadOwners)
     }
+  }
+
+  /// Nothing is left of these but what rows know of.
+  func forget(_ deadOwners: [DeadOwner], of parts: StoreParts) {
+    guard !deadOwners.isEmpty else { return }
+    cutTails(in: parts)
+    for owner in deadOwners {
+      parts.room.forget(owner.owner, in: parts.directory)
+      owner.forget()
+    }
+  }
+
+  /// Looks for what dead processes left, if that is not being done.
+  func sweepSoon(of parts: StoreParts) {
+    guard !isSweeping.exchange(true, ordering: .relaxed) else { return }
+    startSweep(of: parts)
+  }
+
+  /// Cuts off what was written into the files of parts after the last word of their rows, and is not
+  /// counted.
+  private func cutTails(in parts: StoreParts) {
+    let rows = try? parts.index.read { (connection) throws(CacheError) in
+      var ids: [Int64] = []
+      try connection.query("SELECT DISTINCT entry FROM piece LIMIT 4096") { row in
+        ids.append(row.integer(0))
+        return true
+      }
+      return ids
+    }
+    for id in rows ?? [] { try? cutTail(of: id, in: parts) }
+  }
+
+  private func cutTail(of id: Int64, in parts: StoreParts) throws(CacheError) {
+    func name() throws(CacheError) -> BodyName? {
+      try parts.index.read { (connection) throws(CacheError) in
+        try EntryRow.find("id = ? AND partial = 1", [.integer(id)], connection).first?.file
+      }
+    }
+    // Whoever adds to it has the lock, and what the row says is final once it is ours.
+    guard let file = try name(), let lock = BodyLock(file, in: parts.directory) else { return }
+    defer { withExtendedLifetime(lock) {} }
+    let pieces = try parts.index.read { (connection) throws(CacheError) in
+      try StoredPieces.load(connection, entry: id)
+    }
+    guard try name() == file, !pieces.list.isEmpty,
+      let open = try parts.directory.openBody(file, flags: O_RDWR), try open.size() > pieces.end
+    else { return }
+    ftruncate(open.descriptor, off_t(pieces.end))
   }
 
   /// Finds files that no row knows of and nobody is writing.

@@ -226,7 +226,7 @@ extension DiskStore {
         return found.map { .orphan(path: shard + "/" + $0) }
       }
     }
-    if repair { for owner in deadOwners { owner.forget() } }
+    if repair { forget(deadOwners, of: parts) }
   }
 
   private static func checkSums(

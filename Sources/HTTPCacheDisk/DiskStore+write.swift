@@ -26,6 +26,11 @@ extension DiskStore {
     if !(isSmall ? parts.isDatabaseCurrent : parts.isCurrent) {
       parts = try await indexQueue.run { [self] () throws(CacheError) in try partsToWrite() }
     }
+    if !parts.room.hasJoined {
+      let capacity = currentLimits.capacity
+      try await fileQueue.run { [parts] in parts.joinRoom(capacity: capacity) }
+      indexQueue.submit { [weak self, parts] in self?.noteCapacity(in: parts) }
+    }
     let record = record.knowing(invalidations: parts.invalidations(of: record.key))
     if record.storedRanges != nil {
       return try DiskPartWriter(

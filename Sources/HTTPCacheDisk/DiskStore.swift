@@ -10,11 +10,14 @@ import Synchronization
 public final class DiskStore: CacheStore, GenerationSource, TierBase {
   struct Limits: Sendable {
     var capacity: Int64
-    var largestEntry: Int64?
+    var largestEntry: LargestEntry
 
     /// The longest body in bytes.
-    var longestBody: Int64 { largestEntry ?? capacity / 8 }
+    var longestBody: Int64 { largestEntry.bytes(of: capacity) }
   }
+
+  /// What is kept free on the file system unless something else is said: 128 MiB.
+  public static let defaultMinimumFreeSpace: Int64 = 128 << 20
 
   /// The directory as it was given.
   public let directory: String
@@ -28,11 +31,15 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   let fileQueue = WorkQueue(threads: 3)
   let waitingInsertions = WaitingInsertions()
   let policy: Mutex<EvictionPolicy>
+  let popularity = Mutex(Popularity())
   let batch = Mutex(PendingChanges())
   let checkedBodies: CheckedBodies
   private let parts: Mutex<StoreParts>
   private let limits: Mutex<Limits>
-  private let reserved = Atomic<Int64>(0)
+  let freeSpace: FreeSpace
+  // Bytes that may be written before it is asked again whether there is room.
+  let grantedBytes = Atomic<Int64>(0)
+  let isSweeping = Atomic<Bool>(false)
   private let lastUsage = Mutex(StoreUsage())
 
   /// Opens the store of a directory, and makes it first if there is none. Reads nothing but the
@@ -40,32 +47,58 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   ///
   /// - Parameters:
   ///   - directory: the path of the directory; it and what is missing above it are made.
-  ///   - capacity: the most bytes to use on disk.
-  ///   - largestEntry: the longest body to store in bytes; nil is an eighth of the capacity.
+  ///   - capacity: the most bytes to use on disk. What is stored beyond it is evicted in the background.
+  ///   - largestEntry: the longest body to store.
+  ///   - minimumFreeSpace: bytes to keep free on the file system, at most a quarter of it: with less, responses are evicted, and
+  ///     new ones take the place of others or are not stored; 0 takes no care of it.
   ///   - durability: how hard a commit is pressed to disk.
   ///   - verification: when checksums of stored blocks are checked.
   ///   - clock: the time.
   /// - Throws: `CacheError.unavailable` if there can be no such directory or it cannot be written,
   ///   `CacheError.newerFormat` if a newer version made it, `CacheError.busy`, `CacheError.noSpace`.
   public static func open(
-    directory: String, capacity: Int64, largestEntry: Int64? = nil,
+    directory: String, capacity: Int64, largestEntry: LargestEntry = .default,
+    minimumFreeSpace: Int64 = defaultMinimumFreeSpace,
     durability: Durability = .relaxed, verification: Verification = .firstRead,
     clock: any CacheClock = SystemClock()
   ) throws(CacheError) -> DiskStore {
+    try open(
+      directory: directory,
+      limits: Limits(capacity: max(0, capacity), largestEntry: largestEntry),
+      freeSpace: FreeSpace(minimum: minimumFreeSpace), durability: durability,
+      verification: verification, clock: clock)
+  }
+
+  /// The same with figures of the caller's for what is free.
+  package static func open(
+    directory: String, capacity: Int64, minimumFreeSpace: Int64,
+    freeBytes: @escaping @Sendable () -> Int64?, clock: any CacheClock
+  ) throws(CacheError) -> DiskStore {
+    try open(
+      directory: directory, limits: Limits(capacity: max(0, capacity), largestEntry: .default),
+      freeSpace: FreeSpace(minimum: minimumFreeSpace) { _ in
+        freeBytes().map { FreeSpace.Space(free: $0, all: 1 << 40) }
+      }, durability: .relaxed,
+      verification: .firstRead, clock: clock)
+  }
+
+  private static func open(
+    directory: String, limits: Limits, freeSpace: FreeSpace, durability: Durability,
+    verification: Verification, clock: any CacheClock
+  ) throws(CacheError) -> DiskStore {
     let parts = try StoreParts.open(path: directory, durability: durability)
     let store = DiskStore(
-      directory: directory, parts: parts,
-      limits: Limits(
-        capacity: max(0, capacity), largestEntry: largestEntry.map { max(0, $0) }),
+      directory: directory, parts: parts, limits: limits, freeSpace: freeSpace,
       durability: durability, verification: verification, clock: clock)
-    store.startSweep(of: parts)
+    store.didOpen(parts)
     return store
   }
 
   private init(
-    directory: String, parts: StoreParts, limits: Limits, durability: Durability,
-    verification: Verification, clock: any CacheClock
+    directory: String, parts: StoreParts, limits: Limits, freeSpace: FreeSpace,
+    durability: Durability, verification: Verification, clock: any CacheClock
   ) {
+    self.freeSpace = freeSpace
     self.directory = directory
     self.durability = durability
     self.verification = verification
@@ -80,6 +113,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     let parts = parts.withLock { $0 }
     guard parts.isCurrent else { return }
     _ = try? writeBatch(parts)
+    savePopularity(in: parts)
   }
 
   // MARK: What it is made of
@@ -90,14 +124,13 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
 
   func changeCapacity(_ capacity: Int64) { limits.withLock { $0.capacity = max(0, capacity) } }
 
-  /// Bytes of writes in flight.
-  var reservedBytes: Int64 { max(0, reserved.load(ordering: .relaxed)) }
-
-  func reserve(_ bytes: Int64) { reserved.add(bytes, ordering: .relaxed) }
-
   /// What people should know of how the directory was opened, such as a damaged index that was set
   /// aside; empty if all was well.
   public var openingNotes: [String] { currentParts.notes }
+
+  /// Says so if the capacity is less than an index takes in which nothing is stored; nil if there is
+  /// room.
+  public var noRoomNote: String? { noRoom(in: currentParts) }
 
   /// Whether changes by other processes show in `generation(of:)`. Where they cannot, as on a network
   /// file system, the generation rises with each call, and nothing can be kept in memory above this
@@ -161,7 +194,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     let new = try StoreParts.open(
       path: directory, durability: durability, replacing: old, isDamaged: isDamaged)
     self.parts.withLock { $0 = new }
-    startSweep(of: new)
+    didOpen(new)
     return new
   }
 
@@ -229,7 +262,8 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
       return last
     }
     let usage = StoreUsage(
-      diskBytes: pages.bytes + state.bodies + parts.logBytes + parts.fixedBytes + reservedBytes,
+      diskBytes: pages.bytes + state.bodies + parts.logBytes + parts.fixedBytes
+        + reservedBytes(parts),
       diskCapacity: capacity, diskEntries: Int(clamping: state.entries))
     lastUsage.withLock { $0 = usage }
     return usage

@@ -86,6 +86,15 @@ struct Epoch: Sendable {
       [.integer(kind.rawValue), .integer(mode), .text(scope), .text(name), .integer(sequence)])
   }
 
+  /// Removes that of a partition, which has its name.
+  static func remove(
+    mode: CacheMode, partition: String, _ connection: SQLiteConnection
+  ) throws(CacheError) {
+    try connection.run(
+      "DELETE FROM epoch WHERE kind = ? AND mode = ? AND scope = ?",
+      [.integer(Kind.partition.rawValue), .integer(Int64(mode.rawValue)), .text(partition)])
+  }
+
   /// Removes it once every entry it covers is marked, unless a later one took its place.
   func remove(_ connection: SQLiteConnection) throws(CacheError) {
     try connection.run(

@@ -6,16 +6,24 @@ import Synchronization
 struct Evictions: Sendable {
   /// The most entries to evict at once.
   let limit: Int
+  /// The most bytes to evict at once.
+  let byteLimit: Int64
   /// The entry that is being written, which never makes room for itself.
   let protected: Int64
+  /// Bytes to free beyond what fits.
+  let extra: Int64
   var removals = Removals()
   var priorities: [Double] = []
+  /// Bytes of what was evicted.
+  var bytes: Int64 = 0
   /// Whether all fits now.
   var isEnough = false
 
-  init(limit: Int, protected: Int64 = 0) {
+  init(limit: Int, byteLimit: Int64 = .max, protected: Int64 = 0, extra: Int64 = 0) {
     self.limit = limit
+    self.byteLimit = byteLimit
     self.protected = protected
+    self.extra = extra
   }
 }
 
@@ -25,13 +33,17 @@ extension DiskStore {
     _ evictions: inout Evictions, _ state: inout IndexState, _ connection: SQLiteConnection,
     _ parts: StoreParts
   ) throws(CacheError) {
-    let capacity = currentLimits.capacity
+    var ceiling: Int64?
     while true {
       let pages = try PageCount(connection)
-      let excess = pages.liveBytes + state.bodies + parts.fixedBytes - capacity
+      let used = usedBytes(state, pages, parts) + evictions.extra
+      let limit = ceiling ?? self.ceiling(used: used, parts)
+      ceiling = limit
+      let excess = used - limit
       if excess <= 0 {
         evictions.isEnough = true
-        let surplus = pages.bytes + state.bodies + parts.fixedBytes - capacity
+        grant(limit - used, parts)
+        let surplus = excess + pages.bytes - pages.liveBytes
         if surplus > 0, pages.free > 0 {
           // Pages that are free in the file are not free on disk.
           let count = min(pages.free, surplus / PageCount.pageSize + 1)
@@ -39,8 +51,12 @@ extension DiskStore {
         }
         return
       }
-      guard evictions.removals.count < evictions.limit else { return }
-      let victims = try victims(excess: excess, sparing: evictions.protected, connection)
+      guard evictions.removals.count < evictions.limit, evictions.bytes < evictions.byteLimit else {
+        return
+      }
+      let victims = try victims(
+        excess: min(excess, evictions.byteLimit - evictions.bytes), sparing: evictions.protected,
+        connection)
       guard !victims.isEmpty else { return }
       var removed = Removals()
       for row in victims {
@@ -48,12 +64,13 @@ extension DiskStore {
         removed.add(row)
         evictions.removals.add(row)
         evictions.priorities.append(row.priority)
+        evictions.bytes += row.size
       }
       state.subtract(removed)
     }
   }
 
-  private func victims(
+  func victims(
     excess: Int64, sparing id: Int64, _ connection: SQLiteConnection
   ) throws(CacheError) -> [EntryRow] {
     var victims: [EntryRow] = []
@@ -84,17 +101,21 @@ extension DiskStore {
     of entry: NewEntry, _ state: IndexState, _ connection: SQLiteConnection, _ parts: StoreParts
   ) throws(CacheError) -> Admission {
     guard !entry.record.isPinned else { return .admitted }
-    let used = try PageCount(connection).liveBytes + state.bodies + parts.fixedBytes
-    let excess = used + entry.size - currentLimits.capacity
+    let used = usedBytes(state, try PageCount(connection), parts)
+    let excess = used + entry.size - ceiling(used: used + entry.size, parts)
     guard excess > 0 else { return .admitted }
     let victims = try victims(excess: excess, sparing: 0, connection)
-    return policy.withLock { policy in
-      let hash = entry.record.key.hash
+    return admission(of: entry.record.key, size: entry.size, over: victims)
+  }
+
+  /// Asks the policy whether something is worth what would have to go for it.
+  func admission(of key: CacheKey, size: Int64, over victims: [EntryRow]) -> Admission {
+    policy.withLock { policy in
       let isAdmitted = policy.admits(
-        candidateHash: hash, size: entry.size,
+        candidateHash: key.hash, size: size,
         over: victims.map { EvictionPolicy.Victim(priority: $0.priority, size: $0.size) })
       if isAdmitted { return .admitted }
-      return .refused(bound: policy.admissionBound(candidateHash: hash, size: entry.size))
+      return .refused(bound: policy.admissionBound(candidateHash: key.hash, size: size))
     }
   }
 
@@ -115,6 +136,7 @@ extension DiskStore {
   func after(_ removals: Removals, in parts: StoreParts) {
     for file in removals.files { parts.directory.removeBody(file) }
     for file in removals.partialFiles { parts.removePartialBody(file) }
+    if removals.cost > 0 { freeSpace.askAgain() }
     parts.generations?.bump(removals.hashes)
   }
 }

@@ -45,6 +45,14 @@ final class OwnerLock: Sendable {
     return owners(of: folder)
   }
 
+  /// Whether the store of this name is gone, however it ended.
+  static func isDead(_ owner: UInt64, in directory: CacheDirectory) -> Bool {
+    guard let folder = try? OpenFile("writers", in: directory.root, flags: O_RDONLY | O_DIRECTORY),
+      let file = try? OpenFile(BodyName.ownerText(owner), in: folder, flags: O_RDWR)
+    else { return FileIdentity(path: directory.path) != nil }
+    return file.tryLock()
+  }
+
   /// The same for a folder of locks.
   static func owners(of folder: OpenFile) -> (living: Set<UInt64>, dead: [DeadOwner]) {
     var living: Set<UInt64> = []

@@ -121,6 +121,17 @@ final class SQLiteConnection: @unchecked Sendable {
     return number
   }
 
+  /// Plays the log into the database and empties it, if nobody reads an older state.
+  ///
+  /// - Parameter waiting: whether to wait for those who do, some seconds at most.
+  func truncateLog(waiting: Bool) throws(CacheError) {
+    if !waiting { sqlite3_busy_timeout(handle, 0) }
+    defer { if !waiting { sqlite3_busy_timeout(handle, Self.patience) } }
+    do throws(CacheError) { try query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true } } catch {
+      guard error.code == .busy else { throw error }
+    }
+  }
+
   /// Does `body` in a transaction that holds the right to write from its beginning.
   func transaction<Value>(
     _ body: () throws(CacheError) -> Value

@@ -16,7 +16,7 @@ enum SQLiteError {
     let message = "\(operation): \(text.isEmpty ? String(cString: sqlite3_errstr(result)) : text)"
     let systemError = handle.map { sqlite3_system_errno($0) } ?? 0
     switch result & 0xFF {
-    case SQLITE_FULL: return CacheError(.noSpace, message)
+    case SQLITE_FULL: return CacheError(.noSpace, message, cause: FullFileSystem())
     case SQLITE_BUSY, SQLITE_LOCKED: return CacheError(.busy, message)
     // What we ask fits our own tables, so what does not fit is damage, in the schema or in a row.
     case SQLITE_ERROR where operation == "prepare", SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT,
@@ -26,7 +26,7 @@ enum SQLiteError {
       return CacheError(.unavailable, message)
     case SQLITE_TOOBIG: return CacheError(.tooLarge, message)
     case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT:
-      return CacheError(.noSpace, message)
+      return CacheError(.noSpace, message, cause: FullFileSystem())
     default: return CacheError(.io, message)
     }
   }

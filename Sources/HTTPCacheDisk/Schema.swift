@@ -8,6 +8,8 @@ enum Schema {
   static let format: Int64 = 3
   /// The most the write-ahead log is left with, in bytes.
   static let logLimit: Int64 = 4 << 20
+  /// How far beyond that it may grow while somebody reads an old state of the index.
+  static let logSlack: Int64 = 1 << 20
   /// The pages from which on the log is played into the database: with those of one more transaction it
   /// stays below its limit.
   static let logPages = 920
@@ -107,6 +109,7 @@ enum Schema {
     PRAGMA synchronous = \(durability == .durable ? "FULL" : "NORMAL");
     PRAGMA journal_size_limit = \(logLimit);
     PRAGMA cache_size = -2048;
+    PRAGMA secure_delete = ON;
     PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON;
     """

@@ -27,6 +27,11 @@ final class StoreParts: Sendable {
   let identity: FileIdentity
   private let replacements: UInt64
   private let ownership: Ownership
+  /// What is being written into the folder.
+  let room: WriteRoom
+  // Bytes of indexes that were set aside, and of the file of what is popular.
+  private let setAside: Atomic<Int64>
+  let popularityBytes = Atomic<Int64>(0)
   // Where nothing is shared, at least what this store does itself is known.
   private let ownInvalidations = GenerationCounters()
 
@@ -46,6 +51,8 @@ final class StoreParts: Sendable {
     // In the same folder the name stays, or nobody would know whose the files are that the older parts wrote.
     let isSameFolder = older.map { $0.directory.identity == directory.identity } ?? false
     ownership = older.flatMap { isSameFolder ? $0.ownership : nil } ?? Ownership()
+    room = older.flatMap { isSameFolder ? $0.room : nil } ?? WriteRoom()
+    setAside = Atomic(directory.setAsideBytes)
     suspicions = older.map { $0.identity == identity ? $0.suspicions + 1 : 0 } ?? 0
   }
 
@@ -95,11 +102,24 @@ final class StoreParts: Sendable {
   /// Bytes of the log now.
   var logBytes: Int64 { directory.size(of: CacheDirectory.databaseName + "-wal") }
 
-  /// Bytes that go with no single entry: the counters, the index of the log, the folders.
+  /// Bytes that go with no single entry: the counters, the index of the log, the folders, what was set
+  /// aside.
   var fixedBytes: Int64 {
-    Int64(generations == nil ? 0 : GenerationFile.byteCount) + Self.logIndexBytes
-      + directory.folderBytes
+    Int64(generations == nil ? 0 : GenerationFile.byteCount) + Int64(RoomFile.byteCount)
+      + Self.logIndexBytes + Self.ownFolderBytes + directory.folderBytes
+      + setAside.load(ordering: .relaxed) + popularityBytes.load(ordering: .relaxed)
   }
+
+  /// Deletes indexes that were set aside.
+  ///
+  /// - Returns: whether there were any.
+  func removeSetAside() -> Bool {
+    directory.removeSetAside()
+    return setAside.exchange(0, ordering: .relaxed) > 0
+  }
+
+  // The folder, those in it, and what tells backups to pass over it.
+  private static let ownFolderBytes: Int64 = 4 * PageCount.pageSize
 
   private static let logIndexBytes: Int64 = 32 << 10
 
@@ -163,4 +183,10 @@ final class StoreParts: Sendable {
 
   /// Makes sure that others can tell when this store ends.
   func becomeOwner() throws(CacheError) { _ = try ownership.ownerID(in: directory) }
+
+  /// Tells others what this store is writing, from now on.
+  func joinRoom(capacity: Int64) {
+    guard !room.hasJoined, let owner = try? ownership.ownerID(in: directory) else { return }
+    room.join(as: owner, capacity: capacity, in: directory)
+  }
 }

@@ -35,7 +35,8 @@ final class StoredFileBody: StoredBody {
       _ id: Int64, _ open: () throws(CacheError) -> any BodyReader
     ) throws(CacheError) -> any BodyReader {
       do throws(CacheError) { return try open() } catch {
-        if error.code == .damaged { onDamage(id, error) }
+        // Of the index is another matter, and a read of it that failed may look like it.
+        if error.code == .damaged, !(error.cause is IndexDamage) { onDamage(id, error) }
         throw error
       }
     }

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// How far a writer is, and what it has reserved in its store: it ends once, for one reason.
+/// How far a writer is, and what it has reserved of the room there is: it ends once, for one reason.
 final class WriterPhase: Sendable {
   private enum Phase {
     case open
@@ -16,12 +16,12 @@ final class WriterPhase: Sendable {
   }
 
   private let key: CacheKey
-  private let store: DiskStore
+  private let room: WriteRoom
   private let state = Mutex(State())
 
-  init(key: CacheKey, store: DiskStore) {
+  init(key: CacheKey, room: WriteRoom) {
     self.key = key
-    self.store = store
+    self.room = room
   }
 
   /// Whether nothing has ended it yet.
@@ -60,7 +60,7 @@ final class WriterPhase: Sendable {
       defer { state.reserved = bytes }
       return bytes - state.reserved
     }
-    store.reserve(growth)
+    if growth != 0 { room.add(growth) }
   }
 
   /// Ends it.
@@ -74,7 +74,7 @@ final class WriterPhase: Sendable {
       return state.reserved
     }
     guard let reserved else { return false }
-    store.reserve(-reserved)
+    room.add(-reserved)
     return true
   }
 }

@@ -51,6 +51,10 @@
         name("site-cleared", "cleared a site")
         add(target: origin)
         add(partition: partition)
+      case .wiped(let partition, let count):
+        name("wiped", "wiped a partition")
+        add(partition: partition)
+        metadata["cache.count"] = "\(count)"
       case .upstreamFailed(let target, let error):
         name("upstream-failed", "the origin failed")
         add(target: target)

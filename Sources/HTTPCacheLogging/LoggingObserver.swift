@@ -41,7 +41,7 @@
       case .storeFailed: .error
       case .upstreamFailed(_, let error): error.kind == .cancelled ? .debug : .warning
       case .hookFailed, .encryption: .warning
-      case .siteCleared: .info
+      case .siteCleared, .wiped: .info
       case .answered: .trace
       default: .debug
       }

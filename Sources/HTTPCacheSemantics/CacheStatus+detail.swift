@@ -53,6 +53,7 @@ extension CacheStatus {
     case .hookFailed: "hook-failed"
     case .hookTimedOut: "hook-timed-out"
     case .memoryOnly: "memory-only"
+    case .notAdmitted: "not-admitted"
     case .incomplete: "incomplete"
     case .storeFailed: "store-failed"
     }

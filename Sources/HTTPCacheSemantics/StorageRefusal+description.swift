@@ -24,6 +24,7 @@ extension StorageRefusal {
     case .override: "an override says never to store it"
     case .policy: "policy bypass"
     case .tooLarge(let limit): "larger than \(limit) bytes"
+    case .notAdmitted: "the cache is full, and what would have to go is worth more"
     case .upstream: "the upstream forbids it"
     case .hook: "refused by willStore"
     case .hookFailed: "willStore failed"
@@ -57,8 +58,8 @@ extension StorageRefusal {
     case .content(let obstacle): obstacle.section
     case .clearsSite: "W3C Clear Site Data"
     case .digestMismatch: "RFC 9530 §1.2"
-    case .override, .policy, .tooLarge, .upstream, .hook, .hookFailed, .hookTimedOut, .memoryOnly,
-      .storeFailed:
+    case .override, .policy, .tooLarge, .notAdmitted, .upstream, .hook, .hookFailed, .hookTimedOut,
+      .memoryOnly, .storeFailed:
       ""
     }
   }

@@ -42,6 +42,8 @@ public enum StorageRefusal: Reason, Hashable {
   case policy
   /// Larger than the largest entry allowed, in bytes.
   case tooLarge(limit: Int64)
+  /// The store is full, and what would have to go is worth more.
+  case notAdmitted
   /// The way to the origin says that it must not be stored, whatever its fields say.
   case upstream
   /// The `willStore` hook returned nil, or `notAllowed`.

@@ -8,6 +8,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     private enum Kind: String, Sendable {
       case io = "input/output error"
       case noSpace = "no space left"
+      case notAdmitted = "not worth what would have to go"
       case tooLarge = "larger than the largest entry allowed"
       case damaged = "damaged"
       case newerFormat = "written by a newer version"
@@ -23,6 +24,10 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let io = Code(kind: .io)
     /// The file system or the capacity is full.
     public static let noSpace = Code(kind: .noSpace)
+    /// The store is full, and what would have to go for the response is worth more
+    /// (`EvictionPolicy`). Told only of bodies that were being written; a small one is committed without
+    /// an error, as if it had been evicted at once.
+    public static let notAdmitted = Code(kind: .notAdmitted)
     /// The response is larger than the largest entry allowed.
     public static let tooLarge = Code(kind: .tooLarge)
     /// What is stored is not what was written.

@@ -91,6 +91,30 @@ public protocol CacheStore: AnyObject, Sendable {
   /// Changes capacities in bytes and evicts down to them at once; nil leaves one as it is.
   func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError)
 
+  /// Evicts from memory down to some bytes, as when the system runs out of it; the capacity stays, and
+  /// so does what is pinned. A store that keeps nothing in memory has nothing to do, which is what it
+  /// does unless it says something else.
+  func trimMemory(to bytes: Int64)
+
+  /// Removes everything of a partition so that nothing of it is left in the store's files when this
+  /// returns. Unless it says something else, a store removes what matches.
+  ///
+  /// - Returns: the number of responses removed.
+  /// - Throws: `CacheError`.
+  @discardableResult
+  func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int
+
   /// Writes what is batched; after it the store can be opened by others as it is.
   func flush() async
+}
+
+extension CacheStore {
+  /// Does nothing.
+  public func trimMemory(to bytes: Int64) {}
+
+  /// Removes what matches.
+  @discardableResult
+  public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
+    try await remove(.partition(mode: mode, partition))
+  }
 }

@@ -50,7 +50,10 @@ public struct EvictionPolicy: Sendable {
   /// What is added to every new priority; never falls.
   public private(set) var inflation: Double
 
-  private var sketch = FrequencySketch(expectedEntries: 0)
+  /// How often what was looked up.
+  package private(set) var sketch = FrequencySketch(expectedEntries: 0)
+  /// The number of look-ups that were counted.
+  package private(set) var lookups = 0
 
   private static let frequencyWeight = 4.0 / 3
   // Of each frequency: its weight times its binary logarithm.
@@ -72,7 +75,15 @@ public struct EvictionPolicy: Sendable {
   public mutating func expect(entries: Int) { sketch.expect(entries: entries) }
 
   /// Counts a look-up, whether it found something or not.
-  public mutating func recordUse(hash: UInt64) { sketch.recordUse(of: hash) }
+  public mutating func recordUse(hash: UInt64) {
+    lookups += 1
+    sketch.recordUse(of: hash)
+  }
+
+  /// Adds what was counted elsewhere, see `FrequencySketch.merge`.
+  package mutating func merge(_ other: FrequencySketch, isHalved: Bool) {
+    sketch.merge(other, isHalved: isHalved)
+  }
 
   /// How often a key was looked up lately, from 0 to 15.
   public func frequency(of hash: UInt64) -> Int { sketch.frequency(of: hash) }

@@ -9,33 +9,48 @@ public struct FrequencySketch: Sendable {
   public static let ceiling = 15
 
   // Each word holds 16 counters of 4 bits; one use raises one counter in each of four words.
-  private var words: [UInt64]
+  private(set) var words: [UInt64]
   private var mask: UInt64
-  private var uses = 0
+  private(set) var uses = 0
 
   // Too few words, and what was used once looks popular; many of them remember what is long gone.
   private static let wordsPerEntry = 8
   private static let usesPerWord = 4
-  private static let mostWords = 1 << 19
+  static let mostWords = 1 << 19
+  static let leastWords = 1 << 10
 
   /// Makes a sketch.
   ///
   /// - Parameter expectedEntries: how many entries the cache will hold, roughly; it takes 64 bytes for
   ///   each, at least 8 KiB and at most 4 MiB.
   public init(expectedEntries: Int) {
-    words = [UInt64](repeating: 0, count: 1 << 10)
+    words = [UInt64](repeating: 0, count: Self.leastWords)
     mask = UInt64(words.count - 1)
     expect(entries: expectedEntries)
   }
 
   /// Grows if there are more entries than it has room for; it never shrinks.
   public mutating func expect(entries: Int) {
-    // A key's words in the larger table hold what its words in the smaller one held.
     while words.count < Self.mostWords, words.count / Self.wordsPerEntry < entries {
+      grow(toWords: 2 * words.count)
+    }
+  }
+
+  /// Grows to a number of words that is a power of two.
+  mutating func grow(toWords count: Int) {
+    // A key's words in the larger table hold what its words in the smaller one held.
+    while words.count < count {
       words += words
-      mask = UInt64(words.count - 1)
       uses *= 2
     }
+    mask = UInt64(words.count - 1)
+  }
+
+  /// Takes other words, whose number is a power of two.
+  mutating func replace(words: [UInt64], uses: Int) {
+    self.words = words
+    self.uses = min(max(0, uses), Self.usesPerWord * words.count - 1)
+    mask = UInt64(words.count - 1)
   }
 
   /// The estimated frequency, from 0 to `ceiling`.
@@ -65,7 +80,7 @@ public struct FrequencySketch: Sendable {
   }
 
   // Old popularity must fade, or what was popular once could never be displaced.
-  private mutating func halve() {
+  mutating func halve() {
     for index in words.indices { words[index] = words[index] >> 1 & 0x7777_7777_7777_7777 }
     uses /= 2
   }

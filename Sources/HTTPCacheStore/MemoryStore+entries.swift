@@ -1,4 +1,4 @@
-import HTTPCacheSemantics
+public import HTTPCacheSemantics
 import Synchronization
 
 extension MemoryStore {
@@ -9,6 +9,13 @@ extension MemoryStore {
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     if case .all = selection { forgetRefusals() }
     return removeMatching(selection) { _ in true }
+  }
+
+  /// Removes everything of a partition, and why responses were not stored, which does not tell of whom.
+  @discardableResult
+  public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
+    forgetRefusals()
+    return try await remove(.partition(mode: mode, partition))
   }
 
   /// Removes what matches.

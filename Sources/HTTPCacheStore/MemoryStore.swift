@@ -14,7 +14,7 @@ public final class MemoryStore: CacheStore {
 
   let shards: [MemoryShard]
   let clock: any CacheClock
-  private let fixedLargestEntry: Int64?
+  private let entryLimit: LargestEntry
   private let counters = Mutex(CacheCounts())
   private let recentRefusals = Mutex(RecentRefusals(limit: 256))
   // The partial responses that somebody is adding to, by sequence number.
@@ -36,25 +36,24 @@ public final class MemoryStore: CacheStore {
   ///
   /// - Parameters:
   ///   - capacity: bytes, heads and tables included.
-  ///   - largestEntry: the longest body in bytes; nil is an eighth of the capacity.
+  ///   - largestEntry: the longest body.
   ///   - clock: tells when entries were last used.
   ///   - secret: 32 bytes; nil makes random ones.
   public init(
-    capacity: Int64, largestEntry: Int64? = nil, clock: any CacheClock = SystemClock(),
+    capacity: Int64, largestEntry: LargestEntry = .default, clock: any CacheClock = SystemClock(),
     secret: [UInt8]? = nil
   ) {
     let capacity = max(0, capacity)
     self.capacity = Atomic(capacity)
     self.clock = clock
     self.secret = secret ?? Self.randomKey()
-    fixedLargestEntry = largestEntry
+    entryLimit = largestEntry
     shards = (0..<Self.shardCount).map { _ in MemoryShard() }
   }
 
   /// The longest body that is stored, in bytes.
   public var largestEntry: Int64 {
-    let capacity = capacity.load(ordering: .relaxed)
-    return min(fixedLargestEntry ?? capacity / 8, capacity)
+    entryLimit.bytes(of: capacity.load(ordering: .relaxed))
   }
 
   /// What is stored for a key; counts as a use of it.
@@ -130,7 +129,7 @@ public final class MemoryStore: CacheStore {
   public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
     guard let memory else { return }
     capacity.store(max(0, memory), ordering: .relaxed)
-    trim(to: max(0, memory))
+    trimMemory(to: memory)
   }
 
   /// Nothing is batched.
@@ -138,7 +137,7 @@ public final class MemoryStore: CacheStore {
 
   /// Evicts down to `bytes`, as when the system runs out of memory; the capacity stays. What is
   /// pinned stays.
-  public func trim(to bytes: Int64) { evictExcess(over: max(0, bytes), sparing: nil) }
+  public func trimMemory(to bytes: Int64) { evictExcess(over: max(0, bytes), sparing: nil) }
 
   /// The part of the store that a key belongs to.
   func shard(of key: CacheKey) -> MemoryShard { shards[Int(key.hash >> 60)] }

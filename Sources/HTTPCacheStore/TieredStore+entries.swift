@@ -14,6 +14,26 @@ extension TieredStore {
     return try below.get() + own
   }
 
+  /// Removes everything of a partition from both tiers, and what is kept of it in files.
+  ///
+  /// - Throws: what the store below throws; memory has then removed it all the same.
+  @discardableResult
+  public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
+    let below: Result<Int, CacheError>
+    do { below = .success(try await base.wipe(mode: mode, partition: partition)) } catch {
+      below = .failure(error)
+    }
+    raiseGeneration(of: nil)
+    let own = memory.removeMatching(.partition(mode: mode, partition)) { $0.isMemoryOnly }
+    return try below.get() + own
+  }
+
+  /// Evicts from memory.
+  public func trimMemory(to bytes: Int64) {
+    memory.trimMemory(to: bytes)
+    base.trimMemory(to: bytes)
+  }
+
   /// Marks what matches as invalidated, in both tiers.
   ///
   /// - Returns: the number of responses marked, or nil if the store below does not count.

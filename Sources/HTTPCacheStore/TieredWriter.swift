@@ -143,7 +143,7 @@ final class TieredWriter: BodyWriter {
   private func goOnWithout(
     _ base: any BodyWriter, after error: CacheError, in operation: String, isCopied: () -> Bool
   ) throws(CacheError) {
-    let isFailure = error.code != .tooLarge && error.code != .damaged
+    let isFailure = ![.tooLarge, .damaged, .notAdmitted].contains(error.code)
     let hasEnded = state.withLock { $0.end != nil }
     guard isFailure, !hasEnded, isCopied() else {
       end(error)

@@ -75,6 +75,16 @@ public final class FaultyStore: CacheStore, GenerationSource {
     return try base.read(key).map(wrap)
   }
 
+  /// Evicts from the memory of the store below.
+  public func trimMemory(to bytes: Int64) { base.trimMemory(to: bytes) }
+
+  /// Removes everything of a partition from the store below.
+  @discardableResult
+  public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
+    try check(.remove)
+    return try await base.wipe(mode: mode, partition: partition)
+  }
+
   /// Begins to write to the store below.
   public func write(
     _ record: CacheRecord, variantLimit: Int

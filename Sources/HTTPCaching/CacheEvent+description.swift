@@ -18,6 +18,8 @@ extension CacheEvent: CustomStringConvertible {
       partition.isEmpty
         ? "\(origin): all that was stored is removed"
         : "\(origin): all that was stored in partition \(partition) is removed"
+    case .wiped(let partition, let count):
+      "partition \(partition.isEmpty ? "without a name" : partition): wiped, \(count) removed"
     case .upstreamFailed(let target, let error): "\(target): the origin failed: \(error)"
     case .notAsked(let target, let reason): "\(target): the origin was not asked: \(reason)"
     case .validatingInBackground(let key): "\(key.target): validating in the background"

@@ -22,6 +22,8 @@ public enum CacheEvent: Sendable {
   case invalidated(target: String)
   /// Everything stored of an origin in a partition was removed (W3C Clear Site Data).
   case siteCleared(origin: String, partition: String)
+  /// Everything stored of a partition was removed, for good; the number of responses.
+  case wiped(partition: String, count: Int)
   /// The origin failed.
   case upstreamFailed(target: String, UpstreamError)
   /// The origin was not asked: the cache is offline.

@@ -61,8 +61,8 @@ extension ExchangeRunner {
       response.body.source.cancel()
       return nil
     }
-    cache.running.add(transfer, for: exchange.key.target)
-    if record.key != exchange.key { cache.running.add(transfer, for: record.key.target) }
+    cache.running.add(transfer, for: exchange.key)
+    if record.key != exchange.key { cache.running.add(transfer, for: record.key) }
     held?.share(cache, SharedTransfer(response: terms.response, transfer: transfer, range: range))
     transfer.start()
     return cache.deliver(

@@ -323,8 +323,8 @@ struct ExchangeRunner: Sendable {
     guard let body = transfer.makeBody() else {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }
-    cache.running.add(transfer, for: exchange.key.target)
-    if key != exchange.key { cache.running.add(transfer, for: key.target) }
+    cache.running.add(transfer, for: exchange.key)
+    if key != exchange.key { cache.running.add(transfer, for: key) }
     held?.share(cache, SharedTransfer(response: stored, transfer: transfer))
     transfer.start()
     if length == 0 { await transfer.ended() }

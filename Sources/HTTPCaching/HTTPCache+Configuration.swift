@@ -11,8 +11,13 @@ extension HTTPCache {
     public var memoryCapacity: Int64
     /// Bytes of the disk tier.
     public var diskCapacity: Int64
-    /// The largest entry in bytes; nil is an eighth of the capacity of the tier.
-    public var largestEntry: Int64?
+    /// The longest body that is stored, in bytes or as a share of the capacity of the tier; an eighth
+    /// unless told otherwise.
+    public var largestEntry: LargestEntry
+    /// Bytes that the disk tier leaves free on its file system: with less, it evicts instead of filling
+    /// the disk, and does not store what does not fit. 128 MiB unless told otherwise, and at most a
+    /// quarter of the file system; 0 takes no care of it.
+    public var minimumFreeDiskSpace: Int64
     /// The choices that RFC 9111 leaves open.
     public var rules: CacheRules
     /// The name in `Cache-Status` (RFC 9211 §2); nil adds no such field.
@@ -38,7 +43,8 @@ extension HTTPCache {
     /// Makes a configuration: 32 MiB of memory, 1 GiB of disk, private.
     public init(
       directory: String? = nil, memoryCapacity: Int64 = 32 << 20, diskCapacity: Int64 = 1 << 30,
-      largestEntry: Int64? = nil, rules: CacheRules = CacheRules(),
+      largestEntry: LargestEntry = .default,
+      minimumFreeDiskSpace: Int64 = DiskStore.defaultMinimumFreeSpace, rules: CacheRules = CacheRules(),
       cacheStatusName: String? = nil, cacheStatusShowsKey: Bool = false,
       durability: Durability = .relaxed,
       verification: Verification = .firstRead, encryption: CacheEncryption? = nil,
@@ -50,6 +56,7 @@ extension HTTPCache {
       self.memoryCapacity = memoryCapacity
       self.diskCapacity = diskCapacity
       self.largestEntry = largestEntry
+      self.minimumFreeDiskSpace = minimumFreeDiskSpace
       self.rules = rules
       self.cacheStatusName = cacheStatusName
       self.cacheStatusShowsKey = cacheStatusShowsKey

@@ -23,7 +23,8 @@ extension HTTPCache {
     do throws(CacheError) {
       disk = try DiskStore.open(
         directory: directory, capacity: configuration.diskCapacity,
-        largestEntry: configuration.largestEntryOnDisk, durability: configuration.durability,
+        largestEntry: configuration.largestEntryOnDisk,
+        minimumFreeSpace: configuration.minimumFreeDiskSpace, durability: configuration.durability,
         verification: configuration.verification, clock: configuration.clock)
     } catch {
       if error.code == .newerFormat { throw error }
@@ -33,6 +34,10 @@ extension HTTPCache {
     for note in disk.openingNotes {
       configuration.observer?.cache(
         did: .storeFailed(operation: "open", CacheError(.damaged, note)))
+    }
+    if let note = disk.noRoomNote {
+      configuration.observer?.cache(
+        did: .storeFailed(operation: "open", CacheError(.noSpace, note)))
     }
     let cipher = try configuration.encryption?.cipher(secret: disk.secret)
     let base: any CacheStore

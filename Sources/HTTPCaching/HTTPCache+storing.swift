@@ -14,13 +14,16 @@ extension HTTPCache {
       counts.stores = 1
       observe(.stored(key, bytes: received))
     case .notStored(let error):
-      if error.code != .tooLarge { observe(.storeFailed(operation: "store", error)) }
+      if error.code != .tooLarge, error.code != .notAdmitted {
+        observe(.storeFailed(operation: "store", error))
+      }
       notStored(
         refusal(of: error), response, to: request, key: key, isConfidential: isConfidential)
     case .kept(let record):
       observe(.kept(key, bytes: record.storedRanges?.reduce(0) { $0 + Int64($1.count) } ?? received))
     case .refused(let refusal):
       notStored(refusal, response, to: request, key: key, isConfidential: isConfidential)
+    case .wiped: break
     case .failed, .leftAlone:
       notStored(.incomplete, response, to: request, key: key, isConfidential: isConfidential)
     }
@@ -102,11 +105,12 @@ extension HTTPCache {
   }
 
   func refusal(of error: CacheError) -> StorageRefusal {
+    if error.code == .notAdmitted { return .notAdmitted }
     let usage = store.usage
     let capacity = max(usage.memoryCapacity, usage.diskCapacity)
     // Where the directory could not be opened, everything is too large for what is left.
     guard error.code == .tooLarge, capacity > 0 else { return .storeFailed }
-    return .tooLarge(limit: min(configuration.largestEntry ?? capacity / 8, capacity))
+    return .tooLarge(limit: configuration.largestEntry.bytes(of: capacity))
   }
 
   /// Invalidates what an unsafe request changed (RFC 9111 §4.4).

@@ -3,8 +3,14 @@ import HTTPCacheStore
 
 extension HTTPCache.Configuration {
   /// The largest entry as it lies on disk.
-  var largestEntryOnDisk: Int64? {
-    encryption == nil ? largestEntry : largestEntry.map { SealedStore.sealedLength(of: $0) }
+  var largestEntryOnDisk: LargestEntry {
+    guard encryption != nil, let bytes = largestEntryInBytes else { return largestEntry }
+    return .bytes(SealedStore.sealedLength(of: bytes))
+  }
+
+  /// nil for a share, which is that of the store on disk.
+  private var largestEntryInBytes: Int64? {
+    if case .bytes(let bytes) = largestEntry { bytes } else { nil }
   }
 
   /// A store on disk as it is to be used: sealed if there is a cipher.
@@ -29,7 +35,7 @@ extension HTTPCache.Configuration {
     }
     tell(try disk.countSealed(except: cipher))
     let observer = observer
-    return SealedStore(base: disk, cipher: cipher, largestEntry: largestEntry) { error in
+    return SealedStore(base: disk, cipher: cipher, largestEntry: largestEntryInBytes) { error in
       observer?.cache(did: .storeFailed(operation: "open what is sealed", error))
     }
   }

@@ -1,11 +1,19 @@
+import HTTPCacheSemantics
 import Synchronization
 
 /// The transfers that run, by target URI, so that an invalidation finds what is not stored yet.
 final class RunningTransfers: Sendable {
-  private let transfers = Mutex<[String: [ObjectIdentifier: Transfer]]>([:])
+  private struct Running {
+    let transfer: Transfer
+    let mode: CacheMode
+    let partition: String
+  }
 
-  func add(_ transfer: Transfer, for target: String) {
-    transfers.withLock { $0[target, default: [:]][ObjectIdentifier(transfer)] = transfer }
+  private let transfers = Mutex<[String: [ObjectIdentifier: Running]]>([:])
+
+  func add(_ transfer: Transfer, for key: CacheKey) {
+    let running = Running(transfer: transfer, mode: key.mode, partition: key.partition)
+    transfers.withLock { $0[key.target, default: [:]][ObjectIdentifier(transfer)] = running }
   }
 
   func remove(_ transfer: Transfer, for target: String) {
@@ -20,14 +28,14 @@ final class RunningTransfers: Sendable {
 
   /// What is on its way was sent before the change: it must not be reused without asking.
   func invalidate(_ target: String) {
-    let found = transfers.withLock { $0[target].map { Array($0.values) } ?? [] }
+    let found = transfers.withLock { $0[target].map { $0.values.map(\.transfer) } ?? [] }
     for transfer in found { transfer.invalidate() }
   }
 
   /// The same for all of an origin, where it is not known which of them have changed.
   func invalidate(origin: String) {
     let found = transfers.withLock { transfers in
-      transfers.filter { $0.key.hasPrefix(origin + "/") }.flatMap { Array($0.value.values) }
+      transfers.filter { $0.key.hasPrefix(origin + "/") }.flatMap { $0.value.values.map(\.transfer) }
     }
     for transfer in found { transfer.invalidate() }
   }
@@ -35,8 +43,17 @@ final class RunningTransfers: Sendable {
   /// The same for all targets that begin with a prefix.
   func invalidate(prefix: String) {
     let found = transfers.withLock { transfers in
-      transfers.filter { $0.key.utf8.starts(with: prefix.utf8) }.flatMap(\.value.values)
+      transfers.filter { $0.key.utf8.starts(with: prefix.utf8) }.flatMap { $0.value.values.map(\.transfer) }
     }
     for transfer in found { transfer.invalidate() }
+  }
+
+  /// Nothing of a partition is stored any more of what is on its way; what is being committed is stored
+  /// when this returns.
+  func stopStoring(mode: CacheMode, partition: String) async {
+    let found = transfers.withLock { transfers in
+      transfers.values.flatMap(\.values).filter { $0.mode == mode && $0.partition == partition }
+    }
+    for running in found { await running.transfer.stopStoring() }
   }
 }

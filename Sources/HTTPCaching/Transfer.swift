@@ -16,6 +16,8 @@ final class Transfer: Sendable {
     case refused(StorageRefusal)
     case failed(any Error)
     case leftAlone
+    /// Nothing may be kept of it, nor of its end.
+    case wiped
   }
 
   private struct Shared {
@@ -26,6 +28,8 @@ final class Transfer: Sendable {
     var task: Task<Void, Never>?
     var storedReader: (any BodyReader)?
     var isInvalidated = false
+    var isWiped = false
+    var isCommitting = false
   }
 
   private let shared: Mutex<Shared>
@@ -69,6 +73,25 @@ final class Transfer: Sendable {
 
   /// What is being received was sent before an unsafe request changed the resource.
   func invalidate() { shared.withLock { $0.isInvalidated = true } }
+
+  /// Stores nothing of it; whoever reads it goes on. If it is being committed, waits for that.
+  func stopStoring() async {
+    let isCommitting = shared.withLock { shared in
+      shared.isWiped = true
+      return shared.isCommitting
+    }
+    if isCommitting { return await ended() }
+    keepStoredBytesReadable()
+    writer.abandon()
+  }
+
+  // Whether it may be stored; from then on it is too late to stop it.
+  private func beginCommit() -> Bool {
+    shared.withLock { shared in
+      shared.isCommitting = !shared.isWiped
+      return shared.isCommitting
+    }
+  }
 
   /// A body that reads along; nil if its first bytes can no longer be had.
   ///
@@ -254,7 +277,7 @@ final class Transfer: Sendable {
   /// Stores what arrived before the transfer broke off, if it can be continued.
   private func keep(isWorthKeeping: Bool) async -> CacheRecord? {
     keepStoredBytesReadable()
-    guard isWorthKeeping else {
+    guard isWorthKeeping, beginCommit() else {
       writer.abandon()
       return nil
     }
@@ -269,7 +292,7 @@ final class Transfer: Sendable {
 
   private func commit(isStoring: Bool, failure: CacheError?) async -> End {
     keepStoredBytesReadable()
-    guard isStoring else {
+    guard isStoring, beginCommit() else {
       writer.abandon()
       return .notStored(failure ?? CacheError(.io, "the store took no more bytes"))
     }
@@ -296,8 +319,10 @@ final class Transfer: Sendable {
   private func finish(
     _ phase: TransferState.Phase, _ end: End, publishing held: BodyBytes? = nil
   ) {
-    let received = shared.withLock { $0.state.received } - extent.start
-    onEnd(self, end, received + Int64(held?.count ?? 0))
+    let (received, isGone) = shared.withLock {
+      ($0.state.received - extent.start, $0.isWiped && !$0.isCommitting)
+    }
+    onEnd(self, isGone ? .wiped : end, received + Int64(held?.count ?? 0))
     if let held { publish(held) }
     let waiting = shared.withLock { shared in
       shared.state.end(phase)

@@ -66,7 +66,7 @@ import Testing
       try Data(count: 200_000).write(to: URL(fileURLWithPath: directory.path("somebody else's")))
       var stored: Set<Int> = []
       do {
-        let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+        let store = try DiskStore.open(directory: cache, capacity: 1 << 26, minimumFreeSpace: 0)
         for index in 0..<60 {
           do throws(CacheError) {
             let size = [300, 9_000, 40_000, 300_000][index % 4]
@@ -90,7 +90,7 @@ import Testing
       fillUp(directory.path("more"))
       for path in [cache, directory.path("other")] {
         do throws(CacheError) {
-          let store = try DiskStore.open(directory: path, capacity: 1 << 26)
+          let store = try DiskStore.open(directory: path, capacity: 1 << 26, minimumFreeSpace: 0)
           #expect(store.openingNotes.allSatisfy { !$0.contains("damaged") }, "\(store.openingNotes)")
           if path == cache { try await expect(stored, in: store) }
         } catch {
@@ -100,7 +100,7 @@ import Testing
       for name in ["zeros", "more", "somebody else's"] {
         try FileManager.default.removeItem(atPath: directory.path(name))
       }
-      let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+      let store = try DiskStore.open(directory: cache, capacity: 1 << 26, minimumFreeSpace: 0)
       #expect(store.openingNotes.isEmpty)
       try await expect(stored, in: store)
       // What takes the room can be removed, though removing needs some.

@@ -20,7 +20,7 @@ import Testing
   @Test("the capacity holds for bodies of all sizes, and what is told is what is taken")
   func capacity() async throws {
     let capacity: Int64 = 4 << 20
-    let fixture = try Fixture(capacity: capacity, largestEntry: 1 << 20)
+    let fixture = try Fixture(capacity: capacity, largestEntry: .bytes(1 << 20))
     for index in 0..<300 {
       let size = [200, 9_000, 40_000, 300_000][index % 4]
       _ = try fixture.store.read(key("/\(index)"))

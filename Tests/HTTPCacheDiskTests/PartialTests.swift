@@ -110,7 +110,7 @@ import Testing
 
   @Test("a resumable body has a row from its first block on, which goes when it is given up")
   func checkpoints() async throws {
-    let fixture = try Fixture(largestEntry: 16 << 20)
+    let fixture = try Fixture(largestEntry: .bytes(16 << 20))
     let other = try fixture.other()
     let large = bytes(10_000_000)
     let writer = try await fixture.store.write(try resumable("/a", 12_000_000), variantLimit: 8)
@@ -173,7 +173,7 @@ import Testing
 
   @Test("usage counts what came once, whether it is in a row or not")
   func usage() async throws {
-    let fixture = try Fixture(largestEntry: 16 << 20)
+    let fixture = try Fixture(largestEntry: .bytes(16 << 20))
     await fixture.store.flush()
     let before = fixture.store.usage.diskBytes
     let writer = try await fixture.store.write(try resumable("/a", 12_000_000), variantLimit: 8)
@@ -192,7 +192,7 @@ import Testing
 
   @Test("parts are evicted like whole bodies, and leave nothing behind")
   func eviction() async throws {
-    let fixture = try Fixture(capacity: 8 << 20, largestEntry: 2 << 20)
+    let fixture = try Fixture(capacity: 8 << 20, largestEntry: .bytes(2 << 20))
     for index in 0..<20 {
       _ = try fixture.store.read(key("/\(index)"))
       try await fixture.store.putPart("/\(index)", body, 300_000..<1_300_000)

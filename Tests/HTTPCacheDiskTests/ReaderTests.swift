@@ -141,7 +141,7 @@ import Testing
 
   @Test("many tasks read, write and remove at once, and none sees a wrong body")
   func together() async throws {
-    let fixture = try Fixture(capacity: 6 << 20, largestEntry: 1 << 20)
+    let fixture = try Fixture(capacity: 6 << 20, largestEntry: .bytes(1 << 20))
     let (store, other) = (fixture.store, try fixture.other())
     try await withThrowingTaskGroup(of: Void.self) { group in
       for task in 0..<6 {

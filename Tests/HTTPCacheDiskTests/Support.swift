@@ -39,7 +39,7 @@ struct Fixture {
   let store: DiskStore
 
   init(
-    capacity: Int64 = 64 << 20, largestEntry: Int64? = nil, durability: Durability = .relaxed,
+    capacity: Int64 = 64 << 20, largestEntry: LargestEntry = .default, durability: Durability = .relaxed,
     verification: Verification = .firstRead
   ) throws {
     directory = try TemporaryDirectory()

@@ -11,7 +11,7 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
   private let forwardedUses = Atomic<Int>(0)
   private let readCount = Atomic<Int>(0)
 
-  init(capacity: Int64, largestEntry: Int64?, clock: any CacheClock, inline: Int = 16 << 10) {
+  init(capacity: Int64, largestEntry: LargestEntry, clock: any CacheClock, inline: Int = 16 << 10) {
     store = MemoryStore(capacity: capacity, largestEntry: largestEntry, clock: clock)
     self.inline = inline
   }

@@ -97,7 +97,7 @@ struct MemoryStoreTests {
     await #expect(throws: CacheError.self) {
       try await store(memory, "/new", size: 20_000, isPinned: true)
     }
-    memory.trim(to: 0)
+    memory.trimMemory(to: 0)
     #expect(has(memory, "/pinned"))
   }
 
@@ -105,11 +105,11 @@ struct MemoryStoreTests {
   func trim() async throws {
     let memory = MemoryStore(capacity: 1 << 20)
     for index in 0..<20 { try await store(memory, "/\(index)", size: 10_000) }
-    memory.trim(to: 50_000)
+    memory.trimMemory(to: 50_000)
     #expect(memory.usage.memoryBytes <= 50_000)
     #expect(memory.usage.memoryBytes > 30_000)
     #expect(memory.usage.memoryCapacity == 1 << 20)
-    memory.trim(to: 0)
+    memory.trimMemory(to: 0)
     #expect(memory.usage.memoryBytes == 0)
     #expect(memory.usage.memoryEntries == 0)
   }
@@ -134,7 +134,7 @@ struct MemoryStoreTests {
 
   @Test("an announced length that is not kept costs no memory")
   func announcedLength() async throws {
-    let memory = MemoryStore(capacity: .max, largestEntry: .max)
+    let memory = MemoryStore(capacity: .max, largestEntry: .bytes(.max))
     let record = StoreSample.record(bodyLength: .max)
     let writer = try await memory.write(record, variantLimit: 8)
     try await writer.append(StoreSample.body(10))

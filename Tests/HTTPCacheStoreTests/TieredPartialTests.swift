@@ -9,7 +9,7 @@ struct TieredPartialTests {
   private let key = StoreSample.key()
   private let body = StoreSample.body(40_000)
   private let base = DiskLikeStore(
-    capacity: 32 << 20, largestEntry: nil, clock: ManualClock(now: StoreSample.start))
+    capacity: 32 << 20, largestEntry: .default, clock: ManualClock(now: StoreSample.start))
 
   private func tier() -> TieredStore {
     TieredStore(memory: MemoryStore(capacity: 8 << 20), base: base)

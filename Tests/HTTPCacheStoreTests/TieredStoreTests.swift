@@ -9,7 +9,7 @@ import Testing
 struct TieredStoreTests {
   private let key = StoreSample.key()
   private let base = DiskLikeStore(
-    capacity: 32 << 20, largestEntry: nil, clock: ManualClock(now: StoreSample.start))
+    capacity: 32 << 20, largestEntry: .default, clock: ManualClock(now: StoreSample.start))
 
   private func tier(_ base: (any CacheStore)? = nil, memory: Int64 = 8 << 20) -> TieredStore {
     TieredStore(memory: MemoryStore(capacity: memory), base: base ?? self.base)
@@ -71,7 +71,7 @@ struct TieredStoreTests {
   func promotion() async throws {
     for size in [1_000, 200_000] {
       let base = DiskLikeStore(
-        capacity: 32 << 20, largestEntry: nil, clock: ManualClock(now: StoreSample.start))
+        capacity: 32 << 20, largestEntry: .default, clock: ManualClock(now: StoreSample.start))
       try await store(base.store, StoreSample.record(), size: size)
       let tier = tier(base)
       let reader = try #require(try tier.read(key).first).body.open()

@@ -10,7 +10,7 @@ struct CacheStatusFlowTests {
     HTTPCache(
       configuration: HTTPCache.Configuration(
         cacheStatusName: "c", cacheStatusShowsKey: showingKey, clock: clock),
-      store: MemoryStore(capacity: 1 << 20, largestEntry: 1 << 18, clock: clock))
+      store: MemoryStore(capacity: 1 << 20, largestEntry: .bytes(1 << 18), clock: clock))
   }
 
   private func status(

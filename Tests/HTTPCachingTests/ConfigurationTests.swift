@@ -8,7 +8,7 @@ struct ConfigurationTests {
     let configuration = HTTPCache.Configuration()
     #expect(configuration.memoryCapacity == 33_554_432)
     #expect(configuration.diskCapacity == 1_073_741_824)
-    #expect(configuration.largestEntry == nil)
+    #expect(configuration.largestEntry == .share(0.125))
     #expect(configuration.rules == CacheRules(mode: .private))
     #expect(configuration.directory == nil)
     let cache = try HTTPCache.open(configuration)

@@ -18,7 +18,8 @@ struct Kitchen: Sendable {
   let cache: HTTPCache
 
   init(
-    rules: CacheRules = CacheRules(), store: (any CacheStore)? = nil, largestEntry: Int64? = nil,
+    rules: CacheRules = CacheRules(), store: (any CacheStore)? = nil,
+    largestEntry: LargestEntry = .bytes(32 << 20),
     configure: (inout HTTPCache.Configuration) -> Void = { _ in }
   ) {
     var configuration = HTTPCache.Configuration(rules: rules, observer: events, clock: clock)
@@ -26,7 +27,7 @@ struct Kitchen: Sendable {
     cache = HTTPCache(
       configuration: configuration,
       store: store
-        ?? MemoryStore(capacity: 64 << 20, largestEntry: largestEntry ?? 32 << 20, clock: clock))
+        ?? MemoryStore(capacity: 64 << 20, largestEntry: largestEntry, clock: clock))
   }
 
   func request(

@@ -1,4 +1,4 @@
-import HTTPCacheSemantics
+public import HTTPCacheSemantics
 
 extension SealedStore {
   /// How a selection is found below.
@@ -121,6 +121,15 @@ extension SealedStore {
       return nil
     }
   }
+
+  /// Wipes the partition in the base. That without a name is wiped of what others sealed as well.
+  @discardableResult
+  public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
+    try await base.wipe(mode: mode, partition: names.partition(partition))
+  }
+
+  /// Trims the base.
+  public func trimMemory(to bytes: Int64) { base.trimMemory(to: bytes) }
 
   /// That of the base; what others sealed counts.
   public var usage: StoreUsage { base.usage }

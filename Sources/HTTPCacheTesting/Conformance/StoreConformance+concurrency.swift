@@ -49,7 +49,7 @@ extension StoreConformance {
     },
     StoreCheck("Usage is exact after concurrent work on a full store") { makeStore in
       let store = try await makeStore(
-        StoreRequirements(capacity: 8 << 20, largestEntry: 1 << 20))
+        StoreRequirements(capacity: 8 << 20, largestEntry: .bytes(1 << 20)))
       try await withThrowingTaskGroup(of: Void.self) { group in
         for worker in 0..<4 {
           group.addTask {

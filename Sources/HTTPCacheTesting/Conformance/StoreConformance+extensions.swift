@@ -157,7 +157,7 @@ extension StoreConformance {
     },
     StoreCheck("A part grows neither beyond its body nor beyond the largest entry") { makeStore in
       let limit: Int64 = 64 << 10
-      let store = try await makeStore(StoreRequirements(largestEntry: limit))
+      let store = try await makeStore(StoreRequirements(largestEntry: .bytes(limit)))
       let body = StoreSample.body(100_000)
       let record = StoreSample.record().storing([0..<1_000], bodyLength: 100_000)
       let part = try await store.store(record, body.prefix(1_000))

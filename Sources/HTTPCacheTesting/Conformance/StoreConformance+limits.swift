@@ -8,7 +8,7 @@ extension StoreConformance {
   static let limitChecks: [StoreCheck] = [
     StoreCheck("Capacity is not exceeded") { makeStore in
       let store = try await makeStore(
-        StoreRequirements(capacity: 16 << 20, largestEntry: 2 << 20))
+        StoreRequirements(capacity: 16 << 20, largestEntry: .bytes(2 << 20)))
       let piece = StoreSample.body(512 << 10)
       for index in 0..<80 {
         let key = StoreSample.key("/\(index)")
@@ -27,7 +27,7 @@ extension StoreConformance {
     },
     StoreCheck("A full store does not refuse what is asked for again") { makeStore in
       let store = try await makeStore(
-        StoreRequirements(capacity: 16 << 20, largestEntry: 2 << 20))
+        StoreRequirements(capacity: 16 << 20, largestEntry: .bytes(2 << 20)))
       for index in 0..<400 {
         let key = StoreSample.key("/old/\(index)")
         _ = try store.read(key)
@@ -41,7 +41,7 @@ extension StoreConformance {
     },
     StoreCheck("What is used stays longer than what is not") { makeStore in
       let store = try await makeStore(
-        StoreRequirements(capacity: 16 << 20, largestEntry: 2 << 20))
+        StoreRequirements(capacity: 16 << 20, largestEntry: .bytes(2 << 20)))
       let loved = StoreSample.key("/loved")
       for index in 0..<600 {
         let key = StoreSample.key("/\(index)")
@@ -53,7 +53,7 @@ extension StoreConformance {
     },
     StoreCheck("A pinned entry is not evicted") { makeStore in
       let store = try await makeStore(
-        StoreRequirements(capacity: 16 << 20, largestEntry: 2 << 20))
+        StoreRequirements(capacity: 16 << 20, largestEntry: .bytes(2 << 20)))
       let pinned = StoreSample.key("/pinned")
       let record = CacheRecord(
         key: pinned, response: StoreSample.response(), isPinned: true)

@@ -77,7 +77,7 @@ extension StoreConformance {
     },
     StoreCheck("A body above the largest entry is refused as too large") { makeStore in
       let limit: Int64 = 64 << 10
-      let store = try await makeStore(StoreRequirements(largestEntry: limit))
+      let store = try await makeStore(StoreRequirements(largestEntry: .bytes(limit)))
       try await requireTooLarge("an announced body") {
         let record = StoreSample.record(bodyLength: limit + 1)
         let writer = try await store.write(record, variantLimit: 8)
@@ -94,7 +94,7 @@ extension StoreConformance {
       try requireEqual(completeVariants(in: store), 1, "variants of the largest size")
     },
     StoreCheck("After a failed append, what came before can still be read") { makeStore in
-      let store = try await makeStore(StoreRequirements(largestEntry: 64 << 10))
+      let store = try await makeStore(StoreRequirements(largestEntry: .bytes(64 << 10)))
       let body = StoreSample.body(60_000)
       let writer = try await store.write(StoreSample.record(), variantLimit: 8)
       try await writer.append(body)

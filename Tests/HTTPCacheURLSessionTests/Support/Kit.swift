@@ -15,7 +15,7 @@ struct Kit: Sendable {
   let session: CachedURLSession
 
   init(
-    directory: String? = nil, rules: CacheRules = CacheRules(), largestEntry: Int64? = nil,
+    directory: String? = nil, rules: CacheRules = CacheRules(), largestEntry: LargestEntry = .default,
     configuration: URLSessionConfiguration = .ephemeral, delegate: (any URLSessionDelegate)? = nil,
     _ handler: @escaping SocketOrigin.Handler
   ) throws {

@@ -19,7 +19,7 @@ struct ProtocolKitchen: Sendable {
     self.origin = origin
     cache = HTTPCache(
       configuration: HTTPCache.Configuration(rules: rules, clock: clock),
-      store: MemoryStore(capacity: 256 << 20, largestEntry: 128 << 20, clock: clock))
+      store: MemoryStore(capacity: 256 << 20, largestEntry: .bytes(128 << 20), clock: clock))
   }
 
   func configuration(

@@ -36,8 +36,15 @@ public struct ServeCommand: AsyncParsableCommand {
   @Option(help: "Bytes of the memory tier.")
   var memory = ByteSize(bytes: 32 << 20)
 
-  @Option(help: "Bytes of the disk tier, half of which one response may take; 0 is memory only.")
+  @Option(help: "Bytes of the disk tier; 0 is memory only.")
   var disk = ByteSize(bytes: 1 << 30)
+
+  @Option(help: "The longest body to store: bytes such as 64M, or a share of each tier such as 10%.")
+  var largestEntry = LargestEntryArgument(.share(0.5))
+
+  @Option(
+    name: .customLong("min-free"), help: "Bytes to leave free on the disk; 0 takes no care of it.")
+  var minimumFree = ByteSize(bytes: DiskStore.defaultMinimumFreeSpace)
 
   @Option(help: "The directory of the disk tier (default: the user's caches).")
   var dir: String?
@@ -155,7 +162,8 @@ public struct ServeCommand: AsyncParsableCommand {
         mode: rules.mode, environment: ProcessInfo.processInfo.environment)
     return HTTPCache.Configuration(
       directory: disk.bytes > 0 ? place : nil, memoryCapacity: memory.bytes,
-      diskCapacity: disk.bytes, largestEntry: max(disk.bytes, memory.bytes) / 2, rules: rules,
+      diskCapacity: disk.bytes, largestEntry: largestEntry.limit,
+      minimumFreeDiskSpace: minimumFree.bytes, rules: rules,
       cacheStatusName: "httpcache", encryption: try encryptionKey.encryption(),
       observer: verbose
         ? PrintingObserver() : StoreFailureObserver(clock: SystemClock()) { Self.report($0) })

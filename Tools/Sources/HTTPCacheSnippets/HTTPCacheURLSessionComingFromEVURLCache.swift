@@ -26,7 +26,7 @@ private func program1() async throws {
     RuleOverride(try .glob("/**/private/**"), effects: [.neverStore]),
   ]
   let configuration = HTTPCache.Configuration(
-    directory: "cache", diskCapacity: 256 << 20, largestEntry: 16 << 20, rules: rules,
+    directory: "cache", diskCapacity: 256 << 20, largestEntry: .bytes(16 << 20), rules: rules,
     observer: .printing)
   let tuned = try HTTPCache.open(configuration)
 

@@ -70,7 +70,7 @@ struct CacheLocation: ParsableArguments {
       let others = try disk.countSealed(except: cipher)
       if others > 0 { Console.report("httpcache: \(EncryptionNotice.otherKey(responses: others))") }
       return Store(disk: disk, sealed: cipher.map { SealedStore(base: disk, cipher: $0) })
-    } catch let error as CacheError {
+    } catch {
       throw ExitStatus.reporting(error)
     }
   }
@@ -83,7 +83,7 @@ struct CacheLocation: ParsableArguments {
     do {
       // More than any disk, so that looking evicts nothing.
       let store = try DiskStore.open(
-        directory: path, capacity: 1 << 50, largestEntry: nil, durability: .relaxed,
+        directory: path, capacity: 1 << 50, minimumFreeSpace: 0, durability: .relaxed,
         verification: .firstRead, clock: SystemClock())
       for note in store.openingNotes { Console.report("httpcache: \(note)") }
       return store

@@ -25,7 +25,7 @@ struct DemoCommand: AsyncParsableCommand {
       cache = try HTTPCache.open(
         HTTPCache.Configuration(
           directory: directory, memoryCapacity: 8 << 20, diskCapacity: 512 << 20,
-          largestEntry: 128 << 20, observer: recorder))
+          largestEntry: .bytes(128 << 20), observer: recorder))
     } catch {
       throw ExitStatus.reporting(error)
     }

@@ -77,6 +77,14 @@ struct GetCommand: AsyncParsableCommand {
   @Option(help: "How many bytes the cache may take, such as 500M or 10G.")
   var capacity = ByteSize(bytes: 1 << 30)
 
+  @Option(
+    name: .customLong("largest-entry"),
+    help: "The longest body to store: bytes such as 64M, or a share of the capacity such as 10%.")
+  var largestEntry = LargestEntryArgument(.share(0.5))
+
+  @Option(name: .customLong("min-free"), help: "Bytes to leave free on the disk; 0 takes no care of it.")
+  var minimumFree = ByteSize(bytes: DiskStore.defaultMinimumFreeSpace)
+
   func validate() throws {
     if output != nil, usesRemoteName { throw ValidationError("give -o or -O, not both") }
     if output != nil, urls.count > 1 { throw ValidationError("-o takes one URL; use -O for several") }
@@ -170,8 +178,8 @@ struct GetCommand: AsyncParsableCommand {
       return try HTTPCache.open(
         HTTPCache.Configuration(
           directory: location.path, memoryCapacity: 0, diskCapacity: capacity.bytes,
-          largestEntry: capacity.bytes / 2, rules: CacheRules(mode: location.mode),
-          encryption: encryption, observer: recorder))
+          largestEntry: largestEntry.limit, minimumFreeDiskSpace: minimumFree.bytes,
+          rules: CacheRules(mode: location.mode), encryption: encryption, observer: recorder))
     } catch {
       throw ExitStatus.reporting(error)
     }

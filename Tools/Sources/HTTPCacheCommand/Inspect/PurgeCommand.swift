@@ -24,7 +24,7 @@ struct PurgeCommand: AsyncParsableCommand {
   @Option(help: "The origin of --group, such as https://example.com.", transform: TargetURL.init(parsing:))
   var origin: TargetURL?
 
-  @Option(help: "A partition.")
+  @Option(help: "A partition, such as the account of a user; no file has any byte of it afterwards.")
   var partition: String?
 
   @Flag(help: "Everything.")
@@ -55,6 +55,8 @@ struct PurgeCommand: AsyncParsableCommand {
       for selection in try await selections(in: store, now: SystemClock().now) {
         if soft {
           if let marked = try await store.invalidate(selection) { count += marked } else { isCounted = false }
+        } else if let partition {
+          count += try await store.wipe(mode: location.mode, partition: partition)
         } else {
           count += try await store.remove(selection)
         }

@@ -23,13 +23,22 @@ struct StatsCommand: AsyncParsableCommand {
     var evictions: Int64
     var hitBytes: Int64
     var originBytes: Int64
+    var capacity: Int64?
+    var indexBytes: Int64
+    var logBytes: Int64
+    var bodyBytes: Int64
+    var writingBytes: Int64
+    var freePageBytes: Int64
+    var otherBytes: Int64
   }
 
   func run() async throws {
     let store = try location.openStore()
     let counts: CacheCounts
+    let room: DiskUsage
     do {
       counts = try await store.counts()
+      room = try store.diskUsage()
     } catch {
       throw ExitStatus.reporting(error)
     }
@@ -40,9 +49,28 @@ struct StatsCommand: AsyncParsableCommand {
           directory: location.path, responses: usage.diskEntries, diskBytes: usage.diskBytes,
           hits: counts.hits, validated: counts.validated, misses: counts.misses,
           stores: counts.stores, evictions: counts.evictions, hitBytes: counts.hitBytes,
-          originBytes: counts.originBytes))
+          originBytes: counts.originBytes, capacity: room.capacity, indexBytes: room.index,
+          logBytes: room.log, bodyBytes: room.bodies, writingBytes: room.writing,
+          freePageBytes: room.freePages, otherBytes: room.other))
     }
     Self.lines(counts, usage, directory: location.path).forEach(Console.print)
+    Self.lines(room).forEach(Console.print)
+  }
+
+  /// What takes the room, for people.
+  static func lines(_ room: DiskUsage) -> [String] {
+    let parts: [(String, Int64)] = [
+      ("bodies in files", room.bodies), ("index", room.index), ("its log", room.log),
+      ("free pages", room.freePages), ("being written", room.writing), ("the rest", room.other),
+    ]
+    let taken = parts.filter { $0.1 > 0 }.map { "\($0.0) \(HumanText.bytes($0.1))" }
+    var lines = ["room        " + taken.joined(separator: ", ")]
+    if let capacity = room.capacity {
+      lines.append(
+        "capacity    \(HumanText.bytes(capacity)) when anything was last stored, "
+          + "\(HumanText.share(room.total, of: capacity)) taken")
+    }
+    return lines
   }
 
   /// The figures for people.

@@ -1,0 +1,93 @@
+import HTTPCacheStore
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What is free on the file system of a folder, asked for now and then and reckoned in between.
+final class FreeSpace: Sendable {
+  /// Bytes of a file system.
+  struct Space: Sendable {
+    var free: Int64
+    var all: Int64
+  }
+
+  private struct State {
+    var space: Space?
+    var change: Int64 = 0
+    var asked: ContinuousClock.Instant?
+  }
+
+  /// Bytes that are kept free.
+  let minimum: Int64
+  private let look: @Sendable (OpenFile) -> Space?
+  private let state = Mutex(State())
+
+  // Asking costs some microseconds.
+  private static let longest = Duration.seconds(1)
+  private static let most: Int64 = 1 << 20
+
+  /// - Parameters:
+  ///   - minimum: bytes to keep free, at most a quarter of the file system; 0 never looks.
+  ///   - look: how many bytes are free, and there are; nil if that is not known.
+  init(minimum: Int64, look: (@Sendable (OpenFile) -> Space?)? = nil) {
+    self.minimum = max(0, minimum)
+    self.look = look ?? { FreeSpace.space(of: $0) }
+  }
+
+  /// How many bytes less should be in use; negative if there is more than enough, nil if that is not
+  /// known or of no concern.
+  func shortage(in folder: OpenFile) -> Int64? {
+    guard minimum > 0, let space = space(in: folder) else { return nil }
+    // A small file system would have no room for anything.
+    return min(minimum, space.all / 4) - space.free
+  }
+
+  /// Bytes that are free; nil if that is not known.
+  func free(in folder: OpenFile) -> Int64? { space(in: folder)?.free }
+
+  private func space(in folder: OpenFile) -> Space? {
+    let now = ContinuousClock.now
+    let known: Space? = state.withLock { state in
+      guard let asked = state.asked, now - asked < Self.longest, abs(state.change) < Self.most else {
+        return nil
+      }
+      return state.space.map { Space(free: $0.free + state.change, all: $0.all) }
+    }
+    if let known { return known }
+    let space = look(folder)
+    state.withLock { $0 = State(space: space, asked: now) }
+    return space
+  }
+
+  /// Whether what is known is too old.
+  var isDue: Bool {
+    guard minimum > 0 else { return false }
+    let now = ContinuousClock.now
+    return state.withLock { state in
+      guard let asked = state.asked else { return true }
+      return now - asked >= Self.longest || abs(state.change) >= Self.most
+    }
+  }
+
+  /// Bytes were written since it was asked.
+  func didUse(_ bytes: Int64) { state.withLock { $0.change -= bytes } }
+
+  /// Much was written or deleted.
+  func askAgain() { state.withLock { $0.asked = nil } }
+
+  private static func space(of folder: OpenFile) -> Space? {
+    var status = statvfs()
+    guard fstatvfs(folder.descriptor, &status) == 0 else { return nil }
+    func bytes(_ blocks: Int64) -> Int64 {
+      blocks.multipliedReportingOverflow(by: Int64(status.f_frsize)).partialValue
+    }
+    return Space(
+      free: bytes(Int64(clamping: status.f_bavail)), all: bytes(Int64(clamping: status.f_blocks)))
+  }
+}

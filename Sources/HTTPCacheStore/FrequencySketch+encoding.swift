@@ -1,0 +1,75 @@
+import HTTPCacheSemantics
+
+extension FrequencySketch {
+  private static let magic: UInt64 = 0x3171_7266_6863_7468
+  private static let headerWords = 4
+
+  /// The longest encoding in bytes.
+  package static let longestEncoding = 8 * (mostWords + headerWords + 1)
+
+  /// Bytes of the counters.
+  package var byteCount: Int { 8 * words.count }
+
+  /// What is known, with a checksum, to go on with it in another process.
+  ///
+  /// - Parameter writer: a number that tells who wrote it.
+  package func encoded(by writer: UInt64) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(8 * (words.count + Self.headerWords + 1))
+    func append(_ word: UInt64) {
+      withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+    for word in [Self.magic, writer, UInt64(uses), UInt64(words.count)] { append(word) }
+    for word in words { append(word) }
+    append(bytes.withUnsafeBytes { XXH64.hash($0) })
+    return bytes
+  }
+
+  /// Takes over what was encoded.
+  ///
+  /// - Returns: the sketch and who wrote it; nil for what is damaged or of a size that no sketch has.
+  package static func decode(_ bytes: [UInt8]) -> (sketch: FrequencySketch, writer: UInt64)? {
+    let wordCount = bytes.count / 8 - headerWords - 1
+    guard bytes.count % 8 == 0, (leastWords...mostWords).contains(wordCount),
+      wordCount & (wordCount - 1) == 0
+    else { return nil }
+    return bytes.withUnsafeBytes { buffer in
+      func word(_ index: Int) -> UInt64 {
+        UInt64(littleEndian: buffer.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
+      }
+      let last = wordCount + headerWords
+      guard word(0) == magic, word(3) == UInt64(wordCount),
+        XXH64.hash(UnsafeRawBufferPointer(rebasing: buffer[..<(8 * last)])) == word(last)
+      else { return nil }
+      var sketch = FrequencySketch(expectedEntries: 0)
+      sketch.replace(words: (headerWords..<last).map(word), uses: Int(clamping: word(2)))
+      return (sketch, word(1))
+    }
+  }
+
+  /// Takes the larger of both counts for everything.
+  ///
+  /// - Parameter isHalved: whether what the other one counted weighs half: between two that go on
+  ///   counting and merge again and again, an old count would otherwise never fade.
+  package mutating func merge(_ other: FrequencySketch, isHalved: Bool = false) {
+    var other = other
+    other.grow(toWords: words.count)
+    grow(toWords: other.words.count)
+    if isHalved { other.halve() }
+    let merged = zip(words, other.words).map { Self.larger($0, $1) }
+    replace(words: merged, uses: max(uses, other.uses))
+  }
+
+  // Of 16 counters at once: every second one, in bytes of its own, then the others.
+  private static func larger(_ first: UInt64, _ second: UInt64) -> UInt64 {
+    let low: UInt64 = 0x0F0F_0F0F_0F0F_0F0F
+    func bytes(_ first: UInt64, _ second: UInt64) -> UInt64 {
+      let guards: UInt64 = 0x8080_8080_8080_8080
+      // The guard bit of a byte stays where the first is not less.
+      let isNotLess = (((first | guards) &- second) & guards) >> 7
+      let mask = isNotLess &* 0xFF
+      return first & mask | second & ~mask
+    }
+    return bytes(first & low, second & low) | bytes(first >> 4 & low, second >> 4 & low) << 4
+  }
+}

@@ -1,0 +1,24 @@
+/// How long a body may be that is stored.
+public enum LargestEntry: Sendable, Hashable, ExpressibleByIntegerLiteral {
+  /// So many bytes.
+  case bytes(Int64)
+  /// A share of the capacity of each tier, from 0 to 1.
+  case share(Double)
+
+  /// An eighth of the capacity.
+  public static let `default` = LargestEntry.share(0.125)
+
+  /// Bytes.
+  public init(integerLiteral bytes: Int64) { self = .bytes(bytes) }
+
+  /// The longest body in bytes under a capacity in bytes; never more than the capacity.
+  public func bytes(of capacity: Int64) -> Int64 {
+    let capacity = max(0, capacity)
+    switch self {
+    case .bytes(let bytes): return max(0, min(bytes, capacity))
+    case .share(let share):
+      let share = share.isNaN ? 0 : max(0, min(1, share))
+      return share == 1 ? capacity : min(capacity, Int64(Double(capacity) * share))
+    }
+  }
+}

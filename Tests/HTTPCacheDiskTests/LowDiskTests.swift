@@ -1,0 +1,119 @@
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPCacheTesting
+import Synchronization
+import Testing
+
+/// A file system that fills up.
+@Suite struct LowDiskTests {
+  private final class Figures: Sendable {
+    let free = Mutex<Int64>(1 << 40)
+  }
+
+  private func open(
+    _ directory: TemporaryDirectory, minimum: Int64, _ figures: Figures
+  ) throws -> DiskStore {
+    try DiskStore.open(
+      directory: directory.path("cache"), capacity: 64 << 20, minimumFreeSpace: minimum,
+      freeBytes: { figures.free.withLock { $0 } },
+      clock: ManualClock(now: Timestamp(seconds: 1_800_000_000)))
+  }
+
+  @Test("with less free than is to be, responses are evicted, not one more than has to be")
+  func evicts() async throws {
+    let directory = try TemporaryDirectory()
+    let figures = Figures()
+    let first = try open(directory, minimum: 100 << 20, figures)
+    for index in 0..<60 { try await first.put(try record("/\(index)"), bytes(100_000)) }
+    await first.flush()
+    let before = first.usage
+    let cache = directory.path("cache")
+    let taken = DiskMeter.taken(below: cache)
+    // Another store has not asked yet.
+    let second = try DiskStore.open(
+      directory: cache, capacity: 64 << 20, minimumFreeSpace: 100 << 20,
+      freeBytes: { 99 << 20 + taken - DiskMeter.taken(below: cache) },
+      clock: ManualClock(now: Timestamp(seconds: 1_800_000_000)))
+    try await until { second.usage.diskBytes <= before.diskBytes - 1 << 20 }
+    #expect(second.usage.diskEntries >= 45)
+  }
+
+  @Test("what would fill the disk is not stored, with a reason, and all else goes first")
+  func refuses() async throws {
+    let directory = try TemporaryDirectory()
+    let figures = Figures()
+    figures.free.withLock { $0 = 0 }
+    let store = try open(directory, minimum: 100 << 20, figures)
+    let error = await #expect(throws: CacheError.self) {
+      try await store.put(try record("/a"), bytes(900_000))
+    }
+    #expect(error?.code == .noSpace)
+    #expect(error?.message.contains("104857600 bytes are to be free") == true, "\(error?.message ?? "")")
+    #expect(try directory.bodyFiles().isEmpty || store.usage.diskEntries == 0)
+  }
+
+  @Test("0 takes no care of what is free")
+  func off() async throws {
+    let directory = try TemporaryDirectory()
+    let figures = Figures()
+    figures.free.withLock { $0 = 0 }
+    let store = try open(directory, minimum: 0, figures)
+    try await store.put(try record("/a"), bytes(900_000))
+    #expect(try store.read(key("/a")).count == 1)
+  }
+
+  @Test(
+    "on a real file system that is full, responses are evicted, and what does not fit is not stored",
+    .enabled(if: getuid() == 0, "only root may mount a file system"))
+  func fullFileSystem() async throws {
+    let directory = try TemporaryDirectory()
+    let place = directory.path("mount")
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+    guard run("mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", place) else {
+      withKnownIssue("no file system can be mounted here") { Issue.record("mount failed") }
+      return
+    }
+    defer { _ = run("umount", "-l", place) }
+    for minimum in [64 << 10 as Int64, 2 << 20] {
+      let store = try DiskStore.open(
+        directory: place + "/cache\(minimum)", capacity: 1 << 30, minimumFreeSpace: minimum,
+        clock: ManualClock(now: Timestamp(seconds: 1_800_000_000)))
+      var stored = 0
+      var failed = 0
+      for index in 0..<120 {
+        _ = try store.read(key("/\(index)"))
+        do {
+          try await store.put(try record("/\(index)"), bytes(400_000))
+          stored += 1
+        } catch {
+          #expect((error as? CacheError)?.code == .noSpace)
+          failed += 1
+        }
+      }
+      #expect(stored >= 40, "stored \(stored), failed \(failed), keeping \(minimum) free")
+      await store.flush()
+      // Without room for the log, files may have gone before their rows.
+      _ = try await store.verify(repair: true)
+      #expect(try await store.verify(repair: false).isSound)
+      if minimum > 1 << 20 {
+        var status = statvfs()
+        #expect(statvfs(place, &status) == 0)
+        #expect(Int64(status.f_bavail) * Int64(status.f_frsize) >= minimum - 512 << 10)
+        #expect(failed == 0, "nothing ran into the end of the disk")
+      }
+      try await store.remove(.all)
+    }
+  }
+
+  private func run(_ arguments: String...) -> Bool {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = arguments
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }
+}

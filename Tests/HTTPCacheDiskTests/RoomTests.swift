@@ -1,0 +1,240 @@
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPCacheTesting
+import HTTPTypes
+import Testing
+
+/// The capacity holds while bodies are being written, in whatever process.
+@Suite struct RoomTests {
+  // One transaction's share of the log, what has come of each body since it was last asked for room, and
+  // bodies between their row's end and their own.
+  private let slack: Int64 = 3 << 20
+
+  @Test("several processes that write large bodies at once never take more than the capacity")
+  func severalProcesses() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.path("cache")
+    let capacity: Int64 = 16 << 20
+    let done = Counter()
+    async let first: ExitTest.Result? = #expect(processExitsWith: .success) { [cache = cache as String] in
+      try await fill(cache, from: 0)
+    }
+    async let second: ExitTest.Result? = #expect(processExitsWith: .success) { [cache = cache as String] in
+      try await fill(cache, from: 1_000)
+    }
+    async let third: ExitTest.Result? = #expect(processExitsWith: .success) { [cache = cache as String] in
+      try await fill(cache, from: 2_000)
+    }
+    let watch = Task {
+      var most: Int64 = 0
+      while !Task.isCancelled {
+        most = max(most, DiskMeter.taken(below: cache))
+        _ = done.next()
+        await Task.yield()
+      }
+      return most
+    }
+    _ = await (first, second, third)
+    watch.cancel()
+    let most = await watch.value
+    #expect(most <= capacity + slack, "\(most) bytes of \(capacity), \(done.next()) looks")
+    #expect(most > capacity / 2, "the room was never full")
+    let store = try DiskStore.open(directory: cache, capacity: capacity)
+    await store.flush()
+    let taken = DiskMeter.taken(below: cache)
+    #expect(abs(store.usage.diskBytes - taken) <= 64 << 10, "\(store.usage.diskBytes), taken \(taken)")
+    #expect(try await store.verify(repair: false).isSound)
+  }
+
+  @Test("what one store is writing counts for others, which make room for it, until it ends")
+  func reservationsAreShared() async throws {
+    let fixture = try Fixture(capacity: 16 << 20, largestEntry: .bytes(8 << 20))
+    let other = try DiskStore.open(
+      directory: fixture.directory.path("cache"), capacity: 16 << 20, largestEntry: .bytes(8 << 20))
+    for index in 0..<40 { try await other.put(try record("/\(index)"), bytes(300_000)) }
+    let before = other.usage
+    for _ in 0..<14 { _ = try fixture.store.read(key("/large")) }
+    let writer = try await fixture.store.write(try record("/large"), variantLimit: 8)
+    for _ in 0..<20 { try await writer.append(BodyBytes(bytes(256 << 10))) }
+    #expect(other.usage.diskBytes >= 5 << 20)
+    #expect(other.usage.diskBytes <= 16 << 20)
+    #expect(other.usage.diskEntries < before.diskEntries, "room is made before the body is whole")
+    #expect(DiskMeter.taken(below: fixture.directory.path("cache")) <= 17 << 20)
+    let withWriter = other.usage.diskBytes
+    writer.abandon()
+    #expect(other.usage.diskBytes <= withWriter - 5 << 20)
+  }
+
+  @Test("what is worth less than what would have to go for it is refused while it grows, and evicts nothing")
+  func refusedEarly() async throws {
+    let fixture = try Fixture(capacity: 8 << 20, largestEntry: .bytes(6 << 20))
+    for index in 0..<40 {
+      for _ in 0..<12 { _ = try fixture.store.read(key("/\(index)")) }
+      try await fixture.store.put(try record("/\(index)"), bytes(150_000))
+      for _ in 0..<4 { _ = try fixture.store.read(key("/\(index)")) }
+    }
+    await fixture.store.flush()
+    let before = fixture.store.usage.diskEntries
+    _ = try fixture.store.read(key("/large"))
+    let error = await #expect(throws: CacheError.self) {
+      try await fixture.store.put(try record("/large", bodyLength: 5 << 20), bytes(5 << 20))
+    }
+    #expect(error?.code == .notAdmitted)
+    #expect(fixture.store.usage.diskEntries == before)
+  }
+
+  @Test("usage is what is taken, to a block for each file, after storing, parts, evictions and a kill")
+  func usageIsExact() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.path("cache")
+    await #expect(processExitsWith: .signal(SIGKILL)) { [cache = cache as String] in
+      let store = try DiskStore.open(directory: cache, capacity: 24 << 20, largestEntry: .bytes(8 << 20))
+      for index in 0..<60 {
+        _ = try? await store.put(
+          try record("/\(index)"), bytes([900, 30_000, 500_000][index % 3], seed: UInt64(index + 1)))
+      }
+      let part = try await store.write(try resumable("/part", 6_000_000), variantLimit: 8)
+      for _ in 0..<15 { try await part.append(BodyBytes(bytes(256 << 10))) }
+      let whole = try await store.write(try record("/whole"), variantLimit: 8)
+      for _ in 0..<5 { try await whole.append(BodyBytes(bytes(256 << 10))) }
+      kill(getpid(), SIGKILL)
+    }
+    let store = try DiskStore.open(directory: cache, capacity: 24 << 20)
+    // What the dead process left goes in the background.
+    try await until {
+      try FileManager.default.contentsOfDirectory(atPath: cache + "/writers").isEmpty
+    }
+    func expectExact(_ when: String) async throws {
+      await store.flush()
+      let (told, taken) = (store.usage.diskBytes, DiskMeter.taken(below: cache))
+      let files = try FileManager.default.subpathsOfDirectory(atPath: cache).count
+      #expect(abs(told - taken) <= Int64(files) * 4_096, "\(when): told \(told), taken \(taken)")
+    }
+    try await expectExact("after a kill")
+    try await store.setCapacity(memory: nil, disk: 6 << 20)
+    #expect(DiskMeter.taken(below: cache) <= 6 << 20)
+    try await expectExact("after evictions")
+    try await store.remove(.all)
+    try await expectExact("after all was removed")
+  }
+
+  @Test("the log stays small though somebody reads an old state, and what needs it is not stored meanwhile")
+  func boundedLog() async throws {
+    let fixture = try Fixture()
+    let log = fixture.directory.path("cache/Cache.db-wal")
+    try await fixture.store.put(try record("/first"), [1])
+    let holder = try LogHolder(fixture.directory.path("cache/Cache.db"))
+    var refused: CacheError?
+    for index in 0..<2_000 where refused == nil {
+      do { try await fixture.store.put(try record("/\(index)"), bytes(8_000)) } catch {
+        refused = error as? CacheError
+      }
+    }
+    #expect(refused?.code == .busy)
+    #expect(try size(of: log) <= 6 << 20)
+    #expect(try fixture.store.read(key("/first")).count == 1)
+    holder.letGo()
+    try await fixture.store.put(try record("/later"), [1])
+    #expect(try size(of: log) <= 4 << 20)
+  }
+
+  @Test("a capacity below what is stored evicts on opening; the files shrink")
+  func smallerOnOpening() async throws {
+    let fixture = try Fixture()
+    let cache = fixture.directory.path("cache")
+    for index in 0..<400 { try await fixture.store.put(try record("/\(index)"), bytes(9_000)) }
+    for index in 0..<40 { try await fixture.store.put(try record("/f\(index)"), bytes(90_000)) }
+    await fixture.store.flush()
+    #expect(DiskMeter.taken(below: cache) > 6 << 20)
+    let small = try DiskStore.open(directory: cache, capacity: 1 << 20)
+    #expect(small.noRoomNote == nil)
+    try await small.setCapacity(memory: nil, disk: 1 << 20)
+    #expect(DiskMeter.taken(below: cache) <= 1 << 20)
+    #expect(small.usage.diskEntries > 5)
+    try await small.put(try record("/new"), bytes(9_000))
+    #expect(try small.read(key("/new")).count == 1)
+  }
+
+  @Test("a capacity that an empty index fills is told, evicts everything, and refuses with that reason")
+  func nothingFits() async throws {
+    let fixture = try Fixture()
+    let cache = fixture.directory.path("cache")
+    for index in 0..<40 { try await fixture.store.put(try record("/\(index)"), bytes(90_000)) }
+    let tiny = try DiskStore.open(directory: cache, capacity: 100_000)
+    let note = try #require(tiny.noRoomNote)
+    #expect(note.contains("the capacity is 100000"))
+    try await until { tiny.usage.diskEntries == 0 }
+    let error = await #expect(throws: CacheError.self) { try await tiny.put(try record("/a"), [1]) }
+    #expect(error?.code == .noSpace)
+    #expect(error?.message == note)
+  }
+
+  @Test("of the stores that write into a directory the lowest capacity holds, as long as it is open")
+  func lowestCapacity() async throws {
+    let fixture = try Fixture()
+    for index in 0..<100 { try await fixture.store.put(try record("/\(index)"), bytes(90_000)) }
+    var small: DiskStore? = try DiskStore.open(
+      directory: fixture.directory.path("cache"), capacity: 2 << 20)
+    try await small?.setCapacity(memory: nil, disk: 3 << 20)
+    #expect(fixture.store.usage.diskBytes <= 3 << 20)
+    for index in 0..<50 { try await fixture.store.put(try record("/b\(index)"), bytes(90_000)) }
+    #expect(fixture.store.usage.diskBytes <= 3 << 20)
+    await small?.flush()
+    small = nil
+    for index in 0..<50 { try await fixture.store.put(try record("/c\(index)"), bytes(90_000)) }
+    #expect(fixture.store.usage.diskBytes > 5 << 20)
+  }
+
+  @Test("where all room is pinned nothing pinned goes, and what does not fit is refused")
+  func allPinned() async throws {
+    let fixture = try Fixture(capacity: 4 << 20, largestEntry: .bytes(2 << 20))
+    var stored = 0
+    for index in 0..<60 {
+      let body = bytes(100_000, seed: UInt64(index + 1))
+      do {
+        try await fixture.store.put(try record("/\(index)", isPinned: true), body)
+        stored += 1
+      } catch {
+        #expect((error as? CacheError)?.code == .noSpace)
+        break
+      }
+    }
+    #expect(stored > 20 && stored < 60)
+    #expect(fixture.store.usage.diskBytes <= 4 << 20)
+    for size in [100_000, 1_500_000] {
+      await #expect(throws: CacheError.self) {
+        for index in 0..<100 {
+          try await fixture.store.put(try record("/x\(index)", isPinned: true), bytes(size))
+        }
+      }
+    }
+    for index in 0..<stored { #expect(try fixture.store.read(key("/\(index)")).count == 1) }
+    try await fixture.store.setCapacity(memory: nil, disk: 1 << 20)
+    for index in 0..<stored { #expect(try fixture.store.read(key("/\(index)")).count == 1) }
+  }
+
+  private func size(of path: String) throws -> Int64 {
+    try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int64 ?? 0
+  }
+}
+
+/// Writes large bodies, several at a time, as one of several processes does.
+func fill(_ cache: String, from first: Int) async throws {
+  let store = try DiskStore.open(directory: cache, capacity: 16 << 20, largestEntry: .bytes(4 << 20))
+  await withTaskGroup(of: Void.self) { group in
+    for lane in 0..<3 {
+      group.addTask {
+        for step in 0..<25 {
+          let number = first + 100 * lane + step
+          _ = try? store.read(key("/\(number)"))
+          _ = try? await store.put(
+            try step % 2 == 0 ? record("/\(number)") : resumable("/\(number)", nil),
+            bytes([1_500_000, 40_000, 2_600_000, 6_000][step % 4]))
+        }
+      }
+    }
+  }
+  await store.flush()
+}

@@ -1,0 +1,90 @@
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPCacheTesting
+import HTTPTypes
+import Testing
+
+/// A partition that is wiped leaves no byte.
+@Suite struct WipeTests {
+  private let account = "account-7f3a-of-somebody"
+
+  private func body(_ size: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < size { bytes += Array("\(account) ".utf8) }
+    return Array(bytes[..<size])
+  }
+
+  @Test("no file has a byte of the account, others keep theirs, and what is counted is right")
+  func wipe() async throws {
+    let fixture = try Fixture()
+    let cache = fixture.directory.path("cache")
+    let store = fixture.store
+    for index in 0..<200 {
+      let path = "/\(account)/\(index)"
+      // Replaced and removed before, too.
+      for size in [[100, 3_000, 12_000, 40_000][index % 4], [300, 9_000][index % 2]] {
+        try await store.put(
+          try record(path, partition: account, language: account, groups: [account]), body(size))
+      }
+      try await store.put(try record("/other/\(index)", partition: "b"), bytes(5_000))
+      if index % 5 == 0 { try await store.remove(.key(key(path, partition: account))) }
+    }
+    let wanted = key("/\(account)/part", partition: account)
+    let part = try await store.write(
+      try record("/\(account)/part", partition: account, storedRanges: [0..<300_000]), variantLimit: 8)
+    try await part.append(BodyBytes(body(300_000)))
+    try await part.commit(trailers: [:])
+    #expect(try store.read(wanted).count == 1)
+    store.note(
+      RefusalNote(
+        keyHash: wanted.hash, time: Timestamp(seconds: 1), status: 200,
+        explanation: CacheExplanation.refusal(.malformed(account))))
+    await store.flush()
+    try await store.invalidate(.partition(mode: .private, account))
+    #expect(!DiskMeter.files(below: cache, containing: account).isEmpty)
+    #expect(try await store.wipe(mode: .private, partition: account) == 161)
+    #expect(DiskMeter.files(below: cache, containing: account) == [])
+    #expect(try store.read(wanted).isEmpty)
+    #expect(try store.refusals(of: wanted).isEmpty)
+    #expect(store.usage.diskEntries == 200)
+    #expect(try store.read(key("/other/7", partition: "b")).count == 1)
+    #expect(try await store.verify(repair: false).isSound)
+  }
+
+  @Test("the other mode's partition of the same name stays")
+  func modes() async throws {
+    let fixture = try Fixture()
+    try await fixture.store.put(try record("/a", partition: account), [1])
+    #expect(try await fixture.store.wipe(mode: .shared, partition: account) == 0)
+    #expect(try fixture.store.read(key("/a", partition: account)).count == 1)
+  }
+
+  @Test("a reader of an old state, which keeps the log, is told")
+  func heldLog() async throws {
+    let fixture = try Fixture()
+    try await fixture.store.put(try record("/a", partition: account), [1])
+    let holder = try LogHolder(fixture.directory.path("cache/Cache.db"))
+    let error = await #expect(throws: CacheError.self) {
+      try await fixture.store.wipe(mode: .private, partition: account)
+    }
+    #expect(error?.code == .busy)
+    #expect(try fixture.store.read(key("/a", partition: account)).isEmpty)
+    holder.letGo()
+    #expect(try await fixture.store.wipe(mode: .private, partition: account) == 0)
+  }
+
+  @Test("backups are told to pass over the directory, once; who deletes the tag's text keeps it so")
+  func backupTag() async throws {
+    let fixture = try Fixture()
+    let tag = fixture.directory.path("cache/CACHEDIR.TAG")
+    let signature = "Signature: 8a477f597d28d172789f06886806bc55\n"
+    try await until { FileManager.default.fileExists(atPath: tag) }
+    try await until { try String(contentsOfFile: tag, encoding: .utf8).hasPrefix(signature) }
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: tag))
+    let other = try fixture.other()
+    await other.loadPopularity()
+    #expect(try String(contentsOfFile: tag, encoding: .utf8) == "mine")
+  }
+}

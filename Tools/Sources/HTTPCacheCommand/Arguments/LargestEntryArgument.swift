@@ -1,0 +1,36 @@
+import ArgumentParser
+import HTTPCaching
+
+/// The longest body to store as an argument: bytes such as `64MiB`, or a share of the capacity such as
+/// `10%`.
+struct LargestEntryArgument: ExpressibleByArgument, Sendable, Hashable, CustomStringConvertible {
+  /// What is meant.
+  let limit: LargestEntry
+
+  /// Makes an argument.
+  init(_ limit: LargestEntry) { self.limit = limit }
+
+  /// Parses an argument; nil for what is no size and no share from 0 to 100 %.
+  init?(argument: String) {
+    if argument.hasSuffix("%") {
+      guard let percent = Double(argument.dropLast()), (0...100).contains(percent) else { return nil }
+      limit = .share(percent / 100)
+    } else {
+      guard let size = ByteSize(argument: argument) else { return nil }
+      limit = .bytes(size.bytes)
+    }
+  }
+
+  /// As it is written.
+  var description: String {
+    switch limit {
+    case .bytes(let bytes): return ByteSize(bytes: bytes).description
+    case .share(let share):
+      let percent = share * 100
+      return (percent == percent.rounded() ? "\(Int(percent))" : "\(percent)") + "%"
+    }
+  }
+
+  /// As help shows it.
+  var defaultValueDescription: String { description }
+}
