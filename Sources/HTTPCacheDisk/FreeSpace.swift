@@ -28,7 +28,7 @@ final class FreeSpace: Sendable {
   private let look: @Sendable (OpenFile) -> Space?
   private let state = Mutex(State())
 
-  // Asking costs about a microsecond.
+  // Asking costs some microseconds.
   private static let longest = Duration.seconds(1)
   private static let most: Int64 = 1 << 20
 

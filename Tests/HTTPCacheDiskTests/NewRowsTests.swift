@@ -103,7 +103,8 @@ import Testing
         // On a machine that has much else to do, the wait may reach its bound.
         while true {
           do { return try await fixture.store.put(record, [2]) } catch let error as CacheError
-          where error.code == .busy {}
+            where error.code == .busy
+          {}
         }
       }
     }

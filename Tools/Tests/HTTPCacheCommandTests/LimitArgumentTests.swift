@@ -1,0 +1,34 @@
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite struct LimitArgumentTests {
+  @Test("the largest entry is bytes or a share")
+  func largestEntry() {
+    #expect(LargestEntryArgument(argument: "10%")?.limit == .share(0.1))
+    #expect(LargestEntryArgument(argument: "64MiB")?.limit == .bytes(64 << 20))
+    #expect(LargestEntryArgument(argument: "100%")?.limit == .share(1))
+    for text in ["101%", "-1%", "%", "x%", "", "12x"] {
+      #expect(LargestEntryArgument(argument: text) == nil, "\(text)")
+    }
+    #expect(LargestEntryArgument(.share(0.5)).description == "50%")
+    #expect(LargestEntryArgument(.bytes(64 << 20)).description == "64M")
+  }
+
+  @Test("stats tells what takes the room, and the capacity")
+  func room() async throws {
+    let directory = try TemporaryDirectory()
+    try await DemoOrigin.withOrigin { origin in
+      let cache = directory.file("cache")
+      let run = await CommandRun(
+        "get", origin.base + DemoResource.image.rawValue, "--dir", cache, "--capacity", "64M")
+      try #require(run.status == 0, "\(run.errors)")
+      let stats = await CommandRun("stats", "--dir", cache)
+      #expect(stats.output.contains("room        bodies in files "))
+      #expect(stats.output.contains("capacity    64.0 MiB when anything was last stored"))
+      let json = await CommandRun("stats", "--dir", cache, "--json")
+      #expect(json.output.contains("\"capacity\""))
+    }
+  }
+}
