@@ -1,14 +1,6 @@
 import HTTPCacheSemantics
 public import HTTPCacheStore
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 extension DiskStore {
   /// What begins the targets of all sealed responses, and the text after all of these.
   private static let (mark, afterMark) = ("sealed-", "sealed.")
@@ -49,9 +41,7 @@ extension DiskStore {
       try connection.execute("VACUUM")
       try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
     }
-    for name in ["Cache.db.damaged-1", "Cache.db.damaged-2"] {
-      for file in [name, name + "-wal"] { unlinkat(parts.directory.root.descriptor, file, 0) }
-    }
+    _ = parts.removeSetAside()
     guard parts.logBytes == 0 else {
       throw CacheError(.busy, "the index is in use, so its log may hold what was removed")
     }

@@ -21,7 +21,9 @@ extension DiskStore {
         .tooLarge, "\(stored) bytes, at most \(limit) are stored", key: record.key)
     }
     var parts = currentParts
-    if !parts.isCurrent {
+    // A small body is asked about again with its row, and can then go elsewhere.
+    let isSmall = record.storedRanges == nil && record.bodyLength ?? .max <= NewEntry.inlineLimit
+    if !(isSmall ? parts.isDatabaseCurrent : parts.isCurrent) {
       parts = try await indexQueue.run { [self] () throws(CacheError) in try partsToWrite() }
     }
     if !parts.room.hasJoined {

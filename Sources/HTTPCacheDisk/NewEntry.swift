@@ -22,7 +22,7 @@ struct NewEntry: Sendable {
   /// What the name of a file takes in its folder, about.
   static let nameOverhead: Int64 = 64
 
-  let record: CacheRecord
+  private(set) var record: CacheRecord
   let body: Body
   /// Bytes of the body that are stored.
   let storedLength: Int64
@@ -49,6 +49,15 @@ struct NewEntry: Sendable {
     self.variantLimit = variantLimit
     encoded = try RecordCodec.encode(record)
     variant = RecordCodec.variantHash(of: record)
+  }
+
+  /// The same for an index that took the place of the one it was made for; nil if its body lies in a file
+  /// there. Nobody knows what was invalidated between the two, so it is stored as invalidated.
+  func moved() -> NewEntry? {
+    guard case .inline = body, predecessor == nil else { return nil }
+    var moved = self
+    moved.record = record.knowing(invalidations: .max)
+    return moved
   }
 
   /// Bytes the body takes outside of the database.

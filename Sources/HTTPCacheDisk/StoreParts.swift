@@ -66,7 +66,8 @@ final class StoreParts: Sendable {
   /// Whether the database at the path is still the one that is open; asks the file system.
   var isCurrent: Bool { isDatabaseCurrent && hasSharedCounters }
 
-  private var isDatabaseCurrent: Bool {
+  /// The same of the database alone.
+  var isDatabaseCurrent: Bool {
     !wasTakenOver.load(ordering: .relaxed)
       && (generations.map { $0.replacements == replacements } ?? true)
       && FileIdentity(path: directory.databasePath) == identity

@@ -8,6 +8,11 @@ struct WaitingInsertion: Sendable {
   let handover: Handover<CacheRecord>
   let continuation: UnsafeContinuation<Void, Never>
 
+  func with(_ entry: NewEntry) -> WaitingInsertion {
+    WaitingInsertion(
+      entry: entry, parts: parts, handover: handover, continuation: continuation)
+  }
+
   func resume(_ result: Result<CacheRecord, CacheError>) {
     handover.result.withLock { $0 = result }
     continuation.resume()
@@ -68,11 +73,13 @@ extension DiskStore {
       for insertion in waiting { insertion.resume(.failure(error)) }
       return
     }
-    for insertion in waiting where insertion.parts !== current {
+    let waiting = waiting.compactMap { insertion -> WaitingInsertion? in
+      if insertion.parts === current { return insertion }
+      if let entry = insertion.entry.moved() { return insertion.with(entry) }
       let key = insertion.entry.record.key
       insertion.resume(.failure(CacheError(.unavailable, "the index was replaced", key: key)))
+      return nil
     }
-    let waiting = waiting.filter { $0.parts === current }
     guard !waiting.isEmpty else { return }
     let results = insert(waiting.map(\.entry), parts: current)
     for result in results { if case .failure(let error) = result { answer(error, of: current) } }

@@ -76,7 +76,7 @@ import Testing
 
   @Test("of entries that get their rows at once, one that cannot be stored is refused alone")
   func refusedAlone() async throws {
-    let fixture = try Fixture(capacity: 700_000, largestEntry: 1 << 20)
+    let fixture = try Fixture(capacity: 700_000, largestEntry: .bytes(1 << 20))
     let records = try (0..<60).map { try record("/\($0)") }
     let tooLarge = try record("/large").with(userInfo: [UInt8](repeating: 1, count: 900_000))
     let stored = await withTaskGroup(of: Bool.self) { group in
@@ -103,7 +103,8 @@ import Testing
         // On a machine that has much else to do, the wait may reach its bound.
         while true {
           do { return try await fixture.store.put(record, [2]) } catch let error as CacheError
-          where error.code == .busy {}
+            where error.code == .busy
+          {}
         }
       }
     }

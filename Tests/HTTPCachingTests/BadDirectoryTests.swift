@@ -15,7 +15,7 @@ import Testing
     ) {
       $0.directory = directory.path
       $0.memoryCapacity = 1 << 20
-      $0.largestEntry = 16 << 20
+      $0.largestEntry = .bytes(16 << 20)
     }
   }
 

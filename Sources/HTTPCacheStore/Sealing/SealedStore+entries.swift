@@ -122,13 +122,13 @@ extension SealedStore {
     }
   }
 
-  /// Removes everything of a partition that was sealed with this key, and what is kept of it in files.
+  /// Wipes the partition in the base. That without a name is wiped of what others sealed as well.
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     try await base.wipe(mode: mode, partition: names.partition(partition))
   }
 
-  /// Evicts from the memory of the base.
+  /// Trims the base.
   public func trimMemory(to bytes: Int64) { base.trimMemory(to: bytes) }
 
   /// That of the base; what others sealed counts.

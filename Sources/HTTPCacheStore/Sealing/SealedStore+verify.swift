@@ -11,6 +11,9 @@ public struct SealedVerification: Sendable {
   /// Whether what was found was removed.
   public internal(set) var isRepaired = false
 
+  /// Nothing looked at.
+  public init() {}
+
   /// Whether everything opens.
   public var isSound: Bool { findings.isEmpty }
 }

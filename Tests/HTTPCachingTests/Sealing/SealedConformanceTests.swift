@@ -11,10 +11,10 @@ import Testing
     try await check.run { requirements in
       let disk = try DiskStore.open(
         directory: directory.newPath(), capacity: requirements.capacity,
-        largestEntry: requirements.largestEntry.map { SealedStore.sealedLength(of: $0) },
+        largestEntry: Self.sealed(requirements.largestEntry),
         clock: requirements.clock)
       return SealedStore(
-        base: disk, cipher: try Self.cipher(disk), largestEntry: requirements.largestEntry)
+        base: disk, cipher: try Self.cipher(disk), largestEntry: Self.bytes(requirements.largestEntry))
     }
   }
 
@@ -23,10 +23,10 @@ import Testing
     try await check.run { requirements in
       let memory = MemoryStore(
         capacity: requirements.capacity,
-        largestEntry: requirements.largestEntry.map { SealedStore.sealedLength(of: $0) },
+        largestEntry: Self.sealed(requirements.largestEntry),
         clock: requirements.clock)
       return SealedStore(
-        base: memory, cipher: try Self.cipher(memory), largestEntry: requirements.largestEntry)
+        base: memory, cipher: try Self.cipher(memory), largestEntry: Self.bytes(requirements.largestEntry))
     }
   }
 
@@ -36,13 +36,22 @@ import Testing
     try await check.run { requirements in
       let disk = try DiskStore.open(
         directory: directory.newPath(), capacity: requirements.capacity,
-        largestEntry: requirements.largestEntry.map { SealedStore.sealedLength(of: $0) },
+        largestEntry: Self.sealed(requirements.largestEntry),
         clock: requirements.clock)
       return TieredStore(
         memory: MemoryStore(capacity: requirements.capacity / 4, clock: requirements.clock),
         base: SealedStore(
-          base: disk, cipher: try Self.cipher(disk), largestEntry: requirements.largestEntry))
+          base: disk, cipher: try Self.cipher(disk), largestEntry: Self.bytes(requirements.largestEntry)))
     }
+  }
+
+  private static func bytes(_ limit: LargestEntry) -> Int64? {
+    if case .bytes(let bytes) = limit { bytes } else { nil }
+  }
+
+  // What a body of that size takes below.
+  private static func sealed(_ limit: LargestEntry) -> LargestEntry {
+    bytes(limit).map { .bytes(SealedStore.sealedLength(of: $0)) } ?? limit
   }
 
   private static func cipher(_ store: any CacheStore) throws -> any CacheCipher {

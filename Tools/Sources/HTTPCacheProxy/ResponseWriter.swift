@@ -15,7 +15,9 @@ import NIOCore
 struct ResponseWriter: Sendable {
   /// Bodies from this size on go from the file to the socket without passing through the process.
   static let fileThreshold: Int64 = 64 << 10
-  private static let fileSlice: Int64 = 128 << 10
+  /// How much is given to the system at once: more for clients that take it quickly, since each slice has
+  /// to be waited for; less for slow ones, since each has its own time.
+  private static let fileSlices: ClosedRange<Int64> = 128 << 10...1 << 20
 
   let stream: ByteStream
   let method: HTTPRequest.Method
@@ -156,12 +158,17 @@ struct ResponseWriter: Sendable {
     stream.write(head)
     var start = region.offset + stored.range.lowerBound
     let end = region.offset + stored.range.upperBound
+    var slice = Self.fileSlices.lowerBound
     while start < end {
-      let next = min(end, start + Self.fileSlice)
+      let next = min(end, start + slice)
+      let begin = NIODeadline.now()
       try await stream.sendFile(
         NIOCore.FileRegion(fileHandle: handle, readerIndex: Int(start), endIndex: Int(next)),
         until: .now() + timeout, while: { Self.holds(end, of: region, in: reader) })
       start = next
+      slice =
+        NIODeadline.now() - begin < .milliseconds(250)
+        ? min(slice * 2, Self.fileSlices.upperBound) : Self.fileSlices.lowerBound
     }
     return true
   }

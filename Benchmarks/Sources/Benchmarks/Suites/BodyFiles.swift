@@ -36,7 +36,7 @@ final class BodyFiles: Sendable {
     checking = try DiskStore.open(
       directory: folder + "/cache", capacity: 1 << 30, verification: .everyRead, clock: clock)
     cache = HTTPCache(configuration: HTTPCache.Configuration(clock: clock), store: store)
-    let memoryStore = MemoryStore(capacity: 64 << 20, largestEntry: 2 << 20, clock: clock)
+    let memoryStore = MemoryStore(capacity: 64 << 20, largestEntry: .bytes(2 << 20), clock: clock)
     memory = HTTPCache(configuration: HTTPCache.Configuration(clock: clock), store: memoryStore)
     let content = (0..<Self.length).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 9) }
     try Data(content).write(to: URL(fileURLWithPath: folder + "/plain"))

@@ -70,7 +70,7 @@ struct CacheLocation: ParsableArguments {
       let others = try disk.countSealed(except: cipher)
       if others > 0 { Console.report("httpcache: \(EncryptionNotice.otherKey(responses: others))") }
       return Store(disk: disk, sealed: cipher.map { SealedStore(base: disk, cipher: $0) })
-    } catch let error as CacheError {
+    } catch {
       throw ExitStatus.reporting(error)
     }
   }
