@@ -15,7 +15,7 @@ struct SealedRecord {
 
   private static let format: UInt8 = 1
   private static let bodyIDLength = 16
-  private static let name = FieldNames.sealed
+  private static let name = HTTPField.Name("Sealed")
 
   /// The record in the clear.
   let record: CacheRecord
@@ -125,13 +125,14 @@ struct SealedRecord {
     }
     let sealed = try cipher.seal(
       writer.output, for: .record, context: [Kind.completion.rawValue] + bodyID)
+    guard let name else { throw CacheError(.io, "sealed: no name for the end of the record") }
     return [name: Base64URL.encode(sealed)]
   }
 
   private static func completion(
     of below: CacheRecord, _ bodyID: BodyID, _ cipher: any CacheCipher
   ) throws(CacheError) -> (length: Int64?, trailers: HTTPFields)? {
-    guard let text = below.response.trailers[name] else { return nil }
+    guard let name, let text = below.response.trailers[name] else { return nil }
     guard let sealed = Base64URL.decode(text.utf8) else {
       throw CacheError(.damaged, "sealed: the end of the record is no base64")
     }
@@ -177,16 +178,5 @@ struct SealedRecord {
       if case .digest(let digest) = field.value { writer.bytes(digest) } else { writer.count(0) }
     }
     return writer.output
-  }
-}
-
-private enum FieldNames {
-  static let sealed = name("Sealed")
-
-  private static func name(_ constant: String) -> HTTPField.Name {
-    guard let name = HTTPField.Name(constant) else {
-      preconditionFailure("\(constant) is a constant of this file and a valid name")
-    }
-    return name
   }
 }

@@ -1,0 +1,1 @@
+../../../../Sources/HTTPCacheStore/FrequencySketch+merge.swift
