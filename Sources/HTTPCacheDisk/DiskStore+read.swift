@@ -74,13 +74,17 @@ extension DiskStore {
       }
       return true
     }
+    // Not SQLite's work: it would copy each row into a table first, and there is nearly always one.
+    if found.variants.count > 1 {
+      found.variants.sort { $0.record.sequence > $1.record.sequence }
+    }
     return (found, hasEpochs)
   }
 
   private static let ofHash = FrequentStatement(
     """
     SELECT id, mark, invalid, length, file, checksum, record, body, partial,
-    EXISTS (SELECT 1 FROM epoch) FROM entry WHERE hash = ? ORDER BY id DESC
+    EXISTS (SELECT 1 FROM epoch) FROM entry WHERE hash = ?
     """)
 
   private static func body(

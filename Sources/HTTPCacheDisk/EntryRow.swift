@@ -57,13 +57,12 @@ struct EntryRow: Sendable {
       rows.append((EntryRow(row), row.hash(9), isSameKey))
       return true
     }
-    return rows
+    return rows.sorted { $0.row.id > $1.row.id }
   }
 
   private static let byHash = FrequentStatement(
     """
     SELECT \(columns), variant, target, partition, mode, method, digest FROM entry WHERE hash = ?
-    ORDER BY id DESC
     """)
 
   /// The row of a partial body in a file; nil if it is gone.

@@ -184,11 +184,20 @@ extension RecordCodec {
       }
       fields.append(HTTPField(name: name, lenientValue: value))
     }
-    var all = HTTPFields()
-    all.reserveCapacity(fields.count)
-    // At once: one by one each would go the way of a replaced range.
-    all.replaceSubrange(0..<0, with: fields)
-    return all
+    return Self.list(fields)
+  }
+
+  /// Fields in their order. Every other way into `HTTPFields` is generic code of another module, which takes
+  /// longer than all else that is decoded; this one is inlined, and appends what it is given.
+  private static func list(_ fields: [HTTPField]) -> HTTPFields {
+    var list = HTTPFields()
+    guard let first = fields.first else { return list }
+    list.reserveCapacity(fields.count)
+    list[fields: first.name] = fields
+    if list.count == fields.count { return list }
+    list = HTTPFields()
+    list.replaceSubrange(0..<0, with: fields)
+    return list
   }
 
   private static func readRanges(
