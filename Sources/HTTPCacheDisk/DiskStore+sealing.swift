@@ -1,9 +1,17 @@
 import HTTPCacheSemantics
 public import HTTPCacheStore
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 extension DiskStore {
   /// What begins the targets of all sealed responses, and the text after all of these.
-  private static let (mark, afterMark) = ("sealed-", "sealed.")
+  fileprivate static let (mark, afterMark) = ("sealed-", "sealed.")
   private static let mostCounted = 10_000
 
   /// Removes for good whatever lies in the directory in the clear, as far as files can be overwritten:
@@ -16,37 +24,74 @@ extension DiskStore {
   package func removePlain() throws(CacheError) -> Int {
     let parts = currentParts
     try parts.index.listNew()
-    let (count, wasClean) = try parts.index.withWriter { (connection) throws(CacheError) in
-      let count = try Self.count("target < ?", [.text(Self.mark)], connection)
-      let more = try Self.count("target >= ?", [.text(Self.afterMark)], connection)
+    let (before, last, wasClean) = try parts.index.withWriter { (connection) throws(CacheError) in
       let flag = try connection.number("SELECT value FROM meta WHERE name = 'sealed'")
-      return (count + more, flag == 1)
+      return (try Plain(connection), try IndexState(connection).sequence, flag == 1)
     }
-    if count == 0, wasClean { return 0 }
+    if before.isNothing, wasClean { return 0 }
+    // Until all is done, who opens it next has to look again.
+    try setSealed(false, in: parts)
     for plain in ["target < '\(Self.mark)'", "target >= '\(Self.afterMark)'"] {
-      let sql = "SELECT \(EntryRow.columns) FROM entry WHERE \(plain) AND listed = 1 LIMIT 256"
+      // What somebody without the key stores meanwhile could come faster than it is removed.
+      let sql = """
+        SELECT \(EntryRow.columns) FROM entry WHERE \(plain) AND listed = 1 AND id <= \(last) LIMIT 256
+        """
       while try !removeRows(in: parts, sql, []).isEmpty {}
     }
     try parts.index.write { (connection) throws(CacheError) in
-      try connection.run("DELETE FROM refusal")
-      try connection.run(
-        """
-        DELETE FROM epoch WHERE kind <> 0
-        AND (scope < '\(Self.mark)' OR scope >= '\(Self.afterMark)')
-        """)
+      try connection.run("DELETE FROM refusal WHERE \(Plain.note)")
+      try connection.run("DELETE FROM epoch WHERE \(Plain.epoch)")
     }
     parts.generations?.bumpAll()
-    // Removed rows leave their bytes in the pages that they were in.
+    // Its counts go by hashes of which guesses can be tested.
+    unlinkat(parts.directory.root.descriptor, Self.popularityName, 0)
+    _ = parts.removeSetAside()
+    // Directories of older versions have bytes of removed rows in their pages.
     try parts.index.withWriter { (connection) throws(CacheError) in
       try connection.execute("VACUUM")
-      try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
     }
-    _ = parts.removeSetAside()
-    guard parts.logBytes == 0 else {
-      throw CacheError(.busy, "the index is in use, so its log may hold what was removed")
+    try emptyLog(of: parts)
+    try parts.index.listNew()
+    let after = try parts.index.withWriter { (connection) throws(CacheError) in try Plain(connection) }
+    if after.isNothing { try setSealed(true, in: parts) }
+    return min(before.responses, Self.mostCounted)
+  }
+
+  // What others write meanwhile is in the log as well, which is then not empty for long.
+  private func emptyLog(of parts: StoreParts) throws(CacheError) {
+    for _ in 0..<5 {
+      try parts.index.withWriter { (connection) throws(CacheError) in
+        try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
+      }
+      if parts.logBytes == 0 { return }
     }
-    try setSealed(true, in: parts)
-    return min(count, Self.mostCounted)
+    throw CacheError(.busy, "the index is in use, so its log may hold what was removed")
+  }
+
+  /// What lies in the index in the clear.
+  private struct Plain: Sendable {
+    /// Of notes: sealed ones have no status.
+    static let note = "status <> 0"
+    /// Of epochs; the one of the partition without a name tells nothing, and is for sealed responses as well.
+    static let epoch =
+      "kind <> 0 AND scope <> '' AND (scope < '\(DiskStore.mark)' OR scope >= '\(DiskStore.afterMark)')"
+
+    let responses: Int
+    let hasOther: Bool
+
+    var isNothing: Bool { responses == 0 && !hasOther }
+
+    init(_ connection: SQLiteConnection) throws(CacheError) {
+      let before = try DiskStore.count("target < ?", [.text(DiskStore.mark)], connection)
+      let after = try DiskStore.count("target >= ?", [.text(DiskStore.afterMark)], connection)
+      responses = before + after
+      let other = try connection.number(
+        """
+        SELECT EXISTS (SELECT 1 FROM refusal WHERE \(Self.note))
+        OR EXISTS (SELECT 1 FROM epoch WHERE \(Self.epoch))
+        """)
+      hasOther = other != 0
+    }
   }
 
   /// Takes note that from now on what is stored may lie in the clear. On the calling thread.
@@ -89,7 +134,7 @@ extension DiskStore {
     }
   }
 
-  private static func count(
+  fileprivate static func count(
     _ condition: String, _ values: [SQLiteValue], _ connection: SQLiteConnection
   ) throws(CacheError) -> Int {
     let sql =

@@ -10,17 +10,17 @@ public enum EncryptionNotice: Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .otherKey(let count):
-      "\(Self.text(count)) in the directory encrypted with another key; with this one, or with none, they are not found"
+      "\(Self.text(count)) \(count == 1 ? "is" : "are") in the directory encrypted with another key; with this one, or with none, they are not found"
     case .removedPlain(let count):
-      "\(Self.text(count)) in the directory unencrypted and were removed"
+      "\(Self.text(count)) lay in the directory unencrypted and \(count == 1 ? "was" : "were") removed"
     }
   }
 
   private static func text(_ count: Int) -> String {
     switch count {
-    case 1: "1 response is"
-    case 10_000...: "10000 responses or more are"
-    default: "\(count) responses are"
+    case 1: "1 response"
+    case 10_000...: "10000 responses or more"
+    default: "\(count) responses"
     }
   }
 }

@@ -32,8 +32,8 @@ extension HTTPCache {
       let answer = try storedResponse(
         to: request.unconditional(keepsRange: false), policy: policy, options: options),
       let stored = answer.body.source.stored,
-      writesMemoryOnly || configuration.directory == nil
-        || (!answer.isMemoryOnly && configuration.encryption == nil)
+      writesMemoryOnly
+        || (!store.isSealed && (configuration.directory == nil || !answer.isMemoryOnly))
     else { return nil }
     let length = stored.range.upperBound
     do throws(CacheError) { try await check(stored.reader, length: length) } catch {

@@ -24,8 +24,8 @@ public protocol CacheCipher: Sendable {
   /// Opens what `seal` made.
   ///
   /// - Parameter output: where the result goes: 28 bytes shorter than `sealed`.
-  /// - Throws: `CacheError.damaged` if it is not what was sealed, or not for this purpose and context.
-  ///   Nothing of `output` is used then.
+  /// - Throws: `CacheError.damaged` if it is not what was sealed, or not for this purpose and context: it is
+  ///   removed then; any other code where it cannot be told now. Nothing of `output` is used then.
   func open(
     _ sealed: UnsafeRawBufferPointer, for purpose: SealPurpose, context: [UInt8],
     into output: UnsafeMutableRawBufferPointer

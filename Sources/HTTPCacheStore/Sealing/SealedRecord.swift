@@ -89,6 +89,10 @@ struct SealedRecord {
       }
       return SealedRecord(record: record.storing(nil, bodyLength: length), bodyID: bodyID)
     }
+    // Beyond it places cannot be reckoned with.
+    guard slots.last?.upperBound ?? 0 <= SealedLayout.sealedLength(of: SealedLayout.farthest) else {
+      throw CacheError(.damaged, "sealed: a part too far away")
+    }
     let ranges = SealedLayout.bytes(in: slots, length: length)
     guard !ranges.isEmpty else { return nil }
     return SealedRecord(record: record.storing(ranges, bodyLength: length), bodyID: bodyID)

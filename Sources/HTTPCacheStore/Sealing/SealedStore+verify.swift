@@ -52,7 +52,8 @@ extension SealedStore {
       guard names.key(record.key) == below.key else {
         throw CacheError(.damaged, "a record of something else")
       }
-      let variants = try base.read(below.key)
+      let variants =
+        if let tierBase { try tierBase.variants(of: below.key) } else { try base.read(below.key) }
       // It may have gone since it was listed.
       guard let stored = variants.first(where: { $0.record.sequence == below.sequence }) else {
         return nil

@@ -16,7 +16,7 @@ public final class SealedStore: CacheStore {
   let cipher: any CacheCipher
   let names: SealedNames
   let largestEntry: Int64?
-  private let tierBase: (any TierBase)?
+  let tierBase: (any TierBase)?
   private let generations: (any GenerationSource)?
   private let onDamage: (@Sendable (CacheError) -> Void)?
   private let unknownGenerations = Atomic<UInt64>(0)
@@ -200,9 +200,10 @@ public final class SealedStore: CacheStore {
     }
   }
 
-  /// Tells of damage, and removes what is damaged.
+  /// Tells of what does not open, and removes it if it is damaged; a cipher may fail for a moment as well.
   func isDamaged(_ below: CacheRecord, _ error: CacheError) {
     onDamage?(error)
+    guard error.code == .damaged else { return }
     removals.withLock { removals in
       removals.last += 1
       let number = removals.last
@@ -219,6 +220,11 @@ public final class SealedStore: CacheStore {
     for task in removals.withLock({ Array($0.running.values) }) { await task.value }
     await base.flush()
   }
+}
+
+extension CacheStore {
+  /// Whether what it gives to files is sealed.
+  package var isSealed: Bool { self is SealedStore || (self as? TieredStore)?.base is SealedStore }
 }
 
 extension SealedStore: TierBase, GenerationSource {

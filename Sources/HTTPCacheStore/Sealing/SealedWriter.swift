@@ -85,8 +85,7 @@ final class SealedWriter: BodyWriter {
         throw CacheError(
           .damaged, "\(announced) bytes were announced, \(now.written) came", key: record.key)
       }
-      try await take(assembly.finish(isEnd: isWhole), count: 0)
-      if isWhole { growth.change { $0.length = $0.written } }
+      try await take(assembly.finish(isEnd: isWhole), count: 0, isEnd: isWhole)
       guard let base, isWhole || !growth.snapshot.sealed.isEmpty else {
         guard now.written > 0 else { throw CacheError(.damaged, "nothing came", key: record.key) }
         // No whole chunk came: as if it had been stored and evicted at once.
@@ -153,7 +152,9 @@ final class SealedWriter: BodyWriter {
   }
 
   /// Seals chunks and gives them to the store below; then they are there for readers.
-  private func take(_ step: SealedAssembly.Step, count: Int64) async throws(CacheError) {
+  private func take(
+    _ step: SealedAssembly.Step, count: Int64, isEnd: Bool = false
+  ) async throws(CacheError) {
     if let base, !step.chunks.isEmpty { try await base.append(try seal(step.chunks)) }
     growth.change { state in
       state.sealed = StoredRanges.union(
@@ -163,6 +164,8 @@ final class SealedWriter: BodyWriter {
       state.pending = step.pending
       state.pendingStart = step.pendingStart
       state.written += count
+      // With the last chunk at once, which only opens as the last one.
+      if isEnd { state.length = state.written }
     }
   }
 

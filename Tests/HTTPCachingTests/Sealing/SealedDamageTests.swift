@@ -104,6 +104,16 @@ import Testing
     #expect(try base.read(record.key).isEmpty, "what is damaged is removed")
   }
 
+  @Test("a cipher that fails for a moment costs no entry")
+  func lockedCipher() async throws {
+    try await store.put(StoreSample.record(), body)
+    let cipher = try CacheEncryption.key(try EncryptionKey(0..<32)).cipher(secret: base.secret)
+    let locked = SealedStore(base: base, cipher: LockedCipher(cipher: cipher))
+    #expect(try locked.read(StoreSample.key()).isEmpty)
+    await locked.flush()
+    #expect(try await store.body(StoreSample.key()) == body.array)
+  }
+
   @Test("what is right around the damage can be read, and no byte of the damage")
   func rangesBesideDamage() async throws {
     try await store.put(StoreSample.record(), body)
@@ -131,4 +141,27 @@ import Testing
     }
     #expect(directory.damage.withLock { $0.isEmpty })
   }
+}
+
+/// Cannot open anything just now.
+private struct LockedCipher: CacheCipher {
+  let cipher: any CacheCipher
+
+  var keyID: [UInt8] { cipher.keyID }
+
+  func seal(
+    _ bytes: UnsafeRawBufferPointer, for purpose: SealPurpose, context: [UInt8],
+    into output: UnsafeMutableRawBufferPointer
+  ) throws(CacheError) {
+    try cipher.seal(bytes, for: purpose, context: context, into: output)
+  }
+
+  func open(
+    _ sealed: UnsafeRawBufferPointer, for purpose: SealPurpose, context: [UInt8],
+    into output: UnsafeMutableRawBufferPointer
+  ) throws(CacheError) {
+    throw CacheError(.unavailable, "the key is locked")
+  }
+
+  func digest(_ bytes: [UInt8]) -> [UInt8] { cipher.digest(bytes) }
 }

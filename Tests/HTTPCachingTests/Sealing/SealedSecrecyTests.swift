@@ -99,6 +99,26 @@ import Testing
     #expect(try directory.found(Self.secrets) == [])
   }
 
+  @Test("what a process without the key leaves after one with it had the directory goes at the next opening")
+  func plainOutlives() async throws {
+    var configuration = HTTPCache.Configuration(
+      directory: directory.path + "/cache", clock: directory.clock)
+    let secret = "secret-note"
+    do {
+      let plain = try HTTPCache.open(configuration)
+      configuration.encryption = .key(try EncryptionKey(0..<32))
+      await (try HTTPCache.open(configuration)).flush()
+      plain.store.note(
+        RefusalNote(
+          keyHash: 1, time: directory.clock.now, status: 200,
+          explanation: CacheExplanation(steps: [.init(secret, secret, section: "")])))
+      await plain.flush()
+      #expect(try directory.found([secret]) == [secret])
+    }
+    await (try HTTPCache.open(configuration)).flush()
+    #expect(try directory.found([secret]) == [])
+  }
+
   @Test("with another key, or none, nothing is found, told, and left alone")
   func otherKey() async throws {
     let log = EventLog()

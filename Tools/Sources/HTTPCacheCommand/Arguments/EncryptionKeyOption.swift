@@ -25,6 +25,10 @@ struct EncryptionKeyOption: ParsableArguments {
     } catch let error as CacheError {
       Console.report("httpcache: \(path): \(error.message)")
       throw ExitStatus.usage.code
+    } catch {
+      // A folder, for one.
+      Console.report("httpcache: \(path): cannot be read")
+      throw ExitStatus.usage.code
     }
   }
 

@@ -20,7 +20,8 @@ struct PathCommand: AsyncParsableCommand {
   @OptionGroup var location: CacheLocation
 
   func run() async throws {
-    let store = try location.openStore()
+    let stores = try location.openStores()
+    let store = stores.readable
     let entries = try await StoreListing.entries(of: url, in: store, location)
     if let export { return try await write(entries, from: store, to: export) }
     let paths = entries.compactMap(\.bodyPath)
@@ -30,7 +31,7 @@ struct PathCommand: AsyncParsableCommand {
       Console.report("httpcache: only a part of the body is stored; `get` fetches the rest")
       throw ExitStatus.failure.code
     }
-    if try location.encryptionKey.encryption() != nil {
+    if stores.sealed != nil {
       Console.report("httpcache: the body lies there encrypted; --export FILE writes a copy that is not")
       throw ExitStatus.failure.code
     }

@@ -56,7 +56,9 @@ struct PurgeCommand: AsyncParsableCommand {
         if soft {
           if let marked = try await store.invalidate(selection) { count += marked } else { isCounted = false }
         } else if let partition {
-          count += try await store.wipe(mode: location.mode, partition: partition)
+          for mode in location.listedMode.map({ [$0] }) ?? CacheMode.allCases {
+            count += try await store.wipe(mode: mode, partition: partition)
+          }
         } else {
           count += try await store.remove(selection)
         }
