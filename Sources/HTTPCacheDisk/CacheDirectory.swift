@@ -133,10 +133,7 @@ final class CacheDirectory: Sendable {
     if descriptor == -ENOENT { return nil }
     guard descriptor >= 0 else { throw Self.misplaced(-descriptor, "open bodies/\(shard)") }
     let folder = OpenFile(descriptor: descriptor)
-    shardFolders.withLock { folders in
-      if folders.count >= Self.shardFolderLimit { folders = [:] }
-      folders[shard] = folder
-    }
+    remember(folder, as: shard)
     return try openBody(name, in: folder, flags: flags)
   }
 
@@ -165,16 +162,36 @@ final class CacheDirectory: Sendable {
 
   /// Makes the temporary file of a body, which must not exist.
   func createBody(_ name: BodyName) throws(CacheError) -> OpenFile {
+    let flags = O_RDWR | O_CREAT | O_EXCL
+    if let known = shardFolders.withLock({ $0[name.shard] }) {
+      let descriptor = shim_openat(
+        known.descriptor, name.temporaryFileName, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      if descriptor >= 0 { return OpenFile(descriptor: descriptor) }
+      // A folder that was removed since it was opened takes nothing new.
+      guard descriptor == -ENOENT else { throw SystemError.make(-descriptor, "make body \(name.path)") }
+    }
     if mkdirat(bodies.descriptor, name.shard, 0o700) != 0, errno != EEXIST {
       throw SystemError.last("make bodies/\(name.shard)")
     }
     let shard = try OpenFile(name.shard, in: bodies, flags: O_RDONLY | O_DIRECTORY)
-    return try OpenFile(name.temporaryFileName, in: shard, flags: O_RDWR | O_CREAT | O_EXCL)
+    remember(shard, as: name.shard)
+    return try OpenFile(name.temporaryFileName, in: shard, flags: flags)
+  }
+
+  private func remember(_ folder: OpenFile, as shard: String) {
+    shardFolders.withLock { folders in
+      if folders.count >= Self.shardFolderLimit { folders = [:] }
+      folders[shard] = folder
+    }
   }
 
   /// Gives a complete body its final name.
   func publishBody(_ name: BodyName, durably: Bool) throws(CacheError) {
-    let shard = try OpenFile(name.shard, in: bodies, flags: O_RDONLY | O_DIRECTORY)
+    // That in which it was made, as long as it is remembered.
+    let shard =
+      if let known = shardFolders.withLock({ $0[name.shard] }) { known } else {
+        try OpenFile(name.shard, in: bodies, flags: O_RDONLY | O_DIRECTORY)
+      }
     guard
       renameat(shard.descriptor, name.temporaryFileName, shard.descriptor, name.fileName) == 0
     else { throw SystemError.last("rename body") }

@@ -75,8 +75,9 @@ final class WorkQueue: Sendable {
       pthread_mutex_lock(lock)
       jobs.append(job)
       if jobs.count - next <= idle {
-        pthread_cond_signal(wake)
         pthread_mutex_unlock(lock)
+        // Who is woken before this would have to wait for the lock at once.
+        pthread_cond_signal(wake)
         return
       }
       let needsThread = threads < threadLimit
