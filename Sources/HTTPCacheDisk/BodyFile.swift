@@ -129,7 +129,8 @@ final class BodyFile: Sendable {
         parts.finished(name)
       }
     case .discarded where !ended.isPublished:
-      store.fileQueue.submit {
+      // Where whoever has to know that it is gone can wait for it.
+      store.indexQueue.submit {
         parts.directory.removeBody(name, isTemporary: true)
         parts.finished(name)
       }

@@ -17,7 +17,7 @@ final class DamagedEntries: Sendable {
     }
   }
 
-  /// The entry is gone.
+  /// The entry is gone, or could not be removed.
   func remove(_ id: Int64) {
     ids.withLock { ids in
       ids.remove(id)

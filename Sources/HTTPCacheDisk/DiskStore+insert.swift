@@ -44,6 +44,7 @@ extension DiskStore {
   /// Gives bodies their rows in one transaction; on the index's thread. Each succeeds or fails alone.
   func insert(_ entries: [NewEntry], parts: StoreParts) -> [Result<CacheRecord, CacheError>] {
     do throws(CacheError) { try limitLog(parts) } catch { return entries.map { _ in .failure(error) } }
+    giveBackForFileSystem(parts)
     let taken = batch.withLock { $0.take() }
     do throws(CacheError) {
       let results = try parts.index.writeKnowing { (connection, known) throws(CacheError) in

@@ -22,6 +22,7 @@ extension DiskStore {
   ) async throws(CacheError) -> Int64? {
     try await onIndex { [self] (current) throws(CacheError) in
       try requireCurrent(parts, current, key: entry.record.key)
+      try limitLog(parts)
       let key = entry.record.key
       let inserted = try parts.index.write { (connection) throws(CacheError) in
         var state = try IndexState(connection)
@@ -61,6 +62,7 @@ extension DiskStore {
   ) async throws(CacheError) -> CacheRecord? {
     try await onIndex { [self] (current) throws(CacheError) in
       try requireCurrent(parts, current, key: growth.record?.key)
+      try limitLog(parts)
       var evictions = Evictions(limit: Self.evictionLimit, protected: growth.id)
       let grown = try parts.index.write { (connection) throws(CacheError) in
         try grow(growth, &evictions, connection, parts)

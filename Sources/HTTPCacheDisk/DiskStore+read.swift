@@ -138,11 +138,11 @@ extension DiskStore {
   private func removeDamaged(_ id: Int64, in parts: StoreParts) {
     parts.damaged.insert(id)
     indexQueue.submit { [weak self] in
-      guard let self, parts === currentParts,
-        (try? removeRows(
-          in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE id = ?", [.integer(id)])) != nil
-      else { return }
-      parts.damaged.remove(id)
+      // If it could not be removed, whoever reads it next says so again.
+      defer { parts.damaged.remove(id) }
+      guard let self, parts === currentParts else { return }
+      _ = try? removeRows(
+        in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE id = ?", [.integer(id)])
     }
   }
 

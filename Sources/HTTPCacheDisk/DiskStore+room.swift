@@ -79,10 +79,12 @@ extension DiskStore {
     guard grantedBytes.subtract(bytes, ordering: .relaxed).newValue < 0 else { return }
     try await onIndex { [self] (current) throws(CacheError) in
       try requireCurrent(parts, current, key: record.key)
-      let excess = try excess(parts)
-      guard excess > 0 else { return }
+      try limitLog(parts)
+      guard try excess(parts) > 0 else { return }
       var isAdmitted = record.isPinned
       while true {
+        try limitLog(parts)
+        if giveBackForFileSystem(parts), try excess(parts) <= 0 { return }
         let evictions = try evictSome(parts, sparing: row ?? 0) { victims throws(CacheError) in
           guard !isAdmitted else { return }
           if case .refused(let bound) = admission(of: record.key, size: length, over: victims) {
@@ -121,8 +123,8 @@ extension DiskStore {
   ) throws(CacheError) -> Evictions {
     let evictions = try parts.index.write { (connection) throws(CacheError) in
       var state = try IndexState(connection)
-      let used = usedBytes(state, try PageCount(connection), parts) + extra
-      let excess = used - ceiling(used: used, parts)
+      let used = usedBytes(state, try PageCount(connection), parts)
+      let excess = (used - ceiling(used: used, parts)).saturatingAdd(extra)
       if excess > 0 { try approve(victims(excess: excess, sparing: row, connection)) }
       // A log that grows by what is deleted would call for more to be deleted.
       var evictions = Evictions(
@@ -141,12 +143,15 @@ extension DiskStore {
   /// - Parameter extra: bytes to free beyond that.
   /// - Returns: whether that was the last part.
   func trimSome(_ parts: StoreParts, extra: Int64 = 0) throws(CacheError) -> Bool {
-    guard try excess(parts) + extra > 0 else { return try giveBackPages(parts) }
-    if parts.logBytes > Self.longLog {
+    try limitLog(parts)
+    guard try excess(parts).saturatingAdd(extra) > 0 else { return try giveBackPages(parts) }
+    if giveBackForFileSystem(parts, extra: extra) {
+      guard try excess(parts).saturatingAdd(extra) > 0 else { return false }
+    } else if parts.logBytes > Self.longLog {
       try parts.index.withWriter { (connection) throws(CacheError) in
         try connection.truncateLog(waiting: false)
       }
-      guard try excess(parts) + extra > 0 else { return false }
+      guard try excess(parts).saturatingAdd(extra) > 0 else { return false }
     }
     let next = """
       SELECT \(EntryRow.columns) FROM entry
@@ -156,7 +161,8 @@ extension DiskStore {
     let evictions = try makingRoom(in: parts, next) { () throws(CacheError) in
       try evictSome(parts, extra: extra)
     }
-    return evictions.removals.count == 0 && !evictions.isEnough && !parts.removeSetAside()
+    guard evictions.removals.count == 0 else { return false }
+    return try evictions.isEnough ? giveBackPages(parts) : !parts.removeSetAside()
   }
 
   /// Makes the index's file shorter by pages that are free, as far as the capacity asks for it.
@@ -172,6 +178,31 @@ extension DiskStore {
       try connection.truncateLog(waiting: false)
       return try PageCount(connection).free == pages.free
     }
+  }
+
+  /// Where less is free on the file system than is to be, gives it what the index does not use: what was
+  /// evicted from the index alone is not free on disk before. On the index's thread.
+  ///
+  /// - Parameter extra: bytes to free beyond that.
+  /// - Returns: whether there was something to give.
+  @discardableResult
+  func giveBackForFileSystem(_ parts: StoreParts, extra: Int64 = 0) -> Bool {
+    guard let shortage = freeSpace.shortage(in: parts.directory.root),
+      shortage.saturatingAdd(extra) > 0
+    else { return false }
+    let isGiven = try? parts.index.withWriter { (connection) throws(CacheError) in
+      let hadLog = parts.logBytes > 0
+      // First, since the pages need room in it.
+      if hadLog { try connection.truncateLog(waiting: false) }
+      let before = try PageCount(connection)
+      if before.free > 0 {
+        try connection.execute("PRAGMA incremental_vacuum(\(before.free))")
+        try connection.truncateLog(waiting: false)
+      }
+      return hadLog || before.free > 0
+    }
+    freeSpace.askAgain()
+    return isGiven ?? false
   }
 
   /// What is done when a folder was opened.
@@ -208,7 +239,7 @@ extension DiskStore {
       // There may be room again by now.
       let free = freeSpace.free(in: currentParts.directory.root) ?? 0
       guard full.isQuota || free < Self.mostGranted else { return }
-      trimInBackground(extra: max(0, -excess) + Self.mostGranted)
+      trimInBackground(extra: max(0, -excess).saturatingAdd(Self.mostGranted))
     }
   }
 

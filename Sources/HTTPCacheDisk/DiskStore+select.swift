@@ -11,7 +11,6 @@ extension DiskStore {
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     if case .all = selection { return try await removeAll() }
     let clause = SelectionClause(selection)
-    let last = try await lastID()
     // What is on its way was sent before. One stored response says nothing of others, and age nothing of
     // what is new.
     let concernsOthers =
@@ -19,6 +18,9 @@ extension DiskStore {
       case .variant, .storedSince, .storedBefore, .unusedSince: false
       case .all, .partition, .key, .target, .prefix, .group: true
       }
+    let last = try await lastID {
+      if concernsOthers { $0.bumpInvalidations(selection) }
+    }
     var cursor: Int64 = 0
     var count = 0
     while true {
@@ -47,12 +49,17 @@ extension DiskStore {
   }
 
   /// The id of the latest change, after what is batched was written.
-  private func lastID() async throws(CacheError) -> Int64 {
+  ///
+  /// - Parameter before: done first, so that what gets a higher id comes after it.
+  private func lastID(
+    before: @escaping @Sendable (StoreParts) -> Void
+  ) async throws(CacheError) -> Int64 {
     try await onIndex { [self] (parts) throws(CacheError) in
       // A full disk has no room for it, and must not keep anything from being removed.
       do throws(CacheError) { try writeBatch(parts) } catch {
         guard error.code == .noSpace else { throw error }
       }
+      before(parts)
       return try parts.index.withWriter { (connection) throws(CacheError) in
         try IndexState(connection).sequence
       }

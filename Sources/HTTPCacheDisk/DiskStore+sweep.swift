@@ -13,11 +13,15 @@ extension DiskStore {
   /// Looks for bodies that a process left without rows, if one may have, and deletes them folder by
   /// folder in the background. What a living process is writing stays.
   func startSweep(of parts: StoreParts) {
+    sweepsInWork.add(1, ordering: .relaxed)
     fileQueue.submit { [weak self] in
       self?.isSweeping.store(false, ordering: .relaxed)
       self?.workOffEpochs(of: parts)
       let (_, dead) = OwnerLock.owners(in: parts.directory)
-      guard parts.needsSweep || !dead.isEmpty else { return }
+      guard parts.needsSweep || !dead.isEmpty else {
+        self?.sweepsInWork.subtract(1, ordering: .relaxed)
+        return
+      }
       // One of them may have ended between a commit and telling of it.
       if !dead.isEmpty { parts.generations?.bumpAll() }
       self?.sweep(parts.directory.shards(), of: parts, deadOwners: dead)
@@ -27,12 +31,32 @@ extension DiskStore {
   private func sweep(_ shards: [String], of parts: StoreParts, deadOwners: [DeadOwner]) {
     guard let shard = shards.first else {
       forget(deadOwners, of: parts)
+      sweepsInWork.subtract(1, ordering: .relaxed)
       return
     }
     _ = try? removeOrphans(in: shard, of: parts, deadOwners: deadOwners)
     fileQueue.submit { [weak self] in
       self?.sweep(Array(shards.dropFirst()), of: parts, deadOwners: deadOwners)
     }
+  }
+
+  /// Deletes what dead processes left, before it returns.
+  ///
+  /// - Throws: `CacheError` if the index cannot be read.
+  func removeLeftovers() async throws(CacheError) {
+    let parts = currentParts
+    // Whoever is at it holds the locks of the dead, which look as if they lived.
+    while sweepsInWork.load(ordering: .relaxed) > 0 {
+      _ = try await fileQueue.run { usleep(1_000) }
+    }
+    let dead = try await fileQueue.run { OwnerLock.owners(in: parts.directory).dead }
+    guard parts.needsSweep || !dead.isEmpty else { return }
+    for shard in parts.directory.shards() {
+      _ = try await fileQueue.run { [self] () throws(CacheError) in
+        try removeOrphans(in: shard, of: parts, deadOwners: dead)
+      }
+    }
+    try await fileQueue.run { [self] in forget(dead, of: parts) }
   }
 
   /// Nothing is left of these but what rows know of.

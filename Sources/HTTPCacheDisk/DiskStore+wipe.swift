@@ -5,7 +5,7 @@ import Synchronization
 extension DiskStore {
   /// Removes everything of a partition, so that no file of the directory has any byte of it when this
   /// returns: rows are overwritten, pages that are free are given back, the log is emptied, and indexes
-  /// that were set aside are deleted. Notes of what was not stored go for all partitions, since they do
+  /// that were set aside and what dead processes left are deleted. Notes of what was not stored go for all partitions, since they do
   /// not tell of whom they are.
   ///
   /// What other processes are writing for the partition is stored as invalidated.
@@ -16,6 +16,7 @@ extension DiskStore {
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     let count = try await remove(.partition(mode: mode, partition))
+    try await removeLeftovers()
     try await onIndex { [self] (parts) throws(CacheError) in
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
       try parts.index.write { (connection) throws(CacheError) in

@@ -40,6 +40,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   // Bytes that may be written before it is asked again whether there is room.
   let grantedBytes = Atomic<Int64>(0)
   let isSweeping = Atomic<Bool>(false)
+  let sweepsInWork = Atomic<Int>(0)
   private let lastUsage = Mutex(StoreUsage())
 
   /// Opens the store of a directory, and makes it first if there is none. Reads nothing but the

@@ -21,14 +21,17 @@ struct EntryRow: Sendable {
   init(_ row: SQLiteRow) {
     id = row.integer(0)
     hash = row.hash(1)
-    size = row.integer(2)
-    cost = row.integer(3)
-    length = row.integer(4)
-    groups = row.integer(5)
+    size = Self.bounded(row.integer(2))
+    cost = Self.bounded(row.integer(3))
+    length = Self.bounded(row.integer(4))
+    groups = Self.bounded(row.integer(5))
     file = row.text(6).flatMap { BodyName(path: $0) }
     priority = row.real(7)
     isPartial = row.integer(8) != 0
   }
+
+  // What is damaged must not make sums overflow.
+  private static func bounded(_ number: Int64) -> Int64 { max(0, min(number, IndexState.mostBytes)) }
 
   /// The rows that match a condition.
   static func find(

@@ -36,13 +36,13 @@ extension DiskStore {
     var ceiling: Int64?
     while true {
       let pages = try PageCount(connection)
-      let used = usedBytes(state, pages, parts) + evictions.extra
+      let used = usedBytes(state, pages, parts)
       let limit = ceiling ?? self.ceiling(used: used, parts)
       ceiling = limit
-      let excess = used - limit
+      let excess = (used - limit).saturatingAdd(evictions.extra)
       if excess <= 0 {
         evictions.isEnough = true
-        grant(limit - used, parts)
+        grant(-excess, parts)
         let surplus = excess + pages.bytes - pages.liveBytes
         if surplus > 0, pages.free > 0 {
           // Pages that are free in the file are not free on disk.

@@ -11,6 +11,10 @@ struct IndexState: Sendable {
   /// How many rows are new: not in the row of the state, and only in the index by their keys.
   var unlisted: Int64 = 0
 
+  // More can only be damage, and would make sums overflow.
+  private static let mostSequence: Int64 = 1 << 62
+  static let mostBytes: Int64 = 1 << 50
+
   init(_ connection: SQLiteConnection) throws(CacheError) {
     var found: (Int64, Int64, Int64)?
     try connection.query(Self.loading) { row in
@@ -19,16 +23,28 @@ struct IndexState: Sendable {
     }
     guard let found else { throw CacheError(.damaged, "index: no state", cause: IndexDamage()) }
     var (sequence, entries, bodies) = found
-    var unlisted: Int64 = 0
+    try Self.require(sequence: sequence, entries, bodies)
+    var (unlisted, newBodies): (Int64, Int64) = (0, 0)
     try connection.query(Self.loadingNew, { $0.integer(found.0, 1) }) { row in
       unlisted = row.integer(0)
-      entries += unlisted
-      bodies += row.integer(1)
+      newBodies = row.integer(1)
       sequence = max(sequence, row.integer(2))
       return false
     }
+    try Self.require(sequence: sequence, unlisted, newBodies)
+    entries += unlisted
+    bodies += newBodies
     (self.sequence, self.entries, self.bodies) = (sequence, entries, bodies)
     self.unlisted = unlisted
+  }
+
+  private static func require(
+    sequence: Int64, _ entries: Int64, _ bodies: Int64
+  ) throws(CacheError) {
+    let isSound =
+      (0...mostSequence).contains(sequence) && (0...mostBytes).contains(entries)
+      && (0...mostBytes).contains(bodies)
+    if !isSound { throw CacheError(.damaged, "index: an impossible state", cause: IndexDamage()) }
   }
 
   /// The same after new rows were taken into all indexes and into the row of the state.

@@ -39,8 +39,20 @@ final class RoomFile: @unchecked Sendable {
   static func map(in directory: OpenFile) -> RoomFile? {
     guard shim_is_on_network(directory.descriptor) == 0 else { return nil }
     if let file = RoomFile(mapping: directory) { return file }
-    guard unlinkat(directory.descriptor, name, 0) == 0 else { return nil }
+    guard isForeign(in: directory), unlinkat(directory.descriptor, name, 0) == 0 else { return nil }
     return RoomFile(mapping: directory)
+  }
+
+  /// Whether something else lies in the file's place; not if it only cannot be opened now, since others may
+  /// have it mapped.
+  private static func isForeign(in directory: OpenFile) -> Bool {
+    var status = stat()
+    guard fstatat(directory.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+    guard status.st_mode & S_IFMT == S_IFREG else { return true }
+    guard let file = try? OpenFile(name, in: directory, flags: O_RDONLY | O_NONBLOCK) else { return false }
+    var first: UInt64 = 0
+    let count = withUnsafeMutableBytes(of: &first) { (try? file.read(into: $0, at: 0)) ?? 0 }
+    return count == 8 && first != 0 && first != magic
   }
 
   private init?(mapping directory: OpenFile) {
@@ -104,7 +116,7 @@ final class RoomFile: @unchecked Sendable {
       let capacity = Int64(clamping: shim_atomic_load(cell(slot, 2)))
       claims.append(
         Claim(
-          slot: slot, owner: owner, bytes: Int64(clamping: shim_atomic_load(cell(slot, 1))),
+          slot: slot, owner: owner, bytes: min(1 << 50, Int64(clamping: shim_atomic_load(cell(slot, 1)))),
           capacity: capacity == 0 ? .max : capacity - 1))
     }
     return claims

@@ -40,6 +40,61 @@ import Testing
     #expect(second.usage.diskEntries >= 45)
   }
 
+  @Test("of small responses no more are evicted, though what they took is free on disk only later")
+  func evictsSmall() async throws {
+    let directory = try TemporaryDirectory()
+    let first = try open(directory, minimum: 100 << 20, Figures())
+    for index in 0..<2_000 { try await first.put(try record("/\(index)"), bytes(3_000)) }
+    await first.flush()
+    let entries = first.usage.diskEntries
+    let cache = directory.path("cache")
+    let taken = DiskMeter.taken(below: cache)
+    let second = try DiskStore.open(
+      directory: cache, capacity: 64 << 20, minimumFreeSpace: 100 << 20,
+      freeBytes: { 99 << 20 + taken - DiskMeter.taken(below: cache) },
+      clock: ManualClock(now: Timestamp(seconds: 1_800_000_000)))
+    try await until { DiskMeter.taken(below: cache) <= taken - 1 << 20 }
+    await second.flush()
+    #expect(second.usage.diskEntries >= entries / 2, "\(second.usage.diskEntries) of \(entries)")
+    for index in 0..<50 { try await second.put(try record("/later/\(index)"), bytes(3_000)) }
+    #expect(second.usage.diskEntries >= entries / 2, "\(second.usage.diskEntries) of \(entries)")
+  }
+
+  #if os(Linux)
+    @Test(
+      "once the disk was full, some room is made for what comes next, and no more",
+      .enabled(if: MountedFolder.isAllowed, MountedFolder.needed))
+    func afterFullDisk() async throws {
+      let directory = try TemporaryDirectory()
+      let place = directory.path("mount")
+      try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+      let mounted = try MountedFolder(place, options: "size=24m")
+      defer { withExtendedLifetime(mounted) {} }
+      let cache = place + "/cache"
+      let base = Mutex<Int64>(1 << 40)
+      let store = try DiskStore.open(
+        directory: cache, capacity: 64 << 20, minimumFreeSpace: 1 << 20,
+        freeBytes: { base.withLock { $0 } - DiskMeter.taken(below: cache) },
+        clock: ManualClock(now: Timestamp(seconds: 1_800_000_000)))
+      for index in 0..<120 { try await store.put(try record("/\(index)"), bytes(100_000)) }
+      await store.flush()
+      let before = store.usage
+      // More seems to be free than is to be, though nothing is.
+      let full = DiskMeter.taken(below: cache) + 2 << 20
+      base.withLock { $0 = full }
+      let ballast = Foundation.open(place + "/ballast", O_WRONLY | O_CREAT, 0o600)
+      let block = bytes(4_096)
+      while write(ballast, block, block.count) > 0 {}
+      close(ballast)
+      await #expect(throws: CacheError.self) {
+        try await store.put(try record("/large"), bytes(900_000))
+      }
+      try await until { store.usage.diskBytes <= before.diskBytes - 2 << 20 }
+      await store.flush()
+      #expect(store.usage.diskEntries >= before.diskEntries / 3)
+    }
+  #endif
+
   @Test("what would fill the disk is not stored, with a reason, and all else goes first")
   func refuses() async throws {
     let directory = try TemporaryDirectory()
