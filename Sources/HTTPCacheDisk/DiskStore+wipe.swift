@@ -5,8 +5,8 @@ import Synchronization
 extension DiskStore {
   /// Removes everything of a partition, so that no file of the directory has any byte of it when this
   /// returns: rows are overwritten, pages that are free are given back, the log is emptied, and indexes
-  /// that were set aside and what dead processes left are deleted. Notes of what was not stored go for all partitions, since they do
-  /// not tell of whom they are.
+  /// that were set aside and what dead processes left are deleted. Notes of what was not stored go for
+  /// all partitions, since they do not tell of whom they are.
   ///
   /// What other processes are writing for the partition is stored as invalidated.
   ///
