@@ -138,6 +138,23 @@ import Testing
     #expect(store.usage.diskEntries == 0)
   }
 
+  @Test("what an older version deleted without overwriting it is gone once the format is new")
+  func overwrites() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = try makeFormat1(directory, large: bytes(600_000))
+    try execute(
+      """
+      PRAGMA secure_delete = OFF;
+      INSERT INTO meta VALUES ('old', 'deleted-long-ago-by-somebody');
+      DELETE FROM meta WHERE name = 'old';
+      """, on: cache + "/Cache.db")
+    #expect(DiskMeter.files(below: cache, containing: "long-ago-by-somebody") == ["Cache.db"])
+    let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+    #expect(DiskMeter.files(below: cache, containing: "long-ago-by-somebody") == [])
+    #expect(try number("PRAGMA auto_vacuum", on: cache + "/Cache.db") == 2)
+    #expect(try await store.body(key("/small")) == [1, 2, 3])
+  }
+
   // What version 2 made of it.
   private static let format2FromFormat1 = """
     BEGIN;

@@ -140,6 +140,27 @@ import Testing
     #expect(try size(of: log) <= 4 << 20)
   }
 
+  @Test(
+    "while somebody reads an old state, evicting does not make the log longer and longer, nor empties all")
+  func boundedLogOfEvictions() async throws {
+    let fixture = try Fixture()
+    let store = fixture.store
+    let log = fixture.directory.path("cache/Cache.db-wal")
+    for index in 0..<1_500 { try await store.put(try record("/\(index)"), bytes(8_000)) }
+    await store.flush()
+    let holder = try LogHolder(fixture.directory.path("cache/Cache.db"))
+    let error = await #expect(throws: CacheError.self) {
+      try await store.setCapacity(memory: nil, disk: 8 << 20)
+    }
+    #expect(error?.code == .busy)
+    #expect(try size(of: log) <= 7 << 20)
+    #expect(store.usage.diskEntries > 0)
+    holder.letGo()
+    try await store.setCapacity(memory: nil, disk: 8 << 20)
+    #expect(try size(of: log) <= 4 << 20)
+    #expect(store.usage.diskBytes <= 8 << 20)
+  }
+
   @Test("a capacity below what is stored evicts on opening; the files shrink")
   func smallerOnOpening() async throws {
     let fixture = try Fixture()

@@ -53,6 +53,27 @@ import Testing
     #expect(try await store.verify(repair: false).isSound)
   }
 
+  @Test("what a writer gave up, and what a process that was killed was writing, is gone as well")
+  func leftovers() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.path("cache")
+    let store = try DiskStore.open(directory: cache, capacity: 64 << 20)
+    await store.loadPopularity()
+    await #expect(processExitsWith: .signal(SIGKILL)) { [cache = cache as String] in
+      let store = try DiskStore.open(directory: cache, capacity: 64 << 20)
+      let tests = WipeTests()
+      let writer = try await store.write(try record("/a", partition: tests.account), variantLimit: 8)
+      try await writer.append(BodyBytes(tests.body(900_000)))
+      kill(getpid(), SIGKILL)
+    }
+    #expect(!DiskMeter.files(below: cache, containing: account).isEmpty)
+    let writer = try await store.write(try record("/b", partition: account), variantLimit: 8)
+    try await writer.append(BodyBytes(body(900_000)))
+    writer.abandon()
+    #expect(try await store.wipe(mode: .private, partition: account) == 0)
+    #expect(DiskMeter.files(below: cache, containing: account) == [])
+  }
+
   @Test("the other mode's partition of the same name stays")
   func modes() async throws {
     let fixture = try Fixture()
