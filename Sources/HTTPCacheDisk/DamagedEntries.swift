@@ -6,9 +6,7 @@ final class DamagedEntries: Sendable {
   // Nearly always 0, so that nobody takes the lock.
   private let count = Atomic<Int>(0)
 
-  func contains(_ id: Int64) -> Bool {
-    count.load(ordering: .acquiring) > 0 && ids.withLock { $0.contains(id) }
-  }
+  var all: Set<Int64> { count.load(ordering: .acquiring) > 0 ? ids.withLock { $0 } : [] }
 
   func insert(_ id: Int64) {
     ids.withLock { ids in

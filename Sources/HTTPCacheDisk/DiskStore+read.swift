@@ -59,9 +59,11 @@ extension DiskStore {
   ) throws(CacheError) -> (found: Found, hasEpochs: Bool) {
     var found = Found()
     var hasEpochs = false
+    // Taken before the rows: an entry may be removed, and forgotten as damaged, while they are read.
+    let damaged = context.parts.damaged.all
     try connection.query(ofHash, { $0.hash(key.hash, 1) }) { row in
       if row.integer(9) != 0 { hasEpochs = true }
-      if context.parts.damaged.contains(row.integer(0)) { return true }
+      if !damaged.isEmpty, damaged.contains(row.integer(0)) { return true }
       do throws(CacheError) {
         let record = try StoredRow.record(
           row, epochs: epochs, columns: StoredRow.keyColumns, knownInvalidations: known)
