@@ -23,7 +23,11 @@ public protocol CacheCipher: Sendable {
 
   /// Opens what `seal` made.
   ///
-  /// - Parameter output: where the result goes: 28 bytes shorter than `sealed`.
+  /// - Parameters:
+  ///   - sealed: what `seal` made.
+  ///   - purpose: what it was sealed for.
+  ///   - context: what it belongs to, as when it was sealed.
+  ///   - output: where the result goes: 28 bytes shorter than `sealed`.
   /// - Throws: `CacheError.damaged` if it is not what was sealed, or not for this purpose and context: it is
   ///   removed then; any other code where it cannot be told now. Nothing of `output` is used then.
   func open(
