@@ -153,7 +153,7 @@ final class DiskPartWriter: BodyWriter {
     }
     let wanted = record.holding(state.ranges, bodyLength: record.bodyLength)
     if state.file == nil, state.count <= NewEntry.inlineLimit {
-      let bytes = GrowingBody.joined(state.ranges.map { joined($0, of: state) })
+      let bytes = BodyBytes(joining: state.ranges.map { joined($0, of: state) })
       return try await insert(wanted, .inline(bytes), count: state.count, checksums: hash(bytes))
     }
     let name = try await store.fileQueue.run { () throws(CacheError) -> BodyName in
@@ -220,7 +220,7 @@ final class DiskPartWriter: BodyWriter {
       bytes.append(next)
       position += Int64(next.count)
     }
-    return GrowingBody.joined(bytes)
+    return BodyBytes(joining: bytes)
   }
 
   private func hash(_ bytes: BodyBytes) -> BlockChecksums {

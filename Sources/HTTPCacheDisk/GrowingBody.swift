@@ -31,7 +31,7 @@ final class GrowingBody: Sendable {
     state.withLock { state in
       state.chunks.append(bytes)
       // Many small pieces are made one, so that a slice of much costs no more than itself.
-      if state.chunks.count >= 256 { state.chunks = [Self.joined(state.chunks)] }
+      if state.chunks.count >= 256 { state.chunks = [BodyBytes(joining: state.chunks)] }
       state.written += Int64(bytes.count)
       return state.written - state.flushed
     }
@@ -75,22 +75,6 @@ final class GrowingBody: Sendable {
       start = end
       if start >= range.upperBound { break }
     }
-    return joined(parts)
-  }
-
-  static func joined(_ parts: [BodyBytes]) -> BodyBytes {
-    if let first = parts.first, parts.count == 1 { return first }
-    let count = parts.reduce(0) { $0 + $1.count }
-    guard count > 0 else { return BodyBytes() }
-    return BodyBytes(unsafeUninitializedCapacity: count) { buffer in
-      var offset = 0
-      for part in parts {
-        part.withUnsafeBytes { source in
-          UnsafeMutableRawBufferPointer(rebasing: buffer[offset...]).copyMemory(from: source)
-        }
-        offset += part.count
-      }
-      return count
-    }
+    return BodyBytes(joining: parts)
   }
 }

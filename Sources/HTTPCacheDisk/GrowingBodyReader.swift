@@ -32,7 +32,7 @@ final class GrowingBodyReader: BodyReader {
   var bytesInMemory: BodyBytes? {
     let state = body.snapshot
     guard state.isComplete, state.flushed == 0, storedRanges == nil else { return nil }
-    return GrowingBody.joined(state.chunks)
+    return BodyBytes(joining: state.chunks)
   }
 
   var fileRegion: FileRegion? {
@@ -66,7 +66,7 @@ final class GrowingBodyReader: BodyReader {
       parts.append(bytes)
       position += Int64(bytes.count)
     }
-    return GrowingBody.joined(parts)
+    return BodyBytes(joining: parts)
   }
 
   private func read(
@@ -94,7 +94,7 @@ final class GrowingBodyReader: BodyReader {
           try source.checkAll(length: state.flushed, checksums: state.checksums)
           try FileCopy.copy(source.file, to: file, length: state.flushed)
         }
-        let rest = GrowingBody.joined(state.chunks)
+        let rest = BodyBytes(joining: state.chunks)
         try rest.withUnsafeBytes { (buffer) throws(CacheError) in
           try file.write(buffer, at: state.flushed)
         }

@@ -137,7 +137,7 @@ extension GrowingParts.State {
     for next in pending {
       if next.start != end || parts.isEmpty {
         if !parts.isEmpty {
-          joined.append(GrowingParts.Pending(start: start, bytes: GrowingBody.joined(parts)))
+          joined.append(GrowingParts.Pending(start: start, bytes: BodyBytes(joining: parts)))
         }
         parts = []
         start = next.start
@@ -145,7 +145,7 @@ extension GrowingParts.State {
       parts.append(next.bytes)
       end = next.end
     }
-    joined.append(GrowingParts.Pending(start: start, bytes: GrowingBody.joined(parts)))
+    joined.append(GrowingParts.Pending(start: start, bytes: BodyBytes(joining: parts)))
     pending = joined
   }
 
@@ -161,6 +161,6 @@ extension GrowingParts.State {
     }
     // It grows as long as the next byte that comes may go right behind it.
     guard all || end == blockEnd || targets.first?.lowerBound != end else { return nil }
-    return GrowingParts.Pending(start: first.start, bytes: GrowingBody.joined(parts))
+    return GrowingParts.Pending(start: first.start, bytes: BodyBytes(joining: parts))
   }
 }

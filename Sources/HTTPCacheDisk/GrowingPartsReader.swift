@@ -42,7 +42,7 @@ final class GrowingPartsReader: BodyReader {
       if error.code == .damaged { onDamage(error) }
       throw error
     }
-    return GrowingBody.joined(parts)
+    return BodyBytes(joining: parts)
   }
 
   func clone(to path: String) async throws(CacheError) {

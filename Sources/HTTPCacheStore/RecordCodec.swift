@@ -128,7 +128,7 @@ package enum RecordCodec {
     write(field.value, to: &writer)
   }
 
-  private static func write(_ value: NominatedField.Value, to writer: inout BinaryWriter) {
+  static func write(_ value: NominatedField.Value, to writer: inout BinaryWriter) {
     switch value {
     case .absent: writer.byte(0)
     case .text(let text):

@@ -67,7 +67,7 @@ final class SealedNames: Sendable {
 
   /// A target below: its origin and the whole of it.
   func target(_ target: String) -> String {
-    let origin = Self.origin(of: target)
+    let origin = CacheKey.origin(of: target)
     let next = target.utf8.dropFirst(origin.utf8.count).first
     let separator = next == nil || next == UInt8(ascii: "/") ? "/" : "?"
     return self.origin(origin) + separator + text(.target, Array(target.utf8))
@@ -95,28 +95,9 @@ final class SealedNames: Sendable {
     var writer = BinaryWriter()
     for field in fields.sorted(by: { $0.name.canonicalName < $1.name.canonicalName }) {
       writer.text(field.name.canonicalName)
-      switch field.value {
-      case .absent: writer.byte(0)
-      case .text(let text):
-        writer.byte(1)
-        writer.text(text)
-      case .digest(let digest):
-        writer.byte(2)
-        writer.bytes(digest)
-      }
+      RecordCodec.write(field.value, to: &writer)
     }
     return [NominatedField(name: .vary, value: .digest(digest(.nominated, writer.output)))]
-  }
-
-  /// Scheme and authority of a target (RFC 9110 §4.3.1); empty if it has none.
-  static func origin(of target: String) -> String {
-    guard let colon = target.utf8.firstIndex(of: UInt8(ascii: ":")) else { return "" }
-    let rest = target.utf8[colon...].dropFirst()
-    guard rest.starts(with: "//".utf8) else { return "" }
-    let end = rest.dropFirst(2).firstIndex {
-      $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
-    }
-    return String(target[..<(end ?? target.endIndex)])
   }
 
   private func text(_ kind: Kind, _ bytes: [UInt8]) -> String {

@@ -40,7 +40,7 @@ struct SealedRecord {
   ) throws(CacheError) -> CacheRecord {
     let key = names.key(record.key)
     let nominated = names.nominated(record.response.nominated)
-    let origin = SealedNames.origin(of: record.key.target)
+    let origin = record.key.origin
     var content: [UInt8] = [format, isFinal ? 1 : 0]
     content += bodyID
     content += try RecordCodec.encode(

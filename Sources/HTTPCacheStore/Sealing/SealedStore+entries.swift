@@ -26,7 +26,7 @@ extension SealedStore {
   // A whole origin has a prefix of its own below. Of anything else digests tell nothing.
   private func search(prefix: String) -> Search {
     if prefix.isEmpty { return .selection(.prefix(names.prefix)) }
-    let origin = SealedNames.origin(of: prefix)
+    let origin = CacheKey.origin(of: prefix)
     // Without what follows an origin, it may be the beginning of a longer one.
     guard !origin.isEmpty, origin.utf8.count < prefix.utf8.count else {
       return .opening(.prefix(names.prefix))
