@@ -52,7 +52,7 @@ attribute() {
     grep -oE '[0-9]+' | awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-rm -f "$results"/*Tests.count "$results"/build-*.count
+rm -f "$results"/*Tests.count "$results"/*Tests.log "$results"/build-*.count
 # The modules behind the other traits are tested with the tools, where what they stand on is built anyway.
 run_tests .
 run_tests Tools
@@ -68,4 +68,10 @@ check build-without-traits swift build --disable-default-traits --scratch-path .
 
 section "tests"
 total || true
+# Once more where the sum is, since what a target printed may be far above.
+for log in "$results"/*Tests.log; do
+  grep -qE '^✘ Test .* failed after' "$log" || continue
+  echo "in $(basename "$log" .log):"
+  grep -E '^✘|error:' "$log" | tail -n 30
+done
 exit $failed

@@ -1,6 +1,7 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
+import Synchronization
 
 /// Writes one body from its start: in memory as long as it is small, then block by block into a file
 /// under a temporary name, which gets its final name when it is complete, and its row after that. One
@@ -48,6 +49,8 @@ final class DiskBodyWriter: BodyWriter {
       try await store.makeRoom(
         for: record, bytes: buffered, length: record.bodyLength ?? written, sparing: row.id,
         in: parts)
+      // The last bytes are written with the row.
+      if written == record.bodyLength, buffered <= Self.mostWrittenAtOnce { return }
       try await store.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
       if record.isResumable { await checkpoint() }
     } catch {
@@ -130,8 +133,7 @@ final class DiskBodyWriter: BodyWriter {
       return try await store.insert(entry, into: parts)
     }
     // File and row in one go, if the row can be had at once.
-    let (entry, stored) = try await store.fileQueue.run {
-      () throws(CacheError) -> (NewEntry, CacheRecord?) in
+    let work = { @Sendable () throws(CacheError) -> (NewEntry, CacheRecord?) in
       try self.flush(all: true)
       let name = try self.file.publish()
       let entry = try self.entry(
@@ -139,9 +141,28 @@ final class DiskBodyWriter: BodyWriter {
       self.phase.reserve(0)
       return (entry, try self.store.insertIfFree(entry, parts: self.parts))
     }
+    let (entry, stored) =
+      if let done = try writeHereIfShort(work) { done } else { try await store.fileQueue.run(work) }
     if let stored { return stored }
     return try await store.insert(entry, into: parts)
   }
+
+  /// Writes the rest of a body on the calling thread if it is short, nobody has to wait for a disk, and no
+  /// other caller's thread writes: the change to another thread and back takes longer than that.
+  private func writeHereIfShort<Value>(
+    _ work: () throws(CacheError) -> Value
+  ) throws(CacheError) -> Value? {
+    let state = body.snapshot
+    guard store.durability == .relaxed, parts.currentOwner != nil,
+      state.written - state.flushed <= Self.mostWrittenAtOnce,
+      !store.writesOnCallersThread.exchange(true, ordering: .acquiring)
+    else { return nil }
+    defer { store.writesOnCallersThread.store(false, ordering: .releasing) }
+    return try work()
+  }
+
+  /// Bytes of a body that are written in one go when it ends.
+  private static let mostWrittenAtOnce = 2 * BlockChecksums.blockLength
 
   private func entry(
     _ record: CacheRecord, _ body: NewEntry.Body, _ written: Int64, checksums: BlockChecksums

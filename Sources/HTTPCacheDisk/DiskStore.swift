@@ -39,6 +39,8 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   let freeSpace: FreeSpace
   // Bytes that may be written before it is asked again whether there is room.
   let grantedBytes = Atomic<Int64>(0)
+  /// Whether a body's file is being written on a thread that is not the store's own.
+  let writesOnCallersThread = Atomic<Bool>(false)
   let isSweeping = Atomic<Bool>(false)
   let sweepsInWork = Atomic<Int>(0)
   private let lastUsage = Mutex(StoreUsage())

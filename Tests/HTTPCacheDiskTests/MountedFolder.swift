@@ -4,10 +4,20 @@ import Testing
 #if os(Linux)
   /// A file system of a test's own, for who may mount one.
   final class MountedFolder: Sendable {
-    /// Whether this process may mount.
+    /// Whether this process may mount, in both ways, and finds there what it mounted.
     static let isAllowed: Bool = {
       guard geteuid() == 0, let folder = try? TemporaryDirectory() else { return false }
-      return (try? MountedFolder(folder.path, options: "size=64k")) != nil
+      let (files, below) = (FileManager.default, folder.path("below"))
+      guard (try? files.createDirectory(atPath: below, withIntermediateDirectories: false)) != nil,
+        let memory = try? MountedFolder(folder.path, options: "size=64k")
+      else { return false }
+      let isMounted = !files.fileExists(atPath: below)
+      withExtendedLifetime(memory) {}
+      guard isMounted, let other = try? TemporaryDirectory(),
+        let bound = try? MountedFolder(readOnly: other.path, at: folder.path)
+      else { return false }
+      defer { withExtendedLifetime(bound) {} }
+      return mkdir(folder.path("made"), 0o700) != 0 && errno == EROFS
     }()
 
     static let needed: Comment = "needs leave to mount, as root in a container of its own has"

@@ -152,7 +152,7 @@ import Testing
     let request = HTTPRequest(method: .get, scheme: "https", authority: plain.authority, path: "/")
     let kind = await kind {
       try await OriginClient.withUpstream { upstream in
-        _ = try await upstream.send(UpstreamRequest(head: request, timeout: .seconds(5)))
+        _ = try await upstream.send(UpstreamRequest(head: request, timeout: .seconds(60)))
       }
     }
     #expect(kind == .tls)

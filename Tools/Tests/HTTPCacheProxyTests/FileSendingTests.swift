@@ -60,11 +60,11 @@ import Testing
   private func send(_ stored: StoredFile) async throws -> String {
     let listener = try RawOrigin()
     let stream = try await Connector(
-      group: MultiThreadedEventLoopGroup.singleton, timeout: .seconds(5), tls: .makeClientConfiguration()
+      group: MultiThreadedEventLoopGroup.singleton, timeout: .seconds(60), tls: .makeClientConfiguration()
     ).connect(to: Origin(isSecure: false, host: "127.0.0.1", port: listener.port))
     let peer = try await listener.accept()
     let writer = ResponseWriter(
-      stream: stream, method: .get, minorVersion: 1, sendsFiles: true, timeout: .seconds(10))
+      stream: stream, method: .get, minorVersion: 1, sendsFiles: true, timeout: .seconds(60))
     async let received = peer.receiveAll()
     let result = try await writer.send(HTTPResponse(status: .ok), MessageBody(stored), persists: true)
     #expect(result.bytes == stored.length)
@@ -104,7 +104,7 @@ import Testing
     let stored = try StoredFile(content, offset: 0, range: 0..<Int64(content.count), isVerified: true)
     let listener = try RawOrigin()
     let stream = try await Connector(
-      group: MultiThreadedEventLoopGroup.singleton, timeout: .seconds(5), tls: .makeClientConfiguration()
+      group: MultiThreadedEventLoopGroup.singleton, timeout: .seconds(60), tls: .makeClientConfiguration()
     ).connect(to: Origin(isSecure: false, host: "127.0.0.1", port: listener.port))
     let peer = try await listener.accept()
     let writer = ResponseWriter(
