@@ -80,6 +80,14 @@ final class DiskPartWriter: BodyWriter {
 
   var bytesWritten: Int64 { body.snapshot.written }
 
+  /// How many bytes are stored in the end, as far as that is known: of what is added to, all; else the parts
+  /// that were asked for.
+  private var expectedLength: Int64 {
+    let count = body.snapshot.count
+    guard extended == nil, let ranges = record.storedRanges else { return record.bodyLength ?? count }
+    return max(count, ranges.reduce(0) { $0.saturatingAdd($1.upperBound - $1.lowerBound) })
+  }
+
   func append(_ bytes: BodyBytes) async throws(CacheError) {
     guard !bytes.isEmpty else { return }
     try phase.check()
@@ -88,7 +96,7 @@ final class DiskPartWriter: BodyWriter {
       reserve()
       guard buffered >= BlockChecksums.blockLength else { return }
       try await store.makeRoom(
-        for: record, bytes: buffered, length: record.bodyLength ?? body.snapshot.count,
+        for: record, bytes: buffered, length: expectedLength,
         sparing: row.id, in: parts)
       try await store.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
       if extended != nil || record.isResumable { await checkpoint() }

@@ -109,7 +109,7 @@ extension DiskStore {
   private func conclude(
     _ result: Insertion, of entry: NewEntry, in parts: StoreParts
   ) -> CacheRecord {
-    if entry.cost == 0 { freeSpace.didUse(entry.size) } else { freeSpace.askAgain() }
+    freeSpace.didUse(entry.size)
     after(result.removals, in: parts)
     after(result.evictions, in: parts)
     parts.generations?.bump([entry.record.key.hash])

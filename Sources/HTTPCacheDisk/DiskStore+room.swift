@@ -75,7 +75,7 @@ extension DiskStore {
   func makeRoom(
     for record: CacheRecord, bytes: Int64, length: Int64, sparing row: Int64?, in parts: StoreParts
   ) async throws(CacheError) {
-    freeSpace.askAgain()
+    freeSpace.didUse(bytes)
     guard grantedBytes.subtract(bytes, ordering: .relaxed).newValue < 0 else { return }
     try await onIndex { [self] (current) throws(CacheError) in
       try requireCurrent(parts, current, key: record.key)
