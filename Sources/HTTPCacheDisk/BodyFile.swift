@@ -43,6 +43,9 @@ final class BodyFile: Sendable {
   /// Its name; nil before it was made.
   var name: BodyName? { state.withLock { $0.name } }
 
+  /// Whether its writer has ended.
+  var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
   /// The open file, which is made first if need be; on a thread of the store's own.
   ///
   /// - Throws: `CacheError.closed` if its writer has ended; `CacheError.io`, `CacheError.noSpace`.
@@ -107,9 +110,7 @@ final class BodyFile: Sendable {
   }
 
   /// Says that nothing more is written.
-  ///
-  /// - Parameter row: the row it got on the way.
-  func end(_ outcome: Outcome, row: Int64? = nil) {
+  func end(_ outcome: Outcome) {
     // Whoever takes the row away from here on finds the file unlocked, and deletes it; whoever did so
     // before left that to us.
     let ended: (name: BodyName?, wasLocked: Bool, isPublished: Bool)? = state.withLock { state in
@@ -136,7 +137,8 @@ final class BodyFile: Sendable {
       }
     case .discarded:
       store.indexQueue.submit {
-        if let row { store.removePartial(row, file: name, in: parts) }
+        // It may be getting one just now.
+        if ended.wasLocked { store.removePartial(file: name, in: parts) }
         // Even where the index cannot be asked: a row without its file is a miss.
         parts.directory.removeBody(name)
         parts.finished(name)
