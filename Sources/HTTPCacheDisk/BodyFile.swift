@@ -43,6 +43,9 @@ final class BodyFile: Sendable {
   /// Its name; nil before it was made.
   var name: BodyName? { state.withLock { $0.name } }
 
+  /// Whether its writer has ended.
+  var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
   /// The open file, which is made first if need be.
   ///
   /// - Parameter isWhole: whether all of the body is written now, with its row after it. Then the file gets
@@ -111,9 +114,7 @@ final class BodyFile: Sendable {
   }
 
   /// Says that nothing more is written.
-  ///
-  /// - Parameter row: the row it got on the way.
-  func end(_ outcome: Outcome, row: Int64? = nil) {
+  func end(_ outcome: Outcome) {
     // Whoever takes the row away from here on finds the file unlocked, and deletes it; whoever did so
     // before left that to us.
     let ended: (name: BodyName?, wasLocked: Bool, isPublished: Bool)? = state.withLock { state in
@@ -140,7 +141,8 @@ final class BodyFile: Sendable {
       }
     case .discarded:
       store.indexQueue.submit {
-        if let row { store.removePartial(row, file: name, in: parts) }
+        // It may be getting one just now.
+        if ended.wasLocked { store.removePartial(file: name, in: parts) }
         // Even where the index cannot be asked: a row without its file is a miss.
         parts.directory.removeBody(name)
         parts.finished(name)

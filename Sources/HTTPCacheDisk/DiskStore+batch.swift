@@ -18,7 +18,7 @@ extension DiskStore {
   public func counts() async throws(CacheError) -> CacheCounts {
     try await onIndex { [self] (parts) throws(CacheError) in
       try writeBatch(parts)
-      return try parts.index.withWriter { (connection) throws(CacheError) in
+      return try parts.index.readLatest { (connection) throws(CacheError) in
         var counts = CacheCounts()
         try connection.query(
           """
@@ -42,7 +42,7 @@ extension DiskStore {
       try writeBatch(parts)
       savePopularity(in: parts)
       try parts.index.withWriter { (connection) throws(CacheError) in
-        try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
+        try connection.truncateLog(waiting: true)
       }
     }
   }

@@ -17,6 +17,11 @@ extension DiskStore {
     fileQueue.submit { [weak self] in
       self?.isSweeping.store(false, ordering: .relaxed)
       self?.workOffEpochs(of: parts)
+      // Of whom not even the lock is there, nothing else tells that it is gone.
+      for owner in Set(parts.room.claims(in: parts.directory).map(\.owner))
+      where OwnerLock.isGone(owner, in: parts.directory) {
+        parts.room.forget(owner, in: parts.directory)
+      }
       let (_, dead) = OwnerLock.owners(in: parts.directory)
       guard parts.needsSweep || !dead.isEmpty else {
         self?.sweepsInWork.subtract(1, ordering: .relaxed)

@@ -240,6 +240,12 @@ extension DiskStore {
       findings.append(.danglingRows(table: table, count: count))
       if repair { try connection.run("DELETE FROM \(table) WHERE \(condition)") }
     }
+    // Whoever writes lists what is new first, and here it was done.
+    let unlisted = try connection.number("SELECT count(*) FROM entry WHERE listed = 0") ?? 0
+    if unlisted > 0 {
+      findings.append(.unlistedRows(count: unlisted))
+      if repair { try connection.run("UPDATE entry SET listed = 1 WHERE listed = 0") }
+    }
     var state = try IndexState(connection)
     let entries = try connection.number("SELECT count(*) FROM entry") ?? 0
     let bodies = try connection.number("SELECT sum(cost) FROM entry") ?? 0
