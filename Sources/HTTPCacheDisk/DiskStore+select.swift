@@ -119,13 +119,13 @@ extension DiskStore {
         return true
       }
       var state = try IndexState(connection)
-      let cost = try connection.number("SELECT sum(cost) FROM entry WHERE file IS NOT NULL") ?? 0
+      let cost = try connection.number("SELECT total(cost) FROM entry WHERE file IS NOT NULL") ?? 0
       let count = Int(clamping: state.entries)
       for table in ["entry", "block", "piece", "membership", "epoch", "refusal"] {
         try connection.run("DELETE FROM \(table)")
       }
       state.entries = 0
-      state.bodies = max(0, state.bodies - cost)
+      state.bodies = max(0, state.bodies.saturatingSubtract(cost))
       try state.save(connection)
       parts.bumpInvalidations(.all)
       return (count, removals)
@@ -184,7 +184,7 @@ extension DiskStore {
           else { return true }
           entries.append(
             CacheEntry(
-              record: record, size: row.integer(3),
+              record: record, size: EntryRow.bounded(row.integer(3)),
               lastUsed: Timestamp(seconds: row.integer(4)),
               bodyPath: Self.bodyPath(row, in: parts)))
           return true
