@@ -9,7 +9,9 @@ extension DiskStore {
   func removeAll() async throws(CacheError) -> Int {
     try await onIndex { [self] (parts) throws(CacheError) in
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
-      return try makingRoom(in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE file IS NOT NULL AND listed = 1") {
+      return try makingRoom(
+        in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE file IS NOT NULL AND listed = 1"
+      ) {
         () throws(CacheError) in try removeAll(from: parts)
       }
     }
@@ -28,11 +30,12 @@ extension DiskStore {
         return true
       }
       var state = try IndexState(connection)
-      let cost = try connection.number("SELECT sum(cost) FROM entry WHERE file IS NOT NULL AND listed = 1") ?? 0
+      let cost =
+        try connection.number("SELECT total(cost) FROM entry WHERE file IS NOT NULL AND listed = 1") ?? 0
       let count = Int(clamping: state.entries)
       try Self.deleteAllRows(connection)
       state.entries = 0
-      state.bodies = max(0, state.bodies - cost)
+      state.bodies = max(0, state.bodies.saturatingSubtract(cost))
       try state.save(connection)
       parts.bumpInvalidations(.all)
       return (count, removals)
