@@ -20,6 +20,7 @@ final class SQLiteConnection: @unchecked Sendable {
   /// - Parameter joinsFrames: whether a transaction is written to the log in one piece; only for who never
   ///   lets SQLite sync each commit.
   init(path: String, creating: Bool, joinsFrames: Bool = false) throws(CacheError) {
+    CacheDirectory.removeMisplacedJournal(of: path)
     var opened: OpaquePointer?
     let flags =
       SQLITE_OPEN_READWRITE | (creating ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX

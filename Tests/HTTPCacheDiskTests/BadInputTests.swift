@@ -133,6 +133,24 @@ import Testing
     }
   }
 
+  @Test(
+    "what lies in the place of a journal is removed, and nobody waits for it",
+    arguments: ["pipe", "folder", "link"])
+  func journal(kind: String) async throws {
+    let directory = try await filled()
+    let path = directory.path("cache/Cache.db-journal")
+    switch kind {
+    case "pipe": #expect(mkfifo(path, 0o600) == 0)
+    case "folder": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    default: try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/dev/zero")
+    }
+    let store = try DiskStore.open(directory: directory.path("cache"), capacity: 1 << 26)
+    #expect(store.openingNotes.isEmpty)
+    #expect(try await store.body(key("/11")) == bytes(77_000, seed: 12))
+    try await expectRight(store, kind)
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
   @Test("an index that a newer version takes over while it is in use is neither written nor read any more")
   func takenOver() async throws {
     let fixture = try Fixture()

@@ -108,7 +108,7 @@ class Serve:
 
     def stores(self, name, tag):
         """Whether what is asked for twice comes from the store, some time."""
-        for turn in range(20):
+        for turn in range(100):
             where = path(20_000, f"{tag}-{turn}")
             try:
                 self.get(where)
@@ -116,7 +116,7 @@ class Serve:
                     return check(f"{name}: stores again", True)
             except (OSError, http.client.HTTPException) as error:
                 return check(f"{name}: stores again", False, f"{error!r} {self.ending()}")
-            time.sleep(0.05)
+            time.sleep(0.1)
         return check(f"{name}: stores again", False, self.lines[-3:])
 
     def ending(self):
