@@ -85,7 +85,7 @@ final class StoreParts: Sendable {
   /// A newer version has given the database its format: it is neither read nor written any more.
   func takenOver() { wasTakenOver.store(true, ordering: .relaxed) }
 
-  /// Whether SQLite finds the whole database sound; also if it cannot be read just now.
+  /// Whether SQLite finds the whole database sound, and it is ours; also if it cannot be read just now.
   func passesCheck() -> Bool {
     do throws(CacheError) {
       let connection = try SQLiteConnection(path: directory.databasePath, creating: false)
@@ -94,7 +94,9 @@ final class StoreParts: Sendable {
         isSound = row.text(0) == "ok"
         return false
       }
-      return isSound
+      // An empty file is a sound database, too, and can be made no index while others have it open.
+      guard isSound else { return false }
+      return try connection.number("PRAGMA application_id") == Schema.applicationID
     } catch {
       return error.code != .damaged
     }

@@ -61,6 +61,23 @@ import Testing
     }
   }
 
+  @Test("an index that is emptied while all of it lies there and none in the log is replaced")
+  func emptiedInUse() async throws {
+    let fixture = try Fixture()
+    try await Self.fill(fixture.store)
+    await fixture.store.flush()
+    #expect(Self.size(fixture.directory.path("cache/Cache.db-wal")) == 0)
+    #expect(truncate(fixture.directory.path("cache/Cache.db"), 0) == 0)
+    for _ in 0..<5 {
+      _ = try? await fixture.store.body(key("/1"))
+      _ = try? await fixture.store.put(try record("/new"), bytes(30_000))
+      await fixture.store.flush()
+    }
+    #expect(fixture.store.openingNotes.contains { $0.contains("damaged") })
+    #expect(try await fixture.store.body(key("/new")) == bytes(30_000))
+    #expect(try await fixture.store.verify(repair: false).isSound)
+  }
+
   @Test(
     "a log, its index and the counters cut before they are opened: no crash, no wrong body, and it stores",
     arguments: ["Cache.db-wal", "Cache.db-shm", "Cache.gen"])

@@ -3,7 +3,8 @@
 
     badinput.py HTTPCACHE [PART…]
 
-Parts: rest (done while nothing runs), running (done under a server), rows (numbers in the index that cannot
+Parts: rest (done while nothing runs), running (done under a server), bodies (all of
+them, and other indexes, both ways), rows (numbers in the index that cannot
 be), pages (an index cut at each page), places (where a directory may not be), limits (of the process and the
 file system), processes (one deletes while another serves). All of them unless some are named.
 
@@ -426,10 +427,10 @@ def afterwards(name, directory):
 
 def mayRefuse(name, how):
     """Folders that cannot be used: the cache goes on in memory, and says so."""
-    return name in ("writers", "bodies", "bodies/00", "files") and how not in (gone, folder, fullFolder) \
+    return name is not None and (name in ("writers", "bodies", "bodies/00", "files") and how not in (gone, folder, fullFolder) \
         or (name.startswith("Cache.db-") and how in (folder, fullFolder, pipe, listener, linkToFile, linkToNowhere,
                                                      linkToItself, linkToFolder, linkToDevice, moved)) \
-        or (how is fullFolder)
+        or how is fullFolder)
 
 
 def atRest(name, damage, what=None, how=None):
@@ -496,8 +497,6 @@ def partRest():
                 if os.path.lexists(place) or how not in IN_PLACE + [moved, garbage, zeros]:
                     how(place)
             atRest(f"{name} {how.__name__}", damage, name, how)
-    for damage in WHOLE:
-        atRest(damage.__name__, damage)
 
 
 def partRunning():
@@ -509,7 +508,11 @@ def partRunning():
                     how(place)
             isCut = name in MAPPED and how in (cut, emptied)
             running(f"{name} {how.__name__}", damage, (0, CUT_MEMORY) if isCut else (0,), name, how)
+
+
+def partBodies():
     for damage in WHOLE:
+        atRest(damage.__name__, damage)
         running(damage.__name__, damage)
 
 
@@ -844,7 +847,7 @@ def partProcesses():
     afterwards("processes, three serve, one killed", directory)
 
 
-parts = {"rest": partRest, "running": partRunning, "rows": partRows, "pages": partPages, "places": partPlaces,
+parts = {"rest": partRest, "running": partRunning, "bodies": partBodies, "rows": partRows, "pages": partPages, "places": partPlaces,
          "limits": partLimits, "processes": partProcesses}
 try:
     prepare()
