@@ -9,6 +9,6 @@ private func program1() async throws {
     HTTPCache.Configuration(directory: "/var/cache/app", encryption: .key(key)))
 
   func encrypted(_ base: any CacheStore, _ encryption: CacheEncryption) throws -> any CacheStore {
-    SealedStore(base: base, cipher: try encryption.cipher(secret: base.secret))
+    try SealedStore(base: base, cipher: try encryption.cipher(secret: base.secret))
   }
 }
