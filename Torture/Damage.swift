@@ -29,17 +29,20 @@ enum Damage: String, CaseIterable {
 
   /// Does it.
   ///
-  /// - Parameter bodies: the paths of all files of bodies, below `directory`.
+  /// - Parameters:
+  ///   - bodies: the paths of all files of bodies, below `directory`.
+  ///   - partLength: the length of the files of parts, in bytes.
   /// - Returns: false if the directory has nothing that it could be done to.
   func apply(
-    to directory: String, bodies: [String], _ generator: inout SplitMix
+    to directory: String, bodies: [String], partLength: Int, _ generator: inout SplitMix
   ) throws(FaultError) -> Bool {
     let body = bodies.isEmpty ? nil : directory + "/" + bodies[generator.below(bodies.count)]
     switch self {
     case .flipBody, .cutBody, .growBody, .zeroBody, .bodyGone, .bodyFolder, .bodyLink, .bodyPipe,
       .swapBodies:
       guard let body else { return false }
-      return try damage(body, others: bodies.map { directory + "/" + $0 }, &generator)
+      let others = bodies.map { directory + "/" + $0 }
+      return try damage(body, others: others, partLength: partLength, &generator)
     case .flipIndex, .flipManyInIndex, .zeroPage, .garbagePage, .swapPages, .cutIndexAtPage, .cutIndex,
       .growIndex:
       return try damageIndex(directory + "/Cache.db", &generator)
@@ -89,14 +92,14 @@ enum Damage: String, CaseIterable {
   }
 
   private func damage(
-    _ body: String, others: [String], _ generator: inout SplitMix
+    _ body: String, others: [String], partLength: Int, _ generator: inout SplitMix
   ) throws(FaultError) -> Bool {
     switch self {
     case .flipBody: return try change(body) { Self.flip(&$0, &generator) }
     case .cutBody: return try change(body) { $0.removeLast(1 + generator.below($0.count)) }
     case .growBody:
       // The file of a part may be longer than what is stored of it.
-      if try FileTree.read(body).count == DamageWorker.partLength { return false }
+      if try FileTree.read(body).count == partLength { return false }
       return try change(body) { $0 += Self.noise(1 + generator.below(5_000), &generator) }
     case .zeroBody:
       return try change(body) { bytes in
