@@ -43,15 +43,21 @@ final class BodyFile: Sendable {
   /// Its name; nil before it was made.
   var name: BodyName? { state.withLock { $0.name } }
 
-  /// The open file, which is made first if need be; on a thread of the store's own.
+  /// Whether its writer has ended.
+  var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+  /// The open file, which is made first if need be.
   ///
+  /// - Parameter isWhole: whether all of the body is written now, with its row after it. Then the file gets
+  ///   its final name at once: what is cut short has no row, under whatever name.
   /// - Throws: `CacheError.closed` if its writer has ended; `CacheError.io`, `CacheError.noSpace`.
-  func open() throws(CacheError) -> OpenFile {
+  func open(isWhole: Bool = false) throws(CacheError) -> OpenFile {
     if let file = state.withLock({ $0.file }) { return file }
     let name = try parts.startBody()
+    let isPublished = isWhole && store.durability == .relaxed
     let file: OpenFile
     do throws(CacheError) {
-      file = try parts.directory.createBody(name)
+      file = try parts.directory.createBody(name, isTemporary: !isPublished)
     } catch {
       parts.finished(name)
       throw error
@@ -60,10 +66,11 @@ final class BodyFile: Sendable {
       guard !state.hasEnded else { return false }
       state.name = name
       state.file = file
+      state.isPublished = isPublished
       return true
     }
     guard isWanted else {
-      parts.directory.removeBody(name, isTemporary: true)
+      parts.directory.removeBody(name, isTemporary: !isPublished)
       parts.finished(name)
       throw CacheError(.closed, "the writer gave up")
     }
@@ -107,9 +114,7 @@ final class BodyFile: Sendable {
   }
 
   /// Says that nothing more is written.
-  ///
-  /// - Parameter row: the row it got on the way.
-  func end(_ outcome: Outcome, row: Int64? = nil) {
+  func end(_ outcome: Outcome) {
     // Whoever takes the row away from here on finds the file unlocked, and deletes it; whoever did so
     // before left that to us.
     let ended: (name: BodyName?, wasLocked: Bool, isPublished: Bool)? = state.withLock { state in
@@ -136,7 +141,8 @@ final class BodyFile: Sendable {
       }
     case .discarded:
       store.indexQueue.submit {
-        if let row { store.removePartial(row, file: name, in: parts) }
+        // It may be getting one just now.
+        if ended.wasLocked { store.removePartial(file: name, in: parts) }
         // Even where the index cannot be asked: a row without its file is a miss.
         parts.directory.removeBody(name)
         parts.finished(name)

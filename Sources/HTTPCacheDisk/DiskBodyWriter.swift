@@ -16,6 +16,8 @@ final class DiskBodyWriter: BodyWriter {
   private let file: BodyFile
   private let row: PartialRow
   private let phase: WriterPhase
+  // Bytes of the body for which there is room.
+  private let roomed = Atomic<Int64>(0)
 
   init(
     store: DiskStore, parts: StoreParts, record: CacheRecord, variantLimit: Int, limit: Int64
@@ -46,9 +48,7 @@ final class DiskBodyWriter: BodyWriter {
     guard buffered >= BlockChecksums.blockLength else { return }
     do throws(CacheError) {
       let written = body.written
-      try await store.makeRoom(
-        for: record, bytes: buffered, length: record.bodyLength ?? written, sparing: row.id,
-        in: parts)
+      try await makeRoom(length: record.bodyLength ?? written)
       // The last bytes are written with the row.
       if written == record.bodyLength, buffered <= Self.mostWrittenAtOnce { return }
       try await store.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
@@ -90,7 +90,7 @@ final class DiskBodyWriter: BodyWriter {
   /// Ends; what was written goes.
   private func fail(_ error: CacheError) -> CacheError {
     if phase.end(error) {
-      file.end(.discarded, row: row.id)
+      file.end(.discarded)
       if let full = error.fullFileSystem { store.didRunOutOfSpace(full) }
     }
     return error
@@ -122,6 +122,15 @@ final class DiskBodyWriter: BodyWriter {
     return record.holding([0..<written], bodyLength: announced)
   }
 
+  /// Makes room for what came, before it is written.
+  private func makeRoom(length: Int64) async throws(CacheError) {
+    let written = body.written
+    let rest = written - roomed.load(ordering: .relaxed)
+    guard rest > 0 else { return }
+    try await store.makeRoom(for: record, bytes: rest, length: length, sparing: row.id, in: parts)
+    roomed.store(written, ordering: .relaxed)
+  }
+
   private func store(_ record: CacheRecord) async throws(CacheError) -> CacheRecord {
     let written = body.written
     if written <= NewEntry.inlineLimit, file.name == nil {
@@ -129,8 +138,13 @@ final class DiskBodyWriter: BodyWriter {
       let checksum = bytes.withUnsafeBytes { XXH64.hash($0) }
       let entry = try entry(
         record, .inline(bytes), written, checksums: BlockChecksums(values: [checksum]))
-      phase.reserve(0)
       return try await store.insert(entry, into: parts)
+    }
+    do throws(CacheError) { try await makeRoom(length: written) } catch {
+      guard error.code == .notAdmitted, file.name == nil else { throw error }
+      // Nothing was written, and nothing will be.
+      return try await store.removeReplaced(
+        by: try entry(record, .inline(BodyBytes()), written, checksums: BlockChecksums()), in: parts)
     }
     // File and row in one go, if the row can be had at once.
     let work = { @Sendable () throws(CacheError) -> (NewEntry, CacheRecord?) in
@@ -138,7 +152,6 @@ final class DiskBodyWriter: BodyWriter {
       let name = try self.file.publish()
       let entry = try self.entry(
         record, .file(name), written, checksums: self.body.snapshot.checksums)
-      self.phase.reserve(0)
       return (entry, try self.store.insertIfFree(entry, parts: self.parts))
     }
     let (entry, stored) =
@@ -176,12 +189,13 @@ final class DiskBodyWriter: BodyWriter {
     return try NewEntry(
       record: record, body: body, storedLength: written, checksums: checksums, pieces: pieces,
       variantLimit: variantLimit,
-      predecessor: row.id.map { NewEntry.Predecessor(id: $0, isRequired: false) })
+      predecessor: row.id.map { NewEntry.Predecessor(id: $0, isRequired: false) },
+      reservation: phase)
   }
 
   /// Writes full blocks, or all there is, to the file; on a thread of the store's own.
   private func flush(all: Bool) throws(CacheError) {
-    let open = try file.open()
+    let open = try file.open(isWhole: all)
     let reader =
       body.snapshot.file ?? BlockReader(file: open, verification: store.verification)
     while true {
@@ -204,8 +218,8 @@ final class DiskBodyWriter: BodyWriter {
       let name = await row.name(of: file)
     else { return }
     await row.save(
-      StoredPieces(checksums: state.checksums.values[...], flushed: state.flushed).list, of: name,
-      record: record.storing([0..<state.flushed], bodyLength: record.bodyLength))
+      StoredPieces(checksums: state.checksums.values[...], flushed: state.flushed).list, in: file,
+      named: name, record: record.storing([0..<state.flushed], bodyLength: record.bodyLength))
     reserve()
   }
 

@@ -75,7 +75,7 @@ final class DiskIndex: Sendable {
 
   /// Takes rows that are new into all indexes, if there are any.
   func listNew() throws(CacheError) {
-    let state = try withWriter { (connection) throws(CacheError) in try IndexState(connection) }
+    let state = try readLatest { (connection) throws(CacheError) in try IndexState(connection) }
     if state.unlisted > 0 { try write { _ in } }
   }
 
@@ -178,7 +178,19 @@ final class DiskIndex: Sendable {
     if begun != nil { writer.version = connection.dataVersion }
   }
 
-  /// Uses the writing connection outside of a transaction.
+  /// Reads with the writing connection, outside of a transaction: what the last commit left.
+  func readLatest<Value: Sendable>(
+    _ body: (SQLiteConnection) throws(CacheError) -> Value
+  ) throws(CacheError) -> Value {
+    let result: Result<Value, CacheError> = writer.withLock { writer in
+      do throws(CacheError) { return .success(try body(writer.connection)) } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  /// Uses the writing connection outside of a transaction, to change the file or the log.
   func withWriter<Value: Sendable>(
     _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {

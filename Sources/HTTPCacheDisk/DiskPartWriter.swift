@@ -1,6 +1,7 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
+import Synchronization
 
 /// Writes a part of a body: of one that is new, or of one of which parts are stored. In memory as long as
 /// it is small, then piece by piece into a file, each byte where it lies in the body.
@@ -27,6 +28,8 @@ final class DiskPartWriter: BodyWriter {
   private let file: BodyFile
   private let row: PartialRow
   private let phase: WriterPhase
+  // Bytes that came for which there is room.
+  private let roomed = Atomic<Int64>(0)
 
   /// A writer of a part, or of some parts one after the other (`CacheRecord.storedRanges`).
   init(
@@ -87,9 +90,7 @@ final class DiskPartWriter: BodyWriter {
       let buffered = try body.append(bytes, limit: limit)
       reserve()
       guard buffered >= BlockChecksums.blockLength else { return }
-      try await store.makeRoom(
-        for: record, bytes: buffered, length: record.bodyLength ?? body.snapshot.count,
-        sparing: row.id, in: parts)
+      try await makeRoom()
       try await store.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
       if extended != nil || record.isResumable { await checkpoint() }
     } catch {
@@ -129,7 +130,7 @@ final class DiskPartWriter: BodyWriter {
 
   private func fail(_ error: CacheError) {
     guard phase.end(error) else { return }
-    file.end(extended == nil ? .discarded : .stored, row: row.id)
+    file.end(extended == nil ? .discarded : .stored)
     if let full = error.fullFileSystem { store.didRunOutOfSpace(full) }
   }
 
@@ -146,6 +147,19 @@ final class DiskPartWriter: BodyWriter {
     }
   }
 
+  /// Makes room for what came, before it is written.
+  private func makeRoom() async throws(CacheError) {
+    let state = body.snapshot
+    let rest = state.added - roomed.load(ordering: .relaxed)
+    guard rest > 0 else { return }
+    // What will be stored, as far as that is known.
+    let coming = state.count.saturatingAdd(StoredRanges.count(Array(state.targets)))
+    try await store.makeRoom(
+      for: record, bytes: rest, length: min(record.bodyLength ?? state.count, coming),
+      sparing: row.id, in: parts)
+    roomed.store(state.added, ordering: .relaxed)
+  }
+
   private func store(_ record: CacheRecord) async throws(CacheError) -> CacheRecord {
     let state = body.snapshot
     guard extended != nil || state.written > 0 else {
@@ -156,6 +170,7 @@ final class DiskPartWriter: BodyWriter {
       let bytes = BodyBytes(joining: state.ranges.map { joined($0, of: state) })
       return try await insert(wanted, .inline(bytes), count: state.count, checksums: hash(bytes))
     }
+    try await makeRoom()
     let name = try await store.fileQueue.run { () throws(CacheError) -> BodyName in
       try self.flush(all: true)
       return try self.file.publish()
@@ -167,8 +182,8 @@ final class DiskPartWriter: BodyWriter {
         wanted, .file(name), count: state.count, pieces: flushed.pieces.list)
     }
     let growth = PartialGrowth(
-      id: extended, file: name, pieces: row.unsaved(flushed.flushed), record: wanted)
-    phase.reserve(0)
+      id: extended, file: name, pieces: row.unsaved(flushed.flushed), record: wanted,
+      reservation: phase)
     guard let stored = try await store.grow(growth, in: parts) else {
       throw CacheError(.unavailable, "the part is not stored any more", key: record.key)
     }
@@ -206,8 +221,8 @@ final class DiskPartWriter: BodyWriter {
     let entry = try NewEntry(
       record: record, body: body, storedLength: count, checksums: checksums, pieces: pieces,
       variantLimit: variantLimit,
-      predecessor: id.map { NewEntry.Predecessor(id: $0, isRequired: extended != nil) })
-    phase.reserve(0)
+      predecessor: id.map { NewEntry.Predecessor(id: $0, isRequired: extended != nil) },
+      reservation: phase)
     return try await store.insert(entry, into: parts)
   }
 
@@ -246,7 +261,7 @@ final class DiskPartWriter: BodyWriter {
     let state = body.snapshot
     guard row.isDue(state.flushedBytes), let name = await row.name(of: file) else { return }
     await row.save(
-      state.flushed, of: name,
+      state.flushed, in: file, named: name,
       record: record.storing(state.pieces.ranges, bodyLength: record.bodyLength))
     reserve()
   }

@@ -24,7 +24,7 @@ extension DiskStore {
       for file in files { parts.directory.removeBody(file) }
       // What the log has got so far is not needed twice.
       try? parts.index.withWriter { (connection) throws(CacheError) in
-        try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
+        try connection.truncateLog(waiting: true)
       }
       return try work()
     }

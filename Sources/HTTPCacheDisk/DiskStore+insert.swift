@@ -18,7 +18,8 @@ extension DiskStore {
     let inserted: Insertion?
     do throws(CacheError) {
       inserted = try parts.index.writeIfFree { (connection, known) throws(CacheError) -> Insertion? in
-        guard try hasRoom(for: entry, &known, connection, parts), let state = known?.state,
+        guard try hasRoom(for: entry, counted: entry.reserved, &known, connection, parts),
+          let state = known?.state,
           state.unlisted < 4 * Self.mostUnlisted, try Self.replaced(by: entry, connection).isEmpty
         else { return nil }
         return try append(entry, state, &known, connection, parts)
@@ -52,9 +53,15 @@ extension DiskStore {
         // What was batched takes room, too.
         if !taken.isEmpty { known = nil }
         var results: [Result<Insertion, CacheError>] = []
+        // What is reserved for entries that have their rows stays so until the commit.
+        var counted: Int64 = 0
         for entry in entries {
           do throws(CacheError) {
-            results.append(.success(try insert(entry, alone: entries.count == 1, &known, connection, parts)))
+            let reserved = entry.reserved
+            let insertion = try insert(
+              entry, counted: counted + reserved, alone: entries.count == 1, &known, connection, parts)
+            if insertion.refusedBound == nil { counted += reserved }
+            results.append(.success(insertion))
           } catch {
             known = nil
             guard entries.count > 1, connection.isInTransaction else { throw error }
@@ -75,13 +82,13 @@ extension DiskStore {
   }
 
   private func insert(
-    _ entry: NewEntry, alone: Bool, _ known: inout KnownIndex?, _ connection: SQLiteConnection,
-    _ parts: StoreParts
+    _ entry: NewEntry, counted: Int64, alone: Bool, _ known: inout KnownIndex?,
+    _ connection: SQLiteConnection, _ parts: StoreParts
   ) throws(CacheError) -> Insertion {
-    if alone { return try insert(entry, &known, connection, parts) }
+    if alone { return try insert(entry, counted: counted, &known, connection, parts) }
     var inner = known
     let insertion = try connection.savepoint { () throws(CacheError) in
-      try insert(entry, &inner, connection, parts)
+      try insert(entry, counted: counted, &inner, connection, parts)
     }
     known = inner
     return insertion
@@ -109,7 +116,7 @@ extension DiskStore {
   private func conclude(
     _ result: Insertion, of entry: NewEntry, in parts: StoreParts
   ) -> CacheRecord {
-    if entry.cost == 0 { freeSpace.didUse(entry.size) } else { freeSpace.askAgain() }
+    freeSpace.didUse(entry.size)
     after(result.removals, in: parts)
     after(result.evictions, in: parts)
     parts.generations?.bump([entry.record.key.hash])
@@ -120,11 +127,12 @@ extension DiskStore {
       count(CacheCounts(evictions: 1))
       if case .file(let name) = entry.body { parts.directory.removeBody(name) }
     }
+    entry.reservation?.reserve(0)
     return result.record.with(sequence: UInt64(bitPattern: result.id))
   }
 
   private func insert(
-    _ entry: NewEntry, _ known: inout KnownIndex?, _ connection: SQLiteConnection,
+    _ entry: NewEntry, counted: Int64, _ known: inout KnownIndex?, _ connection: SQLiteConnection,
     _ parts: StoreParts
   ) throws(CacheError) -> Insertion {
     let key = entry.record.key
@@ -132,7 +140,7 @@ extension DiskStore {
     guard entry.size <= capacity else {
       throw CacheError(.tooLarge, "\(entry.size) bytes, of \(capacity) in all", key: key)
     }
-    let hasRoom = try hasRoom(for: entry, &known, connection, parts)
+    let hasRoom = try hasRoom(for: entry, counted: counted, &known, connection, parts)
     let replaced = try Self.replaced(by: entry, connection)
     if hasRoom, let state = known?.state, replaced.isEmpty, entry.predecessor == nil {
       return try append(entry, state, &known, connection, parts)
@@ -149,8 +157,11 @@ extension DiskStore {
     state.subtract(removals)
     let id = state.nextSequence()
     let record = Self.overtaken(entry.record, in: parts)
-    var evictions = Evictions(limit: Self.evictionLimit, protected: id)
-    if !hasRoom, case .refused(let bound) = try admission(of: entry, state, connection, parts) {
+    var evictions = Evictions(limit: Self.evictionLimit, protected: id, counted: counted)
+    if !hasRoom,
+      case .refused(let bound) = try admission(
+        of: entry, counted: counted, state, connection, parts)
+    {
       try state.save(connection)
       return Insertion(
         id: id, record: record, removals: removals, evictions: evictions, refusedBound: bound)
@@ -158,6 +169,7 @@ extension DiskStore {
     try entry.insert(
       connection, id: id, now: clock.now, priority: priority(of: entry, state),
       isInvalidated: record.response.isInvalidated)
+    spend(entry, parts)
     state.entries += 1
     state.bodies += entry.cost
     if !hasRoom {
@@ -183,6 +195,7 @@ extension DiskStore {
     try entry.insert(
       connection, id: id, now: clock.now, priority: priority(of: entry, state),
       isInvalidated: record.response.isInvalidated, isListed: false)
+    spend(entry, parts)
     state.entries += 1
     state.bodies += entry.cost
     state.unlisted += 1
@@ -191,6 +204,12 @@ extension DiskStore {
     return Insertion(
       id: id, record: record, removals: Removals(), evictions: Evictions(limit: 0, protected: id),
       unlisted: state.unlisted)
+  }
+
+  /// What goes into the index is taken off what may be written elsewhere; its body in a file was when it was
+  /// written.
+  private func spend(_ entry: NewEntry, _ parts: StoreParts) {
+    parts.room.spend(max(0, entry.size - entry.cost))
   }
 
   private func priority(of entry: NewEntry, _ state: IndexState) -> Double {
@@ -202,11 +221,14 @@ extension DiskStore {
 
   /// Whether an entry fits whatever it takes, so that nobody has to look at how large the database is
   /// before and after it.
+  ///
+  /// - Parameter counted: bytes that are reserved for it, and for what this transaction has stored already.
   private func hasRoom(
-    for entry: NewEntry, _ known: inout KnownIndex?, _ connection: SQLiteConnection,
+    for entry: NewEntry, counted: Int64, _ known: inout KnownIndex?, _ connection: SQLiteConnection,
     _ parts: StoreParts
   ) throws(CacheError) -> Bool {
-    let (capacity, reserved) = claims(on: parts)
+    let (capacity, all) = claims(on: parts)
+    let reserved = all - counted
     if let known, known.capacity == capacity, known.room - reserved >= entry.mostBytes,
       !freeSpace.isDue
     {
@@ -221,6 +243,35 @@ extension DiskStore {
     }
     known = KnownIndex(state: state, room: room, capacity: capacity)
     return room - reserved >= entry.mostBytes
+  }
+
+  /// What a response takes the place of is out of date, also if that one is not worth what would have to go
+  /// for it, and is not stored.
+  ///
+  /// - Returns: the record, as if it had been stored and evicted at once.
+  /// - Throws: `CacheError`.
+  func removeReplaced(
+    by entry: NewEntry, in parts: StoreParts
+  ) async throws(CacheError) -> CacheRecord {
+    try await onIndex { [self] (current) throws(CacheError) in
+      try requireCurrent(parts, current, key: entry.record.key)
+      let (id, removals) = try parts.index.write { (connection) throws(CacheError) in
+        var removals = Removals()
+        try Self.deletePredecessor(of: entry, &removals, connection)
+        for row in try Self.replaced(by: entry, connection) {
+          try row.delete(connection)
+          removals.add(row)
+        }
+        var state = try IndexState(connection)
+        state.subtract(removals)
+        let id = state.nextSequence()
+        try state.save(connection)
+        return (id, removals)
+      }
+      after(removals, in: parts)
+      parts.generations?.bump([entry.record.key.hash])
+      return entry.record.with(sequence: UInt64(bitPattern: id))
+    }
   }
 
   /// Takes out the row that the same body had before; its file stays if it has it still.

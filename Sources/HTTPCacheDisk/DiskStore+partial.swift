@@ -9,19 +9,25 @@ struct PartialGrowth: Sendable {
   let pieces: [StoredPiece]
   /// The record as it is to be, whatever its ranges; nil keeps the one there is, while more comes.
   let record: CacheRecord?
+  /// What holds room for it until the row counts it; nil for a row that is told now and then.
+  var reservation: WriterPhase?
 }
 
 extension DiskStore {
   /// Gives a body that is not finished its row. Nothing is evicted for it, and it never takes the place
   /// of a part that somebody else is writing.
   ///
+  /// - Parameter file: what it is written into; once its writer has ended, it gets no row.
   /// - Returns: its id; nil if somebody else is writing one.
   /// - Throws: `CacheError`.
   func insertUnfinished(
-    _ entry: NewEntry, into parts: StoreParts
+    _ entry: NewEntry, in file: BodyFile, into parts: StoreParts
   ) async throws(CacheError) -> Int64? {
     try await onIndex { [self] (current) throws(CacheError) in
       try requireCurrent(parts, current, key: entry.record.key)
+      guard !file.hasEnded else {
+        throw CacheError(.unavailable, "the writer gave up", key: entry.record.key)
+      }
       try limitLog(parts)
       let key = entry.record.key
       let inserted = try parts.index.write { (connection) throws(CacheError) in
@@ -63,11 +69,13 @@ extension DiskStore {
     try await onIndex { [self] (current) throws(CacheError) in
       try requireCurrent(parts, current, key: growth.record?.key)
       try limitLog(parts)
-      var evictions = Evictions(limit: Self.evictionLimit, protected: growth.id)
+      var evictions = Evictions(
+        limit: Self.evictionLimit, protected: growth.id, counted: growth.reservation?.reserved ?? 0)
       let grown = try parts.index.write { (connection) throws(CacheError) in
         try grow(growth, &evictions, connection, parts)
       }
       guard let grown else { return nil }
+      growth.reservation?.reserve(0)
       after(grown.removals, in: parts)
       after(evictions, in: parts)
       if growth.record != nil { parts.generations?.bump([grown.record.key.hash]) }
@@ -128,11 +136,11 @@ extension DiskStore {
     return record
   }
 
-  /// Removes the row of a body that its writer gives up; on the index's thread.
-  func removePartial(_ id: Int64, file: BodyName, in parts: StoreParts) {
+  /// Removes the row of a body that its writer gives up, if it has got one; on the index's thread.
+  func removePartial(file: BodyName, in parts: StoreParts) {
     _ = try? removeRows(
-      in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE id = ? AND partial = 1 AND file = ?",
-      [.integer(id), .text(file.path)])
+      in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE file = ? AND listed = 1 AND partial = 1",
+      [.text(file.path)])
   }
 
   func requireCurrent(

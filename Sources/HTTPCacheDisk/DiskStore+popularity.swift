@@ -33,7 +33,7 @@ extension DiskStore {
     parts.popularityBytes.store(parts.directory.size(of: Self.popularityName), ordering: .relaxed)
     guard !popularity.withLock({ $0.isLoaded }) else { return }
     if let found = readPopularity(in: parts) {
-      policy.withLock { $0.merge(found.sketch, isHalved: false) }
+      merge(found.sketch, isHalved: false)
     }
     popularity.withLock { $0.isLoaded = true }
   }
@@ -65,13 +65,41 @@ extension DiskStore {
     if !known.isLoaded {
       loadPopularity(in: parts)
     } else if let found = readPopularity(in: parts), found.writer != known.writer {
-      policy.withLock { $0.merge(found.sketch, isHalved: true) }
+      merge(found.sketch, isHalved: true)
     }
-    let sketch = policy.withLock { $0.sketch }
-    let bytes = sketch.encoded(by: known.writer)
+    let bytes = copyOfSketch().encoded(by: known.writer)
     guard (try? write(popularity: bytes, to: parts)) != nil else { return }
     parts.popularityBytes.store(Int64(bytes.count), ordering: .relaxed)
     popularity.withLock { $0.savedLookups = lookups }
+  }
+
+  // Words of a sketch that are worked on at once under the lock that each look-up takes: some microseconds.
+  private static let wordsAtOnce = 4_096
+
+  private func merge(_ other: FrequencySketch, isHalved: Bool) {
+    let count = policy.withLock { $0.sketch.words.count }
+    let other = other.prepared(toMerge: count, isHalved: isHalved)
+    for start in stride(from: 0, to: other.words.count, by: Self.wordsAtOnce) {
+      policy.withLock { $0.merge(other, words: start..<start + Self.wordsAtOnce) }
+    }
+  }
+
+  /// A copy of its own, a part at a time: of one that shares memory, the next look-up would have to copy all.
+  private func copyOfSketch() -> FrequencySketch {
+    while true {
+      let count = policy.withLock { $0.sketch.words.count }
+      var words: [UInt64] = []
+      words.reserveCapacity(count)
+      for start in stride(from: 0, to: count, by: Self.wordsAtOnce) {
+        policy.withLock { words += $0.sketch.words[start..<min(count, start + Self.wordsAtOnce)] }
+      }
+      let (now, uses) = policy.withLock { ($0.sketch.words.count, $0.sketch.uses) }
+      // It may have grown meanwhile.
+      guard now == count else { continue }
+      var copy = FrequencySketch(expectedEntries: 0)
+      copy.replace(words: words, uses: uses)
+      return copy
+    }
   }
 
   private func readPopularity(

@@ -4,8 +4,11 @@ import Synchronization
 
 /// What is in use, what may be, and room for what is being written.
 extension DiskStore {
-  // The most that is written without asking whether there is still room.
-  private static let mostGranted: Int64 = 4 << 20
+  // What is freed for what comes after a full disk.
+  private static let mostFreed: Int64 = 4 << 20
+  // The most that is evicted ahead of need, and its share of the capacity.
+  private static let mostAhead: Int64 = 1 << 20
+  private static let shareAhead: Int64 = 256
   // A log that is worth emptying before anything is evicted for it.
   private static let longLog: Int64 = 128 << 10
   /// The most entries that one transaction evicts.
@@ -27,22 +30,28 @@ extension DiskStore {
     )
   }
 
-  /// Bytes that this store and others are writing.
+  /// Bytes that this store and others are writing, told also to a store that only looks.
   func reservedBytes(_ parts: StoreParts) -> Int64 {
-    parts.room.others.reduce(parts.room.ownBytes) { $0.saturatingAdd($1.bytes) }
+    let others = parts.room.hasJoined ? parts.room.others : parts.room.claims(in: parts.directory)
+    return others.reduce(parts.room.ownBytes) { $0.saturatingAdd($1.bytes) }
   }
 
   /// The most bytes that may be in use beside what is being written.
   ///
-  /// - Parameter used: bytes in use, with what is about to be.
-  func ceiling(used: Int64, _ parts: StoreParts) -> Int64 {
+  /// - Parameters:
+  ///   - used: bytes in use, with what is about to be.
+  ///   - counted: bytes of it that are reserved as well.
+  func ceiling(used: Int64, counted: Int64 = 0, _ parts: StoreParts) -> Int64 {
     let own = currentLimits.capacity
     let others = parts.room.others
-    let reserved = others.reduce(parts.room.ownBytes) { $0.saturatingAdd($1.bytes) }
+    let reserved = others.reduce(parts.room.ownBytes) { $0.saturatingAdd($1.bytes) } - counted
     var ceiling = others.reduce(own) { min($0, $1.capacity) } - reserved
     if used > ceiling, !others.isEmpty {
-      // The capacity of a process that is gone no longer counts; what it left does until it is deleted.
-      let dead = others.filter { OwnerLock.isDead($0.owner, in: parts.directory) }
+      // The capacity of a process that is gone no longer counts; what it left does until it is deleted. Who
+      // writes nothing and may use as much changes nothing, dead or not.
+      let dead = others.filter {
+        ($0.capacity < own || $0.bytes > 0) && OwnerLock.isDead($0.owner, in: parts.directory)
+      }
       if !dead.isEmpty {
         let gone = Set(dead.map(\.slot))
         ceiling =
@@ -54,13 +63,6 @@ extension DiskStore {
       ceiling = min(ceiling, used - shortage)
     }
     return ceiling
-  }
-
-  /// There is room for so many bytes.
-  func grant(_ bytes: Int64, _ parts: StoreParts) {
-    // All who write may do so at once.
-    let share = bytes / Int64(parts.room.others.count + 1)
-    grantedBytes.store(min(Self.mostGranted, share), ordering: .relaxed)
   }
 
   /// Evicts what has to go for the next bytes of a body, before they are written and if it is worth it.
@@ -75,17 +77,18 @@ extension DiskStore {
   func makeRoom(
     for record: CacheRecord, bytes: Int64, length: Int64, sparing row: Int64?, in parts: StoreParts
   ) async throws(CacheError) {
-    freeSpace.askAgain()
-    guard grantedBytes.subtract(bytes, ordering: .relaxed).newValue < 0 else { return }
+    freeSpace.didUse(bytes)
+    if parts.room.spend(bytes) { return }
     try await onIndex { [self] (current) throws(CacheError) in
       try requireCurrent(parts, current, key: record.key)
       try limitLog(parts)
-      guard try excess(parts) > 0 else { return }
+      guard try excess(parts, withFreePages: true) > 0 else { return }
       var isAdmitted = record.isPinned
+      let ahead = min(Self.mostAhead, currentLimits.capacity / Self.shareAhead)
       while true {
         try limitLog(parts)
         if giveBackForFileSystem(parts), try excess(parts) <= 0 { return }
-        let evictions = try evictSome(parts, sparing: row ?? 0) { victims throws(CacheError) in
+        let evictions = try evictSome(parts, sparing: row ?? 0, ahead: ahead) { victims throws(CacheError) in
           guard !isAdmitted else { return }
           if case .refused(let bound) = admission(of: record.key, size: length, over: victims) {
             policy.withLock { $0.evicted(priority: bound) }
@@ -103,12 +106,19 @@ extension DiskStore {
   }
 
   /// By how many bytes too much is in use; on the index's thread.
-  private func excess(_ parts: StoreParts) throws(CacheError) -> Int64 {
-    try parts.index.withWriter { (connection) throws(CacheError) in
-      let used = usedBytes(try IndexState(connection), try PageCount(connection), parts)
+  ///
+  /// - Parameter withFreePages: whether pages count that the index could give back, and has not yet.
+  private func excess(
+    _ parts: StoreParts, withFreePages: Bool = false
+  ) throws(CacheError) -> Int64 {
+    let mark = parts.room.mark
+    return try parts.index.readLatest { (connection) throws(CacheError) in
+      let pages = try PageCount(connection)
+      let used = usedBytes(try IndexState(connection), pages, parts)
       let excess = used - ceiling(used: used, parts)
-      if excess <= 0 { grant(-excess, parts) }
-      return excess
+      let surplus = excess + pages.bytes - pages.liveBytes
+      parts.room.grant(-surplus, since: mark)
+      return withFreePages ? surplus : excess
     }
   }
 
@@ -116,25 +126,32 @@ extension DiskStore {
   ///
   /// - Parameters:
   ///   - extra: bytes to free beyond what fits.
+  ///   - ahead: bytes to free beyond that if anything has to go.
   ///   - approve: sees what would go first.
   private func evictSome(
-    _ parts: StoreParts, sparing row: Int64 = 0, extra: Int64 = 0,
+    _ parts: StoreParts, sparing row: Int64 = 0, extra: Int64 = 0, ahead: Int64 = 0,
     approve: ([EntryRow]) throws(CacheError) -> Void = { _ in }
   ) throws(CacheError) -> Evictions {
     let evictions = try parts.index.write { (connection) throws(CacheError) in
       var state = try IndexState(connection)
       let used = usedBytes(state, try PageCount(connection), parts)
       let excess = (used - ceiling(used: used, parts)).saturatingAdd(extra)
-      if excess > 0 { try approve(victims(excess: excess, sparing: row, connection)) }
+      if excess > 0 { try approve(victims(excess: excess, sparing: row, connection, parts)) }
       // A log that grows by what is deleted would call for more to be deleted.
       var evictions = Evictions(
         limit: Self.evictionLimit, byteLimit: max(Self.longLog, currentLimits.capacity / 16),
-        protected: row, extra: extra)
+        protected: row, extra: extra, ahead: ahead)
       try evict(&evictions, &state, connection, parts)
       try state.save(connection)
       return evictions
     }
     after(evictions, in: parts)
+    if evictions.givenBack > Self.longLog {
+      // The file does not get shorter before that.
+      try parts.index.withWriter { (connection) throws(CacheError) in
+        try connection.truncateLog(waiting: false)
+      }
+    }
     return evictions
   }
 
@@ -213,57 +230,49 @@ extension DiskStore {
       parts.directory.excludeFromBackups()
       self?.loadPopularity(in: parts)
     }
+    indexQueue.submit { [weak self] in try? self?.makeAnewIfRemoved(parts) }
     trimInBackground()
   }
 
-  /// Evicts in the background what does not fit, a part at a time.
+  /// Evicts in the background what does not fit, a part at a time. After an error, as from a database that
+  /// another process holds, it is tried again later, some times.
   ///
-  /// - Parameter extra: bytes to free beyond that.
-  func trimInBackground(extra: Int64 = 0) {
+  /// - Parameters:
+  ///   - extra: bytes to free beyond that.
+  ///   - failures: how often it failed since anything could be done.
+  func trimInBackground(extra: Int64 = 0, failures: Int = 0) {
     indexQueue.submit { [weak self] in
       guard let self else { return }
       let parts = currentParts
-      guard let isDone = try? trimSome(parts, extra: extra) else { return }
-      if !isDone { return trimInBackground(extra: extra) }
-      _ = try? limitLog(parts)
+      do throws(CacheError) {
+        if try !trimSome(parts, extra: extra) { return trimInBackground(extra: extra) }
+        _ = try? limitLog(parts)
+      } catch {
+        answer(error, of: parts)
+        guard failures < Self.mostFailures else { return }
+        // 1 s, then twice as long each time: two minutes in all.
+        let delay = Duration.seconds(1 << failures)
+        Task { [weak self] in
+          try? await Task.sleep(for: delay)
+          self?.trimInBackground(extra: extra, failures: failures + 1)
+        }
+      }
     }
   }
+
+  private static let mostFailures = 7
 
   /// The file system is full, whatever the capacity: frees some of it for what comes next.
   func didRunOutOfSpace(_ full: FullFileSystem) {
     guard freeSpace.minimum > 0 else { return }
     freeSpace.askAgain()
-    grantedBytes.store(0, ordering: .relaxed)
+    currentParts.room.revokeGrant()
     indexQueue.submit { [weak self] in
       guard let self, let excess = try? excess(currentParts) else { return }
       // There may be room again by now.
       let free = freeSpace.free(in: currentParts.directory.root) ?? 0
-      guard full.isQuota || free < Self.mostGranted else { return }
-      trimInBackground(extra: max(0, -excess).saturatingAdd(Self.mostGranted))
-    }
-  }
-
-  /// Keeps the log within its limit; on the index's thread.
-  ///
-  /// - Throws: `CacheError.busy` if somebody reads an old state of the index, so that its log can only
-  ///   grow, and it is far too large already.
-  func limitLog(_ parts: StoreParts) throws(CacheError) {
-    guard parts.logBytes > Schema.logLimit else { return }
-    try parts.index.withWriter { (connection) throws(CacheError) in
-      try connection.truncateLog(waiting: false)
-    }
-    guard parts.logBytes > Schema.logLimit + Schema.logSlack else { return }
-    throw CacheError(.busy, "somebody holds the index's log, which has \(parts.logBytes) bytes")
-  }
-
-  /// How large the log gets before it is played into the database: less where it would take much of the
-  /// capacity.
-  func setLogLength(of parts: StoreParts) {
-    let pages = Int(max(16, min(Int64(Schema.logPages), currentLimits.capacity / 64 / PageCount.pageSize)))
-    parts.index.setLogPages(pages)
-    let limit = min(Schema.logLimit, Int64(pages + 24) * PageCount.pageSize)
-    _ = try? parts.index.withWriter { (connection) throws(CacheError) in
-      try connection.execute("PRAGMA journal_size_limit = \(limit)")
+      guard full.isQuota || free < Self.mostFreed else { return }
+      trimInBackground(extra: max(0, -excess).saturatingAdd(Self.mostFreed))
     }
   }
 

@@ -127,17 +127,6 @@ extension DiskStore {
     popularity.withLock { $0.savedLookups = 0 }
   }
 
-  // What others write meanwhile is in the log as well, which is then not empty for long.
-  private func emptyLog(of parts: StoreParts) throws(CacheError) {
-    for _ in 0..<5 {
-      try parts.index.withWriter { (connection) throws(CacheError) in
-        try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
-      }
-      if parts.logBytes == 0 { return }
-    }
-    throw CacheError(.busy, "the index is in use, so its log may hold what was removed")
-  }
-
   /// What lies in the index in the clear.
   private struct Plain: Sendable {
     /// Of notes: sealed ones have no status.

@@ -10,6 +10,16 @@ extension DiskStore {
   @discardableResult
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     if case .all = selection { return try await removeAll() }
+    return try await removeAll(that: selection).count
+  }
+
+  /// Removes what matches, but not everything.
+  ///
+  /// - Returns: the number of responses removed, and the latest change until which they had been stored.
+  /// - Throws: `CacheError`.
+  func removeAll(
+    that selection: CacheSelection
+  ) async throws(CacheError) -> (count: Int, last: Int64) {
     let clause = SelectionClause(selection)
     // What is on its way was sent before. One stored response says nothing of others, and age nothing of
     // what is new.
@@ -45,7 +55,7 @@ extension DiskStore {
       guard removed.count == 256, let end = removed.last else { break }
       if !clause.isIndexed { cursor = end }
     }
-    return count
+    return (count, last)
   }
 
   /// The id of the latest change, after what is batched was written.
@@ -60,7 +70,7 @@ extension DiskStore {
         guard error.code == .noSpace else { throw error }
       }
       before(parts)
-      return try parts.index.withWriter { (connection) throws(CacheError) in
+      return try parts.index.readLatest { (connection) throws(CacheError) in
         try IndexState(connection).sequence
       }
     }
@@ -97,58 +107,6 @@ extension DiskStore {
     return ids
   }
 
-  private func removeAll() async throws(CacheError) -> Int {
-    try await onIndex { [self] (parts) throws(CacheError) in
-      batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
-      return try makingRoom(in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE file IS NOT NULL") {
-        () throws(CacheError) in try removeAll(from: parts)
-      }
-    }
-  }
-
-  private func removeAll(from parts: StoreParts) throws(CacheError) -> Int {
-    let (count, removals) = try parts.index.write { (connection) throws(CacheError) in
-      var removals = Removals()
-      try connection.query("SELECT file, partial FROM entry WHERE file IS NOT NULL") { row in
-        guard let name = row.text(0).flatMap({ BodyName(path: $0) }) else { return true }
-        if row.integer(1) != 0 {
-          removals.partialFiles.append(name)
-        } else {
-          removals.files.append(name)
-        }
-        return true
-      }
-      var state = try IndexState(connection)
-      let cost = try connection.number("SELECT sum(cost) FROM entry WHERE file IS NOT NULL") ?? 0
-      let count = Int(clamping: state.entries)
-      for table in ["entry", "block", "piece", "membership", "epoch", "refusal"] {
-        try connection.run("DELETE FROM \(table)")
-      }
-      state.entries = 0
-      state.bodies = max(0, state.bodies - cost)
-      try state.save(connection)
-      parts.bumpInvalidations(.all)
-      return (count, removals)
-    }
-    parts.bumpInvalidations(.all)
-    parts.generations?.bumpAll()
-    after(removals, in: parts)
-    try shrink(parts)
-    return count
-  }
-
-  /// Gives free pages back to the file system.
-  func shrink(_ parts: StoreParts) throws(CacheError) {
-    try parts.index.withWriter { (connection) throws(CacheError) in
-      while let free = try connection.number("PRAGMA freelist_count"), free > 0 {
-        try connection.execute("PRAGMA incremental_vacuum(1024)")
-        let rest = try connection.number("PRAGMA freelist_count") ?? 0
-        guard rest < free else { break }
-      }
-      try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
-    }
-  }
-
   /// Entries that match, in the order of their ids.
   ///
   /// - Throws: `CacheError`.
@@ -165,7 +123,7 @@ extension DiskStore {
       var last: Int64 = 0
       var count = 0
       var isMore = false
-      try parts.index.withWriter { (connection) throws(CacheError) in
+      try parts.index.readLatest { (connection) throws(CacheError) in
         let epochs = try Epoch.load(connection)
         try connection.query(
           """
@@ -184,7 +142,7 @@ extension DiskStore {
           else { return true }
           entries.append(
             CacheEntry(
-              record: record, size: row.integer(3),
+              record: record, size: EntryRow.bounded(row.integer(3)),
               lastUsed: Timestamp(seconds: row.integer(4)),
               bodyPath: Self.bodyPath(row, in: parts)))
           return true

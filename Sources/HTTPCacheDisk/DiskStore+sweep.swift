@@ -17,6 +17,11 @@ extension DiskStore {
     fileQueue.submit { [weak self] in
       self?.isSweeping.store(false, ordering: .relaxed)
       self?.workOffEpochs(of: parts)
+      // Of whom not even the lock is there, nothing else tells that it is gone.
+      for owner in Set(parts.room.claims(in: parts.directory).map(\.owner))
+      where OwnerLock.isGone(owner, in: parts.directory) {
+        parts.room.forget(owner, in: parts.directory)
+      }
       let (_, dead) = OwnerLock.owners(in: parts.directory)
       guard parts.needsSweep || !dead.isEmpty else {
         self?.sweepsInWork.subtract(1, ordering: .relaxed)
@@ -129,12 +134,7 @@ extension DiskStore {
         // A body of a living process without a row may be about to get one.
         continue
       }
-      if !isTemporary {
-        let rows = try parts.index.read { (connection) throws(CacheError) in
-          try connection.number("SELECT id FROM entry WHERE file = ?", [.text(name.path)])
-        }
-        if rows != nil { continue }
-      }
+      if !isTemporary, try parts.hasRow(of: name) { continue }
       orphans.append(file)
     }
     return orphans

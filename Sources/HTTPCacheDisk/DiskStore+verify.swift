@@ -125,7 +125,8 @@ extension DiskStore {
     var files: [FileToCheck] = []
     try connection.query(
       """
-      SELECT id, length, file, checksum, record, body, target, hash, variant, partial FROM entry
+      SELECT id, length, file, checksum, record, body, target, hash, variant, partial, cost, size
+      FROM entry
       WHERE id > ? ORDER BY id LIMIT 64
       """, [.integer(cursor)]
     ) { row in
@@ -143,6 +144,10 @@ extension DiskStore {
         guard record.isComplete == (row.integer(9) == 0),
           StoredRanges.count(ranges ?? []) == (record.isComplete ? 0 : row.integer(1))
         else { throw CacheError(.damaged, "record and index differ in what is stored") }
+        let length = row.integer(1)
+        let cost = row.isNull(2) ? 0 : NewEntry.fileCost(ranges ?? [0..<max(0, length)])
+        guard length >= 0, row.integer(10) == cost, EntryRow.bounded(row.integer(11)) == row.integer(11)
+        else { throw CacheError(.damaged, "the index has wrong numbers for it") }
       } catch {
         step.findings.append(.record(id: id, error.message))
         step.damaged.append(id)
@@ -240,9 +245,15 @@ extension DiskStore {
       findings.append(.danglingRows(table: table, count: count))
       if repair { try connection.run("DELETE FROM \(table) WHERE \(condition)") }
     }
+    // Whoever writes lists what is new first, and here it was done.
+    let unlisted = try connection.number("SELECT count(*) FROM entry WHERE listed = 0") ?? 0
+    if unlisted > 0 {
+      findings.append(.unlistedRows(count: unlisted))
+      if repair { try connection.run("UPDATE entry SET listed = 1 WHERE listed = 0") }
+    }
     var state = try IndexState(connection)
     let entries = try connection.number("SELECT count(*) FROM entry") ?? 0
-    let bodies = try connection.number("SELECT sum(cost) FROM entry") ?? 0
+    let bodies = try connection.number("SELECT total(cost) FROM entry") ?? 0
     if state.entries != entries || state.bodies != bodies {
       findings.append(
         .usage(

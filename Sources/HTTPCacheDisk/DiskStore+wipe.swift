@@ -15,21 +15,17 @@ extension DiskStore {
   ///   could not be emptied; all is removed all the same.
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
-    let count = try await remove(.partition(mode: mode, partition))
+    let (count, last) = try await removeAll(that: .partition(mode: mode, partition))
     try await removeLeftovers()
     try await onIndex { [self] (parts) throws(CacheError) in
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
       try parts.index.write { (connection) throws(CacheError) in
         try connection.run("DELETE FROM refusal")
-        try Epoch.remove(mode: mode, partition: partition, connection)
+        try Epoch.remove(mode: mode, partition: partition, upTo: last, connection)
       }
       _ = parts.removeSetAside()
-      // What others write meanwhile is in the log as well, which is then not empty for long.
-      for _ in 0..<5 {
-        try shrink(parts)
-        if parts.logBytes == 0 { return }
-      }
-      throw CacheError(.busy, "somebody reads an old state of the index, so its log stays for now")
+      try makeAnewIfRemoved(parts)
+      try emptyLog(of: parts) { () throws(CacheError) in try giveBackAllPages(of: parts) }
     }
     return count
   }

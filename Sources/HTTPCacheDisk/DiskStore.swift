@@ -37,8 +37,6 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   private let parts: Mutex<StoreParts>
   private let limits: Mutex<Limits>
   let freeSpace: FreeSpace
-  // Bytes that may be written before it is asked again whether there is room.
-  let grantedBytes = Atomic<Int64>(0)
   /// Whether a body's file is being written on a thread that is not the store's own.
   let writesOnCallersThread = Atomic<Bool>(false)
   let isSweeping = Atomic<Bool>(false)

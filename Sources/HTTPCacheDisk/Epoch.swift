@@ -86,13 +86,17 @@ struct Epoch: Sendable {
       [.integer(kind.rawValue), .integer(mode), .text(scope), .text(name), .integer(sequence)])
   }
 
-  /// Removes that of a partition, which has its name.
+  /// Removes that of a partition, which has its name, unless it is later than a change: it then covers what
+  /// came after that.
   static func remove(
-    mode: CacheMode, partition: String, _ connection: SQLiteConnection
+    mode: CacheMode, partition: String, upTo last: Int64, _ connection: SQLiteConnection
   ) throws(CacheError) {
     try connection.run(
-      "DELETE FROM epoch WHERE kind = ? AND mode = ? AND scope = ?",
-      [.integer(Kind.partition.rawValue), .integer(Int64(mode.rawValue)), .text(partition)])
+      "DELETE FROM epoch WHERE kind = ? AND mode = ? AND scope = ? AND sequence <= ?",
+      [
+        .integer(Kind.partition.rawValue), .integer(Int64(mode.rawValue)), .text(partition),
+        .integer(last),
+      ])
   }
 
   /// Removes it once every entry it covers is marked, unless a later one took its place.

@@ -12,18 +12,29 @@ struct Evictions: Sendable {
   let protected: Int64
   /// Bytes to free beyond what fits.
   let extra: Int64
+  /// Bytes to free beyond that once anything has to go, so that the next ones find room.
+  let ahead: Int64
+  /// Bytes that are reserved although the rows of this transaction count them already.
+  let counted: Int64
   var removals = Removals()
   var priorities: [Double] = []
   /// Bytes of what was evicted.
   var bytes: Int64 = 0
+  /// Bytes of the index's file that go back to the file system.
+  var givenBack: Int64 = 0
   /// Whether all fits now.
   var isEnough = false
 
-  init(limit: Int, byteLimit: Int64 = .max, protected: Int64 = 0, extra: Int64 = 0) {
+  init(
+    limit: Int, byteLimit: Int64 = .max, protected: Int64 = 0, extra: Int64 = 0, ahead: Int64 = 0,
+    counted: Int64 = 0
+  ) {
     self.limit = limit
     self.byteLimit = byteLimit
     self.protected = protected
     self.extra = extra
+    self.ahead = ahead
+    self.counted = counted
   }
 }
 
@@ -33,31 +44,37 @@ extension DiskStore {
     _ evictions: inout Evictions, _ state: inout IndexState, _ connection: SQLiteConnection,
     _ parts: StoreParts
   ) throws(CacheError) {
+    let mark = parts.room.mark
     var ceiling: Int64?
     while true {
       let pages = try PageCount(connection)
       let used = usedBytes(state, pages, parts)
-      let limit = ceiling ?? self.ceiling(used: used, parts)
+      let limit = ceiling ?? self.ceiling(used: used, counted: evictions.counted, parts)
       ceiling = limit
       let excess = (used - limit).saturatingAdd(evictions.extra)
-      if excess <= 0 {
-        evictions.isEnough = true
-        grant(-excess, parts)
+      let isEnough = excess <= (evictions.removals.count > 0 ? -evictions.ahead : 0)
+      let mayGoOn =
+        evictions.removals.count < evictions.limit && evictions.bytes < evictions.byteLimit
+      var victims: [EntryRow] = []
+      if !isEnough, mayGoOn {
+        let wanted = excess.saturatingAdd(evictions.ahead)
+        victims = try self.victims(
+          excess: min(wanted, evictions.byteLimit - evictions.bytes), sparing: evictions.protected,
+          connection, parts)
+      }
+      guard !victims.isEmpty else {
+        evictions.isEnough = excess <= 0
+        guard evictions.isEnough else { return }
         let surplus = excess + pages.bytes - pages.liveBytes
+        parts.room.grant(-surplus, since: mark)
         if surplus > 0, pages.free > 0 {
           // Pages that are free in the file are not free on disk.
           let count = min(pages.free, surplus / PageCount.pageSize + 1)
           try connection.execute("PRAGMA incremental_vacuum(\(count))")
+          evictions.givenBack = count * PageCount.pageSize
         }
         return
       }
-      guard evictions.removals.count < evictions.limit, evictions.bytes < evictions.byteLimit else {
-        return
-      }
-      let victims = try victims(
-        excess: min(excess, evictions.byteLimit - evictions.bytes), sparing: evictions.protected,
-        connection)
-      guard !victims.isEmpty else { return }
       var removed = Removals()
       for row in victims {
         try row.delete(connection)
@@ -70,8 +87,10 @@ extension DiskStore {
     }
   }
 
+  /// What is least worth keeping, some of it. A part that somebody is writing is passed over: its file would
+  /// take what it takes as long as that goes on.
   func victims(
-    excess: Int64, sparing id: Int64, _ connection: SQLiteConnection
+    excess: Int64, sparing id: Int64, _ connection: SQLiteConnection, _ parts: StoreParts
   ) throws(CacheError) -> [EntryRow] {
     var victims: [EntryRow] = []
     var freed: Int64 = 0
@@ -82,6 +101,11 @@ extension DiskStore {
       """, [.integer(id)]
     ) { row in
       let victim = EntryRow(row)
+      if victim.isPartial, let file = victim.file,
+        parts.isInWork(file) || parts.directory.isLocked(file)
+      {
+        return true
+      }
       victims.append(victim)
       freed += victim.size
       return freed < excess
@@ -97,14 +121,17 @@ extension DiskStore {
   }
 
   /// Asks the policy whether an entry is worth what would have to go for it, if anything.
+  ///
+  /// - Parameter counted: bytes that are reserved for it, and for what this transaction has stored already.
   func admission(
-    of entry: NewEntry, _ state: IndexState, _ connection: SQLiteConnection, _ parts: StoreParts
+    of entry: NewEntry, counted: Int64, _ state: IndexState, _ connection: SQLiteConnection,
+    _ parts: StoreParts
   ) throws(CacheError) -> Admission {
     guard !entry.record.isPinned else { return .admitted }
     let used = usedBytes(state, try PageCount(connection), parts)
-    let excess = used + entry.size - ceiling(used: used + entry.size, parts)
+    let excess = used + entry.size - ceiling(used: used + entry.size, counted: counted, parts)
     guard excess > 0 else { return .admitted }
-    let victims = try victims(excess: excess, sparing: 0, connection)
+    let victims = try victims(excess: excess, sparing: 0, connection, parts)
     return admission(of: entry.record.key, size: entry.size, over: victims)
   }
 

@@ -1,24 +1,14 @@
 import CSystemShims
 import HTTPCacheStore
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// `Cache.gen`: counters in memory that all processes of a directory share.
 ///
 /// Words of 8 bytes, in the machine's order: a magic number, the global counter, the number of times
 /// the database was replaced, a reserved one, then one counter for each of 8,188 classes of key hashes.
 /// After them, in a second part that earlier versions do not know, how often anything was invalidated:
 /// one counter for what concerns all, and one for each of 8,191 classes of hashes of targets.
-final class GenerationFile: @unchecked Sendable {
-  // @unchecked Sendable because the memory is only read and written by atomic operations, and unmapped
-  // only in deinit.
-  private let words: UnsafeMutablePointer<UInt64>
+final class GenerationFile: Sendable {
+  private let memory: SharedMapping
 
   private static let wordCount = 16_384
   private static let firstPart = 8_192
@@ -27,66 +17,21 @@ final class GenerationFile: @unchecked Sendable {
   static let byteCount = wordCount * 8
 
   /// Which file is mapped.
-  let identity: FileIdentity
+  var identity: FileIdentity { memory.identity }
+
+  private var words: UnsafeMutablePointer<UInt64> { memory.words }
 
   /// Maps the file of a directory, and makes it first if need be. What is none of ours in its place is
   /// removed; nobody else may do this at the same time.
   ///
   /// - Throws: `CacheError.unavailable` where memory cannot be shared through it.
   static func map(in directory: OpenFile) throws(CacheError) -> GenerationFile {
-    guard shim_is_on_network(directory.descriptor) == 0 else {
-      throw CacheError(.unavailable, "a network file system does not share memory")
-    }
-    do throws(CacheError) {
-      return try GenerationFile(mapping: directory)
-    } catch {
-      guard error.code == .damaged else { throw error }
-      let name = CacheDirectory.generationsName
-      guard
-        unlinkat(directory.descriptor, name, 0) == 0
-          || unlinkat(directory.descriptor, name, AT_REMOVEDIR) == 0
-      else { throw error }
-      return try GenerationFile(mapping: directory)
-    }
+    GenerationFile(
+      memory: try SharedMapping.map(
+        CacheDirectory.generationsName, in: directory, byteCount: byteCount, magic: magic))
   }
 
-  /// - Throws: `CacheError.damaged` if something else lies there.
-  private init(mapping directory: OpenFile) throws(CacheError) {
-    let file: OpenFile
-    do throws(CacheError) {
-      file = try OpenFile(CacheDirectory.generationsName, in: directory, flags: O_RDWR | O_CREAT | O_NONBLOCK)
-    } catch {
-      let isThere = FileIdentity(CacheDirectory.generationsName, in: directory) != nil
-      let mayWrite = faccessat(directory.descriptor, CacheDirectory.generationsName, W_OK, 0) == 0
-      throw isThere && mayWrite ? CacheError(.damaged, error.message) : error
-    }
-    let status = try file.status()
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw CacheError(.damaged, "Cache.gen is no regular file")
-    }
-    identity = FileIdentity(status)
-    // Blocks are reserved, since writing into a hole of a full file system would kill the process. A
-    // file of another length is made longer, never shorter: others may have it mapped.
-    if status.st_size < off_t(Self.byteCount) || Int64(status.st_blocks) * 512 < Self.byteCount {
-      let result = shim_allocate(file.descriptor, Int64(Self.byteCount))
-      guard result == 0 else { throw SystemError.make(-result, "make Cache.gen") }
-    }
-    guard
-      let memory = mmap(
-        nil, Self.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0),
-      memory != MAP_FAILED
-    else { throw CacheError(.unavailable, "map Cache.gen: \(String(cString: strerror(errno)))") }
-    let mapped = memory.bindMemory(to: UInt64.self, capacity: Self.wordCount)
-    if mapped[0] == 0 { mapped[0] = Self.magic }
-    // `deinit` unmaps what `words` has.
-    guard mapped[0] == Self.magic else {
-      munmap(memory, Self.byteCount)
-      throw CacheError(.damaged, "Cache.gen is not ours")
-    }
-    words = mapped
-  }
-
-  deinit { munmap(words, Self.byteCount) }
+  private init(memory: SharedMapping) { self.memory = memory }
 
   private func cell(_ hash: UInt64) -> UnsafeMutablePointer<UInt64> {
     // The upper half, since classes of other tables go by the lower one.

@@ -32,13 +32,15 @@ struct NewEntry: Sendable {
   let pieces: [StoredPiece]
   let variantLimit: Int
   let predecessor: Predecessor?
+  /// What holds room for it until its row is committed.
+  private(set) var reservation: WriterPhase?
   let encoded: [UInt8]
   let variant: UInt64
 
   init(
     record: CacheRecord, body: Body, storedLength: Int64,
     checksums: BlockChecksums = BlockChecksums(), pieces: [StoredPiece] = [], variantLimit: Int,
-    predecessor: Predecessor? = nil
+    predecessor: Predecessor? = nil, reservation: WriterPhase? = nil
   ) throws(CacheError) {
     self.record = record
     self.body = body
@@ -47,6 +49,7 @@ struct NewEntry: Sendable {
     self.pieces = pieces
     self.predecessor = predecessor
     self.variantLimit = variantLimit
+    self.reservation = reservation
     encoded = try RecordCodec.encode(record)
     variant = RecordCodec.variantHash(of: record)
   }
@@ -57,8 +60,12 @@ struct NewEntry: Sendable {
     guard case .inline = body, predecessor == nil else { return nil }
     var moved = self
     moved.record = record.knowing(invalidations: .max)
+    moved.reservation = nil
     return moved
   }
+
+  /// Bytes that are reserved for it.
+  var reserved: Int64 { reservation?.reserved ?? 0 }
 
   /// Bytes the body takes outside of the database.
   var cost: Int64 {

@@ -38,6 +38,14 @@ final class OwnerLock: Sendable {
 
   deinit { unlinkat(folder.descriptor, BodyName.ownerText(owner), 0) }
 
+  /// Whether others find it in a folder, which they do not if that was emptied.
+  func isShown(in directory: CacheDirectory) -> Bool {
+    guard let folder = try? OpenFile("writers", in: directory.root, flags: O_RDONLY | O_DIRECTORY),
+      let status = try? file.status()
+    else { return false }
+    return FileIdentity(BodyName.ownerText(owner), in: folder) == FileIdentity(status)
+  }
+
   /// Who writes into a directory, and who did but is gone without having cleaned up.
   static func owners(in directory: CacheDirectory) -> (living: Set<UInt64>, dead: [DeadOwner]) {
     guard let folder = try? OpenFile("writers", in: directory.root, flags: O_RDONLY | O_DIRECTORY)
@@ -51,6 +59,15 @@ final class OwnerLock: Sendable {
       let file = try? OpenFile(BodyName.ownerText(owner), in: folder, flags: O_RDWR)
     else { return FileIdentity(path: directory.path) != nil }
     return file.tryLock()
+  }
+
+  /// Whether there is no lock of this name at all. Who claims room has made it before.
+  static func isGone(_ owner: UInt64, in directory: CacheDirectory) -> Bool {
+    guard let folder = try? OpenFile("writers", in: directory.root, flags: O_RDONLY | O_DIRECTORY)
+    else { return false }
+    var status = stat()
+    return fstatat(folder.descriptor, BodyName.ownerText(owner), &status, AT_SYMLINK_NOFOLLOW) != 0
+      && errno == ENOENT
   }
 
   /// The same for a folder of locks.

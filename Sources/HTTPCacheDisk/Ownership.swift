@@ -10,6 +10,11 @@ final class Ownership: Sendable {
   /// The name; nil before a file was written.
   var owner: UInt64? { lock.withLock { $0?.owner } }
 
+  /// Whether others find the lock that goes with the name, if there is one.
+  func isShown(in directory: CacheDirectory) -> Bool {
+    lock.withLock { $0 }?.isShown(in: directory) ?? true
+  }
+
   /// A new name for a body, which no sweep takes until `finished` is called.
   func startBody(in directory: CacheDirectory) throws(CacheError) -> BodyName {
     let owner = try ownerID(in: directory)

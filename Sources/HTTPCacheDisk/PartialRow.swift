@@ -62,8 +62,12 @@ final class PartialRow: Sendable {
   ///
   /// - Parameters:
   ///   - pieces: all that were written, in the order of writing.
+  ///   - file: what they were written into.
+  ///   - name: of the file.
   ///   - record: for a new row.
-  func save(_ pieces: [StoredPiece], of name: BodyName, record: CacheRecord) async {
+  func save(
+    _ pieces: [StoredPiece], in file: BodyFile, named name: BodyName, record: CacheRecord
+  ) async {
     let bytes = pieces.reduce(0) { $0 + $1.end - $1.start }
     let before = state.withLock { state in
       state.due = Self.due(after: bytes)
@@ -82,7 +86,7 @@ final class PartialRow: Sendable {
         let entry = try NewEntry(
           record: record, body: .file(name), storedLength: bytes, pieces: pieces,
           variantLimit: .max)
-        guard let id = try await store.insertUnfinished(entry, into: parts) else { return }
+        guard let id = try await store.insertUnfinished(entry, in: file, into: parts) else { return }
         state.withLock { state in
           state.id = id
           state.savedPieces = pieces.count

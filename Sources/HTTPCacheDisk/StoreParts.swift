@@ -48,10 +48,11 @@ final class StoreParts: Sendable {
     self.needsSweep = needsSweep
     firstGeneration = older.map { $0.firstGeneration &+ 1 << 48 } ?? 0
     replacements = generations?.replacements ?? 0
-    // In the same folder the name stays, or nobody would know whose the files are that the older parts wrote.
-    let isSameFolder = older.map { $0.directory.identity == directory.identity } ?? false
-    ownership = older.flatMap { isSameFolder ? $0.ownership : nil } ?? Ownership()
-    room = older.flatMap { isSameFolder ? $0.room : nil } ?? WriteRoom()
+    // In the same folder the name stays, or nobody would know whose the files are that the older parts wrote;
+    // unless it was emptied, and nobody sees any more that the name is taken, and what is being written.
+    let same = older.flatMap { $0.directory.identity == directory.identity ? $0 : nil }
+    ownership = same.flatMap { $0.ownership.isShown(in: directory) ? $0.ownership : nil } ?? Ownership()
+    room = same.flatMap { $0.room.isShared(in: directory) ? $0.room : nil } ?? WriteRoom()
     setAside = Atomic(directory.setAsideBytes)
     suspicions = older.map { $0.identity == identity ? $0.suspicions + 1 : 0 } ?? 0
   }

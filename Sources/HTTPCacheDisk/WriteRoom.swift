@@ -1,7 +1,8 @@
 import HTTPCacheSemantics
 import Synchronization
 
-/// How many bytes a store is writing that no row counts yet, told to all stores that share the folder.
+/// How many bytes a store is writing that no row counts yet, told to all stores that share the folder; and
+/// how many may be written before somebody has to look whether there is room.
 final class WriteRoom: Sendable {
   private struct State {
     var bytes: Int64 = 0
@@ -10,14 +11,29 @@ final class WriteRoom: Sendable {
     var slot: Int?
     var owner: UInt64 = 0
     var wasTried = false
+    // Where nothing is shared: what this store alone has written.
+    var ownSpent: UInt64 = 0
+    // How far the sum of what is written may go.
+    var granted: UInt64 = 0
 
     func tell() {
       guard let slot else { return }
-      file?.set(slot, bytes: max(0, bytes), capacity: WriteRoom.told(capacity))
+      file?.set(slot, of: owner, bytes: max(0, bytes), capacity: WriteRoom.told(capacity))
     }
+
+    var spent: UInt64 { file?.spent ?? ownSpent }
+  }
+
+  /// How much all had written when somebody began to look at what is in use.
+  struct Mark: Sendable {
+    fileprivate let spent: UInt64
+    fileprivate let isShared: Bool
   }
 
   private let state = Mutex(State())
+
+  // The most that is written without asking whether there is still room.
+  private static let mostGranted: Int64 = 4 << 20
 
   deinit {
     state.withLock { state in
@@ -44,7 +60,14 @@ final class WriteRoom: Sendable {
       state.owner = owner
       state.slot = file.claim(
         owner: owner, bytes: max(0, state.bytes), capacity: Self.told(capacity))
+      state.granted = file.spent
     }
+  }
+
+  /// Whether the file that others tell is still the one in a folder, which it is not if that was emptied.
+  func isShared(in directory: CacheDirectory) -> Bool {
+    guard let file = state.withLock({ $0.file }) else { return true }
+    return file.identity == FileIdentity(RoomFile.name, in: directory.root)
   }
 
   /// Adds to what this store is writing.
@@ -62,10 +85,49 @@ final class WriteRoom: Sendable {
     }
   }
 
+  // MARK: What may be written
+
+  /// To be taken before what is in use is looked at.
+  var mark: Mark { state.withLock { Mark(spent: $0.spent, isShared: $0.file != nil) } }
+
+  /// There was room for so many bytes, beside those in work, when a mark was taken: so much may be added to
+  /// what all have written since. Whoever writes adds to that sum, so that nobody takes what another one has
+  /// taken already.
+  func grant(_ bytes: Int64, since mark: Mark) {
+    state.withLock { state in
+      guard mark.isShared == (state.file != nil) else { return }
+      state.granted = mark.spent &+ UInt64(clamping: min(Self.mostGranted, bytes))
+    }
+  }
+
+  /// Nothing may be written before somebody has looked.
+  func revokeGrant() { state.withLock { $0.granted = $0.spent } }
+
+  /// Adds to what is written.
+  ///
+  /// - Returns: whether there was room for it when somebody looked last.
+  @discardableResult
+  func spend(_ bytes: Int64) -> Bool {
+    state.withLock { state in
+      let bytes = UInt64(clamping: bytes)
+      state.ownSpent &+= bytes
+      let spent = state.file?.spend(bytes) ?? state.ownSpent
+      return Int64(bitPattern: state.granted &- spent) >= 0
+    }
+  }
+
+  // MARK: What others are writing
+
   /// What the other stores say; those of dead processes among them.
   var others: [RoomFile.Claim] {
     let (file, slot) = state.withLock { ($0.file, $0.slot) }
     return file?.claims(sparing: slot) ?? []
+  }
+
+  /// What all stores say that tell anything in a folder, this one too; those of dead processes among them.
+  func claims(in directory: CacheDirectory) -> [RoomFile.Claim] {
+    guard FileIdentity(RoomFile.name, in: directory.root) != nil else { return [] }
+    return (state.withLock({ $0.file }) ?? RoomFile.map(in: directory.root))?.claims(sparing: nil) ?? []
   }
 
   /// Nothing is left of what a dead process was writing.

@@ -53,6 +53,9 @@ final class WriterPhase: Sendable {
     }
   }
 
+  /// Bytes in work that no row counts.
+  var reserved: Int64 { state.withLock { $0.reserved } }
+
   /// Says how many bytes are in work that no row counts.
   func reserve(_ bytes: Int64) {
     let growth = state.withLock { state -> Int64 in

@@ -80,9 +80,9 @@ public struct EvictionPolicy: Sendable {
     sketch.recordUse(of: hash)
   }
 
-  /// Adds what was counted elsewhere, see `FrequencySketch.merge`.
-  package mutating func merge(_ other: FrequencySketch, isHalved: Bool) {
-    sketch.merge(other, isHalved: isHalved)
+  /// Adds some of what was counted elsewhere, see `FrequencySketch.merge`.
+  package mutating func merge(_ other: FrequencySketch, words range: Range<Int>) {
+    sketch.merge(other, words: range)
   }
 
   /// How often a key was looked up lately, from 0 to 15.

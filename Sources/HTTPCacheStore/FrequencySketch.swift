@@ -9,9 +9,9 @@ public struct FrequencySketch: Sendable {
   public static let ceiling = 15
 
   // Each word holds 16 counters of 4 bits; one use raises one counter in each of four words.
-  private(set) var words: [UInt64]
+  package internal(set) var words: [UInt64]
   private var mask: UInt64
-  private(set) var uses = 0
+  package private(set) var uses = 0
 
   // Too few words, and what was used once looks popular; many of them remember what is long gone.
   private static let wordsPerEntry = 8
@@ -47,10 +47,15 @@ public struct FrequencySketch: Sendable {
   }
 
   /// Takes other words, whose number is a power of two.
-  mutating func replace(words: [UInt64], uses: Int) {
+  package mutating func replace(words: [UInt64], uses: Int) {
     self.words = words
     self.uses = min(max(0, uses), Self.usesPerWord * words.count - 1)
     mask = UInt64(words.count - 1)
+  }
+
+  /// As many uses count as another one has had, if that is more.
+  mutating func raise(uses other: Int) {
+    uses = min(max(uses, other), Self.usesPerWord * words.count - 1)
   }
 
   /// The estimated frequency, from 0 to `ceiling`.

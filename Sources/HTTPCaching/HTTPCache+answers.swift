@@ -92,13 +92,14 @@ extension HTTPCache {
       counts.hitBytes = range.upperBound - range.lowerBound
       body = MessageBody(
         StoredBodySource(
-          reader: reader, range: range, trailers: stored.trailers, onDamage: readFailed))
+          reader: reader, range: range, trailers: stored.trailers, onDamage: readFailed(counts)))
     case .parts(let whole, let ranges):
       // Random, so that no body can contain it on purpose.
       let boundary = "swift-http-cache-" + String(UInt64.random(in: .min ... .max), radix: 16)
       let source = MultipartRangesSource(
         reader: reader, ranges: ranges, total: length,
-        contentType: whole.headerFields[.contentType], boundary: boundary, onDamage: readFailed)
+        contentType: whole.headerFields[.contentType], boundary: boundary,
+        onDamage: readFailed(counts))
       head = MultipartRangesSource.head(whole, boundary: boundary, length: source.length)
       counts.hitBytes = source.length ?? 0
       body = MessageBody(source)
@@ -111,8 +112,19 @@ extension HTTPCache {
       isMemoryOnly: variant.record.isMemoryOnly)
   }
 
-  @Sendable private func readFailed(_ error: CacheError) {
-    observe(.storeFailed(operation: "read body", error))
+  /// What is done once the body of an answer cannot be read.
+  private func readFailed(_ counts: CacheCounts) -> @Sendable (CacheError) -> Void {
+    { [self] error in
+      observe(.storeFailed(operation: "read body", error))
+      takeBack(counts)
+    }
+  }
+
+  /// An answer could not be had after all, so it was none: whoever asks again is counted then.
+  func takeBack(_ counts: CacheCounts) {
+    store.count(
+      CacheCounts(
+        hits: -counts.hits, validated: -counts.validated, hitBytes: -counts.hitBytes))
   }
 
   /// The origin's response, being stored.

@@ -39,6 +39,7 @@ extension HTTPCache {
     do throws(CacheError) { try await check(stored.reader, length: length) } catch {
       // Damaged, or gone: as if it were not there.
       observe(.storeFailed(operation: "read body", error))
+      takeBack(CacheCounts(hits: 1, hitBytes: length))
       return nil
     }
     let name =

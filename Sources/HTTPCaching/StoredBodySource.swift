@@ -10,11 +10,13 @@ final class StoredBodySource: BodySource {
   private let reader: any BodyReader
   private let end: Int64
   private let position: Mutex<Int64>
+  private let hasFailed = Atomic<Bool>(false)
   private let fields: HTTPFields
   private let onDamage: @Sendable (CacheError) -> Void
   let length: Int64?
   let stored: StoredBodyRange?
 
+  /// - Parameter onDamage: told once if the body cannot be read.
   init(
     reader: any BodyReader, range: Range<Int64>, trailers: HTTPFields,
     onDamage: @escaping @Sendable (CacheError) -> Void
@@ -44,7 +46,7 @@ final class StoredBodySource: BodySource {
         throw CacheError(.damaged, "the body ended at byte \(start) of \(end)")
       }
     } catch {
-      onDamage(error)
+      if !hasFailed.exchange(true, ordering: .relaxed) { onDamage(error) }
       throw error
     }
     position.withLock { $0 = start + Int64(bytes.count) }

@@ -81,6 +81,57 @@ func execute(_ sql: String, on path: String) throws {
     #expect(fixture.store.usage.diskEntries == 0)
   }
 
+  @Test(
+    "numbers of several rows that cannot be neither stop the store nor its repair", arguments: [true, false])
+  func impossibleRows(areNew: Bool) async throws {
+    let fixture = try Fixture()
+    for index in 0..<4 { try await fixture.store.put(try record("/\(index)"), bytes(20_000)) }
+    if !areNew { _ = try await fixture.store.entries(.all, after: nil, limit: 1) }
+    let database = fixture.directory.path("cache/Cache.db")
+    try execute("UPDATE entry SET size = 9223372036854775807, cost = 9223372036854775807", on: database)
+    let other = try fixture.other()
+    if areNew {
+      #expect(other.openingNotes.contains { $0.contains("damaged") })
+    } else {
+      for entry in try await other.entries(.all, after: nil, limit: 10).entries {
+        #expect(entry.size <= 1 << 50)
+      }
+      let report = try await other.verify(repair: true)
+      #expect(report.description.contains("wrong numbers"), "\(report)")
+    }
+    let report = try await other.verify(repair: false)
+    #expect(report.isSound, "\(report)")
+    try await other.put(try record("/b"), bytes(20_000))
+    #expect(try await other.body(key("/b")) == bytes(20_000))
+    #expect(try await other.remove(.all) == 1)
+    #expect(other.usage.diskEntries == 0)
+  }
+
+  @Test("everything can be removed though sums of the rows cannot be")
+  func impossibleSum() async throws {
+    let fixture = try Fixture()
+    for index in 0..<4 { try await fixture.store.put(try record("/\(index)"), bytes(20_000)) }
+    _ = try await fixture.store.entries(.all, after: nil, limit: 1)
+    try execute(
+      "UPDATE entry SET cost = 9223372036854775807", on: fixture.directory.path("cache/Cache.db"))
+    #expect(try await fixture.store.remove(.all) == 4)
+    #expect(try fixture.directory.bodyFiles().isEmpty)
+  }
+
+  @Test("counters that cannot be can be added up")
+  func impossibleCounts() async throws {
+    let fixture = try Fixture()
+    for value in [Int64.max, Int64.min] {
+      try execute(
+        "UPDATE counts SET hits = \(value), validated = \(value), misses = \(value), hitBytes = \(value)",
+        on: fixture.directory.path("cache/Cache.db"))
+      fixture.store.count(CacheCounts(hits: 1, hitBytes: 1))
+      let counts = try await fixture.store.counts()
+      #expect(counts.hits + counts.validated + counts.misses >= 0)
+      #expect(counts.hitBytes >= 0)
+    }
+  }
+
   @Test("blocks that are not damaged are still read from the body that was opened")
   func otherBlocks() async throws {
     let fixture = try Fixture()

@@ -132,7 +132,7 @@ import Testing
 }
 
 /// The right to write, as another process would hold it.
-private final class HeldDatabase {
+final class HeldDatabase {
   private var handle: OpaquePointer?
 
   init(_ path: String) throws {

@@ -139,6 +139,29 @@ struct CachedFileTests {
     try handle.close()
     #expect(try await kitchen.cache.file(for: request()) == nil)
     #expect(kitchen.events.count { if case .storeFailed = $0 { true } else { false } } > 0)
+    #expect(try await kitchen.cache.store.counts().hits == 0)
+  }
+
+  @Test("a damaged body counts as no hit: who asks again gets a miss, and that is all")
+  func damagedCounts() async throws {
+    let kitchen = try kitchen(.disk, count: 300_000)
+    try await kitchen.get()
+    let page = try await kitchen.cache.store.entries(.all, after: nil, limit: 1)
+    let path = try #require(page.entries.first?.bodyPath)
+    let handle = try #require(FileHandle(forWritingAtPath: path))
+    try handle.seek(toOffset: 290_000)
+    handle.write(Data([0]))
+    try handle.close()
+    let response = try await kitchen.respond()
+    while let bytes = try? await response.body.source.next(), !bytes.isEmpty {}
+    // Whoever goes on reading is told the same, and it does not count again.
+    await #expect(throws: CacheError.self) { try await response.body.source.next() }
+    try await kitchen.get()
+    try await kitchen.get()
+    let counts = try await kitchen.cache.store.counts()
+    #expect(counts.hits == 1)
+    #expect(counts.hitBytes == 300_000)
+    #expect(counts.misses == 2)
   }
 
   @Test("what a dead process left goes when the directory is opened; what a living one has stays")

@@ -53,6 +53,11 @@ static inline void shim_atomic_store(uint64_t *cell, uint64_t value) {
   __atomic_store_n(cell, value, __ATOMIC_SEQ_CST);
 }
 
+/// Adds to the cell and returns the sum.
+static inline uint64_t shim_atomic_add(uint64_t *cell, uint64_t value) {
+  return __atomic_add_fetch(cell, value, __ATOMIC_ACQ_REL);
+}
+
 /// Returns 1 if the cell had `expected` and has `value` now.
 static inline int shim_atomic_exchange(uint64_t *cell, uint64_t expected, uint64_t value) {
   return __atomic_compare_exchange_n(

@@ -1,0 +1,197 @@
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPCacheTesting
+import HTTPTypes
+import Testing
+
+/// Each byte on disk counts at each moment, and is there only once there is room for it.
+@Suite struct ExactLimitTests {
+  private func bodyBytes(_ fixture: Fixture) throws -> Int64 {
+    try fixture.directory.bodyFiles().reduce(0) { sum, name in
+      var status = stat()
+      guard lstat(fixture.directory.path("cache/bodies/" + name), &status) == 0 else { return sum }
+      return sum + Int64(status.st_size)
+    }
+  }
+
+  private func database(_ fixture: Fixture) -> String { fixture.directory.path("cache/Cache.db") }
+
+  @Test("a body that is complete and waits for its row counts, for other stores too")
+  func waitingForRow() async throws {
+    let fixture = try Fixture()
+    let store = fixture.store
+    try await store.put(try record("/first"), bytes(300_000))
+    let other = try fixture.other()
+    let (base, bodies) = (other.usage.diskBytes, try bodyBytes(fixture))
+    let held = try HeldDatabase(database(fixture))
+    let waiting = try (0..<5).map { index in
+      let record = try record("/waiting/\(index)")
+      return Task {
+        while true {
+          do { return try await store.put(record, bytes(100_000)) } catch let error as CacheError
+            where error.code == .busy
+          {}
+        }
+      }
+    }
+    var told: Int64 = 0
+    try await eventually {
+      let before = try fixture.directory.bodyFiles()
+      told = other.usage.diskBytes - base
+      let isComplete = try bodyBytes(fixture) == bodies + 500_000
+      return try isComplete && fixture.directory.bodyFiles() == before
+    }
+    #expect(told >= 500_000)
+    held.release()
+    for task in waiting { _ = try await task.value }
+    await store.flush()
+    #expect(abs(other.usage.diskBytes - base - 500_000) <= 256 << 10, "nothing counts twice")
+  }
+
+  @Test("bodies of some blocks and less are not written before there is room for them")
+  func roomBeforeWriting() async throws {
+    let fixture = try Fixture(capacity: 2 << 20, largestEntry: .bytes(1 << 20))
+    let store = fixture.store
+    for index in 0..<150 { try await store.put(try record("/\(index)"), bytes(20_000)) }
+    for path in ["/small", "/larger"] { for _ in 0..<14 { _ = try store.read(key(path)) } }
+    await store.flush()
+    let before = try bodyBytes(fixture)
+    // Nothing can be evicted meanwhile.
+    let held = try HeldDatabase(database(fixture))
+    async let small = try? store.put(try record("/small"), bytes(200_000))
+    async let larger = try? store.put(try record("/larger"), bytes(250_000))
+    let watch = Task {
+      var most: Int64 = 0
+      while !Task.isCancelled {
+        most = max(most, (try? bodyBytes(fixture)) ?? 0)
+        await Task.yield()
+      }
+      return most
+    }
+    #expect(await small == nil)
+    #expect(await larger == nil)
+    watch.cancel()
+    #expect(await watch.value <= before)
+    held.release()
+    try await store.put(try record("/small"), bytes(200_000))
+    #expect(try store.read(key("/small")).count == 1)
+  }
+
+  @Test("a body that is reserved and gets its row counts once: nothing is evicted that need not be")
+  func countedOnce() async throws {
+    let fixture = try Fixture(capacity: 16 << 20, largestEntry: .bytes(12 << 20))
+    for index in 0..<6 { try await fixture.store.put(try record("/\(index)"), bytes(1 << 20)) }
+    try await fixture.store.put(try resumable("/resumable", 4 << 20), bytes(4 << 20))
+    try await fixture.store.put(try record("/large"), bytes(4 << 20))
+    #expect(fixture.store.usage.diskEntries == 8)
+    #expect(try await fixture.store.counts().evictions == 0)
+  }
+
+  @Test("room that another store has filled since is not taken again")
+  func sharedGrant() async throws {
+    let fixture = try Fixture(capacity: 16 << 20, largestEntry: .bytes(8 << 20))
+    let other = try DiskStore.open(
+      directory: fixture.directory.path("cache"), capacity: 16 << 20, largestEntry: .bytes(8 << 20))
+    let (first, second) = (fixture.store, other)
+    for _ in 0..<14 { _ = try first.read(key("/large")) }
+    let writer = try await first.write(try record("/large"), variantLimit: 8)
+    try await writer.append(BodyBytes(bytes(256 << 10)))
+    for index in 0..<50 { try await second.put(try record("/\(index)"), bytes(300_000)) }
+    for index in 0..<100 { try await second.put(try record("/small/\(index)"), bytes(12_000)) }
+    for _ in 0..<14 { try await writer.append(BodyBytes(bytes(256 << 10))) }
+    let taken = DiskMeter.taken(below: fixture.directory.path("cache"))
+    #expect(taken <= 16 << 20 + 512 << 10, "\(taken)")
+    try await writer.commit(trailers: [:])
+    #expect(DiskMeter.taken(below: fixture.directory.path("cache")) <= 16 << 20 + 512 << 10)
+  }
+
+  @Test("a part that is being written is not evicted, since that would free nothing")
+  func partInWork() async throws {
+    let fixture = try Fixture(capacity: 8 << 20, largestEntry: .bytes(6 << 20))
+    let cache = fixture.directory.path("cache")
+    let writer = try await fixture.store.write(try resumable("/part", 6 << 20), variantLimit: 8)
+    for _ in 0..<12 { try await writer.append(BodyBytes(bytes(256 << 10))) }
+    // By another store, which has to ask whether anybody writes it.
+    let other = try DiskStore.open(
+      directory: cache, capacity: 8 << 20, largestEntry: .bytes(6 << 20), clock: fixture.clock)
+    for index in 0..<60 {
+      for _ in 0..<6 { _ = try other.read(key("/\(index)")) }
+      try await (index % 2 == 0 ? other : fixture.store).put(try record("/\(index)"), bytes(200_000))
+    }
+    #expect(try number("SELECT count(*) FROM entry WHERE partial = 1", on: database(fixture)) == 1)
+    #expect(DiskMeter.taken(below: cache) <= 8 << 20 + 512 << 10)
+    #expect(try await writer.keep()?.storedRanges == [0..<3 << 20])
+    // From now on it goes like anything else.
+    for index in 100..<160 {
+      for _ in 0..<6 { _ = try other.read(key("/\(index)")) }
+      try await other.put(try record("/\(index)"), bytes(200_000))
+    }
+    #expect(try number("SELECT count(*) FROM entry WHERE partial = 1", on: database(fixture)) == 0)
+  }
+
+  @Test("pages that the index does not use make room for bodies only once they are given back")
+  func freePages() async throws {
+    let fixture = try Fixture(capacity: 16 << 20, largestEntry: .bytes(8 << 20))
+    for index in 0..<1_000 { try await fixture.store.put(try record("/\(index)"), bytes(10_000)) }
+    #expect(try await fixture.store.remove(.prefix("https://example.com/")) == 1_000)
+    let writer = try await fixture.store.write(try record("/large"), variantLimit: 8)
+    for _ in 0..<31 { try await writer.append(BodyBytes(bytes(256 << 10))) }
+    #expect(DiskMeter.taken(below: fixture.directory.path("cache")) <= 16 << 20 + 512 << 10)
+    try await writer.commit(trailers: [:])
+    #expect(fixture.store.usage.diskEntries == 1)
+  }
+
+  @Test("removing everything does not fill the log, and leaves no byte")
+  func removeAll() async throws {
+    let fixture = try Fixture()
+    let cache = fixture.directory.path("cache")
+    let text = "somebody-5d1c"
+    for index in 0..<1_200 {
+      try await fixture.store.put(
+        try record("/\(text)/\(index)", groups: [text]),
+        Array(String(repeating: text + " ", count: 600).utf8))
+    }
+    await fixture.store.flush()
+    let holder = try LogHolder(database(fixture))
+    // It cannot be played back while somebody reads an old state, so it has all that was written to it.
+    #expect(try await fixture.store.remove(.all) == 1_200)
+    let log = try FileManager.default.attributesOfItem(atPath: cache + "/Cache.db-wal")[.size] as? Int64
+    #expect(try #require(log) <= 1 << 20)
+    holder.letGo()
+    #expect(try await fixture.store.remove(.all) == 0)
+    #expect(DiskMeter.files(below: cache, containing: text) == [])
+    #expect(DiskMeter.taken(below: cache) <= 512 << 10)
+    #expect(try await fixture.store.verify(repair: false).isSound)
+    // What is deleted later is overwritten again.
+    try await fixture.store.put(try record("/\(text)"), Array(text.utf8))
+    try await fixture.store.wipe(mode: .private, partition: "")
+    #expect(DiskMeter.files(below: cache, containing: text) == [])
+  }
+
+  @Test("a smaller capacity is reached though the database was held when it was to be")
+  func trimmedLater() async throws {
+    let fixture = try Fixture()
+    for index in 0..<40 { try await fixture.store.put(try record("/\(index)"), bytes(90_000)) }
+    await fixture.store.flush()
+    let held = try HeldDatabase(database(fixture))
+    let small = try DiskStore.open(
+      directory: fixture.directory.path("cache"), capacity: 1 << 20, clock: fixture.clock)
+    // Done after the first try.
+    small.count(CacheCounts(hits: 1))
+    await #expect(throws: CacheError.self) { try await small.counts() }
+    #expect(small.usage.diskBytes > 2 << 20)
+    held.release()
+    try await eventually { small.usage.diskBytes <= 1 << 20 }
+  }
+}
+
+/// Waits until something has come about that may take some seconds.
+func eventually(_ condition: () throws -> Bool) async throws {
+  for _ in 0..<12_000 {
+    if try condition() { return }
+    try await Task.sleep(for: .milliseconds(5))
+  }
+  Issue.record("it did not come about")
+}

@@ -1,0 +1,100 @@
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPCacheTesting
+import HTTPTypes
+import Testing
+
+/// `Cache.room` and `writers`, by which stores know of each other.
+@Suite struct SharedRoomTests {
+  @Test("in a folder that was emptied in use, what is written is told anew")
+  func emptied() async throws {
+    let fixture = try Fixture()
+    let cache = fixture.directory.path("cache")
+    try await fixture.store.put(try record("/before"), bytes(100_000))
+    for name in try FileManager.default.contentsOfDirectory(atPath: cache) {
+      try FileManager.default.removeItem(atPath: cache + "/" + name)
+    }
+    try await fixture.store.put(try record("/after"), bytes(100_000))
+    let writer = try await fixture.store.write(try record("/large"), variantLimit: 8)
+    try await writer.append(BodyBytes(bytes(1 << 20)))
+    let other = try fixture.other()
+    try await other.put(try record("/other"), [1])
+    #expect(other.usage.diskBytes >= 1 << 20, "what is being written counts there")
+    #expect(try await other.verify(repair: true).findings.isEmpty, "and is nobody's leftover")
+    try await writer.commit(trailers: [:])
+    #expect(try await other.body(key("/large")) == bytes(1 << 20))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: cache + "/writers").count == 2)
+  }
+
+  @Test("a slot of somebody of whom there is no lock is freed, and what it says counts no more")
+  func orphanedSlot() async throws {
+    let fixture = try Fixture()
+    let cache = fixture.directory.path("cache")
+    try await fixture.store.put(try record("/a"), [1])
+    let before = fixture.store.usage.diskBytes
+    let file = try #require(FileHandle(forUpdatingAtPath: cache + "/Cache.room"))
+    // The sixth slot: owner, bytes, capacity and 1.
+    try file.seek(toOffset: UInt64(8 * (8 + 5 * 4)))
+    let words: [UInt64] = [77, 5 << 20, 1 << 20]
+    try file.write(contentsOf: words.withUnsafeBytes { Data($0) })
+    try file.close()
+    #expect(fixture.store.usage.diskBytes >= before + 5 << 20)
+    let other = try fixture.other()
+    try await eventually { fixture.store.usage.diskBytes < before + 1 << 20 }
+    try await other.put(try record("/b"), bytes(2 << 20))
+    #expect(fixture.store.usage.diskEntries == 2)
+  }
+
+  @Test("a response gets no row any more once its writer has given up, whatever it was doing")
+  func rowAfterGivingUp() async throws {
+    let fixture = try Fixture()
+    try await fixture.store.put(try record("/first"), bytes(300_000))
+    let database = fixture.directory.path("cache/Cache.db")
+    let writer = try await fixture.store.write(try resumable("/part", 6 << 20), variantLimit: 8)
+    let before = try fixture.directory.bodyFiles().count
+    let held = try HeldDatabase(database)
+    let append = Task { try? await writer.append(BodyBytes(bytes(600_000))) }
+    // It has its name and waits for its row.
+    try await eventually {
+      let files = try fixture.directory.bodyFiles()
+      return files.count > before && !files.contains { $0.hasSuffix(".part") }
+    }
+    for _ in 0..<1_000 { await Task.yield() }
+    writer.abandon()
+    held.release()
+    await append.value
+    await fixture.store.flush()
+    #expect(try number("SELECT count(*) FROM entry", on: database) == 1)
+    #expect(try fixture.directory.bodyFiles().count == before)
+  }
+
+  @Test("of a partition that is wiped, an epoch that came after it was read stays")
+  func laterEpoch() async throws {
+    let fixture = try Fixture()
+    let database = fixture.directory.path("cache/Cache.db")
+    try await fixture.store.put(try record("/a", partition: "account"), [1])
+    // As if another process had invalidated the partition meanwhile.
+    try execute("INSERT INTO epoch VALUES (1, 0, 'account', '', 1000)", on: database)
+    try await fixture.store.wipe(mode: .private, partition: "account")
+    #expect(try number("SELECT count(*) FROM epoch WHERE sequence = 1000", on: database) == 1)
+    try execute("UPDATE epoch SET sequence = 1", on: database)
+    try await fixture.store.wipe(mode: .private, partition: "account")
+    #expect(try number("SELECT count(*) FROM epoch", on: database) == 0)
+  }
+
+  @Test("rows that are in no index but that of keys are found, and mended")
+  func unlistedRows() async throws {
+    let fixture = try Fixture()
+    let database = fixture.directory.path("cache/Cache.db")
+    for index in 0..<5 { try await fixture.store.put(try record("/\(index)"), [1]) }
+    #expect(try await fixture.store.verify(repair: false).isSound)
+    try execute("UPDATE entry SET listed = 0 WHERE target LIKE '%/3'", on: database)
+    #expect(try await fixture.store.verify(repair: false).findings == [.unlistedRows(count: 1)])
+    #expect(try await fixture.store.remove(.target("https://example.com/3")) == 0)
+    #expect(try await fixture.store.verify(repair: true).isRepaired)
+    #expect(try await fixture.store.verify(repair: false).isSound)
+    #expect(try await fixture.store.remove(.target("https://example.com/3")) == 1)
+  }
+}
