@@ -146,7 +146,8 @@ extension DiskStore {
         else { throw CacheError(.damaged, "record and index differ in what is stored") }
         let length = row.integer(1)
         let cost = row.isNull(2) ? 0 : NewEntry.fileCost(ranges ?? [0..<max(0, length)])
-        guard length >= 0, row.integer(10) == cost, EntryRow.bounded(row.integer(11)) == row.integer(11)
+        guard EntryRow.bounded(length) == length, row.integer(10) == cost,
+          EntryRow.bounded(row.integer(11)) == row.integer(11)
         else { throw CacheError(.damaged, "the index has wrong numbers for it") }
       } catch {
         step.findings.append(.record(id: id, error.message))
