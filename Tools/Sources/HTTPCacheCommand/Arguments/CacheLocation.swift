@@ -77,7 +77,7 @@ struct CacheLocation: ParsableArguments {
       }
       let store = Store(
         disk: disk, sealed: sealed, others: try disk.countSealed(except: cipher),
-        plain: cipher == nil ? 0 : try disk.countPlain())
+        plain: try cipher == nil ? 0 : disk.countPlain())
       if store.others > 0 {
         let hint = cipher == nil ? "; --encryption-key-file says where the key is" : ""
         Console.report("httpcache: \(EncryptionNotice.otherKey(responses: store.others))\(hint)")
