@@ -51,6 +51,7 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .target(name: "CSQLiteLog", dependencies: ["CSQLite"]),
     .target(name: "CSystemShims"),
     .target(
       name: "HTTPCacheSemantics",
@@ -69,7 +70,7 @@ let package = Package(
     .target(
       name: "HTTPCacheDisk",
       dependencies: [
-        "HTTPCacheStore", "HTTPCacheSemantics", "CSQLite", "CSystemShims",
+        "HTTPCacheStore", "HTTPCacheSemantics", "CSQLite", "CSQLiteLog", "CSystemShims",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

@@ -46,15 +46,18 @@ final class BodyFile: Sendable {
   /// Whether its writer has ended.
   var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-  /// The open file, which is made first if need be; on a thread of the store's own.
+  /// The open file, which is made first if need be.
   ///
+  /// - Parameter isWhole: whether all of the body is written now, with its row after it. Then the file gets
+  ///   its final name at once: what is cut short has no row, under whatever name.
   /// - Throws: `CacheError.closed` if its writer has ended; `CacheError.io`, `CacheError.noSpace`.
-  func open() throws(CacheError) -> OpenFile {
+  func open(isWhole: Bool = false) throws(CacheError) -> OpenFile {
     if let file = state.withLock({ $0.file }) { return file }
     let name = try parts.startBody()
+    let isPublished = isWhole && store.durability == .relaxed
     let file: OpenFile
     do throws(CacheError) {
-      file = try parts.directory.createBody(name)
+      file = try parts.directory.createBody(name, isTemporary: !isPublished)
     } catch {
       parts.finished(name)
       throw error
@@ -63,10 +66,11 @@ final class BodyFile: Sendable {
       guard !state.hasEnded else { return false }
       state.name = name
       state.file = file
+      state.isPublished = isPublished
       return true
     }
     guard isWanted else {
-      parts.directory.removeBody(name, isTemporary: true)
+      parts.directory.removeBody(name, isTemporary: !isPublished)
       parts.finished(name)
       throw CacheError(.closed, "the writer gave up")
     }

@@ -39,9 +39,20 @@ extension StoreParts {
 
   /// Deletes a body's file if no row has it.
   func removeIfOrphaned(_ name: BodyName) {
-    let row = try? index.read { (connection) throws(CacheError) -> Bool in
-      try connection.number("SELECT id FROM entry WHERE file = ?", [.text(name.path)]) != nil
+    guard let isKnown = try? hasRow(of: name), !isKnown else { return }
+    directory.removeBody(name)
+  }
+
+  /// Whether a row has this file.
+  func hasRow(of name: BodyName) throws(CacheError) -> Bool {
+    try index.read { (connection) throws(CacheError) in
+      // The second half is for rows that are new.
+      try connection.number(
+        """
+        SELECT id FROM entry WHERE file = ?1 AND listed = 1
+        UNION ALL
+        SELECT id FROM entry WHERE id > (SELECT sequence FROM state WHERE id = 0) AND file = ?1
+        """, [.text(name.path)]) != nil
     }
-    if row == false { directory.removeBody(name) }
   }
 }

@@ -160,12 +160,15 @@ final class CacheDirectory: Sendable {
     return CacheError(.damaged, error.message)
   }
 
-  /// Makes the temporary file of a body, which must not exist.
-  func createBody(_ name: BodyName) throws(CacheError) -> OpenFile {
+  /// Makes the file of a body, which must not exist.
+  ///
+  /// - Parameter isTemporary: whether it gets the name that it has until it is complete.
+  func createBody(_ name: BodyName, isTemporary: Bool = true) throws(CacheError) -> OpenFile {
     let flags = O_RDWR | O_CREAT | O_EXCL
+    let fileName = isTemporary ? name.temporaryFileName : name.fileName
     if let known = shardFolders.withLock({ $0[name.shard] }) {
       let descriptor = shim_openat(
-        known.descriptor, name.temporaryFileName, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        known.descriptor, fileName, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
       if descriptor >= 0 { return OpenFile(descriptor: descriptor) }
       // A folder that was removed since it was opened takes nothing new.
       guard descriptor == -ENOENT else { throw SystemError.make(-descriptor, "make body \(name.path)") }
@@ -175,7 +178,7 @@ final class CacheDirectory: Sendable {
     }
     let shard = try OpenFile(name.shard, in: bodies, flags: O_RDONLY | O_DIRECTORY)
     remember(shard, as: name.shard)
-    return try OpenFile(name.temporaryFileName, in: shard, flags: flags)
+    return try OpenFile(fileName, in: shard, flags: flags)
   }
 
   private func remember(_ folder: OpenFile, as shard: String) {

@@ -195,7 +195,7 @@ final class DiskBodyWriter: BodyWriter {
 
   /// Writes full blocks, or all there is, to the file; on a thread of the store's own.
   private func flush(all: Bool) throws(CacheError) {
-    let open = try file.open()
+    let open = try file.open(isWhole: all)
     let reader =
       body.snapshot.file ?? BlockReader(file: open, verification: store.verification)
     while true {

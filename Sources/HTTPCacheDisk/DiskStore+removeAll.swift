@@ -9,16 +9,16 @@ extension DiskStore {
   func removeAll() async throws(CacheError) -> Int {
     try await onIndex { [self] (parts) throws(CacheError) in
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
-      return try makingRoom(in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE file IS NOT NULL") {
-        () throws(CacheError) in try removeAll(from: parts)
-      }
+      return try makingRoom(
+        in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE file IS NOT NULL AND listed = 1"
+      ) { () throws(CacheError) in try removeAll(from: parts) }
     }
   }
 
   private func removeAll(from parts: StoreParts) throws(CacheError) -> Int {
     let (count, removals) = try parts.index.write { (connection) throws(CacheError) in
       var removals = Removals()
-      try connection.query("SELECT file, partial FROM entry WHERE file IS NOT NULL") { row in
+      try connection.query("SELECT file, partial FROM entry WHERE file IS NOT NULL AND listed = 1") { row in
         guard let name = row.text(0).flatMap({ BodyName(path: $0) }) else { return true }
         if row.integer(1) != 0 {
           removals.partialFiles.append(name)
@@ -28,7 +28,8 @@ extension DiskStore {
         return true
       }
       var state = try IndexState(connection)
-      let cost = try connection.number("SELECT sum(cost) FROM entry WHERE file IS NOT NULL") ?? 0
+      let cost =
+        try connection.number("SELECT sum(cost) FROM entry WHERE file IS NOT NULL AND listed = 1") ?? 0
       let count = Int(clamping: state.entries)
       try Self.deleteAllRows(connection)
       state.entries = 0

@@ -77,7 +77,7 @@ extension DiskStore {
   func makeRoom(
     for record: CacheRecord, bytes: Int64, length: Int64, sparing row: Int64?, in parts: StoreParts
   ) async throws(CacheError) {
-    freeSpace.askAgain()
+    freeSpace.didUse(bytes)
     if parts.room.spend(bytes) { return }
     try await onIndex { [self] (current) throws(CacheError) in
       try requireCurrent(parts, current, key: record.key)

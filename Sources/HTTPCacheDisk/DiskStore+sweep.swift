@@ -134,12 +134,7 @@ extension DiskStore {
         // A body of a living process without a row may be about to get one.
         continue
       }
-      if !isTemporary {
-        let rows = try parts.index.read { (connection) throws(CacheError) in
-          try connection.number("SELECT id FROM entry WHERE file = ?", [.text(name.path)])
-        }
-        if rows != nil { continue }
-      }
+      if !isTemporary, try parts.hasRow(of: name) { continue }
       orphans.append(file)
     }
     return orphans

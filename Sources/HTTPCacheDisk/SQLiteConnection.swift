@@ -1,4 +1,5 @@
 import CSQLite
+import CSQLiteLog
 import HTTPCacheStore
 
 /// A connection to a SQLite database with its prepared statements.
@@ -15,18 +16,23 @@ final class SQLiteConnection: @unchecked Sendable {
   var logPages: Int { log.pages }
 
   /// Opens the database at `path`, which has no symbolic link in it.
-  init(path: String, creating: Bool) throws(CacheError) {
+  ///
+  /// - Parameter joinsFrames: whether a transaction is written to the log in one piece; only for who never
+  ///   lets SQLite sync each commit.
+  init(path: String, creating: Bool, joinsFrames: Bool = false) throws(CacheError) {
     var opened: OpaquePointer?
     let flags =
       SQLITE_OPEN_READWRITE | (creating ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX
       | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
-    let result = sqlite3_open_v2(path, &opened, flags, nil)
+    let fileSystem = joinsFrames ? sqlite_log_vfs() : nil
+    let result = sqlite3_open_v2(path, &opened, flags, fileSystem)
     guard result == SQLITE_OK, let opened else {
       let error = SQLiteError.make(result, opened, "open index")
       sqlite3_close_v2(opened)
       throw error
     }
     handle = opened
+    if fileSystem != nil { sqlite_log_watch(handle) }
     sqlite3_busy_timeout(handle, Self.patience)
     sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 64 << 20)
     // In place of SQLite's own checkpoints, which would hold up whoever commits.

@@ -41,7 +41,6 @@ enum Schema {
       partial INTEGER NOT NULL DEFAULT 0, listed INTEGER NOT NULL DEFAULT 1);
     CREATE UNIQUE INDEX entryKey ON entry (hash, variant, partial);
     CREATE INDEX entryPartition ON entry (partition) WHERE partition <> '';
-    CREATE UNIQUE INDEX entryFile ON entry (file) WHERE file IS NOT NULL;
     CREATE TABLE block (
       entry INTEGER NOT NULL, part INTEGER NOT NULL, checksums BLOB NOT NULL,
       PRIMARY KEY (entry, part)) WITHOUT ROWID;
@@ -62,6 +61,7 @@ enum Schema {
     CREATE INDEX entryTarget ON entry (target) WHERE listed = 1;
     CREATE INDEX entryStored ON entry (stored) WHERE listed = 1;
     CREATE INDEX entryOrder ON entry (priority, touched) WHERE pinned = 0 AND listed = 1;
+    CREATE INDEX entryFile ON entry (file) WHERE file IS NOT NULL AND listed = 1;
 
     """
 
@@ -100,6 +100,7 @@ enum Schema {
     DROP INDEX entryTarget;
     DROP INDEX entryStored;
     DROP INDEX entryOrder;
+    DROP INDEX entryFile;
 
     """ + indexesOfFormat3
 

@@ -106,7 +106,8 @@ struct Database {
 
   init(in directory: CacheDirectory, durability: Durability) throws(CacheError) {
     try Self.checkHeader(in: directory)
-    connection = try SQLiteConnection(path: directory.databasePath, creating: true)
+    connection = try SQLiteConnection(
+      path: directory.databasePath, creating: true, joinsFrames: durability == .relaxed)
     let application = try connection.number("PRAGMA application_id") ?? 0
     let format = try connection.number("PRAGMA user_version") ?? 0
     if application == Schema.applicationID, format > Schema.format { throw Self.newer(format) }

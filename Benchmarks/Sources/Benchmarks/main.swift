@@ -1,6 +1,7 @@
 // usage: cache-benchmarks                   the tables
 //        cache-benchmarks --row NAME CALLS  one row so many times, without output, for a profiler
-//        cache-benchmarks --disk N,N [FOLDER]  the tables of stores on disk with so many entries
+//        cache-benchmarks --disk N,N [FOLDER [GROUP,GROUP]]  the tables of stores on disk with so many
+//        entries; groups are open, hits, misses, insertions, files and upkeep
 //        cache-benchmarks --rows            name|things that one call does|allocations per thing
 //        cache-benchmarks --body-files      the table of bodies in files alone
 #if canImport(Glibc)
@@ -27,7 +28,9 @@ case "--rows":
   }
 case "--disk":
   let sizes = (arguments.dropFirst().first ?? "10000").split(separator: ",").compactMap { Int($0) }
-  try await printDiskTables(sizes: sizes, folder: arguments.dropFirst(2).first)
+  try await printDiskTables(
+    sizes: sizes, folder: arguments.dropFirst(2).first,
+    groups: arguments.dropFirst(3).first.map { Set($0.split(separator: ",").map { String($0) }) })
 case "--body-files": try await BodyFiles().print()
 default:
   for (title, rows) in suites {

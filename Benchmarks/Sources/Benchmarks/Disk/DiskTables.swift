@@ -5,11 +5,18 @@ import Foundation
 /// - Parameters:
 ///   - sizes: how many entries are stored before anything is measured.
 ///   - folder: where the stores are kept, filled, for the next time; nil for a temporary one.
-func printDiskTables(sizes: [Int], folder: String?) async throws {
-  for size in sizes { try await printDiskTable(size: size, folder: folder) }
+///   - groups: the names of groups of rows; nil for all.
+func printDiskTables(sizes: [Int], folder: String?, groups: Set<String>? = nil) async throws {
+  for size in sizes { try await printDiskTable(size: size, folder: folder, groups: groups) }
 }
 
-private func printDiskTable(size: Int, folder: String?) async throws {
+private let diskGroups: [(String, @Sendable (DiskBench) async throws -> [(String, Timings)])] = [
+  ("open", { try await $0.opening() }), ("hits", { try await $0.hits() }),
+  ("misses", { try await $0.misses() }), ("insertions", { try await $0.insertions() }),
+  ("files", { try await $0.files() }), ("upkeep", { try await $0.upkeep() }),
+]
+
+private func printDiskTable(size: Int, folder: String?, groups: Set<String>?) async throws {
   let path =
     folder.map { "\($0)/\(size)" }
     ?? FileManager.default.temporaryDirectory.appendingPathComponent("cache-benchmarks-\(UUID().uuidString)")
@@ -19,10 +26,8 @@ private func printDiskTable(size: Int, folder: String?) async throws {
   print("\nDisk, \(size) entries\n")
   print("| row | median µs | mean µs | processor µs | median to the first | mean to the first |")
   print("|---|---:|---:|---:|---:|---:|")
-  for rows in [
-    try await bench.opening(), try await bench.hits(), try await bench.misses(), try await bench.insertions(),
-    try await bench.files(), try await bench.upkeep(),
-  ] {
+  for (group, measure) in diskGroups where groups?.contains(group) ?? true {
+    let rows = try await measure(bench)
     for (name, timings) in rows {
       var line = "| \(name) | \(rounded(timings.median)) | \(rounded(timings.mean)) "
       line += "| \(rounded(timings.processorMean)) "
