@@ -56,9 +56,11 @@ examples: prerequisites
 fuzz: prerequisites
 	scripts/fuzz.sh
 
-# Kills, crashes, power losses and corruptions of the store on disk; prints the figures of docs/evidence.md.
+# Kills, crashes, power losses and corruptions of the store on disk, in the clear and encrypted; prints the
+# figures of docs/evidence.md.
 torture: prerequisites
 	scripts/torture.sh
+	scripts/torture.sh --encrypted
 
 # Prints the tables of docs/performance.md.
 bench: prerequisites

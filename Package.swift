@@ -150,7 +150,7 @@ let package = Package(
     .executableTarget(
       name: "cache-torture",
       dependencies: [
-        "HTTPCacheFaults", "HTTPCacheTesting", "HTTPCacheDisk", "HTTPCacheStore",
+        "HTTPCacheFaults", "HTTPCacheTesting", "HTTPCaching", "HTTPCacheDisk", "HTTPCacheStore",
         "HTTPCacheSemantics",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],

@@ -16,6 +16,7 @@ enum Damage: String, CaseIterable {
   case flipLog, cutLog, logGone, logOfOther
   case garbageLogIndex, cutLogIndex
   case flipCounters, garbageCounters, cutCounters, countersGone
+  case flipRoom, garbageClaims, cutRoom, roomGone, flipUses, garbageUses
   case writersGone, bodiesGone, strangeFiles
 
   /// Whether exactly one body is concerned, so that it has to be found.
@@ -28,17 +29,20 @@ enum Damage: String, CaseIterable {
 
   /// Does it.
   ///
-  /// - Parameter bodies: the paths of all files of bodies, below `directory`.
+  /// - Parameters:
+  ///   - bodies: the paths of all files of bodies, below `directory`.
+  ///   - partLength: the length of the files of parts, in bytes.
   /// - Returns: false if the directory has nothing that it could be done to.
   func apply(
-    to directory: String, bodies: [String], _ generator: inout SplitMix
+    to directory: String, bodies: [String], partLength: Int, _ generator: inout SplitMix
   ) throws(FaultError) -> Bool {
     let body = bodies.isEmpty ? nil : directory + "/" + bodies[generator.below(bodies.count)]
     switch self {
     case .flipBody, .cutBody, .growBody, .zeroBody, .bodyGone, .bodyFolder, .bodyLink, .bodyPipe,
       .swapBodies:
       guard let body else { return false }
-      return try damage(body, others: bodies.map { directory + "/" + $0 }, &generator)
+      let others = bodies.map { directory + "/" + $0 }
+      return try damage(body, others: others, partLength: partLength, &generator)
     case .flipIndex, .flipManyInIndex, .zeroPage, .garbagePage, .swapPages, .cutIndexAtPage, .cutIndex,
       .growIndex:
       return try damageIndex(directory + "/Cache.db", &generator)
@@ -61,6 +65,19 @@ enum Damage: String, CaseIterable {
     case .cutCounters:
       return try change(directory + "/Cache.gen") { $0.removeLast(generator.below($0.count)) }
     case .countersGone: unlink(directory + "/Cache.gen")
+    case .flipRoom: return try change(directory + "/Cache.room") { Self.flip(&$0, &generator) }
+    case .garbageClaims:
+      // Of stores that never were; the file is still told for ours by its first word.
+      return try change(directory + "/Cache.room") { bytes in
+        guard bytes.count > 64 else { return }
+        bytes.replaceSubrange(64..., with: Self.noise(bytes.count - 64, &generator))
+      }
+    case .cutRoom:
+      return try change(directory + "/Cache.room") { $0.removeLast(generator.below($0.count)) }
+    case .roomGone: unlink(directory + "/Cache.room")
+    case .flipUses: return try change(directory + "/Cache.use") { Self.flip(&$0, &generator) }
+    case .garbageUses:
+      return try change(directory + "/Cache.use") { $0 = Self.noise($0.count, &generator) }
     case .writersGone: FileTree.remove(directory + "/writers")
     case .bodiesGone: FileTree.remove(directory + "/bodies")
     case .strangeFiles:
@@ -75,14 +92,14 @@ enum Damage: String, CaseIterable {
   }
 
   private func damage(
-    _ body: String, others: [String], _ generator: inout SplitMix
+    _ body: String, others: [String], partLength: Int, _ generator: inout SplitMix
   ) throws(FaultError) -> Bool {
     switch self {
     case .flipBody: return try change(body) { Self.flip(&$0, &generator) }
     case .cutBody: return try change(body) { $0.removeLast(1 + generator.below($0.count)) }
     case .growBody:
       // The file of a part may be longer than what is stored of it.
-      if try FileTree.read(body).count == DamageWorker.partLength { return false }
+      if try FileTree.read(body).count == partLength { return false }
       return try change(body) { $0 += Self.noise(1 + generator.below(5_000), &generator) }
     case .zeroBody:
       return try change(body) { bytes in

@@ -1,4 +1,3 @@
-import HTTPCacheDisk
 import HTTPCacheStore
 import HTTPCacheTesting
 
@@ -23,11 +22,11 @@ enum KillWorker {
       seed: seed, count: 4_000, keys: index * ownKeys..<(index + 1) * ownKeys, writer: writer)
   }
 
-  static func run(_ arguments: [String]) async throws -> Bool {
+  static func run(_ arguments: [String], isEncrypted: Bool) async throws -> Bool {
     guard arguments.count == 6, arguments[0] == argument, let capacity = Int64(arguments[2]),
       let seed = UInt64(arguments[3]), let index = Int(arguments[4]), let writer = Int(arguments[5])
     else { return false }
-    let store = try DiskStore.open(directory: arguments[1], capacity: capacity)
+    let store = try TortureStore(arguments[1], capacity: capacity, isEncrypted: isEncrypted).store
     let shared = StoreWorkload(
       seed: ~seed, count: 4_000, keys: sharedKeys, writer: writer + 1_000_000, longest: 300_000)
     async let others: Void = shared.run(on: store)

@@ -20,7 +20,7 @@ extension Torture {
       let end = next + min(250, options.corruptions - made)
       let child = try ChildProcess(
         program,
-        [DamageWorker.argument, sources, place, "\(options.seed)", "\(next)", "\(end)"])
+        options.prefix + [DamageWorker.argument, sources, place, "\(options.seed)", "\(next)", "\(end)"])
       let text = child.readToEnd()
       let ended = child.wait()
       var last = next - 1
@@ -33,11 +33,13 @@ extension Torture {
         counts[outcome, default: 0] += 1
         made += outcome == "nothing" ? 0 : 1
         let isRunning = number % 4 == 3
-        if outcome != "nothing", isRunning || Damage(rawValue: damage)?.isOfOneBody == true {
+        if outcome != "nothing",
+          isRunning || Damage(rawValue: damage)?.isOfOneBody == true || Forgery(rawValue: damage) != nil
+        {
           bodies.made += 1
           if outcome != "undetected" { bodies.found += 1 }
         }
-        if ["wrong", "undetected", "refused"].contains(outcome) { bad.append(String(line)) }
+        if ["wrong", "undetected", "untold", "refused"].contains(outcome) { bad.append(String(line)) }
       }
       if ended != .exited(0) {
         bad.append("case \(last): the process ended: \(ended)")
@@ -59,14 +61,17 @@ extension Torture {
 
   // One directory as it is left, and one as it is in the middle of use.
   private func makeSources(_ folder: String) async throws {
-    let store = try DiskStore.open(directory: folder + "/store", capacity: 1 << 28)
+    let opened = try TortureStore(folder + "/store", isEncrypted: options.isEncrypted)
+    let (store, part) = (opened.store, DamageWorker.part(isEncrypted: options.isEncrypted))
     for (number, key) in DamageWorker.keys.enumerated() {
       let lengths = [300, 20_000, 9_000, 40_000, 262_145, 16_385]
+      let isPart = key % 6 == 3
       let version = SampleVersion(
-        key: key, writer: 1, number: number, length: lengths[number % lengths.count])
-      let writer = try await store.write(version.record(isResumable: key % 6 == 3), variantLimit: 8)
-      if key % 6 == 3 {
-        try await writer.append(version.body.prefix(DamageWorker.partLength))
+        key: key, writer: 1, number: number,
+        length: isPart ? part.length : lengths[number % lengths.count])
+      let writer = try await store.write(version.record(isResumable: isPart), variantLimit: 8)
+      if isPart {
+        try await writer.append(version.body.prefix(part.count))
         _ = try await writer.keep()
       } else {
         try await writer.append(version.body)

@@ -39,7 +39,9 @@ extension Torture {
         children.append(
           try ChildProcess(
             program,
-            [KillWorker.argument, place + "/cache", "\(capacity)", "\(seed)", "\(index)", "\(writer)"]))
+            options.prefix + [
+              KillWorker.argument, place + "/cache", "\(capacity)", "\(seed)", "\(index)", "\(writer)",
+            ]))
       }
       let moments = children.map { _ in generator.between(2, 800) }
       let texts = await readAll(children, killingAfter: moments)
@@ -59,10 +61,10 @@ extension Torture {
       try await audit(place + "/cache", capacity, &ledgers, isRoomy: isRoomy, "round \(round)", &report)
       round += 1
     }
-    let store = try DiskStore.open(directory: place + "/cache", capacity: 1 << 28)
+    let store = try TortureStore(place + "/cache", isEncrypted: options.isEncrypted)
     _ = try await store.verify(repair: true)
     let last = try await store.verify(repair: false)
-    if !last.isSound { report.violations.append("not sound after repair: \(last)") }
+    if !last.isEmpty { report.violations.append("not sound after repair: \(last.joined(separator: "; "))") }
     say("kills of 4 processes under load: \(steps) steps, \(report) [\(seconds(since: start)) s]")
     return report.violations.isEmpty
   }
@@ -117,9 +119,9 @@ extension Torture {
     _ name: String, _ report: inout SweepReport
   ) async throws {
     let start = ContinuousClock.now
-    let store: DiskStore
+    let opened: TortureStore
     do {
-      store = try DiskStore.open(directory: directory, capacity: capacity)
+      opened = try TortureStore(directory, capacity: capacity, isEncrypted: options.isEncrypted)
     } catch {
       report.violations.append("\(name): does not open: \(error)")
       return
@@ -127,7 +129,12 @@ extension Torture {
     let (seconds, attoseconds) = (ContinuousClock.now - start).components
     report.slowestOpening = max(
       report.slowestOpening, Int(seconds * 1_000 + attoseconds / 1_000_000_000_000_000))
-    if !store.openingNotes.isEmpty { report.violations.append("\(name): \(store.openingNotes)") }
+    let notes = opened.disk.openingNotes
+    if !notes.isEmpty { report.violations.append("\(name): \(notes)") }
+    let store = opened.store
+    defer {
+      for error in opened.damage.all { report.violations.append("\(name): \(error)") }
+    }
     for index in ledgers.indices {
       let keys = index * KillWorker.ownKeys..<(index + 1) * KillWorker.ownKeys
       do {

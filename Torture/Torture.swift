@@ -35,9 +35,10 @@ struct Torture {
   /// Whether all is well.
   func run() async throws -> Bool {
     defer { FileTree.remove(folder) }
-    say("seed \(options.seed)")
+    say("seed \(options.seed)\(options.isEncrypted ? ", encrypted" : "")")
     var isGood = true
     isGood = try await sweeps() && isGood
+    if options.isEncrypted { isGood = try await removals() && isGood }
     isGood = try await kills() && isGood
     isGood = try await corruptions() && isGood
     return isGood
@@ -61,14 +62,16 @@ struct Torture {
     }
     let workload = StoreWorkload(seed: options.seed, count: 24)
     func sweep(_ durability: Durability, _ name: String) throws -> FaultSweep {
-      FaultSweep(folder: try place(name), workload: workload) { directory, clock in
-        try DiskStore.open(
-          directory: directory, capacity: 1 << 28, durability: durability, clock: clock)
+      let isEncrypted = options.isEncrypted
+      return FaultSweep(folder: try place(name), workload: workload) { directory, clock in
+        try TortureStore(directory, isEncrypted: isEncrypted, durability: durability, clock: clock).store
       }
     }
     let relaxed = try sweep(.relaxed, "relaxed")
     var start = ContinuousClock.now
-    tell("crash at each system call", try await relaxed.crashing(program, step: options.step), since: start)
+    tell(
+      "crash at each system call", try await relaxed.crashing(program, options.prefix, step: options.step),
+      since: start)
     for (name, calls, fault, times) in Self.faults {
       start = ContinuousClock.now
       tell(

@@ -11,12 +11,19 @@ struct TortureOptions {
   /// 1 crashes at each system call, 2 at every other one, and so on.
   var step = 1
 
+  /// What processes that are started begin their arguments with.
+  var prefix: [String] { isEncrypted ? [TortureStore.argument] : [] }
+
+  /// Whether what is stored is encrypted.
+  let isEncrypted: Bool
+
   /// Nil for arguments that are none of it.
-  init?(_ arguments: [String]) {
+  init?(_ arguments: [String], isEncrypted: Bool) {
+    self.isEncrypted = isEncrypted
     var rest = arguments[...]
     while let name = rest.popFirst() {
       if name == "--short" {
-        (kills, corruptions, powerLosses, step) = (40, 150, 25, 43)
+        (kills, corruptions, powerLosses, step) = isEncrypted ? (8, 60, 8, 131) : (40, 150, 25, 43)
         continue
       }
       guard let text = rest.popFirst(), let number = Int(text), number >= 0 else { return nil }

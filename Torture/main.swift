@@ -1,4 +1,3 @@
-import HTTPCacheDisk
 import HTTPCacheFaults
 import HTTPCacheTesting
 
@@ -10,26 +9,33 @@ import HTTPCacheTesting
   import Musl
 #endif
 
-// cache-torture [--short] [--seed N] [--kills N] [--corruptions N] [--power N] [--step N]
+// cache-torture [--encrypted] [--short] [--seed N] [--kills N] [--corruptions N] [--power N] [--step N]
 //
-// Puts the store on disk through kills, crashes at each system call, power losses and corruptions, and
-// prints what was found. Ends with 1 if anything was wrong.
+// Puts the store on disk, in the clear or encrypted, through kills, crashes at each system call, power
+// losses and corruptions, and prints what was found. Ends with 1 if anything was wrong.
 
 let arguments = Array(CommandLine.arguments.dropFirst())
+let isEncrypted = arguments.first == TortureStore.argument
+let rest = isEncrypted ? Array(arguments.dropFirst()) : arguments
 let isWorker =
-  if try await KillWorker.run(arguments) {
+  if try await KillWorker.run(rest, isEncrypted: isEncrypted) {
     true
-  } else if try await DamageWorker.run(arguments) {
+  } else if try await DamageWorker.run(rest, isEncrypted: isEncrypted) {
+    true
+  } else if try RemovalWorker.run(rest) {
     true
   } else {
-    try await CrashWorker.run(arguments) { directory, clock in
-      try DiskStore.open(directory: directory, capacity: 1 << 28, clock: clock)
+    try await CrashWorker.run(rest) { directory, clock in
+      try TortureStore(directory, isEncrypted: isEncrypted, clock: clock).store
     }
   }
 if !isWorker {
-  guard let options = TortureOptions(arguments) else {
+  guard let options = TortureOptions(rest, isEncrypted: isEncrypted) else {
     say(
-      "usage: cache-torture [--short] [--seed N] [--kills N] [--corruptions N] [--power N] [--step N]")
+      """
+      usage: cache-torture [--encrypted] [--short] [--seed N] [--kills N] [--corruptions N] [--power N] \
+      [--step N]
+      """)
     exit(2)
   }
   exit(try await Torture(options).run() ? 0 : 1)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Kills, crashes, failing system calls, power losses and corruptions of the store on disk.
 #   torture.sh              all of it, optimized: 1,000 kills, 10,000 corruptions
+#   torture.sh --encrypted  the same of a store that is encrypted
 #   torture.sh short        some of each with what the tests were built with; at most 60 seconds
-#   torture.sh [--seed N] [--kills N] [--corruptions N] [--power N] [--step N]
+#   torture.sh [--encrypted] [--seed N] [--kills N] [--corruptions N] [--power N] [--step N]
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 export SWIFT_BACKTRACE=enable=no
@@ -12,9 +13,9 @@ if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ]; then export TMPDIR=/dev/shm; fi
 if [ "${1:-}" = short ]; then
   program=.build/debug/cache-torture
   [ -x "$program" ] || swift build --product cache-torture
-  exec timeout 300 "$program" --short
+  timeout 300 "$program" --short
+  exec timeout 300 "$program" --encrypted --short
 fi
-# Without the engine's dependencies, in a folder of its own.
-build=(--configuration release --product cache-torture --disable-default-traits --scratch-path .build/torture)
+build=(--configuration release --product cache-torture --scratch-path .build/torture)
 swift build "${build[@]}"
 exec timeout 7200 "$(swift build "${build[@]}" --show-bin-path)/cache-torture" "$@"

@@ -49,8 +49,6 @@ final class DiskBodyWriter: BodyWriter {
     do throws(CacheError) {
       let written = body.written
       try await makeRoom(length: record.bodyLength ?? written)
-      // The last bytes are written with the row.
-      if written == record.bodyLength, buffered <= Self.mostWrittenAtOnce { return }
       try await store.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
       if record.isResumable { await checkpoint() }
     } catch {
@@ -167,15 +165,15 @@ final class DiskBodyWriter: BodyWriter {
   ) throws(CacheError) -> Value? {
     let state = body.snapshot
     guard store.durability == .relaxed, parts.currentOwner != nil,
-      state.written - state.flushed <= Self.mostWrittenAtOnce,
+      state.written - state.flushed <= Self.mostWrittenHere,
       !store.writesOnCallersThread.exchange(true, ordering: .acquiring)
     else { return nil }
     defer { store.writesOnCallersThread.store(false, ordering: .releasing) }
     return try work()
   }
 
-  /// Bytes of a body that are written in one go when it ends.
-  private static let mostWrittenAtOnce = 2 * BlockChecksums.blockLength
+  /// Bytes of a body that are written on the calling thread when it ends.
+  private static let mostWrittenHere: Int64 = 128 << 10
 
   private func entry(
     _ record: CacheRecord, _ body: NewEntry.Body, _ written: Int64, checksums: BlockChecksums

@@ -83,14 +83,6 @@ final class DiskPartWriter: BodyWriter {
 
   var bytesWritten: Int64 { body.snapshot.written }
 
-  /// How many bytes are stored in the end, as far as that is known: of what is added to, all; else the parts
-  /// that were asked for.
-  private var expectedLength: Int64 {
-    let count = body.snapshot.count
-    guard extended == nil, let ranges = record.storedRanges else { return record.bodyLength ?? count }
-    return max(count, ranges.reduce(0) { $0.saturatingAdd($1.upperBound - $1.lowerBound) })
-  }
-
   func append(_ bytes: BodyBytes) async throws(CacheError) {
     guard !bytes.isEmpty else { return }
     try phase.check()
@@ -160,8 +152,11 @@ final class DiskPartWriter: BodyWriter {
     let state = body.snapshot
     let rest = state.added - roomed.load(ordering: .relaxed)
     guard rest > 0 else { return }
+    // What will be stored, as far as that is known.
+    let coming = state.count.saturatingAdd(StoredRanges.count(Array(state.targets)))
     try await store.makeRoom(
-      for: record, bytes: rest, length: expectedLength, sparing: row.id, in: parts)
+      for: record, bytes: rest, length: min(record.bodyLength ?? state.count, coming),
+      sparing: row.id, in: parts)
     roomed.store(state.added, ordering: .relaxed)
   }
 

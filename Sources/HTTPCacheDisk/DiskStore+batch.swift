@@ -25,10 +25,11 @@ extension DiskStore {
           SELECT hits, validated, misses, stores, evictions, hitBytes, originBytes FROM counts
           """
         ) { row in
+          // What is damaged must not make sums overflow.
+          func count(_ column: Int32) -> Int64 { max(0, min(row.integer(column), 1 << 60)) }
           counts = CacheCounts(
-            hits: row.integer(0), validated: row.integer(1), misses: row.integer(2),
-            stores: row.integer(3), evictions: row.integer(4), hitBytes: row.integer(5),
-            originBytes: row.integer(6))
+            hits: count(0), validated: count(1), misses: count(2), stores: count(3),
+            evictions: count(4), hitBytes: count(5), originBytes: count(6))
           return false
         }
         return counts

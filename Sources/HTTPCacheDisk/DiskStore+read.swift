@@ -93,6 +93,7 @@ extension DiskStore {
     _ row: SQLiteRow, record: CacheRecord, context: StoredFileBody.Context
   ) throws(CacheError) -> any StoredBody {
     let id = row.integer(0)
+    guard row.integer(3) >= 0 else { throw CacheError(.damaged, "index: a negative length") }
     let extent = StoredExtent(
       bodyLength: record.bodyLength, storedRanges: record.storedRanges,
       storedLength: row.integer(3))

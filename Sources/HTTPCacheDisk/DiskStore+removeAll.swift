@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
@@ -11,7 +12,9 @@ extension DiskStore {
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
       return try makingRoom(
         in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE file IS NOT NULL AND listed = 1"
-      ) { () throws(CacheError) in try removeAll(from: parts) }
+      ) {
+        () throws(CacheError) in try removeAll(from: parts)
+      }
     }
   }
 
@@ -29,11 +32,11 @@ extension DiskStore {
       }
       var state = try IndexState(connection)
       let cost =
-        try connection.number("SELECT sum(cost) FROM entry WHERE file IS NOT NULL AND listed = 1") ?? 0
+        try connection.number("SELECT total(cost) FROM entry WHERE file IS NOT NULL AND listed = 1") ?? 0
       let count = Int(clamping: state.entries)
       try Self.deleteAllRows(connection)
       state.entries = 0
-      state.bodies = max(0, state.bodies - cost)
+      state.bodies = max(0, state.bodies.saturatingSubtract(cost))
       try state.save(connection)
       parts.bumpInvalidations(.all)
       return (count, removals)

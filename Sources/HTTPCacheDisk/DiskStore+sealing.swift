@@ -1,5 +1,6 @@
 import HTTPCacheSemantics
 public import HTTPCacheStore
+import Synchronization
 
 #if canImport(Darwin)
   import Darwin
@@ -15,14 +16,51 @@ extension DiskStore {
   private static let mostCounted = 10_000
 
   /// Removes for good whatever lies in the directory in the clear, as far as files can be overwritten:
-  /// rows and what SQLite keeps of removed ones, body files, indexes that were set aside. Where it was
-  /// done before and nothing came since, it costs two look-ups. On the calling thread.
+  /// rows and what SQLite keeps of removed ones, body files, what dead processes left of them, copies that
+  /// were handed out, indexes that were set aside, counters that go by names. Where it was done before and
+  /// nothing came since, it costs two look-ups. On the calling thread.
   ///
   /// - Returns: how many responses there were, 10,000 at most.
   /// - Throws: `CacheError`; with `busy` if another process reads the index, and something may be left in
   ///   its log.
   package func removePlain() throws(CacheError) -> Int {
-    let parts = currentParts
+    var attempts = 0
+    while true {
+      let parts = currentParts
+      do throws(CacheError) {
+        return try removePlain(in: parts)
+      } catch {
+        attempts += 1
+        guard error.cause is IndexDamage, attempts < 3 else { throw error }
+        replace(parts, after: error)
+        guard currentParts !== parts else { throw error }
+      }
+    }
+  }
+
+  // An index that is damaged is replaced on its thread; `secret` is another one then.
+  private func replace(_ parts: StoreParts, after error: CacheError) {
+    let isDone = Flag()
+    indexQueue.submit { [weak self] in
+      self?.answer(error, of: parts)
+      isDone.value.store(true, ordering: .releasing)
+    }
+    wait { isDone.value.load(ordering: .acquiring) }
+  }
+
+  private final class Flag: Sendable {
+    let value = Atomic<Bool>(false)
+  }
+
+  // Half a minute at most.
+  private func wait(until isTrue: () -> Bool) {
+    for _ in 0..<30_000 {
+      if isTrue() { return }
+      usleep(1_000)
+    }
+  }
+
+  private func removePlain(in parts: StoreParts) throws(CacheError) -> Int {
     try parts.index.listNew()
     let (before, last, wasClean) = try parts.index.withWriter { (connection) throws(CacheError) in
       let flag = try connection.number("SELECT value FROM meta WHERE name = 'sealed'")
@@ -31,6 +69,7 @@ extension DiskStore {
     if before.isNothing, wasClean { return 0 }
     // Until all is done, who opens it next has to look again.
     try setSealed(false, in: parts)
+    try awaitSweeps()
     for plain in ["target < '\(Self.mark)'", "target >= '\(Self.afterMark)'"] {
       // What somebody without the key stores meanwhile could come faster than it is removed.
       let sql = """
@@ -42,19 +81,50 @@ extension DiskStore {
       try connection.run("DELETE FROM refusal WHERE \(Plain.note)")
       try connection.run("DELETE FROM epoch WHERE \(Plain.epoch)")
     }
-    parts.generations?.bumpAll()
-    // Its counts go by hashes of which guesses can be tested.
-    unlinkat(parts.directory.root.descriptor, Self.popularityName, 0)
+    forgetCounts(in: parts)
     _ = parts.removeSetAside()
-    // Directories of older versions have bytes of removed rows in their pages.
-    try parts.index.withWriter { (connection) throws(CacheError) in
-      try connection.execute("VACUUM")
+    FileHandout.sweep(in: directory, isThorough: true)
+    try removeOrphans(of: parts)
+    // Where nothing was ever stored there is nothing to overwrite, and others may be about to begin.
+    if last > 0 || !before.isNothing {
+      // Directories of older versions have bytes of removed rows in their pages.
+      try parts.index.withWriter { (connection) throws(CacheError) in
+        try connection.execute("VACUUM")
+      }
+      try emptyLog(of: parts)
     }
-    try emptyLog(of: parts)
     try parts.index.listNew()
     let after = try parts.index.withWriter { (connection) throws(CacheError) in try Plain(connection) }
     if after.isNothing { try setSealed(true, in: parts) }
     return min(before.responses, Self.mostCounted)
+  }
+
+  // Whoever sweeps holds the locks of the dead, which look as if they lived, and of parts.
+  private func awaitSweeps() throws(CacheError) {
+    wait { sweepsInWork.load(ordering: .relaxed) == 0 }
+    guard sweepsInWork.load(ordering: .relaxed) == 0 else {
+      throw CacheError(.busy, "what dead processes left is still being looked for")
+    }
+  }
+
+  private func removeOrphans(of parts: StoreParts) throws(CacheError) {
+    let (_, dead) = OwnerLock.owners(in: parts.directory)
+    for shard in parts.directory.shards() {
+      try removeOrphans(in: shard, of: parts, deadOwners: dead)
+    }
+    forget(dead, of: parts)
+  }
+
+  // They go by hashes, of which guesses can be tested.
+  private func forgetCounts(in parts: StoreParts) {
+    parts.generations?.level()
+    // What is popular is read in the background, once.
+    wait { popularity.withLock { $0.isLoaded } }
+    for name in [Self.popularityName, Self.popularityName + ".new"] {
+      unlinkat(parts.directory.root.descriptor, name, 0)
+    }
+    policy.withLock { $0 = EvictionPolicy(exponent: 0.5, inflation: $0.inflation) }
+    popularity.withLock { $0.savedLookups = 0 }
   }
 
   /// What lies in the index in the clear.
@@ -113,6 +183,17 @@ extension DiskStore {
         "target >= ? AND target < ?", [.text(prefix + "\u{10FFFF}"), .text(Self.afterMark)],
         connection)
       return min(before + after, Self.mostCounted)
+    }
+  }
+
+  /// How many responses lie in the directory in the clear; 10,000 at most.
+  ///
+  /// - Throws: `CacheError`.
+  public func countPlain() throws(CacheError) -> Int {
+    let parts = try partsToRead()
+    try parts.index.listNew()
+    return try reading(parts) { (connection) throws(CacheError) in
+      min(try Plain(connection).responses, Self.mostCounted)
     }
   }
 

@@ -142,7 +142,7 @@ extension DiskStore {
           else { return true }
           entries.append(
             CacheEntry(
-              record: record, size: row.integer(3),
+              record: record, size: EntryRow.bounded(row.integer(3)),
               lastUsed: Timestamp(seconds: row.integer(4)),
               bodyPath: Self.bodyPath(row, in: parts)))
           return true

@@ -131,7 +131,8 @@ extension DiskStore {
     var files: [FileToCheck] = []
     try connection.query(
       """
-      SELECT id, length, file, checksum, record, body, target, hash, variant, partial FROM entry
+      SELECT id, length, file, checksum, record, body, target, hash, variant, partial, cost, size
+      FROM entry
       WHERE id > ? ORDER BY id LIMIT 64
       """, [.integer(cursor)]
     ) { row in
@@ -149,6 +150,11 @@ extension DiskStore {
         guard record.isComplete == (row.integer(9) == 0),
           StoredRanges.count(ranges ?? []) == (record.isComplete ? 0 : row.integer(1))
         else { throw CacheError(.damaged, "record and index differ in what is stored") }
+        let length = row.integer(1)
+        let cost = row.isNull(2) ? 0 : NewEntry.fileCost(ranges ?? [0..<max(0, length)])
+        guard EntryRow.bounded(length) == length, row.integer(10) == cost,
+          EntryRow.bounded(row.integer(11)) == row.integer(11)
+        else { throw CacheError(.damaged, "the index has wrong numbers for it") }
       } catch {
         step.findings.append(.record(id: id, error.message))
         step.damaged.append(id)
@@ -258,7 +264,7 @@ extension DiskStore {
     }
     var state = try IndexState(connection)
     let entries = try connection.number("SELECT count(*) FROM entry") ?? 0
-    let bodies = try connection.number("SELECT sum(cost) FROM entry") ?? 0
+    let bodies = try connection.number("SELECT total(cost) FROM entry") ?? 0
     if state.entries != entries || state.bodies != bodies {
       findings.append(
         .usage(

@@ -31,7 +31,7 @@ struct EntryRow: Sendable {
   }
 
   // What is damaged must not make sums overflow.
-  private static func bounded(_ number: Int64) -> Int64 { max(0, min(number, IndexState.mostBytes)) }
+  static func bounded(_ number: Int64) -> Int64 { max(0, min(number, IndexState.mostBytes)) }
 
   /// The rows that match a condition.
   static func find(

@@ -58,21 +58,24 @@ package final class FileHandout: Sendable {
   package func remove(_ name: String) { unlinkat(folder.descriptor, name, 0) }
 
   /// Deletes what dead processes left in a directory, if anything.
-  package static func sweep(in directory: String) {
+  ///
+  /// - Parameter isThorough: whether all of it goes, however long that takes.
+  package static func sweep(in directory: String, isThorough: Bool = false) {
     guard let root = try? root(directory, isMade: false),
       let files = try? OpenFile(folderName, in: root.file, flags: O_RDONLY | O_DIRECTORY)
     else { return }
-    sweep(files)
+    sweep(files, isThorough: isThorough)
   }
 
-  private static func sweep(_ files: OpenFile) {
+  private static func sweep(_ files: OpenFile, isThorough: Bool = false) {
     guard let owners = try? OpenFile(ownersName, in: files, flags: O_RDONLY | O_DIRECTORY) else {
       return
     }
-    for dead in OwnerLock.owners(of: owners).dead.prefix(sweepLimit.folders) {
+    let limit = isThorough ? (folders: .max, files: .max) : sweepLimit
+    for dead in OwnerLock.owners(of: owners).dead.prefix(limit.folders) {
       let name = BodyName.ownerText(dead.owner)
       if let folder = try? OpenFile(name, in: files, flags: O_RDONLY | O_DIRECTORY) {
-        for file in CacheDirectory.names(in: folder).prefix(sweepLimit.files) {
+        for file in CacheDirectory.names(in: folder).prefix(limit.files) {
           unlinkat(folder.descriptor, file, 0)
         }
       }

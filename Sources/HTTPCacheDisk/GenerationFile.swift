@@ -53,6 +53,23 @@ final class GenerationFile: Sendable {
   /// After a commit that may concern any key.
   func bumpAll() { shim_atomic_increment(words + 1) }
 
+  /// Gives all counters of each kind the highest number that one has, so that they tell nothing of what was
+  /// counted. As after a commit that may concern any key.
+  func level() {
+    for cells in [Self.headerWords..<Self.firstPart, Self.firstPart + 1..<Self.wordCount] {
+      let highest = cells.reduce(0) { max($0, shim_atomic_load(words + $1)) }
+      for cell in cells { raise(words + cell, to: highest) }
+    }
+    bumpAll()
+  }
+
+  private func raise(_ cell: UnsafeMutablePointer<UInt64>, to number: UInt64) {
+    while true {
+      let now = shim_atomic_load(cell)
+      if now >= number || shim_atomic_exchange(cell, now, number) == 1 { return }
+    }
+  }
+
   /// How often the database was replaced by another file.
   var replacements: UInt64 { shim_atomic_load(words + 2) }
 

@@ -75,8 +75,9 @@ struct IndexState: Sendable {
     }
   }
 
+  // A sum of whole numbers that gets too large is an error; this one is a number that cannot be.
   private static let loadingNew = FrequentStatement(
-    "SELECT count(*), sum(cost), max(id) FROM entry WHERE id > ?")
+    "SELECT count(*), total(cost), max(id) FROM entry WHERE id > ?")
   // By the state of before: it is saved after it.
   private static let listing = FrequentStatement(
     """

@@ -19,7 +19,8 @@ enum SQLiteError {
     case SQLITE_FULL: return CacheError(.noSpace, message, cause: FullFileSystem())
     case SQLITE_BUSY, SQLITE_LOCKED: return CacheError(.busy, message)
     // What we ask fits our own tables, so what does not fit is damage, in the schema or in a row.
-    case SQLITE_ERROR where operation == "prepare", SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT,
+    case SQLITE_ERROR where ["prepare", "execute"].contains(operation), SQLITE_CORRUPT, SQLITE_NOTADB,
+      SQLITE_FORMAT,
       SQLITE_MISMATCH, SQLITE_CONSTRAINT:
       return CacheError(.damaged, message, cause: IndexDamage())
     case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:

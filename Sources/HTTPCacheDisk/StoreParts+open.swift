@@ -117,6 +117,9 @@ struct Database {
       try connection.number(
         "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (\(names))") ?? 0
     let all = try connection.number("SELECT count(*) FROM sqlite_schema") ?? 0
+    // We make none, and they would change what our statements do.
+    let foreign =
+      try connection.number("SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')") ?? 0
     try connection.execute(Schema.settings(durability: durability))
     isMigrated = all > 0 && format < Schema.format
     if all == 0 {
@@ -124,7 +127,7 @@ struct Database {
       isNew = true
     } else if ours < tables.count, application != Schema.applicationID {
       throw CacheError(.unavailable, "Cache.db is a database of something else")
-    } else if ours < tables.count || application != Schema.applicationID || format < 1 {
+    } else if ours < tables.count || foreign > 0 || application != Schema.applicationID || format < 1 {
       throw CacheError(.damaged, "Cache.db is not as it was made")
     } else {
       isNew = false

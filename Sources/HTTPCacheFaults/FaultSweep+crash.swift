@@ -8,9 +8,12 @@ extension FaultSweep {
   ///
   /// - Parameters:
   ///   - program: the path of an executable whose main function calls `CrashWorker.run`.
+  ///   - arguments: what it is given before those that `CrashWorker.run` takes, for the main function.
   ///   - step: 1 takes every call, 2 every other one.
   /// - Throws: `FaultError`; what the store throws without faults.
-  public func crashing(_ program: String, step: Int = 1) async throws -> SweepReport {
+  public func crashing(
+    _ program: String, _ arguments: [String] = [], step: Int = 1
+  ) async throws -> SweepReport {
     var report = SweepReport()
     // A thread in the background may make a few calls more or less each time.
     let last = try await count(.changing)
@@ -20,7 +23,7 @@ extension FaultSweep {
         try FileTree.make(place)
         defer { FileTree.remove(place) }
         let child = try ChildProcess(
-          program, [CrashWorker.argument, place, "\(number)", way] + workload.arguments)
+          program, arguments + [CrashWorker.argument, place, "\(number)", way] + workload.arguments)
         let told = child.readToEnd()
         let end = child.wait()
         report.runs += 1

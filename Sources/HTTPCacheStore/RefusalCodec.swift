@@ -7,17 +7,32 @@ package enum RefusalCodec {
   package static let mostSteps = 32
   package static let longestText = 1_024
 
+  /// Encodes the steps of an explanation, with shorter texts where they would take more than some bytes.
+  static func encode(_ explanation: CacheExplanation, within bytes: Int) -> [UInt8] {
+    var longest = longestText
+    var output = encode(explanation)
+    while output.count > bytes, longest > 1 {
+      longest /= 2
+      output = encode(explanation, longestText: longest)
+    }
+    return output
+  }
+
   /// Encodes the steps of an explanation.
   package static func encode(_ explanation: CacheExplanation) -> [UInt8] {
+    encode(explanation, longestText: longestText)
+  }
+
+  private static func encode(_ explanation: CacheExplanation, longestText: Int) -> [UInt8] {
     var writer = BinaryWriter()
     var steps = explanation.steps
     // The last one is the reason.
     if steps.count > mostSteps { steps.removeSubrange((mostSteps - 1)..<(steps.count - 1)) }
     writer.count(steps.count)
     for step in steps {
-      writer.text(cut(step.question))
-      writer.text(cut(step.answer))
-      writer.text(cut(step.section))
+      writer.text(cut(step.question, to: longestText))
+      writer.text(cut(step.answer, to: longestText))
+      writer.text(cut(step.section, to: longestText))
     }
     return writer.output
   }
@@ -49,7 +64,7 @@ package enum RefusalCodec {
     return text
   }
 
-  private static func cut(_ text: String) -> String {
+  private static func cut(_ text: String, to longestText: Int) -> String {
     guard text.utf8.count > longestText else { return text }
     var end = text.utf8.index(text.startIndex, offsetBy: longestText)
     while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }

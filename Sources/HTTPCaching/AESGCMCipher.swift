@@ -5,9 +5,9 @@
   /// AES-256-GCM and HMAC-SHA-256 under keys that HKDF-SHA-256 (RFC 5869) makes of a key and of the secret of
   /// a directory: one for records, one for bodies, one for digests, and an identifier.
   struct AESGCMCipher: CacheCipher {
-    private static let overhead = 28
-
     let keyID: [UInt8]
+    /// A nonce of 12 bytes and a tag of 16.
+    let overhead = 28
     private let records: SymmetricKey
     private let bodies: SymmetricKey
     private let digests: SymmetricKey
@@ -28,7 +28,7 @@
       _ bytes: UnsafeRawBufferPointer, for purpose: SealPurpose, context: [UInt8],
       into output: UnsafeMutableRawBufferPointer
     ) throws(CacheError) {
-      guard output.count == bytes.count + Self.overhead else {
+      guard output.count == bytes.count + overhead else {
         throw CacheError(.io, "a buffer of \(output.count) bytes for \(bytes.count) bytes to seal")
       }
       do {
@@ -44,7 +44,7 @@
       _ sealed: UnsafeRawBufferPointer, for purpose: SealPurpose, context: [UInt8],
       into output: UnsafeMutableRawBufferPointer
     ) throws(CacheError) {
-      guard sealed.count >= Self.overhead, output.count == sealed.count - Self.overhead else {
+      guard sealed.count >= overhead, output.count == sealed.count - overhead else {
         throw CacheError(.damaged, "sealed: \(sealed.count) bytes")
       }
       do {

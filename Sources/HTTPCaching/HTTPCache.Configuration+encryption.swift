@@ -2,10 +2,11 @@ import HTTPCacheDisk
 import HTTPCacheStore
 
 extension HTTPCache.Configuration {
-  /// The largest entry as it lies on disk.
+  /// The largest entry as it lies on disk; not less, whatever the cipher. What is longer before it is
+  /// sealed is refused above.
   var largestEntryOnDisk: LargestEntry {
     guard encryption != nil, let bytes = largestEntryInBytes else { return largestEntry }
-    return .bytes(SealedStore.sealedLength(of: bytes))
+    return .bytes(SealedStore.longestSealed(of: bytes))
   }
 
   /// nil for a share, which is that of the store on disk.
@@ -19,7 +20,7 @@ extension HTTPCache.Configuration {
   func prepare(
     _ disk: DiskStore, _ cipher: (any CacheCipher)?
   ) throws(CacheError) -> any CacheStore {
-    guard let cipher else {
+    guard var cipher else {
       // Neither is worth going without the directory.
       do throws(CacheError) {
         tell(try disk.countSealed())
@@ -29,13 +30,16 @@ extension HTTPCache.Configuration {
       }
       return disk
     }
+    let secret = disk.secret
     let removed = try disk.removePlain()
+    // An index that was found damaged just then was replaced, and has another one.
+    if disk.secret != secret, let encryption { cipher = try encryption.cipher(secret: disk.secret) }
     if removed > 0 {
       observer?.cache(did: .encryption(.removedPlain(responses: removed)))
     }
     tell(try disk.countSealed(except: cipher))
     let observer = observer
-    return SealedStore(base: disk, cipher: cipher, largestEntry: largestEntryInBytes) { error in
+    return try SealedStore(base: disk, cipher: cipher, largestEntry: largestEntryInBytes) { error in
       observer?.cache(did: .storeFailed(operation: "open what is sealed", error))
     }
   }

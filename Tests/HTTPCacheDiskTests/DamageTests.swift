@@ -47,40 +47,6 @@ func execute(_ sql: String, on path: String) throws {
     try await until { try fixture.directory.bodyFiles().isEmpty }
   }
 
-  @Test(
-    "numbers that cannot be are damage, found on opening and in use",
-    arguments: [
-      "UPDATE state SET bodies = 9223372036854775807", "UPDATE state SET entries = -1",
-      "UPDATE state SET sequence = 9223372036854775807",
-      "UPDATE state SET sequence = 0; UPDATE entry SET cost = 9223372036854775807",
-    ])
-  func impossibleState(sql: String) async throws {
-    let fixture = try Fixture()
-    let store = fixture.store
-    try await store.put(try record("/a"), [1])
-    await store.flush()
-    try execute(sql, on: fixture.directory.path("cache/Cache.db"))
-    #expect(try fixture.other().openingNotes.contains { $0.contains("damaged") })
-    // The first may find that the index was replaced.
-    _ = try? await store.put(try record("/b"), [2])
-    try await store.put(try record("/b"), [2])
-    #expect(try store.read(key("/b")).count == 1)
-  }
-
-  @Test("sizes of a row that cannot be do not stop it from being removed")
-  func impossibleRow() async throws {
-    let fixture = try Fixture()
-    for index in 0..<3 { try await fixture.store.put(try record("/\(index)"), [1]) }
-    await fixture.store.flush()
-    try execute(
-      """
-      UPDATE entry SET size = 9223372036854775807, cost = 9223372036854775807, groups = -1
-      WHERE id <= (SELECT sequence FROM state)
-      """, on: fixture.directory.path("cache/Cache.db"))
-    #expect(try await fixture.store.remove(.prefix("https://example.com/")) == 3)
-    #expect(fixture.store.usage.diskEntries == 0)
-  }
-
   @Test("blocks that are not damaged are still read from the body that was opened")
   func otherBlocks() async throws {
     let fixture = try Fixture()

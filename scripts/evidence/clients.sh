@@ -6,6 +6,7 @@
 # --forward; pip asks the index given as second argument (default: the one pip is configured with) through --upstream. Some mirrors
 # send neither a lifetime nor a validator, so that nothing may be kept (the reasons are printed); therefore
 # both also ask a mirror on loopback that holds the same files with Last-Modified, as the usual ones do.
+# With `none` as second argument nobody but that mirror is asked, for packages made here.
 set -u
 bin=$1; shift
 index=${1:-$(pip config get global.index-url 2> /dev/null || printf %s "${PIP_INDEX_URL:-}")}; [ $# -gt 0 ] && shift
@@ -130,6 +131,14 @@ if command -v apt-get > /dev/null; then
   fetch() { local to=$1; shift; owned "$to"; (cd "$to" && apt-get -q -o Acquire::http::Proxy="http://127.0.0.1:$port" "$@" download "${debs[@]}" > out 2>&1); }
   update() { local to=$1; shift; owned "$to/partial"; apt-get -q -o Acquire::http::Proxy="http://127.0.0.1:$port" -o Dir::State::lists="$to" "$@" update > "$to.out" 2>&1; }
   all_same() { for f in "$1"/*.deb; do cmp -s "$f" "$2/$(basename "$f")" || return; done; echo yes; }
+  if [ "$index" = none ]; then
+    debs=(evidence-one evidence-two); mkdir -p "$work/apt1"
+    for name in "${debs[@]}"; do
+      mkdir -p "$work/deb/DEBIAN"; head -c 60000 /dev/urandom > "$work/deb/$name"
+      printf 'Package: %s\nVersion: 1.0\nArchitecture: all\nMaintainer: Nobody <nobody@example.com>\nDescription: evidence\n' "$name" > "$work/deb/DEBIAN/control"
+      dpkg-deb --root-owner-group --build "$work/deb" "$work/apt1/${name}_1.0_all.deb" > /dev/null; rm -r "$work/deb"
+    done
+  else
   start apt --shared --forward -v
   mark; fetch "$work/apt1"; code1=$?; since "this machine's sources, apt-get download ${debs[*]}, first"
   mark; fetch "$work/apt2"; code2=$?; since "this machine's sources, apt-get download ${debs[*]}, second"
@@ -139,6 +148,7 @@ if command -v apt-get > /dev/null; then
   mark; update "$work/lists2"; code2=$?; since "this machine's sources, apt-get update with empty lists, second"
   check "apt-get update: exit 0 both times ($code1, $code2)" "$([ $code1 = 0 ] && [ $code2 = 0 ] && echo yes)"
   urls; reasons; stop
+  fi
 
   mkdir "$work/repo"; cp "$work"/apt1/*.deb "$work/repo"
   for f in "$work"/repo/*.deb; do
@@ -168,7 +178,7 @@ if command -v pip > /dev/null; then
     local size; size=$(stat -c %s "$1"/* | head -1)
     if grep -qE '"target":"[^"]*(\.whl|\.tar\.gz|\.zip)' "$log"; then echo "     the file itself ($size B) came through the proxy"
     else echo "     the file itself ($size B) bypassed the proxy: the index names it by an absolute URL on another host"; fi; }
-  if [ -n "$index" ]; then
+  if [ -n "$index" ] && [ "$index" != none ]; then
   base=$(printf %s "$index" | sed -E 's#^(https?://[^/]+).*#\1#')
   start pip --shared --upstream "$base" -v
   mark; load "$work/pip1" "${index#"$base"}"; code1=$?; since "the index given, pip download $package, first"

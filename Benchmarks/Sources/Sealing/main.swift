@@ -91,7 +91,7 @@ let encryption = CacheEncryption.key(.random())
 let plain = try DiskStore.open(directory: folder + "/plain", capacity: 4 << 30)
 let disk = try DiskStore.open(directory: folder + "/sealed", capacity: 4 << 30)
 let cipher = try encryption.cipher(secret: disk.secret)
-let sealed = SealedStore(base: disk, cipher: cipher)
+let sealed = try SealedStore(base: disk, cipher: cipher)
 
 let chunk = 65_508
 let bytes = [UInt8](repeating: 7, count: chunk)

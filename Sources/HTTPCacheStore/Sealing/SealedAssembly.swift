@@ -30,16 +30,17 @@ final class SealedAssembly: Sendable {
     var pending: [UInt8] = []
   }
 
-  private static let chunk = Int(SealedLayout.chunk)
-
+  private let chunk: Int
   private let length: Int64?
   private let state: Mutex<State>
 
   /// - Parameters:
   ///   - targets: where what comes lies in the body, in order.
   ///   - length: of the whole body, if it is known.
-  init(targets: [Range<Int64>], length: Int64?) {
+  ///   - layout: where chunks lie.
+  init(targets: [Range<Int64>], length: Int64?, layout: SealedLayout) {
     self.length = length
+    chunk = Int(layout.chunk)
     state = Mutex(State(targets: targets[...], position: targets.first?.lowerBound ?? 0))
   }
 
@@ -89,20 +90,20 @@ final class SealedAssembly: Sendable {
 
   private func fill(_ state: inout State, _ bytes: BodyBytes, _ step: inout Step) {
     var rest = bytes
-    let beyond = Int(state.position % SealedLayout.chunk)
+    let beyond = Int(state.position % Int64(chunk))
     if state.pending.isEmpty, beyond > 0 {
-      let lost = rest.prefix(Self.chunk - beyond)
+      let lost = rest.prefix(chunk - beyond)
       step.fragments.append((state.position, lost.withUnsafeBytes { BodyBytes($0) }))
       state.position += Int64(lost.count)
       rest = rest.dropFirst(lost.count)
     }
     while !rest.isEmpty {
-      if state.pending.count == Self.chunk {
+      if state.pending.count == chunk {
         step.chunks.append(chunk(of: &state, isLast: false))
       }
-      let piece = rest.prefix(Self.chunk - state.pending.count)
-      if state.pending.isEmpty, piece.count == Self.chunk || rest.count == piece.count {
-        state.pending.reserveCapacity(min(Self.chunk, max(piece.count, 1_024)))
+      let piece = rest.prefix(chunk - state.pending.count)
+      if state.pending.isEmpty, piece.count == chunk || rest.count == piece.count {
+        state.pending.reserveCapacity(min(chunk, max(piece.count, 1_024)))
       }
       piece.withUnsafeBytes { state.pending.append(contentsOf: $0) }
       state.position += Int64(piece.count)
@@ -115,7 +116,7 @@ final class SealedAssembly: Sendable {
     guard !state.pending.isEmpty else { return }
     if state.position == length {
       step.chunks.append(chunk(of: &state, isLast: true))
-    } else if length != nil, state.pending.count == Self.chunk {
+    } else if length != nil, state.pending.count == chunk {
       step.chunks.append(chunk(of: &state, isLast: false))
     } else {
       let start = state.position - Int64(state.pending.count)

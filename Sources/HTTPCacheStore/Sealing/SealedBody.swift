@@ -23,7 +23,7 @@ final class SealedBody: StoredBody {
     }
     // A body of one chunk that is in memory is worth opening at once: then a hit needs no suspension.
     var bytes: BodyBytes?
-    if record.isComplete, let length = record.bodyLength, length <= SealedLayout.chunk,
+    if record.isComplete, let length = record.bodyLength, length <= store.layout.chunk,
       let sealed = reader.bytesInMemory
     {
       bytes = try chunks.open(sealed, from: 0, count: 1, length: length)

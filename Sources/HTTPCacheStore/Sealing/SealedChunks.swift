@@ -15,6 +15,7 @@ final class SealedChunks: Sendable {
   private let base: any BodyReader
   private let bodyID: SealedRecord.BodyID
   private let cipher: any CacheCipher
+  private let layout: SealedLayout
   private let onDamage: @Sendable (CacheError) -> Void
   private let last = Mutex<Open?>(nil)
 
@@ -25,6 +26,7 @@ final class SealedChunks: Sendable {
     self.base = base
     self.bodyID = bodyID
     self.cipher = cipher
+    layout = SealedLayout(cipher)
     self.onDamage = onDamage
   }
 
@@ -34,8 +36,8 @@ final class SealedChunks: Sendable {
   /// - Throws: `CacheError.damaged`, `CacheError.io`.
   func read(_ range: Range<Int64>, length: Int64?) async throws(CacheError) -> BodyBytes {
     var pieces: [BodyBytes] = []
-    var index = range.lowerBound / SealedLayout.chunk
-    let end = (range.upperBound - 1) / SealedLayout.chunk + 1
+    var index = range.lowerBound / layout.chunk
+    let end = (range.upperBound - 1) / layout.chunk + 1
     while index < end {
       let open = last.withLock { $0 }
       let bytes: BodyBytes
@@ -46,7 +48,7 @@ final class SealedChunks: Sendable {
         count = min(end - index, Self.most)
         bytes = try await chunks(index..<index + count, length: length)
       }
-      let start = index * SealedLayout.chunk
+      let start = index * layout.chunk
       let wanted = range.clamped(to: start..<start + Int64(bytes.count))
       pieces.append(bytes[Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)])
       index += count
@@ -58,7 +60,7 @@ final class SealedChunks: Sendable {
   func checkEmpty() async throws(CacheError) { _ = try await chunks(0..<1, length: 0) }
 
   private func chunks(_ chunks: Range<Int64>, length: Int64?) async throws(CacheError) -> BodyBytes {
-    let slots = SealedLayout.slots(of: chunks, length: length)
+    let slots = layout.slots(of: chunks, length: length)
     let sealed = try await base.read(slots)
     guard sealed.count == slots.count else {
       throw damaged("sealed: chunk \(chunks.lowerBound) ends early")
@@ -66,7 +68,7 @@ final class SealedChunks: Sendable {
     let bytes = try open(
       sealed, from: chunks.lowerBound, count: chunks.upperBound - chunks.lowerBound, length: length)
     let index = chunks.upperBound - 1
-    let place = SealedLayout.bytes(of: index, length: length)
+    let place = layout.bytes(of: index, length: length)
     // A slice would keep all of them alive.
     let tail = bytes.dropFirst(bytes.count - place.count)
     let kept = chunks.count == 1 ? bytes : tail.withUnsafeBytes { BodyBytes($0) }
@@ -80,7 +82,7 @@ final class SealedChunks: Sendable {
   func open(
     _ sealed: BodyBytes, from first: Int64, count: Int64, length: Int64?
   ) throws(CacheError) -> BodyBytes {
-    let overhead = SealedLayout.overhead
+    let overhead = layout.overhead
     guard sealed.count >= overhead * Int(count) else { throw damaged("sealed: too few bytes") }
     do throws(CacheError) {
       return try BodyBytes(unsafeUninitializedCapacity: sealed.count - overhead * Int(count)) {
@@ -92,7 +94,7 @@ final class SealedChunks: Sendable {
             guard size >= overhead, to + size - overhead <= output.count else {
               throw CacheError(.damaged, "sealed: chunk \(index) has \(size) bytes")
             }
-            let isLast = SealedLayout.isLast(index, length: length)
+            let isLast = layout.isLast(index, length: length)
             try cipher.open(
               UnsafeRawBufferPointer(rebasing: input[from..<from + size]), for: .body,
               context: SealedRecord.context(chunk: index, isLast: isLast, of: bodyID),

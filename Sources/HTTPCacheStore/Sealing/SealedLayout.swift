@@ -1,49 +1,52 @@
 /// Where the chunks of a sealed body lie: each in a slot of 64 KiB, the last one in a shorter slot. So
 /// four of them are a block of the checksums below, and a chunk never lies in two.
-enum SealedLayout {
-  /// A nonce of 12 bytes and a tag of 16.
-  static let overhead = 28
+struct SealedLayout: Sendable {
   /// Bytes of a sealed chunk.
   static let slot: Int64 = 64 << 10
-  /// Bytes of a body in one chunk.
-  static let chunk: Int64 = slot - Int64(overhead)
   /// No byte of a body lies beyond this, so that places can be reckoned with.
   static let farthest: Int64 = 1 << 59
+  /// What the overhead of a cipher may be: a shorter tag would authenticate too little, and more would
+  /// make slots of little else.
+  static let overheads = 16...1_024
+
+  /// Bytes by which what is sealed is longer.
+  let overhead: Int
+
+  init(_ cipher: any CacheCipher) { overhead = cipher.overhead }
+
+  init(overhead: Int) { self.overhead = overhead }
+
+  /// Bytes of a body in one chunk.
+  var chunk: Int64 { Self.slot - Int64(overhead) }
 
   /// How many chunks a body has. An empty one has an empty chunk, so that it cannot be made of another.
-  static func chunkCount(of length: Int64) -> Int64 { max(1, (length + chunk - 1) / chunk) }
-
-  /// How long a body is when it is sealed.
-  static func sealedLength(of length: Int64) -> Int64 {
-    let length = min(max(0, length), farthest)
-    return length + Int64(overhead) * chunkCount(of: length)
+  func chunkCount(of length: Int64) -> Int64 {
+    max(1, (min(length, Self.farthest) + chunk - 1) / chunk)
   }
 
-  /// How long a body is of which the sealed form has this length; nil if none has.
-  static func length(ofSealed sealed: Int64) -> Int64? {
-    let last = sealed % slot == 0 ? slot : sealed % slot
-    let count = (sealed + slot - 1) / slot
-    guard count > 0, last > overhead || (count == 1 && last == overhead) else { return nil }
-    return sealed - Int64(overhead) * count
+  /// How long a body is when it is sealed.
+  func sealedLength(of length: Int64) -> Int64 {
+    let length = min(max(0, length), Self.farthest)
+    return length + Int64(overhead) * chunkCount(of: length)
   }
 
   /// The bytes of a body in a chunk.
   ///
   /// - Parameter length: of the body, if it is known.
-  static func bytes(of index: Int64, length: Int64?) -> Range<Int64> {
+  func bytes(of index: Int64, length: Int64?) -> Range<Int64> {
     let start = index * chunk
     return start..<max(start, min(start + chunk, length ?? .max))
   }
 
   /// Where a chunk lies.
-  static func slot(of index: Int64, length: Int64?) -> Range<Int64> {
+  func slot(of index: Int64, length: Int64?) -> Range<Int64> {
     let bytes = bytes(of: index, length: length)
-    let start = index * slot
+    let start = index * Self.slot
     return start..<start + bytes.upperBound - bytes.lowerBound + Int64(overhead)
   }
 
   /// Whether a chunk is the last one.
-  static func isLast(_ index: Int64, length: Int64?) -> Bool {
+  func isLast(_ index: Int64, length: Int64?) -> Bool {
     length.map { index == chunkCount(of: $0) - 1 } ?? false
   }
 
@@ -51,7 +54,7 @@ enum SealedLayout {
   ///
   /// As long as the length is not known, the chunk that ends with the range may be the last one of the
   /// body, and does not count.
-  static func chunks(in range: Range<Int64>, length: Int64?) -> Range<Int64> {
+  func chunks(in range: Range<Int64>, length: Int64?) -> Range<Int64> {
     let first = (range.lowerBound + chunk - 1) / chunk
     let end: Int64
     if let length {
@@ -63,21 +66,21 @@ enum SealedLayout {
   }
 
   /// Where such chunks lie.
-  static func slots(of chunks: Range<Int64>, length: Int64?) -> Range<Int64> {
+  func slots(of chunks: Range<Int64>, length: Int64?) -> Range<Int64> {
     guard !chunks.isEmpty else { return 0..<0 }
-    let start = chunks.lowerBound * slot
+    let start = chunks.lowerBound * Self.slot
     return start..<self.slot(of: chunks.upperBound - 1, length: length).upperBound
   }
 
   /// The bytes of a body of which the sealed form is there: those of whole chunks.
   ///
   /// - Parameter slots: ranges of the sealed form.
-  static func bytes(in slots: [Range<Int64>], length: Int64?) -> [Range<Int64>] {
+  func bytes(in slots: [Range<Int64>], length: Int64?) -> [Range<Int64>] {
     let end = length.map { sealedLength(of: $0) }
     return StoredRanges.union(
       slots.compactMap { range in
-        let first = (range.lowerBound + slot - 1) / slot
-        var count = range.upperBound / slot
+        let first = (range.lowerBound + Self.slot - 1) / Self.slot
+        var count = range.upperBound / Self.slot
         if let length, let end, range.upperBound >= end { count = chunkCount(of: length) }
         guard count > first else { return nil }
         return first * chunk..<bytes(of: count - 1, length: length).upperBound

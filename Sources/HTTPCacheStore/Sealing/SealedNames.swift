@@ -32,6 +32,8 @@ final class SealedNames: Sendable {
   private static let shelfCount = 16
   private static let shelfSize = 512
 
+  /// Half of a digest of 32 bytes: nobody who could look for two of the same has the key.
+  static let digestLength = 16
   /// The beginning of the target of each response that any cipher sealed.
   static let mark = "sealed-"
 
@@ -104,8 +106,7 @@ final class SealedNames: Sendable {
     Base64URL.encode(digest(kind, bytes))
   }
 
-  // Half of a digest: nobody who could look for two of the same has the key.
   private func digest(_ kind: Kind, _ bytes: [UInt8]) -> [UInt8] {
-    Array(cipher.digest([kind.rawValue] + bytes).prefix(16))
+    Array(cipher.digest([kind.rawValue] + bytes).prefix(Self.digestLength))
   }
 }

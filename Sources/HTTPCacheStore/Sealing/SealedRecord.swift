@@ -62,7 +62,10 @@ struct SealedRecord {
   /// Opens a record of the store below; nil for a part of which no whole chunk is there.
   ///
   /// - Throws: `CacheError.damaged` if it is not what was sealed.
-  static func open(_ below: CacheRecord, _ cipher: any CacheCipher) throws(CacheError) -> SealedRecord? {
+  static func open(
+    _ below: CacheRecord, _ cipher: any CacheCipher, _ names: SealedNames
+  ) throws(CacheError) -> SealedRecord? {
+    let layout = SealedLayout(cipher)
     let content = try cipher.open(
       below.userInfo, for: .record, context: context(below.key, below.response.nominated))
     guard content.count > 2 + bodyIDLength, content[0] == format, content[1] <= 1 else {
@@ -71,6 +74,7 @@ struct SealedRecord {
     let isFinal = content[1] == 1
     let bodyID = Array(content[2..<2 + bodyIDLength])
     var record = try decode(content, from: 2 + bodyIDLength, below)
+    try requireSame(below, record, names)
     var length = record.bodyLength
     if !isFinal, let completion = try completion(of: below, bodyID, cipher) {
       length = completion.length ?? length
@@ -80,7 +84,7 @@ struct SealedRecord {
     } else if !isFinal, below.isComplete {
       throw CacheError(.damaged, "sealed: the end of the record is missing")
     }
-    if let length, let sealed = below.bodyLength, sealed != SealedLayout.sealedLength(of: length) {
+    if let length, let sealed = below.bodyLength, sealed != layout.sealedLength(of: length) {
       throw CacheError(.damaged, "sealed: the body is not as long as it was")
     }
     guard let slots = below.storedRanges else {
@@ -90,12 +94,26 @@ struct SealedRecord {
       return SealedRecord(record: record.storing(nil, bodyLength: length), bodyID: bodyID)
     }
     // Beyond it places cannot be reckoned with.
-    guard slots.last?.upperBound ?? 0 <= SealedLayout.sealedLength(of: SealedLayout.farthest) else {
+    guard slots.last?.upperBound ?? 0 <= layout.sealedLength(of: SealedLayout.farthest) else {
       throw CacheError(.damaged, "sealed: a part too far away")
     }
-    let ranges = SealedLayout.bytes(in: slots, length: length)
+    let ranges = layout.bytes(in: slots, length: length)
     guard !ranges.isEmpty else { return nil }
     return SealedRecord(record: record.storing(ranges, bodyLength: length), bodyID: bodyID)
+  }
+
+  // By these the store below selects and evicts, so that they have to be there in the clear as well.
+  private static func requireSame(
+    _ below: CacheRecord, _ record: CacheRecord, _ names: SealedNames
+  ) throws(CacheError) {
+    guard below.isPinned == record.isPinned else {
+      throw CacheError(.damaged, "sealed: it was pinned, or was not")
+    }
+    guard !below.groups.isEmpty || !record.groups.isEmpty else { return }
+    let origin = record.key.origin
+    guard Set(below.groups) == Set(record.groups.map { names.group($0, of: origin) }) else {
+      throw CacheError(.damaged, "sealed: it belongs to other groups")
+    }
   }
 
   private static func decode(

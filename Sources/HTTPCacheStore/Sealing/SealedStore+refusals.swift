@@ -2,13 +2,17 @@ public import HTTPCacheSemantics
 
 extension SealedStore {
   private static let pieceLength = 1_000
+  // Question, answer and section of as many steps as the base keeps.
+  private static let mostPieces = 3 * RefusalCodec.mostSteps
 
-  /// Remembers why a response was not stored, sealed, in the base.
+  /// Remembers why a response was not stored, sealed, in the base. Of an explanation for which there is no
+  /// room, texts are cut further than elsewhere.
   public func note(_ refusal: RefusalNote) {
     let key = names.key(Self.key(of: refusal.keyHash))
     var writer = BinaryWriter()
     writer.signed(Int64(refusal.status))
-    let content = writer.output + RefusalCodec.encode(refusal.explanation)
+    let room = Self.mostPieces * Self.pieceLength / 4 * 3 - cipher.overhead - writer.output.count
+    let content = writer.output + RefusalCodec.encode(refusal.explanation, within: room)
     guard let sealed = try? cipher.seal(content, for: .record, context: Self.context(key)) else {
       return
     }
@@ -16,9 +20,9 @@ extension SealedStore {
     let pieces = stride(from: 0, to: text.count, by: Self.pieceLength).map { start in
       String(decoding: text[start..<min(text.count, start + Self.pieceLength)], as: UTF8.self)
     }
-    let steps = stride(from: 0, to: pieces.count, by: 2).map { index in
-      CacheExplanation.Step(
-        pieces[index], index + 1 < pieces.count ? pieces[index + 1] : "", section: "")
+    func piece(_ index: Int) -> String { pieces.indices.contains(index) ? pieces[index] : "" }
+    let steps = stride(from: 0, to: pieces.count, by: 3).map { index in
+      CacheExplanation.Step(piece(index), piece(index + 1), section: piece(index + 2))
     }
     base.note(
       RefusalNote(
@@ -32,7 +36,7 @@ extension SealedStore {
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
     let below = names.key(Self.key(of: key.hash))
     return try base.refusals(of: below).compactMap { note in
-      let text = note.explanation.steps.map { $0.question + $0.answer }.joined()
+      let text = note.explanation.steps.map { $0.question + $0.answer + $0.section }.joined()
       guard let sealed = Base64URL.decode(text.utf8),
         let content = try? cipher.open(sealed, for: .record, context: Self.context(below))
       else { return nil }

@@ -46,7 +46,7 @@ extension SealedStore {
     report.entries += 1
     var target = below.key.target
     do throws(CacheError) {
-      guard let opened = try SealedRecord.open(below, cipher) else { return nil }
+      guard let opened = try SealedRecord.open(below, cipher, names) else { return nil }
       let record = opened.record
       target = record.key.target
       guard names.key(record.key) == below.key else {
@@ -64,7 +64,7 @@ extension SealedStore {
       for range in record.storedRanges ?? [0..<(record.bodyLength ?? 0)] {
         var position = range.lowerBound
         while position < range.upperBound {
-          let end = min(range.upperBound, position + 4 * SealedLayout.chunk)
+          let end = min(range.upperBound, position + 4 * layout.chunk)
           report.bytes += Int64(try await chunks.read(position..<end, length: record.bodyLength).count)
           position = end
         }

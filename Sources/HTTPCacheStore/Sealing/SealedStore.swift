@@ -15,6 +15,7 @@ public final class SealedStore: CacheStore {
   let base: any CacheStore
   let cipher: any CacheCipher
   let names: SealedNames
+  let layout: SealedLayout
   let largestEntry: Int64?
   let tierBase: (any TierBase)?
   private let generations: (any GenerationSource)?
@@ -26,27 +27,41 @@ public final class SealedStore: CacheStore {
   ///
   /// - Parameters:
   ///   - base: the store below; it may hold what others sealed. Its own largest entry has to be that of
-  ///     the sealed form: `sealedLength(of:)`.
+  ///     the sealed form: `sealedLength(of:overhead:)`.
   ///   - cipher: of the base's `secret`.
   ///   - largestEntry: the longest body in bytes; nil leaves it to the base.
   ///   - onDamage: told what was not as it was sealed.
+  /// - Throws: `CacheError.unavailable` for a cipher whose lengths are not those that it may have.
   public init(
     base: any CacheStore, cipher: any CacheCipher, largestEntry: Int64? = nil,
     onDamage: (@Sendable (CacheError) -> Void)? = nil
-  ) {
+  ) throws(CacheError) {
+    try cipher.requireLengths()
     self.base = base
     self.cipher = cipher
     self.largestEntry = largestEntry
     self.onDamage = onDamage
     names = SealedNames(cipher: cipher)
+    layout = SealedLayout(cipher)
     tierBase = base as? any TierBase
     generations = base as? any GenerationSource
   }
 
   /// How many bytes a body takes when it is sealed.
   ///
+  /// - Parameters:
+  ///   - length: of the body in bytes.
+  ///   - overhead: that of the cipher in bytes (`CacheCipher.overhead`); that of AES-GCM, if none is given.
+  public static func sealedLength(of length: Int64, overhead: Int = 28) -> Int64 {
+    SealedLayout(overhead: overhead).sealedLength(of: length)
+  }
+
+  /// The most bytes that a body takes when it is sealed, with whatever cipher.
+  ///
   /// - Parameter length: of the body in bytes.
-  public static func sealedLength(of length: Int64) -> Int64 { SealedLayout.sealedLength(of: length) }
+  package static func longestSealed(of length: Int64) -> Int64 {
+    sealedLength(of: length, overhead: SealedLayout.overheads.upperBound)
+  }
 
   /// How the targets of what a cipher seals begin in the store below; those of any cipher begin with
   /// `sealed-`.
@@ -95,8 +110,8 @@ public final class SealedStore: CacheStore {
     }
     let slots = StoredRanges.union(
       targets.map {
-        let chunks = SealedLayout.chunks(in: $0, length: record.bodyLength)
-        return SealedLayout.slots(of: chunks, length: record.bodyLength)
+        let chunks = layout.chunks(in: $0, length: record.bodyLength)
+        return layout.slots(of: chunks, length: record.bodyLength)
       })
     var writer: (any BodyWriter)?
     if !slots.isEmpty {
@@ -128,7 +143,7 @@ public final class SealedStore: CacheStore {
         .unavailable, "what is stored is not of a body of \(wanted ?? 0) bytes", key: record.key)
     }
     // The base passes over bytes that it has. Of a chunk it must have all or nothing.
-    let end = wanted.map { SealedLayout.sealedLength(of: $0) }
+    let end = wanted.map { layout.sealedLength(of: $0) }
     guard
       slots.allSatisfy({
         $0.lowerBound % SealedLayout.slot == 0
@@ -139,7 +154,7 @@ public final class SealedStore: CacheStore {
       throw CacheError(.unavailable, "a chunk of the part is torn", key: record.key)
     }
     let next = record.storing(stored.record.storedRanges, bodyLength: wanted)
-    let first = (offset + SealedLayout.chunk - 1) / SealedLayout.chunk
+    let first = (offset + layout.chunk - 1) / layout.chunk
     let writer = try await base.extend(
       try sealed(next, bodyID: stored.bodyID, isFinal: false, slots: slots),
       at: first * SealedLayout.slot)
@@ -167,7 +182,7 @@ public final class SealedStore: CacheStore {
   ) throws(CacheError) -> CacheRecord {
     try SealedRecord.seal(
       record, bodyID: bodyID, isFinal: isFinal, slots: slots,
-      sealedLength: record.bodyLength.map { SealedLayout.sealedLength(of: $0) }, cipher, names)
+      sealedLength: record.bodyLength.map { layout.sealedLength(of: $0) }, cipher, names)
   }
 
   /// What the base has of a response, and what it is.
@@ -178,7 +193,7 @@ public final class SealedStore: CacheStore {
     let variants: [StoredVariant]
     if let tierBase { variants = try tierBase.variants(of: key) } else { variants = try base.read(key) }
     guard let below = variants.first(where: { $0.record.sequence == record.sequence })?.record,
-      let stored = try SealedRecord.open(below, cipher), stored.record.key == record.key
+      let stored = try SealedRecord.open(below, cipher, names), stored.record.key == record.key
     else { return nil }
     return (below, stored)
   }
@@ -187,7 +202,7 @@ public final class SealedStore: CacheStore {
   func opened(_ variants: [StoredVariant], of key: CacheKey) -> [StoredVariant] {
     variants.compactMap { variant in
       do throws(CacheError) {
-        guard let opened = try SealedRecord.open(variant.record, cipher) else { return nil }
+        guard let opened = try SealedRecord.open(variant.record, cipher, names) else { return nil }
         guard opened.record.key == key else {
           throw CacheError(.damaged, "sealed: a record of something else", key: key)
         }

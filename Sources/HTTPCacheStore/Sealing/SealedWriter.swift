@@ -46,7 +46,7 @@ final class SealedWriter: BodyWriter {
       targets = [start..<max(start, record.bodyLength ?? .max)]
     }
     growth = SealedGrowth(stored: stored, length: record.bodyLength)
-    assembly = SealedAssembly(targets: targets, length: record.bodyLength)
+    assembly = SealedAssembly(targets: targets, length: record.bodyLength, layout: store.layout)
   }
 
   deinit { abandon() }
@@ -122,7 +122,7 @@ final class SealedWriter: BodyWriter {
         return nil
       }
       end()
-      return try SealedRecord.open(kept, store.cipher)?.record
+      return try SealedRecord.open(kept, store.cipher, store.names)?.record
     } catch {
       throw fail(error)
     }
@@ -145,7 +145,7 @@ final class SealedWriter: BodyWriter {
       trailers: trailers, length: growth.snapshot.length, bodyID: bodyID, store.cipher)
     let below = try await base.commit(trailers: completion)
     end()
-    guard let stored = try SealedRecord.open(below, store.cipher) else {
+    guard let stored = try SealedRecord.open(below, store.cipher, store.names) else {
       return record.with(sequence: below.sequence)
     }
     return stored.record
@@ -170,7 +170,7 @@ final class SealedWriter: BodyWriter {
   }
 
   private func seal(_ chunks: [SealedAssembly.Chunk]) throws(CacheError) -> BodyBytes {
-    let overhead = SealedLayout.overhead
+    let overhead = store.layout.overhead
     let size = chunks.reduce(0) { $0 + $1.bytes.count + overhead }
     return try BodyBytes(unsafeUninitializedCapacity: size) { (output) throws(CacheError) -> Int in
       var start = 0
@@ -178,7 +178,7 @@ final class SealedWriter: BodyWriter {
         let end = start + chunk.bytes.count + overhead
         let slot = UnsafeMutableRawBufferPointer(rebasing: output[start..<end])
         let context = SealedRecord.context(
-          chunk: chunk.start / SealedLayout.chunk, isLast: chunk.isLast, of: bodyID)
+          chunk: chunk.start / store.layout.chunk, isLast: chunk.isLast, of: bodyID)
         var failure: CacheError?
         chunk.bytes.withUnsafeBytes { input in
           do throws(CacheError) {

@@ -8,25 +8,16 @@ import Testing
   @Test("conforms over a disk", arguments: StoreConformance.wholeBodyChecks)
   func conformsOverDisk(_ check: StoreCheck) async throws {
     let directory = try SealedDirectory()
-    try await check.run { requirements in
-      let disk = try DiskStore.open(
-        directory: directory.newPath(), capacity: requirements.capacity,
-        largestEntry: Self.sealed(requirements.largestEntry),
-        clock: requirements.clock)
-      return SealedStore(
-        base: disk, cipher: try Self.cipher(disk), largestEntry: Self.bytes(requirements.largestEntry))
-    }
+    try await check.run { try Self.sealed(try Self.disk($0, in: directory), $0) }
   }
 
   @Test("conforms over memory", arguments: StoreConformance.wholeBodyChecks)
   func conformsOverMemory(_ check: StoreCheck) async throws {
     try await check.run { requirements in
       let memory = MemoryStore(
-        capacity: requirements.capacity,
-        largestEntry: Self.sealed(requirements.largestEntry),
+        capacity: requirements.capacity, largestEntry: Self.sealed(requirements.largestEntry),
         clock: requirements.clock)
-      return SealedStore(
-        base: memory, cipher: try Self.cipher(memory), largestEntry: Self.bytes(requirements.largestEntry))
+      return try Self.sealed(memory, requirements)
     }
   }
 
@@ -34,27 +25,43 @@ import Testing
   func conformsTiered(_ check: StoreCheck) async throws {
     let directory = try SealedDirectory()
     try await check.run { requirements in
-      let disk = try DiskStore.open(
-        directory: directory.newPath(), capacity: requirements.capacity,
-        largestEntry: Self.sealed(requirements.largestEntry),
-        clock: requirements.clock)
-      return TieredStore(
+      TieredStore(
         memory: MemoryStore(capacity: requirements.capacity / 4, clock: requirements.clock),
-        base: SealedStore(
-          base: disk, cipher: try Self.cipher(disk), largestEntry: Self.bytes(requirements.largestEntry)))
+        base: try Self.sealed(try Self.disk(requirements, in: directory), requirements))
     }
+  }
+
+  @Test("conforms with a cipher of other lengths", arguments: StoreConformance.wholeBodyChecks)
+  func conformsWithOtherCipher(_ check: StoreCheck) async throws {
+    let directory = try SealedDirectory()
+    try await check.run { requirements in
+      let disk = try Self.disk(requirements, in: directory)
+      return try Self.sealed(disk, requirements, with: PaddedCipher(of: disk.secret, padding: 12))
+    }
+  }
+
+  private static func disk(
+    _ requirements: StoreRequirements, in directory: SealedDirectory
+  ) throws -> DiskStore {
+    try DiskStore.open(
+      directory: directory.newPath(), capacity: requirements.capacity,
+      largestEntry: sealed(requirements.largestEntry), clock: requirements.clock)
+  }
+
+  private static func sealed(
+    _ base: any CacheStore, _ requirements: StoreRequirements, with cipher: (any CacheCipher)? = nil
+  ) throws -> SealedStore {
+    try SealedStore(
+      base: base, cipher: try cipher ?? SealedDirectory.cipher(of: base.secret),
+      largestEntry: bytes(requirements.largestEntry))
   }
 
   private static func bytes(_ limit: LargestEntry) -> Int64? {
     if case .bytes(let bytes) = limit { bytes } else { nil }
   }
 
-  // What a body of that size takes below.
+  // What a body of that size takes below, with either cipher.
   private static func sealed(_ limit: LargestEntry) -> LargestEntry {
-    bytes(limit).map { .bytes(SealedStore.sealedLength(of: $0)) } ?? limit
-  }
-
-  private static func cipher(_ store: any CacheStore) throws -> any CacheCipher {
-    try CacheEncryption.key(try EncryptionKey(0..<32)).cipher(secret: store.secret)
+    bytes(limit).map { .bytes(SealedStore.sealedLength(of: $0, overhead: 40)) } ?? limit
   }
 }

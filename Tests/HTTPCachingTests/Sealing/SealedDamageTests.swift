@@ -104,11 +104,37 @@ import Testing
     #expect(try base.read(record.key).isEmpty, "what is damaged is removed")
   }
 
+  @Test("what the index says of groups and pins is found if it is not what was sealed", arguments: 0..<5)
+  func memberships(_ number: Int) async throws {
+    let record = CacheRecord(
+      key: StoreSample.key(), response: StoreSample.response(), groups: ["a", "b"],
+      isPinned: number == 4)
+    try await store.put(record, body)
+    let (below, bytes) = try await below()
+    #expect(below.groups.count == 2 && below.isPinned == (number == 4))
+    var (groups, isPinned) = (below.groups, below.isPinned)
+    switch number {
+    case 0: groups = []
+    case 1: groups.removeLast()
+    case 2: groups.append("c")
+    default: isPinned.toggle()
+    }
+    try await base.put(
+      CacheRecord(
+        key: below.key, response: below.response, bodyLength: Int64(bytes.count), groups: groups,
+        userInfo: below.userInfo, isPinned: isPinned),
+      BodyBytes(bytes))
+    #expect(try store.read(record.key).isEmpty)
+    #expect(directory.damage.withLock { !$0.isEmpty })
+    await store.flush()
+    #expect(try base.read(below.key).isEmpty, "what is damaged is removed")
+  }
+
   @Test("a cipher that fails for a moment costs no entry")
   func lockedCipher() async throws {
     try await store.put(StoreSample.record(), body)
-    let cipher = try CacheEncryption.key(try EncryptionKey(0..<32)).cipher(secret: base.secret)
-    let locked = SealedStore(base: base, cipher: LockedCipher(cipher: cipher))
+    let cipher = try SealedDirectory.cipher(of: base.secret)
+    let locked = try SealedStore(base: base, cipher: LockedCipher(cipher: cipher))
     #expect(try locked.read(StoreSample.key()).isEmpty)
     await locked.flush()
     #expect(try await store.body(StoreSample.key()) == body.array)
@@ -148,6 +174,7 @@ private struct LockedCipher: CacheCipher {
   let cipher: any CacheCipher
 
   var keyID: [UInt8] { cipher.keyID }
+  var overhead: Int { cipher.overhead }
 
   func seal(
     _ bytes: UnsafeRawBufferPointer, for purpose: SealPurpose, context: [UInt8],

@@ -10,7 +10,7 @@ import Testing
   // Key: bytes 0 to 31; secret: 32 times 0x53; nonces: bytes 0 to 11; body: bytes 0x40 to 0x4F.
   private static let target = "sealed-Pwe7SzDQb7I://u3HgTKss6FF0-308MlioGg/l5A0Mlptyi4hLUbASno-6g"
   private static let partition = "sealed-H5PVbalcfply4YPR4X3lgQ"
-  private static let group = "vGK2Po1HuX1zaKWyD4OTFQ"
+  private static let groups = ["vGK2Po1HuX1zaKWyD4OTFQ", "qjKqGVQxe8KKsCst4Z0GVg"]
   private static let content: [UInt8] = [
     0x55, 0x4C, 0x00, 0xC9, 0x75, 0x99, 0x9F, 0xC5, 0x53, 0x13, 0x3E, 0x22, 0xC6, 0x25, 0xDC, 0x63,
   ]
@@ -50,10 +50,11 @@ import Testing
       key: CacheKey(
         mode: .shared, partition: Self.partition, methodClass: .query, target: Self.target,
         contentDigest: Self.content),
-      response: response, bodyLength: 33, groups: [Self.group], userInfo: try Self.bytes(Self.record))
+      response: response, bodyLength: 33, groups: Self.groups, userInfo: try Self.bytes(Self.record),
+      isPinned: true)
     try await base.put(record, BodyBytes(try Self.bytes(Self.chunk)))
-    return SealedStore(
-      base: base, cipher: try CacheEncryption.key(try EncryptionKey(0..<32)).cipher(secret: base.secret))
+    return try SealedStore(
+      base: base, cipher: try SealedDirectory.cipher(of: base.secret))
   }
 
   @Test("what another program sealed is found by its key, and opens")

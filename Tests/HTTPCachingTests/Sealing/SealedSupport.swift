@@ -35,9 +35,14 @@ final class SealedDirectory: Sendable {
 
   func sealed(_ base: any CacheStore, key: EncryptionKey? = key) throws -> SealedStore {
     guard let key else { throw CacheError(.invalidKey, "no key") }
-    return SealedStore(base: base, cipher: try CacheEncryption.key(key).cipher(secret: base.secret)) {
+    return try SealedStore(base: base, cipher: try CacheEncryption.key(key).cipher(secret: base.secret)) {
       error in self.damage.withLock { $0.append(error) }
     }
+  }
+
+  /// AES-GCM with the key that the tests have.
+  static func cipher(of secret: [UInt8]) throws -> any CacheCipher {
+    try CacheEncryption.key(try EncryptionKey(0..<32)).cipher(secret: secret)
   }
 
   /// Every byte of every file below.

@@ -75,4 +75,57 @@ import Testing
       #expect(purged.output.contains("removed 1 response"))
     }
   }
+
+  @Test("with a wrong key every command says so, finds nothing, and loses nothing")
+  func wrongKey() async throws {
+    let directory = try TemporaryDirectory()
+    let (cache, key) = (directory.file("cache"), try write(Data(Self.bytes), in: directory))
+    let other = try write(Data(Self.bytes.reversed()), in: directory)
+    try await DemoOrigin.withOrigin { origin in
+      let url = origin.base + DemoResource.image.rawValue
+      let get = await CommandRun("get", url, "--dir", cache, "--encryption-key-file", key)
+      try #require(get.status == 0, "\(get.errors)")
+      let commands: [([String], ExitStatus)] = [
+        (["ls"], .success), (["show", url], .failure), (["path", url], .failure),
+        (["explain", url], .success), (["stats"], .success), (["verify"], .success),
+        (["purge", url], .success), (["get", url], .success),
+      ]
+      for (arguments, status) in commands {
+        for option in [["--encryption-key-file", other], []] where arguments[0] != "get" || !option.isEmpty {
+          let run = await CommandRun(arguments + ["--dir", cache] + option)
+          #expect(run.status == status.rawValue, "\(arguments): \(run.errors)")
+          #expect(
+            run.errors.contains("1 response is in the directory encrypted with another key"), "\(arguments)")
+          #expect(arguments[0] == "get" || !run.output.contains(url) || arguments[0] == "explain")
+        }
+      }
+      let again = await CommandRun(
+        "get", url, "--policy", "cache-only", "--dir", cache, "--encryption-key-file", key)
+      #expect(again.status == 0, "\(again.errors)")
+    }
+  }
+
+  @Test("ls and verify say what lies there that they do not open, in the clear or encrypted")
+  func beside() async throws {
+    let directory = try TemporaryDirectory()
+    let (cache, key) = (directory.file("cache"), try write(Data(Self.bytes), in: directory))
+    try await DemoOrigin.withOrigin { origin in
+      let url = origin.base + DemoResource.image.rawValue
+      _ = await CommandRun("get", url, "--dir", cache)
+      let listed = await CommandRun("ls", "--dir", cache, "--encryption-key-file", key)
+      #expect(!listed.output.contains(url))
+      #expect(listed.errors.contains("1 response lies in the directory not encrypted"))
+      let verified = await CommandRun("verify", "--dir", cache, "--encryption-key-file", key)
+      #expect(verified.status == 0)
+      #expect(verified.output.contains("1 response not encrypted: checksums alone checked"))
+      let plain = await CommandRun("ls", "--dir", cache)
+      #expect(plain.output.contains(url), "looking removes nothing")
+      #expect(!plain.errors.contains("encrypted"))
+      _ = await CommandRun("get", url, "--dir", cache, "--encryption-key-file", key)
+      let sums = await CommandRun("verify", "--dir", cache)
+      #expect(sums.output.contains("1 response encrypted: not opened, checksums alone checked"))
+      let after = await CommandRun("ls", "--dir", cache)
+      #expect(!after.output.contains(url))
+    }
+  }
 }

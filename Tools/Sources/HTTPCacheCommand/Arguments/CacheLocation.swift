@@ -49,6 +49,10 @@ struct CacheLocation: ParsableArguments {
     let disk: DiskStore
     /// The same, opened with a key; nil where none is given.
     let sealed: SealedStore?
+    /// Responses that lie there encrypted with another key, or with one where none is given; 10,000 at most.
+    let others: Int
+    /// Responses that lie there unencrypted where a key is given; 10,000 at most.
+    let plain: Int
 
     /// What is looked at.
     var readable: any CacheStore { sealed ?? disk }
@@ -59,7 +63,8 @@ struct CacheLocation: ParsableArguments {
   /// - Throws: `ExitCode` after a message on standard error.
   func openStore() throws -> any CacheStore { try openStores().readable }
 
-  /// Opens the store of a cache that is there, and says if it holds what is encrypted with another key.
+  /// Opens the store of a cache that is there, and says if it holds what is encrypted with another key, or
+  /// lies beside what is encrypted.
   ///
   /// - Throws: `ExitCode` after a message on standard error.
   func openStores() throws -> Store {
@@ -67,12 +72,29 @@ struct CacheLocation: ParsableArguments {
     let disk = try openDisk()
     do {
       let cipher = try encryption?.cipher(secret: disk.secret)
-      let others = try disk.countSealed(except: cipher)
-      if others > 0 { Console.report("httpcache: \(EncryptionNotice.otherKey(responses: others))") }
-      return Store(disk: disk, sealed: cipher.map { SealedStore(base: disk, cipher: $0) })
+      let sealed = try cipher.map { (cipher) throws(CacheError) in
+        try SealedStore(base: disk, cipher: cipher)
+      }
+      let store = Store(
+        disk: disk, sealed: sealed, others: try disk.countSealed(except: cipher),
+        plain: cipher == nil ? 0 : try disk.countPlain())
+      if store.others > 0 {
+        let hint = cipher == nil ? "; --encryption-key-file says where the key is" : ""
+        Console.report("httpcache: \(EncryptionNotice.otherKey(responses: store.others))\(hint)")
+      }
+      if store.plain > 0 {
+        Console.report(
+          "httpcache: \(Self.text(store.plain)) in the directory not encrypted; with a key they are not found, "
+            + "and `get` and `serve` with one remove them")
+      }
+      return store
     } catch {
       throw ExitStatus.reporting(error)
     }
+  }
+
+  private static func text(_ count: Int) -> String {
+    "\(HumanText.count(count, "response")) \(count == 1 ? "lies" : "lie")"
   }
 
   private func openDisk() throws -> DiskStore {

@@ -70,7 +70,8 @@ struct ListCommand: AsyncParsableCommand {
     }
     guard !entries.isEmpty else { return Console.report("httpcache: nothing matches") }
     Self.table(entries, now: now).lines.forEach(Console.print)
-    let bytes = entries.reduce(Int64(0)) { $0 + $1.size }
+    // Of a damaged index they may be anything.
+    let bytes = entries.reduce(Int64(0)) { $0 + min($1.size, .max - $0) }
     Console.report("\(HumanText.count(entries.count, "response")), \(HumanText.bytes(bytes))")
   }
 

@@ -37,6 +37,14 @@ struct VerifyCommand: AsyncParsableCommand {
         "\(HumanText.count(opened.entries, "encrypted response")), \(HumanText.bytes(opened.bytes)) of bodies "
           + "opened: \(found)\(opened.isRepaired ? ", removed" : "")")
     }
+    if stores.others > 0 {
+      let key = stores.sealed == nil ? "encrypted" : "encrypted with another key"
+      Console.print(
+        "\(HumanText.count(stores.others, "response")) \(key): not opened, checksums alone checked")
+    }
+    if stores.plain > 0 {
+      Console.print("\(HumanText.count(stores.plain, "response")) not encrypted: checksums alone checked")
+    }
     guard report.isSound || report.isRepaired, opened.isSound || opened.isRepaired else {
       throw ExitStatus.failure.code
     }

@@ -1,0 +1,143 @@
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import Testing
+
+/// An index that SQLite finds sound, but that says what cannot be.
+@Suite struct ImpossibleNumberTests {
+  @Test(
+    "numbers that cannot be are damage, found on opening and in use",
+    arguments: [
+      "UPDATE state SET bodies = 9223372036854775807", "UPDATE state SET entries = -1",
+      "UPDATE state SET sequence = 9223372036854775807",
+      "UPDATE state SET sequence = 0; UPDATE entry SET cost = 9223372036854775807",
+    ])
+  func impossibleState(sql: String) async throws {
+    let fixture = try Fixture()
+    let store = fixture.store
+    try await store.put(try record("/a"), [1])
+    await store.flush()
+    try execute(sql, on: fixture.directory.path("cache/Cache.db"))
+    #expect(try fixture.other().openingNotes.contains { $0.contains("damaged") })
+    // The first may find that the index was replaced.
+    _ = try? await store.put(try record("/b"), [2])
+    try await store.put(try record("/b"), [2])
+    #expect(try store.read(key("/b")).count == 1)
+  }
+
+  @Test("sizes of a row that cannot be do not stop it from being removed")
+  func impossibleRow() async throws {
+    let fixture = try Fixture()
+    for index in 0..<3 { try await fixture.store.put(try record("/\(index)"), [1]) }
+    await fixture.store.flush()
+    try execute(
+      """
+      UPDATE entry SET size = 9223372036854775807, cost = 9223372036854775807, groups = -1
+      WHERE id <= (SELECT sequence FROM state)
+      """, on: fixture.directory.path("cache/Cache.db"))
+    #expect(try await fixture.store.remove(.prefix("https://example.com/")) == 3)
+    #expect(fixture.store.usage.diskEntries == 0)
+  }
+
+  @Test(
+    "numbers of several rows that cannot be neither stop the store nor its repair", arguments: [true, false])
+  func impossibleRows(areNew: Bool) async throws {
+    let fixture = try Fixture()
+    for index in 0..<4 { try await fixture.store.put(try record("/\(index)"), bytes(20_000)) }
+    if !areNew { _ = try await fixture.store.entries(.all, after: nil, limit: 1) }
+    let database = fixture.directory.path("cache/Cache.db")
+    try execute("UPDATE entry SET size = 9223372036854775807, cost = 9223372036854775807", on: database)
+    let other = try fixture.other()
+    if areNew {
+      #expect(other.openingNotes.contains { $0.contains("damaged") })
+    } else {
+      for entry in try await other.entries(.all, after: nil, limit: 10).entries {
+        #expect(entry.size <= 1 << 50)
+      }
+      let report = try await other.verify(repair: true)
+      #expect(report.description.contains("wrong numbers"), "\(report)")
+    }
+    let report = try await other.verify(repair: false)
+    #expect(report.isSound, "\(report)")
+    try await other.put(try record("/b"), bytes(20_000))
+    #expect(try await other.body(key("/b")) == bytes(20_000))
+    #expect(try await other.remove(.all) == 1)
+    #expect(other.usage.diskEntries == 0)
+  }
+
+  @Test(
+    "a length in the index that cannot be is a miss, and verify finds it",
+    arguments: [Int64.min, -1, 1 << 51, .max])
+  func impossibleLength(length: Int64) async throws {
+    let fixture = try Fixture()
+    for size in [0, 100, 20_000, 600_000] { try await fixture.store.put(try record("/\(size)"), bytes(size)) }
+    try await fixture.store.putPart("/part", bytes(9_000), 0..<100)
+    try execute("UPDATE entry SET length = \(length)", on: fixture.directory.path("cache/Cache.db"))
+    let report = try await fixture.store.verify(repair: false)
+    #expect(report.findings.count >= 5, "\(report)")
+    for path in ["/0", "/100", "/20000", "/600000"] {
+      #expect(((try? await fixture.store.body(key(path))) ?? nil) == nil)
+    }
+    _ = try fixture.store.read(key("/part"))
+    _ = try await fixture.store.verify(repair: true)
+    #expect(try await fixture.store.verify(repair: false).isSound)
+  }
+
+  @Test("an index that says it is of an older format, and is not, is set aside", arguments: [1, 2])
+  func wrongFormat(format: Int) async throws {
+    let directory = try TemporaryDirectory()
+    do {
+      let store = try DiskStore.open(directory: directory.path("cache"), capacity: 1 << 24)
+      try await store.put(try record("/a"), [1])
+      await store.flush()
+    }
+    try execute(
+      "PRAGMA user_version = \(format); PRAGMA wal_checkpoint(TRUNCATE)",
+      on: directory.path("cache/Cache.db"))
+    let store = try DiskStore.open(directory: directory.path("cache"), capacity: 1 << 24)
+    #expect(store.openingNotes.contains { $0.contains("damaged") })
+    try await store.put(try record("/a"), [2])
+    #expect(try await store.body(key("/a")) == [2])
+  }
+
+  @Test("an index with triggers or views, which nothing of ours makes, is set aside")
+  func foreignSchema() async throws {
+    for sql in [
+      "CREATE TRIGGER t AFTER INSERT ON entry BEGIN DELETE FROM entry; END",
+      "ALTER TABLE block RENAME TO b; CREATE VIEW block AS SELECT * FROM b",
+    ] {
+      let fixture = try Fixture()
+      try await fixture.store.put(try record("/a"), [1])
+      try execute(sql, on: fixture.directory.path("cache/Cache.db"))
+      let other = try fixture.other()
+      #expect(other.openingNotes.contains { $0.contains("damaged") }, "\(sql)")
+      try await other.put(try record("/b"), [2])
+      #expect(try await other.body(key("/b")) == [2])
+    }
+  }
+
+  @Test("everything can be removed though sums of the rows cannot be")
+  func impossibleSum() async throws {
+    let fixture = try Fixture()
+    for index in 0..<4 { try await fixture.store.put(try record("/\(index)"), bytes(20_000)) }
+    _ = try await fixture.store.entries(.all, after: nil, limit: 1)
+    try execute(
+      "UPDATE entry SET cost = 9223372036854775807", on: fixture.directory.path("cache/Cache.db"))
+    #expect(try await fixture.store.remove(.all) == 4)
+    #expect(try fixture.directory.bodyFiles().isEmpty)
+  }
+
+  @Test("counters that cannot be can be added up")
+  func impossibleCounts() async throws {
+    let fixture = try Fixture()
+    for value in [Int64.max, Int64.min] {
+      try execute(
+        "UPDATE counts SET hits = \(value), validated = \(value), misses = \(value), hitBytes = \(value)",
+        on: fixture.directory.path("cache/Cache.db"))
+      fixture.store.count(CacheCounts(hits: 1, hitBytes: 1))
+      let counts = try await fixture.store.counts()
+      #expect(counts.hits + counts.validated + counts.misses >= 0)
+      #expect(counts.hitBytes >= 0)
+    }
+  }
+}
