@@ -116,7 +116,8 @@ extension DiskStore {
   private func conclude(
     _ result: Insertion, of entry: NewEntry, in parts: StoreParts
   ) -> CacheRecord {
-    freeSpace.didUse(entry.size)
+    // The rest was when it was written.
+    freeSpace.didUse(max(0, entry.size - entry.cost))
     after(result.removals, in: parts)
     after(result.evictions, in: parts)
     parts.generations?.bump([entry.record.key.hash])

@@ -34,6 +34,12 @@ extension DiskStore {
         }
       }
     }
+    // First, since files of such rows look as if they had none.
+    report.findings += try await onIndex { (parts) throws(CacheError) in
+      try parts.index.write { (connection) throws(CacheError) in
+        try Self.checkListed(connection, repair: repair)
+      }
+    }
     try await checkOrphans(parts, repair: repair, &report)
     report.findings += try await onIndex { (parts) throws(CacheError) in
       try parts.index.write { (connection) throws(CacheError) in
@@ -235,6 +241,16 @@ extension DiskStore {
     if repair { forget(deadOwners, of: parts) }
   }
 
+  private static func checkListed(
+    _ connection: SQLiteConnection, repair: Bool
+  ) throws(CacheError) -> [VerificationReport.Finding] {
+    // Whoever writes lists what is new first, and here it was done.
+    let unlisted = try connection.number("SELECT count(*) FROM entry WHERE listed = 0") ?? 0
+    guard unlisted > 0 else { return [] }
+    if repair { try connection.run("UPDATE entry SET listed = 1 WHERE listed = 0") }
+    return [.unlistedRows(count: unlisted)]
+  }
+
   private static func checkSums(
     _ connection: SQLiteConnection, repair: Bool
   ) throws(CacheError) -> [VerificationReport.Finding] {
@@ -245,12 +261,6 @@ extension DiskStore {
       guard count > 0 else { continue }
       findings.append(.danglingRows(table: table, count: count))
       if repair { try connection.run("DELETE FROM \(table) WHERE \(condition)") }
-    }
-    // Whoever writes lists what is new first, and here it was done.
-    let unlisted = try connection.number("SELECT count(*) FROM entry WHERE listed = 0") ?? 0
-    if unlisted > 0 {
-      findings.append(.unlistedRows(count: unlisted))
-      if repair { try connection.run("UPDATE entry SET listed = 1 WHERE listed = 0") }
     }
     var state = try IndexState(connection)
     let entries = try connection.number("SELECT count(*) FROM entry") ?? 0
