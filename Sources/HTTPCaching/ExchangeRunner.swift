@@ -51,7 +51,7 @@ struct ExchangeRunner: Sendable {
         : cache.look(among: variants, for: &exchange, now: now)
       switch action {
       case .answer(let answer, let validates):
-        if let response = cache.answer(answer, variants[answer.index], exchange, now: now) {
+        if let response = await cache.readableAnswer(answer, variants[answer.index], exchange, now: now) {
           if validates { cache.validateInBackground(exchange, options: options, via: upstream) }
           return response
         }
@@ -89,11 +89,11 @@ struct ExchangeRunner: Sendable {
     case .lookAgain: return try await lookUp(&exchange, mayWait: false)
     case .lead(let flight): return try await ask(forward, &exchange, variants, flight: flight)
     case .goAlone: return try await ask(forward, &exchange, variants, flight: nil)
-    case .failed(let error): return try fail(error, exchange, variants)
+    case .failed(let error): return try await fail(error, exchange, variants)
     case .serverError(let status):
       let now = clock.now
       if case .answerStale(let answer) = exchange.failed(status: status, now: now),
-        let stale = cache.answer(answer, variants[answer.index], exchange, now: now)
+        let stale = await cache.readableAnswer(answer, variants[answer.index], exchange, now: now)
       {
         return stale
       }
@@ -114,7 +114,7 @@ struct ExchangeRunner: Sendable {
       if let reason = cache.offlineReason {
         let error = cache.notAsked(exchange.target, reason)
         flight.failed(error)
-        return try fail(error, exchange, variants)
+        return try await fail(error, exchange, variants)
       }
       let response: UpstreamResponse
       do throws(UpstreamError) {
@@ -125,7 +125,7 @@ struct ExchangeRunner: Sendable {
       } catch {
         cache.observe(.upstreamFailed(target: exchange.target, error))
         flight.failed(error)
-        return try fail(error, exchange, variants)
+        return try await fail(error, exchange, variants)
       }
       let clearsSite = ClearSiteData.clearsCache(
         response.head, target: exchange.key.target, rules: rules)
@@ -148,7 +148,7 @@ struct ExchangeRunner: Sendable {
         }
         forward = again
       case .answerStale(let answer):
-        if let stale = cache.answer(answer, variants[answer.index], exchange, now: clock.now) {
+        if let stale = await cache.readableAnswer(answer, variants[answer.index], exchange, now: clock.now) {
           response.body.source.cancel()
           flight.serverError(response.head.status.code)
           return stale
@@ -178,10 +178,10 @@ struct ExchangeRunner: Sendable {
 
   private func fail(
     _ error: UpstreamError, _ exchange: Exchange, _ variants: [StoredVariant]
-  ) throws -> CacheResponse {
+  ) async throws -> CacheResponse {
     let now = clock.now
     if case .answerStale(let answer) = exchange.failed(error, now: now),
-      let stale = cache.answer(answer, variants[answer.index], exchange, now: now)
+      let stale = await cache.readableAnswer(answer, variants[answer.index], exchange, now: now)
     {
       return stale
     }
@@ -207,7 +207,7 @@ struct ExchangeRunner: Sendable {
       case .refuse: refused.append((record, decision))
       }
     }
-    let fresh = cache.answer(answer, variants[answer.index], exchange, now: clock.now)
+    let fresh = await cache.readableAnswer(answer, variants[answer.index], exchange, now: clock.now)
     // The answer has its body open; only now may it go.
     for (record, decision) in refused { await freshen(record, as: decision, exchange) }
     return fresh

@@ -55,6 +55,17 @@ extension HTTPCache {
       key: exchange.key, target: exchange.target, now: now)
   }
 
+  /// The same, after the beginning of the body was read; nil if that cannot be had either.
+  func readableAnswer(
+    _ answer: Exchange.StoredAnswer, _ variant: StoredVariant, _ exchange: Exchange, now: Timestamp
+  ) async -> CacheResponse? {
+    guard let response = self.answer(answer, variant, exchange, now: now) else { return nil }
+    guard let source = response.body.source as? StoredBodySource else { return response }
+    // Why it cannot has been told.
+    do throws(CacheError) { try await source.readBeginning() } catch { return nil }
+    return response
+  }
+
   /// The answer from the store; nil if the body cannot be had.
   ///
   /// - Parameters:

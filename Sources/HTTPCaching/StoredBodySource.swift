@@ -6,10 +6,13 @@ import Synchronization
 final class StoredBodySource: BodySource {
   /// Bytes read at once: some checksum blocks, so that none is read twice.
   private static let step: Int64 = 1 << 20
+  /// Bytes read before the answer is given: a checksum block at most.
+  private static let beginning: Int64 = 256 << 10
 
   private let reader: any BodyReader
   private let end: Int64
   private let position: Mutex<Int64>
+  private let first = Mutex<BodyBytes?>(nil)
   private let hasFailed = Atomic<Bool>(false)
   private let fields: HTTPFields
   private let onDamage: @Sendable (CacheError) -> Void
@@ -30,6 +33,19 @@ final class StoredBodySource: BodySource {
     stored = StoredBodyRange(reader: reader, range: range)
   }
 
+  /// Reads the beginning if nobody has checked it, so that what is damaged there is found as long as another
+  /// answer can be given.
+  ///
+  /// - Throws: `CacheError` if it cannot be read.
+  func readBeginning() async throws(CacheError) {
+    let start = position.withLock { $0 }
+    guard start < end, reader.bytesInMemory == nil else { return }
+    let stop = min(end, (start / Self.beginning + 1) * Self.beginning)
+    guard !reader.isVerified(start..<stop) else { return }
+    let bytes = try await read(start..<stop)
+    first.withLock { $0 = bytes }
+  }
+
   func next() async throws -> BodyBytes? {
     let start = position.withLock { $0 }
     guard start < end else { return nil }
@@ -38,18 +54,31 @@ final class StoredBodySource: BodySource {
       return all[Int(start)..<Int(end)]
     }
     let step = Self.step
-    let stop = min(end, (start / step + 1) * step)
+    let known = first.withLock { first in
+      defer { first = nil }
+      return first
+    }
+    let bytes: BodyBytes
+    if let known {
+      bytes = known
+    } else {
+      bytes = try await read(start..<min(end, (start / step + 1) * step))
+    }
+    position.withLock { $0 = start + Int64(bytes.count) }
+    return bytes
+  }
+
+  private func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
     let bytes: BodyBytes
     do throws(CacheError) {
-      bytes = try await reader.read(start..<stop)
+      bytes = try await reader.read(range)
       guard !bytes.isEmpty else {
-        throw CacheError(.damaged, "the body ended at byte \(start) of \(end)")
+        throw CacheError(.damaged, "the body ended at byte \(range.lowerBound) of \(end)")
       }
     } catch {
       if !hasFailed.exchange(true, ordering: .relaxed) { onDamage(error) }
       throw error
     }
-    position.withLock { $0 = start + Int64(bytes.count) }
     return bytes
   }
 

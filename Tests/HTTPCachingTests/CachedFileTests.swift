@@ -164,6 +164,35 @@ struct CachedFileTests {
     #expect(counts.misses == 2)
   }
 
+  enum Damage: CaseIterable { case flipped, cut, gone, emptied }
+
+  @Test(
+    "a body whose beginning is damaged is a miss for the request that finds it", arguments: Damage.allCases)
+  func damagedBeginning(_ damage: Damage) async throws {
+    let kitchen = try kitchen(.disk, count: 600_000)
+    try await kitchen.get()
+    let page = try await kitchen.cache.store.entries(.all, after: nil, limit: 1)
+    let path = try #require(page.entries.first?.bodyPath)
+    switch damage {
+    case .flipped:
+      let handle = try #require(FileHandle(forWritingAtPath: path))
+      try handle.seek(toOffset: 1_000)
+      handle.write(Data([0]))
+      try handle.close()
+    case .cut: #expect(truncate(path, 300_000) == 0)
+    case .emptied: #expect(truncate(path, 0) == 0)
+    case .gone: try FileManager.default.removeItem(atPath: path)
+    }
+    for (outcome, count) in [(FetchType.networkLoad, 2), (.localCache, 2)] {
+      let response = try await kitchen.respond()
+      #expect(response.outcome.fetchType == outcome)
+      let bytes = try await response.body.collect().array
+      #expect(String(decoding: bytes, as: UTF8.self) == kitchen.origin.text)
+      #expect(kitchen.origin.requests.count == count)
+    }
+    #expect(try await kitchen.cache.store.counts().hits == 1)
+  }
+
   @Test("what a dead process left goes when the directory is opened; what a living one has stays")
   func sweeping() async throws {
     let kitchen = try kitchen(.disk)
