@@ -9,11 +9,19 @@
 // on its own. Here they wait until the frame that commits is whole, which it is before SQLite tells anybody
 // of the transaction through the shared index of the log; so nobody can look for what is not in the file.
 // What is written anywhere else than behind all that was written is never held back: that is how SQLite
-// mends frames of the same transaction, header by header, after the frame that commits. What is held when a
-// transaction is rolled back is forgotten before anything else can happen on its connection.
+// mends frames of the same transaction, header by header, after the frame that commits.
+//
+// What is held when the right to write is given back belongs to a transaction that was not committed: it is
+// forgotten before others can get that right, since they will write to the same place. SQLite gives it back
+// with xShmLock of the database's file, however the transaction ends; its rollback hook is not called for
+// each (not for a VACUUM that fails while it copies back). So that one method of that file is replaced, too.
 
 // SQLite's way to write takes less than 128 KiB.
 enum { HEADER = 24, MOST_HELD = 256 << 10, MOST_AT_ONCE = 64 << 10 };
+// The lock in the shared index of the log that is the right to write.
+enum { WRITE_LOCK = 0 };
+
+typedef struct Database Database;
 
 typedef struct {
   sqlite3_file base;
@@ -30,21 +38,36 @@ typedef struct {
   int commits;
   // Behind a header that was not held; -1 for none.
   sqlite3_int64 after_header;
+  Database *database;
 } Log;
+
+// Lies behind the system's own object for the file of a database.
+struct Database {
+  // Those of the system, but for xShmLock.
+  sqlite3_io_methods methods;
+  int (*shm_lock)(sqlite3_file *, int, int, int);
+  Log *log;
+};
 
 static sqlite3_vfs *system_vfs;
 static sqlite3_vfs log_vfs;
 
+// What cannot be written stays: SQLite believes that it was, and the transaction may go on after an error.
 static int flush(Log *log) {
-  int length = log->length;
-  log->length = 0;
-  log->awaits_page = 0;
-  for (int done = 0; done < length; done += MOST_AT_ONCE) {
-    int count = length - done < MOST_AT_ONCE ? length - done : MOST_AT_ONCE;
+  for (int done = 0; done < log->length; done += MOST_AT_ONCE) {
+    int count = log->length - done < MOST_AT_ONCE ? log->length - done : MOST_AT_ONCE;
     int result = log->real->pMethods->xWrite(log->real, log->held + done, count, log->start + done);
     if (result != SQLITE_OK) return result;
   }
+  log->length = 0;
+  log->awaits_page = 0;
   return SQLITE_OK;
+}
+
+static void forget(Log *log) {
+  log->length = 0;
+  log->awaits_page = 0;
+  log->after_header = -1;
 }
 
 static int hold(Log *log, const void *bytes, int count, sqlite3_int64 offset) {
@@ -109,6 +132,10 @@ static int log_write(sqlite3_file *file, const void *bytes, int count, sqlite3_i
 static int log_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
   Log *log = (Log *)file;
   if (log->length > 0 && offset + count > log->start) {
+    if (offset >= log->start && offset + count <= log->start + log->length) {
+      memcpy(bytes, log->held + (offset - log->start), (size_t)count);
+      return SQLITE_OK;
+    }
     int result = flush(log);
     if (result != SQLITE_OK) return result;
   }
@@ -139,6 +166,7 @@ static int log_size(sqlite3_file *file, sqlite3_int64 *size) {
 // What is held then belongs to a transaction that was not committed.
 static int log_close(sqlite3_file *file) {
   Log *log = (Log *)file;
+  log->database->log = NULL;
   free(log->held);
   log->held = NULL;
   log->length = log->capacity = 0;
@@ -191,45 +219,63 @@ static const sqlite3_io_methods methods = {
   .xDeviceCharacteristics = log_characteristics,
 };
 
-static size_t log_size_in_memory(void) { return (sizeof(Log) + 15) & ~(size_t)15; }
+static size_t rounded(size_t size) { return (size + 15) & ~(size_t)15; }
+
+static Database *database_of(sqlite3_file *file) {
+  return (Database *)((char *)file + rounded((size_t)system_vfs->szOsFile));
+}
+
+static int database_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
+  Database *database = database_of(file);
+  if (offset == WRITE_LOCK && (flags & SQLITE_SHM_UNLOCK) && database->log) forget(database->log);
+  return database->shm_lock(file, offset, count, flags);
+}
+
+static int open_database(const char *name, sqlite3_file *file, int flags, int *out_flags) {
+  int result = system_vfs->xOpen(system_vfs, name, file, flags, out_flags);
+  if (result != SQLITE_OK || file->pMethods->iVersion < 2 || !file->pMethods->xShmLock) return result;
+  Database *database = database_of(file);
+  database->log = NULL;
+  database->methods = *file->pMethods;
+  if (database->methods.iVersion > 3) database->methods.iVersion = 3;
+  database->shm_lock = database->methods.xShmLock;
+  database->methods.xShmLock = database_shm_lock;
+  file->pMethods = &database->methods;
+  return result;
+}
 
 static int log_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags) {
   (void)vfs;
-  if (!(flags & SQLITE_OPEN_WAL)) {
+  if (flags & SQLITE_OPEN_MAIN_DB) return open_database(name, file, flags, out_flags);
+  sqlite3_file *owner = flags & SQLITE_OPEN_WAL && name ? sqlite3_database_file_object(name) : NULL;
+  // Without knowledge of its locks nothing can be held.
+  if (!owner || !owner->pMethods || owner->pMethods->iVersion < 2
+    || owner->pMethods->xShmLock != database_shm_lock) {
     return system_vfs->xOpen(system_vfs, name, file, flags, out_flags);
   }
   Log *log = (Log *)file;
   memset(log, 0, sizeof *log);
   log->after_header = -1;
-  log->real = (sqlite3_file *)((char *)file + log_size_in_memory());
+  log->real = (sqlite3_file *)((char *)file + rounded(sizeof(Log)));
   int result = system_vfs->xOpen(system_vfs, name, log->real, flags, out_flags);
   log->base.pMethods = log->real->pMethods ? &methods : NULL;
+  log->database = database_of(owner);
+  if (log->base.pMethods) log->database->log = log;
   return result;
-}
-
-static void forget(void *connection) {
-  sqlite3_file *file = NULL;
-  if (sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) != SQLITE_OK) return;
-  if (!file || file->pMethods != &methods) return;
-  Log *log = (Log *)file;
-  log->length = 0;
-  log->awaits_page = 0;
-  log->after_header = -1;
-}
-
-void sqlite_log_watch(struct sqlite3 *connection) {
-  sqlite3_rollback_hook(connection, forget, connection);
 }
 
 static int is_registered;
 
 static void register_vfs(void) {
   system_vfs = sqlite3_vfs_find(NULL);
-  if (!system_vfs) return;
+  // Of one that the application has put in its place nothing is known.
+  if (!system_vfs || strcmp(system_vfs->zName, "unix") != 0) return;
   // All but opening is that of the system's, with the data it needs for it.
   log_vfs = *system_vfs;
+  if (log_vfs.iVersion > 3) log_vfs.iVersion = 3;
   log_vfs.zName = "http-cache-log";
-  log_vfs.szOsFile = (int)log_size_in_memory() + system_vfs->szOsFile;
+  size_t more = rounded(sizeof(Log)) > sizeof(Database) ? rounded(sizeof(Log)) : sizeof(Database);
+  log_vfs.szOsFile = (int)(rounded((size_t)system_vfs->szOsFile) + more);
   log_vfs.pNext = NULL;
   log_vfs.xOpen = log_open;
   is_registered = sqlite3_vfs_register(&log_vfs, 0) == SQLITE_OK;

@@ -24,8 +24,8 @@ final class BodyLock: Sendable {
 extension CacheDirectory {
   /// Whether somebody is writing into a partial body.
   func isLocked(_ name: BodyName) -> Bool {
-    guard (try? openBody(name)) ?? nil != nil else { return false }
-    return BodyLock(name, in: self) == nil
+    guard let file = (try? openBody(name, flags: O_RDWR)) ?? nil else { return false }
+    return !file.tryLock()
   }
 }
 

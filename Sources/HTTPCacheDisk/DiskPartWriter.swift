@@ -95,6 +95,8 @@ final class DiskPartWriter: BodyWriter {
       if extended != nil || record.isResumable { await checkpoint() }
     } catch {
       let error = CacheError(error.code, error.message, cause: error.cause, key: record.key)
+      // What stays of a part that was added to is told, so that it counts.
+      if extended != nil, phase.isOpen { await checkpoint(isLast: true) }
       fail(error)
       throw error
     }
@@ -257,9 +259,9 @@ final class DiskPartWriter: BodyWriter {
   }
 
   /// Tells the row what came, now and then.
-  private func checkpoint() async {
+  private func checkpoint(isLast: Bool = false) async {
     let state = body.snapshot
-    guard row.isDue(state.flushedBytes), let name = await row.name(of: file) else { return }
+    guard isLast || row.isDue(state.flushedBytes), let name = await row.name(of: file) else { return }
     await row.save(
       state.flushed, in: file, named: name,
       record: record.storing(state.pieces.ranges, bodyLength: record.bodyLength))

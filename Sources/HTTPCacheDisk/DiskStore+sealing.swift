@@ -28,7 +28,9 @@ extension DiskStore {
     while true {
       let parts = currentParts
       do throws(CacheError) {
-        return try removePlain(in: parts)
+        let count = try removePlain(in: parts)
+        attempts += 1
+        if currentParts === parts || attempts >= 3 { return count }
       } catch {
         attempts += 1
         guard error.cause is IndexDamage, attempts < 3 else { throw error }
@@ -89,7 +91,7 @@ extension DiskStore {
     if last > 0 || !before.isNothing {
       // Directories of older versions have bytes of removed rows in their pages.
       try parts.index.withWriter { (connection) throws(CacheError) in
-        try connection.execute("VACUUM")
+        try connection.vacuum()
       }
       try emptyLog(of: parts)
     }
@@ -123,6 +125,7 @@ extension DiskStore {
     for name in [Self.popularityName, Self.popularityName + ".new"] {
       unlinkat(parts.directory.root.descriptor, name, 0)
     }
+    parts.popularityBytes.store(0, ordering: .relaxed)
     policy.withLock { $0 = EvictionPolicy(exponent: 0.5, inflation: $0.inflation) }
     popularity.withLock { $0.savedLookups = 0 }
   }

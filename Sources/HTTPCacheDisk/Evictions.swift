@@ -24,6 +24,8 @@ struct Evictions: Sendable {
   var givenBack: Int64 = 0
   /// Whether all fits now.
   var isEnough = false
+  /// What may be written once all of this is done.
+  var grant: (bytes: Int64, since: WriteRoom.Mark)?
 
   init(
     limit: Int, byteLimit: Int64 = .max, protected: Int64 = 0, extra: Int64 = 0, ahead: Int64 = 0,
@@ -66,7 +68,7 @@ extension DiskStore {
         evictions.isEnough = excess <= 0
         guard evictions.isEnough else { return }
         let surplus = excess + pages.bytes - pages.liveBytes
-        parts.room.grant(-surplus, since: mark)
+        evictions.grant = (-surplus, mark)
         if surplus > 0, pages.free > 0 {
           // Pages that are free in the file are not free on disk.
           let count = min(pages.free, surplus / PageCount.pageSize + 1)
@@ -97,7 +99,7 @@ extension DiskStore {
     try connection.query(
       """
       SELECT \(EntryRow.columns) FROM entry WHERE pinned = 0 AND listed = 1 AND id <> ?
-      ORDER BY priority, touched LIMIT 256
+      ORDER BY priority, touched
       """, [.integer(id)]
     ) { row in
       let victim = EntryRow(row)
@@ -108,7 +110,7 @@ extension DiskStore {
       }
       victims.append(victim)
       freed += victim.size
-      return freed < excess
+      return freed < excess && victims.count < 256
     }
     return victims
   }
@@ -148,6 +150,8 @@ extension DiskStore {
 
   /// After the commit: what was evicted is unlinked and told.
   func after(_ evictions: Evictions, in parts: StoreParts) {
+    // Only now is there room on disk.
+    defer { if let grant = evictions.grant { parts.room.grant(grant.bytes, since: grant.since) } }
     guard evictions.removals.count > 0 else { return }
     policy.withLock { policy in
       for priority in evictions.priorities { policy.evicted(priority: priority) }

@@ -33,7 +33,6 @@ final class SQLiteConnection: @unchecked Sendable {
       throw error
     }
     handle = opened
-    if fileSystem != nil { sqlite_log_watch(handle) }
     sqlite3_busy_timeout(handle, Self.patience)
     sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 64 << 20)
     // In place of SQLite's own checkpoints, which would hold up whoever commits.
@@ -209,6 +208,34 @@ final class SQLiteConnection: @unchecked Sendable {
     let result = sqlite3_wal_checkpoint_v2(
       handle, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &played)
     return result == SQLITE_OK && pages == played
+  }
+
+  /// Makes the file of the database anew.
+  ///
+  /// - Throws: `CacheError`; the database is then as it was.
+  func vacuum() throws(CacheError) {
+    // All of it need not be in memory.
+    try execute("PRAGMA cache_spill = ON")
+    defer { try? execute("PRAGMA cache_spill = OFF") }
+    try execute("VACUUM")
+  }
+
+  /// The first 100 bytes of the file, by SQLite's own descriptor: closing another one would drop the locks
+  /// that this process has on it. To be called before the first statement.
+  ///
+  /// - Throws: `CacheError.unavailable` if the file may not be written.
+  func header() throws(CacheError) -> [UInt8] {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+    guard sqlite3_db_readonly(handle, "main") == 0, let file, let read = file.pointee.pMethods?.pointee.xRead
+    else { throw CacheError(.unavailable, "cannot write Cache.db") }
+    var header = [UInt8](repeating: 0, count: 100)
+    let result = read(file, &header, 100, 0)
+    // SQLITE_IOERR_SHORT_READ: what is missing is zero then.
+    guard result == SQLITE_OK || result == SQLITE_IOERR | 2 << 8 else {
+      throw SQLiteError.make(result, nil, "read the header of the index")
+    }
+    return header
   }
 
   /// How long is waited for another process, in milliseconds.

@@ -110,6 +110,7 @@ enum Schema {
     PRAGMA synchronous = \(durability == .durable ? "FULL" : "NORMAL");
     PRAGMA journal_size_limit = \(logLimit);
     PRAGMA cache_size = -2048;
+    PRAGMA cache_spill = OFF;
     PRAGMA secure_delete = ON;
     PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON;

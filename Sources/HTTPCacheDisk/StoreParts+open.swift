@@ -105,9 +105,16 @@ struct Database {
   let isMigrated: Bool
 
   init(in directory: CacheDirectory, durability: Durability) throws(CacheError) {
-    try Self.checkHeader(in: directory)
-    connection = try SQLiteConnection(
-      path: directory.databasePath, creating: true, joinsFrames: durability == .relaxed)
+    let isEmpty = try Self.prepareFile(in: directory)
+    do throws(CacheError) {
+      connection = try SQLiteConnection(
+        path: directory.databasePath, creating: true, joinsFrames: durability == .relaxed)
+    } catch {
+      throw error.code == .io ? CacheError(.unavailable, "cannot write Cache.db", cause: error) : error
+    }
+    // Before SQLite does anything, so that nothing of a newer format is touched.
+    let header = try connection.header()
+    if !isEmpty { try Self.check(header: header) }
     let application = try connection.number("PRAGMA application_id") ?? 0
     let format = try connection.number("PRAGMA user_version") ?? 0
     if application == Schema.applicationID, format > Schema.format { throw Self.newer(format) }
@@ -144,6 +151,8 @@ struct Database {
   }
 
   private static func migrate(_ connection: SQLiteConnection) throws(CacheError) {
+    // All of the new indexes need not be in memory.
+    try connection.execute("PRAGMA cache_spill = ON")
     try connection.transaction { () throws(CacheError) in
       // Others with an older version have written until now, and may have migrated it themselves.
       let format = try connection.number("PRAGMA user_version") ?? 0
@@ -151,7 +160,7 @@ struct Database {
       if format < Schema.format { try connection.execute(Schema.migration(from: format)) }
     }
     // What older versions deleted was not overwritten. A disk that has no room for it keeps that.
-    try? connection.execute("VACUUM")
+    try? connection.vacuum()
     // As for a new one: the header of the file tells the format.
     try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
   }
@@ -160,9 +169,10 @@ struct Database {
     CacheError(.newerFormat, "Cache.db has format \(format), this version knows \(Schema.format)")
   }
 
-  /// Looks at the file before SQLite does, so that nothing of a newer format is touched, and makes an
-  /// empty one, so that it is the user's alone.
-  private static func checkHeader(in directory: CacheDirectory) throws(CacheError) {
+  /// Makes an empty file if there is none, so that it is the user's alone.
+  ///
+  /// - Returns: whether it is empty.
+  private static func prepareFile(in directory: CacheDirectory) throws(CacheError) -> Bool {
     let name = CacheDirectory.databaseName
     var status = stat()
     guard fstatat(directory.root.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -178,26 +188,16 @@ struct Database {
         throw CacheError(
           error.code == .noSpace ? .noSpace : .unavailable, "cannot make Cache.db", cause: error)
       }
-      return
+      return true
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw CacheError(.damaged, "Cache.db is no regular file")
     }
-    let file: OpenFile
-    do throws(CacheError) {
-      file = try OpenFile(name, in: directory.root, flags: O_RDWR)
-    } catch {
-      throw CacheError(.unavailable, "cannot write Cache.db", cause: error)
-    }
-    var header = [UInt8](repeating: 0, count: 100)
-    let result: Result<Int, CacheError> = header.withUnsafeMutableBytes { buffer in
-      do throws(CacheError) { return .success(try file.read(into: buffer, at: 0)) } catch {
-        return .failure(error)
-      }
-    }
-    let count = try result.get()
-    guard count > 0 else { return }
-    guard count == 100, header.starts(with: Array("SQLite format 3\0".utf8)) else {
+    return status.st_size == 0
+  }
+
+  private static func check(header: [UInt8]) throws(CacheError) {
+    guard header.starts(with: Array("SQLite format 3\0".utf8)) else {
       throw CacheError(.damaged, "Cache.db is no database")
     }
     let format = bigEndian(header[60..<64])

@@ -50,12 +50,18 @@ final class WriteRoom: Sendable {
   /// Tells others from now on, where memory can be shared.
   func join(as owner: UInt64, capacity: Int64, in directory: CacheDirectory) {
     guard !hasJoined else { return }
-    let file = RoomFile.map(in: directory.root)
+    var file = RoomFile.map(in: directory.root)
+    // Somebody else may have taken it for a foreign one, and made another.
+    for _ in 0..<3 where file.map({ $0.identity != FileIdentity(RoomFile.name, in: directory.root) }) ?? false
+    {
+      file = RoomFile.map(in: directory.root)
+    }
+    let mapped = file
     state.withLock { state in
       guard !state.wasTried else { return }
       state.wasTried = true
       state.capacity = capacity
-      guard let file else { return }
+      guard let file = mapped else { return }
       state.file = file
       state.owner = owner
       state.slot = file.claim(
@@ -80,6 +86,8 @@ final class WriteRoom: Sendable {
 
   func setCapacity(_ capacity: Int64) {
     state.withLock { state in
+      // What others were granted was granted under another capacity.
+      if capacity < state.capacity { _ = state.file?.spend(UInt64(Self.mostGranted)) }
       state.capacity = capacity
       state.tell()
     }

@@ -47,22 +47,29 @@ extension HTTPCache {
 
   /// The answer from the store; nil if the body cannot be had.
   func answer(
-    _ answer: Exchange.StoredAnswer, _ variant: StoredVariant, _ exchange: Exchange, now: Timestamp
+    _ answer: Exchange.StoredAnswer, _ variant: StoredVariant, _ exchange: Exchange, now: Timestamp,
+    isTold: Bool = true
   ) -> CacheResponse? {
     self.answer(
       answer.stored, head: ResponseHead.fromStore(answer.stored, age: answer.age),
       outcome: answer.outcome, variant, to: exchange.request, features: exchange.features,
-      key: exchange.key, target: exchange.target, now: now)
+      key: exchange.key, target: exchange.target, now: now, isTold: isTold)
   }
 
   /// The same, after the beginning of the body was read; nil if that cannot be had either.
   func readableAnswer(
     _ answer: Exchange.StoredAnswer, _ variant: StoredVariant, _ exchange: Exchange, now: Timestamp
   ) async -> CacheResponse? {
-    guard let response = self.answer(answer, variant, exchange, now: now) else { return nil }
-    guard let source = response.body.source as? StoredBodySource else { return response }
-    // Why it cannot has been told.
-    do throws(CacheError) { try await source.readBeginning() } catch { return nil }
+    guard let response = self.answer(answer, variant, exchange, now: now, isTold: false) else { return nil }
+    // Why it cannot is told where it is read.
+    do throws(CacheError) {
+      switch response.body.source {
+      case let source as StoredBodySource: try await source.readBeginning()
+      case let source as MultipartRangesSource: try await source.readBeginning()
+      default: break
+      }
+    } catch { return nil }
+    observe(.answered(target: exchange.target, response.outcome))
     return response
   }
 
@@ -72,10 +79,11 @@ extension HTTPCache {
   ///   - stored: the response, which may be newer than that of `variant`, whose body it has.
   ///   - whole: its head, with its age.
   ///   - features: of the request.
+  ///   - isTold: whether the observer is told now.
   func answer(
     _ stored: StoredResponse, head whole: @autoclosure () -> HTTPResponse, outcome: CacheOutcome,
     _ variant: StoredVariant, to request: HTTPRequest, features: RequestFeatures, key: CacheKey,
-    target: String, now: Timestamp
+    target: String, now: Timestamp, isTold: Bool = true
   ) -> CacheResponse? {
     let reader: any BodyReader
     do throws(CacheError) {
@@ -116,7 +124,8 @@ extension HTTPCache {
       body = MessageBody(source)
     }
     store.count(counts)
-    finish(&head, outcome, key, target: target)
+    addOwnFields(to: &head, outcome, key)
+    if isTold { observe(.answered(target: target, outcome)) }
     return CacheResponse(
       head: head, body: body, outcome: outcome, finalTarget: target, contentChange: .unchanged,
       userInfo: variant.record.userInfo, storedAt: stored.responseTime,
@@ -200,6 +209,13 @@ extension HTTPCache {
     _ head: inout HTTPResponse, _ outcome: CacheOutcome, _ key: CacheKey, target: String,
     stored: StoredResponse? = nil
   ) {
+    addOwnFields(to: &head, outcome, key, stored: stored)
+    observe(.answered(target: target, outcome))
+  }
+
+  private func addOwnFields(
+    to head: inout HTTPResponse, _ outcome: CacheOutcome, _ key: CacheKey, stored: StoredResponse? = nil
+  ) {
     if !head.headerFields.contains(.date) {
       // RFC 9110 §6.6.1: whoever forwards a response without Date adds the time it was received.
       head.headerFields[.date] = configuration.clock.now.httpDate
@@ -207,7 +223,6 @@ extension HTTPCache {
     if let name = configuration.cacheStatusName {
       addCacheStatus(name, outcome, key, stored: stored, to: &head)
     }
-    observe(.answered(target: target, outcome))
   }
 
   /// Adds what happened to `Cache-Status` (RFC 9211), save to answers of the cache's own making (§2).

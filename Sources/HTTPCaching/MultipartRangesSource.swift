@@ -8,6 +8,7 @@ final class MultipartRangesSource: BodySource {
   private struct State {
     var next = 0
     var part: StoredBodySource?
+    var first: StoredBodySource?
     var isCancelled = false
   }
 
@@ -58,6 +59,16 @@ final class MultipartRangesSource: BodySource {
     return head
   }
 
+  /// Reads the beginning of the first range, if nobody has checked it.
+  ///
+  /// - Throws: `CacheError` if it cannot be read.
+  func readBeginning() async throws(CacheError) {
+    guard let range = ranges.first else { return }
+    let source = StoredBodySource(reader: reader, range: range, trailers: [:], onDamage: onDamage)
+    try await source.readBeginning()
+    state.withLock { $0.first = source }
+  }
+
   func next() async throws -> BodyBytes? {
     while true {
       let (part, isCancelled) = state.withLock { ($0.part, $0.isCancelled) }
@@ -73,9 +84,13 @@ final class MultipartRangesSource: BodySource {
       }
       if index > ranges.count { return nil }
       if index == ranges.count { return tail }
-      let source = StoredBodySource(
-        reader: reader, range: ranges[index], trailers: [:], onDamage: onDamage)
-      state.withLock { $0.part = source }
+      state.withLock { state in
+        let first = index == 0 ? state.first : nil
+        state.part =
+          first
+          ?? StoredBodySource(reader: reader, range: ranges[index], trailers: [:], onDamage: onDamage)
+        state.first = nil
+      }
       return heads[index]
     }
   }

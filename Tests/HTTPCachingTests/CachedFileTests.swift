@@ -191,6 +191,8 @@ struct CachedFileTests {
       #expect(kitchen.origin.requests.count == count)
     }
     #expect(try await kitchen.cache.store.counts().hits == 1)
+    let answered = kitchen.events.count { if case .answered = $0 { true } else { false } }
+    #expect(answered == 3)
   }
 
   @Test("what a dead process left goes when the directory is opened; what a living one has stays")
