@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import HTTPCacheFaults
 import HTTPCacheStore
 import Testing
 
@@ -149,5 +150,57 @@ import Testing
     let writer = try connect(pages: 4_000)
     try writer.transaction { () throws(CacheError) in try insert(0..<1_000, writer) }
     #expect(try afterCrash() == 1_000)
+  }
+
+  @Test(
+    "a write to the log that fails once, on behalf of whatever, costs the transaction or nothing",
+    .enabled(if: SystemFaults.isAvailable), arguments: [SystemFault.noSpace, .inputOutput, .torn(bytes: 512)])
+  func failingWrite(_ fault: SystemFault) throws {
+    for number in 1..<12 {
+      let directory = try TemporaryDirectory()
+      let faults = try SystemFaults(below: directory.path)
+      let path = faults.folder + "/a.db"
+      let writer = try SQLiteConnection(path: path, creating: true, joinsFrames: true)
+      // Few pages, so that frames go out before the commit and are read again within the transaction.
+      try writer.execute(
+        """
+        PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = 20;
+        CREATE TABLE t (id INTEGER PRIMARY KEY, turn INTEGER NOT NULL, value BLOB);
+        """)
+      try insert(0..<200, writer, turn: 0)
+      try writer.truncateLog(waiting: false)
+      var isCommitted = false
+      do throws(CacheError) {
+        try writer.transaction { () throws(CacheError) in
+          try insert(0..<60, writer, turn: 1)
+          faults.fail(.write, onFilesEndingIn: "-wal", with: fault, at: number)
+          do throws(CacheError) {
+            _ = try writer.savepoint { () throws(CacheError) in
+              // Has a journal of its own, so that it can be undone alone.
+              try writer.run("UPDATE t SET turn = turn + 1 WHERE id BETWEEN 1 AND 40")
+            }
+          } catch { guard writer.isInTransaction else { throw error } }
+          try insert(200..<210, writer, turn: 1)
+        }
+        isCommitted = true
+      } catch {}
+      faults.heal()
+      let other = try SQLiteConnection(path: path, creating: false)
+      #expect(try isSound(other), "\(fault) \(number)")
+      #expect(try other.number("SELECT count(*) FROM t") == (isCommitted ? 210 : 200), "\(fault) \(number)")
+      try writer.truncateLog(waiting: false)
+      #expect(try isSound(other), "\(fault) \(number)")
+    }
+  }
+
+  private func insert(_ ids: Range<Int64>, _ connection: SQLiteConnection, turn: Int64) throws(CacheError) {
+    for id in ids {
+      try connection.run(
+        "INSERT OR REPLACE INTO t VALUES (?, ?, ?)",
+        [
+          .integer(id), .integer(turn),
+          .blob([UInt8](repeating: UInt8(truncatingIfNeeded: id), count: 3_000)),
+        ])
+    }
   }
 }
