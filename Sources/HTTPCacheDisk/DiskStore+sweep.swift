@@ -17,27 +17,45 @@ extension DiskStore {
     fileQueue.submit { [weak self] in
       self?.isSweeping.store(false, ordering: .relaxed)
       self?.workOffEpochs(of: parts)
-      // Of whom not even the lock is there, nothing else tells that it is gone.
-      for owner in Set(parts.room.claims(in: parts.directory).map(\.owner))
-      where OwnerLock.isGone(owner, in: parts.directory) {
-        parts.room.forget(owner, in: parts.directory)
-      }
-      let (_, dead) = OwnerLock.owners(in: parts.directory)
-      guard parts.needsSweep || !dead.isEmpty else {
-        self?.sweepsInWork.subtract(1, ordering: .relaxed)
-        return
-      }
-      // One of them may have ended between a commit and telling of it.
-      if !dead.isEmpty { parts.generations?.bumpAll() }
-      self?.sweep(parts.directory.shards(), of: parts, deadOwners: dead)
+      self?.beginSweep(of: parts)
+    }
+  }
+
+  private func beginSweep(of parts: StoreParts) {
+    // Whoever sweeps holds the locks of the dead, which look as if they lived: one at a time.
+    guard !isOneSweeping.exchange(true, ordering: .acquiring) else {
+      usleep(1_000)
+      fileQueue.submit { [weak self] in self?.beginSweep(of: parts) }
+      return
+    }
+    // Of whom not even the lock is there, nothing else tells that it is gone.
+    for owner in Set(parts.room.claims(in: parts.directory).map(\.owner))
+    where OwnerLock.isGone(owner, in: parts.directory) {
+      parts.room.forget(owner, in: parts.directory)
+    }
+    let (_, dead) = OwnerLock.owners(in: parts.directory)
+    guard parts.needsSweep || !dead.isEmpty else { return endSweep() }
+    // One of them may have ended between a commit and telling of it.
+    if !dead.isEmpty { parts.generations?.bumpAll() }
+    sweep(parts.directory.shards(), of: parts, deadOwners: dead)
+  }
+
+  private func endSweep() {
+    isOneSweeping.store(false, ordering: .releasing)
+    sweepsInWork.subtract(1, ordering: .relaxed)
+  }
+
+  /// Waits until nobody of this store sweeps.
+  func awaitSweeps() async throws(CacheError) {
+    while sweepsInWork.load(ordering: .relaxed) > 0 {
+      _ = try await fileQueue.run { usleep(1_000) }
     }
   }
 
   private func sweep(_ shards: [String], of parts: StoreParts, deadOwners: [DeadOwner]) {
     guard let shard = shards.first else {
       forget(deadOwners, of: parts)
-      sweepsInWork.subtract(1, ordering: .relaxed)
-      return
+      return endSweep()
     }
     _ = try? removeOrphans(in: shard, of: parts, deadOwners: deadOwners)
     fileQueue.submit { [weak self] in
@@ -50,10 +68,7 @@ extension DiskStore {
   /// - Throws: `CacheError` if the index cannot be read.
   func removeLeftovers() async throws(CacheError) {
     let parts = currentParts
-    // Whoever is at it holds the locks of the dead, which look as if they lived.
-    while sweepsInWork.load(ordering: .relaxed) > 0 {
-      _ = try await fileQueue.run { usleep(1_000) }
-    }
+    try await awaitSweeps()
     let dead = try await fileQueue.run { OwnerLock.owners(in: parts.directory).dead }
     guard parts.needsSweep || !dead.isEmpty else { return }
     for shard in parts.directory.shards() {

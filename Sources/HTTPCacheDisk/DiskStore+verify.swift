@@ -40,6 +40,7 @@ extension DiskStore {
         try Self.checkListed(connection, repair: repair)
       }
     }
+    try await awaitSweeps()
     try await checkOrphans(parts, repair: repair, &report)
     report.findings += try await onIndex { (parts) throws(CacheError) in
       try parts.index.write { (connection) throws(CacheError) in

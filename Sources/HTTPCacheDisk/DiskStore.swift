@@ -41,6 +41,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   let writesOnCallersThread = Atomic<Bool>(false)
   let isSweeping = Atomic<Bool>(false)
   let sweepsInWork = Atomic<Int>(0)
+  let isOneSweeping = Atomic<Bool>(false)
   private let lastUsage = Mutex(StoreUsage())
 
   /// Opens the store of a directory, and makes it first if there is none. Reads nothing but the
