@@ -111,14 +111,14 @@ extension HTTPCache {
       counts.hitBytes = range.upperBound - range.lowerBound
       body = MessageBody(
         StoredBodySource(
-          reader: reader, range: range, trailers: stored.trailers, onDamage: readFailed(counts)))
+          reader: reader, range: range, trailers: stored.trailers, counts: counts, onDamage: readFailed))
     case .parts(let whole, let ranges):
       // Random, so that no body can contain it on purpose.
       let boundary = "swift-http-cache-" + String(UInt64.random(in: .min ... .max), radix: 16)
       let source = MultipartRangesSource(
         reader: reader, ranges: ranges, total: length,
         contentType: whole.headerFields[.contentType], boundary: boundary,
-        onDamage: readFailed(counts))
+        counts: counts, onDamage: readFailed)
       head = MultipartRangesSource.head(whole, boundary: boundary, length: source.length)
       counts.hitBytes = source.length ?? 0
       body = MessageBody(source)
@@ -133,8 +133,9 @@ extension HTTPCache {
   }
 
   /// What is done once the body of an answer cannot be read.
-  private func readFailed(_ counts: CacheCounts) -> @Sendable (CacheError) -> Void {
-    { [self] error in
+  private var readFailed: @Sendable (CacheError, CacheCounts) -> Void {
+    // Holds nothing but this object, so that a hit allocates nothing for it.
+    { [self] error, counts in
       observe(.storeFailed(operation: "read body", error))
       takeBack(counts)
     }

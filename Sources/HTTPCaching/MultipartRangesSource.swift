@@ -16,7 +16,8 @@ final class MultipartRangesSource: BodySource {
   private let ranges: [Range<Int64>]
   private let heads: [BodyBytes]
   private let tail: BodyBytes
-  private let onDamage: @Sendable (CacheError) -> Void
+  private let counts: CacheCounts
+  private let onDamage: @Sendable (CacheError, CacheCounts) -> Void
   private let state = Mutex(State())
   let length: Int64?
   let trailers: HTTPFields = [:]
@@ -26,10 +27,11 @@ final class MultipartRangesSource: BodySource {
   ///   - contentType: of the complete body, repeated in each part.
   init(
     reader: any BodyReader, ranges: [Range<Int64>], total: Int64?, contentType: String?,
-    boundary: String, onDamage: @escaping @Sendable (CacheError) -> Void
+    boundary: String, counts: CacheCounts, onDamage: @escaping @Sendable (CacheError, CacheCounts) -> Void
   ) {
     self.reader = reader
     self.ranges = ranges
+    self.counts = counts
     self.onDamage = onDamage
     heads = ranges.enumerated().map { index, range in
       var text = index == 0 ? "--\(boundary)\r\n" : "\r\n--\(boundary)\r\n"
@@ -64,7 +66,8 @@ final class MultipartRangesSource: BodySource {
   /// - Throws: `CacheError` if it cannot be read.
   func readBeginning() async throws(CacheError) {
     guard let range = ranges.first else { return }
-    let source = StoredBodySource(reader: reader, range: range, trailers: [:], onDamage: onDamage)
+    let source = StoredBodySource(
+      reader: reader, range: range, trailers: [:], counts: counts, onDamage: onDamage)
     try await source.readBeginning()
     state.withLock { $0.first = source }
   }
@@ -88,7 +91,8 @@ final class MultipartRangesSource: BodySource {
         let first = index == 0 ? state.first : nil
         state.part =
           first
-          ?? StoredBodySource(reader: reader, range: ranges[index], trailers: [:], onDamage: onDamage)
+          ?? StoredBodySource(
+            reader: reader, range: ranges[index], trailers: [:], counts: counts, onDamage: onDamage)
         state.first = nil
       }
       return heads[index]

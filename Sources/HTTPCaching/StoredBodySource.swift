@@ -15,19 +15,23 @@ final class StoredBodySource: BodySource {
   private let first = Mutex<BodyBytes?>(nil)
   private let hasFailed = Atomic<Bool>(false)
   private let fields: HTTPFields
-  private let onDamage: @Sendable (CacheError) -> Void
+  private let counts: CacheCounts
+  private let onDamage: @Sendable (CacheError, CacheCounts) -> Void
   let length: Int64?
   let stored: StoredBodyRange?
 
-  /// - Parameter onDamage: told once if the body cannot be read.
+  /// - Parameters:
+  ///   - counts: what was counted for it.
+  ///   - onDamage: told once if the body cannot be read, with these.
   init(
     reader: any BodyReader, range: Range<Int64>, trailers: HTTPFields,
-    onDamage: @escaping @Sendable (CacheError) -> Void
+    counts: CacheCounts, onDamage: @escaping @Sendable (CacheError, CacheCounts) -> Void
   ) {
     self.reader = reader
     end = range.upperBound
     position = Mutex(range.lowerBound)
     fields = trailers
+    self.counts = counts
     self.onDamage = onDamage
     length = range.upperBound - range.lowerBound
     stored = StoredBodyRange(reader: reader, range: range)
@@ -76,7 +80,7 @@ final class StoredBodySource: BodySource {
         throw CacheError(.damaged, "the body ended at byte \(range.lowerBound) of \(end)")
       }
     } catch {
-      if !hasFailed.exchange(true, ordering: .relaxed) { onDamage(error) }
+      if !hasFailed.exchange(true, ordering: .relaxed) { onDamage(error, counts) }
       throw error
     }
     return bytes
