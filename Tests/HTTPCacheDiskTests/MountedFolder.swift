@@ -1,6 +1,10 @@
 import Foundation
 import Testing
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 #if os(Linux)
   /// A file system of a test's own, for who may mount one.
   final class MountedFolder: Sendable {
@@ -29,15 +33,15 @@ import Testing
     /// - Parameter options: such as `size=1m`.
     init(_ path: String, options: String) throws {
       self.path = path
-      try Self.mount(["-t", "tmpfs", "-o", "mode=755," + options, "tmpfs", path])
+      try Self.mount("tmpfs", at: path, type: "tmpfs", options: "mode=755," + options)
     }
 
     /// What is in a folder, to be read only.
     init(readOnly folder: String, at path: String) throws {
       self.path = path
-      try Self.mount(["--bind", folder, path])
+      try Self.mount(folder, at: path, flags: MS_BIND)
       do {
-        try Self.mount(["-o", "remount,bind,ro", path])
+        try Self.mount(folder, at: path, flags: MS_BIND | MS_REMOUNT | MS_RDONLY)
       } catch {
         umount2(path, Int32(MNT_DETACH))
         throw error
@@ -46,14 +50,12 @@ import Testing
 
     deinit { umount2(path, Int32(MNT_DETACH)) }
 
-    private static func mount(_ arguments: [String]) throws {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/bin/mount")
-      process.arguments = arguments
-      process.standardError = FileHandle.nullDevice
-      try process.run()
-      process.waitUntilExit()
-      guard process.terminationStatus == 0 else { throw CocoaError(.fileWriteNoPermission) }
+    private static func mount(
+      _ source: String, at path: String, type: String = "none", flags: Int = 0, options: String = ""
+    ) throws {
+      guard Glibc.mount(source, path, type, UInt(flags), options) == 0 else {
+        throw CocoaError(.fileWriteNoPermission)
+      }
     }
   }
 #endif

@@ -55,7 +55,12 @@ import Testing
   func mounted(options: String) async throws {
     let folder = try temporary()
     defer { try? FileManager.default.removeItem(at: folder) }
-    guard try mount(["-t", "tmpfs", "-o", options, "tmpfs", folder.path]) else {
+    let isReadOnly = options.hasPrefix("ro,")
+    guard
+      mount(
+        "tmpfs", folder.path, "tmpfs", isReadOnly ? UInt(MS_RDONLY) : 0,
+        isReadOnly ? String(options.dropFirst(3)) : options) == 0
+    else {
       // Root in a container may not mount.
       return
     }
@@ -113,15 +118,5 @@ import Testing
     try handle.seek(toOffset: offset)
     try handle.write(contentsOf: Data([0xFF]))
     try handle.close()
-  }
-
-  private func mount(_ arguments: [String]) throws -> Bool {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/mount")
-    process.arguments = arguments
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    return process.terminationStatus == 0
   }
 }
