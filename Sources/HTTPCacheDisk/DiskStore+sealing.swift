@@ -12,7 +12,9 @@ import Synchronization
 
 extension DiskStore {
   /// What begins the targets of all sealed responses, and the text after all of these.
-  fileprivate static let (mark, afterMark) = ("sealed-", "sealed.")
+  fileprivate static let (mark, afterMark) = (
+    SealedStore.targetMark, String(SealedStore.targetMark.dropLast() + ".")
+  )
   private static let mostCounted = 10_000
 
   /// Removes for good whatever lies in the directory in the clear, as far as files can be overwritten:
@@ -126,7 +128,7 @@ extension DiskStore {
       unlinkat(parts.directory.root.descriptor, name, 0)
     }
     parts.popularityBytes.store(0, ordering: .relaxed)
-    policy.withLock { $0 = EvictionPolicy(exponent: 0.5, inflation: $0.inflation) }
+    policy.withLock { $0 = EvictionPolicy(exponent: Self.evictionExponent, inflation: $0.inflation) }
     popularity.withLock { $0.savedLookups = 0 }
   }
 

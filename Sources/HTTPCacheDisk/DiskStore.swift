@@ -19,6 +19,9 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   /// What is kept free on the file system unless something else is said: 128 MiB.
   public static let defaultMinimumFreeSpace: Int64 = 128 << 20
 
+  /// How much size counts against being kept (`EvictionPolicy.exponent`).
+  static let evictionExponent = 0.5
+
   /// The directory as it was given.
   public let directory: String
   let durability: Durability
@@ -108,7 +111,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     checkedBodies = CheckedBodies(clock: clock)
     self.limits = Mutex(limits)
     self.parts = Mutex(parts)
-    policy = Mutex(EvictionPolicy(exponent: 0.5, inflation: parts.lowestPriority))
+    policy = Mutex(EvictionPolicy(exponent: Self.evictionExponent, inflation: parts.lowestPriority))
   }
 
   deinit {

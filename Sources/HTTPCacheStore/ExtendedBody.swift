@@ -46,11 +46,11 @@ final class ExtendedBody: Sendable {
       pieces.append(piece)
       position += Int64(piece.count)
     }
-    return Self.joined(pieces)
+    return BodyBytes(joining: pieces)
   }
 
   /// The bytes at some ranges that are there, one after the other.
-  func joined(_ ranges: [Range<Int64>]) -> BodyBytes { Self.joined(ranges.map { read($0) }) }
+  func joined(_ ranges: [Range<Int64>]) -> BodyBytes { BodyBytes(joining: ranges.map { read($0) }) }
 
   // What one of the two has; what was appended only up to where the part begins again.
   private func piece(_ range: Range<Int64>) -> BodyBytes {
@@ -59,21 +59,6 @@ final class ExtendedBody: Sendable {
     let next = base.availableRanges.first { $0.lowerBound > range.lowerBound }?.lowerBound
     let upper = min(range.upperBound, next ?? .max, end)
     return growing.read(Int(range.lowerBound - offset)..<Int(upper - offset)) ?? BodyBytes()
-  }
-
-  private static func joined(_ pieces: [BodyBytes]) -> BodyBytes {
-    if let first = pieces.first, pieces.count == 1 { return first }
-    let count = pieces.reduce(0) { $0 + $1.count }
-    return BodyBytes(unsafeUninitializedCapacity: count) { buffer in
-      var start = 0
-      for piece in pieces {
-        piece.withUnsafeBytes { source in
-          UnsafeMutableRawBufferPointer(rebasing: buffer[start...]).copyMemory(from: source)
-        }
-        start += piece.count
-      }
-      return count
-    }
   }
 }
 

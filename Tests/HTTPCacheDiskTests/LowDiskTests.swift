@@ -30,14 +30,19 @@ import Testing
     await first.flush()
     let before = first.usage
     let cache = directory.path("cache")
-    let taken = DiskMeter.taken(below: cache)
     // Another store has not asked yet.
-    let second = try DiskStore.open(
+    let second = try openShortOfSpace(cache)
+    try await until { second.usage.diskBytes <= before.diskBytes - 1 << 20 }
+    #expect(second.usage.diskEntries >= 45)
+  }
+
+  /// Opens a directory on a file system that has 99 MiB left of the 100 that are to be free.
+  private func openShortOfSpace(_ cache: String) throws -> DiskStore {
+    let taken = DiskMeter.taken(below: cache)
+    return try DiskStore.open(
       directory: cache, capacity: 64 << 20, minimumFreeSpace: 100 << 20,
       freeBytes: { 99 << 20 + taken - DiskMeter.taken(below: cache) },
       clock: ManualClock(now: Timestamp(seconds: 1_800_000_000)))
-    try await until { second.usage.diskBytes <= before.diskBytes - 1 << 20 }
-    #expect(second.usage.diskEntries >= 45)
   }
 
   @Test("of small responses no more are evicted, though what they took is free on disk only later")
@@ -49,10 +54,7 @@ import Testing
     let entries = first.usage.diskEntries
     let cache = directory.path("cache")
     let taken = DiskMeter.taken(below: cache)
-    let second = try DiskStore.open(
-      directory: cache, capacity: 64 << 20, minimumFreeSpace: 100 << 20,
-      freeBytes: { 99 << 20 + taken - DiskMeter.taken(below: cache) },
-      clock: ManualClock(now: Timestamp(seconds: 1_800_000_000)))
+    let second = try openShortOfSpace(cache)
     try await until { DiskMeter.taken(below: cache) <= taken - 1 << 20 }
     await second.flush()
     #expect(second.usage.diskEntries >= entries / 2, "\(second.usage.diskEntries) of \(entries)")

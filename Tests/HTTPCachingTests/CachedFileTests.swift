@@ -22,6 +22,19 @@ struct CachedFileTests {
     return try PartialKitchen(kind, origin: RangeOrigin(count: count, all))
   }
 
+  /// The file of the only body that is stored.
+  private func bodyPath(_ kitchen: PartialKitchen) async throws -> String {
+    let page = try await kitchen.cache.store.entries(.all, after: nil, limit: 1)
+    return try #require(page.entries.first?.bodyPath)
+  }
+
+  private func overwrite(_ path: String, at offset: UInt64) throws {
+    let handle = try #require(FileHandle(forWritingAtPath: path))
+    try handle.seek(toOffset: offset)
+    handle.write(Data([0]))
+    try handle.close()
+  }
+
   @Test(
     "it has the body's bytes, for the user alone, and goes when it is let go",
     arguments: StoreKind.allCases, [0, 26, 300_000])
@@ -131,12 +144,7 @@ struct CachedFileTests {
   func damaged() async throws {
     let kitchen = try kitchen(.disk, count: 300_000)
     try await kitchen.get()
-    let page = try await kitchen.cache.store.entries(.all, after: nil, limit: 1)
-    let path = try #require(page.entries.first?.bodyPath)
-    let handle = try #require(FileHandle(forWritingAtPath: path))
-    try handle.seek(toOffset: 290_000)
-    handle.write(Data([0]))
-    try handle.close()
+    try overwrite(try await bodyPath(kitchen), at: 290_000)
     #expect(try await kitchen.cache.file(for: request()) == nil)
     #expect(kitchen.events.count { if case .storeFailed = $0 { true } else { false } } > 0)
     #expect(try await kitchen.cache.store.counts().hits == 0)
@@ -146,12 +154,7 @@ struct CachedFileTests {
   func damagedCounts() async throws {
     let kitchen = try kitchen(.disk, count: 300_000)
     try await kitchen.get()
-    let page = try await kitchen.cache.store.entries(.all, after: nil, limit: 1)
-    let path = try #require(page.entries.first?.bodyPath)
-    let handle = try #require(FileHandle(forWritingAtPath: path))
-    try handle.seek(toOffset: 290_000)
-    handle.write(Data([0]))
-    try handle.close()
+    try overwrite(try await bodyPath(kitchen), at: 290_000)
     let response = try await kitchen.respond()
     while let bytes = try? await response.body.source.next(), !bytes.isEmpty {}
     // Whoever goes on reading is told the same, and it does not count again.
@@ -171,14 +174,9 @@ struct CachedFileTests {
   func damagedBeginning(_ damage: Damage) async throws {
     let kitchen = try kitchen(.disk, count: 600_000)
     try await kitchen.get()
-    let page = try await kitchen.cache.store.entries(.all, after: nil, limit: 1)
-    let path = try #require(page.entries.first?.bodyPath)
+    let path = try await bodyPath(kitchen)
     switch damage {
-    case .flipped:
-      let handle = try #require(FileHandle(forWritingAtPath: path))
-      try handle.seek(toOffset: 1_000)
-      handle.write(Data([0]))
-      try handle.close()
+    case .flipped: try overwrite(path, at: 1_000)
     case .cut: #expect(truncate(path, 300_000) == 0)
     case .emptied: #expect(truncate(path, 0) == 0)
     case .gone: try FileManager.default.removeItem(atPath: path)

@@ -496,25 +496,26 @@ def running(name, damage, allowed=(0,), what=None, how=None):
     untouchedOutside(name)
 
 
+def damaging(name, how):
+    """What does `how` to a file or folder of a directory."""
+    def damage(directory):
+        place = os.path.join(directory, name)
+        if os.path.lexists(place) or how not in IN_PLACE + [moved, garbage, zeros]:
+            how(place)
+    return damage
+
+
 def partRest():
     for name in FILES + FOLDERS:
         for how in TAKEN + ([] if name in FOLDERS else IN_PLACE):
-            def damage(directory):
-                place = os.path.join(directory, name)
-                if os.path.lexists(place) or how not in IN_PLACE + [moved, garbage, zeros]:
-                    how(place)
-            atRest(f"{name} {how.__name__}", damage, name, how)
+            atRest(f"{name} {how.__name__}", damaging(name, how), name, how)
 
 
 def partRunning():
     for name in FILES + FOLDERS:
         for how in TAKEN + ([] if name in FOLDERS else IN_PLACE):
-            def damage(directory):
-                place = os.path.join(directory, name)
-                if os.path.lexists(place) or how not in IN_PLACE + [moved, garbage, zeros]:
-                    how(place)
             isCut = name in MAPPED and how in (cut, emptied)
-            running(f"{name} {how.__name__}", damage, (0, CUT_MEMORY) if isCut else (0,), name, how)
+            running(f"{name} {how.__name__}", damaging(name, how), (0, CUT_MEMORY) if isCut else (0,), name, how)
 
 
 def partBodies():

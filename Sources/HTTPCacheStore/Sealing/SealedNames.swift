@@ -34,8 +34,6 @@ final class SealedNames: Sendable {
 
   /// Half of a digest of 32 bytes: nobody who could look for two of the same has the key.
   static let digestLength = 16
-  /// The beginning of the target of each response that any cipher sealed.
-  static let mark = "sealed-"
 
   private let cipher: any CacheCipher
   /// The beginning of the target of each response that this cipher sealed.
@@ -50,7 +48,7 @@ final class SealedNames: Sendable {
   }
 
   static func prefix(of cipher: any CacheCipher) -> String {
-    mark + Base64URL.encode(cipher.keyID) + "://"
+    SealedStore.targetMark + Base64URL.encode(cipher.keyID) + "://"
   }
 
   /// The key below; mode and method class stay as they are.
@@ -80,7 +78,7 @@ final class SealedNames: Sendable {
 
   /// A partition below; that of everybody stays empty.
   func partition(_ name: String) -> String {
-    name.isEmpty ? "" : Self.mark + text(.partition, Array(name.utf8))
+    name.isEmpty ? "" : SealedStore.targetMark + text(.partition, Array(name.utf8))
   }
 
   /// The name of a group below.

@@ -12,6 +12,8 @@ import Synchronization
 /// in part whole chunks are kept. What was sealed under another key is neither found nor touched, but it
 /// counts and is evicted like the rest.
 public final class SealedStore: CacheStore {
+  /// The beginning of the target of each response that any cipher sealed.
+  package static let targetMark = "sealed-"
   let base: any CacheStore
   let cipher: any CacheCipher
   let names: SealedNames
