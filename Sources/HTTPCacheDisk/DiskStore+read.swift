@@ -24,8 +24,9 @@ extension DiskStore {
     let context = bodyContext(parts)
     // Read before the rows, so that nothing that happens to them later counts as known.
     let known = parts.invalidations(of: key)
+    let recent = recentRecords
     let found = try reading(parts) { (connection) throws(CacheError) in
-      try Self.variants(of: key, known, connection, context: context)
+      try Self.variants(of: key, known, connection, recent, context: context)
     }
     for (id, error) in found.damaged { context.onDamage(id, error) }
     return found.variants
@@ -43,19 +44,20 @@ extension DiskStore {
   }
 
   private static func variants(
-    of key: CacheKey, _ known: UInt64, _ connection: SQLiteConnection,
+    of key: CacheKey, _ known: UInt64, _ connection: SQLiteConnection, _ recent: RecentRecords,
     context: StoredFileBody.Context
   ) throws(CacheError) -> Found {
-    let (found, hasEpochs) = try variants(of: key, known, epochs: [], connection, context: context)
+    let (found, hasEpochs) = try variants(
+      of: key, known, epochs: [], connection, recent, context: context)
     guard hasEpochs else { return found }
     // Epochs before rows: one that is worked off in between has left its mark on the rows by then.
     let epochs = try Epoch.load(connection)
-    return try variants(of: key, known, epochs: epochs, connection, context: context).found
+    return try variants(of: key, known, epochs: epochs, connection, recent, context: context).found
   }
 
   private static func variants(
     of key: CacheKey, _ known: UInt64, epochs: [Epoch], _ connection: SQLiteConnection,
-    context: StoredFileBody.Context
+    _ recent: RecentRecords, context: StoredFileBody.Context
   ) throws(CacheError) -> (found: Found, hasEpochs: Bool) {
     var found = Found()
     var hasEpochs = false
@@ -66,7 +68,7 @@ extension DiskStore {
       if !damaged.isEmpty, damaged.contains(row.integer(0)) { return true }
       do throws(CacheError) {
         let record = try StoredRow.record(
-          row, epochs: epochs, columns: StoredRow.keyColumns, knownInvalidations: known)
+          row, epochs: epochs, columns: StoredRow.keyColumns, knownInvalidations: known, recent: recent)
         // Another key with the same hash.
         guard record.key == key else { return true }
         found.variants.append(
@@ -167,16 +169,31 @@ enum StoredRow {
   static let keyColumns: Columns = (0, 1, 2, 6)
 
   static func record(
-    _ row: SQLiteRow, epochs: [Epoch], columns: Columns, knownInvalidations: UInt64? = nil
+    _ row: SQLiteRow, epochs: [Epoch], columns: Columns, knownInvalidations: UInt64? = nil,
+    recent: RecentRecords? = nil
   ) throws(CacheError) -> CacheRecord {
     let mark = row.integer(columns.mark)
-    let record = try RecordCodec.decode(
-      row.blob(columns.record), sequence: UInt64(bitPattern: row.integer(columns.id)),
+    let bytes = row.blob(columns.record)
+    let circumstances = RecentRecords.Circumstances(
+      sequence: UInt64(bitPattern: row.integer(columns.id)),
       isInvalidated: row.integer(columns.invalid) != 0, knownInvalidations: knownInvalidations)
+    let record =
+      if let recent {
+        try recent.record(bytes, circumstances) { () throws(CacheError) in
+          try decode(bytes, circumstances)
+        }
+      } else { try decode(bytes, circumstances) }
     guard !record.response.isInvalidated, epochs.contains(where: { $0.covers(record, mark: mark) })
     else { return record }
     var response = record.response
     response.isInvalidated = true
     return record.with(response: response)
+  }
+  private static func decode(
+    _ bytes: UnsafeRawBufferPointer, _ circumstances: RecentRecords.Circumstances
+  ) throws(CacheError) -> CacheRecord {
+    try RecordCodec.decode(
+      bytes, sequence: circumstances.sequence, isInvalidated: circumstances.isInvalidated,
+      knownInvalidations: circumstances.knownInvalidations)
   }
 }

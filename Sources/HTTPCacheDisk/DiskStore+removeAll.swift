@@ -47,6 +47,7 @@ extension DiskStore {
     }
     parts.bumpInvalidations(.all)
     parts.generations?.bumpAll()
+    recentRecords.removeAll()
     after(removals, in: parts)
     // All is removed. If its pages cannot go now, they do when the directory is opened next.
     try? makeAnewIfRemoved(parts)

@@ -16,6 +16,7 @@ extension DiskStore {
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     let (count, last) = try await removeAll(that: .partition(mode: mode, partition))
+    recentRecords.removeAll()
     try await removeLeftovers()
     try await onIndex { [self] (parts) throws(CacheError) in
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }

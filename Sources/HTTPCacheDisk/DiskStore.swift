@@ -37,6 +37,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   let popularity = Mutex(Popularity())
   let batch = Mutex(PendingChanges())
   let checkedBodies: CheckedBodies
+  let recentRecords = RecentRecords()
   private let parts: Mutex<StoreParts>
   private let limits: Mutex<Limits>
   let freeSpace: FreeSpace
@@ -122,6 +123,9 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   }
 
   // MARK: What it is made of
+
+  /// Forgets the records of what was read often; nothing else of a store on disk is kept in memory for long.
+  public func trimMemory(to bytes: Int64) { recentRecords.removeAll() }
 
   var currentParts: StoreParts { parts.withLock { $0 } }
 

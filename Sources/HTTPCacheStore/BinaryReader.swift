@@ -16,7 +16,16 @@ struct BinaryReader {
     return input[position]
   }
 
+  @inline(__always)
   mutating func unsigned() throws(CacheError) -> UInt64 {
+    if position < input.count, input[position] < 0x80 {
+      defer { position &+= 1 }
+      return UInt64(input[position])
+    }
+    return try longUnsigned()
+  }
+
+  private mutating func longUnsigned() throws(CacheError) -> UInt64 {
     var value: UInt64 = 0
     var shift: UInt64 = 0
     while true {
@@ -49,14 +58,16 @@ struct BinaryReader {
   /// A number of elements of at least `size` bytes each, which must fit into what is left.
   mutating func count(ofSize size: Int) throws(CacheError) -> Int {
     let value = try unsigned()
-    guard value <= UInt64(remaining / size) else { throw Self.damaged("more elements than bytes") }
+    guard value <= UInt64(size == 1 ? remaining : remaining / size) else {
+      throw Self.damaged("more elements than bytes")
+    }
     return Int(value)
   }
 
   mutating func slice() throws(CacheError) -> UnsafeRawBufferPointer {
     let length = try count(ofSize: 1)
-    defer { position += length }
-    return UnsafeRawBufferPointer(rebasing: input[position..<position + length])
+    defer { position &+= length }
+    return UnsafeRawBufferPointer(rebasing: input[position..<position &+ length])
   }
 
   mutating func bytes() throws(CacheError) -> [UInt8] { Array(try slice()) }

@@ -68,8 +68,20 @@ struct CommonFieldNames {
   private static func areEqual(
     _ known: Slice<UnsafeRawBufferPointer>, _ wanted: UnsafeRawBufferPointer
   ) -> Bool {
-    for index in 0..<wanted.count where known[known.startIndex + index] != wanted[index] {
-      return false
+    let base = known.base
+    var (index, start) = (0, known.startIndex)
+    while index &+ 8 <= wanted.count {
+      guard
+        base.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+          == wanted.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      else { return false }
+      index &+= 8
+      start &+= 8
+    }
+    while index < wanted.count {
+      guard base[start] == wanted[index] else { return false }
+      index &+= 1
+      start &+= 1
     }
     return true
   }

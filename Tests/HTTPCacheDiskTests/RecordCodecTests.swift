@@ -157,6 +157,30 @@ import Testing
     }
   }
 
+  @Test("each byte that a field value may have comes back from each place in it")
+  func fieldBytes() throws {
+    let plain = Array("a value of nineteen".utf8)
+    let name = try #require(HTTPField.Name("X-Value"))
+    for byte in UInt8.min...UInt8.max where ![0, 0x0A, 0x0D].contains(byte) {
+      var head = HTTPResponse(status: .ok)
+      for place in plain.indices {
+        var value = plain
+        value[place] = byte
+        head.headerFields.append(HTTPField(name: name, lenientValue: value))
+      }
+      let stored = try record("/a")
+      var response = stored.response
+      response.head = head
+      let decoded = try RecordCodec.decode(try RecordCodec.encode(stored.with(response: response)))
+      for (place, field) in decoded.response.head.headerFields.enumerated() {
+        var value = plain
+        value[place] = byte
+        #expect(field.withUnsafeBytesOfValue { Array($0) } == value, "\(byte) at \(place)")
+      }
+      #expect(decoded.response.head.headerFields.count == plain.count)
+    }
+  }
+
   @Test("a record of a newer format says so")
   func newer() throws {
     var content = Array(try Self.fixture().dropLast(8))

@@ -1,0 +1,74 @@
+import HTTPCacheStore
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Records that were decoded more than once of late. Each counts only for bytes that are, one by one, those
+/// it was made of, so that it need not be told what happens to rows.
+final class RecentRecords: Sendable {
+  /// What a record was made of beside its bytes.
+  struct Circumstances: Equatable {
+    let sequence: UInt64
+    let isInvalidated: Bool
+    let knownInvalidations: UInt64?
+  }
+
+  private struct Place {
+    /// Of the row that was read last here; its record is kept when it is read again.
+    var latest: UInt64 = 0
+    var bytes: [UInt8] = []
+    var circumstances = Circumstances(sequence: 0, isInvalidated: false, knownInvalidations: nil)
+    var record: CacheRecord?
+  }
+
+  /// How many are kept, and how many bytes each takes in the index at most.
+  static let (count, longest) = (256, 4 << 10)
+
+  private let places = Mutex([Place](repeating: Place(), count: RecentRecords.count))
+
+  /// The record of a row, decoded unless it was decoded of late.
+  ///
+  /// - Parameter bytes: of the record, as they are in the index now.
+  func record(
+    _ bytes: UnsafeRawBufferPointer, _ circumstances: Circumstances,
+    decode: () throws(CacheError) -> CacheRecord
+  ) throws(CacheError) -> CacheRecord {
+    guard (1...Self.longest).contains(bytes.count) else { return try decode() }
+    let index = Int(truncatingIfNeeded: circumstances.sequence) & (Self.count - 1)
+    let (known, isRepeated) = places.withLock { places -> (CacheRecord?, Bool) in
+      guard places[index].latest == circumstances.sequence else {
+        places[index].latest = circumstances.sequence
+        return (nil, false)
+      }
+      guard let record = places[index].record, places[index].circumstances == circumstances,
+        Self.areEqual(places[index].bytes, bytes)
+      else { return (nil, true) }
+      return (record, true)
+    }
+    if let known { return known }
+    let record = try decode()
+    guard isRepeated else { return record }
+    let copy = [UInt8](bytes)
+    places.withLock { places in
+      places[index] = Place(
+        latest: circumstances.sequence, bytes: copy, circumstances: circumstances, record: record)
+    }
+    return record
+  }
+
+  /// Forgets them all.
+  func removeAll() {
+    places.withLock { $0 = [Place](repeating: Place(), count: Self.count) }
+  }
+
+  private static func areEqual(_ kept: [UInt8], _ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard kept.count == bytes.count, let other = bytes.baseAddress else { return false }
+    return kept.withUnsafeBytes { $0.baseAddress.map { memcmp($0, other, bytes.count) == 0 } ?? false }
+  }
+}
