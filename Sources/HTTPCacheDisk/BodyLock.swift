@@ -10,14 +10,26 @@ import HTTPCacheStore
 
 /// The right to write into the file of a partial body, and the duty to delete it if its row is gone.
 /// One has it at a time, in whatever process; it goes with the process.
+///
+/// Who has it holds the file's lock alone. Who only looks, or keeps writers away for a moment, shares it, and
+/// so can be told from a writer.
 final class BodyLock: Sendable {
   private let file: OpenFile
 
-  /// Nil if somebody else has it, or the file is not there.
+  /// Nil if somebody else has it, or the file is not there. Waits, about a second at most, for those who
+  /// only look: on a thread of the store's own.
   init?(_ name: BodyName, in directory: CacheDirectory) {
     // A descriptor of its own, so that readers of the file do not hold the lock.
-    guard let file = try? directory.openBody(name, flags: O_RDWR), file.tryLock() else { return nil }
-    self.file = file
+    guard let file = try? directory.openBody(name, flags: O_RDWR) else { return nil }
+    for attempt in 0..<200 {
+      if file.tryLock() {
+        self.file = file
+        return
+      }
+      guard !directory.isLocked(name) else { return nil }
+      usleep(attempt < 10 ? 100 : 5_000)
+    }
+    return nil
   }
 }
 
@@ -25,7 +37,7 @@ extension CacheDirectory {
   /// Whether somebody is writing into a partial body.
   func isLocked(_ name: BodyName) -> Bool {
     guard let file = (try? openBody(name, flags: O_RDWR)) ?? nil else { return false }
-    return !file.tryLock()
+    return !file.tryLock(.shared)
   }
 }
 
@@ -33,7 +45,7 @@ extension StoreParts {
   /// Deletes the file of a partial body whose row is gone, unless somebody is writing into it, who then
   /// does so, or has just given it another row.
   func removePartialBody(_ name: BodyName) {
-    guard let lock = BodyLock(name, in: directory) else { return }
+    guard let lock = SharedBodyLock(name, in: directory) else { return }
     withExtendedLifetime(lock) { removeIfOrphaned(name) }
   }
 

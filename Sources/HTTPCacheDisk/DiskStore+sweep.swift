@@ -115,8 +115,8 @@ extension DiskStore {
         try EntryRow.find("id = ? AND partial = 1", [.integer(id)], connection).first?.file
       }
     }
-    // Whoever adds to it has the lock, and what the row says is final once it is ours.
-    guard let file = try name(), let lock = BodyLock(file, in: parts.directory) else { return }
+    // Whoever adds to it has the lock, and what the row says is final while nobody has.
+    guard let file = try name(), let lock = SharedBodyLock(file, in: parts.directory) else { return }
     defer { withExtendedLifetime(lock) {} }
     let pieces = try parts.index.read { (connection) throws(CacheError) in
       try StoredPieces.load(connection, entry: id)

@@ -83,6 +83,12 @@ final class OpenFile: Sendable {
     }
   }
 
-  /// Takes the advisory lock if nobody else has it.
-  func tryLock() -> Bool { shim_try_lock(descriptor, 1) == 0 }
+  /// How the advisory lock is held.
+  enum LockMode: Int32 {
+    case shared = 0
+    case exclusive = 1
+  }
+
+  /// Takes the advisory lock if nobody holds it in a way that excludes that.
+  func tryLock(_ mode: LockMode = .exclusive) -> Bool { shim_try_lock(descriptor, mode.rawValue) == 0 }
 }

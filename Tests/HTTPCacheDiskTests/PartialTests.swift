@@ -93,6 +93,25 @@ import Testing
     }
   }
 
+  @Test("who only looks whether somebody adds to a part keeps nobody from it, and is not taken for a writer")
+  func looking() async throws {
+    let fixture = try Fixture(capacity: 8 << 20, largestEntry: .bytes(4 << 20))
+    let part = try await fixture.store.putPart("/a", body, 0..<1_000_000)
+    let look = LockLoop(try bodyPath(fixture))
+    for _ in 0..<200 {
+      let writer = try await fixture.store.extend(part, at: 1_000_000)
+      writer.abandon()
+    }
+    // While it is looked at it goes like anything else.
+    for index in 0..<60 {
+      for _ in 0..<6 { _ = try fixture.store.read(key("/\(index)")) }
+      try await fixture.store.put(try record("/\(index)"), bytes(200_000))
+    }
+    look.end()
+    #expect(try fixture.store.read(key("/a")).isEmpty)
+    #expect(try await fixture.store.verify(repair: true).findings.isEmpty)
+  }
+
   @Test("a part that another process removes while it grows is not stored, and leaves no file")
   func removedMeanwhile() async throws {
     let fixture = try Fixture()
