@@ -28,15 +28,7 @@ extension DiskStore {
 
   /// Gives all pages that the index does not use back to the file system; on the index's thread.
   func giveBackAllPages(of parts: StoreParts) throws(CacheError) {
-    try parts.index.withWriter { (connection) throws(CacheError) in
-      while let free = try connection.number("PRAGMA freelist_count"), free > 0 {
-        // Each of them goes through the log.
-        try connection.execute("PRAGMA incremental_vacuum(512)")
-        if connection.logPages >= Schema.logPages { try connection.truncateLog(waiting: false) }
-        let rest = try connection.number("PRAGMA freelist_count") ?? 0
-        guard rest < free else { break }
-      }
-    }
+    try parts.index.withWriter { (connection) throws(CacheError) in try connection.giveBackAllPages() }
   }
 
   /// Plays the log into the database until nothing is left in it; on a thread of the store's own. What others

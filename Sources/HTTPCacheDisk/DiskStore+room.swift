@@ -230,7 +230,7 @@ extension DiskStore {
       parts.directory.excludeFromBackups()
       self?.loadPopularity(in: parts)
     }
-    indexQueue.submit { [weak self] in try? self?.makeAnewIfRemoved(parts) }
+    indexQueue.submit { [weak self] in try? self?.shortenIfRemoved(parts) }
     trimInBackground()
   }
 

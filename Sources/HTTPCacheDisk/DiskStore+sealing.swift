@@ -92,9 +92,7 @@ extension DiskStore {
     // Where nothing was ever stored there is nothing to overwrite, and others may be about to begin.
     if last > 0 || !before.isNothing {
       // Directories of older versions have bytes of removed rows in their pages.
-      try parts.index.withWriter { (connection) throws(CacheError) in
-        try connection.vacuum()
-      }
+      try parts.index.withWriter { (connection) throws(CacheError) in try connection.makeAnew() }
       try emptyLog(of: parts)
     }
     try parts.index.listNew()

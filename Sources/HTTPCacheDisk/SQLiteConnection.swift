@@ -210,14 +210,38 @@ final class SQLiteConnection: @unchecked Sendable {
     return result == SQLITE_OK && pages == played
   }
 
-  /// Makes the file of the database anew.
+  /// Leaves nothing in the file of what was removed, whatever removed it. If the database is small it is made
+  /// anew, by way of memory and the log. If it is large, or that cannot be, pages that are free are given
+  /// back, which is as good where all that was removed was overwritten.
   ///
-  /// - Throws: `CacheError`; the database is then as it was.
-  func vacuum() throws(CacheError) {
-    // All of it need not be in memory.
+  /// - Throws: `CacheError`; the database then has what it had.
+  func makeAnew() throws(CacheError) {
+    do throws(CacheError) {
+      if try PageCount(self).liveBytes <= Schema.logLimit { return try vacuum() }
+    } catch {
+      guard !(error.cause is IndexDamage) else { throw error }
+    }
+    try giveBackAllPages()
+  }
+
+  private func vacuum() throws(CacheError) {
+    // Not all of its pages need to be in memory twice.
     try execute("PRAGMA cache_spill = ON")
     defer { try? execute("PRAGMA cache_spill = OFF") }
-    try execute("VACUUM")
+    let result = sqlite3_exec(handle, "VACUUM", nil, nil, nil)
+    // By another name: that it cannot be done is no sign of damage.
+    guard result == SQLITE_OK else { throw SQLiteError.make(result, handle, "vacuum") }
+  }
+
+  /// Gives all pages that are not used back to the file system.
+  func giveBackAllPages() throws(CacheError) {
+    while let free = try number("PRAGMA freelist_count"), free > 0 {
+      // Each of them goes through the log.
+      try execute("PRAGMA incremental_vacuum(512)")
+      if logPages >= Schema.logPages { try truncateLog(waiting: false) }
+      let rest = try number("PRAGMA freelist_count") ?? 0
+      guard rest < free else { break }
+    }
   }
 
   /// The first 100 bytes of the file, by SQLite's own descriptor: closing another one would drop the locks

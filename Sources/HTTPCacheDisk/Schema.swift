@@ -104,13 +104,15 @@ enum Schema {
 
     """ + indexesOfFormat3
 
-  /// For each connection.
+  /// For each connection. Nothing goes into temporary files, which lie where the system has them: not here, and
+  /// counted by nobody.
   static func settings(durability: Durability) -> String {
     """
     PRAGMA synchronous = \(durability == .durable ? "FULL" : "NORMAL");
     PRAGMA journal_size_limit = \(logLimit);
     PRAGMA cache_size = -2048;
     PRAGMA cache_spill = OFF;
+    PRAGMA temp_store = MEMORY;
     PRAGMA secure_delete = ON;
     PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON;

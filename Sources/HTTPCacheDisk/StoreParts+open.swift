@@ -160,7 +160,7 @@ struct Database {
       if format < Schema.format { try connection.execute(Schema.migration(from: format)) }
     }
     // What older versions deleted was not overwritten. A disk that has no room for it keeps that.
-    try? connection.vacuum()
+    try? connection.makeAnew()
     // As for a new one: the header of the file tells the format.
     try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
   }

@@ -1,0 +1,160 @@
+import CSQLite
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheFaults
+import HTTPCacheSemantics
+import HTTPCacheStore
+import Testing
+
+/// What is removed is in no file afterwards, and what stays stays, whatever call fails meanwhile.
+@Suite(.enabled(if: SystemFaults.isAvailable)) struct RemovalFaultTests {
+  private static let text = "somebody-9c3e"
+  private let directory: TemporaryDirectory
+  private let faults: SystemFaults
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    faults = try SystemFaults(below: directory.path)
+  }
+
+  private var cache: String { faults.folder + "/cache" }
+
+  private func open() throws -> DiskStore { try DiskStore.open(directory: cache, capacity: 64 << 20) }
+
+  private func body(_ count: Int) -> [UInt8] {
+    Array(String(repeating: Self.text + " ", count: count / (Self.text.utf8.count + 1)).utf8)
+  }
+
+  private func fill(_ store: DiskStore, count: Int = 40) async throws {
+    for index in 0..<count {
+      try await store.put(try record("/\(Self.text)/\(index)", groups: [Self.text]), body(9_000))
+    }
+    await store.flush()
+  }
+
+  private func sealedKey(_ index: Int) -> CacheKey {
+    CacheKey(mode: .private, target: "sealed-9c3e-\(index)")
+  }
+
+  private func fillSealed(_ store: DiskStore, count: Int) async throws {
+    for index in 0..<count {
+      let record = CacheRecord(key: sealedKey(index), response: try record("/").response)
+      try await store.put(record, bytes(14_000, seed: UInt64(index)))
+    }
+    await store.flush()
+  }
+
+  private func removed(_ folder: String) -> [String] { DiskMeter.files(below: folder, containing: Self.text) }
+
+  private func setAside() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: cache).filter { $0.contains("damaged") }
+  }
+
+  // The calls by which SQLite writes, each of them and from each of them on.
+  private static let failures: [(suffix: String, fault: SystemFault, times: Int)] = [
+    ("-wal", .noSpace, 1), ("-wal", .inputOutput, 1), ("-wal", .inputOutput, .max), ("Cache.db", .noSpace, 1),
+    ("Cache.db", .inputOutput, .max),
+  ]
+
+  @Test("all goes, or all stays and can be removed later", arguments: failures)
+  func all(suffix: String, fault: SystemFault, times: Int) async throws {
+    let store = try open()
+    var (failed, removed) = (0, 0)
+    for number in 1...12 {
+      try await fill(store)
+      faults.fail(
+        [.write, .truncate], onFilesEndingIn: suffix, with: fault, at: number, times: times)
+      do {
+        #expect(try await store.remove(.all) == 40)
+        removed += 1
+      } catch {
+        failed += 1
+        for index in 0..<40 {
+          #expect(try await store.body(key("/\(Self.text)/\(index)")) == body(9_000))
+        }
+      }
+      faults.heal()
+      #expect(
+        try store.read(key("/\(Self.text)/0")).isEmpty == (try store.read(key("/\(Self.text)/39")).isEmpty))
+      #expect(try await store.remove(.all) >= 0)
+      #expect(self.removed(cache) == [])
+      #expect(store.usage.diskEntries == 0)
+    }
+    #expect(removed > 0)
+    // Where the disk is full, it is tried again once there is room.
+    if suffix == "-wal", fault == .inputOutput { #expect(failed > 0) }
+    #expect(store.openingNotes.isEmpty)
+    #expect(try setAside() == [])
+    #expect(try number("PRAGMA auto_vacuum", on: cache + "/Cache.db") == 2)
+    #expect(try await store.verify(repair: false).isSound)
+  }
+
+  @Test("a file that could not get shorter does when the directory is opened next")
+  func shorterLater() async throws {
+    do {
+      let store = try open()
+      try await fill(store, count: 300)
+      faults.fail([.write, .truncate], onFilesEndingIn: "Cache.db", with: .inputOutput, times: .max)
+      #expect(try await store.remove(.all) == 300)
+      #expect(!removed(cache).isEmpty)
+      // As if the process were killed now.
+      try FileManager.default.copyItem(atPath: cache, toPath: faults.folder + "/killed")
+      faults.heal()
+    }
+    let killed = faults.folder + "/killed"
+    #expect(!removed(killed).isEmpty)
+    let store = try DiskStore.open(directory: killed, capacity: 64 << 20)
+    try await until { removed(killed).isEmpty }
+    #expect(try number("PRAGMA auto_vacuum", on: killed + "/Cache.db") == 2)
+    #expect(store.usage.diskEntries == 0)
+    #expect(DiskMeter.taken(below: killed) < 1 << 20)
+  }
+
+  @Test(
+    "what is in the clear goes, sealed entries stay, and nothing is taken for damage", arguments: failures)
+  func plain(suffix: String, fault: SystemFault, times: Int) async throws {
+    let store = try open()
+    try await fillSealed(store, count: 20)
+    for number in 1...20 {
+      try await fill(store)
+      try store.mayStorePlain()
+      faults.fail(
+        [.write, .truncate], onFilesEndingIn: suffix, with: fault, at: number, times: times)
+      let isDone = (try? store.removePlain()) != nil
+      faults.heal()
+      if isDone { #expect(removed(cache) == [], "\(number)") }
+      _ = try store.removePlain()
+      #expect(removed(cache) == [])
+      for index in 0..<20 {
+        #expect(try await store.body(sealedKey(index)) == bytes(14_000, seed: UInt64(index)))
+      }
+    }
+    #expect(store.openingNotes.isEmpty)
+    #expect(try setAside() == [])
+    #expect(try await store.verify(repair: false).isSound)
+  }
+
+  @Test("nothing of the index goes into temporary files", arguments: [200, 600])
+  func temporaryFiles(count: Int) async throws {
+    let temporary = try TemporaryDirectory()
+    let watch = try SystemFaults(below: temporary.path, recordsChanges: true)
+    // SQLite looks there first from now on; once it is gone, where it did before.
+    try execute("PRAGMA temp_store_directory = '\(temporary.path)'", on: faults.folder + "/other.db")
+    let store = try open()
+    try await fillSealed(store, count: count)
+    try await fill(store)
+    #expect(try store.removePlain() == 40)
+    try await fill(store, count: 300)
+    #expect(try await store.remove(.all) == 300 + count)
+    // Other tests may have some there.
+    let isThere = watch.changes.contains { change in
+      if case .written(_, _, let bytes) = change {
+        Data(bytes).range(of: Data("9c3e".utf8)) != nil
+      } else {
+        false
+      }
+    }
+    #expect(!isThere)
+    #expect(removed(cache) == [])
+  }
+}
