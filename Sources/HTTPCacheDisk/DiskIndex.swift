@@ -17,6 +17,29 @@ final class DiskIndex: Sendable {
     /// Of the database after the last commit here; if it is another one, somebody else has written.
     var version: UInt32?
     var known: KnownIndex?
+    /// When the right to write was last not to be had in all the time that is waited for it.
+    var lockedOut: ContinuousClock.Instant?
+
+    /// Does `body` in a transaction. Who has waited for another process in vain makes those that come within
+    /// the next second wait next to nothing, so that many do not wait one after the other.
+    mutating func transaction<Value>(
+      _ body: () throws(CacheError) -> Value
+    ) throws(CacheError) -> Value {
+      let now = ContinuousClock.now
+      var hasBegun = false
+      do throws(CacheError) {
+        let isImpatient = lockedOut.map { now - $0 < .seconds(1) } ?? false
+        let value = try connection.transaction(isImpatient: isImpatient) { () throws(CacheError) in
+          hasBegun = true
+          return try body()
+        }
+        lockedOut = nil
+        return value
+      } catch {
+        lockedOut = !hasBegun && error.code == .busy ? .now : nil
+        throw error
+      }
+    }
   }
 
   private final class Slot: Sendable {
@@ -90,7 +113,7 @@ final class DiskIndex: Sendable {
         var known = writer.known
         let version = writer.version
         (writer.known, writer.version) = (nil, nil)
-        let value = try connection.transaction { () throws(CacheError) in
+        let value = try writer.transaction { () throws(CacheError) in
           if connection.dataVersion != version {
             known = nil
             try Self.requireFormat(connection)
@@ -169,7 +192,7 @@ final class DiskIndex: Sendable {
     guard connection.checkpoint() else { return }
     (writer.known, writer.version) = (nil, nil)
     // Begins the log anew, which syncs its header, so that nobody else waits for that.
-    let begun: Void? = try? connection.transaction { () throws(CacheError) in
+    let begun: Void? = try? writer.transaction { () throws(CacheError) in
       try requireFormat(connection)
       var state = try IndexState(listing: connection)
       _ = state.nextSequence()

@@ -75,8 +75,8 @@ extension DiskStore {
       }
     } catch {
       batch.withLock { $0.putBack(taken) }
-      // What failed may have been the fault of one of them.
-      if entries.count > 1 { return entries.flatMap { insert([$0], parts: parts) } }
+      // What failed may have been the fault of one of them, but not that somebody else writes.
+      if entries.count > 1, error.code != .busy { return entries.flatMap { insert([$0], parts: parts) } }
       return entries.map { _ in .failure(error) }
     }
   }

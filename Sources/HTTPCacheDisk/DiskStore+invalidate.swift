@@ -11,18 +11,17 @@ extension DiskStore {
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     let clause = SelectionClause(selection)
     let result = try await onIndex { [self] (parts) throws(CacheError) in
+      // So that others find out if this process ends before it tells them.
+      try? parts.becomeOwner()
       try writeBatch(parts)
       let result = try parts.index.write { (connection) throws(CacheError) in
         let result = try Self.invalidate(selection, clause, connection)
         parts.bumpInvalidations(selection)
+        parts.bumpGenerations(selection)
         return result
       }
       parts.bumpInvalidations(selection)
-      if let key = selection.key {
-        parts.generations?.bump([key.hash])
-      } else {
-        parts.generations?.bumpAll()
-      }
+      parts.bumpGenerations(selection)
       return result
     }
     switch result {

@@ -9,6 +9,7 @@ extension DiskStore {
   /// - Throws: `CacheError`.
   func removeAll() async throws(CacheError) -> Int {
     try await onIndex { [self] (parts) throws(CacheError) in
+      try? parts.becomeOwner()
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
       return try makingRoom(
         in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE file IS NOT NULL AND listed = 1"
@@ -20,9 +21,34 @@ extension DiskStore {
 
   private func removeAll(from parts: StoreParts) throws(CacheError) -> Int {
     let last = try removeFiles(from: parts)
-    let (count, removals) = try removeRows(after: last, from: parts)
+    let (count, removals) = try parts.index.write { (connection) throws(CacheError) in
+      var removals = Removals()
+      try connection.query(
+        """
+        SELECT file, partial FROM entry
+        WHERE file IS NOT NULL AND listed = 1 AND (id > ? OR partial = 1)
+        """, [.integer(last)]
+      ) { row in
+        guard let name = row.text(0).flatMap({ BodyName(path: $0) }) else { return true }
+        if row.integer(1) != 0 {
+          removals.partialFiles.append(name)
+        } else {
+          removals.files.append(name)
+        }
+        return true
+      }
+      var state = try IndexState(connection)
+      let count = Int(clamping: state.entries)
+      try Self.deleteAllRows(connection, number: state.nextSequence())
+      state.entries = 0
+      state.bodies = 0
+      try state.save(connection)
+      parts.bumpInvalidations(.all)
+      parts.bumpGenerations(.all)
+      return (count, removals)
+    }
     parts.bumpInvalidations(.all)
-    parts.generations?.bumpAll()
+    parts.bumpGenerations(.all)
     recentRecords.removeAll()
     after(removals, in: parts)
     // All is removed. If the file cannot get shorter now, it does when the directory is opened next.

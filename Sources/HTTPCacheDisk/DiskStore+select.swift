@@ -28,9 +28,12 @@ extension DiskStore {
       case .variant, .storedSince, .storedBefore, .unusedSince: false
       case .all, .partition, .key, .target, .prefix, .group: true
       }
-    let last = try await lastID {
-      if concernsOthers { $0.bumpInvalidations(selection) }
+    // Also if nothing is found: who removed it may have ended before it told of it.
+    let tell: @Sendable (StoreParts) -> Void = { parts in
+      if concernsOthers { parts.bumpInvalidations(selection) }
+      parts.bumpGenerations(selection)
     }
+    let last = try await lastID { tell($0) }
     var cursor: Int64 = 0
     var count = 0
     while true {
@@ -44,11 +47,9 @@ extension DiskStore {
       let values = [.integer(cursor), .integer(last)] + clause.values
       let removed = try await onIndex { [self] (parts) throws(CacheError) in
         let removed = try makingRoom(in: parts, sql, values) { () throws(CacheError) in
-          try removeRows(in: parts, sql, values) {
-            if concernsOthers { parts.bumpInvalidations(selection) }
-          }
+          try removeRows(in: parts, sql, values) { tell(parts) }
         }
-        if concernsOthers { parts.bumpInvalidations(selection) }
+        tell(parts)
         return removed
       }
       count += removed.count
@@ -65,6 +66,8 @@ extension DiskStore {
     before: @escaping @Sendable (StoreParts) -> Void
   ) async throws(CacheError) -> Int64 {
     try await onIndex { [self] (parts) throws(CacheError) in
+      // So that others find out if this process ends before it tells them.
+      try? parts.becomeOwner()
       // A full disk has no room for it, and must not keep anything from being removed.
       do throws(CacheError) { try writeBatch(parts) } catch {
         guard error.code == .noSpace else { throw error }

@@ -12,11 +12,12 @@ extension DiskStore {
       let removals = try parts.index.write { (connection) throws(CacheError) in
         let removals = try Self.update(Self.overtaken(record, in: parts), connection)
         if record.response.isInvalidated { parts.bumpInvalidations(.key(record.key)) }
+        parts.bumpGenerations(.key(record.key))
         return removals
       }
       guard let removals else { return false }
       after(removals, in: parts)
-      parts.generations?.bump([record.key.hash])
+      parts.bumpGenerations(.key(record.key))
       return true
     }
   }

@@ -1,4 +1,4 @@
-import HTTPCacheSemantics
+public import HTTPCacheSemantics
 public import HTTPCacheStore
 import Synchronization
 
@@ -150,6 +150,9 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   /// invalidates or removes a response whose key has this hash; it may rise for others as well. Costs
   /// two loads from memory.
   public func generation(of hash: UInt64) -> UInt64 { currentParts.generation(of: hash) }
+
+  /// A number that rises with each invalidation or removal, by whatever process, that may concern a key.
+  public func invalidations(of key: CacheKey) -> UInt64 { currentParts.invalidations(of: key) }
 
   /// A random key of this directory (32 bytes).
   public var secret: [UInt8] { currentParts.secret }

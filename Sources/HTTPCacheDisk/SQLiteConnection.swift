@@ -139,10 +139,12 @@ final class SQLiteConnection: @unchecked Sendable {
   }
 
   /// Does `body` in a transaction that holds the right to write from its beginning.
+  ///
+  /// - Parameter isImpatient: whether next to no time is waited for that right.
   func transaction<Value>(
-    _ body: () throws(CacheError) -> Value
+    isImpatient: Bool = false, _ body: () throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
-    try run(Self.begin)
+    try begin(isImpatient: isImpatient)
     do throws(CacheError) {
       let value = try body()
       try run(Self.commit)
@@ -171,6 +173,12 @@ final class SQLiteConnection: @unchecked Sendable {
       }
       throw error
     }
+  }
+
+  private func begin(isImpatient: Bool) throws(CacheError) {
+    if isImpatient { sqlite3_busy_timeout(handle, Self.impatience) }
+    defer { if isImpatient { sqlite3_busy_timeout(handle, Self.patience) } }
+    try run(Self.begin)
   }
 
   /// Begins a transaction that may write, if that waits for nobody.
@@ -263,7 +271,7 @@ final class SQLiteConnection: @unchecked Sendable {
   }
 
   /// How long is waited for another process, in milliseconds.
-  private static let patience: Int32 = 2_000
+  private static let (patience, impatience): (Int32, Int32) = (2_000, 50)
   private static let begin = FrequentStatement("BEGIN IMMEDIATE")
   private static let commit = FrequentStatement("COMMIT")
   private static let rollback = FrequentStatement("ROLLBACK")

@@ -168,6 +168,12 @@ final class StoreParts: Sendable {
     if let target { ownInvalidations.raise(for: target) } else { ownInvalidations.raiseAll() }
   }
 
+  /// Says that what matches is out of date in memory, wherever it is. Within the transaction as well, since the
+  /// process may end right after it; whoever reads in between has what it says once more after it.
+  func bumpGenerations(_ selection: CacheSelection) {
+    if let key = selection.key { generations?.bump([key.hash]) } else { generations?.bumpAll() }
+  }
+
   private static func hash(_ target: String) -> UInt64 {
     var target = target
     return target.withUTF8 { XXH64.hash(UnsafeRawBufferPointer($0)) }

@@ -98,7 +98,7 @@ public final class CacheRecord: Sendable {
   }
 
   /// The same record, that knows of this many invalidations.
-  package func knowing(invalidations: UInt64) -> CacheRecord {
+  package func knowing(invalidations: UInt64?) -> CacheRecord {
     CacheRecord(
       key: key, response: response, bodyLength: bodyLength, storedRanges: storedRanges, groups: groups,
       userInfo: userInfo, isSeed: isSeed, isPinned: isPinned, isMemoryOnly: isMemoryOnly,

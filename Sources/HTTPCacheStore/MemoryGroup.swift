@@ -111,12 +111,18 @@ struct MemoryGroup: Sendable {
   }
 
   /// Marks variants that match as invalidated.
-  mutating func invalidate(where matches: (CacheRecord) -> Bool) {
+  ///
+  /// - Parameter invalidations: what they are to know of from then on; nil leaves them what they know.
+  mutating func invalidate(
+    knowing invalidations: UInt64? = nil, where matches: (CacheRecord) -> Bool
+  ) {
     for index in variants.indices where matches(variants[index].record) {
       let old = variants[index]
       var response = old.record.response
       response.isInvalidated = true
-      variants[index] = StoredVariant(record: old.record.with(response: response), body: old.body)
+      var record = old.record.with(response: response)
+      if let invalidations { record = record.knowing(invalidations: invalidations) }
+      variants[index] = StoredVariant(record: record, body: old.body)
     }
   }
 

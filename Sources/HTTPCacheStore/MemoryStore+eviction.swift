@@ -42,10 +42,28 @@ extension MemoryStore {
     _ key: CacheKey, change: (inout MemoryGroup) -> Void,
     otherwise: (inout MemoryGroup) -> Void
   ) -> Placement {
-    let inflation = inflation
-    let (growth, bound) = shard(of: key).state.withLock {
-      $0.forecast(key, inflation: inflation, change: change)
+    let (growth, bound) = forecast(key, change: change)
+    guard bound == .infinity else {
+      return place(key, growth: growth, bound: bound, change: change, otherwise: otherwise)
     }
+    // What is pinned stays, so that nobody else may take the same room before it counts.
+    return pinning.withLock { _ in
+      let (growth, bound) = forecast(key, change: change)
+      return place(key, growth: growth, bound: bound, change: change, otherwise: otherwise)
+    }
+  }
+
+  private func forecast(
+    _ key: CacheKey, change: (inout MemoryGroup) -> Void
+  ) -> (growth: Int64, bound: Double) {
+    let inflation = inflation
+    return shard(of: key).state.withLock { $0.forecast(key, inflation: inflation, change: change) }
+  }
+
+  private func place(
+    _ key: CacheKey, growth: Int64, bound: Double, change: (inout MemoryGroup) -> Void,
+    otherwise: (inout MemoryGroup) -> Void
+  ) -> Placement {
     let need = excess(over: capacityNow) + growth
     guard isFree(need, bound: bound, sparing: key) else {
       self.change(key, otherwise)

@@ -26,6 +26,8 @@ public final class MemoryStore: CacheStore {
   private let used = Atomic<Int64>(0)
   private let entryCount = Atomic<Int>(0)
   private let inFlight = Atomic<Int64>(0)
+  // Held while something pinned looks for room and takes it.
+  let pinning = Mutex(())
   // What has been evicted had at most this priority. Positive numbers compare like their bits.
   private let inflationBits = Atomic<UInt64>(0)
 

@@ -32,27 +32,35 @@ extension TieredStore {
     }
     var response = record.response
     response.trailers = trailers
+    let known = await distrustBelow(record)
     let own = CacheRecord(
-      key: record.key, response: response, bodyLength: Int64(bytes.count), groups: record.groups,
-      userInfo: record.userInfo, isSeed: record.isSeed, isPinned: record.isPinned,
-      isMemoryOnly: true)
-    let stored = try memory.commit(own, body: bytes, variantLimit: variantLimit)
-    await distrustBelow(stored)
-    return stored
+      key: record.key, response: response, bodyLength: Int64(bytes.count), storedRanges: nil,
+      groups: record.groups, userInfo: record.userInfo, isSeed: record.isSeed, isPinned: record.isPinned,
+      isMemoryOnly: true, isResumable: false, sequence: 0, knownInvalidations: known)
+    return try memory.commit(own, body: bytes, variantLimit: variantLimit)
   }
 
-  // What the store below has for the same nominated fields is older. It is passed over as long as
-  // memory has the newer one; after that it must at least be validated.
-  private func distrustBelow(_ stored: CacheRecord) async {
+  /// What the store below has for the same nominated fields is older. It is passed over as long as memory has
+  /// the newer one; after that it must at least be validated.
+  ///
+  /// - Returns: what the newer one knows of invalidations after this one.
+  private func distrustBelow(_ new: CacheRecord) async -> UInt64? {
+    let known = new.knownInvalidations
     do {
-      let isOlderThere = try variantsBelow(stored.key).contains {
-        $0.record.response.nominated == stored.response.nominated
+      let isOlderThere = try variantsBelow(new.key).contains {
+        $0.record.response.nominated == new.response.nominated
       }
-      guard isOlderThere else { return }
-      try await base.invalidate(.key(stored.key))
-      raiseGeneration(of: stored.key)
+      guard isOlderThere else { return known }
+      let before = invalidations(of: new.key)
+      try await base.invalidate(.key(new.key))
+      raiseGeneration(of: new.key)
+      // A store raises it once within the transaction, and once after it; what is more came from others.
+      guard let before, before == known, let after = invalidations(of: new.key), after &- before <= 2
+      else { return known }
+      return after
     } catch {
       report("invalidate", error)
+      return known
     }
   }
 }

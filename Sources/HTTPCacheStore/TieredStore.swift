@@ -53,11 +53,12 @@ public final class TieredStore: CacheStore {
   /// What memory has, if it is complete and still what the store below has; else what that has.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     let generation = generation(of: key)
-    let group = memory.use(key)
+    var group = memory.use(key)
     if let group, group.generation == generation {
       tierBase?.recordUse(of: key)
       return group.variants
     }
+    group = distrustOutdated(group, of: key)
     let own = group?.variants.filter(\.record.isMemoryOnly) ?? []
     do {
       let promotion = Promotion(
@@ -75,6 +76,7 @@ public final class TieredStore: CacheStore {
   public func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
+    let record = record.knowing(invalidations: record.knownInvalidations ?? invalidations(of: record.key))
     if record.isMemoryOnly {
       // What is only in memory needs no copy; a whole body makes what is below older, see TieredWriter.
       if !record.isComplete { return try await memory.write(record, variantLimit: variantLimit) }
@@ -128,6 +130,25 @@ public final class TieredStore: CacheStore {
     if let key { ownGenerations.raise(for: key.hash) } else { ownGenerations.raiseAll() }
   }
 
+  /// How much was invalidated, by whoever shares the store below, that may concern a key.
+  func invalidations(of key: CacheKey) -> UInt64? { baseGenerations?.invalidations(of: key) }
+
+  /// Marks what is only in memory as invalidated if somebody else may have invalidated or removed it: the
+  /// store below does not have it, so that nothing else tells.
+  ///
+  /// - Parameter group: what memory has for the key.
+  /// - Returns: what it has after that.
+  private func distrustOutdated(_ group: MemoryGroup?, of key: CacheKey) -> MemoryGroup? {
+    guard let group, group.variants.contains(where: \.record.isMemoryOnly),
+      let now = invalidations(of: key),
+      group.variants.contains(where: { $0.record.isMemoryOnly && $0.record.knownInvalidations != now })
+    else { return group }
+    memory.change(key) { group in
+      group.invalidate(knowing: now) { $0.isMemoryOnly && $0.knownInvalidations != now }
+    }
+    return memory.group(key)
+  }
+
   /// What the store below has for a key, without counting a use if it can be helped.
   func variantsBelow(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     if let tierBase { return try tierBase.variants(of: key) }
@@ -140,7 +161,7 @@ public final class TieredStore: CacheStore {
   ///   - sequence: of a response whose body is known to be `bytes`.
   func refresh(_ key: CacheKey, sequence: UInt64, bytes: BodyBytes?) {
     let generation = generation(of: key)
-    let group = memory.group(key)
+    let group = distrustOutdated(memory.group(key), of: key)
     do {
       let promotion = Promotion(
         key, of: try variantsBelow(key), over: group, generation: generation, tier: self)

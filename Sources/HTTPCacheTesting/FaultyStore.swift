@@ -166,6 +166,11 @@ public final class FaultyStore: CacheStore, GenerationSource {
     (base as? any GenerationSource)?.generation(of: key) ?? 0
   }
 
+  /// That of the store below; 0 if it has none.
+  public func invalidations(of key: CacheKey) -> UInt64 {
+    (base as? any GenerationSource)?.invalidations(of: key) ?? 0
+  }
+
   private func wrap(_ variant: StoredVariant) -> StoredVariant {
     StoredVariant(record: variant.record, body: FaultyBody(variant.body, store: self))
   }
