@@ -56,11 +56,13 @@ final class SealedWriter: BodyWriter {
   func append(_ bytes: BodyBytes) async throws(CacheError) {
     guard !bytes.isEmpty else { return }
     let now = try check()
-    let count = now.written + Int64(bytes.count)
-    if case .whole = extent, count > store.largestEntry ?? .max {
-      throw fail(
-        CacheError(
-          .tooLarge, "more than \(store.largestEntry ?? 0) bytes", key: record.key))
+    if let limit = store.largestEntry, stored(after: Int64(bytes.count), now) > limit {
+      let error = CacheError(.tooLarge, "more than \(limit) bytes", key: record.key)
+      // What came to a part stays, and counts.
+      if case .rest = extent, (try? await take(assembly.finish(isEnd: false), count: 0)) != nil {
+        _ = try? await base?.keep()
+      }
+      throw fail(error)
     }
     do throws(CacheError) {
       var rest = bytes
@@ -72,6 +74,21 @@ final class SealedWriter: BodyWriter {
       }
     } catch {
       throw fail(error)
+    }
+  }
+
+  /// How many bytes of the body, in the clear, are there when so many more have come. The store below bounds
+  /// what is sealed, which is longer.
+  private func stored(after count: Int64, _ state: SealedGrowth.State) -> Int64 {
+    let written = state.written.saturatingAdd(count)
+    switch extent {
+    case .whole: return written
+    // Bounded before it began.
+    case .parts: return 0
+    case .rest(let start):
+      let first = (start + store.layout.chunk - 1) / store.layout.chunk * store.layout.chunk
+      let added = first..<max(first, start.saturatingAdd(written))
+      return StoredRanges.count(StoredRanges.union(state.sealed + [added]))
     }
   }
 

@@ -134,6 +134,29 @@ import Testing
     #expect(try await store.body(StoreSample.key()) == whole.array)
   }
 
+  @Test("what is added counts in the clear, so that no part gets larger than the largest entry")
+  func largestEntry() async throws {
+    // So many chunks that what the cipher may add to them at most is more than a chunk.
+    let (limit, length) = (80 * Self.chunk, 100 * Self.chunk)
+    let body = StoreSample.body(Int(length))
+    let disk = try DiskStore.open(
+      directory: directory.newPath(), capacity: 256 << 20,
+      largestEntry: .bytes(SealedStore.longestSealed(of: limit)), clock: directory.clock)
+    let cipher = try SealedDirectory.cipher(of: disk.secret)
+    let store = try SealedStore(base: disk, cipher: cipher, largestEntry: limit)
+    let record = StoreSample.record().storing([0..<70 * Self.chunk], bodyLength: length)
+    let part = try await store.put(record, body.prefix(Int(70 * Self.chunk)))
+    // Some of it is there already.
+    let writer = try await store.extend(part, at: 60 * Self.chunk)
+    try await writer.append(body.dropFirst(Int(60 * Self.chunk)).prefix(Int(20 * Self.chunk)))
+    let error = await #expect(throws: CacheError.self) { try await writer.append(body.prefix(1)) }
+    #expect(error?.code == .tooLarge)
+    let kept = try #require(try store.read(StoreSample.key()).first)
+    #expect(kept.record.storedRanges == [0..<limit])
+    #expect(try await kept.body.open().all() == body.prefix(Int(limit)).array)
+    #expect(try await disk.verify(repair: false).isSound)
+  }
+
   @Test("a hole is filled, and what is there already is passed over")
   func hole() async throws {
     let first = try await part(0..<4 * Self.chunk)
