@@ -178,8 +178,8 @@ extension DiskStore {
     let evictions = try makingRoom(in: parts, next) { () throws(CacheError) in
       try evictSome(parts, extra: extra)
     }
-    guard evictions.removals.count == 0 else { return false }
-    return try evictions.isEnough ? giveBackPages(parts) : !parts.removeSetAside()
+    guard evictions.removals.count == 0, try giveBackPages(parts) else { return false }
+    return evictions.isEnough || !parts.removeSetAside()
   }
 
   /// Makes the index's file shorter by pages that are free, as far as the capacity asks for it.

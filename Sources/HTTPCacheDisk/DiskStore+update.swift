@@ -9,18 +9,24 @@ extension DiskStore {
   @discardableResult
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     try await onIndex { [self] (parts) throws(CacheError) in
-      let removals = try parts.index.write { (connection) throws(CacheError) in
-        let removals = try Self.update(Self.overtaken(record, in: parts), connection)
+      let (removals, wasPinned) = try parts.index.write { (connection) throws(CacheError) in
+        let wasPinned = try connection.number(Self.pinned, [.integer(Int64(bitPattern: record.sequence))]) == 1
+        var removals = try Self.update(Self.overtaken(record, in: parts), connection)
+        removals?.countLeaving(in: parts)
         if record.response.isInvalidated { parts.bumpInvalidations(.key(record.key)) }
-        parts.bumpGenerations(.key(record.key))
-        return removals
+        if removals != nil { parts.bumpGenerations(.key(record.key)) }
+        return (removals, wasPinned)
       }
       guard let removals else { return false }
+      // What could not go until now may have to.
+      if wasPinned, !record.isPinned { trimInBackground() }
       after(removals, in: parts)
       parts.bumpGenerations(.key(record.key))
       return true
     }
   }
+
+  private static let pinned = "SELECT pinned FROM entry WHERE id = ?"
 
   /// The record as it is to be stored: what was invalidated since it was read, or since its body began to
   /// come, by whatever process, stays so (RFC 9111 §4.4). Within the transaction that stores it.

@@ -24,6 +24,8 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
 
   /// The directory as it was given.
   public let directory: String
+  // Where it is, whatever the working directory becomes.
+  private let path: String
   let durability: Durability
   let verification: Verification
   let clock: any CacheClock
@@ -92,20 +94,22 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     directory: String, limits: Limits, freeSpace: FreeSpace, durability: Durability,
     verification: Verification, clock: any CacheClock
   ) throws(CacheError) -> DiskStore {
-    let parts = try StoreParts.open(path: directory, durability: durability)
+    let path = DirectoryPath.absolute(directory)
+    let parts = try StoreParts.open(path: path, durability: durability)
     let store = DiskStore(
-      directory: directory, parts: parts, limits: limits, freeSpace: freeSpace,
+      directory: directory, path: path, parts: parts, limits: limits, freeSpace: freeSpace,
       durability: durability, verification: verification, clock: clock)
     store.didOpen(parts)
     return store
   }
 
   private init(
-    directory: String, parts: StoreParts, limits: Limits, freeSpace: FreeSpace,
+    directory: String, path: String, parts: StoreParts, limits: Limits, freeSpace: FreeSpace,
     durability: Durability, verification: Verification, clock: any CacheClock
   ) {
     self.freeSpace = freeSpace
     self.directory = directory
+    self.path = path
     self.durability = durability
     self.verification = verification
     self.clock = clock
@@ -204,7 +208,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   ) throws(CacheError) -> StoreParts {
     guard currentParts === old else { return currentParts }
     let new = try StoreParts.open(
-      path: directory, durability: durability, replacing: old, isDamaged: isDamaged)
+      path: path, durability: durability, replacing: old, isDamaged: isDamaged)
     self.parts.withLock { $0 = new }
     didOpen(new)
     return new

@@ -2,8 +2,9 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension CacheRecord {
-  // What the objects, the table's slot and the place in the order take besides the text.
-  private static var overhead: Int64 { 640 }
+  // What the objects, the table's slot, the place in the order and the share of the sketch take besides the
+  // text, with the room that tables have to grow.
+  private static var overhead: Int64 { 1_080 }
   // Two string headers, a name object and what an allocator rounds up.
   private static var fieldOverhead: Int64 { 64 }
 

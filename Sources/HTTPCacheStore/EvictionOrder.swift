@@ -100,6 +100,30 @@ struct EvictionOrder<Element: Sendable>: Sendable {
     count -= 1
   }
 
+  /// Whether it takes far more memory than its entries need.
+  var isSparse: Bool { nodes.capacity > 64 && nodes.capacity / 4 > count }
+
+  /// The same order in as much memory as it needs.
+  ///
+  /// - Parameter moved: told the new position of each entry.
+  func compacted(moved: (Element, Position) -> Void) -> EvictionOrder {
+    var order = EvictionOrder()
+    order.nodes.reserveCapacity(count)
+    for index in occupiedLists {
+      var position = lists[index].first
+      while position != Self.none {
+        let node = nodes[Int(position)]
+        if let element = node.element {
+          let bucket = Self.lowestBucket + Int32(index)
+          moved(
+            element, order.insert(element, size: node.size, bucket: bucket, priority: node.priority))
+        }
+        position = node.next
+      }
+    }
+    return order
+  }
+
   /// The priority of the entry to evict next; nil if there is none.
   var lowestPriority: Double? {
     guard count > 0 else { return nil }

@@ -120,6 +120,15 @@ final class MemoryShard: Sendable {
       return gone
     }
 
+    /// Gives back memory that was needed for more than there is now.
+    mutating func compact() {
+      guard order.isSparse || groups.capacity > 64 && groups.capacity / 4 > groups.count else { return }
+      var groups = [CacheKey: MemoryGroup](minimumCapacity: groups.count)
+      for (key, group) in self.groups { groups[key] = group }
+      order = order.compacted { key, position in groups[key]?.position = position }
+      self.groups = groups
+    }
+
     private func bucket(of key: CacheKey, size: Int64) -> Int32 {
       policy.bucket(frequency: policy.frequency(of: key.hash), size: size)
     }

@@ -33,6 +33,7 @@ extension MemoryStore {
         }
       }
     }
+    compact()
     return removed
   }
 

@@ -113,6 +113,9 @@ extension MemoryStore {
     }
   }
 
+  /// Gives back memory that was needed for more than there is now.
+  func compact() { for shard in shards { shard.state.withLock { $0.compact() } } }
+
   // Whether that many bytes are in entries that something with this bound may displace.
   private func isFree(_ need: Int64, bound: Double, sparing key: CacheKey) -> Bool {
     guard need > 0 else { return true }

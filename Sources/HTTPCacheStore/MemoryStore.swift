@@ -139,7 +139,10 @@ public final class MemoryStore: CacheStore {
 
   /// Evicts down to `bytes`, as when the system runs out of memory; the capacity stays. What is
   /// pinned stays.
-  public func trimMemory(to bytes: Int64) { evictExcess(over: max(0, bytes), sparing: nil) }
+  public func trimMemory(to bytes: Int64) {
+    evictExcess(over: max(0, bytes), sparing: nil)
+    compact()
+  }
 
   /// The part of the store that a key belongs to.
   func shard(of key: CacheKey) -> MemoryShard { shards[Int(key.hash >> 60)] }
@@ -149,6 +152,15 @@ public final class MemoryStore: CacheStore {
 
   /// Takes note of bytes that a writer has collected, or no longer has.
   func addInFlight(_ bytes: Int64) { inFlight.add(bytes, ordering: .relaxed) }
+
+  /// Whether a writer may collect more, whose body can be had elsewhere: all such bodies together take a quarter
+  /// of the capacity at most, unless there is only one.
+  ///
+  /// - Parameter own: bytes that it has collected.
+  func mayCollect(_ bytes: Int64, having own: Int64) -> Bool {
+    let all = inFlight.load(ordering: .relaxed)
+    return all <= own || all + bytes <= capacityNow / 4
+  }
 
   /// Takes note of what came into a shard, or went.
   func account(bytes: Int64, variants: Int) {

@@ -113,13 +113,15 @@ final class TieredWriter: BodyWriter {
     return base
   }
 
-  // Keeps a copy of the bytes, or drops the copy if it gets too long.
+  // Keeps a copy of the bytes, or drops the copy if it gets too long, or there are too many.
   private func copy(_ bytes: BodyBytes, isOnly: Bool) -> Bool {
     let limit = isOnly ? tier.memory.largestEntry : tier.longestCopy
     let count = Int64(bytes.count)
     let (copy, dropped): (GrowingBody?, GrowingBody?) = state.withLock { state in
       guard let copy = state.copy else { return (nil, nil) }
-      if state.copied + count <= limit {
+      if state.copied + count <= limit,
+        isOnly || tier.memory.mayCollect(count, having: state.copied)
+      {
         state.copied += count
         return (copy, nil)
       }

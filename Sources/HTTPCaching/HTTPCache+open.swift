@@ -12,6 +12,8 @@ extension HTTPCache {
   /// - Throws: `CacheError` with `newerFormat` if a newer version wrote the directory, which then
   ///   stays untouched; what making the cipher throws, since nothing may be stored without it then.
   public static func open(_ configuration: Configuration) throws(CacheError) -> HTTPCache {
+    var configuration = configuration
+    configuration.directory = configuration.directory.map { DirectoryPath.absolute($0) }
     let memory = MemoryStore(
       capacity: configuration.memoryCapacity, largestEntry: configuration.largestEntry,
       clock: configuration.clock)

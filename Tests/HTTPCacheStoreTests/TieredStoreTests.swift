@@ -180,6 +180,29 @@ struct TieredStoreTests {
     #expect(tier.usage.memoryBytes == 0)
   }
 
+  @Test("what many receive at once is copied into memory up to a quarter of its capacity, and read all the same")
+  func receivedTogether() async throws {
+    let tier = TieredStore(memory: MemoryStore(capacity: 1 << 20), base: base)
+    var writers: [(writer: any BodyWriter, reader: any BodyReader)] = []
+    for index in 0..<40 {
+      let record = StoreSample.record(StoreSample.key("/\(index)"))
+      let writer = try await tier.write(record, variantLimit: 8)
+      writers.append((writer, try writer.reader()))
+    }
+    for piece in 0..<4 {
+      for (index, pair) in writers.enumerated() {
+        try await pair.writer.append(StoreSample.body(20_000, seed: UInt64(index * 4 + piece)))
+        #expect(tier.usage.memoryBytes <= 256 << 10)
+      }
+    }
+    for (index, pair) in writers.enumerated() {
+      try await pair.writer.commit(trailers: [:])
+      let read = try await pair.reader.read(40_000..<60_000)
+      #expect(read.array == StoreSample.body(20_000, seed: UInt64(index * 4 + 2)).array)
+    }
+    #expect(tier.usage.memoryBytes <= 1 << 20)
+  }
+
   @Test("a reader of a growing body goes on when the copy in memory gets too long")
   func growingBeyondTheLimit() async throws {
     let tier = TieredStore(
