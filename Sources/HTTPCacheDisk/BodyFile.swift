@@ -114,7 +114,9 @@ final class BodyFile: Sendable {
   }
 
   /// Says that nothing more is written.
-  func end(_ outcome: Outcome) {
+  ///
+  /// - Parameter room: what was reserved for it, until it is deleted.
+  func end(_ outcome: Outcome, holding room: HeldRoom? = nil) {
     // Whoever takes the row away from here on finds the file unlocked, and deletes it; whoever did so
     // before left that to us.
     let ended: (name: BodyName?, wasLocked: Bool, isPublished: Bool)? = state.withLock { state in
@@ -136,7 +138,8 @@ final class BodyFile: Sendable {
     case .discarded where !ended.isPublished:
       // Where whoever has to know that it is gone can wait for it.
       store.indexQueue.submit {
-        parts.directory.removeBody(name, isTemporary: true)
+        parts.deleteRowless(name, isTemporary: true, bytes: room?.count ?? 0)
+        room?.release()
         parts.finished(name)
       }
     case .discarded:
@@ -144,7 +147,8 @@ final class BodyFile: Sendable {
         // It may be getting one just now.
         if ended.wasLocked { store.removePartial(file: name, in: parts) }
         // Even where the index cannot be asked: a row without its file is a miss.
-        parts.directory.removeBody(name)
+        parts.deleteRowless(name, bytes: room?.count ?? 0)
+        room?.release()
         parts.finished(name)
       }
     }

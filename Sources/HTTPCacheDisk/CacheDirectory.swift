@@ -204,9 +204,17 @@ final class CacheDirectory: Sendable {
     }
   }
 
-  /// Deletes a body under either of its names; one that is not there is no error.
-  func removeBody(_ name: BodyName, isTemporary: Bool = false) {
-    _ = removeFile(isTemporary ? name.temporaryFileName : name.fileName, inShard: name.shard)
+  /// Deletes a body under either of its names.
+  ///
+  /// - Returns: whether it is not there now.
+  @discardableResult
+  func removeBody(_ name: BodyName, isTemporary: Bool = false) -> Bool {
+    let fileName = isTemporary ? name.temporaryFileName : name.fileName
+    if removeFile(fileName, inShard: name.shard) { return true }
+    var status = stat()
+    let path = name.shard + "/" + fileName
+    return fstatat(bodies.descriptor, path, &status, AT_SYMLINK_NOFOLLOW) != 0
+      && (errno == ENOENT || errno == ENOTDIR)
   }
 
   /// Deletes a file of a shard.

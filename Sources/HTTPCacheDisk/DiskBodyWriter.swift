@@ -87,8 +87,9 @@ final class DiskBodyWriter: BodyWriter {
 
   /// Ends; what was written goes.
   private func fail(_ error: CacheError) -> CacheError {
+    let room = HeldRoom(phase.reserved, in: parts.room)
     if phase.end(error) {
-      file.end(.discarded)
+      file.end(.discarded, holding: room)
       if let full = error.fullFileSystem { store.didRunOutOfSpace(full) }
     }
     return error

@@ -131,8 +131,9 @@ final class DiskPartWriter: BodyWriter {
   }
 
   private func fail(_ error: CacheError) {
+    let room = HeldRoom(phase.reserved, in: parts.room)
     guard phase.end(error) else { return }
-    file.end(extended == nil ? .discarded : .stored)
+    file.end(extended == nil ? .discarded : .stored, holding: room)
     if let full = error.fullFileSystem { store.didRunOutOfSpace(full) }
   }
 

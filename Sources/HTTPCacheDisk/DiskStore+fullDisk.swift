@@ -19,7 +19,7 @@ extension DiskStore {
           removals.add(EntryRow(row))
           return true
         }
-        return removals.files
+        return removals.files.map(\.name)
       }
       for file in files { parts.directory.removeBody(file) }
       // What the log has got so far is not needed twice.

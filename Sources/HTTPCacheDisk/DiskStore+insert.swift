@@ -68,6 +68,14 @@ extension DiskStore {
             results.append(.failure(error))
           }
         }
+        for index in results.indices {
+          results[index] = results[index].map { insertion in
+            var insertion = insertion
+            insertion.removals.hold(in: parts)
+            insertion.evictions.removals.hold(in: parts)
+            return insertion
+          }
+        }
         return results
       }
       return zip(entries, results).map { entry, result in
@@ -126,7 +134,7 @@ extension DiskStore {
       // As if it had been stored and evicted at once.
       policy.withLock { $0.evicted(priority: bound) }
       count(CacheCounts(evictions: 1))
-      if case .file(let name) = entry.body { parts.directory.removeBody(name) }
+      if case .file(let name) = entry.body { parts.deleteRowless(name, bytes: entry.cost) }
     }
     entry.reservation?.reserve(0)
     return result.record.with(sequence: UInt64(bitPattern: result.id))
@@ -267,6 +275,7 @@ extension DiskStore {
         state.subtract(removals)
         let id = state.nextSequence()
         try state.save(connection)
+        removals.hold(in: parts)
         return (id, removals)
       }
       after(removals, in: parts)

@@ -52,6 +52,7 @@ extension DiskStore {
         state.entries += 1
         state.bodies += entry.cost
         try state.save(connection)
+        removals.hold(in: parts)
         return (id, removals)
       }
       after(inserted.1, in: parts)
@@ -72,7 +73,10 @@ extension DiskStore {
       var evictions = Evictions(
         limit: Self.evictionLimit, protected: growth.id, counted: growth.reservation?.reserved ?? 0)
       let grown = try parts.index.write { (connection) throws(CacheError) in
-        try grow(growth, &evictions, connection, parts)
+        var grown = try grow(growth, &evictions, connection, parts)
+        grown?.removals.hold(in: parts)
+        evictions.removals.hold(in: parts)
+        return grown
       }
       guard let grown else { return nil }
       growth.reservation?.reserve(0)

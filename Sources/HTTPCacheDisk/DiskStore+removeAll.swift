@@ -68,16 +68,12 @@ extension DiskStore {
         var removals = Removals()
         try connection.query(
           """
-          SELECT file, partial FROM entry
+          SELECT file, partial, cost FROM entry
           WHERE file IS NOT NULL AND listed = 1 AND (id > ? OR partial = 1)
           """, [.integer(last)]
         ) { row in
           guard let name = row.text(0).flatMap({ BodyName(path: $0) }) else { return true }
-          if row.integer(1) != 0 {
-            removals.partialFiles.append(name)
-          } else {
-            removals.files.append(name)
-          }
+          removals.add(name, cost: EntryRow.bounded(row.integer(2)), isPartial: row.integer(1) != 0)
           return true
         }
         var state = try IndexState(connection)
@@ -87,6 +83,7 @@ extension DiskStore {
         state.bodies = 0
         try state.save(connection)
         parts.bumpInvalidations(.all)
+        removals.hold(in: parts)
         return (count, removals)
       }
     } catch {

@@ -143,6 +143,7 @@ extension DiskStore {
         protected: row, extra: extra, ahead: ahead)
       try evict(&evictions, &state, connection, parts)
       try state.save(connection)
+      evictions.removals.hold(in: parts)
       return evictions
     }
     after(evictions, in: parts)

@@ -104,6 +104,7 @@ extension DiskStore {
         try state.save(connection)
       }
       finally()
+      removals.hold(in: parts)
       return (rows.map(\.id), removals)
     }
     if !ids.isEmpty { after(removals, in: parts) }

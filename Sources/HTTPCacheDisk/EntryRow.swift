@@ -91,20 +91,39 @@ struct EntryRow: Sendable {
 
 /// What a transaction took out of the index: to be unlinked and told after it was committed.
 struct Removals: Sendable {
-  var files: [BodyName] = []
+  /// A file whose row is gone.
+  struct File: Sendable {
+    let name: BodyName
+    /// Bytes it takes.
+    let cost: Int64
+  }
+
+  var files: [File] = []
   /// Files into which somebody may be writing.
   var partialFiles: [BodyName] = []
   var hashes: [UInt64] = []
   var count = 0
   var cost: Int64 = 0
+  /// Bytes of the files.
+  private var fileCost: Int64 = 0
+  /// Theirs from before the commit, after which they count no more, until they are deleted.
+  private(set) var room: HeldRoom?
 
   /// - Parameter kept: a file that another row has from now on.
   mutating func add(_ row: EntryRow, keeping kept: BodyName? = nil) {
-    if let file = row.file, file != kept {
-      if row.isPartial { partialFiles.append(file) } else { files.append(file) }
-    }
+    if let file = row.file, file != kept { add(file, cost: row.cost, isPartial: row.isPartial) }
     if hashes.count <= 64 { hashes.append(row.hash) }
     count += 1
     cost += row.cost
+  }
+
+  mutating func add(_ file: BodyName, cost: Int64, isPartial: Bool) {
+    if isPartial { partialFiles.append(file) } else { files.append(File(name: file, cost: cost)) }
+    fileCost = fileCost.saturatingAdd(cost)
+  }
+
+  /// Keeps the room of the files; at the end of a transaction, since what it stores takes their place.
+  mutating func hold(in parts: StoreParts) {
+    if fileCost > 0 { room = HeldRoom(fileCost, in: parts.room) }
   }
 }

@@ -46,6 +46,8 @@ extension DiskStore {
     _ evictions: inout Evictions, _ state: inout IndexState, _ connection: SQLiteConnection,
     _ parts: StoreParts
   ) throws(CacheError) {
+    // What cannot be deleted makes no room.
+    parts.rowless.delete(in: parts.directory)
     let mark = parts.room.mark
     var ceiling: Int64?
     while true {
@@ -57,6 +59,7 @@ extension DiskStore {
       let isEnough = excess <= (evictions.removals.count > 0 ? -evictions.ahead : 0)
       let mayGoOn =
         evictions.removals.count < evictions.limit && evictions.bytes < evictions.byteLimit
+        && parts.rowless.isEmpty
       var victims: [EntryRow] = []
       if !isEnough, mayGoOn {
         let wanted = excess.saturatingAdd(evictions.ahead)
@@ -165,8 +168,9 @@ extension DiskStore {
 
   /// After the commit: files whose rows are gone are unlinked; who has them open reads on.
   func after(_ removals: Removals, in parts: StoreParts) {
-    for file in removals.files { parts.directory.removeBody(file) }
+    for file in removals.files { parts.deleteRowless(file.name, bytes: file.cost) }
     for file in removals.partialFiles { parts.removePartialBody(file) }
+    removals.room?.release()
     if removals.cost > 0 { freeSpace.askAgain() }
     parts.generations?.bump(removals.hashes)
   }

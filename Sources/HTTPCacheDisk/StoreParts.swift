@@ -15,6 +15,7 @@ final class StoreParts: Sendable {
   /// Whether bodies may lie about that no row knows of.
   let needsSweep: Bool
   let damaged = DamagedEntries()
+  let rowless = RowlessFiles()
   /// How often damage was found in this database that a check did not find.
   let suspicions: Int
   /// A database that is found damaged more often is set aside, whatever a check says.

@@ -1,5 +1,6 @@
 import Foundation
-import HTTPCacheDisk
+@testable import HTTPCacheDisk
+import HTTPCacheFaults
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
@@ -77,6 +78,58 @@ import Testing
     held.release()
     try await store.put(try record("/small"), bytes(200_000))
     #expect(try store.read(key("/small")).count == 1)
+  }
+
+  @Test("files of which the rows are gone count until they are deleted, and are deleted once that can be")
+  func deletedLater() async throws {
+    let directory = try TemporaryDirectory()
+    let faults = try SystemFaults(below: directory.path)
+    let cache = faults.folder + "/cache"
+    let capacity: Int64 = 16 << 20
+    let stores = try (0..<2).map { _ in try DiskStore.open(directory: cache, capacity: capacity) }
+    func fill(_ round: Int) async throws -> Int {
+      var stored = 0
+      for index in 0..<100 {
+        let store = stores[index % 2]
+        for _ in 0..<14 { _ = try store.read(key("/\(round)/\(index)")) }
+        do {
+          try await store.put(try record("/\(round)/\(index)"), bytes(300_000))
+          stored += 1
+        } catch let error as CacheError { #expect(error.code == .noSpace, "\(error)") }
+        #expect(DiskMeter.taken(below: cache) <= capacity + 512 << 10)
+      }
+      return stored
+    }
+    #expect(try await fill(0) == 100)
+    faults.fail(.unlink, with: .tooManyFiles, times: .max)
+    #expect(try await fill(1) < 100)
+    faults.heal()
+    #expect(try await fill(2) == 100)
+    for store in stores { await store.flush() }
+    #expect(try directory.bodyFiles().count == stores[0].usage.diskEntries)
+    #expect(try await stores[0].verify(repair: false).isSound)
+  }
+
+  @Test("what is given up counts until its file is deleted")
+  func givenUp() async throws {
+    let fixture = try Fixture()
+    let store = fixture.store
+    try await store.put(try record("/first"), bytes(300_000))
+    let other = try fixture.other()
+    let base = other.usage.diskBytes
+    let writer = try await store.write(try record("/large"), variantLimit: 8)
+    try await writer.append(BodyBytes(bytes(2 << 20)))
+    // The thread that deletes it has something else to do.
+    let gate = DispatchSemaphore(value: 0)
+    store.indexQueue.submit { gate.wait() }
+    writer.abandon()
+    let told = other.usage.diskBytes
+    #expect(try bodyBytes(fixture) >= 2 << 20)
+    #expect(told - base >= 2 << 20)
+    gate.signal()
+    await store.flush()
+    #expect(try bodyBytes(fixture) == 300_000)
+    #expect(abs(other.usage.diskBytes - base) <= 256 << 10)
   }
 
   @Test("a body that is reserved and gets its row counts once: nothing is evicted that need not be")

@@ -1,0 +1,24 @@
+import Synchronization
+
+/// Bytes that stay reserved until this is released, or nobody has it any more: of files that no row counts,
+/// and that are yet to be deleted.
+final class HeldRoom: Sendable {
+  private let room: WriteRoom
+  private let bytes: Atomic<Int64>
+
+  init(_ bytes: Int64, in room: WriteRoom) {
+    self.room = room
+    self.bytes = Atomic(max(0, bytes))
+    if bytes > 0 { room.add(bytes) }
+  }
+
+  deinit { release() }
+
+  /// Bytes that are held.
+  var count: Int64 { bytes.load(ordering: .relaxed) }
+
+  func release() {
+    let held = bytes.exchange(0, ordering: .relaxed)
+    if held > 0 { room.add(-held) }
+  }
+}
