@@ -69,13 +69,14 @@ struct Torture {
     }
     let relaxed = try sweep(.relaxed, "relaxed")
     var start = ContinuousClock.now
+    let step = options.step(through: try await relaxed.count(.changing))
     tell(
-      "crash at each system call", try await relaxed.crashing(program, options.prefix, step: options.step),
+      "crash at each system call", try await relaxed.crashing(program, options.prefix, step: step),
       since: start)
     for (name, calls, fault, times) in Self.faults {
       start = ContinuousClock.now
-      tell(
-        name, try await relaxed.failing(calls, with: fault, times: times, step: options.step), since: start)
+      let step = options.step(through: try await relaxed.count(calls))
+      tell(name, try await relaxed.failing(calls, with: fault, times: times, step: step), since: start)
     }
     start = ContinuousClock.now
     tell(

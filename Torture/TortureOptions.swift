@@ -10,6 +10,11 @@ struct TortureOptions {
   var powerLosses = 1_000
   /// 1 crashes at each system call, 2 at every other one, and so on.
   var step = 1
+  /// The step gets smaller than that where there would be fewer runs of a kind of fault.
+  static let leastRuns = 20
+
+  /// The step through so many calls.
+  func step(through calls: Int) -> Int { max(1, min(step, calls / Self.leastRuns)) }
 
   /// What processes that are started begin their arguments with.
   var prefix: [String] { isEncrypted ? [TortureStore.argument] : [] }
@@ -23,7 +28,7 @@ struct TortureOptions {
     var rest = arguments[...]
     while let name = rest.popFirst() {
       if name == "--short" {
-        (kills, corruptions, powerLosses, step) = isEncrypted ? (8, 60, 8, 131) : (40, 150, 25, 43)
+        (kills, corruptions, powerLosses, step) = isEncrypted ? (20, 60, 20, .max) : (40, 120, 25, .max)
         continue
       }
       guard let text = rest.popFirst(), let number = Int(text), number >= 0 else { return nil }

@@ -2,7 +2,7 @@
 # Kills, crashes, failing system calls, power losses and corruptions of the store on disk.
 #   torture.sh              all of it, optimized: 1,000 kills, 10,000 corruptions
 #   torture.sh --encrypted  the same of a store that is encrypted
-#   torture.sh short        some of each with what the tests were built with; at most 60 seconds
+#   torture.sh short        at least 20 of each with what the tests were built with; about a minute
 #   torture.sh [--encrypted] [--seed N] [--kills N] [--corruptions N] [--power N] [--step N]
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
