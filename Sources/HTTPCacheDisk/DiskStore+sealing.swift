@@ -73,7 +73,10 @@ extension DiskStore {
     if before.isNothing, wasClean { return 0 }
     // Until all is done, who opens it next has to look again.
     try setSealed(false, in: parts)
-    try awaitSweeps()
+    wait { !isBeingSwept }
+    guard !isBeingSwept else {
+      throw CacheError(.busy, "what dead processes left is still being looked for")
+    }
     for plain in ["target < '\(Self.mark)'", "target >= '\(Self.afterMark)'"] {
       // What somebody without the key stores meanwhile could come faster than it is removed.
       let sql = """
@@ -99,22 +102,6 @@ extension DiskStore {
     let after = try parts.index.withWriter { (connection) throws(CacheError) in try Plain(connection) }
     if after.isNothing { try setSealed(true, in: parts) }
     return min(before.responses, Self.mostCounted)
-  }
-
-  // Whoever sweeps holds the locks of the dead, which look as if they lived, and of parts.
-  private func awaitSweeps() throws(CacheError) {
-    wait { sweepsInWork.load(ordering: .relaxed) == 0 }
-    guard sweepsInWork.load(ordering: .relaxed) == 0 else {
-      throw CacheError(.busy, "what dead processes left is still being looked for")
-    }
-  }
-
-  private func removeOrphans(of parts: StoreParts) throws(CacheError) {
-    let (_, dead) = OwnerLock.owners(in: parts.directory)
-    for shard in parts.directory.shards() {
-      try removeOrphans(in: shard, of: parts, deadOwners: dead)
-    }
-    forget(dead, of: parts)
   }
 
   // They go by hashes, of which guesses can be tested.

@@ -45,9 +45,13 @@ extension DiskStore {
     sweepsInWork.subtract(1, ordering: .relaxed)
   }
 
+  /// Whether somebody of this store sweeps, and holds the locks of the dead, which look as if they lived, and of
+  /// parts.
+  var isBeingSwept: Bool { sweepsInWork.load(ordering: .relaxed) > 0 }
+
   /// Waits until nobody of this store sweeps.
   func awaitSweeps() async throws(CacheError) {
-    while sweepsInWork.load(ordering: .relaxed) > 0 {
+    while isBeingSwept {
       _ = try await fileQueue.run { usleep(1_000) }
     }
   }
@@ -69,14 +73,16 @@ extension DiskStore {
   func removeLeftovers() async throws(CacheError) {
     let parts = currentParts
     try await awaitSweeps()
-    let dead = try await fileQueue.run { OwnerLock.owners(in: parts.directory).dead }
-    guard parts.needsSweep || !dead.isEmpty else { return }
+    try await fileQueue.run { [self] () throws(CacheError) in try removeOrphans(of: parts) }
+  }
+
+  /// The same on the calling thread, while nobody of this store sweeps.
+  func removeOrphans(of parts: StoreParts) throws(CacheError) {
+    let (_, dead) = OwnerLock.owners(in: parts.directory)
     for shard in parts.directory.shards() {
-      _ = try await fileQueue.run { [self] () throws(CacheError) in
-        try removeOrphans(in: shard, of: parts, deadOwners: dead)
-      }
+      try removeOrphans(in: shard, of: parts, deadOwners: dead)
     }
-    try await fileQueue.run { [self] in forget(dead, of: parts) }
+    forget(dead, of: parts)
   }
 
   /// Nothing is left of these but what rows know of.

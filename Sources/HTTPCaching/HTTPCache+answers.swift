@@ -48,19 +48,21 @@ extension HTTPCache {
   /// The answer from the store; nil if the body cannot be had.
   func answer(
     _ answer: Exchange.StoredAnswer, _ variant: StoredVariant, _ exchange: Exchange, now: Timestamp,
-    isTold: Bool = true
+    event: AnswerEvent = .atOnce
   ) -> CacheResponse? {
     self.answer(
       answer.stored, head: ResponseHead.fromStore(answer.stored, age: answer.age),
       outcome: answer.outcome, variant, to: exchange.request, features: exchange.features,
-      key: exchange.key, target: exchange.target, now: now, isTold: isTold)
+      key: exchange.key, target: exchange.target, now: now, event: event)
   }
 
   /// The same, after the beginning of the body was read; nil if that cannot be had either.
   func readableAnswer(
     _ answer: Exchange.StoredAnswer, _ variant: StoredVariant, _ exchange: Exchange, now: Timestamp
   ) async -> CacheResponse? {
-    guard let response = self.answer(answer, variant, exchange, now: now, isTold: false) else { return nil }
+    guard let response = self.answer(answer, variant, exchange, now: now, event: .onceReadable) else {
+      return nil
+    }
     // Why it cannot is told where it is read.
     do throws(CacheError) {
       switch response.body.source {
@@ -79,11 +81,11 @@ extension HTTPCache {
   ///   - stored: the response, which may be newer than that of `variant`, whose body it has.
   ///   - whole: its head, with its age.
   ///   - features: of the request.
-  ///   - isTold: whether the observer is told now.
+  ///   - event: when the observer is told.
   func answer(
     _ stored: StoredResponse, head whole: @autoclosure () -> HTTPResponse, outcome: CacheOutcome,
     _ variant: StoredVariant, to request: HTTPRequest, features: RequestFeatures, key: CacheKey,
-    target: String, now: Timestamp, isTold: Bool = true
+    target: String, now: Timestamp, event: AnswerEvent = .atOnce
   ) -> CacheResponse? {
     let reader: any BodyReader
     do throws(CacheError) {
@@ -125,7 +127,7 @@ extension HTTPCache {
     }
     store.count(counts)
     addOwnFields(to: &head, outcome, key)
-    if isTold { observe(.answered(target: target, outcome)) }
+    if case .atOnce = event { observe(.answered(target: target, outcome)) }
     return CacheResponse(
       head: head, body: body, outcome: outcome, finalTarget: target, contentChange: .unchanged,
       userInfo: variant.record.userInfo, storedAt: stored.responseTime,

@@ -193,12 +193,3 @@ import Testing
     #expect(reader.bytesInMemory == nil)
   }
 }
-
-/// Waits, without a clock, until what other threads do has come about.
-func until(_ condition: () throws -> Bool) async throws {
-  for _ in 0..<100_000 {
-    if try condition() { return }
-    await Task.yield()
-  }
-  Issue.record("it did not come about")
-}

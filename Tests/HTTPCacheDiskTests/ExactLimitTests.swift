@@ -38,7 +38,7 @@ import Testing
       }
     }
     var told: Int64 = 0
-    try await eventually {
+    try await until {
       let before = try fixture.directory.bodyFiles()
       told = other.usage.diskBytes - base
       let isComplete = try bodyBytes(fixture) == bodies + 500_000
@@ -240,15 +240,6 @@ import Testing
     await #expect(throws: CacheError.self) { try await small.counts() }
     #expect(small.usage.diskBytes > 2 << 20)
     held.release()
-    try await eventually { small.usage.diskBytes <= 1 << 20 }
+    try await until { small.usage.diskBytes <= 1 << 20 }
   }
-}
-
-/// Waits until something has come about that may take some seconds.
-func eventually(_ condition: () throws -> Bool) async throws {
-  for _ in 0..<12_000 {
-    if try condition() { return }
-    try await Task.sleep(for: .milliseconds(5))
-  }
-  Issue.record("it did not come about")
 }

@@ -18,9 +18,7 @@ import Testing
     /// The same, and waits until nothing more is done there.
     private func fillAndClose(_ cache: String) async throws {
       try await fill(cache)
-      for _ in 0..<3_000 where FileManager.default.fileExists(atPath: cache + "/Cache.db-wal") {
-        try await Task.sleep(for: .milliseconds(10))
-      }
+      try await until { !FileManager.default.fileExists(atPath: cache + "/Cache.db-wal") }
     }
 
     private func expectWhole(_ cache: String) async throws {

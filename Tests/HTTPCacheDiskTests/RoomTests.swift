@@ -64,6 +64,8 @@ import Testing
     #expect(DiskMeter.taken(below: fixture.directory.path("cache")) <= 17 << 20)
     let withWriter = other.usage.diskBytes
     writer.abandon()
+    // Its file is deleted on another thread.
+    await fixture.store.flush()
     #expect(other.usage.diskBytes <= withWriter - 5 << 20)
   }
 

@@ -42,7 +42,7 @@ import Testing
     try file.close()
     #expect(fixture.store.usage.diskBytes >= before + 5 << 20)
     let other = try fixture.other()
-    try await eventually { fixture.store.usage.diskBytes < before + 1 << 20 }
+    try await until { fixture.store.usage.diskBytes < before + 1 << 20 }
     try await other.put(try record("/b"), bytes(2 << 20))
     #expect(fixture.store.usage.diskEntries == 2)
   }
@@ -57,7 +57,7 @@ import Testing
     let held = try HeldDatabase(database)
     let append = Task { try? await writer.append(BodyBytes(bytes(600_000))) }
     // It has its name and waits for its row.
-    try await eventually {
+    try await until {
       let files = try fixture.directory.bodyFiles()
       return files.count > before && !files.contains { $0.hasSuffix(".part") }
     }

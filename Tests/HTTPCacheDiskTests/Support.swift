@@ -129,3 +129,12 @@ final class Counter: Sendable {
 
   func next() -> Int { value.add(1, ordering: .relaxed).newValue }
 }
+
+/// Waits until what other threads do has come about: a minute at least.
+func until(_ condition: () async throws -> Bool) async throws {
+  for attempt in 0..<60_000 {
+    if try await condition() { return }
+    if attempt < 100 { await Task.yield() } else { try await Task.sleep(for: .milliseconds(1)) }
+  }
+  Issue.record("it did not come about")
+}

@@ -16,6 +16,8 @@ import hashlib, http.client, os, re, shutil, signal, socket, sqlite3, stat, subp
 import threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import origin as O
+import tally
+from tally import check
 
 binary = os.path.realpath(sys.argv[1])
 chosen = sys.argv[2:]
@@ -25,21 +27,12 @@ threading.Thread(target=server.serve_forever, daemon=True).start()
 upstream = f"http://127.0.0.1:{server.server_address[1]}"
 work = tempfile.mkdtemp(prefix="badinput-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
 os.chmod(work, 0o755)
-passed = failed = answers = turn = 0
+answers = turn = 0
+tally.names[work] = "WORK"
 OLD = [0, 900, 16_384, 16_385, 20_000, 262_145, 900_000]
 NEW = [700, 30_000, 300_000]
 # What the system raises in a process whose mapped file somebody else made shorter.
 CUT_MEMORY = -signal.SIGBUS
-
-
-def check(name, good, detail=""):
-    global passed, failed
-    if good:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAIL {name} {str(detail).replace(work, 'WORK')[:700]}", flush=True)
-    return good
 
 
 def skip(name, why):
@@ -862,14 +855,14 @@ try:
     prepare()
     for name, part in parts.items():
         if not chosen or name in chosen:
-            before, start = (passed, failed), time.monotonic()
+            before, start = (tally.passed, tally.failed), time.monotonic()
             print(f"== {name}", flush=True)
             part()
-            print(f"     {name}: {passed - before[0]} passed, {failed - before[1]} failed, "
+            print(f"     {name}: {tally.passed - before[0]} passed, {tally.failed - before[1]} failed, "
                   f"{time.monotonic() - start:.0f} s", flush=True)
 finally:
     subprocess.run(["chmod", "-R", "u+rwX", work], stderr=subprocess.DEVNULL)
     shutil.rmtree(work, ignore_errors=True)
 print(f"     {answers} answers compared")
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+print(f"{tally.passed} passed, {tally.failed} failed")
+sys.exit(tally.failed != 0)

@@ -6,6 +6,8 @@
 import collections, hashlib, http.client, json, os, random, re, shutil, signal, subprocess, sys, tempfile, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import origin as O
+import tally
+from tally import check
 
 binary = sys.argv[1]
 rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 50
@@ -19,17 +21,7 @@ threading.Thread(target=server.serve_forever, daemon=True).start()
 upstream = f"http://127.0.0.1:{server.server_address[1]}"
 work = tempfile.mkdtemp(prefix="kills-")
 cache = os.path.join(work, "cache")
-passed = failed = 0
 wanted = {}
-
-
-def check(name, good, detail=""):
-    global passed, failed
-    if good:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAIL {name} {detail}", flush=True)
 
 
 def want(path):
@@ -198,5 +190,5 @@ for k, v in counts.items():
     print(f"     {k}: {v}")
 check("no wrong body at all", counts["wrong bodies"] == 0)
 shutil.rmtree(work)
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+print(f"{tally.passed} passed, {tally.failed} failed")
+sys.exit(tally.failed != 0)
