@@ -1,46 +1,18 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 
 /// A store with one fault.
 final class BrokenStore: CacheStore {
-  enum Fault: String, CaseIterable, Sendable {
-    case none, losesLastByte, commitsWhatIsAbandoned, ignoresPartition, ignoresVary
-    case losesTrailers, ignoresInvalidation, updatesNothing, removesTooMuch, shortListing
-    case wrongUsage, keepsCapacity, noCounters, acceptsAnyLength
-    case keepsWhatIsNotResumable, keepsNothing, extendsFromTheStart, forgetsRefusals
-
-    /// A part of the name of a check that has to find it.
-    var expected: String {
-      switch self {
-      case .none: "nothing"
-      case .losesLastByte: "byte for byte"
-      case .commitsWhatIsAbandoned: "abandoned writer"
-      case .ignoresPartition: "partitions do not see"
-      case .ignoresVary: "Variants are told apart"
-      case .losesTrailers: "Trailers"
-      case .ignoresInvalidation: "invalidated"
-      case .updatesNothing: "An update replaces"
-      case .removesTooMuch: "Selected alone"
-      case .shortListing: "in pages"
-      case .wrongUsage: "Usage is exact"
-      case .keepsCapacity: "smaller capacity"
-      case .noCounters: "Counters"
-      case .acceptsAnyLength: "as long as announced"
-      case .keepsWhatIsNotResumable: "not resumable"
-      case .keepsNothing: "breaks off"
-      case .extendsFromTheStart: "is added to a part"
-      case .forgetsRefusals: "was not stored is remembered"
-      }
-    }
-  }
-
   let base: MemoryStore
   let fault: Fault
+  let files: BrokenFiles?
 
-  init(_ base: MemoryStore, fault: Fault) {
+  init(_ base: MemoryStore, fault: Fault) throws(CacheError) {
     self.base = base
     self.fault = fault
+    files = fault.hasFiles ? try BrokenFiles(half: fault == .halfBodyPath) : nil
   }
 
   private func bent(_ key: CacheKey) -> CacheKey {
@@ -52,7 +24,11 @@ final class BrokenStore: CacheStore {
 
   func peek(_ key: CacheKey) -> PeekResult { .unknown }
 
-  func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] { try base.read(bent(key)) }
+  func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
+    try base.read(bent(key)).map { variant in
+      StoredVariant(record: variant.record, body: BrokenBody(variant, fault: fault, files: files))
+    }
+  }
 
   func write(
     _ record: CacheRecord, variantLimit: Int
@@ -63,7 +39,7 @@ final class BrokenStore: CacheStore {
       key: bent(record.key), response: response,
       bodyLength: fault == .acceptsAnyLength || fault == .losesLastByte ? nil : record.bodyLength,
       storedRanges: record.storedRanges, groups: record.groups, userInfo: record.userInfo,
-      isSeed: record.isSeed, isPinned: record.isPinned,
+      isSeed: record.isSeed, isPinned: record.isPinned && fault != .pinsNothing,
       isResumable: record.isResumable || fault == .keepsWhatIsNotResumable)
     return BrokenWriter(
       try await base.write(bentRecord, variantLimit: variantLimit), fault: fault)
@@ -82,25 +58,91 @@ final class BrokenStore: CacheStore {
   }
 
   func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
-    fault == .updatesNothing ? true : try await base.update(record)
+    let stored = try base.variants(of: record.key).map(\.record)
+    guard let old = stored.first(where: { $0.sequence == record.sequence }) else { return false }
+    switch fault {
+    case .updatesNothing: return true
+    case .keepsOldGroups: return try await base.update(record.with(groups: old.groups))
+    case .losesPin: return try await base.update(record.with(isPinned: false))
+    case .keepsOldPin: return try await base.update(record.with(isPinned: old.isPinned))
+    case .updatesFromOldState:
+      await Task.yield()
+      for other in stored where other !== old { _ = try await base.update(other) }
+    case .updatesInSteps:
+      _ = try await base.update(old.with(response: record.response, userInfo: record.userInfo))
+      await Task.yield()
+      let now = try base.variants(of: record.key).map(\.record)
+      guard let new = now.first(where: { $0.sequence == record.sequence }) else { return false }
+      return try await base.update(new.with(groups: record.groups, isPinned: record.isPinned))
+    default: break
+    }
+    return try await base.update(record)
   }
 
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
-    guard fault == .removesTooMuch, case .prefix = selection else {
-      return try await base.remove(selection)
+    switch (fault, selection) {
+    case (.removesTooMuch, .prefix): try await base.remove(.all)
+    case (.removesAllVariants, .variant(let key, _)): try await base.remove(.key(key))
+    case (.findsReplacedVariants, .variant(let key, _)):
+      try await base.remove(try base.read(key).count == 1 ? .key(key) : selection)
+    default: try await base.remove(selection)
     }
-    return try await base.remove(.all)
   }
 
   func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    fault == .ignoresInvalidation ? nil : try await base.invalidate(selection)
+    switch (fault, selection) {
+    case (.ignoresInvalidation, _): nil
+    case (.marksAllVariants, .variant(let key, _)): try await base.invalidate(.key(key))
+    default: try await base.invalidate(selection)
+    }
   }
 
   func entries(
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
   ) async throws(CacheError) -> EntryPage {
+    var selection = selection
+    if fault == .listsAllVariants, let key = selection.key { selection = .key(key) }
     let page = try await base.entries(selection, after: cursor, limit: limit)
-    return fault == .shortListing ? EntryPage(entries: page.entries, next: nil) : page
+    var entries: [CacheEntry] = []
+    for entry in page.entries {
+      let path = fault == .wrongBodyPath ? "/nowhere" : try bodyPath(of: entry.record)
+      entries.append(
+        CacheEntry(record: entry.record, size: entry.size, lastUsed: entry.lastUsed, bodyPath: path))
+    }
+    return EntryPage(entries: entries, next: fault == .shortListing ? nil : page.next)
+  }
+
+  private func bodyPath(of record: CacheRecord) throws(CacheError) -> String? {
+    let variants = try base.variants(of: record.key)
+    return variants.first { $0.record.sequence == record.sequence }.flatMap {
+      files?.file(of: $0)?.path
+    }
+  }
+
+  func trimMemory(to bytes: Int64) {
+    switch fault {
+    case .trimsNothing: break
+    case .trimsTooMuch: base.trimMemory(to: 0)
+    default: base.trimMemory(to: bytes)
+    }
+  }
+
+  func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
+    let selection = CacheSelection.partition(mode: mode, partition)
+    if fault != .wipesNoFiles {
+      for entry in try await base.entries(selection, after: nil, limit: 1_000).entries {
+        files?.remove(entry.record)
+      }
+    }
+    switch fault {
+    case .wipesNothing:
+      return try await base.entries(selection, after: nil, limit: 1_000).entries.count
+    case .wipesEverything:
+      let count = try await base.remove(selection)
+      try await base.remove(.all)
+      return count
+    default: return try await base.wipe(mode: mode, partition: partition)
+    }
   }
 
   var usage: StoreUsage {
@@ -118,33 +160,4 @@ final class BrokenStore: CacheStore {
   }
 
   func flush() async {}
-}
-
-/// The writer of a store with a fault.
-final class BrokenWriter: BodyWriter {
-  private let base: any BodyWriter
-  private let fault: BrokenStore.Fault
-
-  init(_ base: any BodyWriter, fault: BrokenStore.Fault) {
-    self.base = base
-    self.fault = fault
-  }
-
-  var bytesWritten: Int64 { base.bytesWritten }
-
-  func append(_ bytes: BodyBytes) async throws(CacheError) {
-    try await base.append(fault == .losesLastByte ? bytes.prefix(bytes.count - 1) : bytes)
-  }
-
-  func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord {
-    try await base.commit(trailers: fault == .losesTrailers ? [:] : trailers)
-  }
-
-  func keep() async throws(CacheError) -> CacheRecord? {
-    if fault == .keepsNothing { return nil }
-    return try await base.keep()
-  }
-
-  func abandon() { if fault != .commitsWhatIsAbandoned { base.abandon() } }
-  func reader() throws(CacheError) -> any BodyReader { try base.reader() }
 }

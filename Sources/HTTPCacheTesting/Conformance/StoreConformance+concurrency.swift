@@ -74,18 +74,23 @@ extension StoreConformance {
     },
   ]
 
-  // The entity tag of these records tells the seed of their body.
-  private static func requireOwnBody(_ variant: StoredVariant, size: Int) async throws {
-    let tag = variant.record.response.head.headerFields[.eTag] ?? ""
+  /// The seed of a body that the entity tag of its record tells.
+  static func seed(of record: CacheRecord) throws(StoreViolation) -> UInt64 {
+    let tag = record.response.head.headerFields[.eTag] ?? ""
     guard let seed = UInt64(tag.dropFirst().dropLast()) else {
       throw StoreViolation(message: "the entity tag \(tag) was never stored", line: #line)
     }
+    return seed
+  }
+
+  private static func requireOwnBody(_ variant: StoredVariant, size: Int) async throws {
+    let seed = try Self.seed(of: variant.record)
     let bytes: [UInt8]
     do { bytes = try await variant.body.open().readAll() } catch {
       // It may have been removed since; only what can be read has to be right.
       return
     }
     let expected = StoreSample.body(size, seed: seed).array
-    try require(bytes == expected, "the body is not that of entity tag \(tag)")
+    try require(bytes == expected, "the body is not that of entity tag \(seed)")
   }
 }

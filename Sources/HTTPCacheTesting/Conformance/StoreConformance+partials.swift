@@ -9,6 +9,7 @@ extension StoreConformance {
   static let partialChecks: [StoreCheck] = [
     StoreCheck("A part of a body is stored at its place, and cut to what came of it") { makeStore in
       let store = try await makeStore(StoreRequirements())
+      let folder = try ScratchFolder()
       for size in sizes {
         let key = StoreSample.key("/\(size)")
         let body = StoreSample.body(size)
@@ -21,6 +22,7 @@ extension StoreConformance {
           let reader = try await requirePart(store, key, body, [start..<end])
           try requireEqual(reader.length, length, "length of the reader")
           try require(reader.bytesInMemory == nil, "a part passes for the whole")
+          try await requireNoClone(of: reader, in: folder)
         }
       }
     },

@@ -19,8 +19,9 @@ public struct StoreConformance: Sendable {
 
   /// All but those of bodies that are stored in part, for stores that may keep less of a part than came.
   public static let wholeBodyChecks: [StoreCheck] =
-    bodyChecks + writerChecks + recordChecks + variantChecks + selectionChecks + limitChecks
-    + concurrencyChecks + refusalChecks
+    bodyChecks + fileChecks + writerChecks + recordChecks + updateChecks + variantChecks
+    + oneVariantChecks + selectionChecks + limitChecks + emptyingChecks + concurrencyChecks
+    + refusalChecks
 
   /// Runs one check.
   ///

@@ -1,0 +1,69 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A file that a check looks at or damages.
+package struct ScratchFile: Sendable {
+  /// Where it is.
+  package let path: String
+
+  /// Names a file; there need not be one.
+  package init(_ path: String) { self.path = path }
+
+  /// Whether there is one.
+  package var exists: Bool { access(path, F_OK) == 0 }
+
+  /// All of it; nil if it cannot be read.
+  package var bytes: [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    return Self.bytes(of: descriptor, at: 0, count: Int(status.st_size))
+  }
+
+  /// Bytes of an open file; nil if there are fewer.
+  package static func bytes(of descriptor: Int32, at offset: Int64, count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var done = 0
+    while done < count {
+      let found = bytes.withUnsafeMutableBytes { buffer in
+        let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+        return pread(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
+      }
+      guard found > 0 else { return nil }
+      done += found
+    }
+    return bytes
+  }
+
+  /// Makes it, or writes over its beginning.
+  ///
+  /// - Returns: whether that was done.
+  @discardableResult
+  package func write(_ bytes: [UInt8]) -> Bool {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } == bytes.count
+  }
+
+  /// Changes one byte, and dates the file back, so that the change shows in its times.
+  ///
+  /// - Returns: whether that was done.
+  func damage(at offset: Int64) -> Bool {
+    let descriptor = open(path, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    guard var byte = Self.bytes(of: descriptor, at: offset, count: 1)?.first else { return false }
+    byte ^= 0xFF
+    let past = timespec(tv_sec: 1_000_000_000, tv_nsec: 0)
+    return pwrite(descriptor, &byte, 1, off_t(offset)) == 1
+      && futimens(descriptor, [past, past]) == 0
+  }
+}

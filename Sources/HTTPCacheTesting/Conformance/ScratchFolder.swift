@@ -1,0 +1,51 @@
+package import HTTPCacheStore
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A folder for the files of a check; it goes with its last user.
+package final class ScratchFolder: Sendable {
+  private let path: String
+
+  /// Makes one in the folder for temporary files.
+  ///
+  /// - Throws: `CacheError.io`.
+  package init() throws(CacheError) {
+    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array("\(parent)/store-check-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw CacheError(.io, "no folder in \(parent): \(String(cString: strerror(errno)))")
+    }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit {
+    for name in names { remove(name) }
+    rmdir(path)
+  }
+
+  /// The file of this name.
+  package func file(_ name: String) -> ScratchFile { ScratchFile("\(path)/\(name)") }
+
+  /// Removes the file of this name.
+  package func remove(_ name: String) { unlink(file(name).path) }
+
+  /// What is in it.
+  package var names: [String] {
+    guard let stream = opendir(path) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+}
