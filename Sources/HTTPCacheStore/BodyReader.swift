@@ -24,9 +24,11 @@ public protocol BodyReader: AnyObject, Sendable {
   /// - Throws: `CacheError.damaged` where a checksum does not hold, `CacheError.io` otherwise.
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes
 
-  /// Writes the whole body to a new file at `path`, sharing blocks where the file system can.
+  /// Writes the whole body to a new file at `path`, sharing blocks where the file system can, but never
+  /// so that the body changes with the file. If it throws, it leaves no file.
   ///
-  /// - Throws: `CacheError.io`, or `CacheError.damaged`.
+  /// - Throws: `CacheError.unavailable` of a body that is stored in part or still growing; `CacheError.io`,
+  ///   also if there is something at `path`; `CacheError.noSpace`, `CacheError.damaged`.
   func clone(to path: String) async throws(CacheError)
 }
 

@@ -44,7 +44,8 @@ public protocol CacheStore: AnyObject, Sendable {
   /// - Throws: `CacheError`.
   func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote]
 
-  /// Replaces the record of a stored response and keeps its body (freshening, RFC 9111 §3.2).
+  /// Replaces the record of a stored response and keeps its body (freshening, RFC 9111 §3.2). All of it
+  /// at once, with its groups and its pin, whatever is done to other responses at the same time.
   /// Does nothing if the response was replaced or removed in the meantime (its `sequence` tells). What
   /// was invalidated since the record was read should stay so, in a store that several processes use.
   ///

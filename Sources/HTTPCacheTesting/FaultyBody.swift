@@ -38,7 +38,10 @@ final class FaultyReader: BodyReader {
     return try await base.read(range)
   }
 
-  func clone(to path: String) async throws(CacheError) { try await base.clone(to: path) }
+  func clone(to path: String) async throws(CacheError) {
+    try store.check(.clone)
+    try await base.clone(to: path)
+  }
 }
 
 /// A writer of a `FaultyStore`.

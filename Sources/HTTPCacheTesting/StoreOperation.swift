@@ -16,7 +16,7 @@ public enum StoreOperation: String, Sendable, Hashable, CaseIterable {
   case reader
   /// `CacheStore.update`.
   case update
-  /// `CacheStore.remove`.
+  /// `CacheStore.remove` and `CacheStore.wipe`.
   case remove
   /// `CacheStore.invalidate`.
   case invalidate
@@ -26,4 +26,6 @@ public enum StoreOperation: String, Sendable, Hashable, CaseIterable {
   case open
   /// `BodyReader.read`.
   case readBody
+  /// `BodyReader.clone`.
+  case clone
 }

@@ -80,4 +80,17 @@ struct FaultyStoreTests {
     store.heal()
     #expect(try body.open().length == 20)
   }
+
+  @Test("fails to clone a body, and leaves no file")
+  func clone() async throws {
+    let store = FaultyStore(MemoryStore(capacity: 1 << 20))
+    try await store.write(StoreSample.record(), variantLimit: 8).commit(trailers: [:])
+    let reader = try #require(try store.read(StoreSample.key()).first).body.open()
+    let folder = try ScratchFolder()
+    store.fail(.clone)
+    await #expect(throws: CacheError.self) { try await reader.clone(to: folder.file("a").path) }
+    #expect(folder.names == [])
+    try await reader.clone(to: folder.file("a").path)
+    #expect(folder.names == ["a"])
+  }
 }

@@ -14,11 +14,7 @@ extension StoreConformance {
         let body = StoreSample.body(size, seed: UInt64(size) + 1)
         let writer = try await store.write(StoreSample.record(key), variantLimit: 8)
         let growing = try writer.reader()
-        if size > 0 {
-          try await writer.append(body.prefix(size / 2))
-          try await requireNoClone(of: growing, in: folder)
-          try await writer.append(body.dropFirst(size / 2))
-        }
+        if size > 0 { try await writer.append(body) }
         try await writer.commit(trailers: [:])
         for isStored in [true, false] {
           let reader = isStored ? try storedReader(store, key) : growing
@@ -37,6 +33,23 @@ extension StoreConformance {
         let late = folder.file("\(size)-late")
         try await reader.clone(to: late.path)
         try require(late.bytes == body.array, "the clone of a removed body differs")
+      }
+    },
+    StoreCheck("Of a body that grows no clone is made") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      let folder = try ScratchFolder()
+      for size in sizes where size > 0 {
+        let body = StoreSample.body(size)
+        let key = StoreSample.key("/\(size)")
+        for isAnnounced in [true, false] {
+          let record = StoreSample.record(key, bodyLength: isAnnounced ? Int64(size) : nil)
+          let writer = try await store.write(record, variantLimit: 8)
+          try await writer.append(body.prefix(size / 2))
+          let reader = try writer.reader()
+          try await requireNoClone(of: reader, in: folder)
+          writer.abandon()
+          try await requireNoClone(of: reader, in: folder)
+        }
       }
     },
     StoreCheck("A clone is not written over what is there") { makeStore in
