@@ -68,15 +68,7 @@ extension DiskStore {
             results.append(.failure(error))
           }
         }
-        for index in results.indices {
-          results[index] = results[index].map { insertion in
-            var insertion = insertion
-            insertion.removals.hold(in: parts)
-            insertion.evictions.removals.hold(in: parts)
-            return insertion
-          }
-        }
-        return results
+        return results.map { $0.map { $0.holding(in: parts) } }
       }
       return zip(entries, results).map { entry, result in
         result.map { conclude($0, of: entry, in: parts) }
@@ -113,6 +105,14 @@ extension DiskStore {
     var refusedBound: Double?
     /// How many rows are new.
     var unlisted: Int64 = 0
+
+    /// The same, at the end of the transaction.
+    func holding(in parts: StoreParts) -> Insertion {
+      var insertion = self
+      insertion.removals.hold(in: parts)
+      insertion.evictions.removals.hold(in: parts)
+      return insertion
+    }
   }
 
   /// So many new rows are taken in at once, unless somebody needs it before.

@@ -21,32 +21,7 @@ extension DiskStore {
 
   private func removeAll(from parts: StoreParts) throws(CacheError) -> Int {
     let last = try removeFiles(from: parts)
-    let (count, removals) = try parts.index.write { (connection) throws(CacheError) in
-      var removals = Removals()
-      try connection.query(
-        """
-        SELECT file, partial FROM entry
-        WHERE file IS NOT NULL AND listed = 1 AND (id > ? OR partial = 1)
-        """, [.integer(last)]
-      ) { row in
-        guard let name = row.text(0).flatMap({ BodyName(path: $0) }) else { return true }
-        if row.integer(1) != 0 {
-          removals.partialFiles.append(name)
-        } else {
-          removals.files.append(name)
-        }
-        return true
-      }
-      var state = try IndexState(connection)
-      let count = Int(clamping: state.entries)
-      try Self.deleteAllRows(connection, number: state.nextSequence())
-      state.entries = 0
-      state.bodies = 0
-      try state.save(connection)
-      parts.bumpInvalidations(.all)
-      parts.bumpGenerations(.all)
-      return (count, removals)
-    }
+    let (count, removals) = try removeRows(after: last, from: parts)
     parts.bumpInvalidations(.all)
     parts.bumpGenerations(.all)
     recentRecords.removeAll()
@@ -83,6 +58,7 @@ extension DiskStore {
         state.bodies = 0
         try state.save(connection)
         parts.bumpInvalidations(.all)
+        parts.bumpGenerations(.all)
         removals.hold(in: parts)
         return (count, removals)
       }

@@ -21,19 +21,22 @@ extension DiskStore {
   }
 
   /// The lowest capacity of all that have the directory open, dead ones included, and what all are
-  /// writing. Looks at memory alone.
+  /// writing or about to delete. Looks at memory alone.
   func claims(on parts: StoreParts) -> (capacity: Int64, reserved: Int64) {
     let others = parts.room.others
     return (
       others.reduce(currentLimits.capacity) { min($0, $1.capacity) },
       others.reduce(parts.room.ownBytes) { $0.saturatingAdd($1.bytes) }
+        .saturatingAdd(parts.room.leavingBytes)
     )
   }
 
-  /// Bytes that this store and others are writing, told also to a store that only looks.
+  /// Bytes that this store and others are writing or about to delete, told also to a store that only looks.
   func reservedBytes(_ parts: StoreParts) -> Int64 {
     let others = parts.room.hasJoined ? parts.room.others : parts.room.claims(in: parts.directory)
-    return others.reduce(parts.room.ownBytes) { $0.saturatingAdd($1.bytes) }
+    return others.reduce(parts.room.ownBytes + parts.room.ownLeaving) {
+      $0.saturatingAdd($1.bytes).saturatingAdd($1.leaving)
+    }
   }
 
   /// The most bytes that may be in use beside what is being written.
@@ -41,10 +44,14 @@ extension DiskStore {
   /// - Parameters:
   ///   - used: bytes in use, with what is about to be.
   ///   - counted: bytes of it that are reserved as well.
-  func ceiling(used: Int64, counted: Int64 = 0, _ parts: StoreParts) -> Int64 {
+  ///   - writing: bytes that all are writing, if they were asked for before the rows were read; within a
+  ///     transaction that is the same.
+  func ceiling(
+    used: Int64, counted: Int64 = 0, writing: Int64? = nil, _ parts: StoreParts
+  ) -> Int64 {
     let own = currentLimits.capacity
     let others = parts.room.others
-    let reserved = others.reduce(parts.room.ownBytes) { $0.saturatingAdd($1.bytes) } - counted
+    let reserved = (writing ?? parts.room.writtenBytes).saturatingAdd(parts.room.leavingBytes) - counted
     var ceiling = others.reduce(own) { min($0, $1.capacity) } - reserved
     if used > ceiling, !others.isEmpty {
       // The capacity of a process that is gone no longer counts; what it left does until it is deleted. Who
@@ -112,10 +119,12 @@ extension DiskStore {
     _ parts: StoreParts, withFreePages: Bool = false
   ) throws(CacheError) -> Int64 {
     let mark = parts.room.mark
+    // Before the rows: what is reserved now and no more then has its row. What leaves is asked for after them.
+    let writing = parts.room.writtenBytes
     return try parts.index.readLatest { (connection) throws(CacheError) in
       let pages = try PageCount(connection)
       let used = usedBytes(try IndexState(connection), pages, parts)
-      let excess = used - ceiling(used: used, parts)
+      let excess = used - ceiling(used: used, writing: writing, parts)
       let surplus = excess + pages.bytes - pages.liveBytes
       parts.room.grant(-surplus, since: mark)
       return withFreePages ? surplus : excess

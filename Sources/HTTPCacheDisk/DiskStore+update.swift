@@ -9,7 +9,9 @@ extension DiskStore {
   @discardableResult
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     try await onIndex { [self] (parts) throws(CacheError) in
-      let removals = try parts.index.write { (connection) throws(CacheError) in
+      let (removals, wasPinned) = try parts.index.write { (connection) throws(CacheError) in
+        let wasPinned =
+          try connection.number(Self.pinned, [.integer(Int64(bitPattern: record.sequence))]) == 1
         var removals = try Self.update(Self.overtaken(record, in: parts), connection)
         removals?.hold(in: parts)
         if record.response.isInvalidated { parts.bumpInvalidations(.key(record.key)) }

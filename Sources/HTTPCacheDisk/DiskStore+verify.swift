@@ -13,18 +13,19 @@ extension DiskStore {
     let parts = try await checkedParts(repair: repair, &report)
     guard repair || report.isSound else { return report }
     var damaged: [Int64] = []
-    var cursor: Int64 = 0
+    // Ids that cannot be are looked at as well.
+    var cursor = Int64.min
     while true {
       let start = cursor
       let step = try await fileQueue.run { [self] () throws(CacheError) in
-        try checkSome(after: start, parts)
+        try checkSome(from: start, parts)
       }
-      guard let last = step.last else { break }
-      cursor = last
+      if let last = step.last { cursor = last.addingReportingOverflow(1).partialValue }
       report.entries += step.entries
       report.bytes += step.bytes
       report.findings += step.findings
       damaged += step.damaged
+      guard cursor > step.last ?? .max else { break }
     }
     if repair {
       for id in damaged {
@@ -105,10 +106,10 @@ extension DiskStore {
     let ranges: [Range<Int64>]?
   }
 
-  /// Checks some entries after an id; `last` is nil when there are no more.
-  private func checkSome(after cursor: Int64, _ parts: StoreParts) throws(CacheError) -> Step {
+  /// Checks some entries from an id on; `last` is nil when there are no more.
+  private func checkSome(from start: Int64, _ parts: StoreParts) throws(CacheError) -> Step {
     var (step, files) = try parts.index.read { (connection) throws(CacheError) in
-      try Self.checkRows(after: cursor, connection)
+      try Self.checkRows(from: start, connection)
     }
     for file in files {
       let finding = try check(file, parts)
@@ -126,16 +127,17 @@ extension DiskStore {
   }
 
   private static func checkRows(
-    after cursor: Int64, _ connection: SQLiteConnection
+    from start: Int64, _ connection: SQLiteConnection
   ) throws(CacheError) -> (Step, [FileToCheck]) {
     var step = Step()
     var files: [FileToCheck] = []
     try connection.query(
       """
-      SELECT id, length, file, checksum, record, body, target, hash, variant, partial, cost, size
+      SELECT id, length, file, checksum, record, body, target, hash, variant, partial, cost, size,
+      \(impossibleNumbers)
       FROM entry
-      WHERE id > ? ORDER BY id LIMIT 64
-      """, [.integer(cursor)]
+      WHERE id >= ? ORDER BY id LIMIT 64
+      """, [.integer(start)]
     ) { row in
       let id = row.integer(0)
       step.last = id
@@ -154,7 +156,7 @@ extension DiskStore {
         let length = row.integer(1)
         let cost = row.isNull(2) ? 0 : NewEntry.fileCost(ranges ?? [0..<max(0, length)])
         guard EntryRow.bounded(length) == length, row.integer(10) == cost,
-          EntryRow.bounded(row.integer(11)) == row.integer(11)
+          EntryRow.bounded(row.integer(11)) == row.integer(11), row.integer(12) == 0
         else { throw CacheError(.damaged, "the index has wrong numbers for it") }
       } catch {
         step.findings.append(.record(id: id, error.message))
@@ -178,6 +180,14 @@ extension DiskStore {
     }
     return (step, files)
   }
+
+  // Of a row, beside those that are compared with its record.
+  private static let impossibleNumbers = """
+    (id <= 0 OR pinned NOT IN (0, 1) OR invalid NOT IN (0, 1) OR listed NOT IN (0, 1)
+    OR typeof(mark) <> 'integer' OR mark < 0 OR typeof(stored) <> 'integer'
+    OR typeof(touched) <> 'integer' OR typeof(groups) <> 'integer' OR groups < 0
+    OR typeof(priority) <> 'real' OR priority < 0 OR priority > 1e300)
+    """
 
   private func check(
     _ file: FileToCheck, _ parts: StoreParts
@@ -246,9 +256,9 @@ extension DiskStore {
     _ connection: SQLiteConnection, repair: Bool
   ) throws(CacheError) -> [VerificationReport.Finding] {
     // Whoever writes lists what is new first, and here it was done.
-    let unlisted = try connection.number("SELECT count(*) FROM entry WHERE listed = 0") ?? 0
+    let unlisted = try connection.number("SELECT count(*) FROM entry WHERE listed <> 1") ?? 0
     guard unlisted > 0 else { return [] }
-    if repair { try connection.run("UPDATE entry SET listed = 1 WHERE listed = 0") }
+    if repair { try connection.run("UPDATE entry SET listed = 1 WHERE listed <> 1") }
     return [.unlistedRows(count: unlisted)]
   }
 
@@ -265,7 +275,10 @@ extension DiskStore {
     }
     var state = try IndexState(connection)
     let entries = try connection.number("SELECT count(*) FROM entry") ?? 0
-    let bodies = try connection.number("SELECT total(cost) FROM entry") ?? 0
+    // Of rows that are damaged and stay for now nothing is believed.
+    let bodies =
+      try connection.number(
+        "SELECT total(max(0, min(cost, \(IndexState.mostBytes)))) FROM entry") ?? 0
     if state.entries != entries || state.bodies != bodies {
       findings.append(
         .usage(

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Bytes that stay reserved until this is released, or nobody has it any more: of files that no row counts,
-/// and that are yet to be deleted.
+/// Bytes of files that no row counts, and that are yet to be deleted: told to all stores until this is released,
+/// or nobody has it any more.
 final class HeldRoom: Sendable {
   private let room: WriteRoom
   private let bytes: Atomic<Int64>
@@ -9,7 +9,7 @@ final class HeldRoom: Sendable {
   init(_ bytes: Int64, in room: WriteRoom) {
     self.room = room
     self.bytes = Atomic(max(0, bytes))
-    if bytes > 0 { room.add(bytes) }
+    if bytes > 0 { room.addLeaving(bytes) }
   }
 
   deinit { release() }
@@ -19,6 +19,6 @@ final class HeldRoom: Sendable {
 
   func release() {
     let held = bytes.exchange(0, ordering: .relaxed)
-    if held > 0 { room.add(-held) }
+    if held > 0 { room.addLeaving(-held) }
   }
 }

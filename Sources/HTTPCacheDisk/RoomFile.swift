@@ -12,6 +12,8 @@ final class RoomFile: Sendable {
     let owner: UInt64
     /// Bytes in work that no row counts.
     let bytes: Int64
+    /// Bytes of files that no row counts any more, until they are deleted.
+    let leaving: Int64
     let capacity: Int64
   }
 
@@ -52,24 +54,29 @@ final class RoomFile: Sendable {
   /// Takes a slot; nil if there is none left.
   func claim(owner: UInt64, bytes: Int64, capacity: Int64) -> Int? {
     for slot in 0..<Self.slots where shim_atomic_exchange(cell(slot, 0), 0, owner) == 1 {
-      set(slot, of: owner, bytes: bytes, capacity: capacity)
+      set(slot, of: owner, bytes: bytes, leaving: 0, capacity: capacity)
       return slot
     }
     return nil
   }
 
-  /// Says what an owner writes, and its capacity, unless its slot was taken from it.
-  func set(_ slot: Int, of owner: UInt64, bytes: Int64, capacity: Int64) {
+  /// Says what an owner writes and deletes, and its capacity, unless its slot was taken from it.
+  func set(_ slot: Int, of owner: UInt64, bytes: Int64, leaving: Int64, capacity: Int64) {
     guard shim_atomic_load(cell(slot, 0)) == owner else { return }
     shim_atomic_store(cell(slot, 2), UInt64(clamping: capacity))
+    shim_atomic_store(cell(slot, 3), UInt64(clamping: leaving))
     shim_atomic_store(cell(slot, 1), UInt64(clamping: bytes))
+  }
+
+  private func bytes(_ cell: UnsafeMutablePointer<UInt64>) -> Int64 {
+    min(1 << 50, Int64(clamping: shim_atomic_load(cell)))
   }
 
   /// Gives a slot back, if this owner has it.
   func release(_ slot: Int, of owner: UInt64) {
     guard shim_atomic_load(cell(slot, 0)) == owner else { return }
     // A capacity of 0 is none: who claims the slot next has not told its own yet.
-    set(slot, of: owner, bytes: 0, capacity: 0)
+    set(slot, of: owner, bytes: 0, leaving: 0, capacity: 0)
     _ = shim_atomic_exchange(cell(slot, 0), owner, 0)
   }
 
@@ -82,7 +89,7 @@ final class RoomFile: Sendable {
       let capacity = Int64(clamping: shim_atomic_load(cell(slot, 2)))
       claims.append(
         Claim(
-          slot: slot, owner: owner, bytes: min(1 << 50, Int64(clamping: shim_atomic_load(cell(slot, 1)))),
+          slot: slot, owner: owner, bytes: bytes(cell(slot, 1)), leaving: bytes(cell(slot, 3)),
           capacity: capacity == 0 ? .max : capacity - 1))
     }
     return claims

@@ -6,6 +6,7 @@ import Synchronization
 final class WriteRoom: Sendable {
   private struct State {
     var bytes: Int64 = 0
+    var leaving: Int64 = 0
     var capacity = Int64.max
     var file: RoomFile?
     var slot: Int?
@@ -18,7 +19,8 @@ final class WriteRoom: Sendable {
 
     func tell() {
       guard let slot else { return }
-      file?.set(slot, of: owner, bytes: max(0, bytes), capacity: WriteRoom.told(capacity))
+      file?.set(
+        slot, of: owner, bytes: max(0, bytes), leaving: max(0, leaving), capacity: WriteRoom.told(capacity))
     }
 
     var spent: UInt64 { file?.spent ?? ownSpent }
@@ -44,6 +46,16 @@ final class WriteRoom: Sendable {
   /// Bytes that this store is writing.
   var ownBytes: Int64 { state.withLock { max(0, $0.bytes) } }
 
+  /// Bytes of files that this store is about to delete.
+  var ownLeaving: Int64 { state.withLock { max(0, $0.leaving) } }
+
+  /// Bytes that all stores are writing.
+  var writtenBytes: Int64 { others.reduce(ownBytes) { $0.saturatingAdd($1.bytes) } }
+
+  /// Bytes of files that are about to be deleted, by all stores: what rows counted until their transaction was
+  /// committed. To be asked after the rows were read.
+  var leavingBytes: Int64 { others.reduce(ownLeaving) { $0.saturatingAdd($1.leaving) } }
+
   /// Whether it was tried to tell others.
   var hasJoined: Bool { state.withLock { $0.wasTried } }
 
@@ -66,6 +78,7 @@ final class WriteRoom: Sendable {
       state.owner = owner
       state.slot = file.claim(
         owner: owner, bytes: max(0, state.bytes), capacity: Self.told(capacity))
+      state.tell()
       state.granted = file.spent
     }
   }
@@ -80,6 +93,14 @@ final class WriteRoom: Sendable {
   func add(_ bytes: Int64) {
     state.withLock { state in
       state.bytes += bytes
+      state.tell()
+    }
+  }
+
+  /// Adds to what is about to be deleted.
+  func addLeaving(_ bytes: Int64) {
+    state.withLock { state in
+      state.leaving += bytes
       state.tell()
     }
   }

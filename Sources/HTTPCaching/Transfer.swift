@@ -36,6 +36,7 @@ final class Transfer: Sendable {
   private let body: MessageBody
   private let writer: any BodyWriter
   private let extent: TransferExtent
+  private let clock: any CacheClock
   private let verifier: DigestVerifier?
   private let combined: CombinedDigest?
   private let storableTrailers: @Sendable (HTTPFields) -> HTTPFields
@@ -44,11 +45,13 @@ final class Transfer: Sendable {
 
   /// - Parameters:
   ///   - extent: what of the representation `body` brings.
+  ///   - clock: by which slow readers are waited for where the store takes no more.
   ///   - verifier: what the bytes of `body` must agree with to be stored.
   ///   - combined: what they must agree with together with what is stored.
   ///   - storableTrailers: leaves the trailer fields that may be stored.
   init(
-    body: MessageBody, extent: TransferExtent, writer: any BodyWriter, verifier: DigestVerifier? = nil,
+    body: MessageBody, extent: TransferExtent, writer: any BodyWriter,
+    clock: any CacheClock = SystemClock(), verifier: DigestVerifier? = nil,
     combined: CombinedDigest? = nil,
     storableTrailers: @escaping @Sendable (HTTPFields) -> HTTPFields = { $0 },
     onCommit: @escaping @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void,
@@ -58,6 +61,7 @@ final class Transfer: Sendable {
     self.body = body
     self.extent = extent
     self.writer = writer
+    self.clock = clock
     self.verifier = verifier
     self.combined = combined
     self.storableTrailers = storableTrailers
@@ -216,9 +220,10 @@ final class Transfer: Sendable {
     var failure: CacheError?
     var verifier = verifier
     var held: BodyBytes?
+    var patience = Self.patience
     do {
       while true {
-        await waitForReaders()
+        await waitForReaders(&patience)
         guard let bytes = try await body.source.next() else {
           // A body that was cancelled ends without an error; it must not pass for complete.
           try Task.checkCancellation()
@@ -334,7 +339,28 @@ final class Transfer: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  private func waitForReaders() async {
+  // How long slow readers are waited for in all where the store takes no more, and at once: less than most
+  // origins wait for us.
+  private static let (patience, patienceAtOnce) = (Duration.seconds(60), Duration.seconds(20))
+
+  private func waitForReaders(_ patience: inout Duration) async {
+    guard shared.withLock({ $0.state.isHeldBack }) else { return await waitUntilRead() }
+    let start = clock.uptime
+    let limit = min(patience, Self.patienceAtOnce)
+    let end = Task { [clock] in
+      do { try await clock.sleep(for: limit) } catch { return }
+      let fetch = self.shared.withLock { shared in
+        shared.state.dropSlowReaders()
+        return Self.releaseFetch(&shared)
+      }
+      fetch?.resume()
+    }
+    await waitUntilRead()
+    end.cancel()
+    patience = max(.zero, patience - (clock.uptime - start))
+  }
+
+  private func waitUntilRead() async {
     await withCheckedContinuation { continuation in
       let mustWait = shared.withLock { shared in
         guard shared.state.isAhead else { return false }

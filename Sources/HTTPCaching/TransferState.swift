@@ -24,7 +24,7 @@ struct TransferState: Sendable {
 
   /// Bytes the fetch may run ahead of its fastest reader.
   static let window: Int64 = 1 << 20
-  /// Bytes kept for slow readers when the store takes no more.
+  /// Bytes kept for slow readers when the store takes no more; beyond that the fetch waits for them for a while.
   static let keptWithoutStore: Int64 = 8 << 20
   /// Bytes read from the store at once.
   private static let step: Int64 = 256 << 10
@@ -57,8 +57,26 @@ struct TransferState: Sendable {
   /// Whether the fetch has to wait for its readers. One that continues what is stored does not: its
   /// readers may have far to go until they come to what arrives, longer than an origin waits.
   var isAhead: Bool {
+    if isHeldBack { return true }
     guard !positions.isEmpty, !continuesStored else { return false }
     return received - (positions.values.max() ?? 0) >= Self.window
+  }
+
+  /// Whether the fetch has to wait for its slowest reader, since nobody but us has the bytes that it needs next.
+  var isHeldBack: Bool { positions.values.contains { isFarBehind($0) } }
+
+  private func isFarBehind(_ position: Int64) -> Bool {
+    guard let storedEnd else { return false }
+    return received - max(position, storedEnd) >= Self.keptWithoutStore
+  }
+
+  /// Readers for which the fetch has waited long enough get no more.
+  mutating func dropSlowReaders() {
+    for (reader, position) in positions where isFarBehind(position) {
+      positions[reader] = nil
+      tooSlow.insert(reader)
+    }
+    trim()
   }
 
   /// Whether the fetch goes on though nobody reads any more: little is left (10 % or 64 KiB).
@@ -162,14 +180,6 @@ struct TransferState: Sendable {
   }
 
   private mutating func trim() {
-    // Without the store the bytes that a slow reader still needs are kept, but not without bounds.
-    if storedEnd != nil, recentBytes > Self.keptWithoutStore,
-      let slowest = positions.min(by: { $0.value < $1.value }),
-      received - slowest.value > Self.keptWithoutStore
-    {
-      positions[slowest.key] = nil
-      tooSlow.insert(slowest.key)
-    }
     let slowest = positions.values.min() ?? received
     while let first = recent.first {
       let end = first.start + Int64(first.bytes.count)

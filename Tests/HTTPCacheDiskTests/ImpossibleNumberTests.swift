@@ -40,6 +40,31 @@ import Testing
   }
 
   @Test(
+    "a row that cannot be is found and removed, and costs nothing of what is beside it",
+    arguments: [
+      "id = -1", "id = -9223372036854775808", "id = 0",
+      "cost = -9000000000000000000", "pinned = 7", "listed = 2",
+      "mark = 'x'", "touched = x'00'", "priority = 'x'", "groups = -1", "invalid = 3",
+    ])
+  func impossibleRow(changes: String) async throws {
+    let fixture = try Fixture()
+    for index in 0..<5 { try await fixture.store.put(try record("/\(index)"), bytes(20_000)) }
+    // New rows are part of the state.
+    _ = try await fixture.store.entries(.all, after: nil, limit: 1)
+    await fixture.store.flush()
+    try execute(
+      "UPDATE entry SET \(changes) WHERE target = 'https://example.com/0'",
+      on: fixture.directory.path("cache/Cache.db"))
+    let report = try await fixture.store.verify(repair: true)
+    #expect(!report.isSound)
+    #expect(report.entries == 5)
+    #expect(try await fixture.store.verify(repair: false).isSound)
+    let other = try fixture.other()
+    #expect(other.openingNotes.isEmpty)
+    for index in 1..<5 { #expect(try await other.body(key("/\(index)")) == bytes(20_000)) }
+  }
+
+  @Test(
     "numbers of several rows that cannot be neither stop the store nor its repair", arguments: [true, false])
   func impossibleRows(areNew: Bool) async throws {
     let fixture = try Fixture()

@@ -101,6 +101,24 @@ struct MemoryStoreTests {
     #expect(has(memory, "/pinned"))
   }
 
+  @Test("what is pinned at the same time does not take the same room")
+  func pinnedTogether() async throws {
+    for _ in 0..<20 {
+      let memory = MemoryStore(capacity: 1 << 20, largestEntry: .share(1))
+      let stored = await withTaskGroup(of: Bool.self) { group in
+        for index in 0..<16 {
+          group.addTask {
+            (try? await store(memory, "/\(index)", size: 250_000, isPinned: true)) != nil
+          }
+        }
+        return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+      #expect(memory.usage.memoryBytes <= 1 << 20)
+      #expect((1...4).contains(stored))
+      #expect(memory.usage.memoryEntries == stored)
+    }
+  }
+
   @Test("trims to a number of bytes and keeps its capacity")
   func trim() async throws {
     let memory = MemoryStore(capacity: 1 << 20)

@@ -180,7 +180,8 @@ struct TieredStoreTests {
     #expect(tier.usage.memoryBytes == 0)
   }
 
-  @Test("what many receive at once is copied into memory up to a quarter of its capacity, and read all the same")
+  @Test(
+    "what many receive at once is copied into memory up to a quarter of its capacity, and read all the same")
   func receivedTogether() async throws {
     let tier = TieredStore(memory: MemoryStore(capacity: 1 << 20), base: base)
     var writers: [(writer: any BodyWriter, reader: any BodyReader)] = []

@@ -57,28 +57,64 @@ struct TransferStateTests {
     #expect(next.lowerBound == 256 << 10)
   }
 
-  @Test("after the store failed, a slow reader keeps its bytes up to a bound, and stalls nobody")
+  @Test(
+    "after the store failed, the fetch waits for a slow reader that needs what nobody else has, until it is dropped"
+  )
   func storeFailed() throws {
     var state = TransferState(TransferExtent(length: nil))
     let fast = try reader(of: &state)
     let slow = try reader(of: &state)
     state.storeFailed()
-    for value in 0..<64 {
+    for value in 0..<128 {
+      #expect(!state.isAhead)
       state.append(bytes(64 << 10, UInt8(value)))
       guard case .take = state.read(fast) else { return #expect(Bool(false), "bytes") }
-      #expect(!state.isAhead)
     }
+    #expect(state.isAhead && state.isHeldBack)
     for value in 0..<8 {
       guard case .take(let taken) = state.read(slow) else { return #expect(Bool(false), "kept") }
       #expect(taken.array.first == UInt8(value))
+      #expect(!state.isAhead)
     }
     let late = state.addReader()
     #expect(late == nil, "the start is gone")
-    for _ in 0..<200 {
+    for _ in 0..<8 {
       state.append(bytes(64 << 10))
       guard case .take = state.read(fast) else { return #expect(Bool(false), "bytes") }
     }
+    #expect(state.isHeldBack)
+    state.dropSlowReaders()
+    #expect(!state.isAhead)
     guard case .fail = state.read(slow) else { return #expect(Bool(false), "bounded") }
+  }
+
+  @Test(
+    "a reader that has yet to come to where the store failed reads what is stored, and the fetch waits there")
+  func behindTheStore() throws {
+    var state = TransferState(TransferExtent(length: nil))
+    let fast = try reader(of: &state)
+    let slow = try reader(of: &state)
+    func fetch(_ pieces: Int) {
+      for _ in 0..<pieces {
+        state.append(bytes(64 << 10))
+        guard case .take = state.read(fast) else { return #expect(Bool(false), "bytes") }
+      }
+    }
+    fetch(320)
+    state.storeFailed()
+    let stored = state.received
+    fetch(128)
+    #expect(state.isHeldBack)
+    var position: Int64 = 0
+    while position < stored {
+      guard case .readStored(let range) = state.read(slow) else { return #expect(Bool(false), "stored") }
+      #expect(range.lowerBound == position && range.upperBound <= stored)
+      #expect(state.isHeldBack)
+      state.advance(slow, by: range.count)
+      position = range.upperBound
+    }
+    guard case .take = state.read(slow) else { return #expect(Bool(false), "kept") }
+    #expect(!state.isHeldBack)
   }
 
   @Test("nobody joins a transfer that was abandoned")

@@ -258,7 +258,9 @@ extension SealedStore: TierBase, GenerationSource {
   public func generation(of key: CacheKey) -> UInt64 { generations?.generation(of: names.key(key)) ?? 0 }
 
   /// That of the key below.
-  public func invalidations(of key: CacheKey) -> UInt64 { generations?.invalidations(of: names.key(key)) ?? 0 }
+  public func invalidations(of key: CacheKey) -> UInt64 {
+    generations?.invalidations(of: names.key(key)) ?? 0
+  }
 
   /// A hash alone does not lead to the key below, so that each call has another answer: ask by key.
   public func generation(of hash: UInt64) -> UInt64 { unknownGenerations.add(1, ordering: .relaxed).newValue }

@@ -1,0 +1,33 @@
+import HTTPCacheDisk
+import HTTPCacheStore
+import Testing
+
+@Suite struct LockOutTests {
+  @Test(
+    "while somebody else holds the right to write, many that store wait together, not one after the other")
+  func together() async throws {
+    let fixture = try Fixture()
+    try await fixture.store.put(try record("/before"), [1])
+    let held = try HeldDatabase(fixture.directory.path("cache/Cache.db"))
+    let count = 40
+    // One after the other, two seconds each, it would take 80.
+    let time = try await ContinuousClock().measure {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for index in 0..<count {
+          group.addTask {
+            let new = try record("/\(index)")
+            await #expect { try await fixture.store.put(new, [2]) } throws: { error in
+              (error as? CacheError)?.code == .busy
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+    #expect(time < .seconds(40))
+    #expect(try await fixture.store.body(key("/before")) == [1], "reading goes on")
+    held.release()
+    for index in 0..<count { try await fixture.store.put(try record("/\(index)"), [3]) }
+    #expect(fixture.store.usage.diskEntries == count + 1)
+  }
+}

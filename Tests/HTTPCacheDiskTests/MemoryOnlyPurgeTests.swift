@@ -1,0 +1,77 @@
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPCacheTesting
+import HTTPTypes
+import Testing
+
+/// What is only in the memory of one process, and is invalidated or removed by another one.
+@Suite struct MemoryOnlyPurgeTests {
+  private func tier(_ store: DiskStore, _ clock: ManualClock) -> TieredStore {
+    TieredStore(memory: MemoryStore(capacity: 8 << 20, clock: clock), base: store)
+  }
+
+  @discardableResult
+  private func put(_ record: CacheRecord, in store: some CacheStore) async throws -> CacheRecord {
+    let writer = try await store.write(record, variantLimit: 8)
+    try await writer.append(BodyBytes([1, 2, 3]))
+    return try await writer.commit(trailers: [:])
+  }
+
+  private func isFresh(_ store: TieredStore, _ path: String = "/a") throws -> Bool? {
+    if case .found(let variants) = store.peek(key(path)) {
+      return variants.first.map { !$0.record.response.isInvalidated }
+    }
+    return try store.read(key(path)).first.map { !$0.record.response.isInvalidated }
+  }
+
+  @Test(
+    "it has to be validated before it is used again, whatever selects it and however often it was used",
+    arguments: [
+      CacheSelection.key(key("/a")), .target("https://example.com/a"), .prefix("https://example.com/"),
+      .all,
+    ], [true, false])
+  func purged(_ selection: CacheSelection, removes: Bool) async throws {
+    let fixture = try Fixture()
+    let (mine, other) = (tier(fixture.store, fixture.clock), try fixture.other())
+    try await put(try record("/a", isMemoryOnly: true), in: mine)
+    for _ in 0..<3 { #expect(try isFresh(mine) == true) }
+    if removes {
+      _ = try await other.remove(selection)
+    } else {
+      _ = try await other.invalidate(selection)
+    }
+    for _ in 0..<3 { #expect(try isFresh(mine) == false) }
+
+    // A response to a conditional request makes it fresh again.
+    let found = try #require(try mine.read(key("/a")).first).record
+    var response = found.response
+    response.isInvalidated = false
+    let isUpdated = try await mine.update(found.with(response: response))
+    #expect(isUpdated)
+    for _ in 0..<3 { #expect(try isFresh(mine) == true) }
+  }
+
+  @Test("what was being received while it was invalidated is not fresh")
+  func overtaken() async throws {
+    let fixture = try Fixture()
+    let (mine, other) = (tier(fixture.store, fixture.clock), try fixture.other())
+    let writer = try await mine.write(try record("/a", isMemoryOnly: true), variantLimit: 8)
+    try await writer.append(BodyBytes([1]))
+    _ = try await other.remove(.key(key("/a")))
+    try await writer.commit(trailers: [:])
+    #expect(try isFresh(mine) == false)
+  }
+
+  @Test("other responses stay fresh, and so does a newer one than that on disk")
+  func others() async throws {
+    let fixture = try Fixture()
+    let (mine, other) = (tier(fixture.store, fixture.clock), try fixture.other())
+    try await put(try record("/a"), in: mine)
+    try await put(try record("/a", isMemoryOnly: true), in: mine)
+    try await put(try record("/b", isMemoryOnly: true), in: mine)
+    _ = try await other.remove(.key(key("/c")))
+    for path in ["/a", "/b"] { #expect(try isFresh(mine, path) == true) }
+    #expect(try fixture.store.read(key("/a")).first?.record.response.isInvalidated == true)
+  }
+}
