@@ -204,17 +204,37 @@ final class CacheDirectory: Sendable {
     }
   }
 
+  /// What came of deleting a body.
+  enum Deletion {
+    /// It is not there now.
+    case gone
+    /// It may work later, as where too many files are open.
+    case later
+    /// It is somebody else's to delete, or no file.
+    case never
+  }
+
   /// Deletes a body under either of its names.
-  ///
-  /// - Returns: whether it is not there now.
   @discardableResult
-  func removeBody(_ name: BodyName, isTemporary: Bool = false) -> Bool {
+  func removeBody(_ name: BodyName, isTemporary: Bool = false) -> Deletion {
+    let descriptor = shim_openat(
+      bodies.descriptor, name.shard, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+    guard descriptor >= 0 else { return Self.deletion(after: -descriptor) }
+    let folder = OpenFile(descriptor: descriptor)
     let fileName = isTemporary ? name.temporaryFileName : name.fileName
-    if removeFile(fileName, inShard: name.shard) { return true }
-    var status = stat()
-    let path = name.shard + "/" + fileName
-    return fstatat(bodies.descriptor, path, &status, AT_SYMLINK_NOFOLLOW) != 0
-      && (errno == ENOENT || errno == ENOTDIR)
+    if unlinkat(folder.descriptor, fileName, 0) == 0 { return .gone }
+    let number = errno
+    // An empty folder may lie in a body's place.
+    if number != ENOENT, unlinkat(folder.descriptor, fileName, AT_REMOVEDIR) == 0 { return .gone }
+    return Self.deletion(after: number)
+  }
+
+  private static func deletion(after number: Int32) -> Deletion {
+    switch number {
+    case ENOENT, ENOTDIR, ELOOP: .gone
+    case EMFILE, ENFILE, ENOMEM, EINTR, EIO, EBUSY: .later
+    default: .never
+    }
   }
 
   /// Deletes a file of a shard.

@@ -20,15 +20,17 @@ final class DiskIndex: Sendable {
     /// When the right to write was last not to be had in all the time that is waited for it.
     var lockedOut: ContinuousClock.Instant?
 
-    /// Does `body` in a transaction. Who has waited for another process in vain makes those that come within
-    /// the next second wait next to nothing, so that many do not wait one after the other.
+    /// Does `body` in a transaction.
+    ///
+    /// - Parameter mayGiveUp: whether next to nothing is waited if another process was waited for in vain within
+    ///   the last second, so that many do not wait one after the other.
     mutating func transaction<Value>(
-      _ body: () throws(CacheError) -> Value
+      mayGiveUp: Bool, _ body: () throws(CacheError) -> Value
     ) throws(CacheError) -> Value {
       let now = ContinuousClock.now
       var hasBegun = false
       do throws(CacheError) {
-        let isImpatient = lockedOut.map { now - $0 < .seconds(1) } ?? false
+        let isImpatient = mayGiveUp && (lockedOut.map { now - $0 < .seconds(1) } ?? false)
         let value = try connection.transaction(isImpatient: isImpatient) { () throws(CacheError) in
           hasBegun = true
           return try body()
@@ -103,7 +105,10 @@ final class DiskIndex: Sendable {
   }
 
   /// The same as `write` for who keeps what is known of the index up to date.
+  ///
+  /// - Parameter mayGiveUp: whether it is no harm not to write where many wait for another process.
   func writeKnowing<Value: Sendable>(
+    mayGiveUp: Bool = false,
     _ body: (SQLiteConnection, inout KnownIndex?) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
     let result: Result<Value, CacheError> = writer.withLock { writer in
@@ -113,7 +118,7 @@ final class DiskIndex: Sendable {
         var known = writer.known
         let version = writer.version
         (writer.known, writer.version) = (nil, nil)
-        let value = try writer.transaction { () throws(CacheError) in
+        let value = try writer.transaction(mayGiveUp: mayGiveUp) { () throws(CacheError) in
           if connection.dataVersion != version {
             known = nil
             try Self.requireFormat(connection)
@@ -192,7 +197,7 @@ final class DiskIndex: Sendable {
     guard connection.checkpoint() else { return }
     (writer.known, writer.version) = (nil, nil)
     // Begins the log anew, which syncs its header, so that nobody else waits for that.
-    let begun: Void? = try? writer.transaction { () throws(CacheError) in
+    let begun: Void? = try? writer.transaction(mayGiveUp: true) { () throws(CacheError) in
       try requireFormat(connection)
       var state = try IndexState(listing: connection)
       _ = state.nextSequence()

@@ -48,7 +48,7 @@ extension DiskStore {
     giveBackForFileSystem(parts)
     let taken = batch.withLock { $0.take() }
     do throws(CacheError) {
-      let results = try parts.index.writeKnowing { (connection, known) throws(CacheError) in
+      let results = try parts.index.writeKnowing(mayGiveUp: true) { (connection, known) throws(CacheError) in
         try applyBatch(taken, connection)
         // What was batched takes room, too.
         if !taken.isEmpty { known = nil }

@@ -112,8 +112,8 @@ extension DiskStore {
     // Somebody may have made an index of it that cannot give pages back; there they are overwritten.
     let givesBack = try connection.number("PRAGMA auto_vacuum") ?? 0 > 0
     // When such a statement is prepared, it is done.
-    if givesBack { try connection.execute("PRAGMA secure_delete = FAST; PRAGMA auto_vacuum = FULL") }
     defer { if givesBack { try? connection.execute("PRAGMA secure_delete = ON") } }
+    if givesBack { try connection.execute("PRAGMA secure_delete = FAST; PRAGMA auto_vacuum = FULL") }
     for table in ["entry", "block", "piece", "membership", "epoch", "refusal"] {
       try connection.run("DELETE FROM \(table)")
     }

@@ -57,7 +57,8 @@ extension DiskStore {
       // The capacity of a process that is gone no longer counts; what it left does until it is deleted. Who
       // writes nothing and may use as much changes nothing, dead or not.
       let dead = others.filter {
-        ($0.capacity < own || $0.bytes > 0) && OwnerLock.isDead($0.owner, in: parts.directory)
+        ($0.capacity < own || $0.bytes > 0 || $0.leaving > 0)
+          && OwnerLock.isDead($0.owner, in: parts.directory)
       }
       if !dead.isEmpty {
         let gone = Set(dead.map(\.slot))

@@ -29,7 +29,7 @@ final class RowlessFiles: Sendable {
       defer { files = [] }
       return files
     }
-    let rest = all.filter { !directory.removeBody($0.name, isTemporary: $0.isTemporary) }
+    let rest = all.filter { directory.removeBody($0.name, isTemporary: $0.isTemporary) == .later }
     files.withLock { $0 += rest }
   }
 }
@@ -39,7 +39,11 @@ extension StoreParts {
   ///
   /// - Parameter bytes: what it takes, which counts until then.
   func deleteRowless(_ name: BodyName, isTemporary: Bool = false, bytes: Int64) {
-    if directory.removeBody(name, isTemporary: isTemporary) { return }
-    rowless.add(name, isTemporary: isTemporary, holding: HeldRoom(bytes, in: room))
+    switch directory.removeBody(name, isTemporary: isTemporary) {
+    case .gone: break
+    case .later: rowless.add(name, isTemporary: isTemporary, holding: HeldRoom(bytes, in: room))
+    // It counts as long as this has the folder open; others have to go instead.
+    case .never: room.addLeaving(bytes)
+    }
   }
 }

@@ -20,6 +20,9 @@ struct MemoryGroup: Sendable {
 
   var isEmpty: Bool { variants.isEmpty }
 
+  /// Whether there is anything here that the tier below does not have.
+  var hasMemoryOnly: Bool { variants.contains { $0.record.isMemoryOnly } }
+
   var isPinned: Bool { variants.contains { $0.record.isPinned } }
 
   /// Puts a variant first, in place of what it replaces, and drops the oldest beyond `limit`; but never

@@ -45,7 +45,9 @@ public final class TieredStore: CacheStore {
 
   /// What memory has, if it is complete and still what the store below has; else `.unknown`.
   public func peek(_ key: CacheKey) -> PeekResult {
-    guard let group = memory.use(key, generation: generation(of: key)) else { return .unknown }
+    guard let group = memory.use(key, generation: generation(of: key)), !isOutdated(group, key) else {
+      return .unknown
+    }
     tierBase?.recordUse(of: key)
     return .found(group.variants)
   }
@@ -54,7 +56,7 @@ public final class TieredStore: CacheStore {
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     let generation = generation(of: key)
     var group = memory.use(key)
-    if let group, group.generation == generation {
+    if let group, group.generation == generation, !isOutdated(group, key) {
       tierBase?.recordUse(of: key)
       return group.variants
     }
@@ -133,16 +135,19 @@ public final class TieredStore: CacheStore {
   /// How much was invalidated, by whoever shares the store below, that may concern a key.
   func invalidations(of key: CacheKey) -> UInt64? { baseGenerations?.invalidations(of: key) }
 
+  /// Whether somebody else may have invalidated or removed what is only in memory since it came.
+  private func isOutdated(_ group: MemoryGroup, _ key: CacheKey) -> Bool {
+    guard group.hasMemoryOnly, let now = invalidations(of: key) else { return false }
+    return group.variants.contains { $0.record.isMemoryOnly && $0.record.knownInvalidations != now }
+  }
+
   /// Marks what is only in memory as invalidated if somebody else may have invalidated or removed it: the
   /// store below does not have it, so that nothing else tells.
   ///
   /// - Parameter group: what memory has for the key.
   /// - Returns: what it has after that.
   private func distrustOutdated(_ group: MemoryGroup?, of key: CacheKey) -> MemoryGroup? {
-    guard let group, group.variants.contains(where: \.record.isMemoryOnly),
-      let now = invalidations(of: key),
-      group.variants.contains(where: { $0.record.isMemoryOnly && $0.record.knownInvalidations != now })
-    else { return group }
+    guard let group, isOutdated(group, key), let now = invalidations(of: key) else { return group }
     memory.change(key) { group in
       group.invalidate(knowing: now) { $0.isMemoryOnly && $0.knownInvalidations != now }
     }

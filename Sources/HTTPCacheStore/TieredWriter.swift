@@ -118,7 +118,7 @@ final class TieredWriter: BodyWriter {
     let limit = isOnly ? tier.memory.largestEntry : tier.longestCopy
     let count = Int64(bytes.count)
     let (copy, dropped): (GrowingBody?, GrowingBody?) = state.withLock { state in
-      guard let copy = state.copy else { return (nil, nil) }
+      guard state.end == nil, let copy = state.copy else { return (nil, nil) }
       if state.copied + count <= limit,
         isOnly || tier.memory.mayCollect(count, having: state.copied)
       {

@@ -349,7 +349,9 @@ final class Transfer: Sendable {
     let limit = min(patience, Self.patienceAtOnce)
     let end = Task { [clock] in
       do { try await clock.sleep(for: limit) } catch { return }
-      let fetch = self.shared.withLock { shared in
+      let fetch = self.shared.withLock { shared -> CheckedContinuation<Void, Never>? in
+        // It may have been read in the same moment.
+        guard !Task.isCancelled else { return nil }
         shared.state.dropSlowReaders()
         return Self.releaseFetch(&shared)
       }

@@ -38,6 +38,26 @@ import Testing
     #expect(parts.room.leavingBytes == 0)
   }
 
+  @Test("a body that can never be deleted counts, and does not keep others from going")
+  func undeletable() async throws {
+    let fixture = try Fixture(capacity: 8 << 20, largestEntry: .bytes(1 << 20))
+    try await fixture.store.put(try record("/odd"), bytes(300_000))
+    let path = try #require(try fixture.directory.bodyFiles().first)
+    let file = fixture.directory.path("cache/bodies/" + path)
+    try FileManager.default.removeItem(atPath: file)
+    try FileManager.default.createDirectory(atPath: file + "/full", withIntermediateDirectories: true)
+    try await fixture.store.remove(.key(key("/odd")))
+    let room = fixture.store.currentParts.room
+    #expect(room.leavingBytes >= 300_000)
+    for index in 0..<60 {
+      for _ in 0..<3 { _ = try fixture.store.read(key("/\(index)")) }
+      try await fixture.store.put(try record("/\(index)"), bytes(300_000))
+    }
+    #expect(try await fixture.store.counts().evictions > 20)
+    #expect(fixture.store.usage.diskBytes <= 8 << 20)
+    #expect(room.leavingBytes < 400_000)
+  }
+
   @Test("nothing stays told when all is removed, replaced, evicted and freshened")
   func balanced() async throws {
     let fixture = try Fixture(capacity: 4 << 20, largestEntry: .bytes(1 << 20))

@@ -63,6 +63,23 @@ import Testing
     #expect(try isFresh(mine) == false)
   }
 
+  @Test("neither is it, nor what a validation was under way for, if the older one was asked for meanwhile")
+  func overtakenBesideOlder() async throws {
+    let fixture = try Fixture()
+    let (mine, other) = (tier(fixture.store, fixture.clock), try fixture.other())
+    let older = try await put(try record("/a", isMemoryOnly: true), in: mine)
+    let writer = try await mine.write(try record("/a", isMemoryOnly: true), variantLimit: 8)
+    try await writer.append(BodyBytes([1]))
+    _ = try await other.remove(.key(key("/a")))
+    for _ in 0..<2 { #expect(try isFresh(mine) == false) }
+    // What was known of it was known before the removal.
+    let isUpdated = try await mine.update(older)
+    #expect(isUpdated)
+    #expect(try isFresh(mine) == false)
+    try await writer.commit(trailers: [:])
+    for _ in 0..<2 { #expect(try isFresh(mine) == false) }
+  }
+
   @Test("other responses stay fresh, and so does a newer one than that on disk")
   func others() async throws {
     let fixture = try Fixture()

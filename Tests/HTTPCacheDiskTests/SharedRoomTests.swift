@@ -47,6 +47,24 @@ import Testing
     #expect(fixture.store.usage.diskEntries == 2)
   }
 
+  @Test("what a store was deleting when it was killed counts no more once somebody looks for room")
+  func killedWhileDeleting() async throws {
+    let capacity: Int64 = 8 << 20
+    let fixture = try Fixture(capacity: capacity)
+    let cache = fixture.directory.path("cache")
+    try await fixture.store.put(try record("/a"), bytes(300_000))
+    await fixture.store.flush()
+    let file = try #require(FileHandle(forUpdatingAtPath: cache + "/Cache.room"))
+    // The sixth slot: owner, bytes, capacity and 1, bytes of files that are about to be deleted.
+    try file.seek(toOffset: UInt64(8 * (8 + 5 * 4)))
+    let words: [UInt64] = [77, 0, UInt64(capacity) + 1, 5 << 20]
+    try file.write(contentsOf: words.withUnsafeBytes { Data($0) })
+    try file.close()
+    #expect(fixture.store.usage.diskBytes >= 5 << 20)
+    for index in 0..<20 { try await fixture.store.put(try record("/\(index)"), bytes(300_000)) }
+    try await until { fixture.store.usage.diskBytes < capacity && fixture.store.usage.diskEntries > 15 }
+  }
+
   @Test("a response gets no row any more once its writer has given up, whatever it was doing")
   func rowAfterGivingUp() async throws {
     let fixture = try Fixture()
