@@ -65,6 +65,8 @@
     }
 
     /// Sends a request and returns with the head.
+    ///
+    /// - Throws: `UpstreamError`.
     public func send(
       _ request: UpstreamRequest
     ) async throws(UpstreamError) -> UpstreamResponse {

@@ -102,6 +102,8 @@ public struct BodyBytes: Sendable {
   public func dropFirst(_ length: Int) -> BodyBytes { self[max(0, min(length, count))..<count] }
 
   /// Calls `body` with the bytes; the pointer must not escape.
+  ///
+  /// - Throws: what `body` throws.
   public func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {

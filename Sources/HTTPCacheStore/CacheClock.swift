@@ -42,6 +42,8 @@ public struct SystemClock: CacheClock {
   }
 
   /// Suspends for `duration`.
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled.
   public func sleep(for duration: Duration) async throws {
     try await Task.sleep(for: duration)
   }

@@ -114,6 +114,8 @@ extension CacheStore {
   public func trimMemory(to bytes: Int64) {}
 
   /// Removes what matches.
+  ///
+  /// - Throws: `CacheError`.
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     try await remove(.partition(mode: mode, partition))

@@ -5,6 +5,7 @@ extension MemoryStore {
   /// Removes what matches.
   ///
   /// - Returns: the number of responses removed.
+  /// - Throws: nothing.
   @discardableResult
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     if case .all = selection { forgetRefusals() }
@@ -12,6 +13,8 @@ extension MemoryStore {
   }
 
   /// Removes everything of a partition, and why responses were not stored, which does not tell of whom.
+  ///
+  /// - Throws: nothing.
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     forgetRefusals()
@@ -40,6 +43,7 @@ extension MemoryStore {
   /// Marks what matches as invalidated.
   ///
   /// - Returns: the number of responses that match.
+  /// - Throws: nothing.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     invalidateMatching(selection) { _ in true }
@@ -64,6 +68,8 @@ extension MemoryStore {
   }
 
   /// Entries that match, in the order of storing.
+  ///
+  /// - Throws: nothing.
   public func entries(
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
   ) async throws(CacheError) -> EntryPage {

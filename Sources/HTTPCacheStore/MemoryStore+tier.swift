@@ -5,6 +5,8 @@ extension MemoryStore: TierBase {
   public func recordUse(of key: CacheKey) { _ = use(key) }
 
   /// What is stored for a key.
+  ///
+  /// - Throws: nothing.
   public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
     group(key)?.variants ?? []
   }

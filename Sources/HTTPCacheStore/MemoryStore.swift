@@ -64,7 +64,9 @@ public final class MemoryStore: CacheStore {
     return .found(group.variants)
   }
 
-  /// What is stored for a key; counts as a use of it. Never throws.
+  /// What is stored for a key; counts as a use of it.
+  ///
+  /// - Throws: nothing.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     use(key)?.variants ?? []
   }
@@ -91,6 +93,8 @@ public final class MemoryStore: CacheStore {
   public func note(_ refusal: RefusalNote) { recentRefusals.withLock { $0.add(refusal) } }
 
   /// Why responses of a key were not stored, the latest first, four at most.
+  ///
+  /// - Throws: nothing.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
     recentRefusals.withLock { $0.of(key.hash) }
   }
@@ -109,6 +113,8 @@ public final class MemoryStore: CacheStore {
   func endExtension(of sequence: UInt64) { extended.withLock { _ = $0.remove(sequence) } }
 
   /// Replaces the record of a stored response and keeps its body.
+  ///
+  /// - Throws: nothing.
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     updateRecord(record)
   }
@@ -125,9 +131,13 @@ public final class MemoryStore: CacheStore {
   public func count(_ counts: CacheCounts) { counters.withLock { $0 += counts } }
 
   /// The counters; they last as long as the store.
+  ///
+  /// - Throws: nothing.
   public func counts() async throws(CacheError) -> CacheCounts { counters.withLock { $0 } }
 
   /// Changes the capacity in bytes and evicts down to it. What is pinned stays.
+  ///
+  /// - Throws: nothing.
   public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
     guard let memory else { return }
     capacity.store(max(0, memory), ordering: .relaxed)

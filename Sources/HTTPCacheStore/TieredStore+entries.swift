@@ -50,6 +50,8 @@ extension TieredStore {
   }
 
   /// Entries of the store below, then those that are only in memory.
+  ///
+  /// - Throws: what the store below throws.
   public func entries(
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
   ) async throws(CacheError) -> EntryPage {
@@ -84,17 +86,23 @@ extension TieredStore {
   public func count(_ counts: CacheCounts) { base.count(counts) }
 
   /// The counters of the store below.
+  ///
+  /// - Throws: what the store below throws.
   public func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
 
   /// Remembers it in the store below.
   public func note(_ refusal: RefusalNote) { base.note(refusal) }
 
   /// What the store below remembers.
+  ///
+  /// - Throws: what the store below throws.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
     try base.refusals(of: key)
   }
 
   /// Changes the capacity of memory here and the rest in the store below.
+  ///
+  /// - Throws: what the store below throws.
   public func setCapacity(memory bytes: Int64?, disk: Int64?) async throws(CacheError) {
     try await memory.setCapacity(memory: bytes, disk: nil)
     try await base.setCapacity(memory: nil, disk: disk)

@@ -53,6 +53,8 @@ public final class TieredStore: CacheStore {
   }
 
   /// What memory has, if it is complete and still what the store below has; else what that has.
+  ///
+  /// - Throws: `CacheError` of the store below, if memory has nothing for the key.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     let generation = generation(of: key)
     var group = memory.use(key)
@@ -75,6 +77,8 @@ public final class TieredStore: CacheStore {
   }
 
   /// Begins to store a response in the store below, and in memory if it is small.
+  ///
+  /// - Throws: `CacheError.tooLarge`; what the store below throws, if memory cannot keep the response alone.
   public func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
@@ -101,6 +105,8 @@ public final class TieredStore: CacheStore {
 
   /// Begins to add to a part of a response, in the store below unless it is only in memory. Memory has
   /// no copies of parts.
+  ///
+  /// - Throws: what the tier throws that has the part.
   public func extend(
     _ record: CacheRecord, at offset: Int64
   ) async throws(CacheError) -> any BodyWriter {
@@ -109,6 +115,8 @@ public final class TieredStore: CacheStore {
   }
 
   /// Replaces the record of a stored response and keeps its body.
+  ///
+  /// - Throws: what the store below throws.
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     if record.isMemoryOnly { return memory.updateRecord(record) }
     guard try await base.update(record) else {

@@ -70,6 +70,8 @@ public final class FaultyStore: CacheStore, GenerationSource {
   }
 
   /// What the store below has, with bodies that can be made to fail.
+  ///
+  /// - Throws: the error it was told to throw; what the store below throws.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     try check(.read)
     return try base.read(key).map(wrap)
@@ -79,6 +81,8 @@ public final class FaultyStore: CacheStore, GenerationSource {
   public func trimMemory(to bytes: Int64) { base.trimMemory(to: bytes) }
 
   /// Removes everything of a partition from the store below.
+  ///
+  /// - Throws: the error it was told to throw; what the store below throws.
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     try check(.remove)
@@ -86,6 +90,8 @@ public final class FaultyStore: CacheStore, GenerationSource {
   }
 
   /// Begins to write to the store below.
+  ///
+  /// - Throws: the error it was told to throw; what the store below throws.
   public func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
@@ -95,6 +101,8 @@ public final class FaultyStore: CacheStore, GenerationSource {
   }
 
   /// Begins to add to a part in the store below.
+  ///
+  /// - Throws: the error it was told to throw; what the store below throws.
   public func extend(
     _ record: CacheRecord, at offset: Int64
   ) async throws(CacheError) -> any BodyWriter {
@@ -106,29 +114,39 @@ public final class FaultyStore: CacheStore, GenerationSource {
   public func note(_ refusal: RefusalNote) { base.note(refusal) }
 
   /// What the store below remembers.
+  ///
+  /// - Throws: the error it was told to throw; what the store below throws.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
     try base.refusals(of: key)
   }
 
   /// Updates the store below.
+  ///
+  /// - Throws: the error it was told to throw; what the store below throws.
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     try check(.update)
     return try await base.update(record)
   }
 
   /// Removes from the store below.
+  ///
+  /// - Throws: the error it was told to throw; what the store below throws.
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     try check(.remove)
     return try await base.remove(selection)
   }
 
   /// Marks in the store below.
+  ///
+  /// - Throws: the error it was told to throw; what the store below throws.
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     try check(.invalidate)
     return try await base.invalidate(selection)
   }
 
   /// Lists the store below.
+  ///
+  /// - Throws: the error it was told to throw; what the store below throws.
   public func entries(
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
   ) async throws(CacheError) -> EntryPage {
@@ -146,9 +164,13 @@ public final class FaultyStore: CacheStore, GenerationSource {
   public func count(_ counts: CacheCounts) { base.count(counts) }
 
   /// Those of the store below.
+  ///
+  /// - Throws: the error it was told to throw; what the store below throws.
   public func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
 
   /// Changes those of the store below.
+  ///
+  /// - Throws: the error it was told to throw; what the store below throws.
   public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
     try await base.setCapacity(memory: memory, disk: disk)
   }

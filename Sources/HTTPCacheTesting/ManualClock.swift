@@ -58,6 +58,8 @@ public final class ManualClock: CacheClock {
   }
 
   /// Suspends until the clock was moved by `duration`.
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled.
   public func sleep(for duration: Duration) async throws {
     let id = state.withLock { state in
       state.nextID += 1

@@ -31,6 +31,8 @@ public struct MessageBody: Sendable, AsyncSequence {
     let source: any BodySource
 
     /// The next bytes, never empty; nil at the end.
+    ///
+    /// - Throws: what broke the body off: an `UpstreamError`, a `CacheError`, or `CancellationError`.
     public func next() async throws -> BodyBytes? { try await source.next() }
   }
 

@@ -39,6 +39,8 @@ extension SealedStore {
 
   /// Removes what matches. `.all` removes what others sealed as well. Prefixes that are more than an
   /// origin are looked for by opening all records of the origin.
+  ///
+  /// - Throws: what the store below throws.
   @discardableResult
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     switch search(selection) {
@@ -55,6 +57,8 @@ extension SealedStore {
   /// Marks what matches as invalidated. `.all` marks what others sealed as well. Prefixes that are more
   /// than an origin are looked for by opening all records of the origin; what is on its way meanwhile is
   /// stored as invalidated, whatever it is.
+  ///
+  /// - Throws: what the store below throws.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     switch search(selection) {
@@ -89,6 +93,8 @@ extension SealedStore {
   }
 
   /// Entries that match and open with this key. None has a path: what lies there is sealed.
+  ///
+  /// - Throws: what the store below throws.
   public func entries(
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
   ) async throws(CacheError) -> EntryPage {
@@ -123,6 +129,8 @@ extension SealedStore {
   }
 
   /// Wipes the partition in the base. That without a name is wiped of what others sealed as well.
+  ///
+  /// - Throws: what the store below throws.
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     try await base.wipe(mode: mode, partition: names.partition(partition))
@@ -141,9 +149,13 @@ extension SealedStore {
   public func count(_ counts: CacheCounts) { base.count(counts) }
 
   /// The counters of the base.
+  ///
+  /// - Throws: what the store below throws.
   public func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
 
   /// Changes the capacities of the base; what is sealed counts as long as it is.
+  ///
+  /// - Throws: what the store below throws.
   public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
     try await base.setCapacity(memory: memory, disk: disk)
   }

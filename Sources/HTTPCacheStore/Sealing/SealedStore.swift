@@ -165,6 +165,8 @@ public final class SealedStore: CacheStore {
   }
 
   /// Replaces the record of a stored response and keeps its body.
+  ///
+  /// - Throws: what the store below throws.
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     guard let (below, stored) = try found(record) else { return false }
     let next = record.storing(
@@ -249,6 +251,8 @@ extension SealedStore: TierBase, GenerationSource {
   public func recordUse(of key: CacheKey) { tierBase?.recordUse(of: names.key(key)) }
 
   /// What is stored for a key, without counting a use if it can be helped.
+  ///
+  /// - Throws: what the store below throws.
   public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
     guard let tierBase else { return try read(key) }
     return opened(try tierBase.variants(of: names.key(key)), of: key)
