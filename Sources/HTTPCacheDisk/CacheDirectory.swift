@@ -217,11 +217,16 @@ final class CacheDirectory: Sendable {
   /// Deletes a body under either of its names.
   @discardableResult
   func removeBody(_ name: BodyName, isTemporary: Bool = false) -> Deletion {
+    removeFile(isTemporary ? name.temporaryFileName : name.fileName, inShard: name.shard)
+  }
+
+  /// Deletes a file of a shard.
+  @discardableResult
+  func removeFile(_ fileName: String, inShard shard: String) -> Deletion {
     let descriptor = shim_openat(
-      bodies.descriptor, name.shard, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+      bodies.descriptor, shard, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
     guard descriptor >= 0 else { return Self.deletion(after: -descriptor) }
     let folder = OpenFile(descriptor: descriptor)
-    let fileName = isTemporary ? name.temporaryFileName : name.fileName
     if unlinkat(folder.descriptor, fileName, 0) == 0 { return .gone }
     let number = errno
     // An empty folder may lie in a body's place.
@@ -235,16 +240,6 @@ final class CacheDirectory: Sendable {
     case EMFILE, ENFILE, ENOMEM, EINTR, EIO, EBUSY: .later
     default: .never
     }
-  }
-
-  /// Deletes a file of a shard.
-  func removeFile(_ fileName: String, inShard shard: String) -> Bool {
-    guard let folder = try? OpenFile(shard, in: bodies, flags: O_RDONLY | O_DIRECTORY) else {
-      return false
-    }
-    // An empty folder may lie in a body's place.
-    return unlinkat(folder.descriptor, fileName, 0) == 0
-      || unlinkat(folder.descriptor, fileName, AT_REMOVEDIR) == 0
   }
 
   /// The names of the shards that exist.

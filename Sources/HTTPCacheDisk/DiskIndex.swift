@@ -27,10 +27,9 @@ final class DiskIndex: Sendable {
     mutating func transaction<Value>(
       mayGiveUp: Bool, _ body: () throws(CacheError) -> Value
     ) throws(CacheError) -> Value {
-      let now = ContinuousClock.now
       var hasBegun = false
       do throws(CacheError) {
-        let isImpatient = mayGiveUp && (lockedOut.map { now - $0 < .seconds(1) } ?? false)
+        let isImpatient = mayGiveUp && (lockedOut.map { .now - $0 < .seconds(1) } ?? false)
         let value = try connection.transaction(isImpatient: isImpatient) { () throws(CacheError) in
           hasBegun = true
           return try body()

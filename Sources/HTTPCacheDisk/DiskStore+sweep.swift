@@ -61,7 +61,7 @@ extension DiskStore {
       forget(deadOwners, of: parts)
       return endSweep()
     }
-    _ = try? removeOrphans(in: shard, of: parts, deadOwners: deadOwners)
+    try? removeOrphans(in: shard, of: parts, deadOwners: deadOwners)
     fileQueue.submit { [weak self] in
       self?.sweep(Array(shards.dropFirst()), of: parts, deadOwners: deadOwners)
     }
@@ -162,15 +162,11 @@ extension DiskStore {
   }
 
   /// Deletes files that no row knows of and nobody is writing.
-  @discardableResult
   func removeOrphans(
     in shard: String, of parts: StoreParts, deadOwners: [DeadOwner]
-  ) throws(CacheError) -> Int {
-    var count = 0
-    for file in try orphans(in: shard, of: parts, deadOwners: deadOwners)
-    where parts.directory.removeFile(file, inShard: shard) {
-      count += 1
+  ) throws(CacheError) {
+    for file in try orphans(in: shard, of: parts, deadOwners: deadOwners) {
+      parts.directory.removeFile(file, inShard: shard)
     }
-    return count
   }
 }

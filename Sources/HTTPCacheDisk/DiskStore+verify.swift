@@ -245,7 +245,7 @@ extension DiskStore {
     for shard in parts.directory.shards() {
       report.findings += try await fileQueue.run { [self] () throws(CacheError) in
         let found = try orphans(in: shard, of: parts, deadOwners: deadOwners)
-        if repair { for file in found { _ = parts.directory.removeFile(file, inShard: shard) } }
+        if repair { for file in found { parts.directory.removeFile(file, inShard: shard) } }
         return found.map { .orphan(path: shard + "/" + $0) }
       }
     }

@@ -7,7 +7,7 @@ extension TieredStore {
   /// - Parameter bytes: its body if it was kept.
   func didCommit(_ stored: CacheRecord, body bytes: BodyBytes?) {
     raiseGeneration(of: stored.key)
-    if memory.group(stored.key)?.variants.contains(where: \.record.isMemoryOnly) ?? false {
+    if memory.group(stored.key)?.hasMemoryOnly ?? false {
       memory.change(stored.key) { group in
         group.remove { $0.isMemoryOnly && stored.replaces($0) }
       }

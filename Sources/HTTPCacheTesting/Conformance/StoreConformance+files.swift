@@ -10,12 +10,7 @@ extension StoreConformance {
       let store = try await makeStore(StoreRequirements())
       let folder = try ScratchFolder()
       for size in sizes {
-        let key = StoreSample.key("/\(size)")
-        let body = StoreSample.body(size, seed: UInt64(size) + 1)
-        let writer = try await store.write(StoreSample.record(key), variantLimit: 8)
-        let growing = try writer.reader()
-        if size > 0 { try await writer.append(body) }
-        try await writer.commit(trailers: [:])
+        let (key, body, growing) = try await storeRead(size, in: store)
         for isStored in [true, false] {
           let reader = isStored ? try storedReader(store, key) : growing
           let file = folder.file("\(size)-\(isStored)")
@@ -96,12 +91,7 @@ extension StoreConformance {
       makeStore in
       let store = try await makeStore(StoreRequirements())
       for size in sizes {
-        let key = StoreSample.key("/\(size)")
-        let body = StoreSample.body(size, seed: UInt64(size) + 1)
-        let writer = try await store.write(StoreSample.record(key), variantLimit: 8)
-        let growing = try writer.reader()
-        if size > 0 { try await writer.append(body) }
-        try await writer.commit(trailers: [:])
+        let (key, body, growing) = try await storeRead(size, in: store)
         for reader in [growing, try storedReader(store, key)] {
           try await requireRegion(of: reader, body)
           _ = try await reader.readAll()
@@ -136,6 +126,19 @@ extension StoreConformance {
       }
     },
   ]
+
+  /// Stores a body of so many bytes, with a reader that was there before any of them came.
+  private static func storeRead(
+    _ size: Int, in store: any CacheStore
+  ) async throws -> (key: CacheKey, body: BodyBytes, growing: any BodyReader) {
+    let key = StoreSample.key("/\(size)")
+    let body = StoreSample.body(size, seed: UInt64(size) + 1)
+    let writer = try await store.write(StoreSample.record(key), variantLimit: 8)
+    let growing = try writer.reader()
+    if size > 0 { try await writer.append(body) }
+    try await writer.commit(trailers: [:])
+    return (key, body, growing)
+  }
 
   private static func storedReader(
     _ store: any CacheStore, _ key: CacheKey, line: UInt = #line
