@@ -162,7 +162,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
 
   /// Whether a response may match something that any process invalidated or removed after a ticket was taken.
   /// Where memory is not shared (a network file system), only invalidations by this store count.
-  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     currentParts.isOvertaken(key, groups: groups, since: ticket)
   }
 

@@ -155,7 +155,7 @@ final class StoreParts: Sendable {
   func ticket() -> InvalidationTicket { generations?.ticket() ?? ownInvalidations.ticket() }
 
   /// Whether something overtook a request, by whatever process as far as processes share memory.
-  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     if ticket == .oldest { return true }
     if let generations { return generations.isOvertaken(key, groups: groups, since: ticket) }
     return ownInvalidations.isOvertaken(key, groups: groups, since: ticket)
@@ -166,7 +166,7 @@ final class StoreParts: Sendable {
   /// the response is validated once more than needed.
   func noteInvalidation(_ selection: CacheSelection) {
     guard let generations else { return ownInvalidations.note(selection) }
-    if let scope = InvalidationScope(selection) { generations.note(scope) }
+    for scope in InvalidationScope.all(of: selection) { generations.note(scope) }
   }
 
   /// Says that what matches is out of date in memory, wherever it is. Within the transaction as well, since the

@@ -76,7 +76,7 @@ public final class MemoryStore: CacheStore {
   public func ticket() -> InvalidationTicket { invalidations.ticket() }
 
   /// Whether a response may match something that was invalidated or removed after a ticket was taken.
-  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     invalidations.isOvertaken(key, groups: groups, since: ticket)
   }
 

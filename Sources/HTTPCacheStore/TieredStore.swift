@@ -144,7 +144,7 @@ public final class TieredStore: CacheStore {
   public func ticket() -> InvalidationTicket { base.ticket() }
 
   /// Asks the store below.
-  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     base.isOvertaken(key, groups: groups, since: ticket)
   }
 

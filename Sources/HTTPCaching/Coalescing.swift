@@ -16,7 +16,7 @@ final class Coalescing: Sendable {
   /// - Parameters: as for `RequestCoalescer.join`.
   func join(
     _ key: CacheKey, ticket: InvalidationTicket, uptime: Duration,
-    isOvertaken: (_ groups: [String], InvalidationTicket) -> Bool
+    isOvertaken: (_ groups: [String]?, InvalidationTicket) -> Bool
   ) -> CoalescerRole {
     let (role, released) = state.withLock {
       $0.coalescer.join(key, ticket: ticket, uptime: uptime, isOvertaken: isOvertaken)

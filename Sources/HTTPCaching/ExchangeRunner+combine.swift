@@ -64,7 +64,9 @@ extension ExchangeRunner {
     }
     cache.running.add(transfer, for: exchange.key)
     if record.key != exchange.key { cache.running.add(transfer, for: record.key) }
-    held?.share(cache, SharedTransfer(
+    held?.share(
+      cache,
+      SharedTransfer(
         response: terms.response, transfer: transfer, groups: record.groups,
         ticket: forward.ticket, range: range))
     transfer.start()

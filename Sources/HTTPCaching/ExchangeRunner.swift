@@ -349,7 +349,9 @@ struct ExchangeRunner: Sendable {
     }
     cache.running.add(transfer, for: exchange.key)
     if key != exchange.key { cache.running.add(transfer, for: key) }
-    held?.share(cache, SharedTransfer(
+    held?.share(
+      cache,
+      SharedTransfer(
         response: stored, transfer: transfer, groups: record.groups, ticket: forward.ticket))
     transfer.start()
     if length == 0 { await transfer.ended() }

@@ -25,16 +25,16 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - ticket: taken now, in case the request leads.
-  ///   - isOvertaken: whether a flight with these groups and this ticket was overtaken by an invalidation. No
-  ///     request joins such a flight: its answer may be older than the invalidation.
+  ///   - isOvertaken: whether a flight with these groups (nil before its head) and this ticket was overtaken
+  ///     by an invalidation. No request joins such a flight: its answer may be older than the invalidation.
   /// - Returns: what the request does, and the waiters of an overtaken flight, which have to join again.
   mutating func join(
     _ key: CacheKey, ticket: InvalidationTicket, uptime: Duration,
-    isOvertaken: (_ groups: [String], InvalidationTicket) -> Bool
+    isOvertaken: (_ groups: [String]?, InvalidationTicket) -> Bool
   ) -> (role: CoalescerRole, released: [Waiter]) {
     var released: [Waiter] = []
     if let flight = flights[key] {
-      guard isOvertaken(flight.shared?.groups ?? [], flight.ticket) else {
+      guard isOvertaken(flight.shared?.groups, flight.ticket) else {
         return (flight.shared.map { .share($0) } ?? .wait(flight: flight.id), [])
       }
       released = Array(flight.waiters.values)

@@ -111,7 +111,9 @@ import Testing
     #expect(marked.response.isInvalidated)
     var response = old.response
     response.head.headerFields[.eTag] = "\"new\""
-    #expect(try await fixture.store.update(marked.with(response: response, groups: ["g"])))
+    let ticket = fixture.store.ticket()
+    #expect(
+      try await fixture.store.update(marked.with(response: response, groups: ["g"], ticket: ticket)))
     let fresh = try #require(try fixture.store.read(key("/a")).first?.record)
     #expect(!fresh.response.isInvalidated)
     #expect(fresh.response.head.headerFields[.eTag] == "\"new\"")

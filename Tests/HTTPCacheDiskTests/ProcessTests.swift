@@ -24,7 +24,7 @@ import Testing
     var seen = try #require(try other.read(key("/a")).first).record.response
     seen.isInvalidated = false
     let validated = try #require(try other.read(key("/a")).first).record.with(response: seen)
-    #expect(try await other.update(validated))
+    #expect(try await other.update(validated.with(ticket: other.ticket())))
     #expect(try fixture.store.read(key("/a")).first?.record.response.isInvalidated == false)
     try await other.remove(.all)
     #expect(try fixture.store.read(key("/a")).isEmpty)

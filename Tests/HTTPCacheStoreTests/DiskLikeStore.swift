@@ -38,7 +38,7 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
   }
 
   func ticket() -> InvalidationTicket { store.ticket() }
-  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     store.isOvertaken(key, groups: groups, since: ticket)
   }
 

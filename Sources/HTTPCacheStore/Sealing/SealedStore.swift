@@ -181,9 +181,9 @@ public final class SealedStore: CacheStore {
   public func ticket() -> InvalidationTicket { base.ticket() }
 
   /// Asks the base, by the names that it knows.
-  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     base.isOvertaken(
-      names.key(key), groups: groups.map { names.group($0, of: key.origin) }, since: names.ticket(ticket))
+      names.key(key), groups: groups?.map { names.group($0, of: key.origin) }, since: names.ticket(ticket))
   }
 
   // MARK: Sealing and opening
