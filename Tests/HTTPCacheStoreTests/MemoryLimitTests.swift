@@ -35,7 +35,7 @@ struct MemoryLimitTests {
     var written: Int64 = 0
     while written < size {
       for (index, writer) in writers.enumerated().reversed() {
-        do { try await writer.append(piece) } catch let error as CacheError {
+        do { try await writer.append(piece) } catch {
           #expect(error.code == .notAdmitted)
           writer.abandon()
           writers.remove(at: index)
