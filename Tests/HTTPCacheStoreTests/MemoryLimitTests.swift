@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPCacheStore
 
-@Suite("Memory counts what is coming in", .timeLimit(.minutes(2)))
+@Suite("Memory counts what is coming in", .timeLimit(.minutes(5)))
 struct MemoryLimitTests {
   private static let (capacity, slack): (Int64, Int64) = (4 << 20, 1 << 20)
 

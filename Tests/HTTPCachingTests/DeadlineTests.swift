@@ -3,7 +3,7 @@ import HTTPCaching
 import Synchronization
 import Testing
 
-@Suite("Deadlines are the caller's", .timeLimit(.minutes(1)))
+@Suite("Deadlines are the caller's", .timeLimit(.minutes(5)))
 struct DeadlineTests {
   private let kitchen = Kitchen()
 
@@ -14,7 +14,8 @@ struct DeadlineTests {
     for _ in 0..<20_000 where !condition() { await Task.yield() }
   }
 
-  private func settle() async { for _ in 0..<300 { await Task.yield() } }
+  /// Waits until this many requests wait for another one's, each with a limit.
+  private func waiting(_ count: Int) async { await settle { kitchen.clock.sleeperCount == count } }
 
   /// How a request ended, once it has.
   private final class Ending: Sendable {
@@ -45,9 +46,8 @@ struct DeadlineTests {
     let leader = begin { try await kitchen.get("/") }
     await kitchen.origin.arrived(1)
     let follower = begin { try await kitchen.get("/", options: limited) }
-    await settle()
+    await waiting(1)
     kitchen.clock.advance(by: 4)
-    await settle()
     #expect(!follower.isThere)
     kitchen.clock.advance(by: 1)
     await settle { follower.isThere }
@@ -70,7 +70,7 @@ struct DeadlineTests {
     let leader = begin { try await kitchen.get("/") }
     await kitchen.origin.arrived(2)
     let follower = begin { try await kitchen.get("/", options: limited) }
-    await settle()
+    await waiting(1)
     kitchen.clock.advance(by: 5)
     await settle { follower.isThere }
     #expect(follower.answer?.text == "old")
@@ -89,7 +89,7 @@ struct DeadlineTests {
     let leader = begin { try await kitchen.get("/") }
     await kitchen.origin.arrived(2)
     let follower = begin { try await kitchen.get("/", options: limited) }
-    await settle()
+    await waiting(1)
     kitchen.clock.advance(by: 5)
     await settle { follower.isThere }
     #expect(follower.errorKind == .timeout)
@@ -109,7 +109,7 @@ struct DeadlineTests {
     let leader = Task { try await get(upstream, RequestOptions()) }
     await upstream.waitForRequests(1)
     let follower = Task { try await get(upstream, limited) }
-    await settle()
+    await waiting(1)
     kitchen.clock.advance(by: 3)
     gate.open()
     #expect(try await follower.value == "body")
@@ -128,13 +128,12 @@ struct DeadlineTests {
     for (number, seconds) in [5, 6, 60].enumerated() {
       tasks.append(Task { try await get(upstream, RequestOptions(timeout: .seconds(seconds))) })
       if number == 0 { await upstream.waitForRequests(1) }
-      await settle()
+      await waiting(number)
     }
     for (number, gate) in gates.enumerated() {
       kitchen.clock.advance(by: number == 0 ? 5 : 1)
       gate.open()
       await settle { upstream.requestCount >= number + 2 }
-      await settle()
     }
     await #expect(throws: UpstreamError.self) { try await tasks[0].value }
     await #expect(throws: UpstreamError.self) { try await tasks[1].value }
@@ -155,8 +154,8 @@ struct DeadlineTests {
         : TestBody(piece: [1], count: 9, announced: 9)
     }
     let leader = try await kitchen.respond("/")
-    let follower = begin { try await kitchen.get("/") }
-    await settle()
+    let follower = begin { try await kitchen.get("/", options: limited) }
+    await waiting(1)
     gate.open()
     await settle { follower.isThere }
     #expect(follower.answer?.text.utf8.count == 9)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("Flights are told once", .timeLimit(.minutes(1)))
+@Suite("Flights are told once", .timeLimit(.minutes(5)))
 struct FlightHoldTests {
   private let clock = ManualClock(now: Timestamp(seconds: 0))
   private let key = CacheKey(mode: .private, target: "https://example.com/")

@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Memory counts what is coming in", .timeLimit(.minutes(2)))
+@Suite("Memory counts what is coming in", .timeLimit(.minutes(5)))
 struct MemoryInProgressTests {
   private static let capacity: Int64 = 8 << 20
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("Transfers that are not stored", .timeLimit(.minutes(1)))
+@Suite("Transfers that are not stored", .timeLimit(.minutes(5)))
 struct UnstoredTransferTests {
   private let kitchen = Kitchen()
 
