@@ -63,12 +63,22 @@ final class MemoryShard: Sendable {
     }
 
     /// Bytes that could go for something with this bound; never those of `key`.
-    func bytes(upTo bound: Double, need: Int64, sparing key: CacheKey) -> Int64 {
-      order.bytes(upTo: bound, need: need, sparing: groups[key]?.position)
+    func bytes(upTo bound: Double, need: Int64, sparing key: CacheKey?) -> Int64 {
+      order.bytes(upTo: bound, need: need, sparing: key.flatMap { groups[$0]?.position })
     }
 
-    /// The priority of what would be evicted next.
-    var lowestPriority: Double? { order.lowestPriority }
+    /// The priority of what would be evicted next; never that of `spared`.
+    func lowestPriority(sparing spared: CacheKey?) -> Double? {
+      guard let position = spared.flatMap({ groups[$0]?.position }) else { return order.lowestPriority }
+      return order.next(upTo: .infinity, sparing: position)?.priority
+    }
+
+    /// The highest priority that a body of `size` bytes may displace while it is being written.
+    mutating func admissionBound(of record: CacheRecord, size: Int64, inflation: Double) -> Double {
+      if record.isPinned { return .infinity }
+      policy.evicted(priority: inflation)
+      return policy.admissionBound(candidateHash: record.key.hash, size: size)
+    }
 
     /// Changes what is stored for a key and puts it last in its bucket.
     ///

@@ -78,7 +78,9 @@ public final class TieredStore: CacheStore {
 
   /// Begins to store a response in the store below, and in memory if it is small.
   ///
-  /// - Throws: `CacheError.tooLarge`; what the store below throws, if memory cannot keep the response alone.
+  /// - Throws: `CacheError.tooLarge`; `CacheError.notAdmitted` for a response in memory alone if other bodies
+  ///   that are being written need the memory; what the store below throws, if memory cannot keep the response
+  ///   alone.
   public func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {

@@ -101,15 +101,17 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
     return waiters
   }
 
-  /// The leader failed before its head: one waiter leads in its place, once; after that all fail. A
-  /// leader that was merely left by its caller does not count: nothing failed.
+  /// The leader failed before its head: one waiter leads in its place, once; after that all fail.
+  ///
+  /// - Parameter isOwnLimit: whether the leader was left by its caller, or had no more time. That does not
+  ///   count: the origin has not failed, and other requests may have more time.
   mutating func leaderFailed(
-    _ key: CacheKey, flight id: UInt64, wasCancelled: Bool
+    _ key: CacheKey, flight id: UInt64, isOwnLimit: Bool
   ) -> (successor: Waiter?, others: [Waiter]) {
     guard var flight = flights[key], flight.id == id else { return (nil, []) }
-    if wasCancelled || !flight.wasPassedOn, let next = flight.waiters.keys.min() {
+    if isOwnLimit || !flight.wasPassedOn, let next = flight.waiters.keys.min() {
       let successor = flight.waiters.removeValue(forKey: next)
-      if !wasCancelled { flight.wasPassedOn = true }
+      if !isOwnLimit { flight.wasPassedOn = true }
       flights[key] = flight
       return (successor, [])
     }
