@@ -20,7 +20,6 @@ extension DiskStore {
   func removeAll(
     that selection: CacheSelection
   ) async throws(CacheError) -> (count: Int, last: Int64) {
-    let clause = SelectionClause(selection)
     // What is on its way was sent before. One stored response says nothing of others, and age nothing of
     // what is new.
     let concernsOthers =
@@ -37,24 +36,26 @@ extension DiskStore {
     var cursor: Int64 = 0
     var count = 0
     while true {
-      // What was matched is gone, so an index leads straight to what is left; without one, reading
-      // goes on where it stopped.
-      let order = clause.isIndexed ? "" : "ORDER BY id"
-      let sql = """
-        SELECT \(EntryRow.columns) FROM \(clause.table)
-        WHERE id > ? AND id <= ? AND \(clause.sql) \(order) LIMIT 256
-        """
-      let values = [.integer(cursor), .integer(last)] + clause.values
-      let removed = try await onIndex { [self] (parts) throws(CacheError) in
+      let start = cursor
+      let (removed, isIndexed) = try await onIndex { [self] (parts) throws(CacheError) in
+        let clause = SelectionClause(selection, parts.hashes)
+        // What was matched is gone, so an index leads straight to what is left; without one, reading
+        // goes on where it stopped.
+        let order = clause.isIndexed ? "" : "ORDER BY id"
+        let sql = """
+          SELECT \(EntryRow.columns) FROM \(clause.table)
+          WHERE id > ? AND id <= ? AND \(clause.sql) \(order) LIMIT 256
+          """
+        let values = [.integer(start), .integer(last)] + clause.values
         let removed = try makingRoom(in: parts, sql, values) { () throws(CacheError) in
           try removeRows(in: parts, sql, values) { tell(parts) }
         }
         tell(parts)
-        return removed
+        return (removed, clause.isIndexed)
       }
       count += removed.count
       guard removed.count == 256, let end = removed.last else { break }
-      if !clause.isIndexed { cursor = end }
+      if !isIndexed { cursor = end }
     }
     return (count, last)
   }
@@ -117,12 +118,12 @@ extension DiskStore {
   public func entries(
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
   ) async throws(CacheError) -> EntryPage {
-    let clause = SelectionClause(selection)
     let limit = max(1, min(limit, 1_000))
     let start = cursor?.position ?? 0
     return try await onIndex { [self] (parts) throws(CacheError) in
       try writeBatch(parts)
       try parts.index.listNew()
+      let clause = SelectionClause(selection, parts.hashes)
       var entries: [CacheEntry] = []
       var last: Int64 = 0
       var count = 0
