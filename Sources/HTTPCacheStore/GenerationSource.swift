@@ -10,14 +10,4 @@ public protocol GenerationSource: AnyObject, Sendable {
   /// of a key; it may rise for other keys as well. It never takes a value twice. Costs no more than hashing
   /// the key and reading memory.
   func generation(of key: CacheKey) -> UInt64
-
-  /// A number that rises with each invalidation or removal that is asked for, by whoever shares the store,
-  /// and that may concern a key, whether there is a response for it or not, before the generation rises. A
-  /// tier compares it for what it has alone. Unless a store says otherwise it is the generation.
-  func invalidations(of key: CacheKey) -> UInt64
-}
-
-extension GenerationSource {
-  /// The generation of the key.
-  public func invalidations(of key: CacheKey) -> UInt64 { generation(of: key) }
 }
