@@ -17,7 +17,7 @@ final class MemoryShard: Sendable {
     /// - Parameter inflation: of all shards, so that their priorities can be compared.
     mutating func use(_ key: CacheKey, at now: Timestamp, inflation: Double) -> MemoryGroup? {
       guard let index = groups.index(forKey: key) else {
-        policy.recordUse(hash: key.hash)
+        policy.recordUse(hash: key.processHash)
         return nil
       }
       return use(key, at: index, now: now, inflation: inflation)
@@ -27,7 +27,7 @@ final class MemoryShard: Sendable {
       _ key: CacheKey, at index: Dictionary<CacheKey, MemoryGroup>.Index, now: Timestamp,
       inflation: Double
     ) -> MemoryGroup {
-      policy.recordUse(hash: key.hash)
+      policy.recordUse(hash: key.processHash)
       groups.values[index].lastUsed = now
       let group = groups.values[index]
       if let position = group.position {
@@ -58,7 +58,7 @@ final class MemoryShard: Sendable {
       if group.isPinned { return (group.size - before, .infinity) }
       policy.evicted(priority: inflation)
       return (
-        group.size - before, policy.admissionBound(candidateHash: key.hash, size: group.size)
+        group.size - before, policy.admissionBound(candidateHash: key.processHash, size: group.size)
       )
     }
 
@@ -140,7 +140,7 @@ final class MemoryShard: Sendable {
     }
 
     private func bucket(of key: CacheKey, size: Int64) -> Int32 {
-      policy.bucket(frequency: policy.frequency(of: key.hash), size: size)
+      policy.bucket(frequency: policy.frequency(of: key.processHash), size: size)
     }
   }
 }

@@ -109,7 +109,7 @@ public final class MemoryStore: CacheStore {
   ///
   /// - Throws: nothing.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
-    recentRefusals.withLock { $0.of(key.hash) }
+    recentRefusals.withLock { $0.of(key) }
   }
 
   /// Forgets why responses were not stored.
@@ -168,7 +168,7 @@ public final class MemoryStore: CacheStore {
   }
 
   /// The part of the store that a key belongs to.
-  func shard(of key: CacheKey) -> MemoryShard { shards[Int(key.hash >> 60)] }
+  func shard(of key: CacheKey) -> MemoryShard { shards[Int(key.processHash >> 60)] }
 
   /// A number higher than all before.
   func nextSequence() -> UInt64 { lastSequence.add(1, ordering: .relaxed).newValue }

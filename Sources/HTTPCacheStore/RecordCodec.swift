@@ -78,8 +78,9 @@ package enum RecordCodec {
     return writer.output
   }
 
-  /// Tells the variants of one key apart by what `Vary` nominated, and keys of equal `hash` as well.
-  package static func variantHash(of record: CacheRecord) -> UInt64 {
+  /// What tells variants apart: the key and what `Vary` nominated, in the order of the names in lower case
+  /// (RFC 9111 §4.1). Two records with the same bytes are of one variant.
+  package static func variant(of record: CacheRecord) -> [UInt8] {
     var writer = BinaryWriter()
     write(record.key, to: &writer)
     let nominated = record.response.nominated
@@ -87,7 +88,7 @@ package enum RecordCodec {
       writer.text(field.name.canonicalName)
       write(field.value, to: &writer)
     }
-    return XXH64.hash(writer.output, seed: 0x7661_7269_616E_7473)
+    return writer.output
   }
 
   private static func format(of response: StoredResponse) -> UInt8 {

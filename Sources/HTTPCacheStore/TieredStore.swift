@@ -126,20 +126,20 @@ public final class TieredStore: CacheStore {
       memory.dropCopies(of: record.key)
       return false
     }
-    ownGenerations.raise(for: record.key.hash)
+    ownGenerations.raise(for: record.key.processHash)
     refresh(record.key, sequence: 0, bytes: nil)
     return true
   }
 
   /// Whether what was copied is still what the store below has.
   func generation(of key: CacheKey) -> UInt64 {
-    ownGenerations.generation(of: key.hash)
+    ownGenerations.generation(of: key.processHash)
       &+ (baseGenerations?.generation(of: key) ?? 0)
   }
 
   /// Makes all copies of a key, or of all keys, out of date.
   func raiseGeneration(of key: CacheKey?) {
-    if let key { ownGenerations.raise(for: key.hash) } else { ownGenerations.raiseAll() }
+    if let key { ownGenerations.raise(for: key.processHash) } else { ownGenerations.raiseAll() }
   }
 
   /// The ticket of the store below.

@@ -187,11 +187,6 @@ public final class FaultyStore: CacheStore, GenerationSource {
   public func flush() async { await base.flush() }
 
   /// That of the store below; 0 if it has none.
-  public func generation(of hash: UInt64) -> UInt64 {
-    (base as? any GenerationSource)?.generation(of: hash) ?? 0
-  }
-
-  /// That of the store below; 0 if it has none.
   public func generation(of key: CacheKey) -> UInt64 {
     (base as? any GenerationSource)?.generation(of: key) ?? 0
   }

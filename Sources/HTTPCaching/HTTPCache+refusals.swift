@@ -35,7 +35,7 @@ extension HTTPCache {
     else { return }
     store.note(
       RefusalNote(
-        keyHash: key.hash, time: now, status: response.status.code,
+        key: key, time: now, status: response.status.code,
         explanation: isConfidential
           ? CacheExplanation.refusal(refusal)
           : CacheExplanation.note(

@@ -22,7 +22,6 @@ public final class SealedStore: CacheStore {
   let tierBase: (any TierBase)?
   private let generations: (any GenerationSource)?
   private let onDamage: (@Sendable (CacheError) -> Void)?
-  private let unknownGenerations = Atomic<UInt64>(0)
   private let removals = Mutex<(last: Int, running: [Int: Task<Void, Never>])>((0, [:]))
 
   /// Makes a store over `base`.
@@ -267,7 +266,4 @@ extension SealedStore: TierBase, GenerationSource {
 
   /// That of the key below.
   public func generation(of key: CacheKey) -> UInt64 { generations?.generation(of: names.key(key)) ?? 0 }
-
-  /// A hash alone does not lead to the key below, so that each call has another answer: ask by key.
-  public func generation(of hash: UInt64) -> UInt64 { unknownGenerations.add(1, ordering: .relaxed).newValue }
 }
