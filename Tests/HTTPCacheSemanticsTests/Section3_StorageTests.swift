@@ -145,7 +145,8 @@ import Testing
     let reasons: [StorageRefusal] = [
       .method(.put), .interim, .statusNotUnderstood(599), .statusNotStored(304), .responseNoStore,
       .requestNoStore, .privateInShared, .authorized, .notCacheable(status: 302), .neverReusable,
-      .varyAny, .varySecret(.cookie), .malformed("Vary"), .partialContent, .incomplete,
+      .varyAny, .varySecret(.cookie), .malformed("Vary"), .partialContent, .incomplete, .setCookie,
+      .content(.undefinedSemantics(.get)),
     ]
     for reason in reasons {
       #expect(!reason.description.isEmpty)
