@@ -9,9 +9,13 @@ final class BackgroundWork: Sendable {
   }
 
   private let limit: Int
+  private let executor: (any TaskExecutor)?
   private let state = Mutex(State())
 
-  init(limit: Int) { self.limit = limit }
+  init(limit: Int, executor: (any TaskExecutor)? = nil) {
+    self.limit = limit
+    self.executor = executor
+  }
 
   /// Begins some work, unless there is too much already.
   func begin(_ work: @escaping @Sendable () async -> Void) {
@@ -19,7 +23,7 @@ final class BackgroundWork: Sendable {
       guard state.tasks.count < limit else { return }
       let number = state.next
       state.next += 1
-      state.tasks[number] = Task(priority: .utility) {
+      state.tasks[number] = Task(executorPreference: executor, priority: .utility) {
         await work()
         self.state.withLock { _ = $0.tasks.removeValue(forKey: number) }
       }
@@ -30,7 +34,7 @@ final class BackgroundWork: Sendable {
   func finish(within limit: Duration, clock: any CacheClock) async {
     let tasks = state.withLock { Array($0.tasks.values) }
     guard !tasks.isEmpty else { return }
-    let timeout = Task {
+    let timeout = Task(executorPreference: executor) {
       do { try await clock.sleep(for: limit) } catch { return }
       for task in tasks { task.cancel() }
     }
