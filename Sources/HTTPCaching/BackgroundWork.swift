@@ -17,6 +17,9 @@ final class BackgroundWork: Sendable {
     self.executor = executor
   }
 
+  /// The number of tasks that have not ended.
+  var count: Int { state.withLock { $0.tasks.count } }
+
   /// Begins some work, unless there is too much already.
   func begin(_ work: @escaping @Sendable () async -> Void) {
     state.withLock { state in

@@ -16,6 +16,9 @@ final class Coalescing: Sendable {
     state.withLock { $0.coalescer.join(key, uptime: uptime) }
   }
 
+  /// The numbers of flights and of requests that wait for one.
+  var counts: (flights: Int, waiters: Int) { state.withLock { $0.coalescer.counts } }
+
   /// Waits for the leader's head.
   ///
   /// - Throws: `CancellationError` when the caller gives up.
