@@ -2,7 +2,15 @@ import HTTPCacheSimulation
 
 /// Simulates many worlds and counts what was found.
 struct Races {
-  // So that what prints at most this much of each kind.
+  /// Violations that are counted together.
+  private struct Sort: Hashable, CustomStringConvertible {
+    let kind: Violation.Kind
+    let circumstances: String
+
+    var description: String { "\(kind.rawValue) (\(circumstances))" }
+  }
+
+  // The most violations of each sort that are printed.
   private static let mostShown = 3
 
   private let options: Options
@@ -16,7 +24,7 @@ struct Races {
   func run() -> Bool {
     let start = clock.now
     let end = options.count == nil ? start + .seconds(options.seconds) : nil
-    var found: [Violation.Kind: (count: Int, seed: UInt64, steps: Int)] = [:]
+    var found: [Sort: (count: Int, seed: UInt64, steps: Int)] = [:]
     var (worlds, steps) = (0, 0)
     while worlds < options.count ?? .max, end.map({ clock.now < $0 }) ?? true {
       let seed = options.seed &+ UInt64(worlds)
@@ -25,10 +33,11 @@ struct Races {
       steps += result.steps
       for note in result.notes { print(note) }
       for violation in result.violations {
-        let before = found[violation.kind]
+        let sort = Sort(kind: violation.kind, circumstances: violation.circumstances)
+        let before = found[sort]
         if before?.count ?? 0 < Self.mostShown { print("seed \(seed), \(result.steps) steps: \(violation)") }
         let isShorter = result.steps < before?.steps ?? .max
-        found[violation.kind] = (
+        found[sort] = (
           (before?.count ?? 0) + 1, isShorter ? seed : before?.seed ?? seed,
           min(result.steps, before?.steps ?? .max)
         )
@@ -46,16 +55,16 @@ struct Races {
   }
 
   private func tell(
-    _ found: [Violation.Kind: (count: Int, seed: UInt64, steps: Int)], worlds: Int, steps: Int, took: Duration
+    _ found: [Sort: (count: Int, seed: UInt64, steps: Int)], worlds: Int, steps: Int, took: Duration
   ) -> Bool {
     let seconds = Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18
-    for (kind, value) in found.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      let note = options.allowed.contains(kind) ? "allowed" : "WRONG"
+    for (sort, value) in found.sorted(by: { $0.key.description < $1.key.description }) {
+      let note = options.allowed.contains(sort.kind) ? "allowed" : "WRONG"
       print(
-        "\(note): \(kind.rawValue): \(value.count) times; shortest with --seed \(value.seed), \(value.steps) steps"
+        "\(note): \(sort): \(value.count) times; shortest with --seed \(value.seed), \(value.steps) steps"
       )
     }
-    let wrong = found.filter { !options.allowed.contains($0.key) }.reduce(0) { $0 + $1.value.count }
+    let wrong = found.filter { !options.allowed.contains($0.key.kind) }.reduce(0) { $0 + $1.value.count }
     print(
       "\(worlds) interleavings from seed \(options.seed), \(steps) steps, \(Int(seconds)) s, "
         + "\(Int(Double(worlds) / max(seconds, 0.001))) a second: \(wrong) violations")

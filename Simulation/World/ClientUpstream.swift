@@ -9,6 +9,8 @@ final class ClientUpstream: Upstream, @unchecked Sendable {
   private var scheduler: Scheduler { origin.scheduler }
   /// When the latest request went out.
   private(set) var sentAt: Duration?
+  /// The step in which the latest request went out.
+  private(set) var sentStep = 0
   /// The versions of all targets when the origin answered with `Clear-Site-Data`.
   private(set) var cleared: [Int]?
   /// The versions of all targets when the origin answered an unsafe request.
@@ -22,33 +24,36 @@ final class ClientUpstream: Upstream, @unchecked Sendable {
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     let start = scheduler.uptime
     sentAt = start
+    sentStep = scheduler.steps
     let deadline = request.timeout.map { start + $0 }
     let fault = origin.fault(request.head.method)
     scheduler.note("client \(client) sends \(request.head.method) \(request.head.path ?? "")", client)
     try await wait(.request, deadline)
     if case .unreachable = fault { throw UpstreamError(.unreachable, "simulated") }
-    if case .hangs = fault, let deadline {
-      while scheduler.uptime < deadline { try await wait(.sleep, deadline) }
-    }
+    if case .hangs = fault, let deadline { try await wait(.sleep, deadline) }
     if case .serverError = fault {
       try await wait(.head, deadline)
       return UpstreamResponse(head: HTTPResponse(status: .serviceUnavailable), body: .empty)
     }
-    let (head, bytes, _, target) = origin.process(request.head, client: client)
+    let (head, bytes, target) = origin.process(request.head, client: client)
     if head.headerFields[.clearSiteData] != nil { cleared = origin.versions }
     if request.head.method == .put { changed = origin.versions }
     try await wait(.head, deadline)
     if case .lost = fault { throw UpstreamError(.protocol, "simulated loss") }
     let plan = origin.plan.targets[target]
     let breaksAt: Int? = if case .breaksOff(let parts) = fault { parts } else { nil }
-    scheduler.note("client \(client) has the head \(head.headerFields[.serial] ?? "")", client)
+    let serial = head.headerFields[.serial].flatMap { Int($0) } ?? 0
+    scheduler.note("the cache has head \(serial) for client \(client)", client)
+    origin.didDeliverHead(serial)
+    if bytes.isEmpty { origin.didDeliverEnd(serial) }
     return UpstreamResponse(
       head: head,
       body: bytes.isEmpty
         ? .empty
         : MessageBody(
           SimulatedBody(
-            bytes, chunk: plan.chunk, tellsLength: plan.tellsLength, breaksAfter: breaksAt, scheduler)))
+            bytes, chunk: plan.chunk, tellsLength: plan.tellsLength, breaksAfter: breaksAt, scheduler
+          ) { [origin] in origin.didDeliverEnd(serial) }))
   }
 
   private func wait(_ place: Place, _ deadline: Duration?) async throws(UpstreamError) {
@@ -69,12 +74,18 @@ final class SimulatedBody: BodySource, @unchecked Sendable {
   private var partsLeft: Int?
   private let scheduler: Scheduler
   private var isCancelled = false
+  private let onEnd: @Sendable () -> Void
   let length: Int64?
 
   /// - Parameters:
   ///   - chunk: the bytes of a part.
   ///   - breaksAfter: the number of parts that arrive before the connection breaks; nil lets all arrive.
-  init(_ bytes: [UInt8], chunk: Int, tellsLength: Bool, breaksAfter: Int?, _ scheduler: Scheduler) {
+  ///   - onEnd: called when the last part has arrived.
+  init(
+    _ bytes: [UInt8], chunk: Int, tellsLength: Bool, breaksAfter: Int?, _ scheduler: Scheduler,
+    onEnd: @escaping @Sendable () -> Void
+  ) {
+    self.onEnd = onEnd
     rest = bytes[...]
     self.chunk = chunk
     partsLeft = breaksAfter
@@ -92,7 +103,10 @@ final class SimulatedBody: BodySource, @unchecked Sendable {
       guard left > 0 else { throw UpstreamError(.protocol, "simulated break") }
       partsLeft = left - 1
     }
-    defer { rest = rest.dropFirst(chunk) }
+    defer {
+      rest = rest.dropFirst(chunk)
+      if rest.isEmpty { onEnd() }
+    }
     return BodyBytes(rest.prefix(chunk))
   }
 

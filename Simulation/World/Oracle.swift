@@ -14,6 +14,10 @@ final class Oracle: @unchecked Sendable {
     /// The number of a partition; nil for all.
     let partition: Int?
     let version: Int
+    /// The step in which the invalidation began.
+    let begun: Int
+    /// The step in which the invalidation ended.
+    var ended = 0
   }
 
   let origin: SimulatedOrigin
@@ -29,15 +33,17 @@ final class Oracle: @unchecked Sendable {
 
   /// An invalidation has ended.
   func add(_ floor: Floor) {
+    var floor = floor
+    floor.ended = origin.scheduler.steps
     floors.append(floor)
     origin.scheduler.note(
       "from here on \(origin.plan.targets[floor.target].path) has at least version \(floor.version) (\(floor.cause))",
       floor.version)
   }
 
-  func report(_ kind: Violation.Kind, _ message: String) {
+  func report(_ kind: Violation.Kind, _ message: String, _ circumstances: String = "") {
     origin.scheduler.note("VIOLATION \(kind.rawValue): \(message)", kind.rawValue.count)
-    violations.append(Violation(kind: kind, message: message))
+    violations.append(Violation(kind: kind, circumstances: circumstances, message: message))
   }
 
   /// Checks an answer whose body was read to its end without an error.
@@ -55,7 +61,7 @@ final class Oracle: @unchecked Sendable {
       report(.leaked, "client \(client) got response \(serial), which was for client \(sent.client) alone")
     }
     checkFreshness(response.outcome, serial, sent, client, began)
-    guard plan.method == .get else { return checkAge(described, plan, client, began) }
+    guard plan.method == .get else { return checkAge(described, sent, plan, client, began) }
     var representation = described
     if status == 200 {
       guard let found = Representation.of(body: body) else {
@@ -67,36 +73,52 @@ final class Oracle: @unchecked Sendable {
     guard representation.target == plan.target,
       (1...origin.versions[plan.target]).contains(representation.version)
     else { return report(.wrongBody, "\(text) \(representation.label)") }
+    guard let representation = checkBytes(body, of: representation, response.head, text) else { return }
+    let tags = "\(origin.plan.targets[plan.target].tags)"
     guard origin.mayBe(representation, plan.target, form: plan.form) else {
-      return report(.wrongVariant, "\(text) \(representation.label)")
+      return report(.wrongVariant, "\(text) \(representation.label)", tags)
     }
     if representation != described {
-      report(.wrongHead, "\(text) \(representation.label) under a head of \(described.label)")
+      report(.wrongHead, "\(text) \(representation.label) under a head of \(described.label)", tags)
     }
-    checkBytes(body, of: representation, response.head, text)
-    checkAge(representation, plan, client, began)
+    checkAge(representation, sent, plan, client, began)
   }
 
+  /// Compares each byte.
+  ///
+  /// - Returns: the representation that the bytes are of; nil if there is none.
   private func checkBytes(
     _ body: [UInt8], of representation: Representation, _ head: HTTPResponse, _ text: String
-  ) {
-    let whole = origin.body(representation)
+  ) -> Representation? {
     guard head.status.code == 206 else {
-      if body != whole {
-        report(
-          .brokenBody, "\(text) \(body.count) of \(whole.count) bytes of \(representation.label) as whole")
-      }
-      return
+      let whole = origin.body(representation)
+      if body == whole { return representation }
+      report(.brokenBody, "\(text) \(body.count) of \(whole.count) bytes of \(representation.label) as whole")
+      return nil
     }
     let numbers = (head.headerFields[.contentRange] ?? "").split { !$0.isNumber }.compactMap { Int($0) }
-    guard numbers.count == 3, numbers[0] <= numbers[1], numbers[1] < whole.count, numbers[2] == whole.count,
-      body == Array(whole[numbers[0]...numbers[1]])
-    else { return report(.brokenBody, "\(text) a part that is not of \(representation.label): \(numbers)") }
+    if isPart(body, of: representation, numbers) { return representation }
+    for version in (1...origin.versions[representation.target]).reversed() {
+      for name in ["a", "b", "n", "s"] {
+        let other = Representation(target: representation.target, name: name, version: version)
+        if isPart(body, of: other, numbers) { return other }
+      }
+    }
+    report(.brokenBody, "\(text) a part that is not of \(representation.label): \(numbers)")
+    return nil
+  }
+
+  private func isPart(_ body: [UInt8], of representation: Representation, _ numbers: [Int]) -> Bool {
+    let whole = origin.body(representation)
+    return numbers.count == 3 && numbers[0] <= numbers[1] && numbers[1] < whole.count
+      && numbers[2] == whole.count && body == Array(whole[numbers[0]...numbers[1]])
   }
 
   /// No answer is older than the last invalidation that had ended before its request began.
-  private func checkAge(_ answer: Representation, _ plan: Operation.Client, _ client: Int, _ began: Beginning)
-  {
+  private func checkAge(
+    _ answer: Representation, _ sent: SimulatedOrigin.Sent, _ plan: Operation.Client, _ client: Int,
+    _ began: Beginning
+  ) {
     let overtaken = floors.prefix(began.endedInvalidations).last { floor in
       floor.target == plan.target && floor.version > answer.version
         && floor.partition ?? plan.partition == plan.partition
@@ -112,7 +134,18 @@ final class Oracle: @unchecked Sendable {
       }
     report(
       kind,
-      "client \(client) got \(answer.label), at least version \(overtaken.version) was due when it asked")
+      "client \(client) got \(answer.label), at least version \(overtaken.version) was due when it asked",
+      circumstances(of: overtaken, sent))
+  }
+
+  /// How far the response had come when the invalidation ended, and when it began.
+  private func circumstances(of floor: Floor, _ sent: SimulatedOrigin.Sent) -> String {
+    func phase(_ step: Int) -> String {
+      guard let head = sent.headStep, step > head else { return "before the head" }
+      guard let end = sent.endStep, step > end else { return "during the body" }
+      return "after the body"
+    }
+    return "\(sent.isConfirmation ? "304, " : "")begun \(phase(floor.begun)), ended \(phase(floor.ended))"
   }
 
   private func checkFreshness(

@@ -77,6 +77,11 @@ final class Scheduler: @unchecked Sendable {
   /// Adds a line to the trace.
   func note(_ text: @autoclosure () -> String, _ number: Int = 0) {
     fold(UInt64(bitPattern: Int64(number)))
+    tell(text())
+  }
+
+  /// Adds a line to the notes alone.
+  func tell(_ text: @autoclosure () -> String) {
     if keepsNotes { notes.append("\(steps) \(uptime) \(text())") }
   }
 

@@ -16,6 +16,12 @@ final class SimulatedOrigin: @unchecked Sendable {
     let lifetime: Int64
     /// Whether no store of the world may keep the response.
     let isUnstorable: Bool
+    /// The step in which the cache got the head.
+    var headStep: Int?
+    /// The step in which the cache got the last byte.
+    var endStep: Int?
+    /// Whether it is a 304.
+    var isConfirmation = false
   }
 
   let plan: WorldPlan
@@ -33,6 +39,12 @@ final class SimulatedOrigin: @unchecked Sendable {
     self.random = random
     versions = plan.targets.map { _ in 1 }
   }
+
+  /// The cache has the head of a response.
+  func didDeliverHead(_ serial: Int) { sent[serial]?.headStep = scheduler.steps }
+
+  /// The cache has the last byte of a response.
+  func didDeliverEnd(_ serial: Int) { sent[serial]?.endStep = scheduler.steps }
 
   /// Changes the content of a target.
   func change(_ target: Int) {
@@ -80,7 +92,7 @@ final class SimulatedOrigin: @unchecked Sendable {
   /// Takes a request, changes what it changes, and makes the head and body of the response.
   func process(
     _ request: HTTPRequest, client: Int
-  ) -> (head: HTTPResponse, body: [UInt8], isWhole: Bool, target: Int) {
+  ) -> (head: HTTPResponse, body: [UInt8], target: Int) {
     let target = plan.targets.firstIndex { $0.path == request.path } ?? 0
     let plan = plan.targets[target]
     let fields = request.headerFields
@@ -108,22 +120,25 @@ final class SimulatedOrigin: @unchecked Sendable {
       lastSerial)
     if isUnsafe {
       head.headerFields[.contentLength] = "0"
-      return (head, [], true, target)
+      return (head, [], target)
     }
     head.headerFields[.representation] = current.label
     describe(current, plan, isUnstorable: isUnstorable, &head)
-    if let confirmed = notModified(current, plan, request, head) { return (confirmed, [], true, target) }
+    if let confirmed = notModified(current, plan, request, head) {
+      sent[lastSerial]?.isConfirmation = true
+      return (confirmed, [], target)
+    }
     let body = body(current)
     if plan.acceptsRanges, let range = range(request, of: body.count, current) {
       head.status = .partialContent
       head.headerFields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)"
-      return (head, Array(body[range]), false, target)
+      return (head, Array(body[range]), target)
     }
     if request.method == .head {
       head.headerFields[.contentLength] = String(body.count)
-      return (head, [], true, target)
+      return (head, [], target)
     }
-    return (head, body, true, target)
+    return (head, body, target)
   }
 
   private func describe(

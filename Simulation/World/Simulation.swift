@@ -36,7 +36,7 @@ package struct Simulation: Sendable {
     let scheduler = Scheduler(
       random: SeededRandom(seed: random.next()), weights: plan.weights, keepsNotes: keepsNotes)
     let world = World(plan: plan, scheduler: scheduler, random: SeededRandom(seed: random.next()))
-    if keepsNotes { scheduler.note("\(plan)") }
+    scheduler.tell("\(plan)")
     drive(world)
     scheduler.nextOperation = nil
     return Result(

@@ -47,8 +47,10 @@ package struct Violation: Sendable, Hashable, CustomStringConvertible {
   }
 
   package let kind: Kind
+  /// The circumstances, in a few words that equal those of other violations of this sort.
+  package let circumstances: String
   /// What happened, with the client and the versions.
   package let message: String
 
-  package var description: String { "\(kind.rawValue): \(message)" }
+  package var description: String { "\(kind.rawValue) (\(circumstances)): \(message)" }
 }

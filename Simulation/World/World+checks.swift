@@ -9,12 +9,12 @@ extension World {
       if caller.isCancelled {
         callers[number].isReported = true
         oracle.report(.cancelledWaits, "client \(number) was cancelled and waits")
-      } else if let timeout = caller.plan.timeout,
-        scheduler.uptime > max(caller.began, caller.upstream.sentAt ?? .zero) + timeout
+      } else if let timeout = caller.plan.timeout, let began = caller.began,
+        scheduler.uptime > max(began, caller.upstream.sentAt ?? .zero) + timeout
       {
         callers[number].isReported = true
         oracle.report(
-          .late, "client \(number) waits at \(scheduler.uptime), asked at \(caller.began) for \(timeout)")
+          .late, "client \(number) waits at \(scheduler.uptime), asked at \(began) for \(timeout)")
       }
     }
   }

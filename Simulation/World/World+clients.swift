@@ -4,12 +4,14 @@ extension World {
   /// Starts a caller.
   func ask(_ plan: Operation.Client) {
     let number = callers.count
-    let began = Beginning(uptime: scheduler.uptime, endedInvalidations: oracle.endedInvalidations)
+
     let upstream = ClientUpstream(origin, client: number)
-    scheduler.note("client \(number) begins \(plan)", number)
-    callers.append(Caller(plan: plan, began: began.uptime, upstream: upstream))
+    callers.append(Caller(plan: plan, upstream: upstream))
     active += 1
     callers[number].task = scheduler.start { [self] in
+      let began = Beginning(uptime: scheduler.uptime, endedInvalidations: oracle.endedInvalidations)
+      callers[number].began = began.uptime
+      scheduler.note("client \(number) begins: \(plan)", number)
       do { try await answer(plan, number, began, upstream) } catch {
         failed(plan, number, error)
       }
@@ -70,12 +72,13 @@ extension World {
       oracle.add(
         Oracle.Floor(
           cause: .unsafe, process: plan.process, target: plan.target, partition: nil,
-          version: versions[plan.target]))
+          version: versions[plan.target], begun: upstream.sentStep))
       if plan.invalidatesGroup {
         for target in versions.indices where self.plan.targets[target].isInGroup && target != plan.target {
           oracle.add(
             Oracle.Floor(
-              cause: .group, process: plan.process, target: target, partition: nil, version: versions[target])
+              cause: .group, process: plan.process, target: target, partition: nil, version: versions[target],
+              begun: upstream.sentStep)
           )
         }
       }
@@ -85,7 +88,7 @@ extension World {
       oracle.add(
         Oracle.Floor(
           cause: .clearSite, process: plan.process, target: target, partition: plan.partition,
-          version: cleared[target]))
+          version: cleared[target], begun: upstream.sentStep))
     }
   }
 
@@ -103,6 +106,7 @@ extension World {
     let store = caches[plan.process].store
     let selection = selection(plan)
     scheduler.note("purge begins: \(plan)", plan.target)
+    let begun = scheduler.steps
     active += 1
     scheduler.start { [self] in
       do {
@@ -116,7 +120,7 @@ extension World {
             Oracle.Floor(
               cause: .purge, process: plan.process, target: target,
               partition: plan.scope == .key || plan.scope == .partition ? plan.partition : nil,
-              version: versions[target]))
+              version: versions[target], begun: begun))
         }
       } catch { scheduler.note("purge failed: \(error)") }
       active -= 1

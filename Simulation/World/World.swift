@@ -7,7 +7,7 @@ final class World: @unchecked Sendable {
   /// A caller and how far it has come.
   struct Caller {
     let plan: Operation.Client
-    let began: Duration
+    var began: Duration?
     let upstream: ClientUpstream
     var task: Task<Void, Never>?
     var waitsForHead = true
