@@ -3,7 +3,8 @@ import HTTPCacheSimulation
 /// What is to be simulated.
 struct Options {
   static let usage = """
-    usage: simulate-races [--seed N] [--count N] [--seconds N] [--scenario NAME] [--allow KIND,…] [--trace]
+    usage: simulate-races [--seed N] [--count N | --seconds N] [--scenario NAME | --scenarios]
+                          [--strict | --allow KIND,…] [--trace] [--digests]
     """
 
   /// The first seed.
@@ -14,8 +15,12 @@ struct Options {
   var seconds = 30
   /// The world of which only the order of the steps changes; nil makes a world for each seed.
   var scenario: Scenario?
+  /// Whether to run each scenario, one after the other.
+  var runsScenarios = false
   /// The rules that may be broken.
-  var allowed: Set<Violation.Kind> = []
+  var allowed = Violation.Kind.known
+  /// Whether to print the digest of the steps of each world.
+  var printsDigests = false
   /// Whether to print each step of each world.
   var traces = false
 
@@ -25,6 +30,18 @@ struct Options {
     while let name = rest.popFirst() {
       if name == "--trace" {
         traces = true
+        continue
+      }
+      if name == "--strict" {
+        allowed = []
+        continue
+      }
+      if name == "--scenarios" {
+        runsScenarios = true
+        continue
+      }
+      if name == "--digests" {
+        printsDigests = true
         continue
       }
       guard let value = rest.popFirst() else { return nil }
@@ -42,6 +59,7 @@ struct Options {
         guard let found = Scenario.all.first(where: { $0.name == value }) else { return nil }
         scenario = found
       case "--allow":
+        allowed = []
         for kind in value.split(separator: ",") {
           guard let kind = Violation.Kind(rawValue: String(kind)) else { return nil }
           allowed.insert(kind)

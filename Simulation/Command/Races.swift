@@ -32,6 +32,7 @@ struct Races {
       worlds += 1
       steps += result.steps
       for note in result.notes { print(note) }
+      if options.printsDigests { print("seed \(seed): \(result.steps) steps, digest \(result.digest)") }
       for violation in result.violations {
         let sort = Sort(kind: violation.kind, circumstances: violation.circumstances)
         let before = found[sort]

@@ -41,6 +41,8 @@ final class Scheduler: @unchecked Sendable {
   private let keepsNotes: Bool
   /// Begins the next operation of the script; nil if none may begin now.
   var nextOperation: (() -> (() -> Void)?)?
+  /// The next uptime at which the driver wants to look: time does not pass over this moment at once.
+  var nextCheck: (() -> Duration?)?
 
   init(random: SeededRandom, weights: Weights, keepsNotes: Bool) {
     self.random = random
@@ -115,7 +117,8 @@ final class Scheduler: @unchecked Sendable {
     steps += 1
     let jobs = executor.count
     let operation = nextOperation?()
-    let earliest = pauses.compactMap(\.deadline).min()
+    var earliest = pauses.compactMap(\.deadline).min()
+    if let check = nextCheck?(), check > uptime { earliest = min(earliest ?? check, check) }
     let pauseWeight = pauses.reduce(0) { $0 + weights.places[$1.place.rawValue] }
     let jobWeight = jobs > 0 ? weights.job : 0
     let operationWeight = operation == nil ? 0 : weights.operation

@@ -151,14 +151,14 @@ final class SimulatedOrigin: @unchecked Sendable {
     if plan.isInGroup { head.headerFields[.cacheGroups] = "\"\(Self.group)\"" }
     if plan.acceptsRanges { head.headerFields[.acceptRanges] = "bytes" }
     head.headerFields[.eTag] = tag(of: current, plan)
-    if plan.tags == .dateOnly || plan.tags == .weakShared {
+    if plan.hasDates {
       head.headerFields[.lastModified] = modified(current).httpDate
     }
   }
 
   private func tag(of current: Representation, _ plan: WorldPlan.Target) -> String? {
     switch plan.tags {
-    case .strong: "\"\(current.name)\(current.version)\""
+    case .strong, .strongAndDate: "\"\(current.name)\(current.version)\""
     case .weakShared: "W/\"\(current.version)\""
     case .dateOnly, .none: nil
     }
@@ -180,7 +180,7 @@ final class SimulatedOrigin: @unchecked Sendable {
         tag.map { tag in
           wanted.split(separator: ",").contains { opaque($0) == opaque(tag[...]) }
         } ?? false
-    } else if plan.tags == .dateOnly || plan.tags == .weakShared, let since = fields[.ifModifiedSince] {
+    } else if plan.hasDates, let since = fields[.ifModifiedSince] {
       isSame = since == modified(current).httpDate
     } else {
       isSame = false
@@ -188,10 +188,8 @@ final class SimulatedOrigin: @unchecked Sendable {
     guard isSame else { return nil }
     var head = whole
     head.status = .notModified
-    if !plan.confirmsWithValidators {
-      head.headerFields[.eTag] = nil
-      head.headerFields[.lastModified] = nil
-    }
+    if plan.confirmation != .whole { head.headerFields[.eTag] = nil }
+    if plan.confirmation == .bare { head.headerFields[.lastModified] = nil }
     return head
   }
 

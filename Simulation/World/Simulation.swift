@@ -27,11 +27,12 @@ package struct Simulation: Sendable {
   ///   - keepsNotes: whether the result tells what happened.
   package static func run(seed: UInt64, scenario: Scenario? = nil, keepsNotes: Bool = false) -> Result {
     var random = SeededRandom(seed: seed)
-    var plan = WorldPlan.random(&random)
+    var plan: WorldPlan
     if let scenario {
-      let weights = plan.weights
       plan = scenario.plan
-      plan.weights = weights
+      plan.weights = WorldPlan.weights(&random)
+    } else {
+      plan = WorldPlan.random(&random)
     }
     let scheduler = Scheduler(
       random: SeededRandom(seed: random.next()), weights: plan.weights, keepsNotes: keepsNotes)
@@ -39,6 +40,7 @@ package struct Simulation: Sendable {
     scheduler.tell("\(plan)")
     drive(world)
     scheduler.nextOperation = nil
+    scheduler.nextCheck = nil
     return Result(
       seed: seed, digest: scheduler.digest, steps: scheduler.steps, violations: world.oracle.violations,
       notes: scheduler.notes)

@@ -9,13 +9,25 @@ extension World {
       if caller.isCancelled {
         callers[number].isReported = true
         oracle.report(.cancelledWaits, "client \(number) was cancelled and waits")
-      } else if let timeout = caller.plan.timeout, let began = caller.began,
-        scheduler.uptime > max(began, caller.upstream.sentAt ?? .zero) + timeout
-      {
+      } else if let deadline = deadline(of: caller), scheduler.uptime > deadline {
         callers[number].isReported = true
         oracle.report(
-          .late, "client \(number) waits at \(scheduler.uptime), asked at \(began) for \(timeout)")
+          .late, "client \(number) waits at \(scheduler.uptime), until \(deadline) was its time")
       }
+    }
+  }
+
+  /// When a caller that waits for a head has to have one, or an error. It is the caller's own time, however
+  /// many requests it makes or waits for.
+  private func deadline(of caller: Caller) -> Duration? {
+    guard caller.waitsForHead, let began = caller.began, let timeout = caller.plan.timeout else { return nil }
+    return began + timeout
+  }
+
+  /// The first moment at which a caller has waited for too long.
+  var nextDeadline: Duration? {
+    callers.lazy.filter { !$0.isReported }.compactMap { self.deadline(of: $0) }.min().map {
+      $0 + .milliseconds(1)
     }
   }
 

@@ -36,6 +36,7 @@ final class World: @unchecked Sendable {
     oracle = Oracle(origin: origin)
     makeCaches(SeededRandom(seed: random.next()))
     scheduler.nextOperation = { [unowned self] in nextOperation() }
+    scheduler.nextCheck = { [unowned self] in nextDeadline }
   }
 
   private func makeCaches(_ random: SeededRandom) {

@@ -23,7 +23,7 @@ extension WorldPlan {
 
   private static func target(_ index: Int, _ random: inout SeededRandom) -> Target {
     var target = Target(path: ["/a", "/b?q=1", "/dir/c"][index])
-    target.tags = random.pick([.strong, .strong, .weakShared, .dateOnly, .none])
+    target.tags = random.pick([.strong, .strong, .strongAndDate, .weakShared, .dateOnly, .none])
     target.varying = random.pick([.never, .always, .always, .fromVersion(2)])
     target.lifetime = random.pick([0, 5, 1_000, 1_000])
     target.otherDirectives = random.pick([
@@ -36,7 +36,7 @@ extension WorldPlan {
     target.tellsLength = random.chance(0.7)
     target.acceptsRanges = random.chance(0.3)
     target.sharesThirdVersion = random.chance(0.3)
-    target.confirmsWithValidators = random.chance(0.7)
+    target.confirmation = random.pick([.whole, .whole, .date, .bare])
     return target
   }
 
@@ -89,7 +89,8 @@ extension WorldPlan {
     return client
   }
 
-  private static func weights(_ random: inout SeededRandom) -> Scheduler.Weights {
+  /// How likely the kinds of steps are.
+  static func weights(_ random: inout SeededRandom) -> Scheduler.Weights {
     var weights = Scheduler.Weights()
     weights.job = random.pick([1, 4, 30])
     weights.operation = random.pick([0.05, 0.3, 1, 3])

@@ -4,8 +4,10 @@ import HTTPCacheSemantics
 struct WorldPlan: Sendable {
   enum Stores: Sendable { case memory, tiered }
   enum Hook: Sendable { case none, immediate, suspending }
-  enum Tags: Sendable { case strong, weakShared, dateOnly, none }
+  enum Tags: Sendable { case strong, strongAndDate, weakShared, dateOnly, none }
   enum Varying: Sendable { case never, always, fromVersion(Int) }
+
+  enum Confirmation: Sendable { case whole, date, bare }
 
   struct Target: Sendable {
     var path: String
@@ -24,8 +26,11 @@ struct WorldPlan: Sendable {
     var acceptsRanges = false
     /// Whether every third version is one representation for all forms.
     var sharesThirdVersion = false
-    /// Whether a 304 has the entity tag and the date of the representation.
-    var confirmsWithValidators = true
+    /// Which validators of the representation a 304 has.
+    var confirmation = Confirmation.whole
+
+    /// Whether responses have `Last-Modified`, which all forms share.
+    var hasDates: Bool { tags == .strongAndDate || tags == .weakShared || tags == .dateOnly }
   }
 
   var stores = Stores.memory
