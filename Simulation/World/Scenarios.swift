@@ -104,8 +104,9 @@ extension Scenario {
       Scenario(
         "dated-304-of-two-variants", breaks: [.wrongVariant],
         world(
-          [.client(get), .settle, other, .settle, .client(get), other],
-          targets: [target(.strongAndDate, .date)])),
+          [
+            .client(get), .settle, .advance(seconds: 5), other, .settle, .client(get), other,
+          ], targets: [target(.strongAndDate, .date)])),
       Scenario(
         "bare-304-of-other-variant", breaks: [.wrongVariant],
         world(
