@@ -20,9 +20,7 @@ extension DiskStore {
   ) async throws(CacheError) -> any BodyWriter {
     let limit = currentLimits.longestBody
     return try await onIndex { [self] (parts) throws(CacheError) in
-      let record =
-        record.knownInvalidations == nil
-        ? record.knowing(invalidations: parts.invalidations(of: record.key)) : record
+      let record = record.with(ticket: record.ticket ?? parts.ticket())
       // Whoever dies while adding leaves a lock by which others know of it.
       try parts.becomeOwner()
       parts.joinRoom(capacity: currentLimits.capacity)
@@ -102,7 +100,7 @@ extension DiskStore {
       let row = try EntryRow.find(
         "id = ? AND partial = 1 AND \(clause.sql)", [.integer(id)] + clause.values, connection
       ).first
-      guard let row else {
+      guard let row, try RowMark(of: id, connection)?.isRemoved == false else {
         throw CacheError(.unavailable, "no part of it is stored", key: record.key)
       }
       return (row, try Self.record(of: id, connection))

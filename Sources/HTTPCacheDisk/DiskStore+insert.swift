@@ -165,7 +165,7 @@ extension DiskStore {
     }
     state.subtract(removals)
     let id = state.nextSequence()
-    let record = Self.overtaken(entry.record, in: parts)
+    let record = Self.compared(entry.record, in: parts)
     var evictions = Evictions(limit: Self.evictionLimit, protected: id, counted: counted)
     if !hasRoom,
       case .refused(let bound) = try admission(
@@ -200,7 +200,7 @@ extension DiskStore {
   ) throws(CacheError) -> Insertion {
     var state = before
     let id = state.nextSequence()
-    let record = Self.overtaken(entry.record, in: parts)
+    let record = Self.compared(entry.record, in: parts)
     try entry.insert(
       connection, id: id, now: clock.now, priority: priority(of: entry, state),
       isInvalidated: record.response.isInvalidated, isListed: false)

@@ -14,20 +14,21 @@ extension DiskStore {
       // So that others find out if this process ends before it tells them.
       try? parts.becomeOwner()
       try writeBatch(parts)
+      // Also if it cannot be written down: what is on its way is stored as invalidated all the same.
+      parts.noteInvalidation(selection)
       let result = try parts.index.write { (connection) throws(CacheError) in
         let result = try Self.invalidate(selection, clause, connection)
-        parts.bumpInvalidations(selection)
+        parts.noteInvalidation(selection)
         parts.bumpGenerations(selection)
         return result
       }
-      parts.bumpInvalidations(selection)
       parts.bumpGenerations(selection)
       return result
     }
     switch result {
     case .marked(let count): return count
-    case .epoch(let epoch):
-      indexQueue.submit { [weak self] in self?.workOff(epoch) }
+    case .epoch:
+      workOffEpochs()
       return nil
     case .many(let last):
       return try await markAll(clause, upTo: last)
@@ -36,36 +37,42 @@ extension DiskStore {
 
   private enum Marking: Sendable {
     case marked(Int)
-    case epoch(Epoch)
+    case epoch
     case many(last: Int64)
   }
 
   private static func invalidate(
     _ selection: CacheSelection, _ clause: SelectionClause, _ connection: SQLiteConnection
   ) throws(CacheError) -> Marking {
-    var ids: [Int64] = []
-    try connection.query(
-      "SELECT id FROM entry WHERE \(clause.sql) LIMIT \(markLimit + 1)", clause.values
-    ) { row in
-      ids.append(row.integer(0))
-      return true
-    }
+    let ids = try ids(clause, limit: markLimit + 1, connection)
     if ids.count <= markLimit {
       for id in ids { try mark(id, connection) }
       return .marked(ids.count)
     }
     var state = try IndexState(connection)
-    guard let epoch = Epoch(selection, sequence: state.nextSequence()) else {
+    guard let epoch = Epoch(selection, removes: false, sequence: state.nextSequence()) else {
       return .many(last: state.sequence)
     }
     try epoch.save(connection)
     try state.save(connection)
-    return .epoch(epoch)
+    return .epoch
   }
 
-  private static let markLimit = 256
+  /// The most entries that one transaction marks or removes.
+  static let markLimit = 256
 
-  private static func mark(_ id: Int64, _ connection: SQLiteConnection) throws(CacheError) {
+  static func ids(
+    _ clause: SelectionClause, limit: Int, _ connection: SQLiteConnection
+  ) throws(CacheError) -> [Int64] {
+    var ids: [Int64] = []
+    try connection.query("SELECT id FROM entry WHERE \(clause.sql) LIMIT \(limit)", clause.values) { row in
+      ids.append(row.integer(0))
+      return true
+    }
+    return ids
+  }
+
+  static func mark(_ id: Int64, _ connection: SQLiteConnection) throws(CacheError) {
     try connection.run("UPDATE entry SET invalid = 1 WHERE id = ? AND invalid = 0", [.integer(id)])
   }
 
@@ -108,26 +115,5 @@ extension DiskStore {
       count += step.count
       cursor = step.last
     }
-  }
-
-  /// Goes on with the epochs that a process left when it ended.
-  func workOffEpochs(of parts: StoreParts) {
-    let epochs =
-      (try? parts.index.read { (connection) throws(CacheError) in try Epoch.load(connection) }) ?? []
-    for epoch in epochs { indexQueue.submit { [weak self] in self?.workOff(epoch) } }
-  }
-
-  /// Marks what an epoch covers, a part at a time, and removes the epoch when all is marked.
-  private func workOff(_ epoch: Epoch, after place: Epoch.Place? = nil) {
-    let parts = currentParts
-    let next = try? parts.index.write { (connection) throws(CacheError) -> Epoch.Place? in
-      let covered = try epoch.covered(after: place, limit: Self.markLimit, connection)
-      for id in covered.ids { try Self.mark(id, connection) }
-      if covered.last == nil { try epoch.remove(connection) }
-      return covered.last
-    }
-    // Nil after an error as well: the epoch then stays, and goes on covering its entries.
-    guard let last = next else { return }
-    indexQueue.submit { [weak self] in self?.workOff(epoch, after: last) }
   }
 }

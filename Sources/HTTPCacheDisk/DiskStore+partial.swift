@@ -48,7 +48,7 @@ extension DiskStore {
         }
         try entry.insert(
           connection, id: id, now: clock.now, priority: priority,
-          isInvalidated: Self.overtaken(entry.record, in: parts).response.isInvalidated)
+          isInvalidated: Self.compared(entry.record, in: parts).response.isInvalidated)
         state.entries += 1
         state.bodies += entry.cost
         try state.save(connection)
@@ -91,13 +91,13 @@ extension DiskStore {
     _ growth: PartialGrowth, _ evictions: inout Evictions, _ connection: SQLiteConnection,
     _ parts: StoreParts
   ) throws(CacheError) -> (record: CacheRecord, removals: Removals)? {
-    guard let row = try EntryRow.partial(growth.id, file: growth.file, connection) else {
-      return nil
-    }
+    guard let row = try EntryRow.partial(growth.id, file: growth.file, connection),
+      try RowMark(of: row.id, connection)?.isRemoved == false
+    else { return nil }
     let stored = try Self.record(of: row.id, connection)
     let ranges = StoredRanges.union(
       (stored.storedRanges ?? []) + growth.pieces.map { $0.start..<$0.end })
-    let wanted = growth.record.map { Self.overtaken($0, in: parts) } ?? stored
+    let wanted = growth.record.map { Self.compared($0, in: parts) } ?? stored
     let record = wanted.storing(ranges, bodyLength: wanted.bodyLength).with(
       sequence: UInt64(bitPattern: row.id))
     try StoredPieces.insert(growth.pieces, entry: row.id, connection)

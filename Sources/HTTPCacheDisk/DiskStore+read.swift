@@ -22,12 +22,11 @@ extension DiskStore {
   public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
     let parts = try partsToRead()
     let context = bodyContext(parts)
-    // Read before the rows, so that nothing that happens to them later counts as known.
-    let known = parts.invalidations(of: key)
     let recent = recentRecords
     let found = try reading(parts) { (connection) throws(CacheError) in
-      try Self.variants(of: key, known, connection, recent, context: context)
+      try Self.variants(of: key, connection, recent, context: context)
     }
+    if found.hasEpochs { didReadEpochs() }
     for (id, error) in found.damaged { context.onDamage(id, error) }
     return found.variants
   }
@@ -39,38 +38,37 @@ extension DiskStore {
   }
 
   private struct Found: Sendable {
+    var hasEpochs = false
     var variants: [StoredVariant] = []
     var damaged: [(Int64, CacheError)] = []
   }
 
   private static func variants(
-    of key: CacheKey, _ known: UInt64, _ connection: SQLiteConnection, _ recent: RecentRecords,
+    of key: CacheKey, _ connection: SQLiteConnection, _ recent: RecentRecords,
     context: StoredFileBody.Context
   ) throws(CacheError) -> Found {
-    let (found, hasEpochs) = try variants(
-      of: key, known, epochs: [], connection, recent, context: context)
-    guard hasEpochs else { return found }
+    let found = try variants(of: key, epochs: [], connection, recent, context: context)
+    guard found.hasEpochs else { return found }
     // Epochs before rows: one that is worked off in between has left its mark on the rows by then.
     let epochs = try Epoch.load(connection)
-    return try variants(of: key, known, epochs: epochs, connection, recent, context: context).found
+    return try variants(of: key, epochs: epochs, connection, recent, context: context)
   }
 
   private static func variants(
-    of key: CacheKey, _ known: UInt64, epochs: [Epoch], _ connection: SQLiteConnection,
+    of key: CacheKey, epochs: [Epoch], _ connection: SQLiteConnection,
     _ recent: RecentRecords, context: StoredFileBody.Context
-  ) throws(CacheError) -> (found: Found, hasEpochs: Bool) {
+  ) throws(CacheError) -> Found {
     var found = Found()
-    var hasEpochs = false
     // Taken before the rows: an entry may be removed, and forgotten as damaged, while they are read.
     let damaged = context.parts.damaged.all
     try connection.query(ofHash, { $0.hash(key.hash, 1) }) { row in
-      if row.integer(9) != 0 { hasEpochs = true }
+      if row.integer(9) != 0 { found.hasEpochs = true }
       if !damaged.isEmpty, damaged.contains(row.integer(0)) { return true }
       do throws(CacheError) {
         let record = try StoredRow.record(
-          row, epochs: epochs, columns: StoredRow.keyColumns, knownInvalidations: known, recent: recent)
-        // Another key with the same hash.
-        guard record.key == key else { return true }
+          row, epochs: epochs, columns: StoredRow.keyColumns, recent: recent)
+        // Removed, or of another key with the same hash.
+        guard let record, record.key == key else { return true }
         found.variants.append(
           StoredVariant(record: record, body: try body(row, record: record, context: context)))
       } catch {
@@ -82,7 +80,7 @@ extension DiskStore {
     if found.variants.count > 1 {
       found.variants.sort { $0.record.sequence > $1.record.sequence }
     }
-    return (found, hasEpochs)
+    return found
   }
 
   private static let ofHash = FrequentStatement(
@@ -169,31 +167,26 @@ enum StoredRow {
   static let keyColumns: Columns = (0, 1, 2, 6)
 
   static func record(
-    _ row: SQLiteRow, epochs: [Epoch], columns: Columns, knownInvalidations: UInt64? = nil,
-    recent: RecentRecords? = nil
-  ) throws(CacheError) -> CacheRecord {
+    _ row: SQLiteRow, epochs: [Epoch], columns: Columns, recent: RecentRecords? = nil
+  ) throws(CacheError) -> CacheRecord? {
     let mark = row.integer(columns.mark)
     let bytes = row.blob(columns.record)
     let circumstances = RecentRecords.Circumstances(
       sequence: UInt64(bitPattern: row.integer(columns.id)),
-      isInvalidated: row.integer(columns.invalid) != 0, knownInvalidations: knownInvalidations)
+      isInvalidated: row.integer(columns.invalid) != 0)
     let record =
       if let recent {
         try recent.record(bytes, circumstances) { () throws(CacheError) in
           try decode(bytes, circumstances)
         }
       } else { try decode(bytes, circumstances) }
-    guard !record.response.isInvalidated, epochs.contains(where: { $0.covers(record, mark: mark) })
-    else { return record }
-    var response = record.response
-    response.isInvalidated = true
-    return record.with(response: response)
+    return epochs.isEmpty ? record : epochs.applied(to: record, mark: mark)
   }
+
   private static func decode(
     _ bytes: UnsafeRawBufferPointer, _ circumstances: RecentRecords.Circumstances
   ) throws(CacheError) -> CacheRecord {
     try RecordCodec.decode(
-      bytes, sequence: circumstances.sequence, isInvalidated: circumstances.isInvalidated,
-      knownInvalidations: circumstances.knownInvalidations)
+      bytes, sequence: circumstances.sequence, isInvalidated: circumstances.isInvalidated)
   }
 }

@@ -20,9 +20,9 @@ extension DiskStore {
   }
 
   private func removeAll(from parts: StoreParts) throws(CacheError) -> Int {
+    parts.noteInvalidation(.all)
     let last = try removeFiles(from: parts)
     let (count, removals) = try removeRows(after: last, from: parts)
-    parts.bumpInvalidations(.all)
     parts.bumpGenerations(.all)
     recentRecords.removeAll()
     after(removals, in: parts)
@@ -57,7 +57,7 @@ extension DiskStore {
         state.entries = 0
         state.bodies = 0
         try state.save(connection)
-        parts.bumpInvalidations(.all)
+        parts.noteInvalidation(.all)
         parts.bumpGenerations(.all)
         removals.hold(in: parts)
         return (count, removals)

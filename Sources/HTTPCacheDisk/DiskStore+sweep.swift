@@ -16,7 +16,7 @@ extension DiskStore {
     sweepsInWork.add(1, ordering: .relaxed)
     fileQueue.submit { [weak self] in
       self?.isSweeping.store(false, ordering: .relaxed)
-      self?.workOffEpochs(of: parts)
+      self?.workOffEpochs()
       self?.beginSweep(of: parts)
     }
   }

@@ -12,9 +12,9 @@ extension DiskStore {
       let (removals, wasPinned) = try parts.index.write { (connection) throws(CacheError) in
         let wasPinned =
           try connection.number(Self.pinned, [.integer(Int64(bitPattern: record.sequence))]) == 1
-        var removals = try Self.update(Self.overtaken(record, in: parts), connection)
+        var removals = try Self.update(Self.compared(record, in: parts), connection)
         removals?.hold(in: parts)
-        if record.response.isInvalidated { parts.bumpInvalidations(.key(record.key)) }
+        if record.response.isInvalidated { parts.noteInvalidation(.key(record.key)) }
         if removals != nil { parts.bumpGenerations(.key(record.key)) }
         return (removals, wasPinned)
       }
@@ -29,15 +29,13 @@ extension DiskStore {
 
   private static let pinned = "SELECT pinned FROM entry WHERE id = ?"
 
-  /// The record as it is to be stored: what was invalidated since it was read, or since its body began to
-  /// come, by whatever process, stays so (RFC 9111 §4.4). Within the transaction that stores it.
-  static func overtaken(_ record: CacheRecord, in parts: StoreParts) -> CacheRecord {
-    guard let known = record.knownInvalidations, known != parts.invalidations(of: record.key),
-      !record.response.isInvalidated
+  /// The record as it is to be stored: invalidated if any process invalidated or removed something that it
+  /// matches after its request was sent (RFC 9111 §4.4). Called within the transaction that stores it.
+  static func compared(_ record: CacheRecord, in parts: StoreParts) -> CacheRecord {
+    guard !record.response.isInvalidated, let ticket = record.ticket,
+      parts.isOvertaken(record.key, groups: record.groups, since: ticket)
     else { return record }
-    var response = record.response
-    response.isInvalidated = true
-    return record.with(response: response)
+    return record.with(response: record.response.markedInvalidated)
   }
 
   /// Returns nil if the response is not stored any more.
@@ -49,7 +47,11 @@ extension DiskStore {
     let found = try EntryRow.find(
       "id = ? AND \(clause.sql)", [.integer(id)] + clause.values, connection
     ).first
-    guard let found else { return nil }
+    guard let found, let mark = try RowMark(of: id, connection), !mark.isRemoved else { return nil }
+    var record = record
+    if record.ticket == nil, mark.isInvalidated, !record.response.isInvalidated {
+      record = record.with(response: record.response.markedInvalidated)
+    }
     var kept = record.storing(nil, bodyLength: found.length)
     if found.isPartial {
       // More may have come since the caller read it.

@@ -31,7 +31,7 @@ extension DiskStore {
       try await fileQueue.run { [parts] in parts.joinRoom(capacity: capacity) }
       indexQueue.submit { [weak self, parts] in self?.noteCapacity(in: parts) }
     }
-    let record = record.knowing(invalidations: parts.invalidations(of: record.key))
+    let record = record.with(ticket: record.ticket ?? parts.ticket())
     if record.storedRanges != nil {
       return try DiskPartWriter(
         store: self, parts: parts, record: record, variantLimit: max(1, variantLimit),

@@ -46,6 +46,8 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   /// Whether a body's file is being written on a thread that is not the store's own.
   let writesOnCallersThread = Atomic<Bool>(false)
   let isSweeping = Atomic<Bool>(false)
+  let isWorkingOff = Atomic<Bool>(false)
+  let lastEpochAttempt = Atomic<Int64>(.min)
   let sweepsInWork = Atomic<Int>(0)
   let isOneSweeping = Atomic<Bool>(false)
   private let lastUsage = Mutex(StoreUsage())
@@ -155,8 +157,14 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   /// two loads from memory.
   public func generation(of hash: UInt64) -> UInt64 { currentParts.generation(of: hash) }
 
-  /// A number that rises with each invalidation or removal, by whatever process, that may concern a key.
-  public func invalidations(of key: CacheKey) -> UInt64 { currentParts.invalidations(of: key) }
+  /// The ticket of a request that is about to be sent.
+  public func ticket() -> InvalidationTicket { currentParts.ticket() }
+
+  /// Whether a response may match something that any process invalidated or removed after a ticket was taken.
+  /// Where memory is not shared (a network file system), only invalidations by this store count.
+  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+    currentParts.isOvertaken(key, groups: groups, since: ticket)
+  }
 
   /// A random key of this directory (32 bytes).
   public var secret: [UInt8] { currentParts.secret }

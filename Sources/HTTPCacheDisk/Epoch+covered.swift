@@ -42,15 +42,27 @@ extension Epoch {
         """
         SELECT id, '' FROM \(table) WHERE \(condition)partition = ? AND mode = ? AND id > ? AND mark < ?
         ORDER BY id
-        """, [.text(scope), .integer(mode), id, mark]
+        """, [.text(scope), .integer(number), id, mark]
       )
-    case .prefix:
-      let target = SQLiteValue.text(place?.target ?? scope)
+    case .prefix, .site:
+      let prefix = kind == .site ? scope + "/" : scope
+      let target = SQLiteValue.text(place?.target ?? prefix)
+      let condition = kind == .site ? "AND partition = ? AND mode = ?" : ""
+      let values = [target, .text(prefix + "\u{10FFFF}"), target, id, mark]
       return (
         """
         SELECT id, target FROM entry WHERE target >= ? AND target < ? AND listed = 1
-        AND (target > ? OR id > ?) AND mark < ? ORDER BY target, id
-        """, [target, .text(scope + "\u{10FFFF}"), target, id, mark]
+        AND (target > ? OR id > ?) AND mark < ? \(condition) ORDER BY target, id
+        """, values + (kind == .site ? [.text(name), .integer(number)] : [])
+      )
+    case .storedBefore, .storedSince:
+      // In the order of ids, since their index leads to the same rows again and again.
+      let comparison = kind == .storedBefore ? "<" : ">="
+      return (
+        """
+        SELECT id, '' FROM entry NOT INDEXED WHERE id > ? AND id <= ? AND mark < ? AND stored \(comparison) ?
+        ORDER BY id
+        """, [id, mark, mark, .integer(number)]
       )
     case .group:
       return (

@@ -1,12 +1,13 @@
 import CSystemShims
+import HTTPCacheSemantics
 import HTTPCacheStore
 
 /// `Cache.gen`: counters in memory that all processes of a directory share.
 ///
 /// Words of 8 bytes, in the machine's order: a magic number, the global counter, the number of times
-/// the database was replaced, a reserved one, then one counter for each of 8,188 classes of key hashes.
-/// After them, in a second part that earlier versions do not know, how often anything was invalidated:
-/// one counter for what concerns all, and one for each of 8,191 classes of hashes of targets.
+/// the database was replaced, a random number that names the file, then one counter for each of 8,188 classes
+/// of key hashes. After them, in a second part, the number of the last invalidation, that of the last one that
+/// concerns everything, and that of the last one for each of 8,190 classes of scopes (`InvalidationScope`).
 final class GenerationFile: Sendable {
   private let memory: SharedMapping
 
@@ -31,7 +32,11 @@ final class GenerationFile: Sendable {
         CacheDirectory.generationsName, in: directory, byteCount: byteCount, magic: magic))
   }
 
-  private init(memory: SharedMapping) { self.memory = memory }
+  private init(memory: SharedMapping) {
+    self.memory = memory
+    // Only the first process that opens the file names it.
+    _ = shim_atomic_exchange(memory.words + 3, 0, .random(in: 1 ... .max))
+  }
 
   private func cell(_ hash: UInt64) -> UnsafeMutablePointer<UInt64> {
     // The upper half, since classes of other tables go by the lower one.
@@ -56,7 +61,7 @@ final class GenerationFile: Sendable {
   /// Gives all counters of each kind the highest number that one has, so that they tell nothing of what was
   /// counted. As after a commit that may concern any key.
   func level() {
-    for cells in [Self.headerWords..<Self.firstPart, Self.firstPart + 1..<Self.wordCount] {
+    for cells in [Self.headerWords..<Self.firstPart, Self.firstPart..<Self.wordCount] {
       let highest = cells.reduce(0) { max($0, shim_atomic_load(words + $1)) }
       for cell in cells { raise(words + cell, to: highest) }
     }
@@ -78,17 +83,33 @@ final class GenerationFile: Sendable {
     bumpAll()
   }
 
-  private func invalidationCell(_ target: UInt64) -> UnsafeMutablePointer<UInt64> {
-    words + Self.firstPart + 1 + Int((target >> 24) % UInt64(Self.wordCount - Self.firstPart - 1))
+  // MARK: Invalidations
+
+  private var lastInvalidation: UnsafeMutablePointer<UInt64> { words + Self.firstPart }
+  private var lastOfEverything: UnsafeMutablePointer<UInt64> { words + Self.firstPart + 1 }
+
+  private func scopeCell(_ hash: UInt64) -> UnsafeMutablePointer<UInt64> {
+    words + Self.firstPart + 2 + Int((hash >> 24) % UInt64(Self.wordCount - Self.firstPart - 2))
   }
 
-  /// A number that rises with each invalidation or removal that may concern a target with this hash.
-  func invalidations(of target: UInt64) -> UInt64 {
-    shim_atomic_load(invalidationCell(target)) &+ shim_atomic_load(words + Self.firstPart)
+  /// The ticket of a request that is about to be sent.
+  func ticket() -> InvalidationTicket {
+    InvalidationTicket(source: shim_atomic_load(words + 3), number: shim_atomic_load(lastInvalidation))
   }
 
-  /// Something of a target is invalidated; of all targets for nil.
-  func bumpInvalidations(_ target: UInt64?) {
-    shim_atomic_increment(target.map { invalidationCell($0) } ?? words + Self.firstPart)
+  /// Notes that a scope is invalidated, see `InvalidationLog.note(_:)`.
+  func note(_ scope: InvalidationScope) {
+    let number = shim_atomic_add(lastInvalidation, 1)
+    raise(scope == .everything ? lastOfEverything : scopeCell(scope.hash), to: number)
+  }
+
+  /// Whether something overtook a request; true for a ticket of another file.
+  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+    guard ticket.source == shim_atomic_load(words + 3) else { return true }
+    if shim_atomic_load(lastInvalidation) == ticket.number { return false }
+    if shim_atomic_load(lastOfEverything) > ticket.number { return true }
+    return InvalidationScope.contains(of: key, groups: groups, requestTarget: ticket.requestTarget) {
+      shim_atomic_load(scopeCell($0)) > ticket.number
+    }
   }
 }

@@ -59,7 +59,7 @@ struct NewEntry: Sendable {
   func moved() -> NewEntry? {
     guard case .inline = body, predecessor == nil else { return nil }
     var moved = self
-    moved.record = record.knowing(invalidations: .max)
+    moved.record = record.with(ticket: .oldest)
     moved.reservation = nil
     return moved
   }

@@ -16,14 +16,13 @@ final class RecentRecords: Sendable {
   struct Circumstances: Equatable {
     let sequence: UInt64
     let isInvalidated: Bool
-    let knownInvalidations: UInt64?
   }
 
   private struct Place {
     /// Of the row that was read last here; its record is kept when it is read again.
     var latest: UInt64 = 0
     var bytes: [UInt8] = []
-    var circumstances = Circumstances(sequence: 0, isInvalidated: false, knownInvalidations: nil)
+    var circumstances = Circumstances(sequence: 0, isInvalidated: false)
     var record: CacheRecord?
   }
 

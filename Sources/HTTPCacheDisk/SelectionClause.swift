@@ -36,6 +36,14 @@ struct SelectionClause {
       self.init(
         "target >= ? AND target < ? AND listed = 1", [.text(prefix), .text(prefix + "\u{10FFFF}")],
         isIndexed: true)
+    case .site(let origin, let mode, let partition):
+      let prefix = origin + "/"
+      self.init(
+        "target >= ? AND target < ? AND listed = 1 AND partition = ? AND mode = ?",
+        [
+          .text(prefix), .text(prefix + "\u{10FFFF}"), .text(partition),
+          .integer(Int64(mode.rawValue)),
+        ], isIndexed: true)
     case .group(let origin, let name):
       self.init(
         "id IN (SELECT entry FROM membership WHERE origin = ? AND name = ?)",

@@ -34,7 +34,7 @@ final class StoreParts: Sendable {
   private let setAside: Atomic<Int64>
   let popularityBytes = Atomic<Int64>(0)
   // Where nothing is shared, at least what this store does itself is known.
-  private let ownInvalidations = GenerationCounters()
+  private let ownInvalidations: InvalidationLog
 
   init(
     directory: CacheDirectory, index: DiskIndex, generations: GenerationFile?, secret: [UInt8],
@@ -47,6 +47,7 @@ final class StoreParts: Sendable {
     self.identity = identity
     self.notes = notes
     self.needsSweep = needsSweep
+    ownInvalidations = older?.ownInvalidations ?? InvalidationLog()
     firstGeneration = older.map { $0.firstGeneration &+ 1 << 48 } ?? 0
     replacements = generations?.replacements ?? 0
     // In the same folder the name stays, or nobody would know whose the files are that the older parts wrote;
@@ -150,34 +151,28 @@ final class StoreParts: Sendable {
     return firstGeneration &+ generations.generation(of: hash)
   }
 
-  /// A number that rises with each invalidation or removal, by whatever process, that may concern a key.
-  func invalidations(of key: CacheKey) -> UInt64 {
-    let target = Self.hash(key.target)
-    return generations?.invalidations(of: target) ?? ownInvalidations.generation(of: target)
+  /// The ticket of a request that is about to be sent.
+  func ticket() -> InvalidationTicket { generations?.ticket() ?? ownInvalidations.ticket() }
+
+  /// Whether something overtook a request, by whatever process as far as processes share memory.
+  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+    if ticket == .oldest { return true }
+    if let generations { return generations.isOvertaken(key, groups: groups, since: ticket) }
+    return ownInvalidations.isOvertaken(key, groups: groups, since: ticket)
   }
 
-  /// Says that what matches is invalidated or removed. Within the transaction that does it, so that
-  /// whoever writes after it sees it, and once more after it, for whoever began meanwhile.
-  func bumpInvalidations(_ selection: CacheSelection) {
-    let target: UInt64? =
-      switch selection {
-      case .key(let key), .variant(let key, _): Self.hash(key.target)
-      case .target(let target): Self.hash(target)
-      case .all, .partition, .prefix, .group, .storedSince, .storedBefore, .unusedSince: nil
-      }
-    if let generations { return generations.bumpInvalidations(target) }
-    if let target { ownInvalidations.raise(for: target) } else { ownInvalidations.raiseAll() }
+  /// Notes that what matches is invalidated or removed. A transaction that does so notes it before its commit:
+  /// a transaction that stores a response afterwards compares its ticket, and if the process ends in between,
+  /// the response is validated once more than needed.
+  func noteInvalidation(_ selection: CacheSelection) {
+    guard let generations else { return ownInvalidations.note(selection) }
+    if let scope = InvalidationScope(selection) { generations.note(scope) }
   }
 
   /// Says that what matches is out of date in memory, wherever it is. Within the transaction as well, since the
   /// process may end right after it; whoever reads in between has what it says once more after it.
   func bumpGenerations(_ selection: CacheSelection) {
     if let key = selection.key { generations?.bump([key.hash]) } else { generations?.bumpAll() }
-  }
-
-  private static func hash(_ target: String) -> UInt64 {
-    var target = target
-    return target.withUTF8 { XXH64.hash(UnsafeRawBufferPointer($0)) }
   }
 
   /// A new name for a body, which no sweep takes until `finished` is called.

@@ -27,30 +27,18 @@ public final class CacheRecord: Sendable {
   public let isResumable: Bool
   /// The order of storing within a store, given by the store; 0 before.
   public let sequence: UInt64
-  /// How much had been invalidated in the store when this was read or begun to be written, as far as it
-  /// may concern this; nil if that is not known. Not stored.
-  package let knownInvalidations: UInt64?
+  /// When the response, or the one that freshened it, was asked for; nil leaves it to the store. Not written
+  /// to disk. See `CacheStore.ticket()`.
+  public let ticket: InvalidationTicket?
 
   private let answered = Mutex<(age: Int64, head: HTTPResponse)?>(nil)
 
   /// Makes a record.
-  public convenience init(
+  public init(
     key: CacheKey, response: StoredResponse, bodyLength: Int64? = nil,
     storedRanges: [Range<Int64>]? = nil, groups: [String] = [], userInfo: [UInt8] = [],
     isSeed: Bool = false, isPinned: Bool = false, isMemoryOnly: Bool = false,
-    isResumable: Bool = false, sequence: UInt64 = 0
-  ) {
-    self.init(
-      key: key, response: response, bodyLength: bodyLength, storedRanges: storedRanges,
-      groups: groups, userInfo: userInfo, isSeed: isSeed, isPinned: isPinned,
-      isMemoryOnly: isMemoryOnly, isResumable: isResumable, sequence: sequence,
-      knownInvalidations: nil)
-  }
-
-  package init(
-    key: CacheKey, response: StoredResponse, bodyLength: Int64?, storedRanges: [Range<Int64>]?,
-    groups: [String], userInfo: [UInt8], isSeed: Bool, isPinned: Bool, isMemoryOnly: Bool,
-    isResumable: Bool, sequence: UInt64, knownInvalidations: UInt64?
+    isResumable: Bool = false, sequence: UInt64 = 0, ticket: InvalidationTicket? = nil
   ) {
     self.key = key
     self.response = response
@@ -63,7 +51,7 @@ public final class CacheRecord: Sendable {
     self.isMemoryOnly = isMemoryOnly
     self.isResumable = isResumable
     self.sequence = sequence
-    self.knownInvalidations = knownInvalidations
+    self.ticket = ticket
   }
 
   /// The head of an answer (RFC 9111 §5.1). Answers within a second share one, since what a hit costs
@@ -82,11 +70,11 @@ public final class CacheRecord: Sendable {
   /// Whether the whole body is stored.
   public var isComplete: Bool { storedRanges == nil }
 
-  /// The same record with some properties changed.
+  /// A copy with some properties changed.
   public func with(
     response: StoredResponse? = nil, bodyLength: Int64? = nil, groups: [String]? = nil,
     userInfo: [UInt8]? = nil, isPinned: Bool? = nil, isMemoryOnly: Bool? = nil,
-    sequence: UInt64? = nil
+    sequence: UInt64? = nil, ticket: InvalidationTicket? = nil
   ) -> CacheRecord {
     CacheRecord(
       key: key, response: response ?? self.response, bodyLength: bodyLength ?? self.bodyLength,
@@ -94,15 +82,7 @@ public final class CacheRecord: Sendable {
       userInfo: userInfo ?? self.userInfo, isSeed: isSeed,
       isPinned: isPinned ?? self.isPinned, isMemoryOnly: isMemoryOnly ?? self.isMemoryOnly,
       isResumable: isResumable, sequence: sequence ?? self.sequence,
-      knownInvalidations: knownInvalidations)
-  }
-
-  /// The same record, that knows of this many invalidations.
-  package func knowing(invalidations: UInt64?) -> CacheRecord {
-    CacheRecord(
-      key: key, response: response, bodyLength: bodyLength, storedRanges: storedRanges, groups: groups,
-      userInfo: userInfo, isSeed: isSeed, isPinned: isPinned, isMemoryOnly: isMemoryOnly,
-      isResumable: isResumable, sequence: sequence, knownInvalidations: invalidations)
+      ticket: ticket ?? self.ticket)
   }
 
   /// The same record for another part of its body.
@@ -114,6 +94,6 @@ public final class CacheRecord: Sendable {
     CacheRecord(
       key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,
       userInfo: userInfo, isSeed: isSeed, isPinned: isPinned, isMemoryOnly: isMemoryOnly,
-      isResumable: isResumable, sequence: sequence, knownInvalidations: knownInvalidations)
+      isResumable: isResumable, sequence: sequence, ticket: ticket)
   }
 }

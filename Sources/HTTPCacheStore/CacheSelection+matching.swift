@@ -14,6 +14,9 @@ extension CacheSelection {
     case .variant(let key, let sequence): record.key == key && record.sequence == sequence
     case .target(let target): record.key.target == target
     case .prefix(let prefix): record.key.target.utf8.starts(with: prefix.utf8)
+    case .site(let origin, let mode, let partition):
+      record.key.mode == mode && record.key.partition == partition
+        && Self.isTarget(record.key.target, of: origin)
     case .group(let origin, let name):
       record.groups.contains(name) && Self.isTarget(record.key.target, of: origin)
     case .storedSince(let time): record.response.responseTime >= time

@@ -14,6 +14,8 @@ public enum CacheSelection: Sendable, Hashable {
   case target(String)
   /// Entries whose target URI starts with a prefix.
   case prefix(String)
+  /// Entries of an origin, such as `https://example.com`, in one partition (W3C Clear Site Data).
+  case site(origin: String, mode: CacheMode, partition: String)
   /// Entries of a group of an origin, such as `https://example.com` (RFC 9875).
   case group(origin: String, name: String)
   /// Entries stored or freshened at or after a time.

@@ -16,10 +16,26 @@ public protocol CacheStore: AnyObject, Sendable {
   /// - Complexity: O(log n) in the number of entries.
   func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant]
 
-  /// Begins to store a response.
+  /// The ticket of a request that is about to be sent to the upstream, for `CacheRecord.ticket`. Costs no more
+  /// than reading memory. A store of one process makes it with an `InvalidationLog`.
+  func ticket() -> InvalidationTicket
+
+  /// Whether a response may match something that was invalidated or removed after a ticket was taken, whoever
+  /// shares the store did so. May be true for a response that does not match, never false for one that does.
+  /// Costs no more than reading memory.
   ///
   /// - Parameters:
-  ///   - record: the response; `bodyLength` is the announced length in bytes if known.
+  ///   - key: of the response.
+  ///   - groups: of the response (RFC 9875).
+  ///   - ticket: of the request that the response answers.
+  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool
+
+  /// Begins to store a response. A response that is overtaken (`isOvertaken`) when it is committed or kept is
+  /// stored as invalidated.
+  ///
+  /// - Parameters:
+  ///   - record: the response; `bodyLength` is the announced length in bytes if known. Without a ticket its
+  ///     request counts as sent now.
   ///   - variantLimit: the most variants of the key to keep; the oldest go.
   /// - Throws: `CacheError.tooLarge` for a response larger than the largest entry,
   ///   `CacheError.io`, `CacheError.noSpace`.
@@ -46,22 +62,27 @@ public protocol CacheStore: AnyObject, Sendable {
 
   /// Replaces the record of a stored response and keeps its body (freshening, RFC 9111 §3.2). All of it
   /// at once, with its groups and its pin, whatever is done to other responses at the same time.
-  /// Does nothing if the response was replaced or removed in the meantime (its `sequence` tells). What
-  /// was invalidated since the record was read should stay so, in a store that several processes use.
+  /// Does nothing if the response was replaced or removed in the meantime (its `sequence` tells).
+  ///
+  /// The ticket of the record is that of the request that validated the response. A response that is overtaken
+  /// is stored as invalidated; without a ticket, a response that is marked as invalidated stays so.
   ///
   /// - Returns: whether it was replaced.
   /// - Throws: `CacheError`.
   @discardableResult
   func update(_ record: CacheRecord) async throws(CacheError) -> Bool
 
-  /// Removes what matches.
+  /// Removes what matches. From the first moment on nothing that matches is found, however much it is, and
+  /// also if the process ends before all of it is reclaimed. Responses that were asked for before are
+  /// overtaken.
   ///
   /// - Returns: the number of responses removed.
   /// - Throws: `CacheError`.
   @discardableResult
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int
 
-  /// Marks what matches as invalidated: kept, but validated before any reuse (RFC 9111 §4.4).
+  /// Marks what matches as invalidated: kept, but validated before any reuse (RFC 9111 §4.4). Takes effect at
+  /// once, as removing does. A store that cannot tell all that matches apart may mark more.
   ///
   /// - Returns: the number of responses marked, or nil if the store marks without counting.
   /// - Throws: `CacheError`.

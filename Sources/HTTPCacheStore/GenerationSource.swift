@@ -14,17 +14,9 @@ public protocol GenerationSource: AnyObject, Sendable {
   /// The same for a key, for stores that know it under another hash. Unless a store says otherwise it is
   /// that of its hash.
   func generation(of key: CacheKey) -> UInt64
-
-  /// A number that rises with each invalidation or removal that is asked for, by whoever shares the store,
-  /// and that may concern a key, whether there is a response for it or not, before the generation rises. A
-  /// tier compares it for what it has alone. Unless a store says otherwise it is the generation.
-  func invalidations(of key: CacheKey) -> UInt64
 }
 
 extension GenerationSource {
   /// That of the key's hash.
   public func generation(of key: CacheKey) -> UInt64 { generation(of: key.hash) }
-
-  /// The generation of the key.
-  public func invalidations(of key: CacheKey) -> UInt64 { generation(of: key) }
 }

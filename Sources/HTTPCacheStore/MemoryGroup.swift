@@ -104,7 +104,10 @@ struct MemoryGroup: Sendable {
     }
     guard let index else { return false }
     let old = variants[index]
-    let new = record.storing(old.record.storedRanges, bodyLength: old.record.bodyLength)
+    var new = record.storing(old.record.storedRanges, bodyLength: old.record.bodyLength)
+    if record.ticket == nil, old.record.response.isInvalidated, !new.response.isInvalidated {
+      new = new.with(response: new.response.markedInvalidated)
+    }
     let cost = costs[index] - old.record.memoryCost + new.memoryCost
     size += cost - costs[index]
     costs[index] = cost
@@ -115,16 +118,13 @@ struct MemoryGroup: Sendable {
 
   /// Marks variants that match as invalidated.
   ///
-  /// - Parameter invalidations: what they are to know of from then on; nil leaves them what they know.
+  /// - Parameter ticket: of the variants from then on; nil leaves them theirs.
   mutating func invalidate(
-    knowing invalidations: UInt64? = nil, where matches: (CacheRecord) -> Bool
+    taking ticket: InvalidationTicket? = nil, where matches: (CacheRecord) -> Bool
   ) {
     for index in variants.indices where matches(variants[index].record) {
       let old = variants[index]
-      var response = old.record.response
-      response.isInvalidated = true
-      var record = old.record.with(response: response)
-      if let invalidations { record = record.knowing(invalidations: invalidations) }
+      let record = old.record.with(response: old.record.response.markedInvalidated, ticket: ticket)
       variants[index] = StoredVariant(record: record, body: old.body)
     }
   }

@@ -9,6 +9,7 @@ extension MemoryStore {
   @discardableResult
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     if case .all = selection { forgetRefusals() }
+    invalidations.note(selection)
     return removeMatching(selection) { _ in true }
   }
 
@@ -46,7 +47,8 @@ extension MemoryStore {
   /// - Throws: nothing.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    invalidateMatching(selection) { _ in true }
+    invalidations.note(selection)
+    return invalidateMatching(selection) { _ in true }
   }
 
   /// Marks what matches as invalidated.

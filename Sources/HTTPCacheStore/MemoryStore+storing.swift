@@ -13,15 +13,17 @@ extension MemoryStore {
     guard Int64(bytes.count) <= largestEntry, cost <= capacityNow else {
       throw CacheError(.tooLarge, "\(cost) bytes, of \(capacityNow) in all", key: record.key)
     }
-    let variant = StoredVariant(record: record, body: MemoryBody(bytes, record: record))
+    var stored = record
     let placement = place(record.key) { group in
+      stored = compared(record)
+      let variant = StoredVariant(record: stored, body: MemoryBody(bytes, record: record))
       group.put(variant, cost: cost, limit: variantLimit)
     } otherwise: { group in
       // What it was to replace is out of date, stored or not.
       group.remove { record.replaces($0) }
     }
     try settle(placement, of: record)
-    return record
+    return stored
   }
 
   /// Stores a response with what it has now in the place of the part of it that was stored.
@@ -36,9 +38,11 @@ extension MemoryStore {
     guard Int64(bytes.count) <= largestEntry, cost <= capacityNow else {
       throw CacheError(.tooLarge, "\(cost) bytes, of \(capacityNow) in all", key: record.key)
     }
-    let variant = StoredVariant(record: record, body: MemoryBody(bytes, record: record))
+    var stored = record
     var isThere = false
     let placement = place(record.key) { group in
+      stored = compared(record)
+      let variant = StoredVariant(record: stored, body: MemoryBody(bytes, record: record))
       isThere = group.extend(sequence, with: variant, cost: cost)
     } otherwise: { group in
       isThere = group.partial(sequence) != nil
@@ -48,7 +52,16 @@ extension MemoryStore {
       throw CacheError(.unavailable, "the part is not stored any more", key: record.key)
     }
     try settle(placement, of: record)
-    return record
+    return stored
+  }
+
+  /// The record as it becomes visible: invalidated if something overtook its request. Called with the lock of
+  /// the shard held, so that an invalidation either finds the response or is noted here.
+  private func compared(_ record: CacheRecord) -> CacheRecord {
+    guard !record.response.isInvalidated, let ticket = record.ticket,
+      isOvertaken(record.key, groups: record.groups, since: ticket)
+    else { return record }
+    return record.with(response: record.response.markedInvalidated)
   }
 
   private func settle(_ placement: Placement, of record: CacheRecord) throws(CacheError) {
@@ -65,7 +78,7 @@ extension MemoryStore {
   /// - Returns: whether there is one.
   func updateRecord(_ record: CacheRecord) -> Bool {
     var isUpdated = false
-    change(record.key) { isUpdated = $0.update(record) }
+    change(record.key) { isUpdated = $0.update(compared(record)) }
     if isUpdated { evictExcess(over: capacityNow, sparing: record.key) }
     return isUpdated
   }

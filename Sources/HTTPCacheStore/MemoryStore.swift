@@ -20,6 +20,7 @@ public final class MemoryStore: CacheStore {
   // The partial responses that somebody is adding to, by sequence number.
   private let extended = Mutex<Set<UInt64>>([])
   private let lastSequence = Atomic<UInt64>(0)
+  let invalidations = InvalidationLog()
 
   // Bytes and responses stored, and bytes of bodies that are being written.
   private let capacity: Atomic<Int64>
@@ -71,13 +72,22 @@ public final class MemoryStore: CacheStore {
     use(key)?.variants ?? []
   }
 
+  /// The ticket of a request that is about to be sent.
+  public func ticket() -> InvalidationTicket { invalidations.ticket() }
+
+  /// Whether a response may match something that was invalidated or removed after a ticket was taken.
+  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+    invalidations.isOvertaken(key, groups: groups, since: ticket)
+  }
+
   /// Begins to store a response.
   ///
   /// - Throws: `CacheError.tooLarge` if its announced length is above `largestEntry`.
   public func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
-    try MemoryWriter(record, variantLimit: variantLimit, store: self)
+    try MemoryWriter(
+      record.with(ticket: record.ticket ?? ticket()), variantLimit: variantLimit, store: self)
   }
 
   /// Begins to add to a part of a response.
@@ -86,7 +96,7 @@ public final class MemoryStore: CacheStore {
   public func extend(
     _ record: CacheRecord, at offset: Int64
   ) async throws(CacheError) -> any BodyWriter {
-    try MemoryExtension(record, at: offset, store: self)
+    try MemoryExtension(record.with(ticket: record.ticket ?? ticket()), at: offset, store: self)
   }
 
   /// Remembers why a response was not stored; the last 256 are kept.

@@ -9,11 +9,9 @@ extension RecordCodec {
   ///   - sequence: takes the place of the encoded sequence number, for stores that give it when they
   ///     store; nil keeps the encoded one.
   ///   - isInvalidated: marks the record as invalidated, whatever is encoded.
-  ///   - knownInvalidations: what the record is to know.
   /// - Throws: `CacheError.damaged` for what is not a whole record, `CacheError.newerFormat`.
   package static func decode(
-    _ bytes: UnsafeRawBufferPointer, sequence: UInt64? = nil, isInvalidated: Bool = false,
-    knownInvalidations: UInt64? = nil
+    _ bytes: UnsafeRawBufferPointer, sequence: UInt64? = nil, isInvalidated: Bool = false
   ) throws(CacheError) -> CacheRecord {
     guard bytes.count > checksumLength, bytes.count <= longestRecord else {
       throw BinaryReader.damaged("\(bytes.count) bytes")
@@ -29,8 +27,7 @@ extension RecordCodec {
     }
     guard format >= 1 else { throw BinaryReader.damaged("format \(format)") }
     let record = try decode(
-      &reader, format: format, sequence: sequence, isInvalidated: isInvalidated,
-      knownInvalidations: knownInvalidations)
+      &reader, format: format, sequence: sequence, isInvalidated: isInvalidated)
     guard reader.remaining == 0 else { throw BinaryReader.damaged("bytes after its end") }
     return record
   }
@@ -46,8 +43,7 @@ extension RecordCodec {
   }
 
   private static func decode(
-    _ reader: inout BinaryReader, format: UInt8, sequence: UInt64?, isInvalidated: Bool,
-    knownInvalidations: UInt64?
+    _ reader: inout BinaryReader, format: UInt8, sequence: UInt64?, isInvalidated: Bool
   ) throws(CacheError) -> CacheRecord {
     let encodedSequence = try reader.unsigned()
     let key = try readKey(&reader)
@@ -92,7 +88,7 @@ extension RecordCodec {
       key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,
       userInfo: userInfo, isSeed: flags.contains(.isSeed), isPinned: flags.contains(.isPinned),
       isMemoryOnly: flags.contains(.isMemoryOnly), isResumable: false,
-      sequence: sequence ?? encodedSequence, knownInvalidations: knownInvalidations)
+      sequence: sequence ?? encodedSequence)
   }
 
   private static func readFlag(_ reader: inout BinaryReader) throws(CacheError) -> Bool {

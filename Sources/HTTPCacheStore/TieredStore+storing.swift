@@ -32,35 +32,27 @@ extension TieredStore {
     }
     var response = record.response
     response.trailers = trailers
-    let known = await distrustBelow(record)
+    await distrustBelow(record)
     let own = CacheRecord(
       key: record.key, response: response, bodyLength: Int64(bytes.count), storedRanges: nil,
       groups: record.groups, userInfo: record.userInfo, isSeed: record.isSeed, isPinned: record.isPinned,
-      isMemoryOnly: true, isResumable: false, sequence: 0, knownInvalidations: known)
+      isMemoryOnly: true, ticket: record.ticket)
     return try memory.commit(own, body: bytes, variantLimit: variantLimit)
   }
 
-  /// What the store below has for the same nominated fields is older. It is passed over as long as memory has
-  /// the newer one; after that it must at least be validated.
-  ///
-  /// - Returns: what the newer one knows of invalidations after this one.
-  private func distrustBelow(_ new: CacheRecord) async -> UInt64? {
-    let known = new.knownInvalidations
+  /// Marks what the store below has for the same nominated fields as invalidated: it is older. It is passed
+  /// over as long as memory has the newer response; after that it must at least be validated.
+  private func distrustBelow(_ new: CacheRecord) async {
     do {
-      let isOlderThere = try variantsBelow(new.key).contains {
+      let older = try variantsBelow(new.key).filter {
         $0.record.response.nominated == new.response.nominated
       }
-      guard isOlderThere else { return known }
-      let before = invalidations(of: new.key)
-      try await base.invalidate(.key(new.key))
-      raiseGeneration(of: new.key)
-      // A store raises it once within the transaction, and once after it; what is more came from others.
-      guard let before, before == known, let after = invalidations(of: new.key), after &- before <= 2
-      else { return known }
-      return after
+      for variant in older {
+        try await base.invalidate(.variant(new.key, sequence: variant.record.sequence))
+      }
+      if !older.isEmpty { raiseGeneration(of: new.key) }
     } catch {
       report("invalidate", error)
-      return known
     }
   }
 }

@@ -82,7 +82,7 @@ public final class TieredStore: CacheStore {
   public func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
-    let record = record.knowing(invalidations: record.knownInvalidations ?? invalidations(of: record.key))
+    let record = record.with(ticket: record.ticket ?? ticket())
     if record.isMemoryOnly {
       // What is only in memory needs no copy; a whole body makes what is below older, see TieredWriter.
       if !record.isComplete { return try await memory.write(record, variantLimit: variantLimit) }
@@ -140,25 +140,36 @@ public final class TieredStore: CacheStore {
     if let key { ownGenerations.raise(for: key.hash) } else { ownGenerations.raiseAll() }
   }
 
-  /// How much was invalidated, by whoever shares the store below, that may concern a key.
-  func invalidations(of key: CacheKey) -> UInt64? { baseGenerations?.invalidations(of: key) }
+  /// The ticket of the store below.
+  public func ticket() -> InvalidationTicket { base.ticket() }
 
-  /// Whether somebody else may have invalidated or removed what is only in memory since it came.
-  private func isOutdated(_ group: MemoryGroup, _ key: CacheKey) -> Bool {
-    guard group.hasMemoryOnly, let now = invalidations(of: key) else { return false }
-    return group.variants.contains { $0.record.isMemoryOnly && $0.record.knownInvalidations != now }
+  /// Asks the store below.
+  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+    base.isOvertaken(key, groups: groups, since: ticket)
   }
 
-  /// Marks what is only in memory as invalidated if somebody else may have invalidated or removed it: the
-  /// store below does not have it, so that nothing else tells.
+  /// Whether another process may have invalidated or removed a response that is only in memory since its
+  /// request.
+  private func isOutdated(_ record: CacheRecord) -> Bool {
+    guard record.isMemoryOnly else { return false }
+    guard let ticket = record.ticket else { return true }
+    return base.isOvertaken(record.key, groups: record.groups, since: ticket)
+  }
+
+  private func isOutdated(_ group: MemoryGroup, _ key: CacheKey) -> Bool {
+    group.hasMemoryOnly && group.variants.contains { isOutdated($0.record) }
+  }
+
+  /// Marks responses that are only in memory as invalidated if another process may have invalidated or
+  /// removed them: the store below does not have them, so that no generation tells.
   ///
   /// - Parameter group: what memory has for the key.
   /// - Returns: what it has after that.
   private func distrustOutdated(_ group: MemoryGroup?, of key: CacheKey) -> MemoryGroup? {
-    guard let group, isOutdated(group, key), let now = invalidations(of: key) else { return group }
-    memory.change(key) { group in
-      group.invalidate(knowing: now) { $0.isMemoryOnly && $0.knownInvalidations != now }
-    }
+    guard let group, isOutdated(group, key) else { return group }
+    // Before it is compared again, so that nothing that comes later counts as noticed.
+    let now = ticket()
+    memory.change(key) { group in group.invalidate(taking: now) { isOutdated($0) } }
     return memory.group(key)
   }
 

@@ -89,6 +89,14 @@ public final class FaultyStore: CacheStore, GenerationSource {
     return try await base.wipe(mode: mode, partition: partition)
   }
 
+  /// The ticket of the store below.
+  public func ticket() -> InvalidationTicket { base.ticket() }
+
+  /// Asks the store below.
+  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+    base.isOvertaken(key, groups: groups, since: ticket)
+  }
+
   /// Begins to write to the store below.
   ///
   /// - Throws: the error it was told to throw; what the store below throws.
@@ -186,11 +194,6 @@ public final class FaultyStore: CacheStore, GenerationSource {
   /// That of the store below; 0 if it has none.
   public func generation(of key: CacheKey) -> UInt64 {
     (base as? any GenerationSource)?.generation(of: key) ?? 0
-  }
-
-  /// That of the store below; 0 if it has none.
-  public func invalidations(of key: CacheKey) -> UInt64 {
-    (base as? any GenerationSource)?.invalidations(of: key) ?? 0
   }
 
   private func wrap(_ variant: StoredVariant) -> StoredVariant {

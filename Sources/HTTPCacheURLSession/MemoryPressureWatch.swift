@@ -15,7 +15,7 @@
       let warning = DispatchSource.makeMemoryPressureSource(eventMask: .warning, queue: nil)
       warning.setEventHandler { [weak cache] in
         guard let cache else { return }
-        cache.trimMemory(to: cache.store.usage.memoryBytes / 2)
+        cache.trimMemory(to: cache.usage.memoryBytes / 2)
       }
       let critical = DispatchSource.makeMemoryPressureSource(eventMask: .critical, queue: nil)
       critical.setEventHandler { [weak cache] in cache?.trimMemory() }

@@ -2,6 +2,8 @@
 enum CoalescerNews: Sendable {
   /// Read along.
   case share(SharedTransfer)
+  /// What was waited for was overtaken by an invalidation: join another flight, or lead one.
+  case joinAgain
   /// The store was changed: look again.
   case lookAgain
   /// Lead in the place of the one that failed.

@@ -1,4 +1,5 @@
 import HTTPCacheSemantics
+import HTTPCacheStore
 import Synchronization
 
 /// Runs the coalescer: holds who waits, and wakes them outside its lock.
@@ -12,8 +13,16 @@ final class Coalescing: Sendable {
 
   private let state = Mutex(State())
 
-  func join(_ key: CacheKey, uptime: Duration) -> CoalescerRole {
-    state.withLock { $0.coalescer.join(key, uptime: uptime) }
+  /// - Parameters: as for `RequestCoalescer.join`.
+  func join(
+    _ key: CacheKey, ticket: InvalidationTicket, uptime: Duration,
+    isOvertaken: (_ groups: [String], InvalidationTicket) -> Bool
+  ) -> CoalescerRole {
+    let (role, released) = state.withLock {
+      $0.coalescer.join(key, ticket: ticket, uptime: uptime, isOvertaken: isOvertaken)
+    }
+    for waiter in released { waiter.resume(returning: .joinAgain) }
+    return role
   }
 
   /// The numbers of flights and of requests that wait for one.

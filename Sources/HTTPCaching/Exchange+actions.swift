@@ -1,4 +1,5 @@
 import HTTPCacheSemantics
+import HTTPCacheStore
 import HTTPTypes
 
 extension Exchange {
@@ -42,6 +43,8 @@ extension Exchange {
     /// What of an incomplete candidate it asks for; nil if it does not.
     let completion: Completion?
     let canLead: Bool
+    /// Taken before the request is sent; nil before that.
+    var ticket: InvalidationTicket?
   }
 
   /// An answer from the store.
@@ -74,5 +77,8 @@ extension Exchange {
     var updates: [RecordUpdate] = []
     /// Whether everything stored for the key is to be removed.
     var isGone = false
+
+    /// Whether it changes more than the response that it stores.
+    var changesStored: Bool { isGone || !invalidated.isEmpty || !invalidatedGroups.isEmpty }
   }
 }

@@ -21,10 +21,11 @@ extension ExchangeRunner {
     switch await decision(on: combination.stored, over: old, exchange) {
     case .store(let decided): terms = decided
     case .refuse(let refusal):
-      await freshen(old, as: .refuse(refusal), exchange)
+      await freshen(old, as: .refuse(refusal), exchange, forward.ticket)
       return refused(refusal, combination, response, forward, exchange, &flight)
     }
     let record = terms.applied(to: old).storing(old.storedRanges, bodyLength: combination.length)
+      .with(ticket: forward.ticket)
     let writer: any BodyWriter
     do throws(CacheError) {
       writer = try await cache.store.extend(record, at: combination.range.lowerBound)
@@ -50,8 +51,8 @@ extension ExchangeRunner {
       storableTrailers: { [head = response.head, rules = exchange.rules] in
         FieldHygiene.storable(trailers: $0, of: head, rules: rules).without(terms.strippedNames)
       },
-      onCommit: { [cache, request = exchange.request] record, isInvalidated in
-        await cache.committed(record, of: request, isInvalidated: isInvalidated)
+      onCommit: { [cache, request = exchange.request] record in
+        await cache.committed(record, of: request)
       },
       onEnd: cache.transferEnd(
         of: response.head, to: exchange.request, key: exchange.key,
@@ -64,7 +65,9 @@ extension ExchangeRunner {
     }
     cache.running.add(transfer, for: exchange.key)
     if record.key != exchange.key { cache.running.add(transfer, for: record.key) }
-    held?.share(cache, SharedTransfer(response: terms.response, transfer: transfer, range: range))
+    held?.share(cache, SharedTransfer(
+        response: terms.response, transfer: transfer, groups: record.groups,
+        ticket: forward.ticket, range: range))
     transfer.start()
     return cache.deliver(
       head(combination, wanted, response, exchange.request), body, .store, forward, exchange,

@@ -33,15 +33,17 @@ extension ExchangeRunner {
 
   /// Writes a stored response with newer fields, or removes it if the hooks do not want it.
   ///
+  /// - Parameter ticket: of the request that validated it.
   /// - Returns: whether it is stored as before, with the new fields or without.
   @discardableResult
   func freshen(
-    _ record: CacheRecord, as decision: StoringDecision, _ exchange: Exchange
+    _ record: CacheRecord, as decision: StoringDecision, _ exchange: Exchange,
+    _ ticket: InvalidationTicket?
   ) async -> Bool {
     switch decision {
     case .store(let terms):
       do throws(CacheError) {
-        if try await cache.store.update(terms.applied(to: record)) {
+        if try await cache.store.update(terms.applied(to: record).with(ticket: ticket)) {
           cache.observe(.freshened(exchange.key))
         }
       } catch {

@@ -31,7 +31,7 @@ struct ExchangeRunner: Sendable {
     guard let variants = cache.variants(for: exchange) else { return }
     guard
       case .forward(let forward) = cache.look(among: variants, for: &exchange, now: clock.now),
-      case .lead(let flight) = cache.coalescing.join(exchange.key, uptime: clock.uptime)
+      case .lead(let flight) = cache.join(exchange.key)
     else { return }
     cache.observe(.validatingInBackground(exchange.key))
     let response = try await ask(forward, &exchange, variants, flight: flight)
@@ -73,13 +73,17 @@ struct ExchangeRunner: Sendable {
     _ forward: Exchange.Forward, _ exchange: inout Exchange, _ variants: [StoredVariant]
   ) async throws -> CacheResponse {
     let news: CoalescerNews
-    switch cache.coalescing.join(exchange.key, uptime: clock.uptime) {
+    switch cache.join(exchange.key) {
     case .lead(let flight): return try await ask(forward, &exchange, variants, flight: flight)
     case .goAlone: return try await ask(forward, &exchange, variants, flight: nil)
     case .share(let shared): news = .share(shared)
     case .wait(let flight): news = try await cache.coalescing.news(of: exchange.key, flight: flight)
     }
     switch news {
+    case .joinAgain: return try await coalesce(forward, &exchange, variants)
+    case .share(let shared) where cache.isOvertaken(shared, of: exchange.key):
+      // This request may have begun after the change that the leader's request missed.
+      return try await coalesce(forward, &exchange, variants)
     case .share(let shared):
       let now = clock.now
       if exchange.mayShare(shared.response, now: now), let body = shared.makeBody() {
@@ -116,6 +120,7 @@ struct ExchangeRunner: Sendable {
         flight.failed(error)
         return try await fail(error, exchange, variants)
       }
+      forward.ticket = cache.store.ticket()
       let response: UpstreamResponse
       do throws(UpstreamError) {
         response = try await upstream.send(
@@ -156,7 +161,7 @@ struct ExchangeRunner: Sendable {
         flight.release()
         return cache.pass(response, .doNotStore(.storeFailed), forward, exchange)
       case .freshen(let indices, let answer):
-        let fresh = await freshened(indices, answer, exchange, variants)
+        let fresh = await freshened(indices, answer, forward, exchange, variants)
         if clearsSite { await cache.clearSite(of: exchange.key) }
         if let fresh {
           flight.lookAgain()
@@ -190,26 +195,28 @@ struct ExchangeRunner: Sendable {
 
   /// Writes the updated records, then answers with the first; nil if its body cannot be had.
   private func freshened(
-    _ indices: [Int], _ answer: Exchange.StoredAnswer, _ exchange: Exchange,
+    _ indices: [Int], _ answer: Exchange.StoredAnswer, _ forward: Exchange.Forward, _ exchange: Exchange,
     _ variants: [StoredVariant]
   ) async -> CacheResponse? {
     var refused: [(CacheRecord, StoringDecision)] = []
-    for index in indices {
+    // Marks come last: they overtake the others.
+    let marked = indices.filter { exchange.candidates[$0].isInvalidated }
+    for index in indices where !exchange.candidates[index].isInvalidated {
       let record = variants[index].record
       let updated = exchange.candidates[index]
-      if updated.isInvalidated {
-        await write(record.freshened(updated))
-        continue
-      }
       let decision = await decision(on: updated, over: record, exchange)
       switch decision {
-      case .store: await freshen(record, as: decision, exchange)
+      case .store: await freshen(record, as: decision, exchange, forward.ticket)
       case .refuse: refused.append((record, decision))
       }
     }
+    for index in marked {
+      let updated = exchange.candidates[index]
+      await write(variants[index].record.freshened(updated).with(ticket: forward.ticket))
+    }
     let fresh = await cache.readableAnswer(answer, variants[answer.index], exchange, now: clock.now)
     // The answer has its body open; only now may it go.
-    for (record, decision) in refused { await freshen(record, as: decision, exchange) }
+    for (record, decision) in refused { await freshen(record, as: decision, exchange, forward.ticket) }
     return fresh
   }
 
@@ -217,14 +224,8 @@ struct ExchangeRunner: Sendable {
     _ response: UpstreamResponse, _ delivery: Exchange.Delivery, _ forward: Exchange.Forward,
     _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
   ) async -> CacheResponse {
-    await apply(delivery.updates, exchange, variants)
-    if delivery.isGone {
-      for key in await cache.removeAll(of: exchange.key, rules: exchange.rules) {
-        cache.observe(.removed(key, .gone(status: response.head.status.code)))
-      }
-    }
-    await cache.invalidate(delivery.invalidated)
-    await cache.invalidate(groups: delivery.invalidatedGroups, of: exchange.key.target)
+    await apply(delivery.updates, forward, exchange, variants)
+    let forward = await change(delivery, response, forward, exchange)
     switch delivery.storage {
     case .doNotStore(let refusal):
       flight.release(isUnshareable: true)
@@ -236,7 +237,7 @@ struct ExchangeRunner: Sendable {
       case .refuse(let refusal):
         flight.release(isUnshareable: true)
         await apply(
-          exchange.superseded(by: response.head, .doNotStore(refusal)), exchange, variants)
+          exchange.superseded(by: response.head, .doNotStore(refusal)), forward, exchange, variants)
         return cache.pass(response, .doNotStore(refusal), forward, exchange)
       }
       do throws(CacheError) {
@@ -245,7 +246,7 @@ struct ExchangeRunner: Sendable {
         if terms.isMemoryOnly, error.code == .invalidRequest {
           flight.release(isUnshareable: true)
           await apply(
-            exchange.superseded(by: response.head, .doNotStore(.memoryOnly)), exchange, variants)
+            exchange.superseded(by: response.head, .doNotStore(.memoryOnly)), forward, exchange, variants)
           return cache.pass(response, .doNotStore(.memoryOnly), forward, exchange)
         }
         flight.release()
@@ -255,19 +256,43 @@ struct ExchangeRunner: Sendable {
     }
   }
 
+  /// Removes and invalidates what the origin's response demands.
+  ///
+  /// - Returns: the forwarded request, with a ticket that its own changes do not overtake.
+  private func change(
+    _ delivery: Exchange.Delivery, _ response: UpstreamResponse, _ forward: Exchange.Forward,
+    _ exchange: Exchange
+  ) async -> Exchange.Forward {
+    guard delivery.changesStored else { return forward }
+    let isOvertaken =
+      forward.ticket.map {
+        cache.store.isOvertaken(exchange.key, groups: CacheGroups.names(of: response.head), since: $0)
+      } ?? true
+    if delivery.isGone {
+      for key in await cache.removeAll(of: exchange.key, rules: exchange.rules) {
+        cache.observe(.removed(key, .gone(status: response.head.status.code)))
+      }
+    }
+    await cache.invalidate(delivery.invalidated)
+    await cache.invalidate(groups: delivery.invalidatedGroups, of: exchange.key.target)
+    var changed = forward
+    if !isOvertaken { changed.ticket = cache.store.ticket() }
+    return changed
+  }
+
   /// Changes what is stored as the origin's response demands.
   private func apply(
-    _ updates: [Exchange.RecordUpdate], _ exchange: Exchange, _ variants: [StoredVariant]
+    _ updates: [Exchange.RecordUpdate], _ forward: Exchange.Forward, _ exchange: Exchange,
+    _ variants: [StoredVariant]
   ) async {
     for update in updates {
       let record = variants[update.index].record
-      if update.response.isInvalidated { cache.running.invalidate(exchange.key.target) }
       if update.isFreshening {
         let decision = await decision(on: update.response, over: record, exchange)
-        await freshen(record, as: decision, exchange)
+        await freshen(record, as: decision, exchange, forward.ticket)
         continue
       }
-      await write(record.freshened(update.response))
+      await write(record.freshened(update.response).with(ticket: forward.ticket))
     }
   }
 
@@ -291,7 +316,7 @@ struct ExchangeRunner: Sendable {
       key: key, response: stored, bodyLength: part == nil ? length : part?.length,
       storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: response.head),
       userInfo: terms.userInfo, isPinned: terms.isPinned, isMemoryOnly: terms.isMemoryOnly,
-      isResumable: PartialContent.isResumable(stored))
+      isResumable: PartialContent.isResumable(stored), ticket: forward.ticket(for: key, exchange.key))
     let writer = try await cache.store.write(record, variantLimit: rules.variantLimit)
     // A part is nobody else's answer.
     if part != nil { flight.release(isUnshareable: true) }
@@ -308,10 +333,9 @@ struct ExchangeRunner: Sendable {
       storableTrailers: { [head = response.head, rules = exchange.rules, terms] in
         FieldHygiene.storable(trailers: $0, of: head, rules: rules).without(terms.strippedNames)
       },
-      onCommit: { [cache, outdated, terms, alias = exchange.rules.alias] record, isInvalidated in
+      onCommit: { [cache, outdated, terms, alias = exchange.rules.alias] record in
         await cache.committed(
-          record, askedFor: part?.range, of: exchange.request, isInvalidated: isInvalidated,
-          outdated: outdated)
+          record, askedFor: part?.range, of: exchange.request, outdated: outdated)
         await cache.restorePointer(
           to: key, from: exchange.key, alias: alias, stored, isPinned: terms.isPinned,
           isMemoryOnly: terms.isMemoryOnly)
@@ -325,7 +349,8 @@ struct ExchangeRunner: Sendable {
     }
     cache.running.add(transfer, for: exchange.key)
     if key != exchange.key { cache.running.add(transfer, for: key) }
-    held?.share(cache, SharedTransfer(response: stored, transfer: transfer))
+    held?.share(cache, SharedTransfer(
+        response: stored, transfer: transfer, groups: record.groups, ticket: forward.ticket))
     transfer.start()
     if length == 0 { await transfer.ended() }
     return cache.deliver(response.head, body, .store, forward, exchange, stored: stored)

@@ -32,6 +32,7 @@ extension HTTPCache {
     userInfo: [UInt8], isMemoryOnly: Bool, asking turn: HookTurn
   ) async {
     guard let (key, target, rules) = place(of: request) else { return }
+    let ticket = store.ticket()
     let hook = configuration.willStore
     let refuse = { (refusal: StorageRefusal) in
       self.notStored(
@@ -59,7 +60,7 @@ extension HTTPCache {
       bodyLength: part == nil ? Int64(body.count) : part?.length,
       storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: response),
       userInfo: terms.userInfo, isPinned: terms.isPinned, isMemoryOnly: terms.isMemoryOnly,
-      isResumable: PartialContent.isResumable(terms.response))
+      isResumable: PartialContent.isResumable(terms.response), ticket: ticket)
     do throws(CacheError) {
       let writer = try await store.write(record, variantLimit: rules.variantLimit)
       try await writer.append(body)

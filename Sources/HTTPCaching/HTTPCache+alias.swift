@@ -37,7 +37,10 @@ extension HTTPCache {
         case .item(let item) = CacheAlias.read(
           name, in: response.head.headerFields, target: key.target)
       else {
-        try await store.remove(.key(key.pointer))
+        // One by one: a change of the target itself would overtake this very response.
+        for pointer in try store.read(key.pointer) {
+          try await store.remove(.variant(pointer.record.key, sequence: pointer.record.sequence))
+        }
         return nil
       }
       if Self.item(try store.read(key.pointer).first, exchange.rules) != item {

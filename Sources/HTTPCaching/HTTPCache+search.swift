@@ -65,20 +65,6 @@ extension HTTPCache {
     }
   }
 
-  /// Other targets that a change of a target changes.
-  func targets(equivalentTo target: String) async -> [String] {
-    let rules = configuration.rules
-    guard rules.obeysNoVarySearch || rules.hasAliases else { return [] }
-    if rules.obeysNoVarySearch {
-      let path = SearchVariance.path(of: target)
-      coalescing.forget { SearchVariance.path(of: $0.target) == path }
-    }
-    do throws(CacheError) { return try await store.targets(equivalentTo: target) } catch {
-      observe(.storeFailed(operation: "invalidate", error))
-      return []
-    }
-  }
-
   private func write(
     _ variance: SearchVariance, of response: StoredResponse, for key: CacheKey, isMemoryOnly: Bool
   ) async throws(CacheError) {

@@ -50,14 +50,13 @@ extension HTTPCache {
     }
   }
 
-  /// A response is stored: what it took the place of goes, and if an unsafe request changed the
-  /// resource while it arrived, it is validated before any use.
+  /// A response is stored: what it took the place of goes.
   ///
   /// - Parameter range: the octets that were announced for a part. Where others came, only the same
   ///   request gets them again.
   func committed(
     _ record: CacheRecord, askedFor range: Range<Int64>? = nil, of request: HTTPRequest,
-    isInvalidated: Bool, outdated: [CacheRecord] = []
+    outdated: [CacheRecord] = []
   ) async {
     do throws(CacheError) {
       if let range, let stored = record.storedRanges, stored != [range] {
@@ -65,11 +64,9 @@ extension HTTPCache {
         response.requestedRange = request.headerFields[.range]
         try await store.update(record.with(response: response))
       }
-      for old in outdated {
+      // A part takes the place of nothing that is complete.
+      for old in outdated where record.isComplete || !old.isComplete {
         try await store.remove(.variant(old.key, sequence: old.sequence))
-      }
-      if isInvalidated {
-        try await store.invalidate(.variant(record.key, sequence: record.sequence))
       }
     } catch {
       observe(.storeFailed(operation: "replace", error))
@@ -86,7 +83,7 @@ extension HTTPCache {
   }
 
   /// Takes all that is stored for a key out of the store: each variant in each form, of the key itself
-  /// and of the names that it is found by. What is on its way is validated before any use.
+  /// and of the names that it is found by.
   ///
   /// - Parameter rules: resolved for the request.
   /// - Returns: the keys for which there was anything.
@@ -95,8 +92,8 @@ extension HTTPCache {
     do throws(CacheError) {
       var found = Set(try stored(for: key, rules: rules).map(\.record.key))
       if try !store.read(key).isEmpty { found.insert(key) }
-      for name in Set([key.target] + found.map(\.target)) { running.invalidate(name) }
-      for other in found { try await store.remove(.key(other)) }
+      // Also where nothing is stored: it may be on its way.
+      for other in found.union([key]) { try await store.remove(.key(other)) }
       return Array(found)
     } catch {
       observe(.storeFailed(operation: "remove", error))
@@ -115,28 +112,26 @@ extension HTTPCache {
 
   /// Invalidates what an unsafe request changed (RFC 9111 §4.4).
   func invalidate(_ targets: [InvalidationTarget]) async {
+    let rules = configuration.rules
     for target in targets {
-      guard let keys = configuration.rules.keyTargets(of: target.target) else {
-        await invalidate(originOf: target.target)
-        continue
+      if rules.obeysNoVarySearch {
+        let path = SearchVariance.path(of: target.target)
+        coalescing.forget { SearchVariance.path(of: $0.target) == path }
       }
-      for key in keys {
-        for name in [key] + (await self.targets(equivalentTo: key)) {
-          running.invalidate(name)
-          coalescing.forget(name)
-          await invalidate(.target(name), telling: name)
-        }
+      let selections: [CacheSelection]
+      do throws(CacheError) {
+        selections = try await self.selections(
+          ofTarget: target.target, asksForOtherNames: rules.obeysNoVarySearch || rules.hasAliases)
+      } catch {
+        observe(.storeFailed(operation: "invalidate", error))
+        selections = [.target(target.target)]
+      }
+      for selection in selections {
+        var name = target.target
+        if case .target(let other) = selection { name = other }
+        await invalidate(selection, telling: name)
       }
     }
-  }
-
-  /// Invalidates all of an origin, where overrides leave open which keys a target has.
-  private func invalidate(originOf target: String) async {
-    guard let origin = TargetURI.origin(of: target) else { return }
-    let prefix = origin + "/"
-    running.invalidate(prefix: prefix)
-    coalescing.forget { $0.target.utf8.starts(with: prefix.utf8) }
-    await invalidate(.prefix(prefix), telling: target)
   }
 
   private func invalidate(_ selection: CacheSelection, telling target: String) async {
@@ -151,7 +146,6 @@ extension HTTPCache {
   /// Invalidates groups of an origin that a response names (RFC 9875 §3).
   func invalidate(groups: [String], of target: String) async {
     guard !groups.isEmpty, let origin = TargetURI.origin(of: target) else { return }
-    running.invalidate(origin: origin)
     for name in groups {
       do throws(CacheError) {
         _ = try await store.invalidate(.group(origin: origin, name: name))
@@ -162,23 +156,11 @@ extension HTTPCache {
     }
   }
 
-  /// Removes what is stored of the origin of a key in its partition (W3C Clear Site Data). What is on
-  /// its way from that origin is validated before any use.
+  /// Removes what is stored of the origin of a key in its partition (W3C Clear Site Data).
   func clearSite(of key: CacheKey) async {
     guard let origin = TargetURI.origin(of: key.target) else { return }
-    let prefix = origin + "/"
-    running.invalidate(prefix: prefix)
-    coalescing.forget { $0.partition == key.partition && $0.target.utf8.starts(with: prefix.utf8) }
     do throws(CacheError) {
-      var cursor: EntryCursor?
-      repeat {
-        let page = try await store.entries(.prefix(prefix), after: cursor, limit: 256)
-        for other in Set(page.entries.map(\.record.key))
-        where other.partition == key.partition && other.mode == key.mode {
-          try await store.remove(.key(other))
-        }
-        cursor = page.next
-      } while cursor != nil
+      try await store.remove(.site(origin: origin, mode: key.mode, partition: key.partition))
       observe(.siteCleared(origin: origin, partition: key.partition))
     } catch {
       observe(.storeFailed(operation: "clear", error))

@@ -14,8 +14,8 @@ import Synchronization
 public final class HTTPCache: Sendable {
   /// What the cache was made with.
   public let configuration: Configuration
-  /// Where responses are kept.
-  public let store: any CacheStore
+  /// Where responses are kept; changed by nothing but this cache, so that responses on their way learn of it.
+  package let store: any CacheStore
 
   let coalescing = Coalescing()
   let running = RunningTransfers()

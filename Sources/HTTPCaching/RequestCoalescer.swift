@@ -6,6 +6,8 @@ import HTTPCacheStore
 struct RequestCoalescer<Waiter: Sendable>: Sendable {
   private struct Flight: Sendable {
     let id: UInt64
+    /// Not later than the leader's request.
+    let ticket: InvalidationTicket
     var shared: SharedTransfer?
     var waiters: [UInt64: Waiter] = [:]
     var wasPassedOn = false
@@ -25,18 +27,31 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
   }
 
   /// A request wants the origin.
-  mutating func join(_ key: CacheKey, uptime: Duration) -> CoalescerRole {
+  ///
+  /// - Parameters:
+  ///   - ticket: taken now, in case the request leads.
+  ///   - isOvertaken: whether a flight with these groups and this ticket was overtaken by an invalidation. No
+  ///     request joins such a flight: its answer may be older than the invalidation.
+  /// - Returns: what the request does, and the waiters of an overtaken flight, which have to join again.
+  mutating func join(
+    _ key: CacheKey, ticket: InvalidationTicket, uptime: Duration,
+    isOvertaken: (_ groups: [String], InvalidationTicket) -> Bool
+  ) -> (role: CoalescerRole, released: [Waiter]) {
+    var released: [Waiter] = []
     if let flight = flights[key] {
-      if let shared = flight.shared { return .share(shared) }
-      return .wait(flight: flight.id)
+      guard isOvertaken(flight.shared?.groups ?? [], flight.ticket) else {
+        return (flight.shared.map { .share($0) } ?? .wait(flight: flight.id), [])
+      }
+      released = Array(flight.waiters.values)
+      flights[key] = nil
     }
     if let until = hitForMiss[key] {
-      if uptime < until { return .goAlone }
+      if uptime < until { return (.goAlone, released) }
       hitForMiss[key] = nil
     }
     lastFlight += 1
-    flights[key] = Flight(id: lastFlight)
-    return .lead(flight: lastFlight)
+    flights[key] = Flight(id: lastFlight, ticket: ticket)
+    return (.lead(flight: lastFlight), released)
   }
 
   /// A waiter is ready to be told; nil if it has to wait.

@@ -1,7 +1,7 @@
 import HTTPCacheSemantics
 import Synchronization
 
-/// The transfers that run, by target URI, so that an invalidation finds what is not stored yet.
+/// The transfers that run, by target URI, so that removing for good finds what is not stored yet.
 final class RunningTransfers: Sendable {
   private struct Running {
     let transfer: Transfer
@@ -28,28 +28,6 @@ final class RunningTransfers: Sendable {
 
   /// Whether anything is on its way for a target.
   func contains(_ target: String) -> Bool { transfers.withLock { $0[target] != nil } }
-
-  /// What is on its way was sent before the change: it must not be reused without asking.
-  func invalidate(_ target: String) {
-    let found = transfers.withLock { $0[target].map { $0.values.map(\.transfer) } ?? [] }
-    for transfer in found { transfer.invalidate() }
-  }
-
-  /// The same for all of an origin, where it is not known which of them have changed.
-  func invalidate(origin: String) {
-    let found = transfers.withLock { transfers in
-      transfers.filter { $0.key.hasPrefix(origin + "/") }.flatMap { $0.value.values.map(\.transfer) }
-    }
-    for transfer in found { transfer.invalidate() }
-  }
-
-  /// The same for all targets that begin with a prefix.
-  func invalidate(prefix: String) {
-    let found = transfers.withLock { transfers in
-      transfers.filter { $0.key.utf8.starts(with: prefix.utf8) }.flatMap { $0.value.values.map(\.transfer) }
-    }
-    for transfer in found { transfer.invalidate() }
-  }
 
   /// Nothing of a partition is stored any more of what is on its way; what is being committed is stored
   /// when this returns.

@@ -27,7 +27,6 @@ final class Transfer: Sendable {
     var completion: [CheckedContinuation<Void, Never>] = []
     var task: Task<Void, Never>?
     var storedReader: (any BodyReader)?
-    var isInvalidated = false
     var isWiped = false
     var isCommitting = false
   }
@@ -41,7 +40,7 @@ final class Transfer: Sendable {
   private let verifier: DigestVerifier?
   private let combined: CombinedDigest?
   private let storableTrailers: @Sendable (HTTPFields) -> HTTPFields
-  private let onCommit: @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void
+  private let onCommit: @Sendable (CacheRecord) async -> Void
   private let onEnd: @Sendable (Transfer, End, _ received: Int64) -> Void
 
   /// - Parameters:
@@ -57,7 +56,7 @@ final class Transfer: Sendable {
     verifier: DigestVerifier? = nil,
     combined: CombinedDigest? = nil,
     storableTrailers: @escaping @Sendable (HTTPFields) -> HTTPFields = { $0 },
-    onCommit: @escaping @Sendable (CacheRecord, _ isInvalidated: Bool) async -> Void,
+    onCommit: @escaping @Sendable (CacheRecord) async -> Void,
     onEnd: @escaping @Sendable (Transfer, End, _ received: Int64) -> Void
   ) {
     shared = Mutex(Shared(state: TransferState(extent)))
@@ -78,9 +77,6 @@ final class Transfer: Sendable {
     let task = Task(executorPreference: executor) { await self.fetch() }
     shared.withLock { $0.task = task }
   }
-
-  /// What is being received was sent before an unsafe request changed the resource.
-  func invalidate() { shared.withLock { $0.isInvalidated = true } }
 
   /// Stores nothing of it; whoever reads it goes on. If it is being committed, waits for that.
   func stopStoring() async {
@@ -292,7 +288,7 @@ final class Transfer: Sendable {
     }
     do throws(CacheError) {
       guard let record = try await writer.keep() else { return nil }
-      await onCommit(record, shared.withLock { $0.isInvalidated })
+      await onCommit(record)
       return record
     } catch {
       return nil
@@ -307,7 +303,7 @@ final class Transfer: Sendable {
     }
     do throws(CacheError) {
       let record = try await writer.commit(trailers: storableTrailers(body.trailers))
-      await onCommit(record, shared.withLock { $0.isInvalidated })
+      await onCommit(record)
       return .stored(record)
     } catch {
       writer.abandon()

@@ -47,7 +47,7 @@ import Testing
     let found = try #require(try mine.read(key("/a")).first).record
     var response = found.response
     response.isInvalidated = false
-    let isUpdated = try await mine.update(found.with(response: response))
+    let isUpdated = try await mine.update(found.with(response: response, ticket: mine.ticket()))
     #expect(isUpdated)
     for _ in 0..<3 { #expect(try isFresh(mine) == true) }
   }

@@ -50,15 +50,17 @@ import Testing
     let fixture = try Fixture()
     let other = try fixture.other()
     try await fixture.store.put(try record("/a"), bytes(10))
+    let ticket = fixture.store.ticket()
     let before = try #require(try fixture.store.read(key("/a")).first?.record)
     try await change.make(other)
-    #expect(try await fixture.store.update(before))
+    #expect(try await fixture.store.update(before.with(ticket: ticket)))
     #expect(try isInvalidated(other) == true)
     // Who read it after the change may say that it is fresh.
     let after = try #require(try fixture.store.read(key("/a")).first?.record)
     var response = after.response
     response.isInvalidated = false
-    #expect(try await fixture.store.update(after.with(response: response)))
+    #expect(
+      try await fixture.store.update(after.with(response: response, ticket: fixture.store.ticket())))
     #expect(try isInvalidated(other) == false)
   }
 
@@ -69,10 +71,11 @@ import Testing
     try await fixture.store.put(try record("/a"), bytes(10))
     try await other.invalidate(.key(key("/a")))
     let before = try #require(try fixture.store.read(key("/a")).first?.record)
+    let ticket = fixture.store.ticket()
     try await other.invalidate(.key(key("/a")))
     var response = before.response
     response.isInvalidated = false
-    #expect(try await fixture.store.update(before.with(response: response)))
+    #expect(try await fixture.store.update(before.with(response: response, ticket: ticket)))
     #expect(try isInvalidated(other) == true)
   }
 
@@ -86,7 +89,7 @@ import Testing
     try await part.append(BodyBytes(body[..<400_000]))
     try await part.commit(trailers: [:])
     let found = try #require(try fixture.store.read(key("/a")).first?.record)
-    let writer = try await fixture.store.extend(found, at: 400_000)
+    let writer = try await fixture.store.extend(found.with(ticket: fixture.store.ticket()), at: 400_000)
     try await other.invalidate(.target("https://example.com/a"))
     try await writer.append(BodyBytes(body[400_000...]))
     #expect(try await writer.commit(trailers: [:]).response.isInvalidated)

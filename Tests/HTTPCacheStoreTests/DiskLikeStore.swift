@@ -37,6 +37,11 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
     return wrap(try store.read(key))
   }
 
+  func ticket() -> InvalidationTicket { store.ticket() }
+  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+    store.isOvertaken(key, groups: groups, since: ticket)
+  }
+
   func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {

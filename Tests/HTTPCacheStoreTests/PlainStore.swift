@@ -15,6 +15,11 @@ final class PlainStore: CacheStore, TierBase {
   func peek(_ key: CacheKey) -> PeekResult { base.peek(key) }
   func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] { try base.read(key) }
 
+  func ticket() -> InvalidationTicket { base.ticket() }
+  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+    base.isOvertaken(key, groups: groups, since: ticket)
+  }
+
   func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {

@@ -9,6 +9,7 @@ extension BrokenStore {
     case verifiesNoFile, readsDamage
     case updatesFromOldState, updatesInSteps, keepsOldGroups, losesPin, keepsOldPin
     case listsAllVariants, marksAllVariants, removesAllVariants, findsReplacedVariants
+    case ignoresTickets
     case trimsNothing, trimsTooMuch, pinsNothing, wipesNothing, wipesEverything, wipesNoFiles
 
     /// A part of the name of a check that has to find it; nil if it is no fault.
@@ -21,6 +22,7 @@ extension BrokenStore {
       case .ignoresVary: "Variants are told apart"
       case .losesTrailers: "Trailers"
       case .ignoresInvalidation: "invalidated"
+      case .ignoresTickets: "asked for before"
       case .updatesNothing: "An update replaces"
       case .removesTooMuch: "Selected alone"
       case .shortListing: "in pages"

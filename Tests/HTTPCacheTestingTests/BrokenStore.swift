@@ -30,6 +30,11 @@ final class BrokenStore: CacheStore {
     }
   }
 
+  func ticket() -> InvalidationTicket { base.ticket() }
+  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+    base.isOvertaken(key, groups: groups, since: ticket)
+  }
+
   func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
@@ -40,7 +45,8 @@ final class BrokenStore: CacheStore {
       bodyLength: fault == .acceptsAnyLength || fault == .losesLastByte ? nil : record.bodyLength,
       storedRanges: record.storedRanges, groups: record.groups, userInfo: record.userInfo,
       isSeed: record.isSeed, isPinned: record.isPinned && fault != .pinsNothing,
-      isResumable: record.isResumable || fault == .keepsWhatIsNotResumable)
+      isResumable: record.isResumable || fault == .keepsWhatIsNotResumable,
+      ticket: fault == .ignoresTickets ? nil : record.ticket)
     return BrokenWriter(
       try await base.write(bentRecord, variantLimit: variantLimit), fault: fault)
   }

@@ -191,7 +191,8 @@ struct AliasFlowTests {
       #expect(try await targets(kitchen).contains("pointer https://example.com/news/a"))
       if isTaken {
         let key = try #require(CacheKey(request: kitchen.request("/news/a"), mode: .private))
-        try await kitchen.cache.store.remove(.key(key.pointer))
+        let pointer = try #require(try kitchen.cache.store.read(key.pointer).first?.record)
+        try await kitchen.cache.store.remove(.variant(pointer.key, sequence: pointer.sequence))
       }
       gate.open()
       #expect(try await first.body.collect().count == 2)

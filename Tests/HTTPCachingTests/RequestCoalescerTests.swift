@@ -1,4 +1,5 @@
 import HTTPCacheSemantics
+import HTTPCacheStore
 import Testing
 
 @testable import HTTPCaching
@@ -7,8 +8,18 @@ import Testing
 struct RequestCoalescerTests {
   private let key = CacheKey(mode: .private, target: "https://example.com/")
 
+  private let invalidations = InvalidationLog()
+
+  private func join(
+    _ coalescer: inout RequestCoalescer<Int>, _ key: CacheKey, at uptime: Duration = .zero
+  ) -> CoalescerRole {
+    coalescer.join(key, ticket: invalidations.ticket(), uptime: uptime) {
+      invalidations.isOvertaken(key, groups: $0, since: $1)
+    }.role
+  }
+
   private func leading(_ coalescer: inout RequestCoalescer<Int>) throws -> UInt64 {
-    guard case .lead(let flight) = coalescer.join(key, uptime: .zero) else {
+    guard case .lead(let flight) = join(&coalescer, key) else {
       throw Unexpected(what: "the first request leads")
     }
     return flight
@@ -22,11 +33,11 @@ struct RequestCoalescerTests {
   func secondWaits() throws {
     var coalescer = RequestCoalescer<Int>()
     let flight = try leading(&coalescer)
-    guard case .wait(flight) = coalescer.join(key, uptime: .zero) else {
+    guard case .wait(flight) = join(&coalescer, key) else {
       throw Unexpected(what: "waits for the same flight")
     }
     let other = CacheKey(mode: .private, target: "https://example.com/other")
-    guard case .lead = coalescer.join(other, uptime: .zero) else {
+    guard case .lead = join(&coalescer, other) else {
       throw Unexpected(what: "other keys do not wait")
     }
   }
@@ -39,10 +50,10 @@ struct RequestCoalescerTests {
     #expect(isWaiting(coalescer.wait(key, flight: flight, as: 2, 22)))
     let released = coalescer.end(key, flight: flight, isUnshareable: true, uptime: .zero)
     #expect(Set(released) == [11, 22])
-    guard case .goAlone = coalescer.join(key, uptime: .seconds(1)) else {
+    guard case .goAlone = join(&coalescer, key, at: .seconds(1)) else {
       throw Unexpected(what: "goes alone")
     }
-    guard case .lead = coalescer.join(key, uptime: .seconds(3)) else {
+    guard case .lead = join(&coalescer, key, at: .seconds(3)) else {
       throw Unexpected(what: "leads again after 2 s")
     }
   }
@@ -60,7 +71,7 @@ struct RequestCoalescerTests {
     let second = coalescer.leaderFailed(key, flight: flight, wasCancelled: false)
     #expect(second.successor == nil)
     #expect(Set(second.others) == [2, 3])
-    guard case .lead = coalescer.join(key, uptime: .zero) else {
+    guard case .lead = join(&coalescer, key) else {
       throw Unexpected(what: "the flight is over")
     }
   }
@@ -88,7 +99,7 @@ struct RequestCoalescerTests {
     #expect(coalescer.end(key, flight: flight, uptime: .zero).isEmpty)
     let next = try leading(&coalescer)
     #expect(coalescer.end(key, flight: flight, uptime: .zero).isEmpty)
-    guard case .wait(next) = coalescer.join(key, uptime: .zero) else {
+    guard case .wait(next) = join(&coalescer, key) else {
       throw Unexpected(what: "the new flight goes on")
     }
     guard case .lookAgain = coalescer.wait(key, flight: flight, as: 5, 55) else {

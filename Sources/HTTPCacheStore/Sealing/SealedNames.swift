@@ -89,6 +89,14 @@ final class SealedNames: Sendable {
     return text(.group, writer.output)
   }
 
+  /// A ticket below: the target that was asked for has another name there.
+  func ticket(_ ticket: InvalidationTicket) -> InvalidationTicket {
+    guard let target = ticket.requestTarget else { return ticket }
+    var below = ticket
+    below.requestTarget = self.target(target)
+    return below
+  }
+
   /// What tells variants apart below.
   func nominated(_ fields: [NominatedField]) -> [NominatedField] {
     guard !fields.isEmpty else { return [] }

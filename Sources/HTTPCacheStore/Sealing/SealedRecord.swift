@@ -56,7 +56,7 @@ struct SealedRecord {
       userInfo: try cipher.seal(content, for: .record, context: context(key, nominated)),
       isSeed: false, isPinned: record.isPinned, isMemoryOnly: record.isMemoryOnly,
       isResumable: record.isResumable, sequence: record.sequence,
-      knownInvalidations: record.knownInvalidations)
+      ticket: record.ticket.map { names.ticket($0) })
   }
 
   /// Opens a record of the store below; nil for a part of which no whole chunk is there.
@@ -124,8 +124,7 @@ struct SealedRecord {
         return .success(
           try RecordCodec.decode(
             UnsafeRawBufferPointer(rebasing: buffer[start...]), sequence: below.sequence,
-            isInvalidated: below.response.isInvalidated,
-            knownInvalidations: below.knownInvalidations))
+            isInvalidated: below.response.isInvalidated))
       } catch { return .failure(error) }
     }
     return try result.get()

@@ -14,6 +14,9 @@ extension SealedStore {
     case .all, .storedSince, .unusedSince, .storedBefore: .selection(selection)
     case .partition(let mode, let name):
       .selection(.partition(mode: mode, names.partition(name)))
+    case .site(let origin, let mode, let partition):
+      .selection(
+        .site(origin: names.origin(origin), mode: mode, partition: names.partition(partition)))
     case .key(let key): .selection(.key(names.key(key)))
     case .variant(let key, let sequence): .selection(.variant(names.key(key), sequence: sequence))
     case .target(let target): .selection(.target(names.target(target)))
@@ -37,8 +40,10 @@ extension SealedStore {
     return .opening(isQuery ? .prefix(names.origin(origin) + "?") : below)
   }
 
-  /// Removes what matches. `.all` removes what others sealed as well. Prefixes that are more than an
-  /// origin are looked for by opening all records of the origin.
+  /// Removes what matches. `.all` removes what others sealed as well.
+  ///
+  /// A prefix that is more than an origin is not told apart in the store below: everything of the origin is
+  /// marked as invalidated at once, then the records of the origin are opened, and those that match are removed.
   ///
   /// - Throws: what the store below throws.
   @discardableResult
@@ -46,39 +51,30 @@ extension SealedStore {
     switch search(selection) {
     case .selection(let below): return try await base.remove(below)
     case .opening(let below):
-      var count = 0
-      try await each(of: below, matching: selection) { (record, store) throws(CacheError) in
-        count += try await store.remove(.variant(record.key, sequence: record.sequence))
-      }
-      return count
+      try await base.invalidate(below)
+      return try await removeOpened(below, matching: selection)
     }
   }
 
-  /// Marks what matches as invalidated. `.all` marks what others sealed as well. Prefixes that are more
-  /// than an origin are looked for by opening all records of the origin; what is on its way meanwhile is
-  /// stored as invalidated, whatever it is.
+  /// Marks what matches as invalidated. `.all` marks what others sealed as well; a prefix that is more than an
+  /// origin marks everything of the origin.
   ///
+  /// - Returns: the number of responses marked; nil if the base does not count, or may have marked more.
   /// - Throws: what the store below throws.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     switch search(selection) {
     case .selection(let below): return try await base.invalidate(below)
     case .opening(let below):
-      var count = 0
-      try await each(of: below, matching: selection) { (record, store) throws(CacheError) in
-        count += try await store.invalidate(.variant(record.key, sequence: record.sequence)) ?? 0
-      }
-      return count
+      try await base.invalidate(below)
+      return nil
     }
   }
 
-  // Does something with each record below that matches.
-  private func each(
-    of below: CacheSelection, matching selection: CacheSelection,
-    _ body: (CacheRecord, any CacheStore) async throws(CacheError) -> Void
-  ) async throws(CacheError) {
-    // Matches nothing, and so tells the base that what is on its way was sent before.
-    _ = try await base.invalidate(.prefix(names.prefix + "/"))
+  private func removeOpened(
+    _ below: CacheSelection, matching selection: CacheSelection
+  ) async throws(CacheError) -> Int {
+    var count = 0
     var cursor: EntryCursor?
     repeat {
       let page = try await base.entries(below, after: cursor, limit: 256)
@@ -86,10 +82,11 @@ extension SealedStore {
         guard let opened = open(entry),
           selection.matches(opened.record, lastUsed: entry.lastUsed)
         else { continue }
-        try await body(entry.record, base)
+        count += try await base.remove(.variant(entry.record.key, sequence: entry.record.sequence))
       }
       cursor = page.next
     } while cursor != nil
+    return count
   }
 
   /// Entries that match and open with this key. None has a path: what lies there is sealed.

@@ -185,12 +185,19 @@ public final class SealedStore: CacheStore {
     guard let (below, stored) = try found(record) else { return false }
     let next = record.storing(
       stored.record.storedRanges, bodyLength: stored.record.bodyLength)
-    var sealed = try SealedRecord.seal(
+    let sealed = try SealedRecord.seal(
       next, bodyID: stored.bodyID, isFinal: below.isComplete, slots: below.storedRanges,
       sealedLength: below.bodyLength, cipher, names)
-    // What was read just now must not hide what was invalidated since the caller's reading.
-    if let known = record.knownInvalidations { sealed = sealed.knowing(invalidations: known) }
     return try await base.update(sealed)
+  }
+
+  /// The ticket of the base.
+  public func ticket() -> InvalidationTicket { base.ticket() }
+
+  /// Asks the base, by the names that it knows.
+  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+    base.isOvertaken(
+      names.key(key), groups: groups.map { names.group($0, of: key.origin) }, since: names.ticket(ticket))
   }
 
   // MARK: Sealing and opening
@@ -274,11 +281,6 @@ extension SealedStore: TierBase, GenerationSource {
 
   /// That of the key below.
   public func generation(of key: CacheKey) -> UInt64 { generations?.generation(of: names.key(key)) ?? 0 }
-
-  /// That of the key below.
-  public func invalidations(of key: CacheKey) -> UInt64 {
-    generations?.invalidations(of: names.key(key)) ?? 0
-  }
 
   /// A hash alone does not lead to the key below, so that each call has another answer: ask by key.
   public func generation(of hash: UInt64) -> UInt64 { unknownGenerations.add(1, ordering: .relaxed).newValue }

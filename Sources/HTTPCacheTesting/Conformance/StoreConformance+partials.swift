@@ -146,7 +146,7 @@ extension StoreConformance {
         response.head.headerFields[.eTag] = "\"fresh\""
         // Whoever freshens need not know what is stored by now.
         let isUpdated = try await store.update(
-          seen.with(response: response).storing([0..<1], bodyLength: nil))
+          seen.with(response: response, ticket: store.ticket()).storing([0..<1], bodyLength: nil))
         try require(isUpdated, "a part was not freshened")
         let entries = try await store.all()
         try requireEqual(entries.map(\.record.storedRanges), [[0..<half]], "ranges in the listing")

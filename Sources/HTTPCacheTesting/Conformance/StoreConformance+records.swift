@@ -89,7 +89,7 @@ extension StoreConformance {
       try require(bytes == body.array, "the body of an invalidated response changed")
       var response = found.response
       response.isInvalidated = false
-      try await store.update(found.with(response: response))
+      try await store.update(found.with(response: response, ticket: store.ticket()))
       let after = try store.read(StoreSample.key()).first?.record.response.isInvalidated
       try requireEqual(after, false, "mark after an update")
     },

@@ -133,19 +133,19 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
 
   /// Bytes allowed in memory. Setting less evicts at once.
   public override var memoryCapacity: Int {
-    get { Int(clamping: cache.store.usage.memoryCapacity) }
+    get { Int(clamping: cache.usage.memoryCapacity) }
     set { setCapacity(memory: Int64(newValue)) }
   }
 
   /// Bytes allowed on disk. Setting less evicts at once; a cache that was opened without a disk stays so.
   public override var diskCapacity: Int {
-    get { Int(clamping: cache.store.usage.diskCapacity) }
+    get { Int(clamping: cache.usage.diskCapacity) }
     set { setCapacity(disk: Int64(newValue)) }
   }
 
   /// Bytes in memory, heads and bodies.
-  public override var currentMemoryUsage: Int { Int(clamping: cache.store.usage.memoryBytes) }
+  public override var currentMemoryUsage: Int { Int(clamping: cache.usage.memoryBytes) }
 
   /// Bytes on disk, index and bodies.
-  public override var currentDiskUsage: Int { Int(clamping: cache.store.usage.diskBytes) }
+  public override var currentDiskUsage: Int { Int(clamping: cache.usage.diskBytes) }
 }

@@ -84,7 +84,10 @@ import Testing
   func isSelected(_ selection: CacheSelection) async throws {
     let store = try await store()
     #expect(try await store.entries(selection, after: nil, limit: 9).entries.map(\.record.key) == [key])
-    #expect(try await store.invalidate(selection) == 1)
+    // Within an origin prefixes are not told apart, and what is marked is not counted.
+    let isExact = ![.prefix("https://example.com/a"), .prefix("https://exa")].contains(selection)
+    #expect(try await store.invalidate(selection) == (isExact ? 1 : nil))
+    #expect(try store.read(key).first?.record.response.isInvalidated == true)
     #expect(try await store.remove(selection) == 1)
   }
 

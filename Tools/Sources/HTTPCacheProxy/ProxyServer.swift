@@ -61,7 +61,7 @@ public final class ProxyServer: Sendable {
     try? await listener.close()
     await context.registry.drain(until: .now() + deadline, on: listener.eventLoop)
     context.upstream.shutDown()
-    await context.cache.store.flush()
+    await context.cache.flush()
     await context.configuration.accessLog.flush()
   }
 }

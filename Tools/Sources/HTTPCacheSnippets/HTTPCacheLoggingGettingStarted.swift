@@ -10,7 +10,7 @@ private func program1() async throws {
   logger.logLevel = .debug
   let cache = try HTTPCache.open(
     HTTPCache.Configuration(directory: "cache", observer: LoggingObserver(logger)))
-  print(cache.store.usage.diskBytes)
+  print(cache.usage.diskBytes)
 
   let loud = LoggingObserver(logger, showsQueries: true) { event in
     if case .notStored = event { return .notice }

@@ -49,40 +49,38 @@ struct PurgeCommand: AsyncParsableCommand {
 
   func run() async throws {
     let store = try location.openStore()
+    let cache = HTTPCache(
+      configuration: HTTPCache.Configuration(rules: CacheRules(mode: location.mode)), store: store)
     var count = 0
     var isCounted = true
     do {
-      for selection in try await selections(in: store, now: SystemClock().now) {
+      for selection in selections(now: SystemClock().now) {
         if soft {
-          if let marked = try await store.invalidate(selection) { count += marked } else { isCounted = false }
+          if let marked = try await cache.invalidate(selection) { count += marked } else { isCounted = false }
         } else if let partition {
           for mode in location.listedMode.map({ [$0] }) ?? CacheMode.allCases {
-            count += try await store.wipe(mode: mode, partition: partition)
+            let cache = HTTPCache(
+              configuration: HTTPCache.Configuration(rules: CacheRules(mode: mode)), store: store)
+            count += try await cache.wipe(partition: partition)
           }
         } else {
-          count += try await store.remove(selection)
+          count += try await cache.remove(selection)
         }
       }
     } catch {
       throw ExitStatus.reporting(error)
     }
-    await store.flush()
+    await cache.flush()
     let what = isCounted ? HumanText.count(count, "response") : "what matches"
     Console.print(soft ? "marked \(what) as invalid" : "removed \(what)")
   }
 
-  private func selections(
-    in store: any CacheStore, now: Timestamp
-  ) async throws(CacheError) -> [CacheSelection] {
+  private func selections(now: Timestamp) -> [CacheSelection] {
     if all { return [.all] }
     if let prefix { return [.prefix(TargetURL.normalizedPrefix(prefix))] }
     if let olderThan { return [.storedBefore(now.adding(-olderThan.seconds))] }
-    if let group, let origin = origin.flatMap({ TargetURI.origin(of: $0.normalized) }) {
-      return [.group(origin: origin, name: group)]
-    }
+    if let group, let origin { return [.group(origin: origin.normalized, name: group)] }
     if let partition { return [.partition(mode: location.mode, partition)] }
-    var targets = urls.map(\.normalized)
-    for target in targets { targets += try await store.targets(equivalentTo: target) }
-    return targets.map { .target($0) }
+    return urls.map { .target($0.normalized) }
   }
 }

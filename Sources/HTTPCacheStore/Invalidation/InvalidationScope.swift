@@ -1,0 +1,68 @@
+package import HTTPCacheSemantics
+
+/// What an invalidation may concern, as far as it is counted: a response that is not stored yet is overtaken if
+/// one of its scopes was invalidated after its ticket.
+package enum InvalidationScope: Sendable, Hashable {
+  case everything
+  case target(String)
+  case origin(String)
+  case partition(mode: CacheMode, String)
+  case group(origin: String, name: String)
+
+  /// The narrowest scope that has everything a selection matches; nil for a selection that says nothing about
+  /// responses that are on their way: one stored response, or responses by age.
+  package init?(_ selection: CacheSelection) {
+    switch selection {
+    case .all: self = .everything
+    case .partition(let mode, let name): self = .partition(mode: mode, name)
+    case .key(let key): self = .target(key.target)
+    case .target(let target): self = .target(target)
+    case .prefix(let prefix):
+      let origin = CacheKey.origin(of: prefix)
+      // A prefix that ends with the authority also matches longer authorities.
+      let isWithinOrigin = !origin.isEmpty && origin.utf8.count < prefix.utf8.count
+      self = isWithinOrigin ? .origin(origin) : .everything
+    case .site(let origin, _, _): self = .origin(origin)
+    case .group(let origin, let name): self = .group(origin: origin, name: name)
+    case .variant, .storedSince, .storedBefore, .unusedSince: return nil
+    }
+  }
+
+  /// A hash by which scopes share counters. Two scopes with one hash cost a validation, never a stale answer.
+  package var hash: UInt64 {
+    switch self {
+    case .everything: 0
+    case .target(let target): Self.hash(target, seed: 1)
+    case .origin(let origin): Self.hash(origin, seed: 2)
+    case .partition(let mode, let name): Self.hash(name, seed: 3 &+ UInt64(mode.rawValue) << 8)
+    case .group(let origin, let name): Self.hash(name, seed: Self.hash(origin, seed: 4))
+    }
+  }
+
+  /// Whether any scope of a response matches a condition; `everything` is not asked about.
+  ///
+  /// - Parameters:
+  ///   - key: of the response.
+  ///   - groups: of the response.
+  ///   - requestTarget: the target that was asked for, if it is not that of the key.
+  ///   - condition: is given the hash of each scope.
+  package static func contains(
+    of key: CacheKey, groups: [String], requestTarget: String?, where condition: (UInt64) -> Bool
+  ) -> Bool {
+    let origin = key.origin
+    if condition(target(key.target).hash) || condition(self.origin(origin).hash)
+      || condition(partition(mode: key.mode, key.partition).hash)
+    {
+      return true
+    }
+    for group in groups where condition(self.group(origin: origin, name: group).hash) { return true }
+    guard let requestTarget, requestTarget != key.target else { return false }
+    return condition(target(requestTarget).hash)
+      || condition(self.origin(CacheKey.origin(of: requestTarget)).hash)
+  }
+
+  private static func hash(_ text: String, seed: UInt64) -> UInt64 {
+    var text = text
+    return text.withUTF8 { XXH64.hash(UnsafeRawBufferPointer($0), seed: seed) }
+  }
+}

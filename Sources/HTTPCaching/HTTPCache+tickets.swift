@@ -1,0 +1,30 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+
+extension HTTPCache {
+  /// A request for a key wants the origin: whether it leads, waits for another request or shares its answer.
+  func join(_ key: CacheKey) -> CoalescerRole {
+    coalescing.join(key, ticket: store.ticket(), uptime: configuration.clock.uptime) { groups, ticket in
+      store.isOvertaken(key, groups: groups, since: ticket)
+    }
+  }
+
+  /// Whether the answer that another request is getting may be older than an invalidation that was done since.
+  func isOvertaken(_ shared: SharedTransfer, of key: CacheKey) -> Bool {
+    guard let ticket = shared.ticket else { return false }
+    return store.isOvertaken(key, groups: shared.groups, since: ticket)
+  }
+}
+
+extension Exchange.Forward {
+  /// The ticket for a response that is stored under a key.
+  ///
+  /// - Parameters:
+  ///   - key: under which the response is stored.
+  ///   - requestKey: of the request: a change of its target changes the response, too.
+  func ticket(for key: CacheKey, _ requestKey: CacheKey) -> InvalidationTicket? {
+    guard key != requestKey, var ticket else { return ticket }
+    ticket.requestTarget = requestKey.target
+    return ticket
+  }
+}
