@@ -1,13 +1,12 @@
 import HTTPCaching
 
-/// The files that the processes of a world share, as a model of `DiskStore`: a transaction is one step, and
-/// the counters of `Cache.gen` rise as they do there.
+/// The files that the processes of a world share, as a model of `DiskStore`: a transaction is one step,
+/// within which tickets are compared and the generation rises.
 ///
 /// `@unchecked Sendable` because only the thread that runs the simulation uses it.
 final class SimulatedFiles: @unchecked Sendable {
   let entries: MemoryStore
   private(set) var generation: UInt64 = 0
-  private(set) var invalidations: UInt64 = 0
 
   init(capacity: Int64, clock: any CacheClock) {
     entries = MemoryStore(
@@ -16,13 +15,6 @@ final class SimulatedFiles: @unchecked Sendable {
   }
 
   func raiseGeneration() { generation += 1 }
-  func raiseInvalidations() { invalidations += 1 }
-
-  /// The record as it is stored: what was invalidated since the record was read or begun stays invalidated.
-  func overtaken(_ record: CacheRecord) -> Bool {
-    guard let known = record.knownInvalidations else { return false }
-    return known != invalidations && !record.response.isInvalidated
-  }
 }
 
 /// The disk store of one process of a world. Each call pauses before and after it takes effect, and may fail.
@@ -45,7 +37,12 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
   func end() async { _ = await scheduler.pause(.storeEnd, isCancellable: false) }
 
   func generation(of hash: UInt64) -> UInt64 { files.generation }
-  func invalidations(of key: CacheKey) -> UInt64 { files.invalidations }
+  func ticket() -> InvalidationTicket { files.entries.ticket() }
+
+  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+    files.entries.isOvertaken(key, groups: groups, since: ticket)
+  }
+
   func recordUse(of key: CacheKey) { files.entries.recordUse(of: key) }
 
   func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
@@ -61,22 +58,18 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
   private func wrap(_ variants: [StoredVariant]) -> [StoredVariant] {
     variants.map { variant in
       StoredVariant(
-        record: variant.record.knowing(invalidations: files.invalidations),
-        body: SimulatedFile(variant.body, scheduler))
+        record: variant.record, body: SimulatedFile(variant.body, scheduler))
     }
   }
 
   func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter {
     try await begin(mayFail: true)
-    let record = record.knowing(invalidations: record.knownInvalidations ?? files.invalidations)
-    return SimulatedWriter(
-      try await files.entries.write(record, variantLimit: variantLimit), record, self)
+    return SimulatedWriter(try await files.entries.write(record, variantLimit: variantLimit), self)
   }
 
   func extend(_ record: CacheRecord, at offset: Int64) async throws(CacheError) -> any BodyWriter {
     try await begin(mayFail: true)
-    let record = record.knowing(invalidations: record.knownInvalidations ?? files.invalidations)
-    return SimulatedWriter(try await files.entries.extend(record, at: offset), record, self)
+    return SimulatedWriter(try await files.entries.extend(record, at: offset), self)
   }
 
   func note(_ refusal: RefusalNote) { files.entries.note(refusal) }
@@ -84,11 +77,7 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
 
   func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     try await begin(mayFail: true)
-    let isOvertaken = files.overtaken(record)
-    var response = record.response
-    if isOvertaken { response.isInvalidated = true }
-    let isThere = try await files.entries.update(record.with(response: response))
-    if response.isInvalidated { files.raiseInvalidations() }
+    let isThere = try await files.entries.update(record)
     if isThere { files.raiseGeneration() }
     await end()
     return isThere
@@ -96,10 +85,7 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
 
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     try await begin()
-    files.raiseInvalidations()
-    try await begin()
     let count = try await files.entries.remove(selection)
-    files.raiseInvalidations()
     files.raiseGeneration()
     await end()
     return count
@@ -107,10 +93,7 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
 
   func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     try await begin()
-    files.raiseInvalidations()
-    try await begin()
     let count = try await files.entries.invalidate(selection)
-    files.raiseInvalidations()
     files.raiseGeneration()
     await end()
     return count
@@ -141,12 +124,10 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
 /// Writes a body to the simulated disk.
 final class SimulatedWriter: BodyWriter {
   private let base: any BodyWriter
-  private let record: CacheRecord
   private let disk: SimulatedDisk
 
-  init(_ base: any BodyWriter, _ record: CacheRecord, _ disk: SimulatedDisk) {
+  init(_ base: any BodyWriter, _ disk: SimulatedDisk) {
     self.base = base
-    self.record = record
     self.disk = disk
   }
 
@@ -159,24 +140,16 @@ final class SimulatedWriter: BodyWriter {
 
   func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord {
     try await disk.begin(mayFail: true)
-    return try await finish(try await base.commit(trailers: trailers))
+    return await finish(try await base.commit(trailers: trailers))
   }
 
   func keep() async throws(CacheError) -> CacheRecord? {
     try await disk.begin()
     guard let record = try await base.keep() else { return nil }
-    return try await finish(record)
+    return await finish(record)
   }
 
-  // One transaction: no step of another task comes between the row and its mark.
-  private func finish(_ stored: CacheRecord) async throws(CacheError) -> CacheRecord {
-    var stored = stored
-    if disk.files.overtaken(record) {
-      try await disk.files.entries.invalidate(.variant(stored.key, sequence: stored.sequence))
-      var response = stored.response
-      response.isInvalidated = true
-      stored = stored.with(response: response)
-    }
+  private func finish(_ stored: CacheRecord) async -> CacheRecord {
     disk.files.raiseGeneration()
     await disk.end()
     return stored

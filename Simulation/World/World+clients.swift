@@ -103,7 +103,7 @@ extension World {
     let targets = covered(by: plan)
     for target in targets { origin.change(target) }
     let versions = origin.versions
-    let store = caches[plan.process].store
+    let cache = caches[plan.process]
     let selection = selection(plan)
     scheduler.note("purge begins: \(plan)", plan.target)
     let begun = scheduler.steps
@@ -111,9 +111,9 @@ extension World {
     scheduler.start { [self] in
       do {
         if plan.removes {
-          try await store.remove(selection)
+          try await cache.remove(selection)
         } else {
-          _ = try await store.invalidate(selection)
+          _ = try await cache.invalidate(selection)
         }
         for target in targets {
           oracle.add(
