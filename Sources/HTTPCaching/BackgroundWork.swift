@@ -16,9 +16,16 @@ final class BackgroundWork: Sendable {
   }
 
   private let limit: Int
+  private let executor: (any TaskExecutor)?
   private let state = Mutex(State())
 
-  init(limit: Int) { self.limit = limit }
+  init(limit: Int, executor: (any TaskExecutor)? = nil) {
+    self.limit = limit
+    self.executor = executor
+  }
+
+  /// The number of tasks that have not ended.
+  var count: Int { state.withLock { $0.tasks.count } }
 
   /// Begins some work, unless there is too much already.
   func begin(_ work: @escaping @Sendable () async -> Void) {
@@ -26,7 +33,7 @@ final class BackgroundWork: Sendable {
       guard state.tasks.count < limit else { return }
       let number = state.next
       state.next += 1
-      state.tasks[number] = Task(priority: .utility) {
+      state.tasks[number] = Task(executorPreference: executor, priority: .utility) {
         await work()
         self.ended(number)
       }

@@ -34,6 +34,9 @@ final class Coalescing: Sendable {
     }
   }
 
+  /// The numbers of flights and of requests that wait for one.
+  var counts: (flights: Int, waiters: Int) { state.withLock { $0.coalescer.counts } }
+
   /// Waits for the leader's head.
   ///
   /// - Parameter limit: the longest time that this follower waits; nil for no limit.

@@ -42,7 +42,8 @@ extension ExchangeRunner {
         combination.range,
         length: completion == nil ? response.body.length : Int64(combination.range.count),
         readableEnd: end),
-      writer: writer, clock: cache.configuration.clock, verifier: DigestVerifier(response, isPart: true),
+      writer: writer, clock: cache.configuration.clock, executor: cache.configuration.executor,
+      verifier: DigestVerifier(response, isPart: true),
       combined: CombinedDigest(
         terms.response, parts: (old.storedRanges ?? []) + [combination.range],
         length: combination.length, discard: { [cache] in await cache.discard(old) }),

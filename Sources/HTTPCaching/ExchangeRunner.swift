@@ -364,7 +364,7 @@ struct ExchangeRunner: Sendable {
     let transfer = Transfer(
       body: response.body,
       extent: part.map { TransferExtent($0.range, length: length) } ?? TransferExtent(length: length),
-      writer: writer, clock: cache.configuration.clock,
+      writer: writer, clock: cache.configuration.clock, executor: cache.configuration.executor,
       verifier: DigestVerifier(response, isPart: part != nil || response.head.status.hasNoContent),
       storableTrailers: { [head = response.head, rules = exchange.rules, terms] in
         FieldHygiene.storable(trailers: $0, of: head, rules: rules).without(terms.strippedNames)

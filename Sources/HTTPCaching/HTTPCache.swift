@@ -24,13 +24,14 @@ public final class HTTPCache: Sendable {
   let refusalLimit = RefusalLimit()
   let handout = Mutex<FileHandout?>(nil)
   let forcedOffline = Atomic<Bool>(false)
-  let background = BackgroundWork(limit: 64)
+  let background: BackgroundWork
 
   /// Makes a cache over a store of the caller's.
   public init(configuration: Configuration, store: any CacheStore) {
     self.configuration = configuration
     self.store = store
     coalescing = Coalescing(clock: configuration.clock)
+    background = BackgroundWork(limit: 64, executor: configuration.executor)
     digest = SecretDigester.make(key: store.secret)
   }
 

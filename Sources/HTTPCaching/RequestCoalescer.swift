@@ -21,6 +21,11 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
   private var hitForMiss: [CacheKey: Duration] = [:]
   private var lastFlight: UInt64 = 0
 
+  /// The numbers of flights and of waiters.
+  var counts: (flights: Int, waiters: Int) {
+    (flights.count, flights.values.reduce(0) { $0 + $1.waiters.count })
+  }
+
   /// A request wants the origin.
   ///
   /// - Parameters:

@@ -36,6 +36,7 @@ final class Transfer: Sendable {
   private let writer: any BodyWriter
   private let extent: TransferExtent
   private let clock: any CacheClock
+  private let executor: (any TaskExecutor)?
   private let verifier: DigestVerifier?
   private let combined: CombinedDigest?
   private let storableTrailers: @Sendable (HTTPFields) -> HTTPFields
@@ -45,12 +46,14 @@ final class Transfer: Sendable {
   /// - Parameters:
   ///   - extent: what of the representation `body` brings.
   ///   - clock: by which slow readers are waited for where the store takes no more.
+  ///   - executor: runs the tasks of the transfer; nil is Swift's own executor.
   ///   - verifier: what the bytes of `body` must agree with to be stored.
   ///   - combined: what they must agree with together with what is stored.
   ///   - storableTrailers: leaves the trailer fields that may be stored.
   init(
     body: MessageBody, extent: TransferExtent, writer: any BodyWriter,
-    clock: any CacheClock = SystemClock(), verifier: DigestVerifier? = nil,
+    clock: any CacheClock = SystemClock(), executor: (any TaskExecutor)? = nil,
+    verifier: DigestVerifier? = nil,
     combined: CombinedDigest? = nil,
     storableTrailers: @escaping @Sendable (HTTPFields) -> HTTPFields = { $0 },
     onCommit: @escaping @Sendable (CacheRecord) async -> Void,
@@ -61,6 +64,7 @@ final class Transfer: Sendable {
     self.extent = extent
     self.writer = writer
     self.clock = clock
+    self.executor = executor
     self.verifier = verifier
     self.combined = combined
     self.storableTrailers = storableTrailers
@@ -70,7 +74,7 @@ final class Transfer: Sendable {
 
   /// Starts to fetch.
   func start() {
-    let task = Task { await self.fetch() }
+    let task = Task(executorPreference: executor) { await self.fetch() }
     shared.withLock { $0.task = task }
   }
 
@@ -381,7 +385,7 @@ final class Transfer: Sendable {
     guard shared.withLock({ $0.state.isHeldBack }) else { return await waitUntilRead() }
     let start = clock.uptime
     let limit = min(patience, Self.patienceAtOnce)
-    let end = Task { [clock] in
+    let end = Task(executorPreference: executor) { [clock] in
       do { try await clock.sleep(for: limit) } catch { return }
       let fetch = self.shared.withLock { shared -> CheckedContinuation<Void, Never>? in
         // It may have been read in the same moment.

@@ -22,6 +22,7 @@ public final class SealedStore: CacheStore {
   let tierBase: (any TierBase)?
   private let generations: (any GenerationSource)?
   private let onDamage: (@Sendable (CacheError) -> Void)?
+  private let executor: (any TaskExecutor)?
   private let removals = Mutex<(last: Int, running: [Int: Task<Void, Never>])>((0, [:]))
 
   /// Makes a store over `base`.
@@ -33,11 +34,24 @@ public final class SealedStore: CacheStore {
   ///   - largestEntry: the longest body in bytes; nil leaves it to the base.
   ///   - onDamage: told what was not as it was sealed.
   /// - Throws: `CacheError.unavailable` for a cipher whose lengths are not those that it may have.
-  public init(
+  public convenience init(
     base: any CacheStore, cipher: any CacheCipher, largestEntry: Int64? = nil,
     onDamage: (@Sendable (CacheError) -> Void)? = nil
   ) throws(CacheError) {
+    try self.init(
+      base: base, cipher: cipher, largestEntry: largestEntry, executor: nil, onDamage: onDamage)
+  }
+
+  /// Makes a store over `base` whose own tasks run on an executor of the caller's.
+  ///
+  /// - Parameter executor: runs the removals of damaged entries; nil is Swift's own executor.
+  /// - Throws: `CacheError.unavailable` for a cipher whose lengths are not those that it may have.
+  package init(
+    base: any CacheStore, cipher: any CacheCipher, largestEntry: Int64? = nil,
+    executor: (any TaskExecutor)?, onDamage: (@Sendable (CacheError) -> Void)? = nil
+  ) throws(CacheError) {
     try cipher.requireLengths()
+    self.executor = executor
     self.base = base
     self.cipher = cipher
     self.largestEntry = largestEntry
@@ -232,7 +246,7 @@ public final class SealedStore: CacheStore {
     removals.withLock { removals in
       removals.last += 1
       let number = removals.last
-      removals.running[number] = Task { [weak self] in
+      removals.running[number] = Task(executorPreference: executor) { [weak self] in
         guard let self else { return }
         _ = try? await base.remove(.variant(below.key, sequence: below.sequence))
         self.removals.withLock { _ = $0.running.removeValue(forKey: number) }
