@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite("The codec's parts by themselves") struct CodecTests {
+@Suite("The codec's parts by themselves", .timeLimit(.minutes(10))) struct CodecTests {
   static let chunked = Array(
     "5;a=b\r\nhello\r\nA\r\n0123456789\r\n000\r\nX-One: 1\r\nX-Two: 2\r\n\r\nrest".utf8)
 
