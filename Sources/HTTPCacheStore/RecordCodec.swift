@@ -29,10 +29,13 @@ package enum RecordCodec {
     ]
   }
 
-  /// Encodes a record.
+  /// Encodes a record. Refuses what `decode` would refuse.
   ///
-  /// - Throws: `CacheError.tooLarge` for a record longer than `longestRecord`.
+  /// - Throws: `CacheError.tooLarge` for a record longer than `longestRecord` bytes or of more than 16,384
+  ///   fields, `CacheError.damaged` for a negative length and for ranges that overlap, are out of order, or
+  ///   lie outside the body.
   package static func encode(_ record: CacheRecord) throws(CacheError) -> [UInt8] {
+    try requireDecodable(record)
     var writer = BinaryWriter()
     let response = record.response
     let format = format(of: response)

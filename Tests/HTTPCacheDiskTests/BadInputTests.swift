@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Whatever lies where the store keeps its files has a defined outcome.
-@Suite struct BadInputTests {
+@Suite(.timeLimit(.minutes(10))) struct BadInputTests {
   /// A directory with some responses, closed.
   private func filled() async throws -> TemporaryDirectory {
     let directory = try TemporaryDirectory()

@@ -16,7 +16,7 @@ func execute(_ sql: String, on path: String) throws {
     sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
 }
 
-@Suite struct DamageTests {
+@Suite(.timeLimit(.minutes(10))) struct DamageTests {
   /// The path of the only body file.
   private func bodyPath(_ fixture: Fixture) throws -> String {
     let files = try fixture.directory.bodyFiles()

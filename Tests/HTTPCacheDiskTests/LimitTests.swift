@@ -6,7 +6,7 @@ import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
-@Suite struct LimitTests {
+@Suite(.timeLimit(.minutes(10))) struct LimitTests {
   /// Bytes that all files and folders of the directory take.
   private func taken(_ fixture: Fixture) throws -> Int64 {
     let root = fixture.directory.path("cache")

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Directories of older formats.
-@Suite struct MigrationTests {
+@Suite(.timeLimit(.minutes(10))) struct MigrationTests {
   // The tables as format 1 made them.
   private static let format1 = """
     PRAGMA page_size = 4096;

@@ -7,7 +7,7 @@ import Testing
 
 /// Several stores on one directory, as several processes have it: each has connections, locks and a
 /// mapping of its own.
-@Suite struct ProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct ProcessTests {
   @Test("what one process stores, freshens, invalidates and removes, another sees")
   func shared() async throws {
     let fixture = try Fixture()

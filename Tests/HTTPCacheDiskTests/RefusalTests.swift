@@ -4,7 +4,7 @@ import HTTPCacheStore
 import Testing
 
 /// Why responses were not stored, in the index.
-@Suite struct RefusalTests {
+@Suite(.timeLimit(.minutes(10))) struct RefusalTests {
   private func note(_ path: String, _ index: Int, answer: String = "no") -> RefusalNote {
     RefusalNote(
       key: key(path), time: Timestamp(seconds: Int64(index)), status: 200,

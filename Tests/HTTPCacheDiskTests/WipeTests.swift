@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// A partition that is wiped leaves no byte.
-@Suite struct WipeTests {
+@Suite(.timeLimit(.minutes(10))) struct WipeTests {
   private let account = "account-7f3a-of-somebody"
 
   private func body(_ size: Int) -> [UInt8] {

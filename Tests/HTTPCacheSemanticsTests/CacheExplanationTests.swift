@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct CacheExplanationTests {
+@Suite(.timeLimit(.minutes(10))) struct CacheExplanationTests {
   private func explained(
     _ variants: [StoredResponse], _ request: HTTPRequest, policy: CachePolicy = .standard,
     rules: CacheRules = privateRules, parts: [StoredPart?] = [], lengths: [Int64?] = []

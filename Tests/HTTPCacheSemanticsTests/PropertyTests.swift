@@ -17,7 +17,7 @@ struct Seeded: RandomNumberGenerator {
   }
 }
 
-@Suite struct PropertyTests {
+@Suite(.timeLimit(.minutes(10))) struct PropertyTests {
   private static let names = [
     "Cache-Control", "Age", "Date", "Expires", "Last-Modified", "ETag", "Vary", "Pragma",
     "CDN-Cache-Control", "Connection", "If-None-Match", "If-Modified-Since", "Range", "If-Range",

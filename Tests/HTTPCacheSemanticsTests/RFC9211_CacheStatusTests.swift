@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct RFC9211_CacheStatusTests {
+@Suite(.timeLimit(.minutes(10))) struct RFC9211_CacheStatusTests {
   private func value(_ outcome: CacheOutcome) -> String {
     CacheStatus(outcome: outcome, name: "ExampleCache").fieldValue
   }

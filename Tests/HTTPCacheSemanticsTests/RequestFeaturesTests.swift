@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCacheSemantics
 
-@Suite struct RequestFeaturesTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestFeaturesTests {
   @Test("Each field that bears on reuse is found, in any letter case and place")
   func each() throws {
     let known: [(String, RequestFeatures)] = [

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section3_1_FieldHygieneTests {
+@Suite(.timeLimit(.minutes(10))) struct Section3_1_FieldHygieneTests {
   // holds 9111-3.1-1, 9110-7.6.1-2
   @Test("§3.1 Connection and what it lists are not stored, everything unknown is")
   func connection() throws {

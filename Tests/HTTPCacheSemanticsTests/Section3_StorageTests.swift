@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section3_StorageTests {
+@Suite(.timeLimit(.minutes(10))) struct Section3_StorageTests {
   @Test("§3 A response with an explicit lifetime is stored, whatever its final status")
   func explicitLifetime() throws {
     for status in [200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404, 410, 499, 500, 502, 599] {

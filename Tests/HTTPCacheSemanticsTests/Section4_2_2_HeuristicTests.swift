@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section4_2_2_HeuristicTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_2_2_HeuristicTests {
   private func facts(
     _ pairs: KeyValuePairs<String, String>, rules: CacheRules = privateRules
   ) throws -> ReuseFacts {

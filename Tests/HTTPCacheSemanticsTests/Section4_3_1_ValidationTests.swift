@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section4_3_1_ValidationTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_3_1_ValidationTests {
   private let modified = "Fri, 06 Nov 2020 10:00:00 GMT"
 
   // holds 9111-4.3.1-1, 9111-4.3.1-2

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section4_3_4_FresheningTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_3_4_FresheningTests {
   private let early = "Fri, 06 Nov 2020 10:00:00 GMT"
   private let late = "Fri, 06 Nov 2020 11:00:00 GMT"
 
@@ -263,7 +263,7 @@ import Testing
   }
 }
 
-@Suite struct Section4_3_5_HeadTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_3_5_HeadTests {
   private func outcome(
     _ kept: StoredResponse, _ pairs: KeyValuePairs<String, String>
   ) throws -> HeadFreshening {

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section5_2_DirectiveTests {
+@Suite(.timeLimit(.minutes(10))) struct Section5_2_DirectiveTests {
   private func parsed(_ value: String) throws -> ResponseDirectives {
     ResponseDirectives(try fields(["Cache-Control": value]), rules: privateRules)
   }
@@ -92,7 +92,7 @@ import Testing
   }
 }
 
-@Suite struct RFC9213_TargetedFieldTests {
+@Suite(.timeLimit(.minutes(10))) struct RFC9213_TargetedFieldTests {
   private let rules = CacheRules(
     mode: .shared, targetedFields: ["Example-CDN-Cache-Control", "CDN-Cache-Control"])
 

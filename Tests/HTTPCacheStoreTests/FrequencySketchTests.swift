@@ -1,7 +1,7 @@
 import HTTPCacheStore
 import Testing
 
-@Suite("FrequencySketch")
+@Suite("FrequencySketch", .timeLimit(.minutes(10)))
 struct FrequencySketchTests {
   @Test("counts up to 15 and never below the truth")
   func counts() {
@@ -54,7 +54,7 @@ struct FrequencySketchTests {
   }
 }
 
-@Suite("FrequencySketch: kept and merged")
+@Suite("FrequencySketch: kept and merged", .timeLimit(.minutes(10)))
 struct SavedSketchTests {
   private func sketch(_ counts: [UInt64: Int], entries: Int = 0) -> FrequencySketch {
     var sketch = FrequencySketch(expectedEntries: entries)
@@ -106,7 +106,7 @@ struct SavedSketchTests {
   }
 }
 
-@Suite("LargestEntry")
+@Suite("LargestEntry", .timeLimit(.minutes(10)))
 struct LargestEntryTests {
   @Test("bytes and shares, never more than the capacity nor less than nothing")
   func bytes() {

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// Apple's API over a store of ours.
-@Suite struct HTTPURLCacheTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPURLCacheTests {
   static func request(
     _ text: String = "https://example.com/a", _ fields: [String: String] = [:],
     method: String = "GET"

@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("What comes another way: rules and hooks count for it too")
+@Suite("What comes another way: rules and hooks count for it too", .timeLimit(.minutes(10)))
 struct AdoptionTests {
   private let turn = HookTurn.inPlace { _ in try? await Task.sleep(for: .seconds(60)) }
 

@@ -3,7 +3,7 @@ import HTTPCaching
 import Testing
 
 /// The table of policies: what becomes of the store and what of the origin.
-@Suite("Policies")
+@Suite("Policies", .timeLimit(.minutes(10)))
 struct PolicyTests {
   private let kitchen = Kitchen()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("Coalescer: one leader per key")
+@Suite("Coalescer: one leader per key", .timeLimit(.minutes(10)))
 struct RequestCoalescerTests {
   private let key = CacheKey(mode: .private, target: "https://example.com/")
 

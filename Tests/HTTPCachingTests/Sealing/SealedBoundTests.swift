@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// What is as large as it can be.
-@Suite struct SealedBoundTests {
+@Suite(.timeLimit(.minutes(10))) struct SealedBoundTests {
   private let directory: SealedDirectory
   private let store: SealedStore
 

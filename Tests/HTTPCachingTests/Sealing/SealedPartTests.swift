@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Bodies that are stored in part: whole chunks are.
-@Suite struct SealedPartTests {
+@Suite(.timeLimit(.minutes(10))) struct SealedPartTests {
   private static let chunk: Int64 = 65_508
   private static let length = 20 * chunk + 1_000
   private let body = StoreSample.body(Int(length))

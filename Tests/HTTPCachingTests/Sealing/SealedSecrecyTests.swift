@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// What lies in the directory of an encrypted cache.
-@Suite struct SealedSecrecyTests {
+@Suite(.timeLimit(.minutes(10))) struct SealedSecrecyTests {
   private static let secrets = [
     "secret-host", "secret-path", "secret-query", "secret-partition", "secret-group", "secret-field",
     "secret-value", "secret-user-info", "secret-nominated", "secret-body", "secret-trailer",
