@@ -75,6 +75,7 @@ if git rev-parse --git-dir >/dev/null 2>&1; then
   check no-machine-paths no_machine_paths || failed=1
   check no-build-products no_build_products || failed=1
 fi
+check time-limits scripts/time-limits.sh || failed=1
 check only-for-traits only_for_traits || failed=1
 check traceability traceability || failed=1
 check parity parity || failed=1

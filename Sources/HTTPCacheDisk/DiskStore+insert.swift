@@ -20,7 +20,8 @@ extension DiskStore {
       inserted = try parts.index.writeIfFree { (connection, known) throws(CacheError) -> Insertion? in
         guard try hasRoom(for: entry, counted: entry.reserved, &known, connection, parts),
           let state = known?.state,
-          state.unlisted < 4 * Self.mostUnlisted, try Self.replaced(by: entry, connection).isEmpty
+          state.unlisted < 4 * Self.mostUnlisted,
+          try Self.replaced(by: entry, parts.hashes, connection).isEmpty
         else { return nil }
         return try append(entry, state, &known, connection, parts)
       }
@@ -49,7 +50,7 @@ extension DiskStore {
     let taken = batch.withLock { $0.take() }
     do throws(CacheError) {
       let results = try parts.index.writeKnowing(mayGiveUp: true) { (connection, known) throws(CacheError) in
-        try applyBatch(taken, connection)
+        try applyBatch(taken, parts.hashes, connection)
         // What was batched takes room, too.
         if !taken.isEmpty { known = nil }
         var results: [Result<Insertion, CacheError>] = []
@@ -128,7 +129,7 @@ extension DiskStore {
     freeSpace.didUse(max(0, entry.size - entry.cost))
     after(result.removals, in: parts)
     after(result.evictions, in: parts)
-    parts.generations?.bump([entry.record.key.hash])
+    parts.generations?.bump([parts.hashes.hash(of: entry.record.key)])
     if result.unlisted > 0, result.unlisted % Self.mostUnlisted == 0 { scheduleUpkeep(of: parts) }
     if let bound = result.refusedBound {
       // As if it had been stored and evicted at once.
@@ -150,7 +151,7 @@ extension DiskStore {
       throw CacheError(.tooLarge, "\(entry.size) bytes, of \(capacity) in all", key: key)
     }
     let hasRoom = try hasRoom(for: entry, counted: counted, &known, connection, parts)
-    let replaced = try Self.replaced(by: entry, connection)
+    let replaced = try Self.replaced(by: entry, parts.hashes, connection)
     if hasRoom, let state = known?.state, replaced.isEmpty, entry.predecessor == nil {
       return try append(entry, state, &known, connection, parts)
     }
@@ -176,7 +177,7 @@ extension DiskStore {
         id: id, record: record, removals: removals, evictions: evictions, refusedBound: bound)
     }
     try entry.insert(
-      connection, id: id, now: clock.now, priority: priority(of: entry, state),
+      connection, parts.hashes, id: id, now: clock.now, priority: priority(of: entry, state, parts),
       isInvalidated: record.response.isInvalidated)
     spend(entry, parts)
     state.entries += 1
@@ -202,7 +203,7 @@ extension DiskStore {
     let id = state.nextSequence()
     let record = Self.compared(entry.record, in: parts)
     try entry.insert(
-      connection, id: id, now: clock.now, priority: priority(of: entry, state),
+      connection, parts.hashes, id: id, now: clock.now, priority: priority(of: entry, state, parts),
       isInvalidated: record.response.isInvalidated, isListed: false)
     spend(entry, parts)
     state.entries += 1
@@ -221,10 +222,11 @@ extension DiskStore {
     parts.room.spend(max(0, entry.size - entry.cost))
   }
 
-  private func priority(of entry: NewEntry, _ state: IndexState) -> Double {
+  private func priority(of entry: NewEntry, _ state: IndexState, _ parts: StoreParts) -> Double {
     policy.withLock { policy in
       policy.expect(entries: Int(clamping: state.entries))
-      return policy.admissionBound(candidateHash: entry.record.key.hash, size: entry.size)
+      return policy.admissionBound(
+        candidateHash: parts.hashes.hash(of: entry.record.key), size: entry.size)
     }
   }
 
@@ -267,7 +269,7 @@ extension DiskStore {
       let (id, removals) = try parts.index.write { (connection) throws(CacheError) in
         var removals = Removals()
         try Self.deletePredecessor(of: entry, &removals, connection)
-        for row in try Self.replaced(by: entry, connection) {
+        for row in try Self.replaced(by: entry, parts.hashes, connection) {
           try row.delete(connection)
           removals.add(row)
         }
@@ -279,7 +281,7 @@ extension DiskStore {
         return (id, removals)
       }
       after(removals, in: parts)
-      parts.generations?.bump([entry.record.key.hash])
+      parts.generations?.bump([parts.hashes.hash(of: entry.record.key)])
       return entry.record.with(sequence: UInt64(bitPattern: id))
     }
   }
@@ -300,25 +302,26 @@ extension DiskStore {
     removals.add(row, keeping: entry.file)
   }
 
-  /// What an entry replaces, and the oldest ones beyond its limit. A part of a body leaves the whole of its
-  /// variant alone.
+  /// What an entry replaces, and the oldest ones beyond its limit and that of other keys with its hash. A part
+  /// of a body leaves the whole of its variant alone.
   private static func replaced(
-    by entry: NewEntry, _ connection: SQLiteConnection
+    by entry: NewEntry, _ hashes: RowHashes, _ connection: SQLiteConnection
   ) throws(CacheError) -> [EntryRow] {
     let isWhole = entry.record.isComplete
     var replaced: [EntryRow] = []
     // Of other variants, the latest first, and the whole of the same.
     var others: [EntryRow] = []
     var twins = 0
-    for (row, variant, isSameKey) in try EntryRow.ofHash(entry.record.key, connection) {
-      if variant != entry.variant {
-        if isSameKey { others.append(row) }
-      } else if isWhole || row.isPartial {
-        replaced.append(row)
+    let rows = try HashRow.find(entry, hashes, connection)
+    for row in rows where row.isSameKey {
+      if !row.isSameVariant {
+        others.append(row.row)
+      } else if isWhole || row.row.isPartial {
+        replaced.append(row.row)
       } else {
         twins += 1
       }
     }
-    return replaced + others.dropFirst(max(0, entry.variantLimit - 1 - twins))
+    return replaced + rows.surplus + others.dropFirst(max(0, entry.variantLimit - 1 - twins))
   }
 }

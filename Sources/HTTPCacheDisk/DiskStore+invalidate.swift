@@ -9,7 +9,6 @@ extension DiskStore {
   /// - Throws: `CacheError`.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    let clause = SelectionClause(selection)
     let result = try await onIndex { [self] (parts) throws(CacheError) in
       // So that others find out if this process ends before it tells them.
       try? parts.becomeOwner()
@@ -17,6 +16,7 @@ extension DiskStore {
       // Also if it cannot be written down: what is on its way is stored as invalidated all the same.
       parts.noteInvalidation(selection)
       let result = try parts.index.write { (connection) throws(CacheError) in
+        let clause = SelectionClause(selection, parts.hashes)
         let result = try Self.invalidate(selection, clause, connection)
         parts.noteInvalidation(selection)
         parts.bumpGenerations(selection)
@@ -31,7 +31,7 @@ extension DiskStore {
       workOffEpochs()
       return nil
     case .many(let last):
-      return try await markAll(clause, upTo: last)
+      return try await markAll(selection, upTo: last)
     }
   }
 
@@ -98,7 +98,7 @@ extension DiskStore {
   }
 
   private func markAll(
-    _ clause: SelectionClause, upTo last: Int64
+    _ selection: CacheSelection, upTo last: Int64
   ) async throws(CacheError) -> Int {
     var count = 0
     var cursor: Int64 = 0
@@ -106,7 +106,8 @@ extension DiskStore {
       let start = cursor
       let step = try await onIndex { [self] (parts) throws(CacheError) in
         let step = try parts.index.write { (connection) throws(CacheError) in
-          try markSome(clause, after: start, upTo: last, before: .max, connection)
+          let clause = SelectionClause(selection, parts.hashes)
+          return try markSome(clause, after: start, upTo: last, before: .max, connection)
         }
         if step != nil { parts.generations?.bumpAll() }
         return step

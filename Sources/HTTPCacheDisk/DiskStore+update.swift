@@ -12,7 +12,7 @@ extension DiskStore {
       let (removals, wasPinned) = try parts.index.write { (connection) throws(CacheError) in
         let wasPinned =
           try connection.number(Self.pinned, [.integer(Int64(bitPattern: record.sequence))]) == 1
-        var removals = try Self.update(Self.compared(record, in: parts), connection)
+        var removals = try Self.update(Self.compared(record, in: parts), parts.hashes, connection)
         removals?.hold(in: parts)
         if record.response.isInvalidated { parts.noteInvalidation(.key(record.key)) }
         if removals != nil { parts.bumpGenerations(.key(record.key)) }
@@ -40,10 +40,10 @@ extension DiskStore {
 
   /// Returns nil if the response is not stored any more.
   private static func update(
-    _ record: CacheRecord, _ connection: SQLiteConnection
+    _ record: CacheRecord, _ hashes: RowHashes, _ connection: SQLiteConnection
   ) throws(CacheError) -> Removals? {
     let id = Int64(bitPattern: record.sequence)
-    let clause = SelectionClause(.key(record.key))
+    let clause = SelectionClause(.key(record.key), hashes)
     let found = try EntryRow.find(
       "id = ? AND \(clause.sql)", [.integer(id)] + clause.values, connection
     ).first
@@ -60,7 +60,7 @@ extension DiskStore {
     }
     var state = try IndexState(connection)
     let removals = try rewrite(
-      found, kept, length: found.length, cost: found.cost, &state, connection)
+      found, kept, length: found.length, cost: found.cost, &state, hashes, connection)
     state.subtract(removals)
     try state.save(connection)
     return removals
@@ -71,19 +71,15 @@ extension DiskStore {
   /// - Returns: the row that it takes the place of; the state's sums are the caller's business.
   static func rewrite(
     _ found: EntryRow, _ record: CacheRecord, length: Int64, cost: Int64, _ state: inout IndexState,
-    _ connection: SQLiteConnection
+    _ hashes: RowHashes, _ connection: SQLiteConnection
   ) throws(CacheError) -> Removals {
     let id = found.id
     let encoded = try RecordCodec.encode(record)
-    let variant = RecordCodec.variantHash(of: record)
     // A freshened response may have become the same variant as another one.
     var removals = Removals()
-    let same = try EntryRow.find(
-      "hash = ? AND variant = ? AND partial = ? AND id <> ?",
-      [
-        .hash(record.key.hash), .hash(variant), .integer(found.isPartial ? 1 : 0), .integer(id),
-      ], connection)
-    for row in same {
+    for row in try HashRow.twins(
+      of: record, isPartial: found.isPartial, except: id, hashes, connection)
+    {
       try row.delete(connection)
       removals.add(row)
     }
@@ -94,7 +90,7 @@ extension DiskStore {
       groups = ?, size = ?, length = ?, cost = ? WHERE id = ?
       """,
       [
-        .blob(encoded), .hash(variant), .integer(state.nextSequence()),
+        .blob(encoded), .hash(hashes.variantHash(of: record)), .integer(state.nextSequence()),
         .integer(record.response.isInvalidated ? 1 : 0),
         .integer(record.response.responseTime.seconds), .integer(record.isPinned ? 1 : 0),
         .integer(Int64(groups.count)),

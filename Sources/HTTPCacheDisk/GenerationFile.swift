@@ -104,7 +104,7 @@ final class GenerationFile: Sendable {
   }
 
   /// Whether something overtook a request; true for a ticket of another file.
-  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     guard ticket.source == shim_atomic_load(words + 3) else { return true }
     if shim_atomic_load(lastInvalidation) == ticket.number { return false }
     if shim_atomic_load(lastOfEverything) > ticket.number { return true }

@@ -3,10 +3,12 @@ import HTTPCacheSemantics
 extension MemoryStore {
   /// Stores a response.
   ///
+  /// - Parameter reservation: of its body, released once the bytes count as stored.
   /// - Returns: its record as stored, with its sequence number.
   /// - Throws: `CacheError.tooLarge`, `CacheError.noSpace` if everything else is pinned.
   func commit(
-    _ record: CacheRecord, body bytes: BodyBytes, variantLimit: Int
+    _ record: CacheRecord, body bytes: BodyBytes, variantLimit: Int,
+    from reservation: MemoryReservation? = nil
   ) throws(CacheError) -> CacheRecord {
     let record = record.with(sequence: nextSequence())
     let cost = record.memoryCost + Int64(bytes.count)
@@ -14,7 +16,7 @@ extension MemoryStore {
       throw CacheError(.tooLarge, "\(cost) bytes, of \(capacityNow) in all", key: record.key)
     }
     var stored = record
-    let placement = place(record.key) { group in
+    let placement = place(record.key, from: reservation) { group in
       stored = compared(record)
       let variant = StoredVariant(record: stored, body: MemoryBody(bytes, record: record))
       group.put(variant, cost: cost, limit: variantLimit)
@@ -28,10 +30,13 @@ extension MemoryStore {
 
   /// Stores a response with what it has now in the place of the part of it that was stored.
   ///
-  /// - Parameter sequence: of that part.
+  /// - Parameters:
+  ///   - sequence: of that part.
+  ///   - reservation: of what was added to it, released once the bytes count as stored.
   /// - Throws: `CacheError.unavailable` if the part is not stored any more; what `commit` throws.
   func commit(
-    _ record: CacheRecord, body bytes: BodyBytes, extending sequence: UInt64
+    _ record: CacheRecord, body bytes: BodyBytes, extending sequence: UInt64,
+    from reservation: MemoryReservation
   ) throws(CacheError) -> CacheRecord {
     let record = record.with(sequence: record.isComplete ? nextSequence() : sequence)
     let cost = record.memoryCost + Int64(bytes.count)
@@ -40,7 +45,7 @@ extension MemoryStore {
     }
     var stored = record
     var isThere = false
-    let placement = place(record.key) { group in
+    let placement = place(record.key, from: reservation) { group in
       stored = compared(record)
       let variant = StoredVariant(record: stored, body: MemoryBody(bytes, record: record))
       isThere = group.extend(sequence, with: variant, cost: cost)

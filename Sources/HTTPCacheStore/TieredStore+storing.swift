@@ -24,7 +24,8 @@ extension TieredStore {
   /// - Throws: `CacheError.damaged` for a body that is not as long as announced; what the memory
   ///   store throws.
   func commitToMemory(
-    _ record: CacheRecord, trailers: HTTPFields, body bytes: BodyBytes, variantLimit: Int
+    _ record: CacheRecord, trailers: HTTPFields, body bytes: BodyBytes, variantLimit: Int,
+    from reservation: MemoryReservation
   ) async throws(CacheError) -> CacheRecord {
     if let announced = record.bodyLength, announced != Int64(bytes.count) {
       throw CacheError(
@@ -37,7 +38,7 @@ extension TieredStore {
       key: record.key, response: response, bodyLength: Int64(bytes.count), storedRanges: nil,
       groups: record.groups, userInfo: record.userInfo, isSeed: record.isSeed, isPinned: record.isPinned,
       isMemoryOnly: true, ticket: record.ticket)
-    return try memory.commit(own, body: bytes, variantLimit: variantLimit)
+    return try memory.commit(own, body: bytes, variantLimit: variantLimit, from: reservation)
   }
 
   /// Marks what the store below has for the same nominated fields as invalidated: it is older. It is passed

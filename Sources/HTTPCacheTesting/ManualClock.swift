@@ -28,6 +28,9 @@ public final class ManualClock: CacheClock {
   /// What has been waited through.
   public var uptime: Duration { state.withLock { $0.uptime } }
 
+  /// How many tasks sleep now.
+  public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
   /// Moves wall time and uptime forward, and wakes who waited for it.
   ///
   /// - Parameter seconds: how far, in seconds.

@@ -10,10 +10,26 @@ struct ExchangeRunner: Sendable {
   let upstream: any Upstream
   let body: MessageBody?
   /// Whether it runs for its own sake, to validate in the background.
-  var isBackground = false
+  let isBackground: Bool
+  /// Until when it waits for a head, whether the origin's or a leader's.
+  private var limit: HeadLimit
 
   private var clock: any CacheClock { cache.configuration.clock }
   private var rules: CacheRules { cache.configuration.rules }
+
+  /// Makes a runner; the time that the caller allows begins to pass.
+  init(
+    cache: HTTPCache, options: RequestOptions, upstream: any Upstream, body: MessageBody?,
+    isBackground: Bool = false
+  ) {
+    self.cache = cache
+    self.options = options
+    self.upstream = upstream
+    self.body = body
+    self.isBackground = isBackground
+    limit = HeadLimit(
+      timeout: options.timeout, defaultTimeout: upstream.defaultTimeout, clock: cache.configuration.clock)
+  }
 
   func run(_ exchange: Exchange) async throws -> CacheResponse {
     var exchange = exchange
@@ -77,19 +93,38 @@ struct ExchangeRunner: Sendable {
     case .lead(let flight): return try await ask(forward, &exchange, variants, flight: flight)
     case .goAlone: return try await ask(forward, &exchange, variants, flight: nil)
     case .share(let shared): news = .share(shared)
-    case .wait(let flight): news = try await cache.coalescing.news(of: exchange.key, flight: flight)
+    case .wait(let flight):
+      news = try await cache.coalescing.news(
+        of: exchange.key, flight: flight, within: limit.left(at: clock.uptime))
+      var runner = self
+      runner.limit.hasWaited = true
+      return try await runner.go(on: news, forward, &exchange, variants)
     }
+    return try await go(on: news, forward, &exchange, variants)
+  }
+
+  private func go(
+    on news: CoalescerNews, _ forward: Exchange.Forward, _ exchange: inout Exchange,
+    _ variants: [StoredVariant]
+  ) async throws -> CacheResponse {
     switch news {
     case .joinAgain: return try await coalesce(forward, &exchange, variants)
     case .share(let shared) where cache.isOvertaken(shared, of: exchange.key):
       // This request may have begun after the change that the leader's request missed.
       return try await coalesce(forward, &exchange, variants)
     case .share(let shared):
-      let now = clock.now
-      if exchange.mayShare(shared.response, now: now), let body = shared.makeBody() {
-        return cache.deliverShared(shared.response, body, forward, exchange, now: now)
+      guard exchange.mayShare(shared.response, now: clock.now) else {
+        return try await ask(forward, &exchange, variants, flight: nil)
       }
-      return try await ask(forward, &exchange, variants, flight: nil)
+      // A transfer that has ended, or breaks off before this request was given a byte, is as if there had been none.
+      guard let body = try await shared.makeBody(startingWithin: limit.left(at: clock.uptime), clock) else {
+        return try await lookUp(&exchange, mayWait: false)
+      }
+      return cache.deliverShared(shared.response, body, forward, exchange, now: clock.now)
+    case .timedOut:
+      let error = UpstreamError(.timeout, "another request for the same resource got no answer in time")
+      cache.observe(.upstreamFailed(target: exchange.target, error))
+      return try await fail(error, exchange, variants)
     case .lookAgain: return try await lookUp(&exchange, mayWait: false)
     case .lead(let flight): return try await ask(forward, &exchange, variants, flight: flight)
     case .goAlone: return try await ask(forward, &exchange, variants, flight: nil)
@@ -109,15 +144,14 @@ struct ExchangeRunner: Sendable {
 
   private func ask(
     _ forward: Exchange.Forward, _ exchange: inout Exchange, _ variants: [StoredVariant],
-    flight: UInt64?
+    flight: FlightHold?
   ) async throws -> CacheResponse {
     var forward = forward
-    var flight = FlightHold(cache: cache, key: exchange.key, flight: flight)
     while true {
       let requestTime = clock.now
       if let reason = cache.offlineReason {
         let error = cache.notAsked(exchange.target, reason)
-        flight.failed(error)
+        flight?.failed(error, isOwnLimit: false)
         return try await fail(error, exchange, variants)
       }
       forward.ticket = cache.store.ticket()
@@ -125,11 +159,12 @@ struct ExchangeRunner: Sendable {
       do throws(UpstreamError) {
         response = try await upstream.send(
           UpstreamRequest(
-            head: forward.request, body: exchange.content?.makeBody() ?? body, timeout: options.timeout,
-            priority: options.priority, context: options.context, onInterim: options.onInterim))
+            head: forward.request, body: exchange.content?.makeBody() ?? body,
+            timeout: try limit.forUpstream(at: clock.uptime), priority: options.priority,
+            context: options.context, onInterim: options.onInterim))
       } catch {
         cache.observe(.upstreamFailed(target: exchange.target, error))
-        flight.failed(error)
+        flight?.failed(error, isOwnLimit: limit.isCause(of: error, at: clock.uptime))
         return try await fail(error, exchange, variants)
       }
       let clearsSite = ClearSiteData.clearsCache(
@@ -148,35 +183,35 @@ struct ExchangeRunner: Sendable {
         response.body.source.cancel()
         if clearsSite { await cache.clearSite(of: exchange.key) }
         guard exchange.isRepeatable else {
-          flight.release()
+          flight?.release()
           throw UpstreamError(.protocol, "the origin answered 304 to what is not stored")
         }
         forward = again
       case .answerStale(let answer):
         if let stale = await cache.readableAnswer(answer, variants[answer.index], exchange, now: clock.now) {
           response.body.source.cancel()
-          flight.serverError(response.head.status.code)
+          flight?.serverError(response.head.status.code)
           return stale
         }
-        flight.release()
+        flight?.release()
         return cache.pass(response, .doNotStore(.storeFailed), forward, exchange)
       case .freshen(let indices, let answer):
         let fresh = await freshened(indices, answer, forward, exchange, variants)
         if clearsSite { await cache.clearSite(of: exchange.key) }
         if let fresh {
-          flight.lookAgain()
+          flight?.lookAgain()
           return fresh
         }
         forward = exchange.withoutCondition()
       case .combine(let combination):
         if let combined = await combine(
-          combination, response, forward, exchange, variants, &flight)
+          combination, response, forward, exchange, variants, flight)
         {
           return combined
         }
         forward = exchange.withoutCondition()
       case .deliver(let delivery):
-        return await deliver(response, delivery, forward, exchange, variants, &flight)
+        return await deliver(response, delivery, forward, exchange, variants, flight)
       }
     }
   }
@@ -222,35 +257,37 @@ struct ExchangeRunner: Sendable {
 
   private func deliver(
     _ response: UpstreamResponse, _ delivery: Exchange.Delivery, _ forward: Exchange.Forward,
-    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
+    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: FlightHold?
   ) async -> CacheResponse {
     await apply(delivery.updates, forward, exchange, variants)
     let forward = await change(delivery, response, forward, exchange)
     switch delivery.storage {
     case .doNotStore(let refusal):
-      flight.release(isUnshareable: true)
+      flight?.release(isUnshareable: true)
       return cache.pass(response, .doNotStore(refusal), forward, exchange)
     case .store(let stored):
       let terms: StoringTerms
       switch await decision(on: stored, exchange) {
       case .store(let decided): terms = decided
       case .refuse(let refusal):
-        flight.release(isUnshareable: true)
+        flight?.release(isUnshareable: true)
         await apply(
           exchange.superseded(by: response.head, .doNotStore(refusal)), forward, exchange, variants)
         return cache.pass(response, .doNotStore(refusal), forward, exchange)
       }
       do throws(CacheError) {
-        return try await store(terms, response, forward, exchange, variants, &flight)
+        return try await store(terms, response, forward, exchange, variants, flight)
       } catch {
         if terms.isMemoryOnly, error.code == .invalidRequest {
-          flight.release(isUnshareable: true)
+          flight?.release(isUnshareable: true)
           await apply(
             exchange.superseded(by: response.head, .doNotStore(.memoryOnly)), forward, exchange, variants)
           return cache.pass(response, .doNotStore(.memoryOnly), forward, exchange)
         }
-        flight.release()
-        if error.code != .tooLarge { cache.observe(.storeFailed(operation: "store", error)) }
+        flight?.release()
+        if error.code != .tooLarge, error.code != .notAdmitted {
+          cache.observe(.storeFailed(operation: "store", error))
+        }
         return cache.pass(response, .doNotStore(cache.refusal(of: error)), forward, exchange)
       }
     }
@@ -306,7 +343,7 @@ struct ExchangeRunner: Sendable {
   /// Starts to store the response while the caller, and whoever waits, reads it.
   private func store(
     _ terms: StoringTerms, _ response: UpstreamResponse, _ forward: Exchange.Forward,
-    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
+    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: FlightHold?
   ) async throws(CacheError) -> CacheResponse {
     let stored = terms.response
     let length = response.head.status.hasNoContent ? 0 : response.body.length
@@ -319,8 +356,7 @@ struct ExchangeRunner: Sendable {
       isResumable: PartialContent.isResumable(stored), ticket: forward.ticket(for: key, exchange.key))
     let writer = try await cache.store.write(record, variantLimit: rules.variantLimit)
     // A part is nobody else's answer.
-    if part != nil { flight.release(isUnshareable: true) }
-    let held = flight.hand()
+    if part != nil { flight?.release(isUnshareable: true) }
     var outdated = exchange.outdated(by: stored).map { variants[$0].record }
     if key != exchange.key, part == nil {
       outdated += variants.map(\.record).filter { $0.key == exchange.key }
@@ -343,13 +379,14 @@ struct ExchangeRunner: Sendable {
       onEnd: cache.transferEnd(
         of: response.head, to: exchange.request, key: exchange.key, storedAs: key,
         isConfidential: hook != nil,
-        held))
+        flight))
     guard let body = transfer.makeBody() else {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }
     cache.running.add(transfer, for: exchange.key)
     if key != exchange.key { cache.running.add(transfer, for: key) }
-    held?.share(cache, SharedTransfer(
+    flight?.share(
+      SharedTransfer(
         response: stored, transfer: transfer, groups: record.groups, ticket: forward.ticket))
     transfer.start()
     if length == 0 { await transfer.ended() }

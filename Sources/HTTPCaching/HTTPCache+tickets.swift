@@ -3,8 +3,8 @@ import HTTPCacheStore
 
 extension HTTPCache {
   /// A request for a key wants the origin: whether it leads, waits for another request or shares its answer.
-  func join(_ key: CacheKey) -> CoalescerRole {
-    coalescing.join(key, ticket: store.ticket(), uptime: configuration.clock.uptime) { groups, ticket in
+  func join(_ key: CacheKey) -> CoalescingTurn {
+    coalescing.join(key, ticket: store.ticket()) { groups, ticket in
       store.isOvertaken(key, groups: groups, since: ticket)
     }
   }

@@ -85,8 +85,7 @@ final class Transfer: Sendable {
       return shared.isCommitting
     }
     if isCommitting { return await ended() }
-    keepStoredBytesReadable()
-    writer.abandon()
+    stopWriting()
   }
 
   // Whether it may be stored; from then on it is too late to stop it.
@@ -100,11 +99,26 @@ final class Transfer: Sendable {
   /// A body that reads along; nil if its first bytes can no longer be had.
   ///
   /// - Parameter range: of the representation; nil for what the origin sends.
-  func makeBody(_ range: Range<Int64>? = nil) -> MessageBody? {
-    let reader = shared.withLock { $0.state.addReader(from: range?.lowerBound, to: range?.upperBound) }
+  func makeBody(_ range: Range<Int64>? = nil) -> MessageBody? { makeSource(range).map { MessageBody($0) } }
+
+  /// A source that reads along; nil if its first bytes can no longer be had.
+  ///
+  /// - Parameter range: of the representation; nil for what the origin sends.
+  func makeSource(_ range: Range<Int64>? = nil) -> TransferBodySource? {
+    let (reader, isBehind) = shared.withLock { shared in
+      (
+        shared.state.addReader(from: range?.lowerBound, to: range?.upperBound),
+        shared.state.isAnyoneBehind && shared.storedReader == nil
+      )
+    }
     guard let reader else { return nil }
     let length = range.map { $0.upperBound - $0.lowerBound } ?? body.length
-    return MessageBody(TransferBodySource(transfer: self, reader: reader, length: length))
+    let source = TransferBodySource(transfer: self, reader: reader, length: length)
+    if isBehind {
+      // Bytes that only the store has are opened now: later the writer may be gone.
+      do throws(CacheError) { _ = try storedReader() } catch { return nil }
+    }
+    return source
   }
 
   /// Waits until the transfer has ended, stored or not.
@@ -159,12 +173,38 @@ final class Transfer: Sendable {
     }
   }
 
-  /// Opens the reader while the writer still can, for those who will need it.
-  private func keepStoredBytesReadable() {
-    guard shared.withLock({ $0.state.isAnyoneBehind }) else { return }
+  /// Opens the reader while the writer still can, if a reader needs it now.
+  ///
+  /// - Parameter always: also for readers that may need it later.
+  private func keepStoredBytesReadable(always: Bool = false) {
+    guard always || shared.withLock({ $0.state.isAnyoneBehind }) else { return }
     do throws(CacheError) { _ = try storedReader() } catch {
-      // Whoever needs it is told when it reads.
+      // A reader that needs it is told when it reads.
     }
+  }
+
+  /// Gives up the writer, which lets go of its bytes. Readers go on with the reader of the stored bytes, if it is
+  /// open, or with the bytes that are kept from then on.
+  private func stopWriting() {
+    keepStoredBytesReadable()
+    shared.withLock { shared in
+      shared.state.storeFailed(isReadable: shared.storedReader != nil)
+    }
+    writer.abandon()
+  }
+
+  /// Waits until a reader has something to read; false if the transfer breaks off before, or the reader left.
+  ///
+  /// - Parameter limit: the answer is true once it has passed.
+  func begins(_ reader: Int, until limit: LimitMark) async throws -> Bool {
+    try await wait(reader, until: limit)
+    return shared.withLock { $0.state.isReadable(reader) }
+  }
+
+  /// A reader waits no longer; what it waited for may still come.
+  func stopWaiting(_ reader: Int) {
+    let waiting = shared.withLock { $0.readers.removeValue(forKey: reader) }
+    waiting?.resume()
   }
 
   var trailers: HTTPFields {
@@ -193,11 +233,11 @@ final class Transfer: Sendable {
     fetch?.resume()
   }
 
-  private func wait(_ reader: Int) async throws {
+  private func wait(_ reader: Int, until limit: LimitMark? = nil) async throws {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isReady = shared.withLock { shared in
-          if shared.state.mustWait(reader), !Task.isCancelled {
+          if shared.state.mustWait(reader), !Task.isCancelled, limit?.hasPassed != true {
             shared.readers[reader] = continuation
             return false
           }
@@ -206,8 +246,7 @@ final class Transfer: Sendable {
         if isReady { continuation.resume() }
       }
     } onCancel: {
-      let waiting = shared.withLock { $0.readers.removeValue(forKey: reader) }
-      waiting?.resume()
+      stopWaiting(reader)
     }
     try Task.checkCancellation()
   }
@@ -242,8 +281,7 @@ final class Transfer: Sendable {
           } catch {
             isStoring = false
             failure = error
-            keepStoredBytesReadable()
-            shared.withLock { $0.state.storeFailed() }
+            stopWriting()
           }
         }
         // The last bytes wait for the commit, so that whoever has them finds the response stored.
@@ -255,15 +293,14 @@ final class Transfer: Sendable {
       }
       if isStoring, let combined, let algorithm = try await combined.mismatch(of: storedReader()) {
         isWrong = true
-        writer.abandon()
+        stopWriting()
         await combined.discard()
         throw UpstreamError(.protocol, "the parts together do not have their \(algorithm) digest")
       }
       let end: End
       if let algorithm = verifier?.mismatch() {
         // The bytes are the origin's message all the same: whoever reads them gets them.
-        keepStoredBytesReadable()
-        writer.abandon()
+        stopWriting()
         end = .refused(.digestMismatch(algorithm: algorithm.rawValue))
       } else {
         end = await commit(isStoring: isStoring, failure: failure)
@@ -281,11 +318,11 @@ final class Transfer: Sendable {
 
   /// Stores what arrived before the transfer broke off, if it can be continued.
   private func keep(isWorthKeeping: Bool) async -> CacheRecord? {
-    keepStoredBytesReadable()
     guard isWorthKeeping, beginCommit() else {
-      writer.abandon()
+      stopWriting()
       return nil
     }
+    keepStoredBytesReadable()
     do throws(CacheError) {
       guard let record = try await writer.keep() else { return nil }
       await onCommit(record)
@@ -296,17 +333,18 @@ final class Transfer: Sendable {
   }
 
   private func commit(isStoring: Bool, failure: CacheError?) async -> End {
-    keepStoredBytesReadable()
     guard isStoring, beginCommit() else {
-      writer.abandon()
+      stopWriting()
       return .notStored(failure ?? CacheError(.io, "the store took no more bytes"))
     }
+    // Followers may still come, and the last bytes may push others out that a reader needs.
+    keepStoredBytesReadable(always: true)
     do throws(CacheError) {
       let record = try await writer.commit(trailers: storableTrailers(body.trailers))
       await onCommit(record)
       return .stored(record)
     } catch {
-      writer.abandon()
+      stopWriting()
       return .notStored(error)
     }
   }

@@ -8,7 +8,7 @@ import HTTPTypes
 import Testing
 
 /// Each byte on disk counts at each moment, and is there only once there is room for it.
-@Suite struct ExactLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct ExactLimitTests {
   private func bodyBytes(_ fixture: Fixture) throws -> Int64 {
     try fixture.directory.bodyFiles().reduce(0) { sum, name in
       var status = stat()

@@ -7,7 +7,7 @@ import Testing
 
 /// Rows that are in the index by their keys alone, until many of them are taken in at once; and commits, on
 /// the caller's thread or of many at once.
-@Suite struct NewRowsTests {
+@Suite(.timeLimit(.minutes(10))) struct NewRowsTests {
   private func unlisted(_ fixture: Fixture) throws -> Int64 {
     try number("SELECT count(*) FROM entry WHERE listed = 0", on: fixture.directory.path("cache/Cache.db"))
   }

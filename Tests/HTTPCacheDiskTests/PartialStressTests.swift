@@ -7,7 +7,7 @@ import Testing
 
 /// Two stores on one directory, as two processes have it, that write, extend, break off, remove and read
 /// the same few bodies at once.
-@Suite struct PartialStressTests {
+@Suite(.timeLimit(.minutes(10))) struct PartialStressTests {
   // The same numbers each time.
   private struct Numbers: RandomNumberGenerator {
     var state: UInt64

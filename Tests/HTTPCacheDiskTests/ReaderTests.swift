@@ -5,7 +5,7 @@ import HTTPCacheStore
 import HTTPTypes
 import Testing
 
-@Suite struct ReaderTests {
+@Suite(.timeLimit(.minutes(10))) struct ReaderTests {
   @Test("any range of a body is what was written there")
   func ranges() async throws {
     let fixture = try Fixture()

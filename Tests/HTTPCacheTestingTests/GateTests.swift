@@ -1,7 +1,7 @@
 import HTTPCacheTesting
 import Testing
 
-@Suite("Gate")
+@Suite("Gate", .timeLimit(.minutes(10)))
 struct GateTests {
   @Test("holds whoever comes until it is opened")
   func holds() async throws {

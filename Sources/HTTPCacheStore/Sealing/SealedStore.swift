@@ -23,7 +23,6 @@ public final class SealedStore: CacheStore {
   private let generations: (any GenerationSource)?
   private let onDamage: (@Sendable (CacheError) -> Void)?
   private let executor: (any TaskExecutor)?
-  private let unknownGenerations = Atomic<UInt64>(0)
   private let removals = Mutex<(last: Int, running: [Int: Task<Void, Never>])>((0, [:]))
 
   /// Makes a store over `base`.
@@ -195,9 +194,9 @@ public final class SealedStore: CacheStore {
   public func ticket() -> InvalidationTicket { base.ticket() }
 
   /// Asks the base, by the names that it knows.
-  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     base.isOvertaken(
-      names.key(key), groups: groups.map { names.group($0, of: key.origin) }, since: names.ticket(ticket))
+      names.key(key), groups: groups?.map { names.group($0, of: key.origin) }, since: names.ticket(ticket))
   }
 
   // MARK: Sealing and opening
@@ -281,7 +280,4 @@ extension SealedStore: TierBase, GenerationSource {
 
   /// That of the key below.
   public func generation(of key: CacheKey) -> UInt64 { generations?.generation(of: names.key(key)) ?? 0 }
-
-  /// A hash alone does not lead to the key below, so that each call has another answer: ask by key.
-  public func generation(of hash: UInt64) -> UInt64 { unknownGenerations.add(1, ordering: .relaxed).newValue }
 }

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// How responses reach delegates, completion handlers and `async` calls.
-@Suite struct ProtocolDeliveryTests {
+@Suite(.timeLimit(.minutes(10))) struct ProtocolDeliveryTests {
   private let pieces = (0..<5).map { BodyBytes(Array(repeating: UInt8($0), count: 1000)) }
   private var whole: Data { Data(pieces.flatMap(\.array)) }
 

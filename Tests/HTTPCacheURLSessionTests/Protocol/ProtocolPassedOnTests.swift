@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// What Foundation loads itself in a session that has a cache.
-@Suite struct ProtocolPassedOnTests {
+@Suite(.timeLimit(.minutes(10))) struct ProtocolPassedOnTests {
   private static let fresh = [("Cache-Control", "max-age=60")]
 
   @Test func downloadTasksAreLoadedByFoundation() async throws {

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Tasks that are suspended, cancelled, late, or fail.
-@Suite struct ProtocolTaskTests {
+@Suite(.timeLimit(.minutes(10))) struct ProtocolTaskTests {
   @Test func suspendedTaskGetsNothingUntilResumed() async throws {
     let gate = Gate()
     let kitchen = ProtocolKitchen([

@@ -16,7 +16,7 @@ enum HopByHop {
 
   /// Takes them out, with those that `Connection` names.
   static func remove(from fields: inout HTTPFields) {
-    let named = fields[values: .connection].flatMap { FieldList.members($0) }.map { $0.lowercased() }
+    let named = fields[values: .connection].flatMap { FieldList.members($0) }.map { FieldList.lowercased($0) }
     fields.removeAll { field in
       names.contains(field.name.canonicalName) || named.contains(field.name.canonicalName)
     }

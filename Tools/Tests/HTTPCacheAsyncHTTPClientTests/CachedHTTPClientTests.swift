@@ -10,7 +10,7 @@ import NIOSSL
 import ServerTesting
 import Testing
 
-@Suite struct CachedHTTPClientTests {
+@Suite(.timeLimit(.minutes(10))) struct CachedHTTPClientTests {
   @Test("the second request is answered from the store, with the same head and body")
   func hit() async throws {
     let calls = Counter()

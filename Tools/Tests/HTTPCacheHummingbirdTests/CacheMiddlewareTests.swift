@@ -6,7 +6,7 @@ import NIOHTTP1
 import ServerTesting
 import Testing
 
-@Suite struct CacheMiddlewareTests {
+@Suite(.timeLimit(.minutes(10))) struct CacheMiddlewareTests {
   private let fixture = Fixture()
 
   @Test("the second answer comes from the store, with Age and Cache-Status")

@@ -6,7 +6,7 @@ import NIOHTTP1
 import ServerTesting
 import Testing
 
-@Suite struct ETagMiddlewareTests {
+@Suite(.timeLimit(.minutes(10))) struct ETagMiddlewareTests {
   private func run(
     limit: Int = 1 << 20, _ routes: (RouterGroup<Context>) -> Void,
     _ body: @escaping @Sendable (TestServer) async throws -> Void

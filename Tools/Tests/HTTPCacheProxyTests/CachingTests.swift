@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite("The proxy with a cache that keeps something") struct CachingTests {
+@Suite("The proxy with a cache that keeps something", .timeLimit(.minutes(10))) struct CachingTests {
   /// The tiers a test runs over.
   enum Tier: CaseIterable, Sendable {
     case memory

@@ -44,6 +44,6 @@ enum Framing: Sendable, Equatable {
   /// The transfer codings, lower-cased; nil without the field.
   static func transferCodings(_ fields: HTTPFields) -> [String]? {
     guard let value = fields[.transferEncoding] else { return nil }
-    return FieldList.members(value).map { $0.lowercased() }
+    return FieldList.members(value).map { FieldList.lowercased($0) }
   }
 }

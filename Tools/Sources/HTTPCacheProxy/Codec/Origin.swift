@@ -1,5 +1,3 @@
-import NIOCore
-
 /// A scheme, host and port: what a connection to an origin is for (RFC 9110 §4.3.1).
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
   /// Whether connections use TLS.

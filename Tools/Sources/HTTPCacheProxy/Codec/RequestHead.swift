@@ -1,6 +1,4 @@
 import HTTPTypes
-import NIOCore
-
 /// The head of a request as it came in.
 struct RequestHead: Sendable {
   let method: HTTPRequest.Method

@@ -57,10 +57,13 @@ struct ResponseHead: Sendable {
         }
         return .chunked
       }
-      guard !codings.contains("chunked") else {
-        throw ProtocolViolation("chunked is not the last transfer coding (RFC 9112 §6.1)")
+      // Parameters do not make another coding of it (RFC 9112 §7, §7.1).
+      let names = codings.map { FieldList.token(before: ";", in: $0) }
+      guard !names.contains("chunked") else {
+        throw ProtocolViolation(
+          "chunked is not the last transfer coding, or has parameters (RFC 9112 §6.1, §7.1)")
       }
-      guard Self.registeredCodings.isDisjoint(with: codings) else {
+      guard Self.registeredCodings.isDisjoint(with: names) else {
         throw ProtocolViolation("a transfer coding nobody asked for (RFC 9112 §7)")
       }
       return .untilClose

@@ -17,7 +17,8 @@ struct Authority: Sendable, Hashable {
     if rest.first == "[" {
       guard let end = rest.firstIndex(of: "]") else { return nil }
       host = rest[rest.index(after: rest.startIndex)..<end]
-      guard host.contains(":"), host.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) else {
+      guard host.contains(":"), host.allSatisfy({ $0.isASCII && $0.isHexDigit || $0 == ":" || $0 == "." })
+      else {
         return nil
       }
       rest = rest[rest.index(after: end)...]

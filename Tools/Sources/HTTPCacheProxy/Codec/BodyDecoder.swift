@@ -1,5 +1,4 @@
 import HTTPTypes
-import NIOCore
 
 /// Takes a message's content out of a connection's bytes.
 struct BodyDecoder: Sendable {
@@ -24,31 +23,39 @@ struct BodyDecoder: Sendable {
 
   var isComplete: Bool { if case .done = state { true } else { false } }
 
-  /// Takes the next bytes of content; nil if it needs more, or at the end. What belongs to the next
-  /// message stays in `buffer`.
+  /// Whether the content arrives in chunks that are not all read yet.
+  var isChunked: Bool { if case .chunked = state { true } else { false } }
+
+  /// How many bytes the decoder keeps from one call to the next.
+  var keptBytes: Int { if case .chunked(let decoder) = state { decoder.keptBytes } else { 0 } }
+
+  /// Finds the next content in bytes as they arrive; nil if it needs more, or at the end.
   ///
+  /// - Parameters:
+  ///   - bytes: what has arrived and was not used by earlier calls, from `position` on.
+  ///   - position: moves behind what was used; what belongs to the next message lies after it.
+  /// - Returns: where the content lies in `bytes`.
   /// - Throws: `ProtocolViolation`.
-  mutating func next(_ buffer: inout ByteBuffer) throws(ProtocolViolation) -> ByteBuffer? {
+  mutating func next(
+    _ bytes: UnsafeRawBufferPointer, _ position: inout Int
+  ) throws(ProtocolViolation) -> Range<Int>? {
+    let start = position
     switch state {
     case .done: return nil
-    case .untilClose: return buffer.readSlice(length: buffer.readableBytes)
+    case .untilClose:
+      position = bytes.count
     case .length(let remaining):
-      let count = Int(min(remaining, Int64(buffer.readableBytes)))
-      let left = remaining - Int64(count)
+      position += Int(min(remaining, Int64(bytes.count - start)))
+      let left = remaining - Int64(position - start)
       state = left == 0 ? .done : .length(left)
-      return buffer.readSlice(length: count)
     case .chunked(var decoder):
       state = .done
       defer {
         if decoder.isComplete { trailers = decoder.trailers } else { state = .chunked(decoder) }
       }
-      guard var content = try decoder.next(&buffer) else { return nil }
-      // Many small chunks become one piece; one large piece is passed on as it is.
-      while content.readableBytes < 16 << 10, var more = try decoder.next(&buffer) {
-        content.writeBuffer(&more)
-      }
-      return content
+      return try decoder.next(bytes, &position)
     }
+    return start == position ? nil : start..<position
   }
 
   /// The connection has ended.

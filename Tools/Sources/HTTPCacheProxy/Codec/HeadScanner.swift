@@ -19,9 +19,11 @@ struct HeadScanner {
     in bytes: UnsafeRawBufferPointer, limits: MessageLimits
   ) throws(ProtocolViolation) -> Int? {
     guard let base = bytes.baseAddress else { return nil }
-    while position < bytes.count {
-      guard let found = memchr(base + position, 0x0A, bytes.count - position) else {
-        position = bytes.count
+    // Nothing beyond the limit is looked at, so that the answer does not depend on how the bytes arrive.
+    let searched = min(bytes.count, limits.headBytes)
+    while position < searched {
+      guard let found = memchr(base + position, 0x0A, searched - position) else {
+        position = searched
         break
       }
       let index = base.distance(to: UnsafeRawPointer(found))
@@ -29,13 +31,10 @@ struct HeadScanner {
         throw ProtocolViolation("a line ends in LF without CR (RFC 9112 §2.2)")
       }
       position = index + 1
-      if index == lineStart + 1 {
-        guard position <= limits.headBytes else { break }
-        return position
-      }
+      if index == lineStart + 1 { return position }
       lineStart = position
     }
-    guard bytes.count <= limits.headBytes, position <= limits.headBytes else {
+    guard bytes.count <= limits.headBytes else {
       throw ProtocolViolation("the head is larger than \(limits.headBytes) bytes", status: 431)
     }
     return nil
