@@ -5,7 +5,7 @@ BUILD := swift build --package-path Tools --product httpcache
 RELEASE := Tools/.build/release/httpcache
 
 .PHONY: run build test lint format checks conformance demo install clean prerequisites fuzz bench \
-	bench-check bench-disk simulate docs examples torture peers
+	bench-check bench-disk simulate simulate-races races docs examples torture peers
 
 # Builds the command and shows what it does; with URL=https://… fetches that instead.
 run: build
@@ -77,6 +77,14 @@ bench-check: prerequisites
 # Replays the traces in TRACES (../shared/traces) with the eviction policy: hit ratios beside LRU and the bound.
 simulate:
 	scripts/simulate.sh
+
+# Interleavings that a seed chooses: N (100000) of them from SEED (1) on, with a release build.
+simulate-races: prerequisites
+	scripts/simulate-races.sh --seed $(or $(SEED),1) --count $(or $(N),100000)
+
+# 30 s of them, with what the tests were built with.
+races: prerequisites
+	scripts/simulate-races.sh short
 
 # Fresh hits beside OkHttp, go httpcache, hishel, requests-cache and CacheControl, which it installs.
 peers: prerequisites

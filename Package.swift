@@ -212,6 +212,9 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
+      name: "HTTPCacheSimulationTests",
+      dependencies: ["HTTPCacheSimulation", "HTTPCaching", "simulate-races"], swiftSettings: settings),
+    .testTarget(
       name: "HTTPCacheTestingTests",
       dependencies: [
         "HTTPCacheTesting", "HTTPCacheFaults", "HTTPCaching", "HTTPCacheStore",

@@ -18,7 +18,6 @@ extension Violation.Kind {
   /// The rules that the cache is known to break. Take a rule out with its mend: from then on each violation
   /// of the rule is an error.
   package static let known: Set<Violation.Kind> = [
-    .staleAfterUnsafe, .staleAfterUnsafeElsewhere, .staleAfterPurge, .staleAfterPurgeElsewhere,
-    .staleAfterGroup, .staleAfterClearSite, .wrongVariant, .wrongHead, .late,
+    .wrongVariant, .wrongHead, .late,
   ]
 }
