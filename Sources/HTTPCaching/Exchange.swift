@@ -28,6 +28,8 @@ struct Exchange: Sendable {
   var selected: Int?
   /// The same, kept where the policy forbids its use.
   private(set) var matched: Int?
+  /// The stored response that the origin's answer is compared with.
+  var comparedEntry: CacheResponse.StoredEntry?
   /// Whether the store was asked, and what it had is still there.
   private(set) var hasLooked = false
   /// Why only the origin can answer, though what is stored may learn from its answer.

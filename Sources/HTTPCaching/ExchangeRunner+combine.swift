@@ -61,8 +61,7 @@ extension ExchangeRunner {
       response.body.source.cancel()
       return nil
     }
-    cache.running.add(transfer, for: exchange.key)
-    if record.key != exchange.key { cache.running.add(transfer, for: record.key) }
+    await cache.begin(transfer, for: exchange.key, storedAs: record.key, forward)
     flight?.share(
       SharedTransfer(
         response: terms.response, transfer: transfer, groups: record.groups,

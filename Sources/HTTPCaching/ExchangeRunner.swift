@@ -14,8 +14,8 @@ struct ExchangeRunner: Sendable {
   /// Until when it waits for a head, whether the origin's or a leader's.
   private var limit: HeadLimit
 
-  private var clock: any CacheClock { cache.configuration.clock }
-  private var rules: CacheRules { cache.configuration.rules }
+  var clock: any CacheClock { cache.configuration.clock }
+  var rules: CacheRules { cache.configuration.rules }
 
   /// Makes a runner; the time that the caller allows begins to pass.
   init(
@@ -130,11 +130,8 @@ struct ExchangeRunner: Sendable {
     case .goAlone: return try await ask(forward, &exchange, variants, flight: nil)
     case .failed(let error): return try await fail(error, exchange, variants)
     case .serverError(let status):
-      let now = clock.now
-      if case .answerStale(let answer) = exchange.failed(status: status, now: now),
-        let stale = await cache.readableAnswer(answer, variants[answer.index], exchange, now: now)
-      {
-        return stale
+      if let stored = await storedAnswer(exchange, variants, after: { $0.failed(status: status, now: $1) }) {
+        return stored
       }
       return try await ask(forward, &exchange, variants, flight: nil)
     }
@@ -155,6 +152,7 @@ struct ExchangeRunner: Sendable {
         return try await fail(error, exchange, variants)
       }
       forward.ticket = cache.store.ticket()
+      forward.wipeTicket = cache.wipes.ticket()
       let response: UpstreamResponse
       do throws(UpstreamError) {
         response = try await upstream.send(
@@ -188,9 +186,14 @@ struct ExchangeRunner: Sendable {
         }
         forward = again
       case .answerStale(let answer):
-        if let stale = await cache.readableAnswer(answer, variants[answer.index], exchange, now: clock.now) {
+        let status = response.head.status.code
+        var stale = await cache.readableAnswer(answer, variants[answer.index], exchange, now: clock.now)
+        if stale == nil {
+          stale = await storedAnswer(exchange, variants) { $0.failed(status: status, now: $1) }
+        }
+        if let stale {
           response.body.source.cancel()
-          flight?.serverError(response.head.status.code)
+          flight?.serverError(status)
           return stale
         }
         flight?.release()
@@ -219,40 +222,30 @@ struct ExchangeRunner: Sendable {
   private func fail(
     _ error: UpstreamError, _ exchange: Exchange, _ variants: [StoredVariant]
   ) async throws -> CacheResponse {
-    let now = clock.now
-    if case .answerStale(let answer) = exchange.failed(error, now: now),
-      let stale = await cache.readableAnswer(answer, variants[answer.index], exchange, now: now)
-    {
-      return stale
+    if let stored = await storedAnswer(exchange, variants, after: { $0.failed(error, now: $1) }) {
+      return stored
     }
     throw error
   }
 
-  /// Writes the updated records, then answers with the first; nil if its body cannot be had.
-  private func freshened(
-    _ indices: [Int], _ answer: Exchange.StoredAnswer, _ forward: Exchange.Forward, _ exchange: Exchange,
-    _ variants: [StoredVariant]
+  /// What the store answers after the origin failed: what is stored now, which may have changed since this
+  /// request looked.
+  private func storedAnswer(
+    _ exchange: Exchange, _ variants: [StoredVariant],
+    after failure: (Exchange, Timestamp) -> Exchange.FailureAction
   ) async -> CacheResponse? {
-    var refused: [(CacheRecord, StoringDecision)] = []
-    // Marks come last: they overtake the others.
-    let marked = indices.filter { exchange.candidates[$0].isInvalidated }
-    for index in indices where !exchange.candidates[index].isInvalidated {
-      let record = variants[index].record
-      let updated = exchange.candidates[index]
-      let decision = await decision(on: updated, over: record, exchange)
-      switch decision {
-      case .store: await freshen(record, as: decision, exchange, forward.ticket)
-      case .refuse: refused.append((record, decision))
+    let now = clock.now
+    var (exchange, variants) = (exchange, variants)
+    if exchange.hasLooked, let found = cache.variants(for: exchange) {
+      variants = found
+      if case .answer(let answer, _) = cache.look(among: found, for: &exchange, now: now),
+        let response = await cache.readableAnswer(answer, found[answer.index], exchange, now: now)
+      {
+        return response
       }
     }
-    for index in marked {
-      let updated = exchange.candidates[index]
-      await write(variants[index].record.freshened(updated).with(ticket: forward.ticket))
-    }
-    let fresh = await cache.readableAnswer(answer, variants[answer.index], exchange, now: clock.now)
-    // The answer has its body open; only now may it go.
-    for (record, decision) in refused { await freshen(record, as: decision, exchange, forward.ticket) }
-    return fresh
+    guard case .answerStale(let answer) = failure(exchange, now) else { return nil }
+    return await cache.readableAnswer(answer, variants[answer.index], exchange, now: now)
   }
 
   private func deliver(
@@ -290,53 +283,6 @@ struct ExchangeRunner: Sendable {
         }
         return cache.pass(response, .doNotStore(cache.refusal(of: error)), forward, exchange)
       }
-    }
-  }
-
-  /// Removes and invalidates what the origin's response demands.
-  ///
-  /// - Returns: the forwarded request, with a ticket that its own changes do not overtake.
-  private func change(
-    _ delivery: Exchange.Delivery, _ response: UpstreamResponse, _ forward: Exchange.Forward,
-    _ exchange: Exchange
-  ) async -> Exchange.Forward {
-    guard delivery.changesStored else { return forward }
-    let isOvertaken =
-      forward.ticket.map {
-        cache.store.isOvertaken(exchange.key, groups: CacheGroups.names(of: response.head), since: $0)
-      } ?? true
-    if delivery.isGone {
-      for key in await cache.removeAll(of: exchange.key, rules: exchange.rules) {
-        cache.observe(.removed(key, .gone(status: response.head.status.code)))
-      }
-    }
-    await cache.invalidate(delivery.invalidated)
-    await cache.invalidate(groups: delivery.invalidatedGroups, of: exchange.key.target)
-    var changed = forward
-    if !isOvertaken { changed.ticket = cache.store.ticket() }
-    return changed
-  }
-
-  /// Changes what is stored as the origin's response demands.
-  private func apply(
-    _ updates: [Exchange.RecordUpdate], _ forward: Exchange.Forward, _ exchange: Exchange,
-    _ variants: [StoredVariant]
-  ) async {
-    for update in updates {
-      let record = variants[update.index].record
-      if update.isFreshening {
-        let decision = await decision(on: update.response, over: record, exchange)
-        await freshen(record, as: decision, exchange, forward.ticket)
-        continue
-      }
-      await write(record.freshened(update.response).with(ticket: forward.ticket))
-    }
-  }
-
-  /// Writes a stored response that got nothing but a mark.
-  private func write(_ record: CacheRecord) async {
-    do throws(CacheError) { _ = try await cache.store.update(record) } catch {
-      cache.observe(.storeFailed(operation: "freshen", error))
     }
   }
 
@@ -383,8 +329,7 @@ struct ExchangeRunner: Sendable {
     guard let body = transfer.makeBody() else {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }
-    cache.running.add(transfer, for: exchange.key)
-    if key != exchange.key { cache.running.add(transfer, for: key) }
+    await cache.begin(transfer, for: exchange.key, storedAs: key, forward)
     flight?.share(
       SharedTransfer(
         response: stored, transfer: transfer, groups: record.groups, ticket: forward.ticket))

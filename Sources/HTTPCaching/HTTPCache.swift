@@ -19,6 +19,8 @@ public final class HTTPCache: Sendable {
 
   let coalescing: Coalescing
   let running = RunningTransfers()
+  /// What was removed for good, so that nothing of it is stored that was asked for before.
+  let wipes = InvalidationLog()
   let failedCompletions = FailedCompletions()
   let digest: SecretDigest
   let refusalLimit = RefusalLimit()
