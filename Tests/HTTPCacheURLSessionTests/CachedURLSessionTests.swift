@@ -158,7 +158,7 @@ import Testing
     request.httpBody = Data()
     let (data, response) = try await kit.session.data(for: request)
     #expect(String(decoding: data, as: UTF8.self) == "stored")
-    #expect(response.cacheOutcome?.isHit == true)
+    #expect(response.cacheOutcome?.fetchType == .localCache)
   }
 
   @Test func whatIsNotHTTPIsPassedOn() async throws {
