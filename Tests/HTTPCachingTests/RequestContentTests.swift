@@ -77,6 +77,7 @@ struct RequestContentTests {
     try await kitchen.get("/")
     kitchen.origin.always(200, [.cacheControl: "max-age=999", .eTag: "\"2\""], "")
     #expect(try await send("a", method: .head).status == 200)
+    #expect(kitchen.origin.requests.count == 2)
     #expect(try await kitchen.get("/").outcome == .hit(age: 0, lifetime: 60, allowance: nil))
   }
 

@@ -28,7 +28,10 @@ struct VariantConfirmationTests {
     }
   }
 
-  private func asked(_ number: Int) -> HTTPFields { kitchen.origin.requests[number].headerFields }
+  private func asked(_ number: Int) -> HTTPFields {
+    let requests = kitchen.origin.requests
+    return requests.indices.contains(number) ? requests[number].headerFields : [:]
+  }
 
   @Test("§4.3.4 Codings that share a weak tag: a request for one never gets the body of the other")
   func sharedWeakTag() async throws {
@@ -157,8 +160,8 @@ struct VariantConfirmationTests {
     try await kitchen.get("/", [.acceptLanguage: "de"])
     for policy in [CachePolicy.reload, .reloadEverywhere] {
       #expect(try await kitchen.get("/", [.acceptLanguage: "fr"], policy: policy).text == "fr")
-      #expect(kitchen.origin.requests.last?.headerFields[.ifNoneMatch] == nil)
     }
+    #expect(kitchen.origin.requests.allSatisfy { $0.headerFields[.ifNoneMatch] == nil })
   }
 
   @Test("§3.5 The answer to an authorized request is not offered to others of another variant")
