@@ -1,9 +1,9 @@
 SHELL := /bin/bash
 PREFIX ?= /usr/local
 DESTDIR ?=
-TOOLS := swift build --package-path Tools
+# See swift_build in scripts/lib.sh.
+TOOLS := SWIFT_DETERMINISTIC_HASHING=1 swift build --package-path Tools
 # The debug build that the tests make: scripts/lib.sh.
-ROOT_DEBUG := swift build --scratch-path "$(CURDIR)/.build" --enable-all-traits
 TOOLS_DEBUG := $(TOOLS) --scratch-path "$(CURDIR)/.build"
 RELEASE := Tools/.build/release/httpcache
 
@@ -100,7 +100,7 @@ peers: prerequisites
 
 # Makes the documentation of every module with DocC, in .build/docs.
 docs: prerequisites
-	$(ROOT_DEBUG)
+	$(TOOLS_DEBUG)
 	scripts/docs.sh
 
 install: build

@@ -26,7 +26,7 @@ let package = Package(
     .default(enabledTraits: ["Sealing"]),
   ],
   dependencies: [
-    // Without BoringSSL, cache-benchmarks is built in a third of the time.
+    // cache-benchmarks uses nothing of swift-crypto, whose BoringSSL takes long to build.
     .package(
       name: "swift-http-cache", path: "..",
       traits: [.trait(name: "Crypto", condition: .when(traits: ["Sealing"]))]),

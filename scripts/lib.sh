@@ -4,11 +4,15 @@ set -euo pipefail
 results=.build/results
 mkdir -p "$results"
 
-# One debug build of everything that is tested, run, documented: the root with all traits and Tools share a
-# scratch path, so that what both stand on, BoringSSL and NIO most of all, is compiled once.
+# One folder for the debug builds of the root package and of Tools, so that what both stand on, BoringSSL most
+# of all, is compiled once.
 scratch=$PWD/.build
-root=(--scratch-path "$scratch" --enable-all-traits)
+root=(--scratch-path "$scratch")
 tools=(--package-path Tools --scratch-path "$scratch")
+
+# Builds. SwiftPM tells the compiler the traits of a package in the order of a Set: in another order at each call,
+# so that each call would compile the modules of this library again.
+swift_build() { SWIFT_DETERMINISTIC_HASHING=1 swift build "$@"; }
 
 section() { printf '\n== %s\n' "$*"; }
 

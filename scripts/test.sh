@@ -27,7 +27,7 @@ run_tests() {
   local folder=$1 target tests failures xml
   shift
   section "build the tests of ${folder}"
-  if ! timed "the build" swift build --build-tests "$@"; then
+  if ! timed "the build" swift_build --build-tests "$@"; then
     note "build-tests-$(basename "$PWD/$folder")" 0 1
     failed=1
     return
@@ -84,7 +84,7 @@ timed "the torture" check torture scripts/torture.sh short || failed=1
 # The products, so that nothing is built that no user has; scripts/checks.sh links what this builds.
 section "build without traits"
 without_traits() {
-  swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheURLSession &&
+  swift_build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheURLSession &&
     swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheTesting &&
     swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheHummingbird &&
     swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheAsyncHTTPClient &&

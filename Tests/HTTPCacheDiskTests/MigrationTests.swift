@@ -70,8 +70,8 @@ import Testing
   private func insert(
     _ id: Int64, _ record: CacheRecord, body: [UInt8], file: String?, on database: String
   ) throws {
-    let encoded = try RecordCodec.encode(
-      record.isComplete ? record.with(bodyLength: Int64(body.count)) : record)
+    let whole = record.isComplete ? record.with(bodyLength: Int64(body.count)) : record
+    let encoded = try RecordCodec.encode(whole)
     let blocks = stride(from: 0, to: body.count, by: 262_144).map {
       XXH64.hash(Array(body[$0..<min(body.count, $0 + 262_144)]))
     }

@@ -24,7 +24,7 @@ struct UnstoredTransferTests {
     store.fail(.reader, times: readsFail)
     return Transfer(
       body: MessageBody(body), extent: TransferExtent(length: body.length), writer: writer,
-      clock: kitchen.clock, onCommit: { _, _ in }, onEnd: { _, _, _ in })
+      clock: kitchen.clock, onCommit: { _ in }, onEnd: { _, _, _ in })
   }
 
   @Test("a transfer that has ended and was not stored gives no body whose first bytes are gone")
@@ -78,7 +78,7 @@ struct UnstoredTransferTests {
       Issue.record("the response can be stored")
       return
     }
-    hold.share(SharedTransfer(response: stored, transfer: transfer))
+    hold.share(SharedTransfer(response: stored, transfer: transfer, groups: [], ticket: nil))
     #expect(try await follower.value.text == "new")
   }
 }
