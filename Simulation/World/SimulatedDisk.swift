@@ -36,10 +36,10 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
 
   func end() async { _ = await scheduler.pause(.storeEnd, isCancellable: false) }
 
-  func generation(of hash: UInt64) -> UInt64 { files.generation }
+  func generation(of key: CacheKey) -> UInt64 { files.generation }
   func ticket() -> InvalidationTicket { files.entries.ticket() }
 
-  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     files.entries.isOvertaken(key, groups: groups, since: ticket)
   }
 

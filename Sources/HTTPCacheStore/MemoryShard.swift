@@ -77,7 +77,7 @@ final class MemoryShard: Sendable {
     mutating func admissionBound(of record: CacheRecord, size: Int64, inflation: Double) -> Double {
       if record.isPinned { return .infinity }
       policy.evicted(priority: inflation)
-      return policy.admissionBound(candidateHash: record.key.hash, size: size)
+      return policy.admissionBound(candidateHash: record.key.processHash, size: size)
     }
 
     /// Changes what is stored for a key and puts it last in its bucket.
