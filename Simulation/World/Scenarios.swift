@@ -75,6 +75,17 @@ extension Scenario {
             .purge(Operation.Purge(process: 1, scope: .target)),
           ], twoProcesses)),
       Scenario(
+        "purge-overtakes-404", breaks: [],
+        world(
+          [
+            .client(get), .settle, .change(target: 0), client { $0.policy = .revalidate },
+            .purge(Operation.Purge()),
+          ],
+          targets: [WorldPlan.Target(path: "/a", varying: .never, goneEvery: 2)]
+        ) {
+          ($0.stores, $0.removesGone) = (.tiered, true)
+        }),
+      Scenario(
         "purge-overtakes-part", breaks: [.staleAfterPurge],
         world(
           [
