@@ -121,7 +121,7 @@ import Testing
     try await writer.append(BodyBytes(bytes(2 << 20)))
     // The thread that deletes it has something else to do.
     let gate = DispatchSemaphore(value: 0)
-    store.indexQueue.submit { gate.wait() }
+    store.indexQueue.submit { _ = gate.wait(timeout: .now() + 60) }
     writer.abandon()
     let told = other.usage.diskBytes
     #expect(try bodyBytes(fixture) >= 2 << 20)

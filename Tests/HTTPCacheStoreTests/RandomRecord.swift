@@ -74,7 +74,7 @@ struct RandomRecord {
 
   private mutating func fields() -> HTTPFields {
     var fields = HTTPFields()
-    for _ in 0..<(oneIn(200) ? 16_380 + below(10) : below(5)) {
+    for _ in 0..<(oneIn(400) ? 16_380 + below(10) : below(5)) {
       guard let name = HTTPField.Name(name()) else { continue }
       fields.append(HTTPField(name: name, lenientValue: bytes()))
     }

@@ -8,7 +8,7 @@ import Testing
   @Test("whatever encode accepts, decode accepts and gives back equal")
   func acceptedIsReadAgain() throws {
     var accepted = 0
-    for seed in UInt64(1)...3_000 {
+    for seed in UInt64(1)...1_000 {
       let record = RandomRecord(seed: seed).record
       guard let bytes = try? RecordCodec.encode(record) else { continue }
       accepted += 1
@@ -21,7 +21,7 @@ import Testing
         #expect(try RecordCodec.encode(RecordCodec.decode(bytes)) == bytes, "seed \(seed)")
       }
     }
-    #expect(accepted > 1_000)
+    #expect(accepted > 500)
   }
 
   @Test(

@@ -25,12 +25,11 @@ import Testing
       #expect(response.cacheOutcome == nil)
       try? FileManager.default.removeItem(at: file)
     }
-    let text: String? = await withCheckedContinuation { continuation in
-      session.downloadTask(with: origin.url("/")) { file, _, _ in
-        continuation.resume(returning: file.flatMap { try? String(contentsOf: $0, encoding: .utf8) })
-      }.resume()
-    }
-    #expect(text == "number 3")
+    let text = Received<String?>()
+    session.downloadTask(with: origin.url("/")) { file, _, _ in
+      text.take(file.flatMap { try? String(contentsOf: $0, encoding: .utf8) })
+    }.resume()
+    #expect(await text.value == "number 3")
     #expect(kitchen.origin.requestCount == 0)
   }
 

@@ -44,6 +44,24 @@ import Testing
     }
   }
 
+  @Test("a GET with content is neither stored nor answered from the store (RFC 9110 §9.3.1)")
+  func contentOfGet() async throws {
+    let calls = Counter()
+    let routes = Origin()
+    routes.get("a") { _, _ in answer("\(calls.increment())", [.cacheControl: "max-age=60"]) }
+    try await Fixture.run(routes) { fixture async throws in
+      var request = fixture.request("/a")
+      request.body = .bytes(ByteBuffer(string: "x"))
+      func text(_ request: HTTPClientRequest) async throws -> String {
+        let response = try await fixture.client.execute(request, timeout: .seconds(120))
+        return String(buffer: try await response.body.collect(upTo: 10))
+      }
+      #expect(try await text(request) == "1")
+      for _ in 0..<2 { #expect(try await text(fixture.request("/a")) == "2") }
+      #expect(try await text(request) == "3")
+    }
+  }
+
   @Test("the response in AsyncHTTPClient's type is the same response")
   func plainResponse() async throws {
     let routes = Origin()
