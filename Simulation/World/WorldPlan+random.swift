@@ -16,7 +16,7 @@ extension WorldPlan {
     plan.storeFaults = plan.stores == .tiered ? random.pick([0, 0, 0, 0.1]) : 0
     plan.hasTimeouts = random.chance(0.4)
     plan.jumps = random.chance(0.2)
-    plan.removesGone = random.chance(0.2)
+
     plan.operations = script(plan, &random)
     plan.weights = weights(&random)
     return plan
