@@ -26,6 +26,7 @@ guard let options = Options(Array(CommandLine.arguments.dropFirst())) else {
   print(Options.usage)
   exit(2)
 }
+CurrentSeed.tellWhenTrapped()
 var isRight = true
 if options.runsScenarios {
   for scenario in Scenario.all {

@@ -157,6 +157,15 @@ extension Scenario {
           ($0.stores, $0.storeFaults) = (.tiered, 0.2)
         }),
       Scenario(
+        "store-fails-second-look", breaks: [],
+        world(
+          [.client(get), .settle, .client(get), .client(get), .client(get)],
+          targets: [WorldPlan.Target(path: "/a", varying: .never, lifetime: 0)]
+        ) {
+          ($0.stores, $0.storeFaults) = (.tiered, 0.3)
+          $0.memoryCapacity = 100
+        }),
+      Scenario(
         "background-validation", breaks: [.staleAfterUnsafe],
         world(
           [
