@@ -10,7 +10,7 @@ export SWIFT_BACKTRACE=enable=no SWIFT_DETERMINISTIC_HASHING=1
 
 if [ "${1:-}" = short ]; then
   program=.build/debug/simulate-races
-  [ -x "$program" ] || swift build --product simulate-races
+  [ -x "$program" ] || swift build "${root[@]}" --product simulate-races
   check simulate-races timeout 300 "$program" --seconds 30
   exit
 fi

@@ -19,6 +19,8 @@ struct Options {
   var runsScenarios = false
   /// The rules that may be broken.
   var allowed = Violation.Kind.known
+  /// Whether no violation is allowed, known or not.
+  var isStrict = false
   /// Whether to print the digest of the steps of each world.
   var printsDigests = false
   /// Whether to print each step of each world.
@@ -33,6 +35,7 @@ struct Options {
         continue
       }
       if name == "--strict" {
+        isStrict = true
         allowed = []
         continue
       }

@@ -1,4 +1,5 @@
 import HTTPCacheSimulation
+import Synchronization
 
 /// Simulates many worlds and counts what was found.
 struct Races {
@@ -28,6 +29,7 @@ struct Races {
     var (worlds, steps) = (0, 0)
     while worlds < options.count ?? .max, end.map({ clock.now < $0 }) ?? true {
       let seed = options.seed &+ UInt64(worlds)
+      CurrentSeed.value.store(seed, ordering: .relaxed)
       let result = Simulation.run(seed: seed, scenario: options.scenario, keepsNotes: options.traces)
       worlds += 1
       steps += result.steps

@@ -51,7 +51,7 @@ final class Oracle: @unchecked Sendable {
     _ response: CacheResponse, body: [UInt8], to plan: Operation.Client, client: Int, began: Beginning
   ) {
     let status = response.head.status.code
-    guard plan.method != .put, status == 200 || status == 206 else { return }
+    guard plan.method != .put, [200, 206, 404].contains(status) else { return }
     let head = response.head.headerFields
     let serial = head[.serial].flatMap { Int($0) } ?? 0
     guard let described = head[.representation].flatMap({ Representation(label: $0) }),
@@ -63,7 +63,7 @@ final class Oracle: @unchecked Sendable {
     checkFreshness(response.outcome, serial, sent, client, began)
     guard plan.method == .get else { return checkAge(described, sent, plan, client, began) }
     var representation = described
-    if status == 200 {
+    if status != 206 {
       guard let found = Representation.of(body: body) else {
         return report(.brokenBody, "client \(client) got \(body.count) bytes of no known body as whole")
       }

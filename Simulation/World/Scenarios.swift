@@ -75,6 +75,17 @@ extension Scenario {
             .purge(Operation.Purge(process: 1, scope: .target)),
           ], twoProcesses)),
       Scenario(
+        "purge-overtakes-404", breaks: [], known: [.staleAfterPurge],
+        world(
+          [
+            .client(get), .settle, .change(target: 0), client { $0.policy = .revalidate },
+            .purge(Operation.Purge()),
+          ],
+          targets: [WorldPlan.Target(path: "/a", varying: .never, goneEvery: 2)]
+        ) {
+          ($0.stores, $0.removesGone) = (.tiered, true)
+        }),
+      Scenario(
         "purge-overtakes-part", breaks: [.staleAfterPurge],
         world(
           [
@@ -144,6 +155,15 @@ extension Scenario {
         "store-fails-leader", breaks: [],
         world([.client(get), .client(get), .client(get), .settle, .client(get)]) {
           ($0.stores, $0.storeFaults) = (.tiered, 0.2)
+        }),
+      Scenario(
+        "store-fails-second-look", breaks: [],
+        world(
+          [.client(get), .settle, .client(get), .client(get), .client(get)],
+          targets: [WorldPlan.Target(path: "/a", varying: .never, lifetime: 0)]
+        ) {
+          ($0.stores, $0.storeFaults) = (.tiered, 0.3)
+          $0.memoryCapacity = 100
         }),
       Scenario(
         "background-validation", breaks: [.staleAfterUnsafe],

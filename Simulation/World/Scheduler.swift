@@ -58,6 +58,7 @@ final class Scheduler: @unchecked Sendable {
   ///   - deadline: the uptime at which the pause ends on its own.
   ///   - isCancellable: whether cancelling the task ends the pause.
   func pause(_ place: Place, until deadline: Duration? = nil, isCancellable: Bool = true) async -> PauseEnd {
+    if let deadline, deadline <= uptime { return .timedOut }
     lastPause += 1
     let id = lastPause
     guard isCancellable else {
@@ -122,7 +123,8 @@ final class Scheduler: @unchecked Sendable {
     let pauseWeight = pauses.reduce(0) { $0 + weights.places[$1.place.rawValue] }
     let jobWeight = jobs > 0 ? weights.job : 0
     let operationWeight = operation == nil ? 0 : weights.operation
-    let timeWeight = earliest == nil ? 0 : weights.time
+    // Time does not pass while a job is ready: a processor is faster than the limits of requests.
+    let timeWeight = earliest == nil || jobs > 0 ? 0 : weights.time
     let total = jobWeight + pauseWeight + operationWeight + timeWeight
     guard total > 0 else { return false }
     var choice = Double(random.next() >> 11) * 0x1p-53 * total
@@ -148,7 +150,7 @@ final class Scheduler: @unchecked Sendable {
       }
       choice -= weight
     }
-    if let earliest {
+    if let earliest, jobs == 0 {
       fold(4)
       wake(at: earliest)
       return true

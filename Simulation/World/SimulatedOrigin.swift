@@ -123,13 +123,15 @@ final class SimulatedOrigin: @unchecked Sendable {
       return (head, [], target)
     }
     head.headerFields[.representation] = current.label
+    let isGone = plan.goneEvery > 0 && current.version % plan.goneEvery == 0
     describe(current, plan, isUnstorable: isUnstorable, &head)
-    if let confirmed = notModified(current, plan, request, head) {
+    if isGone { head.status = .notFound }
+    if !isGone, let confirmed = notModified(current, plan, request, head) {
       sent[lastSerial]?.isConfirmation = true
       return (confirmed, [], target)
     }
     let body = body(current)
-    if plan.acceptsRanges, let range = range(request, of: body.count, current) {
+    if !isGone, plan.acceptsRanges, let range = range(request, of: body.count, current) {
       head.status = .partialContent
       head.headerFields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)"
       return (head, Array(body[range]), target)

@@ -41,7 +41,8 @@ final class World: @unchecked Sendable {
 
   private func makeCaches(_ random: SeededRandom) {
     var configuration = HTTPCache.Configuration(
-      memoryCapacity: plan.memoryCapacity, rules: CacheRules(mode: plan.mode), willStore: hook,
+      memoryCapacity: plan.memoryCapacity, rules: CacheRules(mode: plan.mode, removesGone: plan.removesGone),
+      willStore: hook,
       clock: scheduler)
     configuration.executor = scheduler.executor
     let secret = [UInt8](repeating: 9, count: 32)
@@ -89,7 +90,11 @@ final class World: @unchecked Sendable {
   private func nextOperation() -> (() -> Void)? {
     guard position < plan.operations.count else { return nil }
     let operation = plan.operations[position]
-    if case .settle = operation, active > 0 { return nil }
+    switch operation {
+    case .settle where active > 0: return nil
+    case .advance where !scheduler.isIdle: return nil
+    default: break
+    }
     return { [self] in
       position += 1
       begin(operation)

@@ -16,6 +16,7 @@ extension WorldPlan {
     plan.storeFaults = plan.stores == .tiered ? random.pick([0, 0, 0, 0.1]) : 0
     plan.hasTimeouts = random.chance(0.4)
     plan.jumps = random.chance(0.2)
+
     plan.operations = script(plan, &random)
     plan.weights = weights(&random)
     return plan
@@ -31,6 +32,7 @@ extension WorldPlan {
     ])
     target.unstorableEvery = random.pick([0, 0, 0, 2, 3])
     target.isInGroup = random.chance(0.3)
+    target.goneEvery = random.pick([0, 0, 0, 2, 3])
     target.length = random.pick([24, 40, 90])
     target.chunk = random.pick([8, 30, 200])
     target.tellsLength = random.chance(0.7)

@@ -18,6 +18,8 @@ struct WorldPlan: Sendable {
     var otherDirectives = ""
     /// Every version whose number this divides is `no-store`, or `private` in a shared cache; 0 is none.
     var unstorableEvery = 0
+    /// Every version whose number this divides is a 404; 0 is none.
+    var goneEvery = 0
     var isInGroup = false
     /// The least number of bytes of a body.
     var length = 40
@@ -38,6 +40,7 @@ struct WorldPlan: Sendable {
   var partitions = [""]
   var mode = CacheMode.private
   var hook = Hook.none
+  var removesGone = false
   var targets: [Target] = []
   var memoryCapacity: Int64 = 1 << 20
   var diskCapacity: Int64 = 1 << 20

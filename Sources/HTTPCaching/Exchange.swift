@@ -115,14 +115,15 @@ struct Exchange: Sendable {
 
   /// The store could not be read.
   mutating func lookUpFailed() -> LookAction {
-    candidates = []
-    parts = []
-    selected = nil
+    // A look before may have found something, as before waiting for another request.
+    forgetCandidates()
     return missed(.storeFailed)
   }
 
   /// What was stored is gone: the origin told to clear it.
-  mutating func siteCleared() {
+  mutating func siteCleared() { forgetCandidates() }
+
+  private mutating func forgetCandidates() {
     candidates = []
     parts = []
     selected = nil
