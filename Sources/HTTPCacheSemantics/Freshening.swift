@@ -148,6 +148,10 @@ public enum Freshening {
       if newer.contains(name), newer[fields: name] != older[fields: name] { return .invalidate }
     }
     guard stored.head.status.code == 200 else { return .invalidate }
+    // Nothing shows that a response without validators is still that of an invalidated one: it does not clear
+    // the mark (§4.4).
+    let hasMatch = [HTTPField.Name.eTag, .lastModified].contains { newer.contains($0) && older.contains($0) }
+    if stored.isInvalidated, !hasMatch { return .invalidate }
     let updated = updated(
       stored, with: response, requestTime: requestTime, responseTime: responseTime, rules: rules,
       validating: request, digest: digest)

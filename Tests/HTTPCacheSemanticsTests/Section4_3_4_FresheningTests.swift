@@ -278,6 +278,19 @@ import Testing
       rules: privateRules)
   }
 
+  @Test("§4.3.5, §4.4 Without validators a HEAD does not clear the mark of an invalidated GET")
+  func invalidated() throws {
+    let bare = try stored(200, ["Cache-Control": "max-age=2"]).markedInvalidated
+    #expect(try outcome(bare, ["Cache-Control": "max-age=1000"]) == .invalidate)
+    let tagged = try stored(200, ["ETag": "\"1\"", "Cache-Control": "max-age=2"]).markedInvalidated
+    guard case .update(let fresh) = try outcome(tagged, ["ETag": "\"1\"", "Cache-Control": "max-age=1000"])
+    else {
+      Issue.record("the same representation")
+      return
+    }
+    #expect(!fresh.isInvalidated)
+  }
+
   // holds 9111-4.3.5-2, 9111-4.3.5-4
   @Test("§4.3.5 A HEAD with the same validators and length updates a stored GET")
   func update() throws {
