@@ -13,7 +13,7 @@ cat >"$probe/main.swift" <<'SWIFT'
 import HTTPCaching
 
 let cache = try HTTPCache.open(HTTPCache.Configuration())
-print(cache.store.usage.memoryEntries)
+print(cache.usage.memoryEntries)
 SWIFT
 
 # What the build lists, and not what else lies there: objects of sources that are gone, say.

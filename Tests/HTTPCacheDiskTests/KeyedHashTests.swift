@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Rows are found by a hash that a client cannot aim at, and few share one (RFC 9111 §7).
-@Suite struct KeyedHashTests {
+@Suite(.timeLimit(.minutes(10))) struct KeyedHashTests {
   private func number(_ sql: String, _ fixture: Fixture) throws -> Int64 {
     try HTTPCacheDiskTests.number(sql, on: fixture.directory.path("cache/Cache.db"))
   }

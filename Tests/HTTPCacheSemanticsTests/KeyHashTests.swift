@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import Testing
 
 /// Keys are hashed under a secret, each to bytes of its own.
-@Suite struct KeyHashTests {
+@Suite(.timeLimit(.minutes(10))) struct KeyHashTests {
   private let secret = SipHash13.Secret(0..<16)
 
   // Of the bytes 0, 1, 2 and so on under the key 00 01 … 0f, by another program, which gives the results of

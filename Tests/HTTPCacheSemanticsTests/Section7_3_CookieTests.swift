@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section7_3_CookieTests {
+@Suite(.timeLimit(.minutes(10))) struct Section7_3_CookieTests {
   private let modified = "Sun, 19 May 2002 14:49:00 GMT"
   private let strict = CacheRules(mode: .shared, refusesSetCookie: true)
 

@@ -7,7 +7,7 @@ import Testing
 @testable import HTTPCacheStore
 
 /// Keys that a client chooses so that they collide (RFC 9111 §7: what an attacker may do to a cache).
-@Suite struct KeyedHashTests {
+@Suite(.timeLimit(.minutes(10))) struct KeyedHashTests {
   private static let count = 10_000
 
   private static let keys = (0..<count).map { index in

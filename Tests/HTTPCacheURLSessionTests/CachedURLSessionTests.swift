@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct CachedURLSessionTests {
+@Suite(.timeLimit(.minutes(10))) struct CachedURLSessionTests {
   private static let fresh = [("Cache-Control", "max-age=60")]
 
   @Test func aFreshResponseIsUsedAgain() async throws {

@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Set-Cookie in a shared cache (RFC 9111 §7.3)")
+@Suite("Set-Cookie in a shared cache (RFC 9111 §7.3)", .timeLimit(.minutes(10)))
 struct CookieFlowTests {
   private let kitchen = Kitchen(rules: CacheRules(mode: .shared))
   private let modified = "Sun, 19 May 2002 14:49:00 GMT"

@@ -3,7 +3,7 @@ import HTTPCaching
 import Testing
 
 /// A GET or HEAD with content: no key tells what its content is.
-@Suite("A GET or HEAD with content passes the store by (RFC 9110 §9.3.1, §9.3.2)")
+@Suite("A GET or HEAD with content passes the store by (RFC 9110 §9.3.1, §9.3.2)", .timeLimit(.minutes(10)))
 struct RequestContentTests {
   private let kitchen = Kitchen()
   private let fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"1\""]

@@ -3,7 +3,7 @@ import HTTPCaching
 import Testing
 
 /// Which stored variants a 304 may confirm for which request.
-@Suite("A 304 confirms only what the request matches (RFC 9111 §4.1, §4.3.4)")
+@Suite("A 304 confirms only what the request matches (RFC 9111 §4.1, §4.3.4)", .timeLimit(.minutes(10)))
 struct VariantConfirmationTests {
   private let kitchen = Kitchen()
   private let date = "Tue, 14 Nov 2023 20:00:00 GMT"

@@ -4,7 +4,9 @@ import Synchronization
 import Testing
 
 /// Random requests for a resource with languages and codings, over an origin that tags it well or badly.
-@Suite("No answer carries a variant of other fields, whatever the origin's tags are (RFC 9111 §4.1)")
+@Suite(
+  "No answer carries a variant of other fields, whatever the origin's tags are (RFC 9111 §4.1)",
+  .timeLimit(.minutes(10)))
 struct VariantPropertyTests {
   enum Tagging: CaseIterable, Sendable {
     /// A strong tag for each representation.

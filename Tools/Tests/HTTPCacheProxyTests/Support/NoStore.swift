@@ -2,8 +2,15 @@ import HTTPCaching
 
 /// A store that keeps nothing, so that every request reaches the origin.
 final class NoStore: CacheStore {
+  private let invalidations = InvalidationLog()
+
   func peek(_ key: CacheKey) -> PeekResult { .absent }
   func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] { [] }
+  func ticket() -> InvalidationTicket { invalidations.ticket() }
+  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
+    invalidations.isOvertaken(key, groups: groups, since: ticket)
+  }
+
   func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter {
     throw CacheError(.unavailable, "nothing is kept")
   }
