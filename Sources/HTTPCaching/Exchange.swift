@@ -29,7 +29,7 @@ struct Exchange: Sendable {
   /// The same, kept where the policy forbids its use.
   private(set) var matched: Int?
   /// The stored response that the origin's answer is compared with.
-  var comparedEntry: CacheResponse.StoredEntry?
+  var comparedRecord: CacheRecord?
   /// Whether the store was asked, and what it had is still there.
   private(set) var hasLooked = false
   /// Why only the origin can answer, though what is stored may learn from its answer.

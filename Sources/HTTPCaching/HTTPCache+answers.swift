@@ -32,8 +32,7 @@ extension HTTPCache {
       return response.seen(by: rules) ?? response
     }
     let action = exchange.found(responses, parts: parts, now: now)
-    let compared = (exchange.matched ?? exchange.matching.first).map { variants[$0].record }
-    exchange.comparedEntry = compared.map { .init(key: $0.key, sequence: $0.sequence) }
+    exchange.comparedRecord = (exchange.matched ?? exchange.matching.first).map { variants[$0].record }
     return action
   }
 
@@ -135,7 +134,7 @@ extension HTTPCache {
       head: head, body: body, outcome: outcome, finalTarget: target, contentChange: .unchanged,
       userInfo: variant.record.userInfo, storedAt: stored.responseTime,
       isMemoryOnly: variant.record.isMemoryOnly)
-    response.entry = .init(key: variant.record.key, sequence: variant.record.sequence)
+    response.record = variant.record
     return response
   }
 
@@ -171,7 +170,7 @@ extension HTTPCache {
     finish(&head, outcome, exchange.key, target: exchange.target, stored: stored)
     var response = CacheResponse(
       head: head, body: body, outcome: outcome, finalTarget: exchange.target, contentChange: change)
-    response.comparedEntry = exchange.comparedEntry
+    response.comparedRecord = exchange.comparedRecord
     return response
   }
 
@@ -203,7 +202,7 @@ extension HTTPCache {
     var response = CacheResponse(
       head: head, body: body, outcome: outcome, finalTarget: exchange.target,
       contentChange: exchange.contentChange(of: stored.head, receivedAt: now))
-    response.comparedEntry = exchange.comparedEntry
+    response.comparedRecord = exchange.comparedRecord
     return response
   }
 

@@ -119,6 +119,12 @@ extension StoredThenNew {
     case response(CacheResponse)
   }
 
+  /// Whether two records are of one stored response, freshened or not.
+  private static func areSame(_ one: CacheRecord?, _ other: CacheRecord?) -> Bool {
+    guard let one, let other else { return false }
+    return one.sequence == other.sequence && one.key == other.key
+  }
+
   /// What the origin says now.
   private func news(
     since first: CacheResponse, _ content: QueryContent?
@@ -131,7 +137,7 @@ extension StoredThenNew {
     var new = try await respond(content?.makeBody(), asking)
     guard case .forwarded(_, let status, _, _) = new.outcome else {
       // Another response may have been stored after the first answer: the origin confirmed that one.
-      if new.entry == first.entry { return .none(new.outcome) }
+      if Self.areSame(new.record, first.record) { return .none(new.outcome) }
       return try await SmallBodies.areEqual(first, &new) ? .none(new.outcome) : .response(new)
     }
     if (500...599).contains(status) || policy.countsAsFailure(status) {
@@ -139,7 +145,7 @@ extension StoredThenNew {
       throw OriginStatusError(status: status)
     }
     guard first.head.status == new.head.status else { return .response(new) }
-    let isComparedWithFirst = new.comparedEntry == first.entry
+    let isComparedWithFirst = Self.areSame(new.comparedRecord, first.record)
     if isComparedWithFirst, new.contentChange == .unchanged {
       // Read to its end all the same, so that its fields are stored.
       cache.background.begin { [body = new.body] in
