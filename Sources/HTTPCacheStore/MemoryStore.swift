@@ -167,6 +167,13 @@ public final class MemoryStore: CacheStore {
   /// The part of the store that a key belongs to.
   func shard(of key: CacheKey) -> MemoryShard { shards[Int(key.hash >> 60)] }
 
+  /// Where a tier begins to number what is only in its memory: above the numbers of any index below, so that a
+  /// number tells one response of a key.
+  static let firstSequenceOfTier: UInt64 = 1 << 62
+
+  /// Numbers what is stored from now on from some number on.
+  func beginSequence(at first: UInt64) { lastSequence.max(first, ordering: .relaxed) }
+
   /// A number higher than all before.
   func nextSequence() -> UInt64 { lastSequence.add(1, ordering: .relaxed).newValue }
 
