@@ -49,12 +49,14 @@ extension StoreParts {
     guard let identity = directory.databaseIdentity() else {
       throw CacheError(.unavailable, "Cache.db vanished")
     }
-    return StoreParts(
+    let parts = StoreParts(
       directory: directory,
       index: DiskIndex(
         path: directory.databasePath, writer: database.connection, durability: durability),
       generations: generations, secret: database.secret, identity: identity, notes: notes,
       needsSweep: wasSetAside || database.isNew, replacing: older)
+    parts.didCommit(database.sequence)
+    return parts
   }
 
   private static func takeLock(of directory: CacheDirectory) throws(CacheError) -> OpenFile {
@@ -103,6 +105,8 @@ struct Database {
   let secret: [UInt8]
   let isNew: Bool
   let isMigrated: Bool
+  /// The number of the last change.
+  let sequence: Int64
 
   init(in directory: CacheDirectory, durability: Durability) throws(CacheError) {
     let isEmpty = try Self.prepareFile(in: directory)
@@ -140,7 +144,7 @@ struct Database {
       isNew = false
       if format < Schema.format { try Self.migrate(connection) }
     }
-    _ = try IndexState(connection)
+    sequence = try IndexState(connection).sequence
     var secret: [UInt8] = []
     try connection.query("SELECT value FROM meta WHERE name = 'secret'") { row in
       secret = Array(row.blob(0))

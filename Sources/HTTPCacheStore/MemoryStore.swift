@@ -73,7 +73,9 @@ public final class MemoryStore: CacheStore {
   }
 
   /// The ticket of a request that is about to be sent.
-  public func ticket() -> InvalidationTicket { invalidations.ticket() }
+  public func ticket() -> InvalidationTicket {
+    invalidations.ticket(seen: lastSequence.load(ordering: .relaxed))
+  }
 
   /// Whether a response may match something that was invalidated or removed after a ticket was taken.
   public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {

@@ -63,6 +63,10 @@ final class TieredWriter: BodyWriter {
     let base = try begin()
     let done = CacheError(.closed, "the writer was committed", key: record.key)
     if let base {
+      do throws(CacheError) { try tier.requireNotSuperseded(record) } catch {
+        end(error)
+        throw error
+      }
       do {
         let stored = try await base.commit(trailers: trailers)
         let copy = state.withLock { $0.copy }
@@ -145,7 +149,7 @@ final class TieredWriter: BodyWriter {
   private func goOnWithout(
     _ base: any BodyWriter, after error: CacheError, in operation: String, isCopied: () -> Bool
   ) throws(CacheError) {
-    let isFailure = ![.tooLarge, .damaged, .notAdmitted].contains(error.code)
+    let isFailure = ![.tooLarge, .damaged, .notAdmitted, .superseded].contains(error.code)
     let hasEnded = state.withLock { $0.end != nil }
     guard isFailure, !hasEnded, isCopied() else {
       end(error)

@@ -69,7 +69,7 @@ extension HTTPCache {
       observe(.stored(key, bytes: Int64(body.count)))
     } catch {
       if terms.isMemoryOnly, error.code == .invalidRequest { return refuse(.memoryOnly) }
-      if error.code != .tooLarge { observe(.storeFailed(operation: "store", error)) }
+      if error.code != .tooLarge, error.code != .superseded { observe(.storeFailed(operation: "store", error)) }
       refuse(refusal(of: error))
     }
   }

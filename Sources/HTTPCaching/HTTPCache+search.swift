@@ -79,11 +79,9 @@ extension HTTPCache {
     for field in response.head.headerFields where field.name.canonicalName == "no-vary-search" {
       rule.head.headerFields.append(field)
     }
-    let writer = try await store.write(
-      CacheRecord(
-        key: key.searchRule, response: rule, bodyLength: 0, isMemoryOnly: isMemoryOnly),
-      variantLimit: 1)
-    try await writer.commit(trailers: [:])
+    try await write(
+      pointer: CacheRecord(
+        key: key.searchRule, response: rule, bodyLength: 0, isMemoryOnly: isMemoryOnly))
   }
 
   /// Invalidates what other rules stored for the path of a key: while another rule held, or none, an

@@ -14,7 +14,7 @@ extension HTTPCache {
       counts.stores = 1
       observe(.stored(key, bytes: received))
     case .notStored(let error):
-      if error.code != .tooLarge, error.code != .notAdmitted {
+      if ![.tooLarge, .notAdmitted, .superseded].contains(error.code) {
         observe(.storeFailed(operation: "store", error))
       }
       notStored(
@@ -103,6 +103,7 @@ extension HTTPCache {
 
   func refusal(of error: CacheError) -> StorageRefusal {
     if error.code == .notAdmitted { return .notAdmitted }
+    if error.code == .superseded { return .superseded }
     let usage = store.usage
     let capacity = max(usage.memoryCapacity, usage.diskCapacity)
     // Where the directory could not be opened, everything is too large for what is left.

@@ -14,6 +14,14 @@ struct TieredRecencyTests {
     TieredStore(memory: MemoryStore(capacity: 8 << 20), base: base)
   }
 
+  private func record(_ tag: String, made seconds: Int64, isMemoryOnly: Bool) -> CacheRecord {
+    let time = StoreSample.start.adding(seconds)
+    let sample = StoreSample.record(time: time, tag: tag, isMemoryOnly: isMemoryOnly)
+    var response = sample.response
+    response.head.headerFields[.date] = time.httpDate
+    return sample.with(response: response)
+  }
+
   private func begin(_ record: CacheRecord, in store: any CacheStore) async throws -> any BodyWriter {
     let writer = try await store.write(record.with(ticket: store.ticket()), variantLimit: 8)
     try await writer.append(StoreSample.body(100))
@@ -33,5 +41,36 @@ struct TieredRecencyTests {
     }
     #expect(try await tier.remove(.variant(key, sequence: own.sequence)) == 1)
     #expect(try tier.read(key).map(\.record.isMemoryOnly) == [false])
+  }
+
+  @Test(
+    "an older response that ends later does not take the place of a more recent one in the other tier (RFC 9111 §4)",
+    arguments: [true, false])
+  func otherTier(isSlowMemoryOnly: Bool) async throws {
+    let tier = tier()
+    let slow = try await begin(record("\"1\"", made: 0, isMemoryOnly: isSlowMemoryOnly), in: tier)
+    let next = try await begin(record("\"2\"", made: 5, isMemoryOnly: !isSlowMemoryOnly), in: tier)
+    try await next.commit(trailers: [:])
+    let error = await #expect(throws: CacheError.self) { try await slow.commit(trailers: [:]) }
+    #expect(error?.code == .superseded)
+    let left = try tier.read(key).map(\.record)
+    #expect(left.map(\.response.head.headerFields[.eTag]) == ["\"2\""])
+    #expect(left.map(\.response.isInvalidated) == [false])
+
+    // A later request replaces it, whatever its date.
+    let last = try await begin(record("\"3\"", made: -60, isMemoryOnly: isSlowMemoryOnly), in: tier)
+    try await last.commit(trailers: [:])
+    #expect(try tier.read(key).first?.record.response.head.headerFields[.eTag] == "\"3\"")
+  }
+
+  @Test("copies in memory are invalidated also if the store below refuses it")
+  func refusedInvalidation() async throws {
+    let faulty = FaultyStore(base)
+    let tier = TieredStore(memory: MemoryStore(capacity: 8 << 20), base: faulty)
+    try await begin(StoreSample.record(), in: tier).commit(trailers: [:])
+    faulty.fail(.invalidate, with: CacheError(.busy, "made to fail"))
+    await #expect(throws: CacheError.self) { try await tier.invalidate(.key(key)) }
+    guard case .found(let copies) = tier.peek(key) else { return }
+    #expect(copies.allSatisfy { $0.record.response.isInvalidated })
   }
 }
