@@ -17,6 +17,7 @@ struct ExchangeRunner: Sendable {
 
   func run(_ exchange: Exchange) async throws -> CacheResponse {
     var exchange = exchange
+    await cache.retryFailedChanges()
     switch exchange.start() {
     case .lookUp: return try await lookUp(&exchange, mayWait: !isBackground)
     case .forward(let forward): return try await ask(forward, &exchange, [], flight: nil)
@@ -349,7 +350,9 @@ struct ExchangeRunner: Sendable {
     }
     cache.running.add(transfer, for: exchange.key)
     if key != exchange.key { cache.running.add(transfer, for: key) }
-    held?.share(cache, SharedTransfer(
+    held?.share(
+      cache,
+      SharedTransfer(
         response: stored, transfer: transfer, groups: record.groups, ticket: forward.ticket))
     transfer.start()
     if length == 0 { await transfer.ended() }

@@ -10,6 +10,10 @@ extension HTTPCache {
   ///
   /// - Parameter rules: resolved for the request.
   func stored(for key: CacheKey, rules: CacheRules) throws(CacheError) -> [StoredVariant] {
+    failedChanges.applied(to: try found(for: key, rules: rules))
+  }
+
+  private func found(for key: CacheKey, rules: CacheRules) throws(CacheError) -> [StoredVariant] {
     let exact = try read(key, rules)
     if let item = try item(of: key, rules: rules) {
       return Self.latestFirst(exact, try store.read(key.with(target: item)))

@@ -20,6 +20,7 @@ public final class HTTPCache: Sendable {
   let coalescing = Coalescing()
   let running = RunningTransfers()
   let failedCompletions = FailedCompletions()
+  let failedChanges = FailedChanges()
   let digest: SecretDigest
   let refusalLimit = RefusalLimit()
   let handout = Mutex<FileHandout?>(nil)
