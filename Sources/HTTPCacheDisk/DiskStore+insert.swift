@@ -155,6 +155,7 @@ extension DiskStore {
     let replaced = try Self.replaced(by: entry, connection)
     let record = Self.compared(entry.record, in: parts)
     if !replaced.isEmpty || !record.isComplete {
+      try Self.requirePredecessor(of: entry, connection)
       try Self.requireNotSuperseded(record, variant: entry.variant, in: parts, connection)
     }
     if hasRoom, let state = known?.state, replaced.isEmpty, entry.predecessor == nil {

@@ -34,6 +34,19 @@ extension DiskStore {
     }
   }
 
+  /// Refuses a body that completes a part, or adds to one, whose row is gone.
+  ///
+  /// - Throws: `CacheError.unavailable`.
+  static func requirePredecessor(
+    of entry: NewEntry, _ connection: SQLiteConnection
+  ) throws(CacheError) {
+    guard let predecessor = entry.predecessor, predecessor.isRequired else { return }
+    let id = SQLiteValue.integer(predecessor.id)
+    if try EntryRow.find("id = ? AND partial = 1", [id], connection).isEmpty {
+      throw CacheError(.unavailable, "the part is not stored any more", key: entry.record.key)
+    }
+  }
+
   /// Takes out the row that the same body had before; its file stays if it has it still.
   static func deletePredecessor(
     of entry: NewEntry, _ removals: inout Removals, _ connection: SQLiteConnection
@@ -42,10 +55,7 @@ extension DiskStore {
     let row = try EntryRow.find(
       "id = ? AND partial = 1", [.integer(predecessor.id)], connection
     ).first
-    guard let row else {
-      guard predecessor.isRequired else { return }
-      throw CacheError(.unavailable, "the part is not stored any more", key: entry.record.key)
-    }
+    guard let row else { return try requirePredecessor(of: entry, connection) }
     try row.delete(connection)
     removals.add(row, keeping: entry.file)
   }

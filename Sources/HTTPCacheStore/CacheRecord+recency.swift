@@ -16,12 +16,14 @@ extension CacheRecord {
   ///   - moment: when the request for it was sent, by `InvalidationTicket.nextMoment`; nil if another process
   ///     sent the request, or it is too long ago.
   package func isOlder(than stored: CacheRecord, askedForAt moment: UInt64?) -> Bool {
+    // The same request: its record is changed, and no other response is stored.
+    if let moment, ticket?.moment == moment { return false }
     if stored.response.isInvalidated { return false }
     if response.isInvalidated { return true }
     if let own = response.dateField, let other = stored.response.dateField, own != other {
       return own < other
     }
-    if let own = ticket?.moment, let moment, own != moment { return own < moment }
+    if let own = ticket?.moment, let moment { return own < moment }
     if response.requestTime != stored.response.requestTime {
       return response.requestTime < stored.response.requestTime
     }

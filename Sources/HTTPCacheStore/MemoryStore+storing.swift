@@ -52,14 +52,15 @@ extension MemoryStore {
     var (isThere, isSuperseded) = (false, false)
     let placement = place(record.key) { group in
       stored = compared(record)
-      isSuperseded = group.supersedes(stored)
+      isThere = group.partial(sequence) != nil
+      isSuperseded = isThere && group.supersedes(stored)
       if isSuperseded { return }
       stored = stored.madeVisible()
       let variant = StoredVariant(record: stored, body: MemoryBody(bytes, record: record))
       isThere = group.extend(sequence, with: variant, cost: cost)
     } otherwise: { group in
       isThere = group.partial(sequence) != nil
-      isSuperseded = group.supersedes(compared(record))
+      isSuperseded = isThere && group.supersedes(compared(record))
       if !isSuperseded { group.remove { $0.sequence == sequence || record.replaces($0) } }
     }
     if isSuperseded { throw Self.superseded(record) }

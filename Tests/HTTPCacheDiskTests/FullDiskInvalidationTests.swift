@@ -2,6 +2,7 @@ import HTTPCacheDisk
 import HTTPCacheFaults
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPTypes
 import Testing
 
 /// A disk without room for a mark keeps nothing from being invalidated (RFC 9111 §4.4).
