@@ -163,6 +163,17 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       path: "Fuzzing/Sources/HTTPCacheFuzzing", swiftSettings: settings),
+    // In no product: a world of clients, processes and an origin, whose every step a seed chooses.
+    .target(
+      name: "HTTPCacheSimulation",
+      dependencies: [
+        "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      path: "Simulation/World", swiftSettings: settings),
+    .executableTarget(
+      name: "simulate-races", dependencies: ["HTTPCacheSimulation"], path: "Simulation/Command",
+      swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheSemanticsTests",
       dependencies: [
@@ -200,6 +211,9 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
+    .testTarget(
+      name: "HTTPCacheSimulationTests",
+      dependencies: ["HTTPCacheSimulation", "HTTPCaching", "simulate-races"], swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheTestingTests",
       dependencies: [

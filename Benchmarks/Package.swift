@@ -21,8 +21,15 @@ let caching: [Target.Dependency] = [
 let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v15)],
+  traits: [
+    .trait(name: "Sealing", description: "sealing-benchmark, which needs swift-crypto"),
+    .default(enabledTraits: ["Sealing"]),
+  ],
   dependencies: [
-    .package(name: "swift-http-cache", path: "..", traits: ["Crypto"]),
+    // cache-benchmarks uses nothing of swift-crypto, whose BoringSSL takes long to build.
+    .package(
+      name: "swift-http-cache", path: "..",
+      traits: [.trait(name: "Crypto", condition: .when(traits: ["Sealing"]))]),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
   ],
   targets: [

@@ -37,7 +37,7 @@ let package = Package(
   dependencies: [
     .package(
       name: "swift-http-cache", path: "..",
-      traits: [.defaults, "AsyncHTTPClient", "Hummingbird", "Logging"]),
+      traits: ["Crypto", "AsyncHTTPClient", "Hummingbird", "Logging"]),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),

@@ -8,14 +8,14 @@ sources() { find "$@" -name '*.swift' -not -path '*/.build/*'; }
 
 short_files() {
   local long
-  long=$(sources Sources Tests Tools/Sources Tools/Tests Tools/Examples Fuzzing Benchmarks Torture | xargs wc -l | awk '$2 != "total" && $1 > 400')
+  long=$(sources Sources Tests Tools/Sources Tools/Tests Tools/Examples Fuzzing Benchmarks Torture Simulation | xargs wc -l | awk '$2 != "total" && $1 > 400')
   [ -z "$long" ] || { echo "more than 400 lines:"; echo "$long"; return 1; }
 }
 
 nothing_left_undone() {
   local marks='TO''DO|FIX''ME|not (yet )?implement''ed'
   ! grep -rnE "$marks" --include='*.swift' --include='*.sh' --include='*.md' --exclude-dir=.build \
-    Package.swift Sources Tests Tools Fuzzing Benchmarks Torture scripts README.md CHANGELOG.md
+    Package.swift Sources Tests Tools Fuzzing Benchmarks Torture Simulation scripts README.md CHANGELOG.md
 }
 
 no_traps() {
@@ -75,6 +75,7 @@ if git rev-parse --git-dir >/dev/null 2>&1; then
   check no-machine-paths no_machine_paths || failed=1
   check no-build-products no_build_products || failed=1
 fi
+check time-limits scripts/time-limits.sh || failed=1
 check only-for-traits only_for_traits || failed=1
 check traceability traceability || failed=1
 check parity parity || failed=1

@@ -17,7 +17,7 @@ if [ "${1:-}" = --all ]; then
   all=1
   shift
 fi
-program=$(realpath "${1:-Tools/.build/debug/httpcache}")
+program=$(realpath "${1:-.build/debug/httpcache}")
 directory=$(mktemp -d)
 server=
 stop() {

@@ -4,4 +4,4 @@
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
-check demo "${1:-Tools/.build/debug/httpcache}" demo
+check demo "${1:-.build/debug/httpcache}" demo

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the documentation of each module with DocC, from the debug builds that the tests have made;
+# Makes the documentation of each module with DocC, from the debug build that the tests have made;
 # a link that leads nowhere fails.
 # Usage: docs.sh [FOLDER FOR THE RESULT, .build/docs]
 cd "$(dirname "$0")/.."
@@ -16,19 +16,11 @@ graphs=$(mktemp -d)
 trap 'rm -rf "$graphs"' EXIT
 mkdir -p "$output"
 
-# Where the build of a module lies: in the root, or in Tools for those that a trait switches on.
-build_of() {
-  case $1 in
-    HTTPCacheAsyncHTTPClient | HTTPCacheHummingbird | HTTPCacheLogging) echo Tools/.build/debug ;;
-    *) echo .build/debug ;;
-  esac
-}
-
+build=.build/debug
 failed=0
 archives=()
 for catalog in Sources/*/*.docc; do
   module=$(basename "$(dirname "$catalog")")
-  build=$(build_of "$module")
   if [ ! -e "$build/Modules/$module.swiftmodule" ]; then
     echo "FAILED: $module is not built in $build"
     failed=1

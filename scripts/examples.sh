@@ -3,7 +3,7 @@
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
-bin=Tools/.build/debug
+bin=.build/debug
 work=$(mktemp -d)
 export XDG_CACHE_HOME=$work/caches
 running=()

@@ -4,7 +4,36 @@ set -euo pipefail
 results=.build/results
 mkdir -p "$results"
 
+# One folder for the debug builds of the root package and of Tools, so that what both stand on, BoringSSL most
+# of all, is compiled once.
+scratch=$PWD/.build
+root=(--scratch-path "$scratch")
+tools=(--package-path Tools --scratch-path "$scratch")
+
+# Builds. SwiftPM tells the compiler the traits of a package in the order of a Set: in another order at each call,
+# so that each call would compile the modules of this library again.
+swift_build() { SWIFT_DETERMINISTIC_HASHING=1 swift build "$@"; }
+
 section() { printf '\n== %s\n' "$*"; }
+
+# Sets `used` to the processor seconds, user and system, of all commands that this shell has waited for.
+measure() {
+  # Not in a subshell, which has no such commands.
+  times >"$results/times"
+  used=$(awk 'NR == 2 { gsub(/[ms]/, " "); printf "%d", $1 * 60 + $2 + $3 * 60 + $4 }' "$results/times")
+}
+
+# Runs a command and prints the processor time that it took: timed NAME COMMAND...
+timed() {
+  local name=$1 before status=0
+  shift
+  measure
+  before=$used
+  "$@" || status=$?
+  measure
+  echo "processor time of $name: $((used - before)) s"
+  return $status
+}
 
 # Notes a check under a name: note NAME PASSED FAILED
 note() { printf '%s %s\n' "$2" "$3" >"$results/$1.count"; }

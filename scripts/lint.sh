@@ -4,7 +4,7 @@ cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
 paths=(Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests Tools/Examples Fuzzing Benchmarks/Package.swift
-  Benchmarks/Sources Torture)
+  Benchmarks/Sources Torture Simulation)
 if [ "${1:-}" = --fix ]; then
   exec swift format --in-place --recursive "${paths[@]}"
 fi

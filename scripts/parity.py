@@ -19,7 +19,7 @@ ROW = re.compile(r"\|\s*([A-Z]\d+)\s*\|(.*)\|\s*$")
 NAMED = re.compile(r"`(\w+/\w+)`")
 ANY_CODE = re.compile(r"`([^`]*)`")
 TYPE = re.compile(
-    r"\s*(?:@Suite(?:\([^)]*\))?\s*)?(?:(?:public|package|private|fileprivate|final|nonisolated)\s+)*"
+    r"\s*(?:@Suite(?:\(.*\))?\s*)?(?:(?:public|package|private|fileprivate|final|nonisolated)\s+)*"
     r"(?:struct|class|actor|enum|extension) (\w+)")
 TEST = re.compile(r"\s*@Test\b")
 FUNCTION = re.compile(r"\s*(?:@\w+(?:\([^)]*\))? )*(?:private |static )*func (\w+)\s*[(<]")

@@ -4,13 +4,30 @@ cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
 failed=0
+# Seconds for all tests of a target; on a machine with nothing else to do, the longest takes less than one.
+limit=${TEST_LIMIT:-1800}
 
-# Runs the test targets of the package in a folder: run_tests FOLDER [SWIFT OPTIONS...]
+# Runs a command that is ended after so many seconds: limited SECONDS COMMAND...
+limited() {
+  if command -v timeout >/dev/null 2>&1; then timeout --kill-after=10 "$@"; else "${@:2}"; fi
+}
+
+# The tests that a log tells the start of, and no end: what a run that was ended hung in.
+unfinished() {
+  awk '
+    /^◇ Test .* started\.$/ { sub(/^◇ Test /, ""); sub(/ started\.$/, ""); if ($0 !~ /^run/) running[$0] = 1 }
+    /^(✔|✘|➜) Test .* (passed|failed|skipped)/ {
+      sub(/^[^ ]+ Test /, ""); sub(/ (passed after|failed after|skipped).*$/, "")
+      sub(/ with [0-9]+ test cases?$/, ""); delete running[$0] }
+    END { for (name in running) print "did not end: " name }' "$1"
+}
+
+# Builds and runs the test targets of the package in a folder: run_tests FOLDER SWIFT OPTIONS...
 run_tests() {
   local folder=$1 target tests failures xml
   shift
   section "build the tests of ${folder}"
-  if ! swift build --package-path "$folder" --build-tests "$@"; then
+  if ! timed "the build" swift_build --build-tests "$@"; then
     note "build-tests-$(basename "$PWD/$folder")" 0 1
     failed=1
     return
@@ -20,14 +37,16 @@ run_tests() {
     section "test $target"
     xml=$PWD/$results/$target
     rm -f "$xml"*.xml
-    swift test --package-path "$folder" --skip-build "$@" \
+    timed "$target" limited "$limit" swift test --skip-build "$@" \
       --filter "^$target\\." --xunit-output "$xml.xml" </dev/null >"$xml.log" 2>&1 || true
+    tail -n 1 "$xml.log" | grep '^processor time' || true
     # There is no report of a run that did not come to its end.
     tests=$(attribute tests "$xml" || echo 0)
     failures=$(grep -cE '^✘ Test .* failed after' "$xml.log" || true)
     if [ "$tests" = 0 ]; then
       tail -n 40 "$xml.log"
-      echo "FAILED: $target ran no test"
+      unfinished "$xml.log"
+      echo "FAILED: $target ran no test, or did not end within $limit s"
       note "$target" 0 1
       failed=1
     elif [ "$failures" != 0 ]; then
@@ -37,6 +56,7 @@ run_tests() {
       failed=1
     elif ! grep -qE 'Test run with [0-9]+ tests? .*passed' "$xml.log"; then
       tail -n 40 "$xml.log"
+      unfinished "$xml.log"
       echo "FAILED: $target did not come to an end"
       note "$target" "$tests" 1
       failed=1
@@ -55,17 +75,22 @@ attribute() {
 
 rm -f "$results"/*Tests.count "$results"/*Tests.log "$results"/build-*.count
 # The modules behind the other traits are tested with the tools, where what they stand on is built anyway.
-run_tests .
-run_tests Tools
-
-section "generated header sets"
-check hostile-header-sets scripts/hostile.sh || failed=1
+run_tests . "${root[@]}"
+run_tests Tools "${tools[@]}"
 
 section "torture, short form"
-check torture scripts/torture.sh short || failed=1
+timed "the torture" check torture scripts/torture.sh short || failed=1
 
+# The products, so that nothing is built that no user has; scripts/checks.sh links what this builds.
 section "build without traits"
-check build-without-traits swift build --disable-default-traits --scratch-path .build/no-traits || failed=1
+without_traits() {
+  swift_build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheURLSession &&
+    swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheTesting &&
+    swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheHummingbird &&
+    swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheAsyncHTTPClient &&
+    swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheLogging
+}
+timed "the build" check build-without-traits without_traits || failed=1
 
 section "tests"
 total || true

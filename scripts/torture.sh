@@ -12,7 +12,7 @@ if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ]; then export TMPDIR=/dev/shm; fi
 
 if [ "${1:-}" = short ]; then
   program=.build/debug/cache-torture
-  [ -x "$program" ] || swift build --product cache-torture
+  [ -x "$program" ] || swift_build "${root[@]}" --product cache-torture
   timeout 300 "$program" --short
   exec timeout 300 "$program" --encrypted --short
 fi

@@ -64,7 +64,7 @@ extension DiskStore {
     guard !taken.isEmpty else { return }
     do throws(CacheError) {
       try parts.index.write { (connection) throws(CacheError) in
-        try applyBatch(taken, connection)
+        try applyBatch(taken, parts.hashes, connection)
       }
     } catch {
       batch.withLock { $0.putBack(taken) }
@@ -73,11 +73,15 @@ extension DiskStore {
   }
 
   /// Writes uses, counts and refusals within a transaction.
-  func applyBatch(_ taken: PendingChanges, _ connection: SQLiteConnection) throws(CacheError) {
+  func applyBatch(
+    _ taken: PendingChanges, _ hashes: RowHashes, _ connection: SQLiteConnection
+  ) throws(CacheError) {
     for (hash, time) in taken.touches {
       let frequency = policy.withLock { $0.frequency(of: hash) }
       var rows: [(id: Int64, size: Int64)] = []
-      try connection.query("SELECT id, size FROM entry WHERE hash = ?", [.hash(hash)]) { row in
+      try connection.query(
+        "SELECT id, size FROM entry WHERE hash = ? LIMIT \(HashRow.mostOfHash)", [.hash(hash)]
+      ) { row in
         rows.append((row.integer(0), row.integer(1)))
         return true
       }
@@ -90,7 +94,7 @@ extension DiskStore {
           [.integer(time), .real(priority), .integer(row.id)])
       }
     }
-    try Self.write(taken.refusals.notes, connection)
+    try Self.write(taken.refusals.notes, hashes, connection)
     guard taken.countedSince > 0 else { return }
     let counts = taken.counts
     try connection.run(

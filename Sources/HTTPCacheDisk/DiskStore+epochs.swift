@@ -6,7 +6,9 @@ extension DiskStore {
   /// Marks or reclaims in the background what epochs cover, a part at a time: the epochs of this store, and those
   /// that another process left when it ended. Does nothing while that is under way.
   func workOffEpochs() {
-    guard !isWorkingOff.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    guard (try? firstEpoch(in: currentParts)) ?? nil != nil,
+      !isWorkingOff.exchange(true, ordering: .acquiringAndReleasing)
+    else { return }
     indexQueue.submit { [weak self] in self?.workOffNext(nil, after: nil) }
   }
 
@@ -41,7 +43,7 @@ extension DiskStore {
   }
 
   private func firstEpoch(in parts: StoreParts) throws(CacheError) -> Epoch? {
-    try parts.index.readLatest { (connection) throws(CacheError) in try Epoch.load(connection).first }
+    try parts.index.read { (connection) throws(CacheError) in try Epoch.load(connection).first }
   }
 
   private func markSome(

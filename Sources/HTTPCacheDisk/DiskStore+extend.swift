@@ -95,7 +95,7 @@ extension DiskStore {
     of record: CacheRecord, _ parts: StoreParts
   ) throws(CacheError) -> (row: EntryRow, record: CacheRecord) {
     let id = Int64(bitPattern: record.sequence)
-    let clause = SelectionClause(.key(record.key))
+    let clause = SelectionClause(.key(record.key), parts.hashes)
     return try parts.index.read { (connection) throws(CacheError) in
       let row = try EntryRow.find(
         "id = ? AND partial = 1 AND \(clause.sql)", [.integer(id)] + clause.values, connection

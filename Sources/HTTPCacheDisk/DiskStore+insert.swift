@@ -20,7 +20,8 @@ extension DiskStore {
       inserted = try parts.index.writeIfFree { (connection, known) throws(CacheError) -> Insertion? in
         guard try hasRoom(for: entry, counted: entry.reserved, &known, connection, parts),
           let state = known?.state, entry.record.isComplete,
-          state.unlisted < 4 * Self.mostUnlisted, try Self.replaced(by: entry, connection).isEmpty
+          state.unlisted < 4 * Self.mostUnlisted,
+          try Self.replaced(by: entry, parts.hashes, connection).isEmpty
         else { return nil }
         return try append(entry, state, &known, connection, parts)
       }
@@ -49,7 +50,7 @@ extension DiskStore {
     let taken = batch.withLock { $0.take() }
     do throws(CacheError) {
       let results = try parts.index.writeKnowing(mayGiveUp: true) { (connection, known) throws(CacheError) in
-        try applyBatch(taken, connection)
+        try applyBatch(taken, parts.hashes, connection)
         // What was batched takes room, too.
         if !taken.isEmpty { known = nil }
         var results: [Result<Insertion, CacheError>] = []
@@ -128,7 +129,7 @@ extension DiskStore {
     freeSpace.didUse(max(0, entry.size - entry.cost))
     after(result.removals, in: parts)
     after(result.evictions, in: parts)
-    parts.generations?.bump([entry.record.key.hash])
+    parts.generations?.bump([parts.hashes.hash(of: entry.record.key)])
     let stored = result.record.with(sequence: UInt64(bitPattern: result.id))
     parts.didCommit(result.id, stored)
     if result.unlisted > 0, result.unlisted % Self.mostUnlisted == 0 { scheduleUpkeep(of: parts) }
@@ -152,11 +153,11 @@ extension DiskStore {
       throw CacheError(.tooLarge, "\(entry.size) bytes, of \(capacity) in all", key: key)
     }
     let hasRoom = try hasRoom(for: entry, counted: counted, &known, connection, parts)
-    let replaced = try Self.replaced(by: entry, connection)
+    let replaced = try Self.replaced(by: entry, parts.hashes, connection)
     let record = Self.compared(entry.record, in: parts)
     if !replaced.isEmpty || !record.isComplete {
       try Self.requirePredecessor(of: entry, connection)
-      try Self.requireNotSuperseded(record, variant: entry.variant, in: parts, connection)
+      try Self.requireNotSuperseded(record, in: parts, connection)
     }
     if hasRoom, let state = known?.state, replaced.isEmpty, entry.predecessor == nil {
       return try append(entry, state, &known, connection, parts)
@@ -182,7 +183,7 @@ extension DiskStore {
         id: id, record: record, removals: removals, evictions: evictions, refusedBound: bound)
     }
     try entry.insert(
-      connection, id: id, now: clock.now, priority: priority(of: entry, state),
+      connection, parts.hashes, id: id, now: clock.now, priority: priority(of: entry, state, parts),
       isInvalidated: record.response.isInvalidated)
     spend(entry, parts)
     state.entries += 1
@@ -208,7 +209,7 @@ extension DiskStore {
     let id = state.nextSequence()
     let record = Self.compared(entry.record, in: parts)
     try entry.insert(
-      connection, id: id, now: clock.now, priority: priority(of: entry, state),
+      connection, parts.hashes, id: id, now: clock.now, priority: priority(of: entry, state, parts),
       isInvalidated: record.response.isInvalidated, isListed: false)
     spend(entry, parts)
     state.entries += 1
@@ -227,10 +228,11 @@ extension DiskStore {
     parts.room.spend(max(0, entry.size - entry.cost))
   }
 
-  private func priority(of entry: NewEntry, _ state: IndexState) -> Double {
+  private func priority(of entry: NewEntry, _ state: IndexState, _ parts: StoreParts) -> Double {
     policy.withLock { policy in
       policy.expect(entries: Int(clamping: state.entries))
-      return policy.admissionBound(candidateHash: entry.record.key.hash, size: entry.size)
+      return policy.admissionBound(
+        candidateHash: parts.hashes.hash(of: entry.record.key), size: entry.size)
     }
   }
 

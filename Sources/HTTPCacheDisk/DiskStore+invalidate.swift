@@ -17,7 +17,6 @@ extension DiskStore {
   }
 
   private func mark(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    let clause = SelectionClause(selection)
     let result = try await onIndex { [self] (parts) throws(CacheError) in
       // So that others find out if this process ends before it tells them.
       try? parts.becomeOwner()
@@ -28,6 +27,7 @@ extension DiskStore {
         guard error.code == .noSpace else { throw error }
       }
       let result = try parts.index.write { (connection) throws(CacheError) in
+        let clause = SelectionClause(selection, parts.hashes)
         let result = try Self.invalidate(selection, clause, connection)
         parts.noteInvalidation(selection)
         parts.bumpGenerations(selection)
@@ -42,7 +42,7 @@ extension DiskStore {
       workOffEpochs()
       return nil
     case .many(let last):
-      return try await markAll(clause, upTo: last)
+      return try await markAll(selection, upTo: last)
     }
   }
 
@@ -109,7 +109,7 @@ extension DiskStore {
   }
 
   private func markAll(
-    _ clause: SelectionClause, upTo last: Int64
+    _ selection: CacheSelection, upTo last: Int64
   ) async throws(CacheError) -> Int {
     var count = 0
     var cursor: Int64 = 0
@@ -117,7 +117,8 @@ extension DiskStore {
       let start = cursor
       let step = try await onIndex { [self] (parts) throws(CacheError) in
         let step = try parts.index.write { (connection) throws(CacheError) in
-          try markSome(clause, after: start, upTo: last, before: .max, connection)
+          let clause = SelectionClause(selection, parts.hashes)
+          return try markSome(clause, after: start, upTo: last, before: .max, connection)
         }
         if step != nil { parts.generations?.bumpAll() }
         return step

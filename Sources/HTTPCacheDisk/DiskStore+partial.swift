@@ -29,25 +29,28 @@ extension DiskStore {
         throw CacheError(.unavailable, "the writer gave up", key: entry.record.key)
       }
       try limitLog(parts)
-      let key = entry.record.key
       let inserted = try parts.index.write { (connection) throws(CacheError) in
         var state = try IndexState(connection)
         var removals = Removals()
-        let older = try EntryRow.find(
-          "hash = ? AND variant = ? AND partial = 1",
-          [.hash(key.hash), .hash(RecordCodec.variantHash(of: entry.record))], connection)
-        for row in older {
-          if let file = row.file, parts.directory.isLocked(file) { return (0 as Int64, removals) }
+        let rows = try HashRow.find(entry, parts.hashes, connection)
+        for row in rows where row.isSameVariant && row.row.isPartial {
+          if let file = row.row.file, parts.directory.isLocked(file) { return (0 as Int64, removals) }
+        }
+        for row in rows where row.isSameVariant && row.row.isPartial {
+          try row.row.delete(connection)
+          removals.add(row.row)
+        }
+        for row in rows.surplus {
           try row.delete(connection)
           removals.add(row)
         }
         state.subtract(removals)
         let id = state.nextSequence()
         let priority = policy.withLock {
-          $0.admissionBound(candidateHash: key.hash, size: entry.size)
+          $0.admissionBound(candidateHash: parts.hashes.hash(of: entry.record.key), size: entry.size)
         }
         try entry.insert(
-          connection, id: id, now: clock.now, priority: priority,
+          connection, parts.hashes, id: id, now: clock.now, priority: priority,
           isInvalidated: Self.compared(entry.record, in: parts).response.isInvalidated)
         state.entries += 1
         state.bodies += entry.cost
@@ -82,7 +85,7 @@ extension DiskStore {
       growth.reservation?.reserve(0)
       after(grown.removals, in: parts)
       after(evictions, in: parts)
-      if growth.record != nil { parts.generations?.bump([grown.record.key.hash]) }
+      if growth.record != nil { parts.generations?.bump([parts.hashes.hash(of: grown.record.key)]) }
       return grown.record
     }
   }
@@ -105,7 +108,7 @@ extension DiskStore {
     let (length, cost) = (StoredRanges.count(ranges), NewEntry.fileCost(ranges))
     var removals = Removals()
     if growth.record != nil {
-      removals = try Self.rewrite(row, record, length: length, cost: cost, &state, connection)
+      removals = try Self.rewrite(row, record, length: length, cost: cost, &state, parts.hashes, connection)
     } else {
       let encoded = try RecordCodec.encode(record)
       try connection.run(

@@ -45,7 +45,15 @@ extension DiskStore {
 
   /// How often a key was looked up lately, from 0 to 15.
   package func frequency(of key: CacheKey) -> Int {
-    policy.withLock { $0.frequency(of: key.hash) }
+    let hash = currentParts.hashes.hash(of: key)
+    return policy.withLock { $0.frequency(of: hash) }
+  }
+
+  /// Forgets all uses: the index was replaced, and with it the secret under which keys were hashed.
+  func forgetUses() {
+    policy.withLock { $0 = EvictionPolicy(exponent: Self.evictionExponent, inflation: $0.inflation) }
+    popularity.withLock { $0 = Popularity() }
+    batch.withLock { $0.touches = [:] }
   }
 
   /// Writes what is known if much has been learnt since.
@@ -67,7 +75,7 @@ extension DiskStore {
     } else if let found = readPopularity(in: parts), found.writer != known.writer {
       merge(found.sketch, isHalved: true)
     }
-    let bytes = copyOfSketch().encoded(by: known.writer)
+    let bytes = copyOfSketch().encoded(by: known.writer, secretMark: parts.hashes.secretMark)
     guard (try? write(popularity: bytes, to: parts)) != nil else { return }
     parts.popularityBytes.store(Int64(bytes.count), ordering: .relaxed)
     popularity.withLock { $0.savedLookups = lookups }
@@ -114,7 +122,8 @@ extension DiskStore {
     parts.popularityBytes.store(Int64(status.st_size), ordering: .relaxed)
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
     let count = bytes.withUnsafeMutableBytes { try? file.read(into: $0, at: 0) }
-    return count == bytes.count ? FrequencySketch.decode(bytes) : nil
+    guard count == bytes.count else { return nil }
+    return FrequencySketch.decode(bytes, secretMark: parts.hashes.secretMark)
   }
 
   private func write(popularity bytes: [UInt8], to parts: StoreParts) throws(CacheError) {

@@ -10,9 +10,11 @@ extension DiskStore {
   ///
   /// - Throws: `CacheError`.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
-    policy.withLock { $0.recordUse(hash: key.hash) }
-    let variants = try variants(of: key)
-    if !variants.isEmpty { touch(key.hash) }
+    let parts = try partsToRead()
+    let hash = parts.hashes.hash(of: key)
+    policy.withLock { $0.recordUse(hash: hash) }
+    let variants = try variants(of: key, hash, in: parts)
+    if !variants.isEmpty { touch(hash) }
     return variants
   }
 
@@ -21,10 +23,16 @@ extension DiskStore {
   /// - Throws: `CacheError`.
   public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
     let parts = try partsToRead()
+    return try variants(of: key, parts.hashes.hash(of: key), in: parts)
+  }
+
+  private func variants(
+    of key: CacheKey, _ hash: UInt64, in parts: StoreParts
+  ) throws(CacheError) -> [StoredVariant] {
     let context = bodyContext(parts)
     let recent = recentRecords
     let found = try reading(parts) { (connection) throws(CacheError) in
-      try Self.variants(of: key, connection, recent, context: context)
+      try Self.variants(of: key, hash, connection, recent, context: context)
     }
     if found.hasEpochs { didReadEpochs() }
     for (id, error) in found.damaged { context.onDamage(id, error) }
@@ -33,8 +41,9 @@ extension DiskStore {
 
   /// Counts a use that a tier above answered from memory; written by the batch.
   public func recordUse(of key: CacheKey) {
-    policy.withLock { $0.recordUse(hash: key.hash) }
-    touch(key.hash)
+    let hash = currentParts.hashes.hash(of: key)
+    policy.withLock { $0.recordUse(hash: hash) }
+    touch(hash)
   }
 
   private struct Found: Sendable {
@@ -44,24 +53,24 @@ extension DiskStore {
   }
 
   private static func variants(
-    of key: CacheKey, _ connection: SQLiteConnection, _ recent: RecentRecords,
+    of key: CacheKey, _ hash: UInt64, _ connection: SQLiteConnection, _ recent: RecentRecords,
     context: StoredFileBody.Context
   ) throws(CacheError) -> Found {
-    let found = try variants(of: key, epochs: [], connection, recent, context: context)
+    let found = try variants(of: key, hash, epochs: [], connection, recent, context: context)
     guard found.hasEpochs else { return found }
     // Epochs before rows: one that is worked off in between has left its mark on the rows by then.
     let epochs = try Epoch.load(connection)
-    return try variants(of: key, epochs: epochs, connection, recent, context: context)
+    return try variants(of: key, hash, epochs: epochs, connection, recent, context: context)
   }
 
   private static func variants(
-    of key: CacheKey, epochs: [Epoch], _ connection: SQLiteConnection,
+    of key: CacheKey, _ hash: UInt64, epochs: [Epoch], _ connection: SQLiteConnection,
     _ recent: RecentRecords, context: StoredFileBody.Context
   ) throws(CacheError) -> Found {
     var found = Found()
     // Taken before the rows: an entry may be removed, and forgotten as damaged, while they are read.
     let damaged = context.parts.damaged.all
-    try connection.query(ofHash, { $0.hash(key.hash, 1) }) { row in
+    try connection.query(ofHash, { $0.hash(hash, 1) }) { row in
       if row.integer(9) != 0 { found.hasEpochs = true }
       if !damaged.isEmpty, damaged.contains(row.integer(0)) { return true }
       do throws(CacheError) {
@@ -86,7 +95,7 @@ extension DiskStore {
   private static let ofHash = FrequentStatement(
     """
     SELECT id, mark, invalid, length, file, checksum, record, body, partial,
-    EXISTS (SELECT 1 FROM epoch) FROM entry WHERE hash = ?
+    EXISTS (SELECT 1 FROM epoch) FROM entry WHERE hash = ? LIMIT \(HashRow.mostOfHash)
     """)
 
   private static func body(

@@ -17,7 +17,7 @@ extension DiskStore {
   ///
   /// - Throws: `CacheError`.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
-    let pending = batch.withLock { $0.refusals.of(key.hash) }
+    let pending = batch.withLock { $0.refusals.of(key) }
     let parts = try partsToRead()
     let written = try reading(parts) { (connection) throws(CacheError) in
       var notes: [RefusalNote] = []
@@ -25,13 +25,13 @@ extension DiskStore {
         """
         SELECT time, status, steps FROM refusal WHERE hash = ?
         ORDER BY id DESC LIMIT \(RecentRefusals.mostOfOneKey)
-        """, [.hash(key.hash)]
+        """, [.hash(parts.hashes.hash(of: key))]
       ) { row in
         // What cannot be read was not written by us, and tells nothing.
         guard let explanation = try? RefusalCodec.decode(row.blob(2)) else { return true }
         notes.append(
           RefusalNote(
-            keyHash: key.hash, time: Timestamp(seconds: row.integer(0)),
+            key: key, time: Timestamp(seconds: row.integer(0)),
             status: Int(clamping: row.integer(1)), explanation: explanation))
         return true
       }
@@ -44,18 +44,18 @@ extension DiskStore {
 
   /// Writes notes within a transaction, and drops the oldest.
   static func write(
-    _ refusals: [RefusalNote], _ connection: SQLiteConnection
+    _ refusals: [RefusalNote], _ hashes: RowHashes, _ connection: SQLiteConnection
   ) throws(CacheError) {
     guard !refusals.isEmpty else { return }
     for note in refusals {
       try connection.run(
         "INSERT INTO refusal (hash, time, status, steps) VALUES (?, ?, ?, ?)",
         [
-          .hash(note.keyHash), .integer(note.time.seconds), .integer(Int64(note.status)),
+          .hash(hashes.hash(of: note.key)), .integer(note.time.seconds), .integer(Int64(note.status)),
           .blob(RefusalCodec.encode(note.explanation)),
         ])
     }
-    for hash in Set(refusals.map(\.keyHash)) {
+    for hash in Set(refusals.map { hashes.hash(of: $0.key) }) {
       try connection.run(
         """
         DELETE FROM refusal WHERE hash = ? AND id NOT IN

@@ -56,7 +56,7 @@ extension DiskStore {
       guard error.code == .noSpace else { throw error }
     }
     tell(parts)
-    let clause = SelectionClause(selection)
+    let clause = SelectionClause(selection, parts.hashes)
     do throws(CacheError) {
       let epoch = try parts.index.write { (connection) throws(CacheError) -> Epoch? in
         guard try Self.ids(clause, limit: Self.markLimit + 1, connection).count > Self.markLimit
@@ -93,28 +93,29 @@ extension DiskStore {
   private func removeInBatches(
     _ selection: CacheSelection, upTo last: Int64, _ tell: @escaping @Sendable (StoreParts) -> Void
   ) async throws(CacheError) -> Int {
-    let clause = SelectionClause(selection)
     var cursor: Int64 = 0
     var count = 0
     while true {
-      // What was matched is gone, so an index leads straight to what is left; without one, reading
-      // goes on where it stopped.
-      let order = clause.isIndexed ? "" : "ORDER BY id"
-      let sql = """
-        SELECT \(EntryRow.columns) FROM \(clause.table)
-        WHERE id > ? AND id <= ? AND \(clause.sql) \(order) LIMIT \(Self.markLimit)
-        """
-      let values = [.integer(cursor), .integer(last)] + clause.values
-      let removed = try await onIndex { [self] (parts) throws(CacheError) in
+      let start = cursor
+      let (removed, isIndexed) = try await onIndex { [self] (parts) throws(CacheError) in
+        let clause = SelectionClause(selection, parts.hashes)
+        // What was matched is gone, so an index leads straight to what is left; without one, reading
+        // goes on where it stopped.
+        let order = clause.isIndexed ? "" : "ORDER BY id"
+        let sql = """
+          SELECT \(EntryRow.columns) FROM \(clause.table)
+          WHERE id > ? AND id <= ? AND \(clause.sql) \(order) LIMIT \(Self.markLimit)
+          """
+        let values = [.integer(start), .integer(last)] + clause.values
         let removed = try makingRoom(in: parts, sql, values) { () throws(CacheError) in
           try removeRows(in: parts, sql, values) { tell(parts) }
         }
         tell(parts)
-        return removed
+        return (removed, clause.isIndexed)
       }
       count += removed.count
       guard removed.count == Self.markLimit, let end = removed.last else { return count }
-      if !clause.isIndexed { cursor = end }
+      if !isIndexed { cursor = end }
     }
   }
 

@@ -13,11 +13,10 @@ extension DiskStore {
     try await onIndex { [self] (current) throws(CacheError) in
       try requireCurrent(parts, current, key: entry.record.key)
       let (id, removals) = try parts.index.write { (connection) throws(CacheError) in
-        try Self.requireNotSuperseded(
-          Self.compared(entry.record, in: parts), variant: entry.variant, in: parts, connection)
+        try Self.requireNotSuperseded(Self.compared(entry.record, in: parts), in: parts, connection)
         var removals = Removals()
         try Self.deletePredecessor(of: entry, &removals, connection)
-        for row in try Self.replaced(by: entry, connection) {
+        for row in try Self.replaced(by: entry, parts.hashes, connection) {
           try row.delete(connection)
           removals.add(row)
         }
@@ -29,7 +28,7 @@ extension DiskStore {
         return (id, removals)
       }
       after(removals, in: parts)
-      parts.generations?.bump([entry.record.key.hash])
+      parts.generations?.bump([parts.hashes.hash(of: entry.record.key)])
       return entry.record.with(sequence: UInt64(bitPattern: id))
     }
   }
@@ -60,25 +59,26 @@ extension DiskStore {
     removals.add(row, keeping: entry.file)
   }
 
-  /// What an entry replaces, and the oldest ones beyond its limit. A part of a body leaves the whole of its
-  /// variant alone.
+  /// What an entry replaces, and the oldest ones beyond its limit and that of other keys with its hash. A part
+  /// of a body leaves the whole of its variant alone.
   static func replaced(
-    by entry: NewEntry, _ connection: SQLiteConnection
+    by entry: NewEntry, _ hashes: RowHashes, _ connection: SQLiteConnection
   ) throws(CacheError) -> [EntryRow] {
     let isWhole = entry.record.isComplete
     var replaced: [EntryRow] = []
     // Of other variants, the latest first, and the whole of the same.
     var others: [EntryRow] = []
     var twins = 0
-    for (row, variant, isSameKey) in try EntryRow.ofHash(entry.record.key, connection) {
-      if variant != entry.variant {
-        if isSameKey { others.append(row) }
-      } else if isWhole || row.isPartial {
-        replaced.append(row)
+    let rows = try HashRow.find(entry, hashes, connection)
+    for row in rows where row.isSameKey {
+      if !row.isSameVariant {
+        others.append(row.row)
+      } else if isWhole || row.row.isPartial {
+        replaced.append(row.row)
       } else {
         twins += 1
       }
     }
-    return replaced + others.dropFirst(max(0, entry.variantLimit - 1 - twins))
+    return replaced + rows.surplus + others.dropFirst(max(0, entry.variantLimit - 1 - twins))
   }
 }

@@ -98,7 +98,8 @@ extension DiskStore {
         if giveBackForFileSystem(parts), try excess(parts) <= 0 { return }
         let evictions = try evictSome(parts, sparing: row ?? 0, ahead: ahead) { victims throws(CacheError) in
           guard !isAdmitted else { return }
-          if case .refused(let bound) = admission(of: record.key, size: length, over: victims) {
+          let hash = parts.hashes.hash(of: record.key)
+          if case .refused(let bound) = admission(of: hash, size: length, over: victims) {
             policy.withLock { $0.evicted(priority: bound) }
             count(CacheCounts(evictions: 1))
             throw CacheError(.notAdmitted, "what is stored is worth more", key: record.key)

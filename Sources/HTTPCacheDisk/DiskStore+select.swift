@@ -9,12 +9,12 @@ extension DiskStore {
   public func entries(
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
   ) async throws(CacheError) -> EntryPage {
-    let clause = SelectionClause(selection)
     let limit = max(1, min(limit, 1_000))
     let start = cursor?.position ?? 0
     return try await onIndex { [self] (parts) throws(CacheError) in
       try writeBatch(parts)
       try parts.index.listNew()
+      let clause = SelectionClause(selection, parts.hashes)
       var entries: [CacheEntry] = []
       var last: Int64 = 0
       var count = 0

@@ -17,7 +17,7 @@ extension DiskStore {
         if try Self.isSuperseded(update: compared, in: parts, connection) {
           if record.response.isInvalidated { try Self.mark(id, connection) }
         } else {
-          updated = try Self.update(compared, connection)
+          updated = try Self.update(compared, parts.hashes, connection)
         }
         updated?.removals.hold(in: parts)
         if record.response.isInvalidated { parts.noteInvalidation(.key(record.key)) }
@@ -53,10 +53,10 @@ extension DiskStore {
 
   /// Returns nil if the response is not stored any more.
   private static func update(
-    _ record: CacheRecord, _ connection: SQLiteConnection
+    _ record: CacheRecord, _ hashes: RowHashes, _ connection: SQLiteConnection
   ) throws(CacheError) -> Updated? {
     let id = Int64(bitPattern: record.sequence)
-    let clause = SelectionClause(.key(record.key))
+    let clause = SelectionClause(.key(record.key), hashes)
     let found = try EntryRow.find(
       "id = ? AND \(clause.sql)", [.integer(id)] + clause.values, connection
     ).first
@@ -73,7 +73,7 @@ extension DiskStore {
     }
     var state = try IndexState(connection)
     let removals = try rewrite(
-      found, kept, length: found.length, cost: found.cost, &state, connection)
+      found, kept, length: found.length, cost: found.cost, &state, hashes, connection)
     state.subtract(removals)
     try state.save(connection)
     return (removals, state.sequence)
@@ -84,19 +84,15 @@ extension DiskStore {
   /// - Returns: the row that it takes the place of; the state's sums are the caller's business.
   static func rewrite(
     _ found: EntryRow, _ record: CacheRecord, length: Int64, cost: Int64, _ state: inout IndexState,
-    _ connection: SQLiteConnection
+    _ hashes: RowHashes, _ connection: SQLiteConnection
   ) throws(CacheError) -> Removals {
     let id = found.id
     let encoded = try RecordCodec.encode(record)
-    let variant = RecordCodec.variantHash(of: record)
     // A freshened response may have become the same variant as another one.
     var removals = Removals()
-    let same = try EntryRow.find(
-      "hash = ? AND variant = ? AND partial = ? AND id <> ?",
-      [
-        .hash(record.key.hash), .hash(variant), .integer(found.isPartial ? 1 : 0), .integer(id),
-      ], connection)
-    for row in same {
+    for row in try HashRow.twins(
+      of: record, isPartial: found.isPartial, except: id, hashes, connection)
+    {
       try row.delete(connection)
       removals.add(row)
     }
@@ -107,7 +103,7 @@ extension DiskStore {
       groups = ?, size = ?, length = ?, cost = ? WHERE id = ?
       """,
       [
-        .blob(encoded), .hash(variant), .integer(state.nextSequence()),
+        .blob(encoded), .hash(hashes.variantHash(of: record)), .integer(state.nextSequence()),
         .integer(record.response.isInvalidated ? 1 : 0),
         .integer(record.response.responseTime.seconds), .integer(record.isPinned ? 1 : 0),
         .integer(Int64(groups.count)),

@@ -109,7 +109,7 @@ extension DiskStore {
   /// Checks some entries from an id on; `last` is nil when there are no more.
   private func checkSome(from start: Int64, _ parts: StoreParts) throws(CacheError) -> Step {
     var (step, files) = try parts.index.read { (connection) throws(CacheError) in
-      try Self.checkRows(from: start, connection)
+      try Self.checkRows(from: start, parts.hashes, connection)
     }
     for file in files {
       let finding = try check(file, parts)
@@ -127,7 +127,7 @@ extension DiskStore {
   }
 
   private static func checkRows(
-    from start: Int64, _ connection: SQLiteConnection
+    from start: Int64, _ hashes: RowHashes, _ connection: SQLiteConnection
   ) throws(CacheError) -> (Step, [FileToCheck]) {
     var step = Step()
     var files: [FileToCheck] = []
@@ -146,7 +146,7 @@ extension DiskStore {
       var ranges: [Range<Int64>]?
       do throws(CacheError) {
         let record = try RecordCodec.decode(row.blob(4))
-        guard record.key.hash == row.hash(7), RecordCodec.variantHash(of: record) == row.hash(8),
+        guard hashes.hash(of: record.key) == row.hash(7), hashes.variantHash(of: record) == row.hash(8),
           record.key.target == target
         else { throw CacheError(.damaged, "record and index differ in the key") }
         ranges = record.storedRanges

@@ -153,16 +153,16 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   public var sharesGenerations: Bool { currentParts.generations != nil }
 
   /// A number that rises after each commit, by whatever process, that stores, replaces, freshens,
-  /// invalidates or removes a response whose key has this hash; it may rise for others as well. Costs
-  /// two loads from memory.
-  public func generation(of hash: UInt64) -> UInt64 { currentParts.generation(of: hash) }
+  /// invalidates or removes a response of a key; it may rise for other keys as well. Costs a hash of the key
+  /// and two loads from memory.
+  public func generation(of key: CacheKey) -> UInt64 { currentParts.generation(of: key) }
 
   /// The ticket of a request that is about to be sent.
   public func ticket() -> InvalidationTicket { currentParts.ticket() }
 
   /// Whether a response may match something that any process invalidated or removed after a ticket was taken.
   /// Where memory is not shared (a network file system), only invalidations by this store count.
-  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     currentParts.isOvertaken(key, groups: groups, since: ticket)
   }
 
@@ -175,7 +175,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   /// - Throws: `CacheError`.
   public func bodyPath(of record: CacheRecord) throws(CacheError) -> String? {
     let parts = try partsToRead()
-    let (id, hash) = (Int64(bitPattern: record.sequence), record.key.hash)
+    let (id, hash) = (Int64(bitPattern: record.sequence), parts.hashes.hash(of: record.key))
     var path: String?
     path = try reading(parts) { (connection) throws(CacheError) in
       var file: String?
@@ -218,6 +218,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     let new = try StoreParts.open(
       path: path, durability: durability, replacing: old, isDamaged: isDamaged)
     self.parts.withLock { $0 = new }
+    if new.secret != old.secret { forgetUses() }
     didOpen(new)
     return new
   }

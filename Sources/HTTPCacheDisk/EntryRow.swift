@@ -45,29 +45,6 @@ struct EntryRow: Sendable {
     return rows
   }
 
-  /// The rows of a hash, the latest first, with their variants and whether they are of a key, which others
-  /// of the same hash are not.
-  static func ofHash(
-    _ key: CacheKey, _ connection: SQLiteConnection
-  ) throws(CacheError) -> [(row: EntryRow, variant: UInt64, isSameKey: Bool)] {
-    var rows: [(row: EntryRow, variant: UInt64, isSameKey: Bool)] = []
-    try connection.query(byHash, { $0.hash(key.hash, 1) }) { row in
-      let isSameKey =
-        row.text(10) == key.target && row.text(11) == key.partition
-        && row.integer(12) == Int64(key.mode.rawValue)
-        && row.integer(13) == Int64(key.methodClass.rawValue)
-        && row.blob(14).elementsEqual(key.contentDigest)
-      rows.append((EntryRow(row), row.hash(9), isSameKey))
-      return true
-    }
-    return rows.sorted { $0.row.id > $1.row.id }
-  }
-
-  private static let byHash = FrequentStatement(
-    """
-    SELECT \(columns), variant, target, partition, mode, method, digest FROM entry WHERE hash = ?
-    """)
-
   /// The row of a partial body in a file; nil if it is gone.
   static func partial(
     _ id: Int64, file: BodyName, _ connection: SQLiteConnection

@@ -137,17 +137,19 @@ extension DiskStore {
     let excess = used + entry.size - ceiling(used: used + entry.size, counted: counted, parts)
     guard excess > 0 else { return .admitted }
     let victims = try victims(excess: excess, sparing: 0, connection, parts)
-    return admission(of: entry.record.key, size: entry.size, over: victims)
+    return admission(of: parts.hashes.hash(of: entry.record.key), size: entry.size, over: victims)
   }
 
   /// Asks the policy whether something is worth what would have to go for it.
-  func admission(of key: CacheKey, size: Int64, over victims: [EntryRow]) -> Admission {
+  ///
+  /// - Parameter hash: of its key.
+  func admission(of hash: UInt64, size: Int64, over victims: [EntryRow]) -> Admission {
     policy.withLock { policy in
       let isAdmitted = policy.admits(
-        candidateHash: key.hash, size: size,
+        candidateHash: hash, size: size,
         over: victims.map { EvictionPolicy.Victim(priority: $0.priority, size: $0.size) })
       if isAdmitted { return .admitted }
-      return .refused(bound: policy.admissionBound(candidateHash: key.hash, size: size))
+      return .refused(bound: policy.admissionBound(candidateHash: hash, size: size))
     }
   }
 

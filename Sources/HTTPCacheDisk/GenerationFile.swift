@@ -6,8 +6,9 @@ import HTTPCacheStore
 ///
 /// Words of 8 bytes, in the machine's order: a magic number, the global counter, the number of times
 /// the database was replaced, a random number that names the file, the highest number that was given to a change
-/// of the index, then one counter for each of 8,187 classes of key hashes. After them, in a second part, the number of the last invalidation, that of the last one that
-/// concerns everything, and that of the last one for each of 8,190 classes of scopes (`InvalidationScope`).
+/// of the index, then one counter for each of 8,187 classes of key hashes. After them, in a second part, the
+/// number of the last invalidation, that of the last one that concerns everything, and that of the last one for
+/// each of 8,190 classes of scopes (`InvalidationScope`).
 final class GenerationFile: Sendable {
   private let memory: SharedMapping
 
@@ -109,7 +110,7 @@ final class GenerationFile: Sendable {
   }
 
   /// Whether something overtook a request; true for a ticket of another file.
-  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     guard ticket.source == shim_atomic_load(words + 3) else { return true }
     if shim_atomic_load(lastInvalidation) == ticket.number { return false }
     if shim_atomic_load(lastOfEverything) > ticket.number { return true }

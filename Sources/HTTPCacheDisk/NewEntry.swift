@@ -35,7 +35,6 @@ struct NewEntry: Sendable {
   /// What holds room for it until its row is committed.
   private(set) var reservation: WriterPhase?
   let encoded: [UInt8]
-  let variant: UInt64
 
   init(
     record: CacheRecord, body: Body, storedLength: Int64,
@@ -48,10 +47,9 @@ struct NewEntry: Sendable {
     self.checksums = checksums
     self.pieces = pieces
     self.predecessor = predecessor
-    self.variantLimit = variantLimit
+    self.variantLimit = min(variantLimit, HashRow.mostVariants)
     self.reservation = reservation
     encoded = try RecordCodec.encode(record)
-    variant = RecordCodec.variantHash(of: record)
   }
 
   /// The same for an index that took the place of the one it was made for; nil if its body lies in a file
@@ -109,15 +107,15 @@ struct NewEntry: Sendable {
   ///   - isListed: whether it goes into all indexes, and is counted in the state by the caller; if not, both
   ///     follow with the next rows.
   func insert(
-    _ connection: SQLiteConnection, id: Int64, now: Timestamp, priority: Double, isInvalidated: Bool,
-    isListed: Bool = true
+    _ connection: SQLiteConnection, _ hashes: RowHashes, id: Int64, now: Timestamp, priority: Double,
+    isInvalidated: Bool, isListed: Bool = true
   ) throws(CacheError) {
     let key = record.key
     let groups = Array(Set(record.groups))
     try connection.run(Self.insertion) { values in
       values.integer(id, 1)
-      values.hash(key.hash, 2)
-      values.hash(variant, 3)
+      values.hash(hashes.hash(of: key), 2)
+      values.hash(hashes.variantHash(of: record), 3)
       values.integer(id, 4)
       values.integer(isInvalidated ? 1 : 0, 5)
       values.integer(record.isPinned ? 1 : 0, 6)

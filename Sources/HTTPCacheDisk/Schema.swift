@@ -5,7 +5,7 @@ enum Schema {
   /// `HCch`: tells our databases from those of others.
   static let applicationID: Int64 = 0x4843_6368
   /// What this version writes; a database of a higher one is left alone.
-  static let format: Int64 = 3
+  static let format: Int64 = 4
   /// The most the write-ahead log is left with, in bytes.
   static let logLimit: Int64 = 4 << 20
   /// How far beyond that it may grow while somebody reads an old state of the index.
@@ -14,11 +14,11 @@ enum Schema {
   /// stays below its limit.
   static let logPages = 920
 
-  /// Where a new index begins to count changes: the microseconds since 1970. A process may still know entries of
-  /// an index that was set aside, and must not take an entry of the new one for one of them. An index makes fewer
-  /// changes than one a microsecond, so that a later one begins above all its numbers; a thousandth of a second
-  /// is filled up at random.
-  private static let firstSequence =
+  /// Where an index begins to count changes that is new or was of an older format: the microseconds since 1970.
+  /// A process may still know entries of an index that was set aside, and must not take an entry of the next one
+  /// for one of them. An index makes fewer changes than one a microsecond, so that a later one begins above all
+  /// its numbers; a thousandth of a second is filled up at random.
+  static let firstSequence =
     "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000 + abs(random() % 1000)"
 
   /// Needed before the first table, and without effect afterwards.
@@ -46,7 +46,6 @@ enum Schema {
       groups INTEGER NOT NULL, partition TEXT NOT NULL, target TEXT NOT NULL,
       digest BLOB NOT NULL, file TEXT, record BLOB NOT NULL, body BLOB,
       partial INTEGER NOT NULL DEFAULT 0, listed INTEGER NOT NULL DEFAULT 1);
-    CREATE UNIQUE INDEX entryKey ON entry (hash, variant, partial);
     CREATE INDEX entryPartition ON entry (partition) WHERE partition <> '';
     CREATE TABLE block (
       entry INTEGER NOT NULL, part INTEGER NOT NULL, checksums BLOB NOT NULL,
@@ -61,7 +60,13 @@ enum Schema {
     INSERT INTO state VALUES (0, \(firstSequence), 0, 0);
     INSERT INTO counts VALUES (0, 0, 0, 0, 0, 0, 0, 0);
 
-    """ + tablesOfFormat2 + indexesOfFormat3
+    """ + tablesOfFormat2 + indexesOfFormat3 + keyIndex
+
+  // Not unique: variants that share a hash stay beside each other.
+  static let keyIndex = """
+    CREATE INDEX entryKey ON entry (hash, variant, partial);
+
+    """
 
   // Rows that are new stay out of these until many of them are taken in at once.
   private static let indexesOfFormat3 = """
@@ -89,16 +94,14 @@ enum Schema {
     return format == 1 ? first : first + ["piece", "refusal"]
   }
 
-  /// Makes this format of an older one.
+  /// Makes this format of an older one, but for the hashes of its rows, and without `keyIndex`.
   static func migration(from format: Int64) -> String {
-    (format == 1 ? migrationFrom1 : "") + migrationFrom2 + "PRAGMA user_version = \(Schema.format);"
+    (format == 1 ? migrationFrom1 : "") + (format <= 2 ? migrationFrom2 : "") + migrationFrom3
   }
 
   // No part of a body was stored by any engine then: a row that says so is taken for damaged when it is read.
   private static let migrationFrom1 = """
     ALTER TABLE entry ADD COLUMN partial INTEGER NOT NULL DEFAULT 0;
-    DROP INDEX entryKey;
-    CREATE UNIQUE INDEX entryKey ON entry (hash, variant, partial);
 
     """ + tablesOfFormat2
 
@@ -110,6 +113,13 @@ enum Schema {
     DROP INDEX entryFile;
 
     """ + indexesOfFormat3
+
+  // Of what was not stored only hashes are known, by which nobody looks any more.
+  private static let migrationFrom3 = """
+    DROP INDEX entryKey;
+    DELETE FROM refusal;
+
+    """
 
   /// For each connection. Nothing goes into temporary files, which lie where the system has them: not here, and
   /// counted by nobody.

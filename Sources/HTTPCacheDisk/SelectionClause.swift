@@ -9,7 +9,7 @@ struct SelectionClause {
   /// Whether an index leads to the rows, so that repeated queries need not pass over others.
   let isIndexed: Bool
 
-  init(_ selection: CacheSelection) {
+  init(_ selection: CacheSelection, _ hashes: RowHashes) {
     switch selection {
     case .all:
       self.init("1", [], isIndexed: true)
@@ -21,13 +21,13 @@ struct SelectionClause {
       self.init(
         "hash = ? AND target = ? AND partition = ? AND mode = ? AND method = ? AND digest = ?",
         [
-          .hash(key.hash), .text(key.target), .text(key.partition),
+          .hash(hashes.hash(of: key)), .text(key.target), .text(key.partition),
           .integer(Int64(key.mode.rawValue)), .integer(Int64(key.methodClass.rawValue)),
           .blob(key.contentDigest),
         ], isIndexed: true)
     case .variant(let key, let sequence):
       self.init(
-        "id = ? AND hash = ?", [.integer(Int64(bitPattern: sequence)), .hash(key.hash)],
+        "id = ? AND hash = ?", [.integer(Int64(bitPattern: sequence)), .hash(hashes.hash(of: key))],
         isIndexed: true)
     case .target(let target):
       self.init("target = ? AND listed = 1", [.text(target)], isIndexed: true)

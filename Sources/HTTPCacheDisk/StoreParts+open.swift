@@ -145,13 +145,45 @@ struct Database {
       if format < Schema.format { try Self.migrate(connection) }
     }
     sequence = try IndexState(connection).sequence
+    secret = try Self.secret(connection)
+  }
+
+  private static func secret(_ connection: SQLiteConnection) throws(CacheError) -> [UInt8] {
     var secret: [UInt8] = []
     try connection.query("SELECT value FROM meta WHERE name = 'secret'") { row in
       secret = Array(row.blob(0))
       return false
     }
     guard secret.count == 32 else { throw CacheError(.damaged, "Cache.db has no secret") }
-    self.secret = secret
+    return secret
+  }
+
+  /// Gives all rows the hashes of their keys and variants. Damaged rows get 0, by which none is looked for:
+  /// they are evicted, or found by `verify`.
+  private static func rehash(_ connection: SQLiteConnection) throws(CacheError) {
+    let hashes = RowHashes(secret: try secret(connection))
+    var last = Int64.min
+    while true {
+      var rows: [(id: Int64, hash: UInt64, variant: UInt64)] = []
+      try connection.query(
+        "SELECT id, record FROM entry WHERE id > ? ORDER BY id LIMIT 256", [.integer(last)]
+      ) { row in
+        let record = try? RecordCodec.decode(row.blob(1))
+        rows.append(
+          (
+            row.integer(0), record.map { hashes.hash(of: $0.key) } ?? 0,
+            record.map { hashes.variantHash(of: $0) } ?? 0
+          ))
+        return true
+      }
+      guard let end = rows.last?.id else { return }
+      for row in rows {
+        try connection.run(
+          "UPDATE entry SET hash = ?, variant = ? WHERE id = ?",
+          [.hash(row.hash), .hash(row.variant), .integer(row.id)])
+      }
+      last = end
+    }
   }
 
   private static func migrate(_ connection: SQLiteConnection) throws(CacheError) {
@@ -161,7 +193,13 @@ struct Database {
       // Others with an older version have written until now, and may have migrated it themselves.
       let format = try connection.number("PRAGMA user_version") ?? 0
       guard format <= Schema.format else { throw newer(format) }
-      if format < Schema.format { try connection.execute(Schema.migration(from: format)) }
+      guard format < Schema.format else { return }
+      try connection.execute(Schema.migration(from: format))
+      try rehash(connection)
+      // An older version began to count at 0. New rows are told by their numbers, so they are listed first.
+      _ = try IndexState(listing: connection)
+      try connection.execute("UPDATE state SET sequence = max(sequence, \(Schema.firstSequence))")
+      try connection.execute(Schema.keyIndex + "PRAGMA user_version = \(Schema.format)")
     }
     // What older versions deleted was not overwritten. A disk that has no room for it keeps that.
     try? connection.makeAnew()

@@ -10,6 +10,8 @@ final class StoreParts: Sendable {
   /// Nil where memory cannot be shared through a file.
   let generations: GenerationFile?
   let secret: [UInt8]
+  /// What rows and counters go by.
+  let hashes: RowHashes
   /// What people should know of how it was opened.
   let notes: [String]
   /// Whether bodies may lie about that no row knows of.
@@ -47,6 +49,7 @@ final class StoreParts: Sendable {
     self.index = index
     self.generations = generations
     self.secret = secret
+    hashes = RowHashes(secret: secret)
     self.identity = identity
     self.notes = notes
     self.needsSweep = needsSweep
@@ -145,13 +148,13 @@ final class StoreParts: Sendable {
     return found
   }
 
-  /// A number that rises with each commit that may concern a key with this hash. Where nothing tells of
-  /// other processes it rises with each call, so that nothing in memory is ever believed.
-  func generation(of hash: UInt64) -> UInt64 {
+  /// A number that rises with each commit that may concern a key. Where nothing tells of other processes it
+  /// rises with each call, so that nothing in memory is ever believed.
+  func generation(of key: CacheKey) -> UInt64 {
     guard let generations else {
       return firstGeneration &+ unshared.add(1, ordering: .relaxed).newValue
     }
-    return firstGeneration &+ generations.generation(of: hash)
+    return firstGeneration &+ generations.generation(of: hashes.hash(of: key))
   }
 
   /// The ticket of a request that is about to be sent.
@@ -179,7 +182,7 @@ final class StoreParts: Sendable {
   func moment(of record: CacheRecord) -> UInt64? { requests.moment(of: record) }
 
   /// Whether something overtook a request, by whatever process as far as processes share memory.
-  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     if ticket == .oldest { return true }
     if let generations { return generations.isOvertaken(key, groups: groups, since: ticket) }
     return ownInvalidations.isOvertaken(key, groups: groups, since: ticket)
@@ -190,13 +193,13 @@ final class StoreParts: Sendable {
   /// the response is validated once more than needed.
   func noteInvalidation(_ selection: CacheSelection) {
     guard let generations else { return ownInvalidations.note(selection) }
-    if let scope = InvalidationScope(selection) { generations.note(scope) }
+    for scope in InvalidationScope.all(of: selection) { generations.note(scope) }
   }
 
   /// Says that what matches is out of date in memory, wherever it is. Within the transaction as well, since the
   /// process may end right after it; whoever reads in between has what it says once more after it.
   func bumpGenerations(_ selection: CacheSelection) {
-    if let key = selection.key { generations?.bump([key.hash]) } else { generations?.bumpAll() }
+    if let key = selection.key { generations?.bump([hashes.hash(of: key)]) } else { generations?.bumpAll() }
   }
 
   /// A new name for a body, which no sweep takes until `finished` is called.

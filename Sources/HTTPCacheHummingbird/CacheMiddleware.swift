@@ -6,7 +6,7 @@
   /// for the rest.
   ///
   /// ```swift
-  /// let cache = try HTTPCache.open(.init(rules: CacheRules(mode: .shared), cacheStatusName: "app"))
+  /// let cache = try HTTPCache.open(.init(rules: CacheRules(mode: .shared, refusesSetCookie: true), cacheStatusName: "app"))
   /// let router = Router()
   /// router.group("articles").add(middleware: CacheMiddleware(cache)).get { … }
   /// ```

@@ -11,8 +11,9 @@
   ///
   /// Only successful answers to GET and HEAD get it. Add it after a `CacheMiddleware` that is to obey it.
   ///
-  /// An answer to a request with `Authorization` or `Cookie` may be for its user alone, so a default
-  /// does not make it one for everybody (RFC 9111 §3.5): it gets `private` in place of `public`.
+  /// An answer to a request with `Authorization` or `Cookie`, or with `Set-Cookie`, may be for its user
+  /// alone, so a default does not make it one for everybody (RFC 9111 §3.5, §7.3): it gets `private` in
+  /// place of `public`.
   /// A route whose answers are the same for all says so itself.
   public struct DefaultCacheControlMiddleware<Context: RequestContext>: RouterMiddleware {
     private let value: String
@@ -45,6 +46,7 @@
       else { return response }
       let isForOneUser =
         request.headers.contains(.authorization) || request.headers.contains(.cookie)
+        || response.headers.contains(.setCookie)
       response.headers[.cacheControl] = isForOneUser ? valueForOneUser : value
       return response
     }

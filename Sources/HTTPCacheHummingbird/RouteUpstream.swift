@@ -17,14 +17,12 @@
     private let route: Route<Context>
     private let request: Request
     private let context: Context
-    private let sharesCookies: Bool
     private let state = Mutex(Withheld.nothing)
 
-    init(_ route: Route<Context>, request: Request, context: Context, sharesCookies: Bool) {
+    init(_ route: Route<Context>, request: Request, context: Context) {
       self.route = route
       self.request = request
       self.context = context
-      self.sharesCookies = sharesCookies
     }
 
     /// What the cache was told other than what the route said.
@@ -52,16 +50,13 @@
 
     private func answer(_ response: Response, to method: HTTPRequest.Method) -> UpstreamResponse {
       let head = response.head
-      let refusal: StorageRefusal? =
-        head.headerFields.contains(.setCookie) && !sharesCookies ? .upstream : nil
       if method == .head || head.status.code == 204 || head.status.code == 304 {
-        return UpstreamResponse(head: head, body: .empty, storageRefusal: refusal)
+        return UpstreamResponse(head: head, body: .empty)
       }
       let announced = head.headerFields[.contentLength].flatMap { Int64($0) }
       let length = response.body.contentLength.map { Int64($0) } ?? announced
       return UpstreamResponse(
-        head: head, body: MessageBody(ResponseBodySource(response.body, length: length)),
-        storageRefusal: refusal)
+        head: head, body: MessageBody(ResponseBodySource(response.body, length: length)))
     }
 
     /// What the cache is told of an error, so that it may answer with something stale (RFC 5861 §4).

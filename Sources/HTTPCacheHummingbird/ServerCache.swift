@@ -32,8 +32,7 @@
         // What an unsafe request changes is invalidated whoever sends it (RFC 9111 §4.4).
         partition != nil || !request.method.isSafe
       else { return try await route.respond(to: request, context: context) }
-      let upstream = RouteUpstream(
-        route, request: request, context: context, sharesCookies: options.sharesCookies)
+      let upstream = RouteUpstream(route, request: request, context: context)
       let response: CacheResponse
       do {
         response = try await cache.respond(

@@ -11,23 +11,17 @@
     public var origin: RequestOrigin
     /// Keeps users apart (RFC 9111 §7.2): the partition that a request is answered from.
     public var partition: Partition
-    /// Whether responses with `Set-Cookie` may be stored, and one client's cookie be given to all.
-    /// RFC 9111 §7.3 leaves that to their `Cache-Control`; the default is false.
-    public var sharesCookies: Bool
 
     /// Makes options.
     ///
     /// - Parameters:
     ///   - origin: where requests are addressed to.
     ///   - partition: keeps users apart; one for everybody where it is not given.
-    ///   - sharesCookies: whether responses with `Set-Cookie` may be stored.
     public init(
-      origin: RequestOrigin = .host(), sharesCookies: Bool = false,
-      partition: @escaping Partition = { _, _ in "" }
+      origin: RequestOrigin = .host(), partition: @escaping Partition = { _, _ in "" }
     ) {
       self.origin = origin
       self.partition = partition
-      self.sharesCookies = sharesCookies
     }
   }
 #endif

@@ -8,8 +8,14 @@ enum CacheControl {
     case none
     /// A token, or the inside of a quoted string: recipients accept both forms.
     case value(Octets)
-    /// Something else. Directives that restrict are obeyed all the same.
+    /// Something else. A directive that restricts is obeyed all the same; one that permits is not.
     case malformed
+
+    /// Whether there is none.
+    var isNone: Bool { if case .none = self { true } else { false } }
+
+    /// Whether it has the syntax of an argument, or is not there.
+    var isWellFormed: Bool { if case .malformed = self { false } else { true } }
 
     /// `delta-seconds` (§1.2.2), nil if it is something else.
     var seconds: Int64? {
@@ -18,11 +24,23 @@ enum CacheControl {
   }
 
   /// Calls `body` with the name and the argument of each directive of one field line, in order.
+  ///
+  /// A quoted string without an end hides no directive: what follows it counts as malformed.
   static func forEachDirective(in octets: Octets, _ body: (Octets, Argument) -> Void) {
     var members = FieldMembers(octets)
     while let member = members.next() {
       let end = member.firstIndex { !$0.isTokenOctet } ?? member.count
-      if end > 0 { body(member.part(0..<end), argument(member.part(end..<member.count))) }
+      guard members.isUnterminated else {
+        if end > 0 { body(member.part(0..<end), argument(member.part(end..<member.count))) }
+        continue
+      }
+      var rest = member
+      while true {
+        let name = rest.part(0..<(rest.firstIndex { !$0.isTokenOctet } ?? rest.count))
+        if name.count > 0 { body(name, .malformed) }
+        guard let comma = rest.firstIndex(of: UInt8(ascii: ",")) else { break }
+        rest = rest.part((comma + 1)..<rest.count).trimmed()
+      }
     }
   }
 

@@ -26,7 +26,7 @@ extension CacheExplanation {
       case .stale:
         compared += Self.staleness(facts, -remaining, directives, rules)
         addComparison("May it be used stale?", "no", compared, "RFC 9111 §4.2.4")
-      case .responseNoCache, .requestNoCache, .pragmaNoCache, .invalidated: break
+      case .responseNoCache, .requestNoCache, .pragmaNoCache, .variantMismatch, .invalidated: break
       }
     case .stale(let allowance, _, _):
       compared += Self.staleness(facts, -remaining, directives, rules)

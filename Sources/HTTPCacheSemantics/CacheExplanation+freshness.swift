@@ -84,7 +84,9 @@ extension CacheExplanation {
       return "Expires, \(expires - date) s after Date"
     case .heuristic:
       let modified = fields.date(.lastModified, relativeTo: responseTime).time ?? date
-      let limit = rules.heuristicLimit.map { ", at most \($0) s" } ?? ""
+      let longest = rules.longestHeuristicLifetime
+      let isTold = rules.heuristicLimit != nil || facts.freshnessLifetime == longest
+      let limit = isTold && longest != .max ? ", at most \(longest) s" : ""
       return "\(rules.heuristicFraction) of the \(min(date, responseTime) - modified) s "
         + "since Last-Modified\(limit)"
     case .none:

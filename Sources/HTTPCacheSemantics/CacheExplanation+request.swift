@@ -162,7 +162,7 @@ extension CacheExplanation {
         : "yes: it answered \(stored.requestMethod), the request is \(request.method)",
       "RFC 9111 §4")
     guard rules.mode == .shared else { return }
-    let allowing = stored.facts.directives.intersection([.public, .mustRevalidate, .sMaxAge]).texts
+    let allowing = stored.facts.directives.sharing.texts
     let answer =
       !stored.answeredAuthorized
       ? "yes: its request had no Authorization"

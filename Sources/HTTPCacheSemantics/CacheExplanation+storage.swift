@@ -23,7 +23,7 @@ extension CacheExplanation {
     explanation.addSource(directives, topic: .storing)
     let decision = Storability.decide(
       request: request, response: response, rules: rules, now: now)
-    explanation.addRequirements(request, response, directives, rules, decision)
+    explanation.addRequirements(request, response, directives, rules, now, decision)
     explanation.addUse(request, response, directives, facts, rules, now)
     let target = CacheKey.target(of: request) ?? ""
     if ClearSiteData.clearsCache(response, target: target, rules: rules) {
@@ -58,7 +58,7 @@ extension CacheExplanation {
   /// The requirements of §3, in the order in which `Storability` asks them.
   private mutating func addRequirements(
     _ request: HTTPRequest, _ response: HTTPResponse, _ directives: ResponseDirectives,
-    _ rules: CacheRules, _ decision: StorageDecision
+    _ rules: CacheRules, _ now: Timestamp, _ decision: StorageDecision
   ) {
     let code = response.status.code
     // The method is asked for first; what else there is to ask of POST comes below.
@@ -76,6 +76,11 @@ extension CacheExplanation {
       refusal: code == 206
         ? PartialContent.refusal(request: request, response: response)
         : StatusCaching.isNeverStored(code) ? .statusNotStored(code) : nil)
+    if request.method == .get, RequestFeatures(request.headerFields).contains(.content) {
+      check(
+        "Is the request all in its target and fields?", "it has content", "RFC 9110 §9.3.1",
+        refusal: .content(.undefinedSemantics(.get)))
+    }
     if rules.isOverridden {
       check(
         "Do the overrides allow it?", "what the last of them says", "",
@@ -86,6 +91,7 @@ extension CacheExplanation {
       "Does the request allow it?", requestSaysNoStore ? "no-store" : "no no-store",
       "RFC 9111 §5.2.1.5", refusal: requestSaysNoStore ? .requestNoStore : nil)
     let mustUnderstand = directives.flags.contains(.mustUnderstand)
+    let liftsNoStore = directives.flags.liftsNoStore
     let isUnderstood = !mustUnderstand || StatusCaching.isUnderstood(code)
     check(
       "Is the status understood, if it must be?",
@@ -94,11 +100,12 @@ extension CacheExplanation {
     check(
       "Does the response allow it?",
       !directives.noStore
-        ? "no no-store" : mustUnderstand ? "must-understand goes before no-store" : "no-store",
+        ? "no no-store" : liftsNoStore ? "must-understand goes before no-store" : "no-store",
       "RFC 9111 §5.2.2.5",
-      refusal: directives.noStore && !mustUnderstand ? .responseNoStore : nil)
+      refusal: directives.noStore && !liftsNoStore ? .responseNoStore : nil)
     addSharing(request, directives, rules)
-    addCacheability(code, directives, response.headerFields, rules)
+    addCookie(response, rules, now)
+    addCacheability(code, directives, response.headerFields, rules, now)
   }
 
   private mutating func addSharing(
@@ -114,7 +121,7 @@ extension CacheExplanation {
         ? "private" : directives.private == .absent ? "no private" : "private for some fields only",
       "RFC 9111 §5.2.2.7", refusal: directives.private == .whole ? .privateInShared : nil)
     let isAuthorized = request.headerFields.contains(.authorization)
-    let allowing = directives.flags.intersection([.public, .mustRevalidate, .sMaxAge]).texts
+    let allowing = directives.flags.sharing.texts
     check(
       "May it be shared?",
       isAuthorized
@@ -124,17 +131,39 @@ extension CacheExplanation {
       refusal: isAuthorized && !directives.flags.allowsSharingAuthorized ? .authorized : nil)
   }
 
-  private mutating func addCacheability(
-    _ code: Int, _ directives: ResponseDirectives, _ fields: HTTPFields, _ rules: CacheRules
+  /// What `CookieSharing` asks; nothing where there is no cookie to be shared.
+  private mutating func addCookie(
+    _ response: HTTPResponse, _ rules: CacheRules, _ now: Timestamp
   ) {
-    var allowing = directives.flags.contains(.public) ? ["public"] : []
-    if rules.mode == .private, directives.private != .absent { allowing.append("private") }
-    if directives.maxAge != nil { allowing.append("max-age") }
-    if rules.mode == .shared, directives.sMaxAge != nil { allowing.append("s-maxage") }
-    if directives.obeysExpires, fields.contains(.expires) { allowing.append("Expires") }
+    let storable = FieldHygiene.storable(response, rules: rules)
+    guard rules.mode == .shared, storable.headerFields.contains(.setCookie) else { return }
+    let isForbidden = CookieSharing.isForbidden(storable, rules: rules, now: now)
+    check(
+      "May its cookie be given to all?",
+      !isForbidden
+        ? "Set-Cookie, with an explicit lifetime or an override that allows it"
+        : rules.refusesSetCookie
+          ? "Set-Cookie, which the rules refuse" : "Set-Cookie, and no explicit lifetime",
+      "RFC 9111 §7.3", refusal: isForbidden ? .setCookie : nil)
+  }
+
+  private mutating func addCacheability(
+    _ code: Int, _ directives: ResponseDirectives, _ fields: HTTPFields, _ rules: CacheRules,
+    _ now: Timestamp
+  ) {
+    let flags = directives.flags
+    var allowing = flags.contains(.public) ? ["public"] : []
+    if directives.permitsPrivateStoring(in: rules.mode) { allowing.append("private") }
+    if directives.maxAge != nil, !flags.contains(.malformedMaxAge) { allowing.append("max-age") }
+    if rules.mode == .shared, directives.sMaxAge != nil, !flags.contains(.malformedSMaxAge) {
+      allowing.append("s-maxage")
+    }
+    if directives.obeysExpires, fields.date(.expires, relativeTo: now).time != nil {
+      allowing.append("Expires")
+    }
     if StatusCaching.isHeuristicallyCacheable(code) { allowing.append("status \(code)") }
     let isAllowed = Storability.allowsStoring(
-      code: code, directives: directives, fields: fields, rules: rules)
+      code: code, directives: directives, fields: fields, rules: rules, now: now)
     check(
       "Does anything make it cacheable?",
       Excerpt.list(
@@ -150,7 +179,7 @@ extension CacheExplanation {
     let fields = response.headerFields
     if request.method == .post {
       let answersGet = Storability.answersGet(
-        request: request, response: response, source: facts.lifetimeSource)
+        request: request, response: response, facts: facts)
       check(
         "Does it answer a later GET?", "it needs a lifetime, and Content-Location with the target",
         "RFC 9110 §9.3.3", refusal: answersGet ? nil : .method(.post))

@@ -24,8 +24,9 @@ public struct CacheKey: Sendable, Hashable {
   public let target: String
   /// For QUERY, a digest of content and metadata; else empty.
   public let contentDigest: [UInt8]
-  /// A 64-bit hash of all of the above, the same in every process and version.
-  public let hash: UInt64
+  /// A hash of all of the above under a secret of this process, so that a client cannot choose targets that
+  /// share it. It says nothing in another process: a store that processes share uses `hash(under:)`.
+  package let processHash: UInt64
 
   /// Makes a key from parts; `target` must be normalised already (`TargetURI.normalized`).
   public init(
@@ -37,10 +38,8 @@ public struct CacheKey: Sendable, Hashable {
     self.methodClass = methodClass
     self.target = target
     self.contentDigest = contentDigest
-    var seed = UInt64(mode.rawValue) << 8 | UInt64(methodClass.rawValue)
-    if !partition.isEmpty { seed = Self.hash(of: partition, seed: seed) }
-    if !contentDigest.isEmpty { seed = XXH64.hash(contentDigest, seed: seed) }
-    hash = Self.hash(of: target, seed: seed)
+    processHash = Self.hash(
+      mode, partition, methodClass, target, contentDigest, under: Self.processSecret)
   }
 
   /// The same key with a digest of content and metadata.
@@ -71,16 +70,11 @@ public struct CacheKey: Sendable, Hashable {
 
   /// Compares the hash first.
   public static func == (lhs: CacheKey, rhs: CacheKey) -> Bool {
-    lhs.hash == rhs.hash && lhs.target == rhs.target && lhs.mode == rhs.mode
+    lhs.processHash == rhs.processHash && lhs.target == rhs.target && lhs.mode == rhs.mode
       && lhs.methodClass == rhs.methodClass && lhs.partition == rhs.partition
       && lhs.contentDigest == rhs.contentDigest
   }
 
   /// Feeds the ready hash.
-  public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
-
-  private static func hash(of text: String, seed: UInt64) -> UInt64 {
-    var text = text
-    return text.withUTF8 { XXH64.hash(UnsafeRawBufferPointer($0), seed: seed) }
-  }
+  public func hash(into hasher: inout Hasher) { hasher.combine(processHash) }
 }

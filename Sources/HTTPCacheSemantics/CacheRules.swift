@@ -7,8 +7,23 @@ public struct CacheRules: Sendable, Hashable {
   /// taken as fresh, 0 to switch heuristics off (RFC 9111 §4.2.2). Default 0.1.
   public var heuristicFraction: Double
 
-  /// The longest heuristic lifetime in seconds; nil (the default) is without limit.
+  /// The longest heuristic lifetime in seconds (RFC 9111 §4.2.2); `Int64.max` is without limit.
+  ///
+  /// nil (the default) is what fits the mode: `privateHeuristicLimit` or `sharedHeuristicLimit`
+  /// (`docs/decisions/0020-a-guess-has-an-end.md`).
   public var heuristicLimit: Int64?
+
+  /// The longest heuristic lifetime of a private cache by default, in seconds: 1,095 days, a tenth of
+  /// thirty years. An older `Last-Modified` is older than the Web.
+  public static let privateHeuristicLimit: Int64 = 1_095 * 86_400
+
+  /// The longest heuristic lifetime of a shared cache by default, in seconds: one day.
+  public static let sharedHeuristicLimit: Int64 = 86_400
+
+  /// The longest heuristic lifetime in seconds that these rules give.
+  public var longestHeuristicLifetime: Int64 {
+    heuristicLimit ?? (mode == .private ? Self.privateHeuristicLimit : Self.sharedHeuristicLimit)
+  }
 
   /// Whether `stale-while-revalidate` is obeyed (RFC 5861 §3).
   public var allowsStaleWhileRevalidate: Bool
@@ -48,6 +63,12 @@ public struct CacheRules: Sendable, Hashable {
   /// it is then kept, but not used again unless the origin confirms it.
   public var removesGone: Bool
 
+  /// Whether a shared cache never stores a response with `Set-Cookie`, and never uses one that is
+  /// stored, as nginx and Varnish do by default. Default false: it is stored with an explicit lifetime
+  /// of the origin's that is more than 0, since RFC 9111 §7.3 says that the field does not inhibit
+  /// caching; with a guessed lifetime, or none, it is not. A private cache stores it either way.
+  public var refusesSetCookie: Bool
+
   /// What is different for some targets, in order: all that match apply, and where two contradict each
   /// other the later one wins (`docs/overrides.md`). None by default.
   public var overrides: [RuleOverride] {
@@ -65,7 +86,7 @@ public struct CacheRules: Sendable, Hashable {
     allowsStaleWhenDisconnected: Bool = true, targetedFields: [String] = [],
     normalizesVary: Bool = true, variantLimit: Int = 32, queryContentLimit: Int = 64 << 10,
     obeysClearSiteData: Bool = true, obeysNoVarySearch: Bool = false,
-    removesGone: Bool = false, overrides: [RuleOverride] = []
+    removesGone: Bool = false, refusesSetCookie: Bool = false, overrides: [RuleOverride] = []
   ) {
     self.mode = mode
     self.heuristicFraction = heuristicFraction
@@ -80,6 +101,7 @@ public struct CacheRules: Sendable, Hashable {
     self.obeysClearSiteData = obeysClearSiteData
     self.obeysNoVarySearch = obeysNoVarySearch
     self.removesGone = removesGone
+    self.refusesSetCookie = refusesSetCookie
     self.overrides = overrides
   }
 }

@@ -44,6 +44,7 @@ extension CacheStatus {
   private static func forward(_ reason: ValidationReason) -> Forward {
     switch reason {
     case .stale, .responseNoCache, .invalidated: .stale
+    case .variantMismatch: .varyMiss
     case .requestNoCache, .pragmaNoCache, .requestMaxAge, .requestMinFresh, .policy: .request
     }
   }

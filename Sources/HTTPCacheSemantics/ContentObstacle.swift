@@ -1,19 +1,31 @@
-/// Why the content of a QUERY cannot be part of a key, so that its response is neither looked up nor
-/// stored (RFC 10008 §2.7).
+public import HTTPTypes
+
+/// Why the content of a request cannot be part of a key, so that its response is neither looked up nor
+/// stored (RFC 10008 §2.7 for QUERY, RFC 9110 §9.3.1 and §9.3.2 for GET and HEAD).
 public enum ContentObstacle: Reason, Hashable {
   /// It is longer than the cache reads for a key, in bytes.
   case tooLarge(limit: Int)
   /// Digests of content are not available: the trait `Crypto` is off.
   case noDigest
+  /// It is that of a GET or HEAD, which has no generally defined semantics: the origin may answer
+  /// another content otherwise.
+  case undefinedSemantics(HTTPRequest.Method)
 
   /// A few words for people.
   public var description: String {
     switch self {
     case .tooLarge(let limit): "the content of the QUERY is longer than \(limit) bytes"
     case .noDigest: "no digest for the content of the QUERY: the trait Crypto is off"
+    case .undefinedSemantics(let method): "content in a \(method) has no defined meaning"
     }
   }
 
   /// The section.
-  public var section: String { "RFC 10008 §2.7" }
+  public var section: String {
+    switch self {
+    case .tooLarge, .noDigest: "RFC 10008 §2.7"
+    case .undefinedSemantics(.head): "RFC 9110 §9.3.2"
+    case .undefinedSemantics: "RFC 9110 §9.3.1"
+    }
+  }
 }

@@ -6,6 +6,8 @@ public enum FallbackRefusal: Reason, Hashable {
   case miss(MissReason)
   /// It must not be used for requests of others (§3.5).
   case authorized
+  /// It sets a cookie that this shared cache does not keep (§7.3).
+  case setCookie
   /// An unsafe request or a purge marked it: validation is mandatory (§4.4).
   case invalidated
   /// The response said `no-cache` (§5.2.2.4).
@@ -33,6 +35,7 @@ public enum FallbackRefusal: Reason, Hashable {
     case .policy(let policy): "policy \(policy.name)"
     case .miss(let reason): reason.description
     case .authorized: "the stored response must not be shared"
+    case .setCookie: "Set-Cookie in a shared cache"
     case .invalidated: "invalidated"
     case .responseNoCache: "no-cache in the response"
     case .requestNoCache: "no-cache in the request"
@@ -52,6 +55,7 @@ public enum FallbackRefusal: Reason, Hashable {
     case .policy, .rules: ""
     case .miss(let reason): reason.section
     case .authorized: "RFC 9111 §3.5"
+    case .setCookie: "RFC 9111 §7.3"
     case .invalidated: "RFC 9111 §4.4"
     case .responseNoCache: "RFC 9111 §5.2.2.4"
     case .requestNoCache: "RFC 9111 §5.2.1.4"

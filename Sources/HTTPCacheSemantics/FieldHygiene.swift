@@ -20,7 +20,8 @@ public enum FieldHygiene {
     return stored
   }
 
-  /// The trailer fields of a response without those that must not be stored, which are the same.
+  /// The trailer fields of a response without those that must not be stored, which are the same, and in
+  /// a shared cache `Set-Cookie`: its place is the header, where the rule for it looks (§7.3).
   ///
   /// - Parameters:
   ///   - trailers: as they arrived.
@@ -31,7 +32,10 @@ public enum FieldHygiene {
   ) -> HTTPFields {
     let excluded = excluded(by: response, rules: rules)
     var stored = trailers
-    stored.removeAll { isHopByHop($0.name) || excluded.contains($0.name.canonicalName) }
+    stored.removeAll {
+      isHopByHop($0.name) || excluded.contains($0.name.canonicalName)
+        || (rules.mode == .shared && $0.name == .setCookie)
+    }
     return stored
   }
 
@@ -56,12 +60,30 @@ public enum FieldHygiene {
     return forwarded
   }
 
-  /// The names in `Connection`, in lower case.
+  /// Whether a field may be meant for one connection because `Connection` names it.
+  ///
+  /// A field that is intended for all recipients is not: RFC 9110 §7.6.1 forbids to send such an option,
+  /// and names `Cache-Control`. To obey it would hide what restricts the use of a response.
+  ///
+  /// - Parameter name: in lower case.
+  public static func isConnectionOption(_ name: String) -> Bool {
+    switch name {
+    case "age", "authorization", "cache-groups", "cache-group-invalidation", "clear-site-data",
+      "cookie", "date", "etag", "expires", "host", "last-modified", "location", "no-vary-search",
+      "pragma", "range", "repr-digest", "set-cookie", "vary":
+      false
+    default:
+      !name.hasSuffix("cache-control") && !name.hasPrefix("content-") && !name.hasPrefix("if-")
+    }
+  }
+
+  /// The names in `Connection` that count, in lower case.
   private static func connectionOptions(_ fields: HTTPFields) -> [String] {
     guard fields.contains(.connection) else { return [] }
     var options: [String] = []
     fields.forEachMember(of: .connection) { member in
-      if options.count < 256 { options.append(member.lowercasedText) }
+      let name = member.lowercasedText
+      if options.count < 256, isConnectionOption(name) { options.append(name) }
     }
     return options
   }

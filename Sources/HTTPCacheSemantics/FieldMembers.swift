@@ -5,6 +5,8 @@ import HTTPTypes
 struct FieldMembers {
   private let octets: Octets
   private var position = 0
+  /// Whether the last member has a quoted string without an end: it then holds all that follows.
+  private(set) var isUnterminated = false
 
   init(_ octets: Octets) { self.octets = octets }
 
@@ -24,6 +26,7 @@ struct FieldMembers {
         }
         position += 1
       }
+      isUnterminated = isQuoted
       let member = octets.part(start..<Swift.min(position, octets.count)).trimmed()
       position += 1
       if !member.isEmpty { return member }

@@ -4,19 +4,27 @@ public import HTTPTypes
 public enum Freshening {
   /// Which stored responses a 304 identifies (§4.3.4).
   ///
-  /// A strong entity tag identifies all that have it. Weak validators, of which `Last-Modified` is
-  /// one, identify the most recent match. Without any, a single candidate is meant: the origin
-  /// confirmed the one condition it was sent, and RFC 9110 §15.4.5 asks for no `Last-Modified` in
-  /// a 304 (`docs/decisions/0006-a-304-without-validators.md`).
+  /// Only candidates that could have been chosen for the request are updated. Of them, a strong entity
+  /// tag identifies all that have it. Weak validators, of which `Last-Modified` is one, identify the
+  /// most recent match. Without any, a single candidate is meant: the origin confirmed the one
+  /// condition it was sent, and RFC 9110 §15.4.5 asks for no `Last-Modified` in a 304
+  /// (`docs/decisions/0006-a-304-without-validators.md`).
+  ///
+  /// A candidate that the request does not match answers it where no other has the strong tag of the
+  /// 304: the tag says that its octets are those of the selected representation (RFC 9110 §8.8.3.3).
+  /// Anything weaker says nothing of a candidate that was selected by other fields
+  /// (`docs/decisions/0019-what-a-304-confirms.md`).
   ///
   /// - Parameters:
   ///   - notModified: the head of the 304.
-  ///   - candidates: the responses whose validators the request had and that could have been chosen
-  ///     for it, most recent first.
+  ///   - candidates: the responses whose validators the request had, the preferred one first.
+  ///   - mismatched: the indices of those that could not have been chosen for the request, since it
+  ///     has other values of the fields that they nominate (§4.1).
   public static func decide(
-    notModified: HTTPResponse, candidates: [StoredResponse]
+    notModified: HTTPResponse, candidates: [StoredResponse], mismatched: Set<Int> = []
   ) -> FresheningDecision {
     let fields = notModified.headerFields
+    let chosen = candidates.indices.filter { !mismatched.contains($0) }
     return fields.withEntityTag { tag in
       if let tag, !tag.isWeak {
         let matches = candidates.indices.filter { index in
@@ -24,17 +32,22 @@ public enum Freshening {
             stored.map { tag.matchesStrongly($0) } ?? false
           }
         }
-        return matches.isEmpty ? .noMatch : .freshen(matches)
+        let updated = matches.filter { !mismatched.contains($0) }
+        if !updated.isEmpty { return .freshen(updated) }
+        guard let first = matches.first, fields[fields: .eTag].count == 1,
+          matches.allSatisfy({ Validation.isSameRepresentation(candidates[$0], candidates[first]) })
+        else { return .noMatch }
+        return .reuse(first)
       }
       if tag != nil || fields.contains(.lastModified) {
-        let matches = candidates.indices.filter { matchesWeakly(fields, tag, candidates[$0]) }
+        let matches = chosen.filter { matchesWeakly(fields, tag, candidates[$0]) }
         let latest = matches.max { first, second in
           let dates = (candidates[first].date, candidates[second].date)
           return dates.0 == dates.1 ? first > second : dates.0 < dates.1
         }
         return latest.map { .freshen([$0]) } ?? .noMatch
       }
-      return candidates.count == 1 && !fields.contains(.eTag) ? .freshen([0]) : .noMatch
+      return candidates.count == 1 && chosen == [0] && !fields.contains(.eTag) ? .freshen([0]) : .noMatch
     }
   }
 
@@ -47,7 +60,8 @@ public enum Freshening {
   ///
   /// A new `Vary` needs the request that was validated: its fields are nominated anew. Where that is
   /// not possible, and where the newer response must not be stored (`no-store`, `private` in a
-  /// shared cache, `Vary: *`), the result is the stored response as it was, marked invalidated, so
+  /// shared cache, `Vary: *`, `Set-Cookie` where `CacheRules.refusesSetCookie` or the lack of an
+  /// explicit lifetime forbids to store it), the result is the stored response as it was, marked invalidated, so
   /// that every use is validated and nothing of the newer one is kept.
   ///
   /// - Parameters:
@@ -95,7 +109,8 @@ public enum Freshening {
       response: result.head, requestTime: requestTime, responseTime: responseTime, rules: rules)
     result.head = FieldHygiene.storable(result.head, rules: rules)
     if !result.isInvalidated {
-      result.isInvalidated = isForbidden(result.head, to: request, rules: rules)
+      result.isInvalidated = isForbidden(
+        result.head, to: request, rules: rules, receivedAt: responseTime)
     }
     guard result.isInvalidated else { return ResponseUpdate(stored: result, answer: result) }
     return ResponseUpdate(stored: stored.markedInvalidated, answer: result)
@@ -103,10 +118,11 @@ public enum Freshening {
 
   /// Whether a response must not be stored with the fields that an update has left it with.
   private static func isForbidden(
-    _ merged: HTTPResponse, to request: HTTPRequest?, rules: CacheRules
+    _ merged: HTTPResponse, to request: HTTPRequest?, rules: CacheRules, receivedAt time: Timestamp
   ) -> Bool {
     let directives = ResponseDirectives(of: merged, rules: rules)
     if isForbidden(directives, status: merged.status.code, rules: rules) { return true }
+    if CookieSharing.isForbidden(merged, rules: rules, now: time) { return true }
     return rules.mode == .shared && request?.headerFields.contains(.authorization) == true
       && !directives.flags.allowsSharingAuthorized
   }
@@ -174,7 +190,7 @@ public enum Freshening {
   ) -> Bool {
     if rules.mode == .shared, directives.private == .whole { return true }
     guard directives.noStore else { return false }
-    return !directives.flags.contains(.mustUnderstand) || !StatusCaching.isUnderstood(status)
+    return !directives.flags.liftsNoStore || !StatusCaching.isUnderstood(status)
   }
 
   private static func updateVary(

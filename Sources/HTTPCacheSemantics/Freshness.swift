@@ -85,7 +85,7 @@ public enum Freshness {
     status: Int, directives: ResponseDirectives, mode: CacheMode
   ) -> Bool {
     StatusCaching.isHeuristicallyCacheable(status) || directives.flags.contains(.public)
-      || (mode == .private && directives.private != .absent)
+      || directives.permitsPrivateStoring(in: mode)
   }
 
   /// A share of the time since the last change (§4.2.2), nil if there is none.
@@ -93,7 +93,7 @@ public enum Freshness {
     let share = Double(interval) * rules.heuristicFraction
     guard share >= 1 else { return nil }
     let seconds = share < Double(greatestDeltaSeconds) ? Int64(share) : greatestDeltaSeconds
-    return min(seconds, max(rules.heuristicLimit ?? seconds, 0))
+    return min(seconds, max(rules.longestHeuristicLifetime, 0))
   }
 
   /// The corrected initial age (§4.2.3), with the conservative correction for old caches.

@@ -6,7 +6,7 @@ public struct RequestDirectives: Sendable, Hashable {
   public var maxAge: Int64?
   /// `max-stale` in seconds (§5.2.1.2); the greatest number if it had no value.
   public var maxStale: Int64?
-  /// `min-fresh` in seconds (§5.2.1.3).
+  /// `min-fresh` in seconds (§5.2.1.3); the greatest number if it was malformed.
   public var minFresh: Int64?
   /// `stale-if-error` in seconds (RFC 5861 §4).
   public var staleIfError: Int64?
@@ -83,7 +83,8 @@ public struct RequestDirectives: Sendable, Hashable {
         if case .none = argument { greatestDeltaSeconds } else { argument.seconds }
       if let seconds { maxStale = min(maxStale ?? seconds, seconds) }
     case 9 where name.isCaseInsensitively("min-fresh"):
-      if let seconds = argument.seconds { minFresh = max(minFresh ?? seconds, seconds) }
+      let seconds = argument.seconds ?? greatestDeltaSeconds
+      minFresh = max(minFresh ?? seconds, seconds)
     case 12 where name.isCaseInsensitively("no-transform"): noTransform = true
     case 14 where name.isCaseInsensitively("stale-if-error"):
       if let seconds = argument.seconds { staleIfError = min(staleIfError ?? seconds, seconds) }

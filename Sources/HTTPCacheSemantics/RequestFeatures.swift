@@ -16,6 +16,9 @@ package struct RequestFeatures: OptionSet, Sendable, Hashable {
   /// `Range` (RFC 9110 §14.2).
   package static let range = RequestFeatures(rawValue: 8)
 
+  /// Content: `Content-Length` other than 0, or `Transfer-Encoding` (RFC 9112 §6).
+  package static let content = RequestFeatures(rawValue: 16)
+
   package init(_ fields: HTTPFields) {
     var found: RequestFeatures = []
     for index in fields.indices {
@@ -27,7 +30,10 @@ package struct RequestFeatures: OptionSet, Sendable, Hashable {
       case 8 where name == "if-match": found.insert(.originConditions)
       case 13 where name == "cache-control": found.insert(.directives)
       case 13 where name == "if-none-match": found.insert(.conditions)
+      case 14 where name == "content-length":
+        if fields[index].withUnsafeBytesOfValue({ $0.trimmed().decimal != 0 }) { found.insert(.content) }
       case 17 where name == "if-modified-since": found.insert(.conditions)
+      case 17 where name == "transfer-encoding": found.insert(.content)
       case 19 where name == "if-unmodified-since": found.insert(.originConditions)
       default: break
       }

@@ -107,7 +107,7 @@ extension ResponseDirectives {
     source = .override
     if !unprotected.contains(.noStore), before.noStore {
       noStore = true
-      if !before.flags.contains(.mustUnderstand) { flags.remove(.mustUnderstand) }
+      if !before.flags.liftsNoStore { flags.remove(.mustUnderstand) }
     }
     guard !unprotected.contains(.private) else { return }
     switch before.private {

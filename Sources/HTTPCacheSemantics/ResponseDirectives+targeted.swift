@@ -28,9 +28,9 @@ extension ResponseDirectives {
     let item: RFC9651BareItem? =
       if case .item(let item) = member { item.rfc9651BareItem } else { nil }
     switch key {
-    case "max-age": return consume(item, \.maxAge)
+    case "max-age": return consume(item, \.maxAge, malformed: .malformedMaxAge)
     case "s-maxage":
-      guard consume(item, \.sMaxAge) else { return false }
+      guard consume(item, \.sMaxAge, malformed: .malformedSMaxAge) else { return false }
       flags.insert(.sMaxAge)
       return true
     case "stale-while-revalidate": return consume(item, \.staleWhileRevalidate)
@@ -55,10 +55,17 @@ extension ResponseDirectives {
   }
 
   private mutating func consume(
-    _ item: RFC9651BareItem?, _ seconds: WritableKeyPath<Self, Int64?>
+    _ item: RFC9651BareItem?, _ seconds: WritableKeyPath<Self, Int64?>,
+    malformed mark: ReuseFacts.Directives? = nil
   ) -> Bool {
     guard case .integer(let value) = item else { return false }
-    self[keyPath: seconds] = min(max(value, 0), greatestDeltaSeconds)
+    if value >= 0 {
+      self[keyPath: seconds] = min(value, greatestDeltaSeconds)
+    } else if let mark {
+      // No `delta-seconds` (RFC 9111 §1.2.2): stale, and not a lifetime that permits storing.
+      self[keyPath: seconds] = 0
+      flags.insert(mark)
+    }
     return true
   }
 

@@ -57,7 +57,9 @@ public struct ResponseDirectives: Sendable, Hashable {
   ///
   /// The first field of `rules.targetedFields` that is there, not empty and a valid dictionary
   /// decides alone (RFC 9213 §2.2); else `Cache-Control` does. Any octets are accepted: what cannot
-  /// be parsed is ignored, or counts as stale where it would have been a lifetime (§4.2.1).
+  /// be parsed is ignored, or counts as stale where it would have been a lifetime (§4.2.1). A malformed
+  /// directive restricts as a well-formed one does, and permits nothing: it makes no response storable
+  /// (§3, §3.5), lifts no `no-store` (§5.2.2.3) and lengthens no use.
   ///
   /// - Parameters:
   ///   - fields: the header fields of the response.
@@ -89,6 +91,17 @@ public struct ResponseDirectives: Sendable, Hashable {
     return nil
   }
 
+  /// Whether a directive gives a well-formed lifetime to a cache of this mode.
+  func givesLifetime(in mode: CacheMode) -> Bool {
+    if mode == .shared, sMaxAge != nil, !flags.contains(.malformedSMaxAge) { return true }
+    return maxAge != nil && !flags.contains(.malformedMaxAge)
+  }
+
+  /// Whether `private` permits a cache of this mode to store the response (§3).
+  func permitsPrivateStoring(in mode: CacheMode) -> Bool {
+    mode == .private && self.private != .absent && !flags.contains(.malformedPrivate)
+  }
+
   /// Whether `Expires` of the response counts.
   var obeysExpires: Bool { source == .cacheControl && !ignoresExpires }
 
@@ -104,28 +117,54 @@ public struct ResponseDirectives: Sendable, Hashable {
 
   private mutating func apply(_ name: Octets, _ argument: CacheControl.Argument) {
     switch name.count {
-    case 6 where name.isCaseInsensitively("public"): flags.insert(.public)
+    case 6 where name.isCaseInsensitively("public"):
+      if argument.isNone { flags.insert(.public) }
     case 7 where name.isCaseInsensitively("max-age"):
+      note(.malformedMaxAge, unless: argument.seconds != nil, isFirst: maxAge == nil)
       maxAge = Self.merged(maxAge, argument.seconds)
     case 7 where name.isCaseInsensitively("private"):
-      restrict(\.private, flag: .private, to: Self.fieldNames(argument))
+      let names = Self.fieldNames(argument)
+      note(
+        .malformedPrivate, unless: argument.isNone || !names.isEmpty, isFirst: self.private == .absent)
+      restrict(\.private, flag: .private, to: names)
     case 8 where name.isCaseInsensitively("s-maxage"):
+      note(.malformedSMaxAge, unless: argument.seconds != nil, isFirst: sMaxAge == nil)
       sMaxAge = Self.merged(sMaxAge, argument.seconds)
       flags.insert(.sMaxAge)
     case 8 where name.isCaseInsensitively("no-cache"):
       restrict(\.noCache, flag: .noCache, to: Self.fieldNames(argument))
     case 8 where name.isCaseInsensitively("no-store"): noStore = true
-    case 9 where name.isCaseInsensitively("immutable"): flags.insert(.immutable)
+    case 9 where name.isCaseInsensitively("immutable"):
+      // Its arguments have no meaning (RFC 8246 §2).
+      if argument.isWellFormed { flags.insert(.immutable) }
     case 12 where name.isCaseInsensitively("no-transform"): noTransform = true
     case 14 where name.isCaseInsensitively("stale-if-error"):
       staleIfError = Self.smaller(staleIfError, argument.seconds)
-    case 15 where name.isCaseInsensitively("must-revalidate"): flags.insert(.mustRevalidate)
-    case 15 where name.isCaseInsensitively("must-understand"): flags.insert(.mustUnderstand)
+    case 15 where name.isCaseInsensitively("must-revalidate"):
+      let isFirst = !flags.contains(.mustRevalidate)
+      note(.malformedMustRevalidate, unless: argument.isNone, isFirst: isFirst)
+      flags.insert(.mustRevalidate)
+    case 15 where name.isCaseInsensitively("must-understand"):
+      let isFirst = !flags.contains(.mustUnderstand)
+      note(.malformedMustUnderstand, unless: argument.isNone, isFirst: isFirst)
+      flags.insert(.mustUnderstand)
     case 16 where name.isCaseInsensitively("proxy-revalidate"): flags.insert(.proxyRevalidate)
     case 22 where name.isCaseInsensitively("stale-while-revalidate"):
       staleWhileRevalidate = Self.smaller(staleWhileRevalidate, argument.seconds)
     default: break
     }
+  }
+
+  /// Notes whether a directive that both restricts and permits is there in its well-formed form. Only
+  /// that form permits; the restriction counts in any form.
+  ///
+  /// - Parameters:
+  ///   - mark: what says that it is not.
+  ///   - isFirst: whether the directive was not seen before.
+  private mutating func note(
+    _ mark: ReuseFacts.Directives, unless isWellFormed: Bool, isFirst: Bool
+  ) {
+    if isWellFormed { flags.remove(mark) } else if isFirst { flags.insert(mark) }
   }
 
   mutating func restrict(

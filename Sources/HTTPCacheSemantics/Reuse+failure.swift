@@ -57,6 +57,7 @@ extension Reuse {
     {
       return .authorized
     }
+    if CookieSharing.isForbidden(stored, rules: rules) { return .setCookie }
     if stored.isInvalidated { return .invalidated }
     return stored.facts.directives.contains(.noCache) ? .responseNoCache : nil
   }

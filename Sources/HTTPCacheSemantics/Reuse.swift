@@ -4,8 +4,9 @@ public import HTTPTypes
 public enum Reuse {
   /// Why a request cannot be answered from the store whatever is in it; nil if it may be.
   ///
-  /// Only GET, HEAD and QUERY are answered (§4, RFC 10008 §2.7), and `If-Match` and `If-Unmodified-Since` are for the
-  /// origin to evaluate (§4.3.2).
+  /// Only GET, HEAD and QUERY are answered (§4, RFC 10008 §2.7). A GET or HEAD with content is for the
+  /// origin, since nobody else knows what its content means (RFC 9110 §9.3.1, §9.3.2). `If-Match` and
+  /// `If-Unmodified-Since` are for the origin to evaluate (§4.3.2).
   public static func methodMiss(_ request: HTTPRequest) -> MissReason? {
     methodMiss(request, features: RequestFeatures(request.headerFields))
   }
@@ -17,6 +18,9 @@ public enum Reuse {
     switch request.method {
     case .get, .head, .query: break
     default: return .method(request.method)
+    }
+    if features.contains(.content), request.method != .query {
+      return .content(.undefinedSemantics(request.method))
     }
     guard features.contains(.originConditions) else { return nil }
     for field in request.headerFields {
@@ -99,7 +103,15 @@ public enum Reuse {
     {
       return .absent
     }
-    return nil
+    return CookieSharing.isForbidden(stored, rules: rules) ? .absent : nil
+  }
+
+  /// Whether a stored response may be confirmed by the origin for a request: whether it meets the
+  /// requirements of §4 but for `Vary` and freshness, and the policy allows its use.
+  package static func isConfirmable(
+    _ stored: StoredResponse, for request: HTTPRequest, policy: CachePolicy, rules: CacheRules
+  ) -> Bool {
+    unusable(stored: stored, request: request, policy: policy, rules: rules) == nil
   }
 
   /// What forbids any reuse without validation, fresh or stale.

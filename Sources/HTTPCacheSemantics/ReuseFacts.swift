@@ -45,6 +45,16 @@ public struct ReuseFacts: Sendable, Hashable {
     static let sharedByOverride = Directives(rawValue: 256)
     /// What looks as if it allowed that (§3.5) is an override's and not the origin's.
     static let notSharedByOrigin = Directives(rawValue: 512)
+    /// `must-revalidate` is there, but malformed: it restricts, and permits nothing (§3.5).
+    static let malformedMustRevalidate = Directives(rawValue: 1_024)
+    /// `s-maxage` is there, but malformed.
+    static let malformedSMaxAge = Directives(rawValue: 2_048)
+    /// `must-understand` is there, but malformed.
+    static let malformedMustUnderstand = Directives(rawValue: 4_096)
+    /// `private` is there, but malformed.
+    static let malformedPrivate = Directives(rawValue: 8_192)
+    /// `max-age` is there, but malformed.
+    static let malformedMaxAge = Directives(rawValue: 16_384)
   }
 
   /// The freshness lifetime in seconds (§4.2.1).

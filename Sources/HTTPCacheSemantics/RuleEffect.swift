@@ -64,6 +64,9 @@ public enum RuleEffect: Sendable, Hashable {
     case authorization = "Authorization"
     /// `Vary` of `Authorization`, `Proxy-Authorization` and `Cookie`, and `Vary: *` (§4.1).
     case vary = "Vary"
+    /// That `Set-Cookie` is stored only with an explicit lifetime of the origin's, and never with
+    /// `CacheRules.refusesSetCookie` (§7.3).
+    case setCookie = "Set-Cookie"
   }
 
   // MARK: Effects on a response
@@ -75,6 +78,8 @@ public enum RuleEffect: Sendable, Hashable {
   case lifetime(Lifetime)
   /// The share of the time since `Last-Modified`, and the longest in seconds (§4.2.2), in place of
   /// those of the rules.
+  ///
+  /// Without a limit, that of the mode counts (`CacheRules.heuristicLimit`).
   case heuristics(fraction: Double, limit: Int64? = nil)
   /// The `stale-while-revalidate` window in seconds (RFC 5861 §3).
   case staleWhileRevalidate(Int64)

@@ -36,17 +36,24 @@ public enum Storability {
       return refusal
     }
     if StatusCaching.isNeverStored(code) { return .statusNotStored(code) }
+    if request.method == .get, RequestFeatures(request.headerFields).contains(.content) {
+      return .content(.undefinedSemantics(.get))
+    }
     if !rules.isPlain, !rules.allowsUse(of: response) { return .override }
     if RequestDirectives(request.headerFields).noStore { return .requestNoStore }
     let directives = ResponseDirectives(of: response, rules: rules)
-    if let refusal = refusal(code: code, directives: directives, request: request, rules: rules) {
+    if let refusal = refusal(
+      code: code, directives: directives, request: request, response: response, rules: rules, now: now)
+    {
       return refusal
     }
-    guard allowsStoring(code: code, directives: directives, fields: response.headerFields, rules: rules)
+    guard
+      allowsStoring(
+        code: code, directives: directives, fields: response.headerFields, rules: rules, now: now)
     else { return .notCacheable(status: code) }
     let facts = Freshness.facts(
       response: response, directives: directives, requestTime: now, responseTime: now, rules: rules)
-    if isPost, !answersGet(request: request, response: response, source: facts.lifetimeSource) {
+    if isPost, !answersGet(request: request, response: response, facts: facts) {
       return .method(.post)
     }
     if Vary.hasAny(response, rules: rules) { return .varyAny }
@@ -56,14 +63,14 @@ public enum Storability {
 
   /// What directives forbid (§3, §5.2.2).
   private static func refusal(
-    code: Int, directives: ResponseDirectives, request: HTTPRequest, rules: CacheRules
+    code: Int, directives: ResponseDirectives, request: HTTPRequest, response: HTTPResponse,
+    rules: CacheRules, now: Timestamp
   ) -> StorageRefusal? {
-    if directives.flags.contains(.mustUnderstand) {
-      // A cache that understands the status ignores `no-store` next to it (§5.2.2.3).
-      guard StatusCaching.isUnderstood(code) else { return .statusNotUnderstood(code) }
-    } else if directives.noStore {
-      return .responseNoStore
+    if directives.flags.contains(.mustUnderstand), !StatusCaching.isUnderstood(code) {
+      return .statusNotUnderstood(code)
     }
+    // A cache that understands the status ignores `no-store` next to `must-understand` (§5.2.2.3).
+    if directives.noStore, !directives.flags.liftsNoStore { return .responseNoStore }
     guard rules.mode == .shared else { return nil }
     if directives.private == .whole { return .privateInShared }
     if request.headerFields.contains(.authorization),
@@ -71,18 +78,17 @@ public enum Storability {
     {
       return .authorized
     }
-    return nil
+    let storable = FieldHygiene.storable(response, rules: rules)
+    return CookieSharing.isForbidden(storable, rules: rules, now: now) ? .setCookie : nil
   }
 
   /// Whether anything makes the response cacheable (§3, last requirement).
   static func allowsStoring(
-    code: Int, directives: ResponseDirectives, fields: HTTPFields, rules: CacheRules
+    code: Int, directives: ResponseDirectives, fields: HTTPFields, rules: CacheRules, now: Timestamp
   ) -> Bool {
-    if directives.lifetime(in: rules.mode) != nil || directives.flags.contains(.public) {
-      return true
-    }
-    if rules.mode == .private, directives.private != .absent { return true }
-    if directives.obeysExpires, fields.contains(.expires) { return true }
+    if directives.givesLifetime(in: rules.mode) || directives.flags.contains(.public) { return true }
+    if directives.permitsPrivateStoring(in: rules.mode) { return true }
+    if directives.obeysExpires, fields.date(.expires, relativeTo: now).time != nil { return true }
     if directives.hasOverriddenLifetime { return true }
     return StatusCaching.isHeuristicallyCacheable(code)
   }
@@ -90,9 +96,11 @@ public enum Storability {
   /// Whether a response to POST answers a later GET (RFC 9110 §9.3.3): an explicit lifetime, and
   /// `Content-Location` is the target.
   static func answersGet(
-    request: HTTPRequest, response: HTTPResponse, source: ReuseFacts.LifetimeSource
+    request: HTTPRequest, response: HTTPResponse, facts: ReuseFacts
   ) -> Bool {
-    guard source != .none, source != .heuristic,
+    guard facts.lifetimeSource != .none, facts.lifetimeSource != .heuristic,
+      facts.lifetimeSource != .maxAge || !facts.directives.contains(.malformedMaxAge),
+      facts.lifetimeSource != .sMaxAge || !facts.directives.contains(.malformedSMaxAge),
       let location = response.headerFields.first(.contentLocation)?.value,
       let target = CacheKey.target(of: request)
     else { return false }
@@ -113,11 +121,24 @@ public enum Storability {
 }
 
 extension ReuseFacts.Directives {
+  /// The well-formed directives that allow a shared cache to store the response to a request with
+  /// `Authorization` (§3.5).
+  var sharing: ReuseFacts.Directives {
+    var found = intersection([.public, .mustRevalidate, .sMaxAge])
+    if contains(.malformedMustRevalidate) { found.remove(.mustRevalidate) }
+    if contains(.malformedSMaxAge) { found.remove(.sMaxAge) }
+    return found
+  }
+
   /// Whether a shared cache may store the response to a request with `Authorization` (§3.5).
   var allowsSharingAuthorized: Bool {
-    contains(.sharedByOverride)
-      || (!contains(.notSharedByOrigin) && !isDisjoint(with: [.public, .mustRevalidate, .sMaxAge]))
+    if contains(.sharedByOverride) { return true }
+    if contains(.notSharedByOrigin) { return false }
+    return !sharing.isEmpty
   }
+
+  /// Whether a cache that understands the status ignores `no-store` (§5.2.2.3).
+  var liftsNoStore: Bool { contains(.mustUnderstand) && !contains(.malformedMustUnderstand) }
 
   /// Whether the response must not be used once it is stale (§4.2.4).
   func forbidsStale(in mode: CacheMode) -> Bool {

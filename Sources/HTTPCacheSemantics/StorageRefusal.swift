@@ -18,6 +18,9 @@ public enum StorageRefusal: Reason, Hashable {
   case privateInShared
   /// The request had `Authorization`, the cache is shared, nothing allows it (§3.5).
   case authorized
+  /// It sets a cookie, the cache is shared, and no explicit lifetime says that it is for all; or
+  /// `CacheRules.refusesSetCookie` is on (§7.3).
+  case setCookie
   /// Nothing makes it cacheable: no explicit lifetime, not heuristically cacheable (§3).
   case notCacheable(status: Int)
   /// It could never be reused: no lifetime and no validator.
@@ -30,7 +33,8 @@ public enum StorageRefusal: Reason, Hashable {
   case malformed(String)
   /// The request had a range and the answer is not complete.
   case partialContent
-  /// The content of a QUERY cannot be part of a key (RFC 10008 §2.7).
+  /// The content of a QUERY cannot be part of a key (RFC 10008 §2.7), or a GET or HEAD has content
+  /// (RFC 9110 §9.3.1).
   case content(ContentObstacle)
   /// The response tells to clear the cache (W3C Clear Site Data).
   case clearsSite

@@ -15,6 +15,7 @@ extension StoredResponse {
     if facts.overrides == fingerprint { return self }
     let directives = ResponseDirectives(of: head, rules: rules)
     guard !Freshening.isForbidden(directives, status: head.status.code, rules: rules),
+      !CookieSharing.isForbidden(head, rules: rules, now: responseTime),
       case .names(let names) = Vary.names(of: head, rules: rules),
       names.allSatisfy({ name in nominated.contains { $0.name == name } })
     else { return nil }

@@ -10,6 +10,7 @@ extension ValidationReason {
     case .requestMinFresh(let limit, let remaining):
       "min-fresh=\(limit) in the request: \(remaining) s left"
     case .policy(let policy): "policy \(policy.name)"
+    case .variantMismatch(let names): MissReason.variantMismatch(names).description
     case .invalidated: "invalidated"
     }
   }
@@ -24,6 +25,7 @@ extension ValidationReason {
     case .requestMaxAge: "RFC 9111 §5.2.1.1"
     case .requestMinFresh: "RFC 9111 §5.2.1.3"
     case .policy: ""
+    case .variantMismatch: "RFC 9111 §4.1"
     case .invalidated: "RFC 9111 §4.4"
     }
   }

@@ -1,3 +1,5 @@
+public import HTTPTypes
+
 /// Why a stored response must be validated before it is used.
 public enum ValidationReason: Reason, Hashable {
   /// Its age has reached its lifetime; both in seconds (§4.2).
@@ -14,6 +16,9 @@ public enum ValidationReason: Reason, Hashable {
   case requestMinFresh(Int64, remaining: Int64)
   /// The request's policy asks for it.
   case policy(CachePolicy)
+  /// It was stored for other values of the nominated fields, and the origin was asked whether its
+  /// strong entity tag is that of this request's representation (§4.1).
+  case variantMismatch([HTTPField.Name])
   /// An unsafe request or a purge marked it (§4.4).
   case invalidated
 }

@@ -1,6 +1,7 @@
-/// XXH64, written from its specification: the checksum of stored blocks and the hash of keys.
+/// XXH64, written from its specification: the checksum of stored blocks.
 ///
-/// It is not a cryptographic hash: it detects damage, it does not stop an attacker.
+/// It is not a cryptographic hash: it detects damage, it does not stop an attacker, who can make inputs of
+/// one hash at will. Keys have `SipHash13`.
 package struct XXH64: Sendable {
   private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F

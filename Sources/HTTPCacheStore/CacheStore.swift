@@ -26,9 +26,9 @@ public protocol CacheStore: AnyObject, Sendable {
   ///
   /// - Parameters:
   ///   - key: of the response.
-  ///   - groups: of the response (RFC 9875).
+  ///   - groups: of the response (RFC 9875); nil before its head has come, when it may belong to any.
   ///   - ticket: of the request that the response answers.
-  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool
+  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool
 
   /// Begins to store a response. A response that is overtaken (`isOvertaken`) when it is committed or kept is
   /// stored as invalidated. It is not stored, and its commit throws `CacheError.superseded`, if a complete

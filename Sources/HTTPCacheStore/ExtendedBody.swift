@@ -4,14 +4,15 @@ import HTTPCacheSemantics
 /// comes again.
 final class ExtendedBody: Sendable {
   private let base: MemoryBody
-  private let growing = GrowingBody(announced: nil)
+  private let growing: GrowingBody
   /// Where the appended bytes begin.
   private let offset: Int64
   /// The length of the whole body; nil while it is unknown.
   let length: Int64?
 
-  init(_ base: MemoryBody, at offset: Int64, length: Int64?) {
+  init(_ base: MemoryBody, at offset: Int64, length: Int64?, reservation: MemoryReservation) {
     self.base = base
+    growing = GrowingBody(announced: nil, reservation: reservation)
     self.offset = offset
     self.length = length
   }
@@ -35,6 +36,9 @@ final class ExtendedBody: Sendable {
 
   /// Nothing will follow.
   func finish() { _ = growing.finish() }
+
+  /// Lets go of what was appended.
+  func drop() { growing.drop() }
 
   /// The bytes from the beginning of `range` on, as far as they are there without a gap.
   func read(_ range: Range<Int64>) -> BodyBytes {

@@ -1,8 +1,8 @@
 import HTTPCacheSemantics
 
 extension FrequencySketch {
-  private static let magic: UInt64 = 0x3171_7266_6863_7468
-  private static let headerWords = 4
+  private static let magic: UInt64 = 0x3271_7266_6863_7468
+  private static let headerWords = 5
 
   /// The longest encoding in bytes.
   package static let longestEncoding = 8 * (mostWords + headerWords + 1)
@@ -12,14 +12,16 @@ extension FrequencySketch {
 
   /// What is known, with a checksum, to go on with it in another process.
   ///
-  /// - Parameter writer: a number that tells who wrote it.
-  package func encoded(by writer: UInt64) -> [UInt8] {
+  /// - Parameters:
+  ///   - writer: a number that tells who wrote it.
+  ///   - secretMark: a number that tells under which secret keys were hashed.
+  package func encoded(by writer: UInt64, secretMark: UInt64) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(8 * (words.count + Self.headerWords + 1))
     func append(_ word: UInt64) {
       withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
     }
-    for word in [Self.magic, writer, UInt64(uses), UInt64(words.count)] { append(word) }
+    for word in [Self.magic, writer, secretMark, UInt64(uses), UInt64(words.count)] { append(word) }
     for word in words { append(word) }
     append(bytes.withUnsafeBytes { XXH64.hash($0) })
     return bytes
@@ -27,8 +29,11 @@ extension FrequencySketch {
 
   /// Takes over what was encoded.
   ///
-  /// - Returns: the sketch and who wrote it; nil for what is damaged or of a size that no sketch has.
-  package static func decode(_ bytes: [UInt8]) -> (sketch: FrequencySketch, writer: UInt64)? {
+  /// - Returns: the sketch and who wrote it; nil for what is damaged, of a size that no sketch has, or made
+  ///   of keys that were hashed under another secret.
+  package static func decode(
+    _ bytes: [UInt8], secretMark: UInt64
+  ) -> (sketch: FrequencySketch, writer: UInt64)? {
     let wordCount = bytes.count / 8 - headerWords - 1
     guard bytes.count % 8 == 0, (leastWords...mostWords).contains(wordCount),
       wordCount & (wordCount - 1) == 0
@@ -38,11 +43,11 @@ extension FrequencySketch {
         UInt64(littleEndian: buffer.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
       }
       let last = wordCount + headerWords
-      guard word(0) == magic, word(3) == UInt64(wordCount),
+      guard word(0) == magic, word(2) == secretMark, word(4) == UInt64(wordCount),
         XXH64.hash(UnsafeRawBufferPointer(rebasing: buffer[..<(8 * last)])) == word(last)
       else { return nil }
       var sketch = FrequencySketch(expectedEntries: 0)
-      sketch.replace(words: (headerWords..<last).map(word), uses: Int(clamping: word(2)))
+      sketch.replace(words: (headerWords..<last).map(word), uses: Int(clamping: word(3)))
       return (sketch, word(1))
     }
   }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Generations within one process: a counter for each part of the hashes, and one for all.
-package final class GenerationCounters: GenerationSource {
+package final class GenerationCounters: Sendable {
   private final class Counter: Sendable {
     let value = Atomic<UInt64>(0)
   }
@@ -11,6 +11,7 @@ package final class GenerationCounters: GenerationSource {
 
   package init() { counters = (0..<1_024).map { _ in Counter() } }
 
+  /// A number that rises whenever the generation of a hash, or that of all hashes, is raised.
   package func generation(of hash: UInt64) -> UInt64 {
     // Neither falls, so their sum changes whenever one of them does.
     counter(of: hash).value.load(ordering: .acquiring) &+ all.value.load(ordering: .acquiring)

@@ -30,10 +30,16 @@ final class GrowingBody: Sendable {
   private static let believedAhead = 1 << 20
 
   private let announced: Int?
+  private let reservation: MemoryReservation?
   private let state = Mutex(State())
 
-  /// - Parameter announced: the number of bytes that are expected, if it is known.
-  init(announced: Int64?) { self.announced = announced.map { Int(clamping: max(0, $0)) } }
+  /// - Parameters:
+  ///   - announced: the number of bytes that are expected, if it is known.
+  ///   - reservation: counts the bytes as long as they are kept.
+  init(announced: Int64?, reservation: MemoryReservation? = nil) {
+    self.announced = announced.map { Int(clamping: max(0, $0)) }
+    self.reservation = reservation
+  }
 
   /// The number of bytes that have arrived.
   var count: Int64 { state.withLock { Int64($0.count) } }
@@ -50,6 +56,7 @@ final class GrowingBody: Sendable {
       state.memory = nil
       state.isDropped = true
     }
+    reservation?.release()
   }
 
   /// Copies bytes to the end.

@@ -7,12 +7,15 @@ final class MemoryExtension: BodyWriter {
   private struct State {
     // Why it takes no more.
     var end: CacheError?
-    var counted: Int64 = 0
+    var hasReader = false
+    var isCommitted = false
+    var isAbandoned = false
   }
 
   private let record: CacheRecord
   private let store: MemoryStore
   private let body: ExtendedBody
+  private let reservation: MemoryReservation
   private let state = Mutex(State())
 
   /// - Throws: `CacheError.unavailable` if it is not stored, of a body of another length, or if somebody
@@ -26,7 +29,9 @@ final class MemoryExtension: BodyWriter {
       if StoredRanges.isFull(base.availableRanges, at: offset) {
         throw CacheError(.tooLarge, "too many parts of the body are stored", key: record.key)
       }
-      body = ExtendedBody(base, at: max(0, offset), length: length)
+      reservation = MemoryReservation(for: record, announced: nil, keepsStored: true, store: store)
+      body = ExtendedBody(base, at: max(0, offset), length: length, reservation: reservation)
+      try reservation.becomeOnlyCopy()
       self.record = record.storing(base.availableRanges, bodyLength: length)
     } catch {
       store.endExtension(of: record.sequence)
@@ -65,13 +70,7 @@ final class MemoryExtension: BodyWriter {
       throw fail(
         CacheError(.tooLarge, "more than \(store.largestEntry) bytes", key: record.key))
     }
-    let isOpen = state.withLock { state in
-      guard state.end == nil else { return false }
-      state.counted += count
-      return true
-    }
-    guard isOpen else { return try check() }
-    store.addInFlight(count)
+    do { try reservation.add(count) } catch { throw fail(error) }
     body.append(bytes)
   }
 
@@ -92,9 +91,22 @@ final class MemoryExtension: BodyWriter {
 
   func abandon() {
     _ = fail(CacheError(.closed, "the writer was committed or abandoned", key: record.key))
+    let isUnread = state.withLock { state in
+      state.isAbandoned = !state.isCommitted
+      return state.isAbandoned && !state.hasReader
+    }
+    if isUnread { body.drop() }
   }
 
-  func reader() throws(CacheError) -> any BodyReader { ExtendedReader(body) }
+  func reader() throws(CacheError) -> any BodyReader {
+    let isThere = state.withLock { state in
+      if state.isAbandoned, !state.hasReader { return false }
+      state.hasReader = true
+      return true
+    }
+    guard isThere else { throw CacheError(.closed, "the writer was abandoned", key: record.key) }
+    return ExtendedReader(body)
+  }
 
   private func finish(_ record: CacheRecord) throws(CacheError) -> CacheRecord {
     try check()
@@ -102,7 +114,8 @@ final class MemoryExtension: BodyWriter {
     let ranges = body.ranges
     let stored = try store.commit(
       record.holding(ranges, bodyLength: record.bodyLength), body: body.joined(ranges),
-      extending: record.sequence)
+      extending: record.sequence, from: reservation)
+    state.withLock { $0.isCommitted = true }
     body.finish()
     return stored
   }
@@ -112,13 +125,13 @@ final class MemoryExtension: BodyWriter {
   }
 
   private func fail(_ error: CacheError) -> CacheError {
-    let counted: Int64? = state.withLock { state in
-      guard state.end == nil else { return nil }
+    let isFirst = state.withLock { state in
+      guard state.end == nil else { return false }
       state.end = error
-      return state.counted
+      return true
     }
-    guard let counted else { return error }
-    store.addInFlight(-counted)
+    guard isFirst else { return error }
+    reservation.stopGrowing()
     store.endExtension(of: record.sequence)
     return error
   }

@@ -17,7 +17,7 @@ final class MemoryShard: Sendable {
     /// - Parameter inflation: of all shards, so that their priorities can be compared.
     mutating func use(_ key: CacheKey, at now: Timestamp, inflation: Double) -> MemoryGroup? {
       guard let index = groups.index(forKey: key) else {
-        policy.recordUse(hash: key.hash)
+        policy.recordUse(hash: key.processHash)
         return nil
       }
       return use(key, at: index, now: now, inflation: inflation)
@@ -27,7 +27,7 @@ final class MemoryShard: Sendable {
       _ key: CacheKey, at index: Dictionary<CacheKey, MemoryGroup>.Index, now: Timestamp,
       inflation: Double
     ) -> MemoryGroup {
-      policy.recordUse(hash: key.hash)
+      policy.recordUse(hash: key.processHash)
       groups.values[index].lastUsed = now
       let group = groups.values[index]
       if let position = group.position {
@@ -58,17 +58,27 @@ final class MemoryShard: Sendable {
       if group.isPinned { return (group.size - before, .infinity) }
       policy.evicted(priority: inflation)
       return (
-        group.size - before, policy.admissionBound(candidateHash: key.hash, size: group.size)
+        group.size - before, policy.admissionBound(candidateHash: key.processHash, size: group.size)
       )
     }
 
     /// Bytes that could go for something with this bound; never those of `key`.
-    func bytes(upTo bound: Double, need: Int64, sparing key: CacheKey) -> Int64 {
-      order.bytes(upTo: bound, need: need, sparing: groups[key]?.position)
+    func bytes(upTo bound: Double, need: Int64, sparing key: CacheKey?) -> Int64 {
+      order.bytes(upTo: bound, need: need, sparing: key.flatMap { groups[$0]?.position })
     }
 
-    /// The priority of what would be evicted next.
-    var lowestPriority: Double? { order.lowestPriority }
+    /// The priority of what would be evicted next; never that of `spared`.
+    func lowestPriority(sparing spared: CacheKey?) -> Double? {
+      guard let position = spared.flatMap({ groups[$0]?.position }) else { return order.lowestPriority }
+      return order.next(upTo: .infinity, sparing: position)?.priority
+    }
+
+    /// The highest priority that a body of `size` bytes may displace while it is being written.
+    mutating func admissionBound(of record: CacheRecord, size: Int64, inflation: Double) -> Double {
+      if record.isPinned { return .infinity }
+      policy.evicted(priority: inflation)
+      return policy.admissionBound(candidateHash: record.key.processHash, size: size)
+    }
 
     /// Changes what is stored for a key and puts it last in its bucket.
     ///
@@ -130,7 +140,7 @@ final class MemoryShard: Sendable {
     }
 
     private func bucket(of key: CacheKey, size: Int64) -> Int32 {
-      policy.bucket(frequency: policy.frequency(of: key.hash), size: size)
+      policy.bucket(frequency: policy.frequency(of: key.processHash), size: size)
     }
   }
 }

@@ -36,20 +36,23 @@ extension MemoryStore {
   /// Stores if the policy admits it, and evicts what has to go.
   ///
   /// - Parameters:
+  ///   - reservation: of the body that is stored, released once its bytes count as stored.
   ///   - change: puts something into the variants of the key; may be called twice.
   ///   - otherwise: what happens to them if it is not stored.
   func place(
-    _ key: CacheKey, change: (inout MemoryGroup) -> Void,
-    otherwise: (inout MemoryGroup) -> Void
+    _ key: CacheKey, from reservation: MemoryReservation? = nil,
+    change: (inout MemoryGroup) -> Void, otherwise: (inout MemoryGroup) -> Void
   ) -> Placement {
     let (growth, bound) = forecast(key, change: change)
     guard bound == .infinity else {
-      return place(key, growth: growth, bound: bound, change: change, otherwise: otherwise)
+      return place(
+        key, from: reservation, growth: growth, bound: bound, change: change, otherwise: otherwise)
     }
     // What is pinned stays, so that nobody else may take the same room before it counts.
     return pinning.withLock { _ in
       let (growth, bound) = forecast(key, change: change)
-      return place(key, growth: growth, bound: bound, change: change, otherwise: otherwise)
+      return place(
+        key, from: reservation, growth: growth, bound: bound, change: change, otherwise: otherwise)
     }
   }
 
@@ -61,17 +64,19 @@ extension MemoryStore {
   }
 
   private func place(
-    _ key: CacheKey, growth: Int64, bound: Double, change: (inout MemoryGroup) -> Void,
-    otherwise: (inout MemoryGroup) -> Void
+    _ key: CacheKey, from reservation: MemoryReservation?, growth: Int64, bound: Double,
+    change: (inout MemoryGroup) -> Void, otherwise: (inout MemoryGroup) -> Void
   ) -> Placement {
-    let need = excess(over: capacityNow) + growth
+    let need = excess(over: capacityNow, without: reservation?.written ?? 0) + growth
     guard isFree(need, bound: bound, sparing: key) else {
       self.change(key, otherwise)
+      reservation?.release()
       if bound == .infinity { return .noRoom }
       raiseInflation(to: bound)
       return .refused
     }
     self.change(key, change)
+    reservation?.release()
     evictExcess(over: capacityNow, sparing: key)
     return .stored
   }
@@ -93,23 +98,25 @@ extension MemoryStore {
   /// Evicts what has the lowest priority in all shards until no more than `limit` bytes are stored.
   func evictExcess(over limit: Int64, sparing key: CacheKey?) {
     guard excess(over: limit) > 0 else { return }
-    var heads = shards.map { shard in shard.state.withLock { $0.lowestPriority } ?? .infinity }
+    let home = key.map { shard(of: $0) }
+    var heads = shards.map { shard in
+      shard.state.withLock { $0.lowestPriority(sparing: shard === home ? key : nil) } ?? .infinity
+    }
     while excess(over: limit) > 0 {
       guard let index = heads.indices.min(by: { heads[$0] < heads[$1] }), heads[index] < .infinity
       else { return }
       let next = heads.indices.lazy.filter { $0 != index }.map { heads[$0] }.min() ?? .infinity
       let need = excess(over: limit)
-      let (gone, head) = shards[index].state.withLock { state in
+      let gone = shards[index].state.withLock { state in
         let gone = state.evict(need: need, bound: next, sparing: key)
-        return (gone, state.lowestPriority ?? .infinity)
+        heads[index] = state.lowestPriority(sparing: key) ?? .infinity
+        return gone
       }
       account(bytes: -gone.bytes, variants: -gone.variants)
       if gone.variants > 0 {
         raiseInflation(to: gone.priority)
         count(CacheCounts(evictions: Int64(gone.variants)))
       }
-      // A shard that has nothing to give but what is spared must not be asked for ever.
-      heads[index] = gone.variants == 0 ? .infinity : head
     }
   }
 
@@ -117,7 +124,7 @@ extension MemoryStore {
   func compact() { for shard in shards { shard.state.withLock { $0.compact() } } }
 
   // Whether that many bytes are in entries that something with this bound may displace.
-  private func isFree(_ need: Int64, bound: Double, sparing key: CacheKey) -> Bool {
+  func isFree(_ need: Int64, bound: Double, sparing key: CacheKey?) -> Bool {
     guard need > 0 else { return true }
     var found: Int64 = 0
     for shard in shards {

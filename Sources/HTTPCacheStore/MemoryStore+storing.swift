@@ -3,10 +3,12 @@ import HTTPCacheSemantics
 extension MemoryStore {
   /// Stores a response.
   ///
+  /// - Parameter reservation: of its body, released once the bytes count as stored.
   /// - Returns: its record as stored, with its sequence number.
   /// - Throws: `CacheError.tooLarge`, `CacheError.superseded`, `CacheError.noSpace` if everything else is pinned.
   func commit(
-    _ record: CacheRecord, body bytes: BodyBytes, variantLimit: Int
+    _ record: CacheRecord, body bytes: BodyBytes, variantLimit: Int,
+    from reservation: MemoryReservation? = nil
   ) throws(CacheError) -> CacheRecord {
     let record = record.with(sequence: nextSequence())
     let cost = record.memoryCost + Int64(bytes.count)
@@ -15,7 +17,7 @@ extension MemoryStore {
     }
     var stored = record
     var isSuperseded = false
-    let placement = place(record.key) { group in
+    let placement = place(record.key, from: reservation) { group in
       stored = compared(record)
       isSuperseded = group.supersedes(stored)
       if isSuperseded { return }
@@ -38,10 +40,13 @@ extension MemoryStore {
 
   /// Stores a response with what it has now in the place of the part of it that was stored.
   ///
-  /// - Parameter sequence: of that part.
+  /// - Parameters:
+  ///   - sequence: of that part.
+  ///   - reservation: of what was added to it, released once the bytes count as stored.
   /// - Throws: `CacheError.unavailable` if the part is not stored any more; what `commit` throws.
   func commit(
-    _ record: CacheRecord, body bytes: BodyBytes, extending sequence: UInt64
+    _ record: CacheRecord, body bytes: BodyBytes, extending sequence: UInt64,
+    from reservation: MemoryReservation
   ) throws(CacheError) -> CacheRecord {
     let record = record.with(sequence: record.isComplete ? nextSequence() : sequence)
     let cost = record.memoryCost + Int64(bytes.count)
@@ -50,7 +55,7 @@ extension MemoryStore {
     }
     var stored = record
     var (isThere, isSuperseded) = (false, false)
-    let placement = place(record.key) { group in
+    let placement = place(record.key, from: reservation) { group in
       stored = compared(record)
       isThere = group.partial(sequence) != nil
       isSuperseded = isThere && group.supersedes(stored)

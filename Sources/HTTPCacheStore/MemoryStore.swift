@@ -27,6 +27,8 @@ public final class MemoryStore: CacheStore {
   private let used = Atomic<Int64>(0)
   private let entryCount = Atomic<Int>(0)
   private let inFlight = Atomic<Int64>(0)
+  // Bytes promised to bodies that are being written and are stored nowhere else.
+  private let promised = Atomic<Int64>(0)
   // Held while something pinned looks for room and takes it.
   let pinning = Mutex(())
   // What has been evicted had at most this priority. Positive numbers compare like their bits.
@@ -78,13 +80,14 @@ public final class MemoryStore: CacheStore {
   }
 
   /// Whether a response may match something that was invalidated or removed after a ticket was taken.
-  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     invalidations.isOvertaken(key, groups: groups, since: ticket)
   }
 
   /// Begins to store a response.
   ///
-  /// - Throws: `CacheError.tooLarge` if its announced length is above `largestEntry`.
+  /// - Throws: `CacheError.tooLarge` if its announced length is above `largestEntry`;
+  ///   `CacheError.notAdmitted` if other bodies that are being written need the memory.
   public func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
@@ -108,7 +111,7 @@ public final class MemoryStore: CacheStore {
   ///
   /// - Throws: nothing.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
-    recentRefusals.withLock { $0.of(key.hash) }
+    recentRefusals.withLock { $0.of(key) }
   }
 
   /// Forgets why responses were not stored.
@@ -167,7 +170,7 @@ public final class MemoryStore: CacheStore {
   }
 
   /// The part of the store that a key belongs to.
-  func shard(of key: CacheKey) -> MemoryShard { shards[Int(key.hash >> 60)] }
+  func shard(of key: CacheKey) -> MemoryShard { shards[Int(key.processHash >> 60)] }
 
   /// Where a tier begins to number what is only in its memory: above the numbers of any index below, so that a
   /// number tells one response of a key.
@@ -178,9 +181,6 @@ public final class MemoryStore: CacheStore {
 
   /// A number higher than all before.
   func nextSequence() -> UInt64 { lastSequence.add(1, ordering: .relaxed).newValue }
-
-  /// Takes note of bytes that a writer has collected, or no longer has.
-  func addInFlight(_ bytes: Int64) { inFlight.add(bytes, ordering: .relaxed) }
 
   /// Whether a writer may collect more, whose body can be had elsewhere: all such bodies together take a quarter
   /// of the capacity at most, unless there is only one.
@@ -197,8 +197,37 @@ public final class MemoryStore: CacheStore {
     entryCount.add(variants, ordering: .relaxed)
   }
 
-  /// Bytes stored beyond `limit`.
-  func excess(over limit: Int64) -> Int64 { used.load(ordering: .relaxed) - limit }
+  /// Bytes above `limit`: those stored, and those of bodies being written beyond `freeInFlight`.
+  ///
+  /// - Parameter own: bytes of bodies being written that do not count, because they are about to be stored.
+  func excess(over limit: Int64, without own: Int64 = 0) -> Int64 {
+    let growing = inFlight.load(ordering: .relaxed) - own
+    return used.load(ordering: .relaxed) + max(0, growing - Self.freeInFlight) - limit
+  }
+
+  /// Promises bytes to a body that is stored nowhere else.
+  ///
+  /// - Returns: false if all these bodies together would take more than the capacity.
+  func promise(_ bytes: Int64) -> Bool {
+    guard bytes > 0 else { return true }
+    var current = promised.load(ordering: .relaxed)
+    while bytes <= capacityNow - current {
+      let (isExchanged, original) = promised.weakCompareExchange(
+        expected: current, desired: current + bytes, ordering: .relaxed)
+      if isExchanged { return true }
+      current = original
+    }
+    return false
+  }
+
+  /// Counts bytes of a body that is being written.
+  func addInFlight(_ bytes: Int64) { inFlight.add(bytes, ordering: .relaxed) }
+
+  /// Counts bytes no longer that were promised to a body, or written of it.
+  func takeBack(promised bytes: Int64, written: Int64) {
+    promised.subtract(bytes, ordering: .relaxed)
+    inFlight.subtract(written, ordering: .relaxed)
+  }
 
   /// The capacity in bytes.
   var capacityNow: Int64 { capacity.load(ordering: .relaxed) }

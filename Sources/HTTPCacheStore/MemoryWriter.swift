@@ -7,22 +7,25 @@ final class MemoryWriter: BodyWriter {
   private enum Phase {
     case writing
     case failed(CacheError)
-    case finished
+    case committed
+    case abandoned
   }
 
   private struct State {
     var phase = Phase.writing
-    var counted: Int64 = 0
+    var hasReader = false
   }
 
   private let record: CacheRecord
   private let variantLimit: Int
   private let store: MemoryStore
   private let body: GrowingBody
+  private let reservation: MemoryReservation
   private let state = Mutex(State())
 
-  /// - Throws: `CacheError.tooLarge` if the announced length is too large, `CacheError.damaged` for
-  ///   ranges that are not in the body.
+  /// - Throws: `CacheError.tooLarge` if the announced length is too large, `CacheError.notAdmitted` if other
+  ///   bodies that are being written need the memory, `CacheError.damaged` for ranges that are not in the
+  ///   body.
   init(_ record: CacheRecord, variantLimit: Int, store: MemoryStore) throws(CacheError) {
     let expected = BodySlices(of: record).storedLength ?? record.bodyLength
     if let expected, expected > store.largestEntry {
@@ -34,7 +37,9 @@ final class MemoryWriter: BodyWriter {
     self.record = record
     self.variantLimit = variantLimit
     self.store = store
-    body = GrowingBody(announced: expected)
+    reservation = MemoryReservation(for: record, announced: expected, store: store)
+    body = GrowingBody(announced: expected, reservation: reservation)
+    try reservation.becomeOnlyCopy()
   }
 
   deinit { abandon() }
@@ -45,28 +50,22 @@ final class MemoryWriter: BodyWriter {
     try check()
     let count = body.count + Int64(bytes.count)
     guard count <= store.largestEntry else {
-      let error = Self.tooLarge(count, store: store, key: record.key)
-      end(.failed(error))
-      throw error
+      throw fail(Self.tooLarge(count, store: store, key: record.key))
     }
-    let isWriting = state.withLock { state in
-      guard case .writing = state.phase else { return false }
-      state.counted += Int64(bytes.count)
-      return true
-    }
-    guard isWriting else { return try check() }
-    store.addInFlight(Int64(bytes.count))
+    do { try reservation.add(Int64(bytes.count)) } catch { throw fail(error) }
     body.append(bytes)
   }
 
   func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord {
     try check()
     let bytes = body.finish()
-    defer { end(.finished) }
+    defer { abandon() }
     var response = record.response
     response.trailers = trailers
     let arrived = try arrived(Int64(bytes.count)).with(response: response)
-    return try store.commit(arrived, body: bytes, variantLimit: variantLimit)
+    let stored = try store.commit(arrived, body: bytes, variantLimit: variantLimit, from: reservation)
+    state.withLock { $0.phase = .committed }
+    return stored
   }
 
   func keep() async throws(CacheError) -> CacheRecord? {
@@ -76,13 +75,15 @@ final class MemoryWriter: BodyWriter {
       return nil
     }
     let bytes = body.finish()
-    defer { end(.finished) }
+    defer { abandon() }
     let count = Int64(bytes.count)
     guard count <= record.bodyLength ?? .max else { throw damaged(count) }
     let ranges = StoredRanges.prefix(record.storedRanges ?? [0..<count], count: count)
-    return try store.commit(
+    let stored = try store.commit(
       record.holding(ranges, bodyLength: record.bodyLength), body: bytes,
-      variantLimit: variantLimit)
+      variantLimit: variantLimit, from: reservation)
+    state.withLock { $0.phase = .committed }
+    return stored
   }
 
   // The record for what came: of a part, whatever came of it.
@@ -102,26 +103,41 @@ final class MemoryWriter: BodyWriter {
       .damaged, "\(expected) bytes were announced, \(count) came", key: record.key)
   }
 
-  func abandon() { end(.finished) }
+  func abandon() {
+    let isUnread: Bool? = state.withLock { state in
+      if case .committed = state.phase { return nil }
+      state.phase = .abandoned
+      return !state.hasReader
+    }
+    guard let isUnread else { return }
+    if isUnread { body.drop() } else { reservation.stopGrowing() }
+  }
 
-  func reader() throws(CacheError) -> any BodyReader { GrowingReader(body, record: record) }
+  func reader() throws(CacheError) -> any BodyReader {
+    let isThere = state.withLock { state in
+      if case .abandoned = state.phase, !state.hasReader { return false }
+      state.hasReader = true
+      return true
+    }
+    guard isThere else { throw CacheError(.closed, "the writer was abandoned", key: record.key) }
+    return GrowingReader(body, record: record)
+  }
 
   private func check() throws(CacheError) {
     switch state.withLock({ $0.phase }) {
     case .writing: return
     case .failed(let error): throw error
-    case .finished:
+    case .committed, .abandoned:
       throw CacheError(.closed, "the writer was committed or abandoned", key: record.key)
     }
   }
 
-  private func end(_ end: Phase) {
-    let counted: Int64 = state.withLock { state in
-      guard case .writing = state.phase else { return 0 }
-      state.phase = end
-      return state.counted
+  private func fail(_ error: CacheError) -> CacheError {
+    state.withLock { state in
+      if case .writing = state.phase { state.phase = .failed(error) }
     }
-    store.addInFlight(-counted)
+    reservation.stopGrowing()
+    return error
   }
 
   private static func tooLarge(_ count: Int64, store: MemoryStore, key: CacheKey) -> CacheError {

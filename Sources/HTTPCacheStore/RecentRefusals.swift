@@ -1,3 +1,5 @@
+package import HTTPCacheSemantics
+
 /// The latest notes of why responses were not stored, bounded in number.
 package struct RecentRefusals: Sendable {
   /// The most notes of one key that are told.
@@ -18,9 +20,9 @@ package struct RecentRefusals: Sendable {
   }
 
   /// The notes of a key, the latest first.
-  package func of(_ hash: UInt64) -> [RefusalNote] {
+  package func of(_ key: CacheKey) -> [RefusalNote] {
     Array(
-      notes.suffix(limit).reversed().lazy.filter { $0.keyHash == hash }.prefix(Self.mostOfOneKey))
+      notes.suffix(limit).reversed().lazy.filter { $0.key == key }.prefix(Self.mostOfOneKey))
   }
 
   /// Puts older notes before those there are.

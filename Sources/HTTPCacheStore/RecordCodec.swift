@@ -29,10 +29,13 @@ package enum RecordCodec {
     ]
   }
 
-  /// Encodes a record.
+  /// Encodes a record. Refuses what `decode` would refuse.
   ///
-  /// - Throws: `CacheError.tooLarge` for a record longer than `longestRecord`.
+  /// - Throws: `CacheError.tooLarge` for a record longer than `longestRecord` bytes or of more than 16,384
+  ///   fields, `CacheError.damaged` for a negative length and for ranges that overlap, are out of order, or
+  ///   lie outside the body.
   package static func encode(_ record: CacheRecord) throws(CacheError) -> [UInt8] {
+    try requireDecodable(record)
     var writer = BinaryWriter()
     let response = record.response
     let format = format(of: response)
@@ -78,8 +81,9 @@ package enum RecordCodec {
     return writer.output
   }
 
-  /// Tells the variants of one key apart by what `Vary` nominated, and keys of equal `hash` as well.
-  package static func variantHash(of record: CacheRecord) -> UInt64 {
+  /// What tells variants apart: the key and what `Vary` nominated, in the order of the names in lower case
+  /// (RFC 9111 §4.1). Two records with the same bytes are of one variant.
+  package static func variant(of record: CacheRecord) -> [UInt8] {
     var writer = BinaryWriter()
     write(record.key, to: &writer)
     let nominated = record.response.nominated
@@ -87,7 +91,7 @@ package enum RecordCodec {
       writer.text(field.name.canonicalName)
       write(field.value, to: &writer)
     }
-    return XXH64.hash(writer.output, seed: 0x7661_7269_616E_7473)
+    return writer.output
   }
 
   private static func format(of response: StoredResponse) -> UInt8 {

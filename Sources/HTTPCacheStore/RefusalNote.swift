@@ -3,8 +3,9 @@ public import HTTPCacheSemantics
 /// Why a response was not stored, for whoever asks later. Where "no-store" was said it holds nothing
 /// of the response but its status (RFC 9111 §5.2.1.5, §5.2.2.5); else the fields that were compared.
 public struct RefusalNote: Sendable, Hashable {
-  /// The hash of the key it would have been stored under.
-  public let keyHash: UInt64
+  /// The key it would have been stored under. A store keeps no more of it on disk than a hash under the
+  /// secret of its directory.
+  public let key: CacheKey
   /// When the response arrived.
   public let time: Timestamp
   /// The status of the response.
@@ -13,8 +14,8 @@ public struct RefusalNote: Sendable, Hashable {
   public let explanation: CacheExplanation
 
   /// Makes a note.
-  public init(keyHash: UInt64, time: Timestamp, status: Int, explanation: CacheExplanation) {
-    self.keyHash = keyHash
+  public init(key: CacheKey, time: Timestamp, status: Int, explanation: CacheExplanation) {
+    self.key = key
     self.time = time
     self.status = status
     self.explanation = explanation

@@ -24,7 +24,8 @@ extension TieredStore {
   /// - Throws: `CacheError.damaged` for a body that is not as long as announced; `CacheError.superseded` if either
   ///   tier has a more recent response; what the memory store throws.
   func commitToMemory(
-    _ record: CacheRecord, trailers: HTTPFields, body bytes: BodyBytes, variantLimit: Int
+    _ record: CacheRecord, trailers: HTTPFields, body bytes: BodyBytes, variantLimit: Int,
+    from reservation: MemoryReservation
   ) async throws(CacheError) -> CacheRecord {
     if let announced = record.bodyLength, announced != Int64(bytes.count) {
       throw CacheError(
@@ -38,7 +39,7 @@ extension TieredStore {
       key: record.key, response: response, bodyLength: Int64(bytes.count), storedRanges: nil,
       groups: record.groups, userInfo: record.userInfo, isSeed: record.isSeed, isPinned: record.isPinned,
       isMemoryOnly: true, ticket: record.ticket)
-    return try memory.commit(own, body: bytes, variantLimit: variantLimit)
+    return try memory.commit(own, body: bytes, variantLimit: variantLimit, from: reservation)
   }
 
   /// Refuses a response that the store below is about to commit if memory alone has a more recent one.

@@ -79,7 +79,9 @@ public final class TieredStore: CacheStore {
 
   /// Begins to store a response in the store below, and in memory if it is small.
   ///
-  /// - Throws: `CacheError.tooLarge`; what the store below throws, if memory cannot keep the response alone.
+  /// - Throws: `CacheError.tooLarge`; `CacheError.notAdmitted` for a response in memory alone if other bodies
+  ///   that are being written need the memory; what the store below throws, if memory cannot keep the response
+  ///   alone.
   public func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
@@ -125,27 +127,27 @@ public final class TieredStore: CacheStore {
       memory.dropCopies(of: record.key)
       return false
     }
-    ownGenerations.raise(for: record.key.hash)
+    ownGenerations.raise(for: record.key.processHash)
     refresh(record.key, sequence: 0, bytes: nil)
     return true
   }
 
   /// Whether what was copied is still what the store below has.
   func generation(of key: CacheKey) -> UInt64 {
-    ownGenerations.generation(of: key.hash)
+    ownGenerations.generation(of: key.processHash)
       &+ (baseGenerations?.generation(of: key) ?? 0)
   }
 
   /// Makes all copies of a key, or of all keys, out of date.
   func raiseGeneration(of key: CacheKey?) {
-    if let key { ownGenerations.raise(for: key.hash) } else { ownGenerations.raiseAll() }
+    if let key { ownGenerations.raise(for: key.processHash) } else { ownGenerations.raiseAll() }
   }
 
   /// The ticket of the store below.
   public func ticket() -> InvalidationTicket { base.ticket() }
 
   /// Asks the store below.
-  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     base.isOvertaken(key, groups: groups, since: ticket)
   }
 

@@ -11,6 +11,8 @@ final class TieredWriter: BodyWriter {
     var copy: GrowingBody?
     var copied: Int64 = 0
     var written: Int64 = 0
+    var hasReader = false
+    var isCommitted = false
     // Why it takes no more.
     var end: CacheError?
   }
@@ -18,10 +20,11 @@ final class TieredWriter: BodyWriter {
   private let record: CacheRecord
   private let variantLimit: Int
   private let tier: TieredStore
+  private let reservation: MemoryReservation
   private let state: Mutex<State>
 
   /// - Parameter base: the writer of the store below; nil keeps the response in memory alone.
-  /// - Throws: `CacheError.tooLarge` if memory alone has to keep it and cannot.
+  /// - Throws: `CacheError.tooLarge` or `CacheError.notAdmitted` if memory alone has to keep it and cannot.
   init(
     _ record: CacheRecord, variantLimit: Int, base: (any BodyWriter)?, tier: TieredStore
   ) throws(CacheError) {
@@ -33,8 +36,10 @@ final class TieredWriter: BodyWriter {
     if base == nil, !isSmall {
       throw CacheError(.tooLarge, "more than \(limit) bytes in memory", key: record.key)
     }
-    state = Mutex(
-      State(base: base, copy: isSmall ? GrowingBody(announced: record.bodyLength) : nil))
+    reservation = MemoryReservation(for: record, announced: record.bodyLength, store: tier.memory)
+    let copy = isSmall ? GrowingBody(announced: record.bodyLength, reservation: reservation) : nil
+    state = Mutex(State(base: base, copy: copy))
+    if base == nil { try reservation.becomeOnlyCopy() }
   }
 
   deinit { abandon() }
@@ -46,15 +51,15 @@ final class TieredWriter: BodyWriter {
     if let base = try begin() {
       do {
         try await base.append(bytes)
-        _ = copy(bytes, isOnly: false)
+        copy(bytes)
       } catch {
-        try goOnWithout(base, after: error, in: "append") { copy(bytes, isOnly: true) }
+        try goOnWithout(base, after: error, in: "append") { () throws(CacheError) in try keep(bytes) }
       }
-    } else if !copy(bytes, isOnly: true) {
-      let error = CacheError(
-        .tooLarge, "more than \(tier.memory.largestEntry) bytes in memory", key: record.key)
-      end(error)
-      throw error
+    } else {
+      do { try keep(bytes) } catch {
+        end(error)
+        throw error
+      }
     }
     state.withLock { $0.written += Int64(bytes.count) }
   }
@@ -69,20 +74,32 @@ final class TieredWriter: BodyWriter {
       }
       do {
         let stored = try await base.commit(trailers: trailers)
-        let copy = state.withLock { $0.copy }
-        tier.didCommit(stored, body: copy?.finish())
+        let copy = committed()?.finish()
+        // The copy counts as stored if the memory store adopts it.
+        reservation.release()
+        tier.didCommit(stored, body: copy)
         end(done)
         return stored
       } catch {
-        try goOnWithout(base, after: error, in: "commit") { state.withLock { $0.copy != nil } }
+        try goOnWithout(base, after: error, in: "commit") { () throws(CacheError) in try keep(BodyBytes()) }
       }
     }
     defer { end(done) }
     guard let bytes = state.withLock({ $0.copy })?.finish() else {
       throw CacheError(.io, "nothing was kept in memory", key: record.key)
     }
-    return try await tier.commitToMemory(
-      record, trailers: trailers, body: bytes, variantLimit: variantLimit)
+    let stored = try await tier.commitToMemory(
+      record, trailers: trailers, body: bytes, variantLimit: variantLimit, from: reservation)
+    _ = committed()
+    return stored
+  }
+
+  // Readers of the growing body may still be opened; nothing of it is dropped.
+  private func committed() -> GrowingBody? {
+    state.withLock { state in
+      state.isCommitted = true
+      return state.copy
+    }
   }
 
   func keep() async throws(CacheError) -> CacheRecord? {
@@ -98,13 +115,25 @@ final class TieredWriter: BodyWriter {
       let bytes = state.withLock({ $0.copy })?.finish(), !bytes.isEmpty
     else { return nil }
     let kept = record.holding([0..<Int64(bytes.count)], bodyLength: record.bodyLength)
-    return try tier.memory.commit(kept, body: bytes, variantLimit: variantLimit)
+    let stored = try tier.memory.commit(kept, body: bytes, variantLimit: variantLimit, from: reservation)
+    _ = committed()
+    return stored
   }
 
-  func abandon() { end(CacheError(.closed, "the writer was abandoned", key: record.key)) }
+  func abandon() {
+    end(CacheError(.closed, "the writer was abandoned", key: record.key))
+    let unread = state.withLock { state in
+      guard !state.isCommitted, !state.hasReader else { return nil as GrowingBody? }
+      return state.copy.take()
+    }
+    unread?.drop()
+  }
 
   func reader() throws(CacheError) -> any BodyReader {
-    let (base, copy) = state.withLock { ($0.base, $0.copy) }
+    let (base, copy) = state.withLock { state in
+      state.hasReader = true
+      return (state.base, state.copy)
+    }
     let below = try base?.reader()
     if let copy { return TieredReader(copy, record: record, below: below) }
     guard let below else { throw CacheError(.io, "there is nothing to read", key: record.key) }
@@ -117,41 +146,54 @@ final class TieredWriter: BodyWriter {
     return base
   }
 
-  // Keeps a copy of the bytes, or drops the copy if it gets too long, or there are too many.
-  private func copy(_ bytes: BodyBytes, isOnly: Bool) -> Bool {
-    let limit = isOnly ? tier.memory.largestEntry : tier.longestCopy
+  // Keeps a copy of bytes that the store below has, or drops the copy if it gets too long, or copies together take
+  // too much.
+  private func copy(_ bytes: BodyBytes) {
     let count = Int64(bytes.count)
-    let (copy, dropped): (GrowingBody?, GrowingBody?) = state.withLock { state in
-      guard state.end == nil, let copy = state.copy else { return (nil, nil) }
-      if state.copied + count <= limit,
-        isOnly || tier.memory.mayCollect(count, having: state.copied)
-      {
-        state.copied += count
-        return (copy, nil)
+    let (copy, copied) = state.withLock { ($0.end == nil ? $0.copy : nil, $0.copied) }
+    guard let copy else { return }
+    if copied + count <= tier.longestCopy, tier.memory.mayCollect(count, having: copied) {
+      do throws(CacheError) { return try append(bytes, to: copy) } catch {
+        // The store below has the bytes; the copy goes like one that is too long.
       }
-      if isOnly { return (nil, nil) }
+    }
+    state.withLock { state in
       state.copied = 0
       state.copy = nil
-      return (nil, copy)
     }
-    if let copy {
-      tier.memory.addInFlight(count)
-      copy.append(bytes)
-    } else if let dropped {
-      tier.memory.addInFlight(-dropped.count)
-      dropped.drop()
+    copy.drop()
+  }
+
+  // Keeps bytes that nothing else has.
+  private func keep(_ bytes: BodyBytes) throws(CacheError) {
+    let (copy, copied, end) = state.withLock { ($0.copy, $0.copied, $0.end) }
+    if let end { throw end }
+    guard let copy else { throw CacheError(.io, "nothing was kept in memory", key: record.key) }
+    guard copied + Int64(bytes.count) <= tier.memory.largestEntry else {
+      throw CacheError(
+        .tooLarge, "more than \(tier.memory.largestEntry) bytes in memory", key: record.key)
     }
-    return copy != nil
+    try reservation.becomeOnlyCopy()
+    try append(bytes, to: copy)
+  }
+
+  private func append(_ bytes: BodyBytes, to copy: GrowingBody) throws(CacheError) {
+    try reservation.add(Int64(bytes.count))
+    state.withLock { $0.copied += Int64(bytes.count) }
+    copy.append(bytes)
   }
 
   // The store below failed: memory goes on alone if it has everything, else the error stands. What is
   // too large or not what was announced is no failure of the store.
   private func goOnWithout(
-    _ base: any BodyWriter, after error: CacheError, in operation: String, isCopied: () -> Bool
+    _ base: any BodyWriter, after error: CacheError, in operation: String, keep: () throws(CacheError) -> Void
   ) throws(CacheError) {
     let isFailure = ![.tooLarge, .damaged, .notAdmitted, .superseded].contains(error.code)
     let hasEnded = state.withLock { $0.end != nil }
-    guard isFailure, !hasEnded, isCopied() else {
+    do throws(CacheError) {
+      guard isFailure, !hasEnded else { throw error }
+      try keep()
+    } catch _ {
       end(error)
       throw error
     }
@@ -161,12 +203,15 @@ final class TieredWriter: BodyWriter {
   }
 
   private func end(_ error: CacheError) {
-    let (base, copied): ((any BodyWriter)?, Int64) = state.withLock { state in
-      guard state.end == nil else { return (nil, 0) }
+    let (base, copy): ((any BodyWriter)?, GrowingBody?) = state.withLock { state in
+      guard state.end == nil else { return (nil, nil) }
       state.end = error
-      return (state.base, state.copied)
+      guard let base = state.base else { return (nil, nil) }
+      // Readers go on with what the store below has.
+      return (base, state.isCommitted ? nil : state.copy.take())
     }
-    tier.memory.addInFlight(-copied)
+    reservation.stopGrowing()
+    copy?.drop()
     base?.abandon()
   }
 }

@@ -93,7 +93,7 @@ public final class FaultyStore: CacheStore, GenerationSource {
   public func ticket() -> InvalidationTicket { base.ticket() }
 
   /// Asks the store below.
-  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     base.isOvertaken(key, groups: groups, since: ticket)
   }
 
@@ -185,11 +185,6 @@ public final class FaultyStore: CacheStore, GenerationSource {
 
   /// Flushes the store below.
   public func flush() async { await base.flush() }
-
-  /// That of the store below; 0 if it has none.
-  public func generation(of hash: UInt64) -> UInt64 {
-    (base as? any GenerationSource)?.generation(of: hash) ?? 0
-  }
 
   /// That of the store below; 0 if it has none.
   public func generation(of key: CacheKey) -> UInt64 {

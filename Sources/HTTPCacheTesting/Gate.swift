@@ -1,15 +1,12 @@
-import Synchronization
-
 /// Holds whoever comes until it is opened; then it stays open.
 public final class Gate: Sendable {
   private struct State {
     var isOpen = false
     var arrivals = 0
     var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
-    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
   }
 
-  private let state = Mutex(State())
+  private let state = WatchedState(State())
 
   /// Makes a closed gate.
   public init() {}
@@ -48,27 +45,15 @@ public final class Gate: Sendable {
   /// How many came so far, let through or not.
   public var arrivals: Int { state.withLock { $0.arrivals } }
 
-  /// Waits until `count` have come.
+  /// Waits until `count` have come. Returns early if the task is cancelled.
   public func waitForArrivals(_ count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.arrivals >= count { return true }
-        state.watchers.append((count, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
-    }
+    await state.wait { $0.arrivals >= count }
   }
 
   private func arrive() -> Int {
-    let (id, watchers) = state.withLock { state in
+    state.withLock { state in
       state.arrivals += 1
-      let count = state.arrivals
-      let due = state.watchers.filter { $0.count <= count }
-      state.watchers.removeAll { $0.count <= count }
-      return (count, due)
+      return state.arrivals
     }
-    for watcher in watchers { watcher.continuation.resume() }
-    return id
   }
 }

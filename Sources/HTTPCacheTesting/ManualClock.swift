@@ -1,6 +1,5 @@
 public import HTTPCacheSemantics
 public import HTTPCacheStore
-import Synchronization
 
 /// A clock that stands still until it is moved.
 public final class ManualClock: CacheClock {
@@ -13,20 +12,22 @@ public final class ManualClock: CacheClock {
     var now: Timestamp
     var uptime: Duration = .zero
     var sleepers: [Int: Sleeper] = [:]
-    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     var nextID = 0
   }
 
-  private let state: Mutex<State>
+  private let state: WatchedState<State>
 
   /// Makes a clock that shows `now`.
-  public init(now: Timestamp) { state = Mutex(State(now: now)) }
+  public init(now: Timestamp) { state = WatchedState(State(now: now)) }
 
   /// What the clock shows.
   public var now: Timestamp { state.withLock { $0.now } }
 
   /// What has been waited through.
   public var uptime: Duration { state.withLock { $0.uptime } }
+
+  /// How many tasks sleep now.
+  public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
   /// Moves wall time and uptime forward, and wakes who waited for it.
   ///
@@ -45,16 +46,10 @@ public final class ManualClock: CacheClock {
   /// Sets wall time alone, as when a system's clock jumps.
   public func jump(to now: Timestamp) { state.withLock { $0.now = now } }
 
-  /// Waits until `count` tasks sleep at the same time, so that moving the clock wakes them.
+  /// Waits until `count` tasks sleep at the same time, so that moving the clock wakes them. Returns early if
+  /// the task is cancelled.
   public func waitForSleepers(_ count: Int = 1) async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.sleepers.count >= count { return true }
-        state.watchers.append((count, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
-    }
+    await state.wait { $0.sleepers.count >= count }
   }
 
   /// Suspends until the clock was moved by `duration`.
@@ -67,18 +62,13 @@ public final class ManualClock: CacheClock {
     }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        var watching: [CheckedContinuation<Void, Never>] = []
         let immediate: Result<Void, any Error>? = state.withLock { state in
           if Task.isCancelled { return .failure(CancellationError()) }
           if duration <= .zero { return .success(()) }
           state.sleepers[id] = Sleeper(wake: state.uptime + duration, continuation: continuation)
-          let count = state.sleepers.count
-          watching = state.watchers.filter { $0.count <= count }.map(\.continuation)
-          state.watchers.removeAll { $0.count <= count }
           return nil
         }
         if let immediate { continuation.resume(with: immediate) }
-        for watcher in watching { watcher.resume() }
       }
     } onCancel: {
       let sleeper = state.withLock { $0.sleepers.removeValue(forKey: id) }

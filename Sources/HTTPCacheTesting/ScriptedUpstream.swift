@@ -1,7 +1,6 @@
 public import HTTPCacheStore
 public import HTTPCaching
 public import HTTPTypes
-import Synchronization
 
 /// An upstream that answers from a script and remembers what it was asked.
 ///
@@ -29,21 +28,20 @@ public final class ScriptedUpstream: Upstream {
     var received: [Received] = []
     var queue: ArraySlice<ScriptedResponse>
     var cancelledBodies = 0
-    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
   }
 
-  private let state: Mutex<State>
+  private let state: WatchedState<State>
   private let answer: (@Sendable (Received) async -> ScriptedResponse)?
 
   /// Makes an upstream that computes its answers.
   public init(_ answer: @escaping @Sendable (Received) async -> ScriptedResponse) {
-    state = Mutex(State(queue: []))
+    state = WatchedState(State(queue: []))
     self.answer = answer
   }
 
   /// Makes an upstream that gives these answers, in this order, and cannot be reached after them.
   public init(_ responses: [ScriptedResponse] = []) {
-    state = Mutex(State(queue: responses[...]))
+    state = WatchedState(State(queue: responses[...]))
     answer = nil
   }
 
@@ -61,16 +59,9 @@ public final class ScriptedUpstream: Upstream {
   /// How many bodies were cancelled or dropped before their end.
   public var cancelledBodies: Int { state.withLock { $0.cancelledBodies } }
 
-  /// Waits until `count` requests have arrived.
+  /// Waits until `count` requests have arrived. Returns early if the task is cancelled.
   public func waitForRequests(_ count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.received.count >= count { return true }
-        state.watchers.append((count, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
-    }
+    await state.wait { $0.received.count >= count }
   }
 
   /// Answers from the script.
@@ -116,14 +107,9 @@ public final class ScriptedUpstream: Upstream {
   }
 
   private func record(_ received: Received) -> ScriptedResponse? {
-    let (next, watchers) = state.withLock { state in
+    state.withLock { state in
       state.received.append(received)
-      let count = state.received.count
-      let due = state.watchers.filter { $0.count <= count }
-      state.watchers.removeAll { $0.count <= count }
-      return (state.queue.popFirst(), due)
+      return state.queue.popFirst()
     }
-    for watcher in watchers { watcher.continuation.resume() }
-    return next
   }
 }

@@ -1,17 +1,31 @@
 import HTTPCacheStore
 import Synchronization
 
-/// Tasks that nobody waits for, bounded in number.
+/// Tasks that no caller waits for, bounded in number.
 final class BackgroundWork: Sendable {
+  /// A caller of `finish`.
+  private struct Finisher {
+    var unfinished: Set<Int>
+    let continuation: CheckedContinuation<Void, Never>
+  }
+
   private struct State {
     var next = 0
     var tasks: [Int: Task<Void, Never>] = [:]
+    var finishers: [Int: Finisher] = [:]
   }
 
   private let limit: Int
+  private let executor: (any TaskExecutor)?
   private let state = Mutex(State())
 
-  init(limit: Int) { self.limit = limit }
+  init(limit: Int, executor: (any TaskExecutor)? = nil) {
+    self.limit = limit
+    self.executor = executor
+  }
+
+  /// The number of tasks that have not ended.
+  var count: Int { state.withLock { $0.tasks.count } }
 
   /// Begins some work, unless there is too much already.
   func begin(_ work: @escaping @Sendable () async -> Void) {
@@ -19,22 +33,59 @@ final class BackgroundWork: Sendable {
       guard state.tasks.count < limit else { return }
       let number = state.next
       state.next += 1
-      state.tasks[number] = Task(priority: .utility) {
+      state.tasks[number] = Task(executorPreference: executor, priority: .utility) {
         await work()
-        self.state.withLock { _ = $0.tasks.removeValue(forKey: number) }
+        self.ended(number)
       }
     }
   }
 
-  /// Waits until all of it is done, and cancels what is not in time.
+  /// Waits until the work that has begun is done. When `limit` has passed, or the caller is cancelled, cancels what
+  /// is not done and returns: work that takes no notice of its cancellation goes on without being waited for.
   func finish(within limit: Duration, clock: any CacheClock) async {
-    let tasks = state.withLock { Array($0.tasks.values) }
-    guard !tasks.isEmpty else { return }
-    let timeout = Task {
-      do { try await clock.sleep(for: limit) } catch { return }
-      for task in tasks { task.cancel() }
+    let (number, unfinished) = state.withLock { state in
+      state.next += 1
+      return (state.next - 1, Set(state.tasks.keys))
     }
-    for task in tasks { await task.value }
-    timeout.cancel()
+    guard !unfinished.isEmpty else { return }
+    await withTaskCancellationHandler {
+      await clock.limit(limit) {
+        self.leave(number)
+      } _: { mark in
+        await wait(for: unfinished, as: number, until: mark)
+      }
+    } onCancel: {
+      leave(number)
+    }
+    let late = state.withLock { state in unfinished.compactMap { state.tasks[$0] } }
+    for task in late { task.cancel() }
+  }
+
+  private func wait(for tasks: Set<Int>, as number: Int, until limit: LimitMark) async {
+    await withCheckedContinuation { continuation in
+      let isOver = state.withLock { state in
+        let unfinished = tasks.filter { state.tasks[$0] != nil }
+        guard !unfinished.isEmpty, !Task.isCancelled, !limit.hasPassed else { return true }
+        state.finishers[number] = Finisher(unfinished: unfinished, continuation: continuation)
+        return false
+      }
+      if isOver { continuation.resume() }
+    }
+  }
+
+  private func leave(_ number: Int) {
+    let finisher = state.withLock { $0.finishers.removeValue(forKey: number) }
+    finisher?.continuation.resume()
+  }
+
+  private func ended(_ task: Int) {
+    let finished = state.withLock { state in
+      state.tasks[task] = nil
+      for number in state.finishers.keys { state.finishers[number]?.unfinished.remove(task) }
+      let finished = state.finishers.filter(\.value.unfinished.isEmpty)
+      for number in finished.keys { state.finishers[number] = nil }
+      return finished.values.map(\.continuation)
+    }
+    for continuation in finished { continuation.resume() }
   }
 }

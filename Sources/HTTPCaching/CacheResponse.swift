@@ -24,6 +24,16 @@ public struct CacheResponse: Sendable {
   public var storedAt: Timestamp?
   /// Whether it was answered with what may be in memory only.
   let isMemoryOnly: Bool
+  /// The stored response that answered; nil for an answer straight from the origin.
+  var entry: StoredEntry?
+  /// The stored response that `contentChange` compares with.
+  var comparedEntry: StoredEntry?
+
+  /// One stored response, as long as it is not replaced.
+  struct StoredEntry: Sendable, Hashable {
+    let key: CacheKey
+    let sequence: UInt64
+  }
 
   /// Makes a response.
   public init(

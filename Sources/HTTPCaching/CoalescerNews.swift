@@ -7,8 +7,10 @@ enum CoalescerNews: Sendable {
   /// The store was changed: look again.
   case lookAgain
   /// Lead in the place of the one that failed.
-  case lead(flight: UInt64)
+  case lead(FlightHold)
   case goAlone
+  /// The follower's own time has passed before the leader's head came.
+  case timedOut
   case failed(UpstreamError)
   /// The origin answered with this 5xx status, and the leader used a stale response instead.
   case serverError(Int)

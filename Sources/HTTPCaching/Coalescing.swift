@@ -12,45 +12,72 @@ final class Coalescing: Sendable {
   }
 
   private let state = Mutex(State())
+  private let clock: any CacheClock
+
+  init(clock: any CacheClock) { self.clock = clock }
 
   /// - Parameters: as for `RequestCoalescer.join`.
   func join(
-    _ key: CacheKey, ticket: InvalidationTicket, uptime: Duration,
-    isOvertaken: (_ groups: [String], InvalidationTicket) -> Bool
-  ) -> CoalescerRole {
+    _ key: CacheKey, ticket: InvalidationTicket,
+    isOvertaken: (_ groups: [String]?, InvalidationTicket) -> Bool
+  ) -> CoalescingTurn {
+    let uptime = clock.uptime
     let (role, released) = state.withLock {
       $0.coalescer.join(key, ticket: ticket, uptime: uptime, isOvertaken: isOvertaken)
     }
     for waiter in released { waiter.resume(returning: .joinAgain) }
-    return role
+    return switch role {
+    case .lead(let flight): .lead(FlightHold(self, key: key, flight: flight))
+    case .wait(let flight): .wait(flight: flight)
+    case .share(let shared): .share(shared)
+    case .goAlone: .goAlone
+    }
   }
+
+  /// The numbers of flights and of requests that wait for one.
+  var counts: (flights: Int, waiters: Int) { state.withLock { $0.coalescer.counts } }
 
   /// Waits for the leader's head.
   ///
+  /// - Parameter limit: the longest time that this follower waits; nil for no limit.
   /// - Throws: `CancellationError` when the caller gives up.
-  func news(of key: CacheKey, flight: UInt64) async throws -> CoalescerNews {
+  func news(
+    of key: CacheKey, flight: UInt64, within limit: Duration?
+  ) async throws -> CoalescerNews {
     let waiter = state.withLock { state in
       state.lastWaiter += 1
       return state.lastWaiter
     }
-    let news = await withTaskCancellationHandler {
+    let news: CoalescerNews = await clock.limit(limit) {
+      self.leave(key, flight: flight, waiter: waiter, news: .timedOut)
+    } _: { mark in
+      await wait(for: key, flight: flight, as: waiter, until: mark)
+    }
+    // If this follower was told to lead, its hold goes out of use here and passes the lead on.
+    try Task.checkCancellation()
+    return news
+  }
+
+  private func wait(
+    for key: CacheKey, flight: UInt64, as waiter: UInt64, until limit: LimitMark
+  ) async -> CoalescerNews {
+    await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let news: CoalescerNews? = state.withLock { state in
           if Task.isCancelled { return .goAlone }
+          if limit.hasPassed { return .timedOut }
           return state.coalescer.wait(key, flight: flight, as: waiter, continuation)
         }
         if let news { continuation.resume(returning: news) }
       }
     } onCancel: {
-      let waiting = state.withLock { $0.coalescer.leave(key, flight: flight, waiter: waiter) }
-      waiting?.resume(returning: .goAlone)
+      leave(key, flight: flight, waiter: waiter, news: .goAlone)
     }
-    if Task.isCancelled {
-      // Whoever was told to lead and left passes the lead on.
-      if case .lead = news { leaderFailed(key, flight: flight, UpstreamError(.cancelled, "the caller left")) }
-      throw CancellationError()
-    }
-    return news
+  }
+
+  private func leave(_ key: CacheKey, flight: UInt64, waiter: UInt64, news: CoalescerNews) {
+    let waiting = state.withLock { $0.coalescer.leave(key, flight: flight, waiter: waiter) }
+    waiting?.resume(returning: news)
   }
 
   func share(_ key: CacheKey, flight: UInt64, _ shared: SharedTransfer) {
@@ -60,9 +87,9 @@ final class Coalescing: Sendable {
 
   /// The flight is over; its waiters are told `news`.
   func end(
-    _ key: CacheKey, flight: UInt64, isUnshareable: Bool = false, uptime: Duration,
-    news: CoalescerNews
+    _ key: CacheKey, flight: UInt64, isUnshareable: Bool = false, news: CoalescerNews
   ) {
+    let uptime = clock.uptime
     let waiting = state.withLock {
       $0.coalescer.end(key, flight: flight, isUnshareable: isUnshareable, uptime: uptime)
     }
@@ -80,11 +107,13 @@ final class Coalescing: Sendable {
     for waiter in waiting { waiter.resume(returning: .goAlone) }
   }
 
-  func leaderFailed(_ key: CacheKey, flight: UInt64, _ error: UpstreamError) {
+  func leaderFailed(
+    _ key: CacheKey, flight: UInt64, _ error: UpstreamError, isOwnLimit: Bool
+  ) {
     let (successor, others) = state.withLock {
-      $0.coalescer.leaderFailed(key, flight: flight, wasCancelled: error.kind == .cancelled)
+      $0.coalescer.leaderFailed(key, flight: flight, isOwnLimit: isOwnLimit)
     }
-    successor?.resume(returning: .lead(flight: flight))
+    successor?.resume(returning: .lead(FlightHold(self, key: key, flight: flight)))
     for waiter in others { waiter.resume(returning: .failed(error)) }
   }
 }

@@ -45,6 +45,8 @@ extension Exchange {
     let canLead: Bool
     /// Taken before the request is sent; nil before that.
     var ticket: InvalidationTicket?
+    /// Taken at the same time, of what this cache removes for good.
+    var wipeTicket: InvalidationTicket?
   }
 
   /// An answer from the store.

@@ -18,7 +18,7 @@ extension Exchange {
     if ClearSiteData.clearsCache(response, target: key.target, rules: rules) {
       return .doNotStore(.clearsSite)
     }
-    if let obstacle = content?.obstacle { return .doNotStore(.content(obstacle)) }
+    if case .content(let obstacle)? = contentMiss { return .doNotStore(.content(obstacle)) }
     if case .doNotStore(let refusal) = Storability.decide(
       request: request, response: response, rules: rules, now: responseTime)
     {

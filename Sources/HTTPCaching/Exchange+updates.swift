@@ -14,6 +14,8 @@ extension Exchange {
         candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
         rules: rules, validating: request, digest: digest)
       {
+      // Nothing of the answer to a request with `no-store` is stored (RFC 9111 §5.2.1.5).
+      case .update where directives.noStore: nil
       case .update(let stored) where refusal == nil:
         RecordUpdate(index: index, response: keyed(stored), isFreshening: true)
       case .update: invalidated(index)
@@ -28,7 +30,7 @@ extension Exchange {
   ///
   /// What the origin says is gone must not answer in its place even if nothing of its answer is kept.
   func superseded(by response: HTTPResponse, _ storage: Storage) -> [RecordUpdate] {
-    if policy != .bypass, Reuse.methodMiss(request) == nil, Self.isGone(response.status.code),
+    if policy != .bypass, requestMiss == nil, Self.isGone(response.status.code),
       case .doNotStore = storage
     {
       return matching.map(invalidated)
@@ -38,7 +40,8 @@ extension Exchange {
     else { return [] }
     switch refusal {
     case .responseNoStore, .privateInShared, .notCacheable, .neverReusable, .varyAny, .authorized,
-      .varySecret, .malformed, .override, .upstream, .hook, .hookFailed, .hookTimedOut, .memoryOnly:
+      .setCookie, .varySecret, .malformed, .override, .upstream, .hook, .hookFailed, .hookTimedOut,
+      .memoryOnly:
       return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)
     default: return []
     }
@@ -46,7 +49,7 @@ extension Exchange {
 
   /// Whether the origin says that there is no such resource any more, and what is stored is to go.
   func isGone(_ response: HTTPResponse) -> Bool {
-    rules.removesGone && policy != .bypass && Reuse.methodMiss(request) == nil
+    rules.removesGone && policy != .bypass && requestMiss == nil
       && Self.isGone(response.status.code)
   }
 

@@ -21,13 +21,15 @@ struct Exchange: Sendable {
   let directives: RequestDirectives
 
   /// What the store has for the key, as far as this request may use it.
-  private(set) var candidates: [StoredResponse] = []
+  var candidates: [StoredResponse] = []
   /// What is stored of each candidate, nil for all of it; empty where all are complete.
   private(set) var parts: [StoredPart?] = []
   /// The candidate that the request selects.
-  private(set) var selected: Int?
+  var selected: Int?
   /// The same, kept where the policy forbids its use.
   private(set) var matched: Int?
+  /// The stored response that the origin's answer is compared with.
+  var comparedEntry: CacheResponse.StoredEntry?
   /// Whether the store was asked, and what it had is still there.
   private(set) var hasLooked = false
   /// Why only the origin can answer, though what is stored may learn from its answer.
@@ -63,12 +65,10 @@ struct Exchange: Sendable {
   /// The request arrived.
   mutating func start() -> StartAction {
     if policy == .bypass { return .forward(makeForward(.miss(.policy(policy)))) }
-    guard
-      let reason = content?.obstacle.map(MissReason.content) ?? Reuse.methodMiss(request)
-    else { return .lookUp }
+    guard let reason = requestMiss else { return .lookUp }
     if case .unsatisfiable(let refusal) = whenMissing(reason) { return .refuse(refusal) }
-    // The answer to any HEAD freshens what is stored (RFC 9111 §4.3.5).
-    if request.method == .head {
+    // The answer to any HEAD freshens what is stored (RFC 9111 §4.3.5), unless it depends on content.
+    if request.method == .head, contentMiss == nil {
       obstacle = reason
       return .lookUp
     }
@@ -229,64 +229,7 @@ struct Exchange: Sendable {
   /// The candidates that match.
   var matching: [Int] { candidates.indices.filter(matches) }
 
-  // MARK: Decisions
-
-  private mutating func decide(_ index: Int, now: Timestamp) -> LookAction {
-    let stored = candidates[index]
-    switch Reuse.decide(
-      stored: stored, request: request, directives: directives, policy: policy, rules: rules,
-      now: now)
-    {
-    case .fresh:
-      return .answer(answer(index, allowance: nil, now: now), validateInBackground: false)
-    case .stale(.whileRevalidate, let age, let lifetime)
-    where !validatesInBackground && !directives.onlyIfCached:
-      return .forward(
-        makeForward(
-          .validation(.stale(age: age, lifetime: lifetime)), validating: validators(preferring: index)))
-    case .stale(let allowance, _, _):
-      return .answer(
-        answer(index, allowance: allowance, now: now),
-        validateInBackground: allowance == .whileRevalidate)
-    case .validate(let reason):
-      return .forward(makeForward(.validation(reason), validating: validators(preferring: index)))
-    case .miss(let reason):
-      selected = nil
-      return .forward(makeForward(.miss(reason)))
-    case .unsatisfiable(let reason): return .refuse(reason)
-    }
-  }
-
-  private mutating func missed(_ reason: MissReason) -> LookAction {
-    if case .unsatisfiable(let refusal) = whenMissing(reason) { return .refuse(refusal) }
-    let validating: [Int] =
-      if case .variantMismatch = reason {
-        candidates.indices.filter {
-          part($0) == nil && candidates[$0].head.headerFields[.eTag] != nil
-        }
-      } else {
-        []
-      }
-    return .forward(makeForward(.miss(reason), validating: validating))
-  }
-
-  private func whenMissing(_ reason: MissReason) -> ReuseDecision {
-    Reuse.whenMissing(reason, directives: directives, policy: policy)
-  }
-
-  /// The selected candidate and every other one whose entity tag the origin may confirm.
-  private func validators(preferring index: Int) -> [Int] {
-    var indices = Validation.hasValidator(candidates[index]) ? [index] : []
-    for other in candidates.indices
-    where other != index && part(other) == nil
-      && candidates[other].head.headerFields[.eTag] != nil
-    {
-      indices.append(other)
-    }
-    return indices
-  }
-
-  private mutating func makeForward(
+  mutating func makeForward(
     _ reason: ForwardReason, validating: [Int] = [], completing completion: Completion? = nil
   ) -> Forward {
     let head =
@@ -296,8 +239,8 @@ struct Exchange: Sendable {
           length: part(completion.index)?.length)
       } else {
         Validation.request(
-          request, validating: validating.map { candidates[$0] }, keepsRange: isPartSelected,
-          policy: policy)
+          request, validating: validating.map { candidates[$0] },
+          matches: validating.allSatisfy(matches), keepsRange: isPartSelected, policy: policy)
       }
     let made = Forward(
       request: head, reason: reason, validating: validating, completion: completion,
@@ -341,7 +284,7 @@ struct Exchange: Sendable {
 
   // MARK: Answers
 
-  private func answer(
+  func answer(
     _ index: Int, allowance: StaleAllowance?, now: Timestamp
   ) -> StoredAnswer {
     let stored = candidates[index]
@@ -349,38 +292,5 @@ struct Exchange: Sendable {
     return StoredAnswer(
       index: index, stored: stored, age: age,
       outcome: .hit(age: age, lifetime: stored.facts.freshnessLifetime, allowance: allowance))
-  }
-
-  private mutating func notModified(
-    _ response: HTTPResponse, _ forward: Forward, requestTime: Timestamp, responseTime: Timestamp,
-    refusal: StorageRefusal?
-  ) -> ResponseAction {
-    let offered = forward.validating.map { candidates[$0] }
-    guard
-      case .freshen(let positions) = Freshening.decide(notModified: response, candidates: offered),
-      let first = positions.first
-    else { return .forwardAgain(withoutCondition()) }
-    let index = forward.validating[first]
-    var stored = candidates[index]
-    for other in positions.map({ forward.validating[$0] }) {
-      let update = Freshening.update(
-        of: candidates[other], with: response, requestTime: requestTime, responseTime: responseTime,
-        rules: rules, validating: request, digest: digest)
-      if other == index { stored = keyed(update.answer) }
-      candidates[other] =
-        refusal == nil ? keyed(update.stored) : keyed(candidates[other].markedInvalidated)
-    }
-    selected = index
-    let age = Age.current(stored, now: responseTime)
-    let lifetime = stored.facts.freshnessLifetime
-    let reason: ValidationReason =
-      if case .validation(let reason) = forward.reason { reason } else {
-        .stale(age: age, lifetime: lifetime)
-      }
-    return .freshen(
-      positions.map { forward.validating[$0] },
-      StoredAnswer(
-        index: index, stored: stored, age: age,
-        outcome: .validated(reason, age: age, lifetime: lifetime)))
   }
 }

@@ -7,7 +7,7 @@ extension ExchangeRunner {
   /// has to be made anew.
   func combine(
     _ combination: Exchange.Combination, _ response: UpstreamResponse, _ forward: Exchange.Forward,
-    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
+    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: FlightHold?
   ) async -> CacheResponse? {
     let completion = combination.completion
     // Octets that are not as many as `Content-Range` says cannot be trusted to be the missing ones.
@@ -22,7 +22,7 @@ extension ExchangeRunner {
     case .store(let decided): terms = decided
     case .refuse(let refusal):
       await freshen(old, as: .refuse(refusal), exchange, forward.ticket)
-      return refused(refusal, combination, response, forward, exchange, &flight)
+      return refused(refusal, combination, response, forward, exchange, flight)
     }
     let record = terms.applied(to: old).storing(old.storedRanges, bodyLength: combination.length)
       .with(ticket: forward.ticket)
@@ -30,20 +30,20 @@ extension ExchangeRunner {
     do throws(CacheError) {
       writer = try await cache.store.extend(record, at: combination.range.lowerBound)
     } catch {
-      return refused(error, combination, response, forward, exchange, &flight)
+      return refused(error, combination, response, forward, exchange, flight)
     }
     let wanted = completion.flatMap(\.wanted)?.clamped(to: 0..<(combination.length ?? .max))
     let end = completion.map { _ in wanted?.upperBound ?? combination.length ?? 0 }
     // Only the whole answers others.
-    if completion == nil || wanted != nil { flight.release(isUnshareable: true) }
-    let held = flight.hand()
+    if completion == nil || wanted != nil { flight?.release(isUnshareable: true) }
     let transfer = Transfer(
       body: response.body,
       extent: TransferExtent(
         combination.range,
         length: completion == nil ? response.body.length : Int64(combination.range.count),
         readableEnd: end),
-      writer: writer, clock: cache.configuration.clock, verifier: DigestVerifier(response, isPart: true),
+      writer: writer, clock: cache.configuration.clock, executor: cache.configuration.executor,
+      verifier: DigestVerifier(response, isPart: true),
       combined: CombinedDigest(
         terms.response, parts: (old.storedRanges ?? []) + [combination.range],
         length: combination.length, discard: { [cache] in await cache.discard(old) }),
@@ -55,16 +55,15 @@ extension ExchangeRunner {
       },
       onEnd: cache.transferEnd(
         of: response.head, to: exchange.request, key: exchange.key,
-        storedAs: record.key, isCompletion: completion != nil, isConfidential: hook != nil, held))
+        storedAs: record.key, isCompletion: completion != nil, isConfidential: hook != nil, flight))
     let range = end.map { (wanted?.lowerBound ?? 0)..<$0 }
     guard let body = transfer.makeBody(range) else {
-      held?.end(cache)
       response.body.source.cancel()
       return nil
     }
-    cache.running.add(transfer, for: exchange.key)
-    if record.key != exchange.key { cache.running.add(transfer, for: record.key) }
-    held?.share(cache, SharedTransfer(
+    await cache.begin(transfer, for: exchange.key, storedAs: record.key, forward)
+    flight?.share(
+      SharedTransfer(
         response: terms.response, transfer: transfer, groups: record.groups,
         ticket: forward.ticket, range: range))
     transfer.start()
@@ -89,23 +88,23 @@ extension ExchangeRunner {
   /// again as a whole.
   private func refused(
     _ error: CacheError, _ combination: Exchange.Combination, _ response: UpstreamResponse,
-    _ forward: Exchange.Forward, _ exchange: Exchange, _ flight: inout FlightHold
+    _ forward: Exchange.Forward, _ exchange: Exchange, _ flight: FlightHold?
   ) -> CacheResponse? {
     if error.code != .unavailable {
       cache.observe(.storeFailed(operation: "extend", error))
     }
-    return refused(.partialContent, combination, response, forward, exchange, &flight)
+    return refused(.partialContent, combination, response, forward, exchange, flight)
   }
 
   private func refused(
     _ refusal: StorageRefusal, _ combination: Exchange.Combination, _ response: UpstreamResponse,
-    _ forward: Exchange.Forward, _ exchange: Exchange, _ flight: inout FlightHold
+    _ forward: Exchange.Forward, _ exchange: Exchange, _ flight: FlightHold?
   ) -> CacheResponse? {
     guard combination.completion == nil else {
       response.body.source.cancel()
       return nil
     }
-    flight.release(isUnshareable: true)
+    flight?.release(isUnshareable: true)
     return cache.pass(response, .doNotStore(refusal), forward, exchange)
   }
 }

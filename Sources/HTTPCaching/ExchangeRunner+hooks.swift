@@ -21,7 +21,8 @@ extension ExchangeRunner {
       on: terms, over: record,
       HookQuestion(
         hook: hook, request: exchange.request, key: exchange.key, target: exchange.target,
-        rules: exchange.rules, turn: .concurrent(cache.configuration.clock)))
+        rules: exchange.rules,
+        turn: .concurrent(cache.configuration.clock, executor: cache.configuration.executor)))
   }
 
   /// The hooks of the cache and of the request, as one.

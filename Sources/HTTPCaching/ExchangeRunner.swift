@@ -10,10 +10,26 @@ struct ExchangeRunner: Sendable {
   let upstream: any Upstream
   let body: MessageBody?
   /// Whether it runs for its own sake, to validate in the background.
-  var isBackground = false
+  let isBackground: Bool
+  /// Until when it waits for a head, whether the origin's or a leader's.
+  private var limit: HeadLimit
 
-  private var clock: any CacheClock { cache.configuration.clock }
-  private var rules: CacheRules { cache.configuration.rules }
+  var clock: any CacheClock { cache.configuration.clock }
+  var rules: CacheRules { cache.configuration.rules }
+
+  /// Makes a runner; the time that the caller allows begins to pass.
+  init(
+    cache: HTTPCache, options: RequestOptions, upstream: any Upstream, body: MessageBody?,
+    isBackground: Bool = false
+  ) {
+    self.cache = cache
+    self.options = options
+    self.upstream = upstream
+    self.body = body
+    self.isBackground = isBackground
+    limit = HeadLimit(
+      timeout: options.timeout, defaultTimeout: upstream.defaultTimeout, clock: cache.configuration.clock)
+  }
 
   func run(_ exchange: Exchange) async throws -> CacheResponse {
     var exchange = exchange
@@ -78,29 +94,45 @@ struct ExchangeRunner: Sendable {
     case .lead(let flight): return try await ask(forward, &exchange, variants, flight: flight)
     case .goAlone: return try await ask(forward, &exchange, variants, flight: nil)
     case .share(let shared): news = .share(shared)
-    case .wait(let flight): news = try await cache.coalescing.news(of: exchange.key, flight: flight)
+    case .wait(let flight):
+      news = try await cache.coalescing.news(
+        of: exchange.key, flight: flight, within: limit.left(at: clock.uptime))
+      var runner = self
+      runner.limit.hasWaited = true
+      return try await runner.go(on: news, forward, &exchange, variants)
     }
+    return try await go(on: news, forward, &exchange, variants)
+  }
+
+  private func go(
+    on news: CoalescerNews, _ forward: Exchange.Forward, _ exchange: inout Exchange,
+    _ variants: [StoredVariant]
+  ) async throws -> CacheResponse {
     switch news {
     case .joinAgain: return try await coalesce(forward, &exchange, variants)
     case .share(let shared) where cache.isOvertaken(shared, of: exchange.key):
       // This request may have begun after the change that the leader's request missed.
       return try await coalesce(forward, &exchange, variants)
     case .share(let shared):
-      let now = clock.now
-      if exchange.mayShare(shared.response, now: now), let body = shared.makeBody() {
-        return cache.deliverShared(shared.response, body, forward, exchange, now: now)
+      guard exchange.mayShare(shared.response, now: clock.now) else {
+        return try await ask(forward, &exchange, variants, flight: nil)
       }
-      return try await ask(forward, &exchange, variants, flight: nil)
+      // A transfer that has ended, or breaks off before this request was given a byte, is as if there had been none.
+      guard let body = try await shared.makeBody(startingWithin: limit.left(at: clock.uptime), clock) else {
+        return try await lookUp(&exchange, mayWait: false)
+      }
+      return cache.deliverShared(shared.response, body, forward, exchange, now: clock.now)
+    case .timedOut:
+      let error = UpstreamError(.timeout, "another request for the same resource got no answer in time")
+      cache.observe(.upstreamFailed(target: exchange.target, error))
+      return try await fail(error, exchange, variants)
     case .lookAgain: return try await lookUp(&exchange, mayWait: false)
     case .lead(let flight): return try await ask(forward, &exchange, variants, flight: flight)
     case .goAlone: return try await ask(forward, &exchange, variants, flight: nil)
     case .failed(let error): return try await fail(error, exchange, variants)
     case .serverError(let status):
-      let now = clock.now
-      if case .answerStale(let answer) = exchange.failed(status: status, now: now),
-        let stale = await cache.readableAnswer(answer, variants[answer.index], exchange, now: now)
-      {
-        return stale
+      if let stored = await storedAnswer(exchange, variants, after: { $0.failed(status: status, now: $1) }) {
+        return stored
       }
       return try await ask(forward, &exchange, variants, flight: nil)
     }
@@ -110,27 +142,28 @@ struct ExchangeRunner: Sendable {
 
   private func ask(
     _ forward: Exchange.Forward, _ exchange: inout Exchange, _ variants: [StoredVariant],
-    flight: UInt64?
+    flight: FlightHold?
   ) async throws -> CacheResponse {
     var forward = forward
-    var flight = FlightHold(cache: cache, key: exchange.key, flight: flight)
     while true {
       let requestTime = clock.now
       if let reason = cache.offlineReason {
         let error = cache.notAsked(exchange.target, reason)
-        flight.failed(error)
+        flight?.failed(error, isOwnLimit: false)
         return try await fail(error, exchange, variants)
       }
       forward.ticket = cache.store.ticket()
+      forward.wipeTicket = cache.wipes.ticket()
       let response: UpstreamResponse
       do throws(UpstreamError) {
         response = try await upstream.send(
           UpstreamRequest(
-            head: forward.request, body: exchange.content?.makeBody() ?? body, timeout: options.timeout,
-            priority: options.priority, context: options.context, onInterim: options.onInterim))
+            head: forward.request, body: exchange.content?.makeBody() ?? body,
+            timeout: try limit.forUpstream(at: clock.uptime), priority: options.priority,
+            context: options.context, onInterim: options.onInterim))
       } catch {
         cache.observe(.upstreamFailed(target: exchange.target, error))
-        flight.failed(error)
+        flight?.failed(error, isOwnLimit: limit.isCause(of: error, at: clock.uptime))
         return try await fail(error, exchange, variants)
       }
       let clearsSite = ClearSiteData.clearsCache(
@@ -149,35 +182,40 @@ struct ExchangeRunner: Sendable {
         response.body.source.cancel()
         if clearsSite { await cache.clearSite(of: exchange.key) }
         guard exchange.isRepeatable else {
-          flight.release()
+          flight?.release()
           throw UpstreamError(.protocol, "the origin answered 304 to what is not stored")
         }
         forward = again
       case .answerStale(let answer):
-        if let stale = await cache.readableAnswer(answer, variants[answer.index], exchange, now: clock.now) {
+        let status = response.head.status.code
+        var stale = await cache.readableAnswer(answer, variants[answer.index], exchange, now: clock.now)
+        if stale == nil {
+          stale = await storedAnswer(exchange, variants) { $0.failed(status: status, now: $1) }
+        }
+        if let stale {
           response.body.source.cancel()
-          flight.serverError(response.head.status.code)
+          flight?.serverError(status)
           return stale
         }
-        flight.release()
+        flight?.release()
         return cache.pass(response, .doNotStore(.storeFailed), forward, exchange)
       case .freshen(let indices, let answer):
         let fresh = await freshened(indices, answer, forward, exchange, variants)
         if clearsSite { await cache.clearSite(of: exchange.key) }
         if let fresh {
-          flight.lookAgain()
+          flight?.lookAgain()
           return fresh
         }
         forward = exchange.withoutCondition()
       case .combine(let combination):
         if let combined = await combine(
-          combination, response, forward, exchange, variants, &flight)
+          combination, response, forward, exchange, variants, flight)
         {
           return combined
         }
         forward = exchange.withoutCondition()
       case .deliver(let delivery):
-        return await deliver(response, delivery, forward, exchange, variants, &flight)
+        return await deliver(response, delivery, forward, exchange, variants, flight)
       }
     }
   }
@@ -185,129 +223,74 @@ struct ExchangeRunner: Sendable {
   private func fail(
     _ error: UpstreamError, _ exchange: Exchange, _ variants: [StoredVariant]
   ) async throws -> CacheResponse {
-    let now = clock.now
-    if case .answerStale(let answer) = exchange.failed(error, now: now),
-      let stale = await cache.readableAnswer(answer, variants[answer.index], exchange, now: now)
-    {
-      return stale
+    if let stored = await storedAnswer(exchange, variants, after: { $0.failed(error, now: $1) }) {
+      return stored
     }
     throw error
   }
 
-  /// Writes the updated records, then answers with the first; nil if its body cannot be had.
-  private func freshened(
-    _ indices: [Int], _ answer: Exchange.StoredAnswer, _ forward: Exchange.Forward, _ exchange: Exchange,
-    _ variants: [StoredVariant]
+  /// What the store answers after the origin failed: what is stored now, which may have changed since this
+  /// request looked.
+  private func storedAnswer(
+    _ exchange: Exchange, _ variants: [StoredVariant],
+    after failure: (Exchange, Timestamp) -> Exchange.FailureAction
   ) async -> CacheResponse? {
-    var refused: [(CacheRecord, StoringDecision)] = []
-    // Marks come last: they overtake the others.
-    let marked = indices.filter { exchange.candidates[$0].isInvalidated }
-    for index in indices where !exchange.candidates[index].isInvalidated {
-      let record = variants[index].record
-      let updated = exchange.candidates[index]
-      let decision = await decision(on: updated, over: record, exchange)
-      switch decision {
-      case .store: await freshen(record, as: decision, exchange, forward.ticket)
-      case .refuse: refused.append((record, decision))
+    let now = clock.now
+    var (exchange, variants) = (exchange, variants)
+    if exchange.hasLooked, let found = cache.variants(for: exchange) {
+      variants = found
+      if case .answer(let answer, _) = cache.look(among: found, for: &exchange, now: now),
+        let response = await cache.readableAnswer(answer, found[answer.index], exchange, now: now)
+      {
+        return response
       }
     }
-    for index in marked {
-      let updated = exchange.candidates[index]
-      await write(variants[index].record.freshened(updated).with(ticket: forward.ticket))
-    }
-    let fresh = await cache.readableAnswer(answer, variants[answer.index], exchange, now: clock.now)
-    // The answer has its body open; only now may it go.
-    for (record, decision) in refused { await freshen(record, as: decision, exchange, forward.ticket) }
-    return fresh
+    guard case .answerStale(let answer) = failure(exchange, now) else { return nil }
+    return await cache.readableAnswer(answer, variants[answer.index], exchange, now: now)
   }
 
   private func deliver(
     _ response: UpstreamResponse, _ delivery: Exchange.Delivery, _ forward: Exchange.Forward,
-    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
+    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: FlightHold?
   ) async -> CacheResponse {
     await apply(delivery.updates, forward, exchange, variants)
     let forward = await change(delivery, response, forward, exchange)
     switch delivery.storage {
     case .doNotStore(let refusal):
-      flight.release(isUnshareable: true)
+      flight?.release(isUnshareable: true)
       return cache.pass(response, .doNotStore(refusal), forward, exchange)
     case .store(let stored):
       let terms: StoringTerms
       switch await decision(on: stored, exchange) {
       case .store(let decided): terms = decided
       case .refuse(let refusal):
-        flight.release(isUnshareable: true)
+        flight?.release(isUnshareable: true)
         await apply(
           exchange.superseded(by: response.head, .doNotStore(refusal)), forward, exchange, variants)
         return cache.pass(response, .doNotStore(refusal), forward, exchange)
       }
       do throws(CacheError) {
-        return try await store(terms, response, forward, exchange, variants, &flight)
+        return try await store(terms, response, forward, exchange, variants, flight)
       } catch {
         if terms.isMemoryOnly, error.code == .invalidRequest {
-          flight.release(isUnshareable: true)
+          flight?.release(isUnshareable: true)
           await apply(
             exchange.superseded(by: response.head, .doNotStore(.memoryOnly)), forward, exchange, variants)
           return cache.pass(response, .doNotStore(.memoryOnly), forward, exchange)
         }
-        flight.release()
-        if error.code != .tooLarge { cache.observe(.storeFailed(operation: "store", error)) }
+        flight?.release()
+        if error.code != .tooLarge, error.code != .notAdmitted {
+          cache.observe(.storeFailed(operation: "store", error))
+        }
         return cache.pass(response, .doNotStore(cache.refusal(of: error)), forward, exchange)
       }
-    }
-  }
-
-  /// Removes and invalidates what the origin's response demands.
-  ///
-  /// - Returns: the forwarded request, with a ticket that its own changes do not overtake.
-  private func change(
-    _ delivery: Exchange.Delivery, _ response: UpstreamResponse, _ forward: Exchange.Forward,
-    _ exchange: Exchange
-  ) async -> Exchange.Forward {
-    guard delivery.changesStored else { return forward }
-    let isOvertaken =
-      forward.ticket.map {
-        cache.store.isOvertaken(exchange.key, groups: CacheGroups.names(of: response.head), since: $0)
-      } ?? true
-    if delivery.isGone {
-      for key in await cache.removeAll(of: exchange.key, rules: exchange.rules) {
-        cache.observe(.removed(key, .gone(status: response.head.status.code)))
-      }
-    }
-    await cache.invalidate(delivery.invalidated)
-    await cache.invalidate(groups: delivery.invalidatedGroups, of: exchange.key.target)
-    var changed = forward
-    if !isOvertaken { changed.ticket = cache.store.ticket() }
-    return changed
-  }
-
-  /// Changes what is stored as the origin's response demands.
-  private func apply(
-    _ updates: [Exchange.RecordUpdate], _ forward: Exchange.Forward, _ exchange: Exchange,
-    _ variants: [StoredVariant]
-  ) async {
-    for update in updates {
-      let record = variants[update.index].record
-      if update.isFreshening {
-        let decision = await decision(on: update.response, over: record, exchange)
-        await freshen(record, as: decision, exchange, forward.ticket)
-        continue
-      }
-      await write(record.freshened(update.response).with(ticket: forward.ticket))
-    }
-  }
-
-  /// Writes a stored response that got nothing but a mark.
-  private func write(_ record: CacheRecord) async {
-    do throws(CacheError) { _ = try await cache.store.update(record) } catch {
-      cache.observe(.storeFailed(operation: "freshen", error))
     }
   }
 
   /// Starts to store the response while the caller, and whoever waits, reads it.
   private func store(
     _ terms: StoringTerms, _ response: UpstreamResponse, _ forward: Exchange.Forward,
-    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: inout FlightHold
+    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: FlightHold?
   ) async throws(CacheError) -> CacheResponse {
     let stored = terms.response
     let length = response.head.status.hasNoContent ? 0 : response.body.length
@@ -320,8 +303,7 @@ struct ExchangeRunner: Sendable {
       isResumable: PartialContent.isResumable(stored), ticket: forward.ticket(for: key, exchange.key))
     let writer = try await cache.store.write(record, variantLimit: rules.variantLimit)
     // A part is nobody else's answer.
-    if part != nil { flight.release(isUnshareable: true) }
-    let held = flight.hand()
+    if part != nil { flight?.release(isUnshareable: true) }
     var outdated = exchange.outdated(by: stored).map { variants[$0].record }
     if key != exchange.key, part == nil {
       outdated += variants.map(\.record).filter { $0.key == exchange.key }
@@ -329,7 +311,7 @@ struct ExchangeRunner: Sendable {
     let transfer = Transfer(
       body: response.body,
       extent: part.map { TransferExtent($0.range, length: length) } ?? TransferExtent(length: length),
-      writer: writer, clock: cache.configuration.clock,
+      writer: writer, clock: cache.configuration.clock, executor: cache.configuration.executor,
       verifier: DigestVerifier(response, isPart: part != nil || response.head.status.hasNoContent),
       storableTrailers: { [head = response.head, rules = exchange.rules, terms] in
         FieldHygiene.storable(trailers: $0, of: head, rules: rules).without(terms.strippedNames)
@@ -344,14 +326,12 @@ struct ExchangeRunner: Sendable {
       onEnd: cache.transferEnd(
         of: response.head, to: exchange.request, key: exchange.key, storedAs: key,
         isConfidential: hook != nil,
-        held))
+        flight))
     guard let body = transfer.makeBody() else {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }
-    cache.running.add(transfer, for: exchange.key)
-    if key != exchange.key { cache.running.add(transfer, for: key) }
-    held?.share(
-      cache,
+    await cache.begin(transfer, for: exchange.key, storedAs: key, forward)
+    flight?.share(
       SharedTransfer(
         response: stored, transfer: transfer, groups: record.groups, ticket: forward.ticket))
     transfer.start()

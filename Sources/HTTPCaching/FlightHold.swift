@@ -1,58 +1,55 @@
 import HTTPCacheSemantics
+import HTTPCacheStore
+import Synchronization
 
-/// A leader's duty to those who wait for it: told exactly once how it went.
-struct FlightHold: Sendable {
-  private let cache: HTTPCache
+/// A leader's duty to its followers: they are told once how its request ended.
+///
+/// The first call that tells an end spends the hold, and later ones do nothing. A hold that goes out of use
+/// unspent, because its leader was cancelled or threw, passes the lead on. So no way out of a function
+/// leaves followers waiting.
+final class FlightHold: Sendable {
+  private let coalescing: Coalescing
   private let key: CacheKey
-  private var flight: UInt64?
+  private let flight: Mutex<UInt64?>
 
-  init(cache: HTTPCache, key: CacheKey, flight: UInt64?) {
-    self.cache = cache
+  init(_ coalescing: Coalescing, key: CacheKey, flight: UInt64) {
+    self.coalescing = coalescing
     self.key = key
-    self.flight = flight
+    self.flight = Mutex(flight)
   }
 
-  /// The response is nobody else's.
-  mutating func release(isUnshareable: Bool = false) {
-    end(isUnshareable: isUnshareable, news: .goAlone)
+  deinit {
+    failed(UpstreamError(.cancelled, "the request for the origin ended without an answer"), isOwnLimit: true)
   }
+
+  /// The response is for the leader alone: each follower asks for itself.
+  ///
+  /// - Parameter isUnshareable: whether requests that follow shall not wait for one another for a while.
+  func release(isUnshareable: Bool = false) { end(isUnshareable: isUnshareable, news: .goAlone) }
 
   /// The origin has failed with a 5xx status that a stale response stands in for.
-  mutating func serverError(_ status: Int) {
-    end(isUnshareable: false, news: .serverError(status))
-  }
+  func serverError(_ status: Int) { end(news: .serverError(status)) }
 
-  /// What is stored was freshened.
-  mutating func lookAgain() { end(isUnshareable: false, news: .lookAgain) }
+  /// The store was changed: a stored response was freshened, or the transfer of the response has ended.
+  func lookAgain() { end(news: .lookAgain) }
 
   /// No head came.
-  mutating func failed(_ error: UpstreamError) {
-    guard let flight = flight.take() else { return }
-    cache.coalescing.leaderFailed(key, flight: flight, error)
+  ///
+  /// - Parameter isOwnLimit: whether the leader gave up, or had no more time, which says nothing about the
+  ///   origin.
+  func failed(_ error: UpstreamError, isOwnLimit: Bool) {
+    guard let flight = flight.withLock({ $0.take() }) else { return }
+    coalescing.leaderFailed(key, flight: flight, error, isOwnLimit: isOwnLimit)
   }
 
-  /// Hands the duty to a transfer.
-  mutating func hand() -> Handed? { flight.take().map { Handed(key: key, flight: $0) } }
-
-  private mutating func end(isUnshareable: Bool, news: CoalescerNews) {
-    guard let flight = flight.take() else { return }
-    cache.coalescing.end(
-      key, flight: flight, isUnshareable: isUnshareable,
-      uptime: cache.configuration.clock.uptime, news: news)
+  /// The response is being stored: followers read along. The hold stays unspent until the transfer ends.
+  func share(_ shared: SharedTransfer) {
+    guard let flight = flight.withLock({ $0 }) else { return }
+    coalescing.share(key, flight: flight, shared)
   }
 
-  /// The duty while a transfer runs.
-  struct Handed: Sendable {
-    let key: CacheKey
-    let flight: UInt64
-
-    func share(_ cache: HTTPCache, _ shared: SharedTransfer) {
-      cache.coalescing.share(key, flight: flight, shared)
-    }
-
-    func end(_ cache: HTTPCache) {
-      cache.coalescing.end(
-        key, flight: flight, uptime: cache.configuration.clock.uptime, news: .lookAgain)
-    }
+  private func end(isUnshareable: Bool = false, news: CoalescerNews) {
+    guard let flight = flight.withLock({ $0.take() }) else { return }
+    coalescing.end(key, flight: flight, isUnshareable: isUnshareable, news: news)
   }
 }

@@ -39,6 +39,9 @@ extension HTTPCache {
     public var observer: (any CacheObserver)?
     /// The time.
     public var clock: any CacheClock
+    /// Runs the tasks that the engine starts on its own: transfers, background work, hooks. nil is Swift's
+    /// own executor. A task of this kind does not inherit its caller's executor.
+    package var executor: (any TaskExecutor)?
 
     /// Makes a configuration: 32 MiB of memory, 1 GiB of disk, private.
     public init(

@@ -70,7 +70,7 @@ extension HTTPCache {
       observe(.stored(key, bytes: Int64(body.count)))
     } catch {
       if terms.isMemoryOnly, error.code == .invalidRequest { return refuse(.memoryOnly) }
-      if error.code != .tooLarge, error.code != .superseded {
+      if ![.tooLarge, .notAdmitted, .superseded].contains(error.code) {
         observe(.storeFailed(operation: "store", error))
       }
       refuse(refusal(of: error))
@@ -87,7 +87,8 @@ extension HTTPCache {
     case .store: break
     case .doNotStore(let refusal):
       switch refusal {
-      case .privateInShared, .authorized, .partialContent, .malformed, .interim, .method,
+      case .privateInShared, .authorized, .setCookie, .content, .partialContent, .malformed, .interim,
+        .method,
         .statusNotStored, .override:
         return .refused(refusal)
       default: isDistrusted = true
@@ -126,6 +127,7 @@ extension HTTPCache {
     guard request.method == .get || request.method == .head,
       let (key, target, rules) = place(of: request)
     else { return nil }
+    if case .content? = Reuse.methodMiss(request) { return nil }
     var request = request
     for name in [
       HTTPField.Name.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
@@ -146,11 +148,14 @@ extension HTTPCache {
       among: variants.map(\.record.response), for: request, rules: rules, digest: digest)
     {
       let variant = variants.remove(at: index)
-      let stored = variant.record.response
+      guard let stored = variant.record.response.seen(by: rules) else { continue }
       let age = Age.current(stored, now: now)
       let lifetime = stored.facts.freshnessLifetime
+      // What would have to be validated is allowed by nothing but the wish to have it all the same.
+      let isFresh =
+        age < lifetime && !stored.isInvalidated && !stored.facts.directives.contains(.noCache)
       let outcome = CacheOutcome.hit(
-        age: age, lifetime: lifetime, allowance: age < lifetime ? nil : .policy(.cacheElseNetwork))
+        age: age, lifetime: lifetime, allowance: isFresh ? nil : .policy(.cacheElseNetwork))
       if let response = answer(
         stored, head: stored.head, outcome: outcome, variant, to: request,
         features: RequestFeatures(request.headerFields), key: key, target: target,

@@ -31,7 +31,10 @@ extension HTTPCache {
       let response = variant.record.response
       return response.seen(by: rules) ?? response
     }
-    return exchange.found(responses, parts: parts, now: now)
+    let action = exchange.found(responses, parts: parts, now: now)
+    let compared = (exchange.matched ?? exchange.matching.first).map { variants[$0].record }
+    exchange.comparedEntry = compared.map { .init(key: $0.key, sequence: $0.sequence) }
+    return action
   }
 
   /// The complete variants that will do.
@@ -128,10 +131,12 @@ extension HTTPCache {
     store.count(counts)
     addOwnFields(to: &head, outcome, key)
     if case .atOnce = event { observe(.answered(target: target, outcome)) }
-    return CacheResponse(
+    var response = CacheResponse(
       head: head, body: body, outcome: outcome, finalTarget: target, contentChange: .unchanged,
       userInfo: variant.record.userInfo, storedAt: stored.responseTime,
       isMemoryOnly: variant.record.isMemoryOnly)
+    response.entry = .init(key: variant.record.key, sequence: variant.record.sequence)
+    return response
   }
 
   /// What is done once the body of an answer cannot be read.
@@ -164,8 +169,10 @@ extension HTTPCache {
     let outcome = CacheOutcome.forwarded(
       forward.reason, status: status ?? head.status.code, storage: storage, collapsed: false)
     finish(&head, outcome, exchange.key, target: exchange.target, stored: stored)
-    return CacheResponse(
+    var response = CacheResponse(
       head: head, body: body, outcome: outcome, finalTarget: exchange.target, contentChange: change)
+    response.comparedEntry = exchange.comparedEntry
+    return response
   }
 
   /// The origin's response, not stored.
@@ -193,9 +200,11 @@ extension HTTPCache {
     let outcome = CacheOutcome.forwarded(
       forward.reason, status: head.status.code, storage: .store, collapsed: true)
     finish(&head, outcome, exchange.key, target: exchange.target, stored: stored)
-    return CacheResponse(
+    var response = CacheResponse(
       head: head, body: body, outcome: outcome, finalTarget: exchange.target,
       contentChange: exchange.contentChange(of: stored.head, receivedAt: now))
+    response.comparedEntry = exchange.comparedEntry
+    return response
   }
 
   /// No answer: the request forbids asking the origin (RFC 9111 §5.2.1.7).

@@ -5,6 +5,9 @@ public import HTTPTypes
 extension HTTPCache {
   /// A fresh answer from memory, without suspending, or nil: then `respond` has to be asked.
   ///
+  /// A request whose `Content-Length` is not 0, or that has `Transfer-Encoding`, is not answered
+  /// (RFC 9110 §9.3.1). Where content comes without either, as HTTP/2 allows, ask `respond`.
+  ///
   /// - Parameter request: with scheme, authority and path.
   public func peek(_ request: HTTPRequest) -> CacheResponse? {
     peek(request, partition: "", acceptsDecoded: false, acceptsEncoded: true)

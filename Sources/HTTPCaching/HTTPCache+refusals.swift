@@ -35,7 +35,7 @@ extension HTTPCache {
     else { return }
     store.note(
       RefusalNote(
-        keyHash: key.hash, time: now, status: response.status.code,
+        key: key, time: now, status: response.status.code,
         explanation: isConfidential
           ? CacheExplanation.refusal(refusal)
           : CacheExplanation.note(
@@ -71,7 +71,7 @@ extension CacheExplanation {
     let reason = CacheExplanation.refusal(refusal)
     // What this cache must not have, it must not remember either (RFC 9111 §5.2.2.7, §3.5).
     switch refusal {
-    case .privateInShared, .authorized, .varySecret, .clearsSite, .upstream, .hook, .hookFailed,
+    case .privateInShared, .authorized, .setCookie, .varySecret, .clearsSite, .upstream, .hook, .hookFailed,
       .hookTimedOut, .memoryOnly:
       return reason
     default: break

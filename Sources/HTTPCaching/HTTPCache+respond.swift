@@ -9,7 +9,8 @@ extension HTTPCache {
   ///
   /// - Parameters:
   ///   - request: with scheme, authority and path; `Authorization` and `Cookie` already added.
-  ///   - body: the request's content; that of a QUERY is read into memory as far as
+  ///   - body: the request's content, of length 0 for none. A GET or HEAD with content goes to the origin,
+  ///     is not answered from the store, and its response is not stored (RFC 9110 §9.3.1). That of a QUERY is read into memory as far as
   ///     `CacheRules.queryContentLimit` allows, since it is part of the key (RFC 10008 §2.7).
   ///   - policy: how to use the cache.
   ///   - options: what else there is to say of this request.
@@ -29,7 +30,8 @@ extension HTTPCache {
     while true {
       let content = try await content(of: request, body, policy: policy)
       let exchange = try exchange(
-        for: request, hasBody: body != nil, policy: policy, options, content: content)
+        for: request, hasBody: body.map { $0.length != 0 } ?? false, policy: policy, options, content: content
+      )
       let runner = ExchangeRunner(cache: self, options: options, upstream: upstream, body: body)
       var response = try await runner.run(exchange)
       guard options.redirectLimit > 0,

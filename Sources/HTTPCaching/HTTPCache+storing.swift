@@ -34,7 +34,7 @@ extension HTTPCache {
   func transferEnd(
     of response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
     storedAs storageKey: CacheKey, isCompletion: Bool = false, isConfidential: Bool,
-    _ held: FlightHold.Handed?
+    _ flight: FlightHold?
   ) -> @Sendable (Transfer, Transfer.End, Int64) -> Void {
     { [self] transfer, end, received in
       running.remove(transfer, for: key.target)
@@ -46,7 +46,7 @@ extension HTTPCache {
       }
       transferEnded(
         end, of: response, to: request, key: key, received: received, isConfidential: isConfidential)
-      held?.end(self)
+      flight?.lookAgain()
     }
   }
 

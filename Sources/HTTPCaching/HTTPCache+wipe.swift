@@ -17,6 +17,7 @@ extension HTTPCache {
   @discardableResult
   public func wipe(partition: String) async throws(CacheError) -> Int {
     let mode = configuration.rules.mode
+    wipes.note(.partition(mode: mode, partition))
     coalescing.forget { $0.mode == mode && $0.partition == partition }
     await running.stopStoring(mode: mode, partition: partition)
     do throws(CacheError) {

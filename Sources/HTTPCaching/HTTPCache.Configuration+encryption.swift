@@ -39,7 +39,9 @@ extension HTTPCache.Configuration {
     }
     tell(try disk.countSealed(except: cipher))
     let observer = observer
-    return try SealedStore(base: disk, cipher: cipher, largestEntry: largestEntryInBytes) { error in
+    return try SealedStore(
+      base: disk, cipher: cipher, largestEntry: largestEntryInBytes, executor: executor
+    ) { error in
       observer?.cache(did: .storeFailed(operation: "open what is sealed", error))
     }
   }

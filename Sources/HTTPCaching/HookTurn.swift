@@ -5,9 +5,9 @@ package struct HookTurn: Sendable {
   let executor: (any TaskExecutor)?
   let wait: @Sendable (Duration) async throws -> Void
 
-  /// Beside whoever asks.
-  static func concurrent(_ clock: any CacheClock) -> HookTurn {
-    HookTurn(executor: nil) { try await clock.sleep(for: $0) }
+  /// In tasks beside that of the caller.
+  static func concurrent(_ clock: any CacheClock, executor: (any TaskExecutor)?) -> HookTurn {
+    HookTurn(executor: executor) { try await clock.sleep(for: $0) }
   }
 
   /// On the thread that asks, and after each suspension on the one that ends it. Needs no thread of the

@@ -39,21 +39,35 @@ public struct MessageBody: Sendable, AsyncSequence {
   /// Begins to pull; a second iterator goes on where the first one stopped.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
 
-  /// All bytes in one piece.
+  /// All bytes in one piece. If it throws, the source is cancelled.
   ///
   /// - Parameter limit: the most bytes to take.
-  /// - Throws: `MessageBody.TooLong` if there are more, or what the source throws.
+  /// - Throws: `MessageBody.TooLong` if there are more; `CancellationError` at once when the task is cancelled;
+  ///   what the source throws.
   public func collect(upTo limit: Int = .max) async throws -> BodyBytes {
+    do {
+      let bytes = try await withTaskCancellationHandler {
+        try await collected(upTo: limit)
+      } onCancel: {
+        source.cancel()
+      }
+      // A source that is cancelled may end as if it were complete.
+      try Task.checkCancellation()
+      return bytes
+    } catch {
+      source.cancel()
+      throw error
+    }
+  }
+
+  private func collected(upTo limit: Int) async throws -> BodyBytes {
     guard let first = try await source.next() else { return BodyBytes() }
     guard first.count <= limit else { throw TooLong(limit: limit) }
     guard let second = try await source.next() else { return first }
     var all = first.array
     var more: BodyBytes? = second
     while let bytes = more {
-      guard all.count + bytes.count <= limit else {
-        source.cancel()
-        throw TooLong(limit: limit)
-      }
+      guard bytes.count <= limit - all.count else { throw TooLong(limit: limit) }
       bytes.withUnsafeBytes { all.append(contentsOf: $0) }
       more = try await source.next()
     }

@@ -18,7 +18,7 @@ final class RefusalLimit: Sendable {
   /// Whether to make this note.
   func allows(_ refusal: StorageRefusal, status: Int, key: CacheKey, now: Timestamp) -> Bool {
     var hasher = Hasher()
-    hasher.combine(key.hash)
+    hasher.combine(key)
     hasher.combine(status)
     hasher.combine(refusal)
     let note = hasher.finalize()

@@ -21,20 +21,25 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
   private var hitForMiss: [CacheKey: Duration] = [:]
   private var lastFlight: UInt64 = 0
 
+  /// The numbers of flights and of waiters.
+  var counts: (flights: Int, waiters: Int) {
+    (flights.count, flights.values.reduce(0) { $0 + $1.waiters.count })
+  }
+
   /// A request wants the origin.
   ///
   /// - Parameters:
   ///   - ticket: taken now, in case the request leads.
-  ///   - isOvertaken: whether a flight with these groups and this ticket was overtaken by an invalidation. No
-  ///     request joins such a flight: its answer may be older than the invalidation.
+  ///   - isOvertaken: whether a flight with these groups (nil before its head) and this ticket was overtaken
+  ///     by an invalidation. No request joins such a flight: its answer may be older than the invalidation.
   /// - Returns: what the request does, and the waiters of an overtaken flight, which have to join again.
   mutating func join(
     _ key: CacheKey, ticket: InvalidationTicket, uptime: Duration,
-    isOvertaken: (_ groups: [String], InvalidationTicket) -> Bool
+    isOvertaken: (_ groups: [String]?, InvalidationTicket) -> Bool
   ) -> (role: CoalescerRole, released: [Waiter]) {
     var released: [Waiter] = []
     if let flight = flights[key] {
-      guard isOvertaken(flight.shared?.groups ?? [], flight.ticket) else {
+      guard isOvertaken(flight.shared?.groups, flight.ticket) else {
         return (flight.shared.map { .share($0) } ?? .wait(flight: flight.id), [])
       }
       released = Array(flight.waiters.values)
@@ -101,15 +106,17 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
     return waiters
   }
 
-  /// The leader failed before its head: one waiter leads in its place, once; after that all fail. A
-  /// leader that was merely left by its caller does not count: nothing failed.
+  /// The leader failed before its head: one waiter leads in its place, once; after that all fail.
+  ///
+  /// - Parameter isOwnLimit: whether the leader was left by its caller, or had no more time. That does not
+  ///   count: the origin has not failed, and other requests may have more time.
   mutating func leaderFailed(
-    _ key: CacheKey, flight id: UInt64, wasCancelled: Bool
+    _ key: CacheKey, flight id: UInt64, isOwnLimit: Bool
   ) -> (successor: Waiter?, others: [Waiter]) {
     guard var flight = flights[key], flight.id == id else { return (nil, []) }
-    if wasCancelled || !flight.wasPassedOn, let next = flight.waiters.keys.min() {
+    if isOwnLimit || !flight.wasPassedOn, let next = flight.waiters.keys.min() {
       let successor = flight.waiters.removeValue(forKey: next)
-      if !wasCancelled { flight.wasPassedOn = true }
+      if !isOwnLimit { flight.wasPassedOn = true }
       flights[key] = flight
       return (successor, [])
     }

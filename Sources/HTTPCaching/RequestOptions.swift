@@ -11,7 +11,10 @@ public struct RequestOptions: Sendable {
   /// Whether a stored body may be used that has a content coding. Not for a door that cannot take it
   /// off, since its callers expect what `URLSession` gives them.
   public var acceptsEncoded: Bool
-  /// The most time to wait for the origin's head; nil is the upstream's default.
+  /// The most time to wait for the head of a response; nil is the upstream's default. Waiting for the head of
+  /// another request for the same resource counts, and so do several requests to the origin where one is
+  /// not enough. When the time has passed, a stale response may answer (RFC 9111 §4.2.4, RFC 5861 §4); else
+  /// `UpstreamError.timeout` is thrown. A body may take longer. Each redirect begins anew.
   public var timeout: Duration?
   /// How urgent it is.
   public var priority: TaskPriority?

@@ -23,6 +23,9 @@ final class RunningTransfers: Sendable {
     }
   }
 
+  /// The number of transfers, once for each target that they are found by.
+  var count: Int { transfers.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+
   /// Whether anything is on its way for a target.
   func contains(_ target: String) -> Bool { transfers.withLock { $0[target] != nil } }
 

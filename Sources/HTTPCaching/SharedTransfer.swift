@@ -12,6 +12,13 @@ struct SharedTransfer: Sendable {
   /// The octets of the whole body; nil where the transfer brings all of them.
   var range: Range<Int64>?
 
-  /// The whole body; nil if its first bytes can no longer be had.
-  func makeBody() -> MessageBody? { transfer.makeBody(range) }
+  /// The whole body, once its first bytes are there; nil if they cannot be had.
+  ///
+  /// - Parameter limit: how long the first bytes are waited for. After that the body is given without them.
+  /// - Throws: `CancellationError` when the caller gives up.
+  func makeBody(startingWithin limit: Duration?, _ clock: any CacheClock) async throws -> MessageBody? {
+    guard let source = transfer.makeSource(range), try await source.begins(within: limit, clock)
+    else { return nil }
+    return MessageBody(source)
+  }
 }

@@ -129,13 +129,18 @@ extension StoredThenNew {
       default: .revalidate
       }
     var new = try await respond(content?.makeBody(), asking)
-    guard case .forwarded(_, let status, _, _) = new.outcome else { return .none(new.outcome) }
+    guard case .forwarded(_, let status, _, _) = new.outcome else {
+      // Another response may have been stored after the first answer: the origin confirmed that one.
+      if new.entry == first.entry { return .none(new.outcome) }
+      return try await SmallBodies.areEqual(first, &new) ? .none(new.outcome) : .response(new)
+    }
     if (500...599).contains(status) || policy.countsAsFailure(status) {
       new.body.source.cancel()
       throw OriginStatusError(status: status)
     }
     guard first.head.status == new.head.status else { return .response(new) }
-    if new.contentChange == .unchanged {
+    let isComparedWithFirst = new.comparedEntry == first.entry
+    if isComparedWithFirst, new.contentChange == .unchanged {
       // Read to its end all the same, so that its fields are stored.
       cache.background.begin { [body = new.body] in
         do { while try await body.source.next() != nil {} } catch {
@@ -144,7 +149,7 @@ extension StoredThenNew {
       }
       return .none(new.outcome)
     }
-    if new.contentChange == .changed { return .response(new) }
+    if isComparedWithFirst, new.contentChange == .changed { return .response(new) }
     return try await SmallBodies.areEqual(first, &new) ? .none(new.outcome) : .response(new)
   }
 }

@@ -20,7 +20,7 @@ final class Transfer: Sendable {
     case wiped
   }
 
-  private struct Shared {
+  struct Shared {
     var state: TransferState
     var readers: [Int: CheckedContinuation<Void, Never>] = [:]
     var fetch: CheckedContinuation<Void, Never>?
@@ -31,11 +31,12 @@ final class Transfer: Sendable {
     var isCommitting = false
   }
 
-  private let shared: Mutex<Shared>
-  private let body: MessageBody
-  private let writer: any BodyWriter
+  let shared: Mutex<Shared>
+  let body: MessageBody
+  let writer: any BodyWriter
   private let extent: TransferExtent
   private let clock: any CacheClock
+  private let executor: (any TaskExecutor)?
   private let verifier: DigestVerifier?
   private let combined: CombinedDigest?
   private let storableTrailers: @Sendable (HTTPFields) -> HTTPFields
@@ -45,12 +46,14 @@ final class Transfer: Sendable {
   /// - Parameters:
   ///   - extent: what of the representation `body` brings.
   ///   - clock: by which slow readers are waited for where the store takes no more.
+  ///   - executor: runs the tasks of the transfer; nil is Swift's own executor.
   ///   - verifier: what the bytes of `body` must agree with to be stored.
   ///   - combined: what they must agree with together with what is stored.
   ///   - storableTrailers: leaves the trailer fields that may be stored.
   init(
     body: MessageBody, extent: TransferExtent, writer: any BodyWriter,
-    clock: any CacheClock = SystemClock(), verifier: DigestVerifier? = nil,
+    clock: any CacheClock = SystemClock(), executor: (any TaskExecutor)? = nil,
+    verifier: DigestVerifier? = nil,
     combined: CombinedDigest? = nil,
     storableTrailers: @escaping @Sendable (HTTPFields) -> HTTPFields = { $0 },
     onCommit: @escaping @Sendable (CacheRecord) async -> Void,
@@ -61,6 +64,7 @@ final class Transfer: Sendable {
     self.extent = extent
     self.writer = writer
     self.clock = clock
+    self.executor = executor
     self.verifier = verifier
     self.combined = combined
     self.storableTrailers = storableTrailers
@@ -70,7 +74,7 @@ final class Transfer: Sendable {
 
   /// Starts to fetch.
   func start() {
-    let task = Task { await self.fetch() }
+    let task = Task(executorPreference: executor) { await self.fetch() }
     shared.withLock { $0.task = task }
   }
 
@@ -81,8 +85,7 @@ final class Transfer: Sendable {
       return shared.isCommitting
     }
     if isCommitting { return await ended() }
-    keepStoredBytesReadable()
-    writer.abandon()
+    stopWriting()
   }
 
   // Whether it may be stored; from then on it is too late to stop it.
@@ -96,11 +99,26 @@ final class Transfer: Sendable {
   /// A body that reads along; nil if its first bytes can no longer be had.
   ///
   /// - Parameter range: of the representation; nil for what the origin sends.
-  func makeBody(_ range: Range<Int64>? = nil) -> MessageBody? {
-    let reader = shared.withLock { $0.state.addReader(from: range?.lowerBound, to: range?.upperBound) }
+  func makeBody(_ range: Range<Int64>? = nil) -> MessageBody? { makeSource(range).map { MessageBody($0) } }
+
+  /// A source that reads along; nil if its first bytes can no longer be had.
+  ///
+  /// - Parameter range: of the representation; nil for what the origin sends.
+  func makeSource(_ range: Range<Int64>? = nil) -> TransferBodySource? {
+    let (reader, isBehind) = shared.withLock { shared in
+      (
+        shared.state.addReader(from: range?.lowerBound, to: range?.upperBound),
+        shared.state.isAnyoneBehind && shared.storedReader == nil
+      )
+    }
     guard let reader else { return nil }
     let length = range.map { $0.upperBound - $0.lowerBound } ?? body.length
-    return MessageBody(TransferBodySource(transfer: self, reader: reader, length: length))
+    let source = TransferBodySource(transfer: self, reader: reader, length: length)
+    if isBehind {
+      // Bytes that only the store has are opened now: later the writer may be gone.
+      do throws(CacheError) { _ = try storedReader() } catch { return nil }
+    }
+    return source
   }
 
   /// Waits until the transfer has ended, stored or not.
@@ -113,99 +131,6 @@ final class Transfer: Sendable {
       }
       if isOver { continuation.resume() }
     }
-  }
-
-  // MARK: Reading
-
-  func next(_ reader: Int) async throws -> BodyBytes? {
-    while true {
-      let (action, fetch) = shared.withLock { shared in
-        let action = shared.state.read(reader)
-        return (action, Self.releaseFetch(&shared))
-      }
-      fetch?.resume()
-      switch action {
-      case .take(let bytes): return bytes
-      case .readStored(let range):
-        let bytes = try await storedReader().read(range)
-        guard !bytes.isEmpty else {
-          throw CacheError(.damaged, "the growing body has no byte \(range.lowerBound)")
-        }
-        let fetch = shared.withLock { shared in
-          shared.state.advance(reader, by: bytes.count)
-          return Self.releaseFetch(&shared)
-        }
-        fetch?.resume()
-        return bytes
-      case .end: return nil
-      case .fail(let error): throw error
-      case .wait: try await wait(reader)
-      }
-    }
-  }
-
-  /// One reader of the growing body serves everybody; it outlives commit and failure.
-  private func storedReader() throws(CacheError) -> any BodyReader {
-    if let open = shared.withLock({ $0.storedReader }) { return open }
-    let opened = try writer.reader()
-    return shared.withLock { shared in
-      if let other = shared.storedReader { return other }
-      shared.storedReader = opened
-      return opened
-    }
-  }
-
-  /// Opens the reader while the writer still can, for those who will need it.
-  private func keepStoredBytesReadable() {
-    guard shared.withLock({ $0.state.isAnyoneBehind }) else { return }
-    do throws(CacheError) { _ = try storedReader() } catch {
-      // Whoever needs it is told when it reads.
-    }
-  }
-
-  var trailers: HTTPFields {
-    shared.withLock { shared in
-      if case .finished(let trailers) = shared.state.phase { trailers } else { [:] }
-    }
-  }
-
-  /// A reader leaves. If it was the last one and much is left to fetch, the fetch stops.
-  func leave(_ reader: Int) {
-    let (waiting, fetch, abandoned) = shared.withLock { shared in
-      shared.state.removeReader(reader)
-      let stops =
-        shared.state.isRunning && !shared.state.hasReaders && !shared.state.isWorthFinishing
-      if stops { shared.state.abandon() }
-      return (
-        shared.readers.removeValue(forKey: reader), Self.releaseFetch(&shared),
-        stops ? shared.task : nil
-      )
-    }
-    waiting?.resume()
-    if let abandoned {
-      abandoned.cancel()
-      body.source.cancel()
-    }
-    fetch?.resume()
-  }
-
-  private func wait(_ reader: Int) async throws {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isReady = shared.withLock { shared in
-          if shared.state.mustWait(reader), !Task.isCancelled {
-            shared.readers[reader] = continuation
-            return false
-          }
-          return true
-        }
-        if isReady { continuation.resume() }
-      }
-    } onCancel: {
-      let waiting = shared.withLock { $0.readers.removeValue(forKey: reader) }
-      waiting?.resume()
-    }
-    try Task.checkCancellation()
   }
 
   // MARK: Fetching
@@ -238,8 +163,7 @@ final class Transfer: Sendable {
           } catch {
             isStoring = false
             failure = error
-            keepStoredBytesReadable()
-            shared.withLock { $0.state.storeFailed() }
+            stopWriting()
           }
         }
         // The last bytes wait for the commit, so that whoever has them finds the response stored.
@@ -251,15 +175,14 @@ final class Transfer: Sendable {
       }
       if isStoring, let combined, let algorithm = try await combined.mismatch(of: storedReader()) {
         isWrong = true
-        writer.abandon()
+        stopWriting()
         await combined.discard()
         throw UpstreamError(.protocol, "the parts together do not have their \(algorithm) digest")
       }
       let end: End
       if let algorithm = verifier?.mismatch() {
         // The bytes are the origin's message all the same: whoever reads them gets them.
-        keepStoredBytesReadable()
-        writer.abandon()
+        stopWriting()
         end = .refused(.digestMismatch(algorithm: algorithm.rawValue))
       } else {
         end = await commit(isStoring: isStoring, failure: failure)
@@ -277,11 +200,11 @@ final class Transfer: Sendable {
 
   /// Stores what arrived before the transfer broke off, if it can be continued.
   private func keep(isWorthKeeping: Bool) async -> CacheRecord? {
-    keepStoredBytesReadable()
     guard isWorthKeeping, beginCommit() else {
-      writer.abandon()
+      stopWriting()
       return nil
     }
+    keepStoredBytesReadable()
     do throws(CacheError) {
       guard let record = try await writer.keep() else { return nil }
       await onCommit(record)
@@ -292,17 +215,18 @@ final class Transfer: Sendable {
   }
 
   private func commit(isStoring: Bool, failure: CacheError?) async -> End {
-    keepStoredBytesReadable()
     guard isStoring, beginCommit() else {
-      writer.abandon()
+      stopWriting()
       return .notStored(failure ?? CacheError(.io, "the store took no more bytes"))
     }
+    // Followers may still come, and the last bytes may push others out that a reader needs.
+    keepStoredBytesReadable(always: true)
     do throws(CacheError) {
       let record = try await writer.commit(trailers: storableTrailers(body.trailers))
       await onCommit(record)
       return .stored(record)
     } catch {
-      writer.abandon()
+      stopWriting()
       return .notStored(error)
     }
   }
@@ -343,7 +267,7 @@ final class Transfer: Sendable {
     guard shared.withLock({ $0.state.isHeldBack }) else { return await waitUntilRead() }
     let start = clock.uptime
     let limit = min(patience, Self.patienceAtOnce)
-    let end = Task { [clock] in
+    let end = Task(executorPreference: executor) { [clock] in
       do { try await clock.sleep(for: limit) } catch { return }
       let fetch = self.shared.withLock { shared -> CheckedContinuation<Void, Never>? in
         // It may have been read in the same moment.
@@ -369,7 +293,7 @@ final class Transfer: Sendable {
     }
   }
 
-  private static func releaseFetch(_ shared: inout Shared) -> CheckedContinuation<Void, Never>? {
+  static func releaseFetch(_ shared: inout Shared) -> CheckedContinuation<Void, Never>? {
     shared.state.isAhead ? nil : shared.fetch.take()
   }
 }

@@ -19,6 +19,18 @@ final class TransferBodySource: BodySource {
     try await transfer.next(reader)
   }
 
+  /// Waits until there is something to read; false if the transfer breaks off before.
+  ///
+  /// - Parameter limit: how long to wait; nil for no limit. After that the answer is true.
+  /// - Throws: `CancellationError` when the caller gives up.
+  func begins(within limit: Duration?, _ clock: any CacheClock) async throws -> Bool {
+    try await clock.limit(limit) { [transfer, reader] in
+      transfer.stopWaiting(reader)
+    } _: { mark in
+      try await transfer.begins(reader, until: mark)
+    }
+  }
+
   var trailers: HTTPFields { transfer.trailers }
 
   func cancel() { transfer.leave(reader) }

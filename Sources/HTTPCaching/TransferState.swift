@@ -143,6 +143,13 @@ struct TransferState: Sendable {
     return isRunning && position >= received && position < ends[reader] ?? .max
   }
 
+  /// Whether a reader that does not wait has bytes to read, or the end, and no failure.
+  func isReadable(_ reader: Int) -> Bool {
+    guard let position = positions[reader] else { return false }
+    if case .failed = phase { return position < received }
+    return true
+  }
+
   /// Whether a reader needs bytes that only the store still has.
   var isAnyoneBehind: Bool {
     let start = recent.first?.start ?? received
@@ -171,7 +178,12 @@ struct TransferState: Sendable {
   }
 
   /// The store takes no more: what comes is kept until every reader has it.
-  mutating func storeFailed() { if storedEnd == nil { storedEnd = received } }
+  ///
+  /// - Parameter isReadable: whether what the store took can still be read; else what is kept stays too.
+  mutating func storeFailed(isReadable: Bool = true) {
+    let end = isReadable ? received : recent.first?.start ?? received
+    storedEnd = min(storedEnd ?? .max, end)
+  }
 
   mutating func end(_ phase: Phase) {
     guard isRunning else { return }

@@ -14,7 +14,7 @@ import Testing
 #endif
 
 /// What is remembered of body files from one open to the next.
-@Suite struct CheckedBlocksTests {
+@Suite(.timeLimit(.minutes(10))) struct CheckedBlocksTests {
   private func state(
     size: Int = 1, inode: Int = 1, modified: (Int, Int) = (900, 1), changed: (Int, Int) = (900, 1)
   ) -> FileState {

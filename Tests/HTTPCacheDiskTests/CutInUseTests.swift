@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Files that somebody cuts, before they are opened and under a process that has them open.
-@Suite struct CutInUseTests {
+@Suite(.timeLimit(.minutes(10))) struct CutInUseTests {
   private static func fill(_ store: DiskStore) async throws {
     for index in 0..<12 {
       try await store.put(try record("/\(index)"), bytes(index * 5_000, seed: UInt64(index + 1)))

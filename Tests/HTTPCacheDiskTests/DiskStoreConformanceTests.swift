@@ -4,7 +4,7 @@ import HTTPCacheTesting
 import Testing
 
 /// What every store has to show, shown by ours.
-@Suite struct DiskStoreConformanceTests {
+@Suite(.timeLimit(.minutes(10))) struct DiskStoreConformanceTests {
   @Test("conforms", arguments: StoreConformance.checks)
   func conforms(_ check: StoreCheck) async throws {
     let directory = try TemporaryDirectory()

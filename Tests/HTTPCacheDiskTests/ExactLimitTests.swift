@@ -8,7 +8,7 @@ import HTTPTypes
 import Testing
 
 /// Each byte on disk counts at each moment, and is there only once there is room for it.
-@Suite struct ExactLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct ExactLimitTests {
   private func bodyBytes(_ fixture: Fixture) throws -> Int64 {
     try fixture.directory.bodyFiles().reduce(0) { sum, name in
       var status = stat()
@@ -121,7 +121,7 @@ import Testing
     try await writer.append(BodyBytes(bytes(2 << 20)))
     // The thread that deletes it has something else to do.
     let gate = DispatchSemaphore(value: 0)
-    store.indexQueue.submit { gate.wait() }
+    store.indexQueue.submit { _ = gate.wait(timeout: .now() + 60) }
     writer.abandon()
     let told = other.usage.diskBytes
     #expect(try bodyBytes(fixture) >= 2 << 20)

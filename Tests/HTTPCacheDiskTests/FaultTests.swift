@@ -7,7 +7,7 @@ import Testing
 
 /// Errors of system calls, SQLite's among them, one after the other. Kills at each call are what
 /// `cache-torture` does, since they need processes of their own.
-@Suite(.enabled(if: SystemFaults.isAvailable)) struct FaultTests {
+@Suite(.timeLimit(.minutes(10)), .enabled(if: SystemFaults.isAvailable)) struct FaultTests {
   private func sweep(
     _ directory: TemporaryDirectory, _ durability: Durability = .relaxed
   ) -> FaultSweep {

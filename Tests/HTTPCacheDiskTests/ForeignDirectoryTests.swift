@@ -7,7 +7,7 @@ import Testing
 
 #if os(Linux)
   /// Directories that may not be written, on real file systems and for a real other user.
-  @Suite(.serialized) struct ForeignDirectoryTests {
+  @Suite(.timeLimit(.minutes(10)), .serialized) struct ForeignDirectoryTests {
     /// Fills a directory with some responses, and closes it.
     private func fill(_ cache: String) async throws {
       let store = try DiskStore.open(directory: cache, capacity: 1 << 26)

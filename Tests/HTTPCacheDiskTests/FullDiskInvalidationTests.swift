@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// A disk without room for a mark keeps nothing from being invalidated (RFC 9111 §4.4).
-@Suite(.enabled(if: SystemFaults.isAvailable)) struct FullDiskInvalidationTests {
+@Suite(.timeLimit(.minutes(10)), .enabled(if: SystemFaults.isAvailable)) struct FullDiskInvalidationTests {
   private let directory: TemporaryDirectory
   private let faults: SystemFaults
   private let store: DiskStore

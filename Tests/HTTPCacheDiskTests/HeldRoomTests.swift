@@ -6,7 +6,7 @@ import Testing
 @testable import HTTPCacheDisk
 
 /// Files of removed rows count until they are deleted, in all stores of a directory.
-@Suite struct HeldRoomTests {
+@Suite(.timeLimit(.minutes(10))) struct HeldRoomTests {
   @Test("what one store is about to delete counts for all, until it has, once")
   func told() async throws {
     let fixture = try Fixture()

@@ -4,7 +4,7 @@ import HTTPCacheStore
 import Testing
 
 /// An index that SQLite finds sound, but that says what cannot be.
-@Suite struct ImpossibleNumberTests {
+@Suite(.timeLimit(.minutes(10))) struct ImpossibleNumberTests {
   @Test(
     "numbers that cannot be are damage, found on opening and in use",
     arguments: [

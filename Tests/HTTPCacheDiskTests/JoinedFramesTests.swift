@@ -7,7 +7,7 @@ import Testing
 @testable import HTTPCacheDisk
 
 /// The frames of a transaction go to the write-ahead log in one piece, and nobody can tell.
-@Suite struct JoinedFramesTests {
+@Suite(.timeLimit(.minutes(10))) struct JoinedFramesTests {
   private let directory: TemporaryDirectory
   private let path: String
 

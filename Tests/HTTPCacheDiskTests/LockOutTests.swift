@@ -2,7 +2,7 @@ import HTTPCacheDisk
 import HTTPCacheStore
 import Testing
 
-@Suite struct LockOutTests {
+@Suite(.timeLimit(.minutes(10))) struct LockOutTests {
   @Test(
     "while somebody else holds the right to write, many that store wait together, not one after the other")
   func together() async throws {

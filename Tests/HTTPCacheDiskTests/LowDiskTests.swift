@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// A file system that fills up.
-@Suite struct LowDiskTests {
+@Suite(.timeLimit(.minutes(10))) struct LowDiskTests {
   private final class Figures: Sendable {
     let free = Mutex<Int64>(1 << 40)
   }

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// What is only in the memory of one process, and is invalidated or removed by another one.
-@Suite struct MemoryOnlyPurgeTests {
+@Suite(.timeLimit(.minutes(10))) struct MemoryOnlyPurgeTests {
   private func tier(_ store: DiskStore, _ clock: ManualClock) -> TieredStore {
     TieredStore(memory: MemoryStore(capacity: 8 << 20, clock: clock), base: store)
   }

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Directories of older formats.
-@Suite struct MigrationTests {
+@Suite(.timeLimit(.minutes(10))) struct MigrationTests {
   // The tables as format 1 made them.
   private static let format1 = """
     PRAGMA page_size = 4096;
@@ -70,15 +70,15 @@ import Testing
   private func insert(
     _ id: Int64, _ record: CacheRecord, body: [UInt8], file: String?, on database: String
   ) throws {
-    let encoded = try RecordCodec.encode(record.with(bodyLength: Int64(body.count)))
+    let whole = record.isComplete ? record.with(bodyLength: Int64(body.count)) : record
+    let encoded = try RecordCodec.encode(whole)
     let blocks = stride(from: 0, to: body.count, by: 262_144).map {
       XXH64.hash(Array(body[$0..<min(body.count, $0 + 262_144)]))
     }
     let cost = file == nil ? 0 : (Int64(body.count) + 4_095) / 4_096 * 4_096 + 64
-    let variant = Int64(bitPattern: RecordCodec.variantHash(of: record))
     try execute(
       """
-      INSERT INTO entry VALUES (\(id), \(Int64(bitPattern: record.key.hash)), \(variant), \(id), 0, 0,
+      INSERT INTO entry VALUES (\(id), \(Self.oldHash(record.key)), \(id), \(id), 0, 0,
       1800000001, 1800000001, 1.0, \(Int64(encoded.count) + 320 + max(cost, Int64(body.count))),
       \(cost), \(body.count), \(Int64(bitPattern: blocks[0])), 0, 0, 0, '', '\(record.key.target)',
       x'', \(file.map { "'\($0)'" } ?? "NULL"), \(hex(encoded)),
@@ -87,6 +87,11 @@ import Testing
     guard blocks.count > 1 else { return }
     let checksums = blocks.flatMap { block in (0..<8).map { UInt8(block >> (8 * $0) & 0xFF) } }
     try execute("INSERT INTO block VALUES (\(id), 0, \(hex(checksums)))", on: database)
+  }
+
+  // What found rows until format 3: the same for everybody.
+  private static func oldHash(_ key: CacheKey) -> Int64 {
+    Int64(bitPattern: XXH64.hash(Array(key.target.utf8)))
   }
 
   private func hex(_ bytes: [UInt8]) -> String {
@@ -105,7 +110,7 @@ import Testing
     #expect(try await store.counts().hits == 7)
     let report = try await store.verify(repair: false)
     #expect(report.isSound, "\(report)")
-    #expect(try number("PRAGMA user_version", on: cache + "/Cache.db") == 3)
+    #expect(try number("PRAGMA user_version", on: cache + "/Cache.db") == 4)
     // Beside the whole one of the same variant, which the old index did not allow.
     try await store.putPart("/large", large, 0..<300_000)
     #expect(try store.read(key("/large")).count == 2)
@@ -130,7 +135,7 @@ import Testing
     #expect(store.usage.diskEntries == 3)
     let all = try await store.entries(.prefix("https://example.com/"), after: nil, limit: 10)
     #expect(all.entries.count == 3)
-    #expect(try number("PRAGMA user_version", on: cache + "/Cache.db") == 3)
+    #expect(try number("PRAGMA user_version", on: cache + "/Cache.db") == 4)
     let report = try await store.verify(repair: false)
     #expect(report.isSound, "\(report)")
     // In the order of eviction, too.
@@ -169,6 +174,70 @@ import Testing
       id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, time INTEGER NOT NULL,
       status INTEGER NOT NULL, steps BLOB NOT NULL);
     CREATE INDEX refusalHash ON refusal (hash);
+    COMMIT;
+    """
+
+  @Test("a directory of format 3 keeps its entries, but not why others were not stored")
+  func fromFormat3() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = try makeFormat1(directory, large: bytes(600_000))
+    try execute(Self.format2FromFormat1 + Self.format3FromFormat2, on: cache + "/Cache.db")
+    let old = Self.oldHash(key("/small"))
+    try execute(
+      "INSERT INTO refusal (hash, time, status, steps) VALUES (\(old), 1, 200, x'00')",
+      on: cache + "/Cache.db")
+    try execute(
+      """
+      INSERT INTO entry SELECT 2, hash, variant + 100, mark, invalid, pinned, stored, touched, priority, size, cost,
+      length, checksum, mode, method, groups, partition, target, digest, NULL, x'00', body, partial, listed
+      FROM entry WHERE id = 1;
+      UPDATE state SET entries = 3
+      """, on: cache + "/Cache.db")
+    let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+    #expect(store.openingNotes.isEmpty)
+    #expect(try await store.body(key("/small")) == [1, 2, 3])
+    #expect(try await store.body(key("/large")) == bytes(600_000))
+    #expect(try number("SELECT count(*) FROM entry WHERE hash = \(old)", on: cache + "/Cache.db") == 0)
+    #expect(try number("SELECT count(*) FROM refusal", on: cache + "/Cache.db") == 0)
+    // A record that cannot be read is no key's any more, and goes.
+    #expect(try number("SELECT hash FROM entry WHERE id = 2", on: cache + "/Cache.db") == 0)
+    #expect(try await store.verify(repair: true).findings.count == 1)
+    #expect(try await store.verify(repair: false).isSound)
+    #expect(try number("PRAGMA user_version", on: cache + "/Cache.db") == 4)
+  }
+
+  @Test("an index of format 3 counts on from where a new one begins, and counts the rows that were new")
+  func numbersOfFormat3() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = try makeFormat1(directory, large: bytes(600_000))
+    try execute(Self.format2FromFormat1 + Self.format3FromFormat2, on: cache + "/Cache.db")
+    // The large one is new: it is not in the row of the state yet.
+    try execute(
+      "UPDATE entry SET listed = 0 WHERE id = 3; UPDATE state SET sequence = 2, entries = 1, bodies = 0",
+      on: cache + "/Cache.db")
+    let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+    #expect(store.usage.diskEntries == 2)
+    let stored = try await store.put(try record("/new"), [4])
+    // As in `Schema.firstSequence`: microseconds of a time after 2020.
+    #expect(stored.sequence > 1_577_836_800_000_000)
+    #expect(try await store.body(key("/large")) == bytes(600_000))
+    let report = try await store.verify(repair: false)
+    #expect(report.isSound, "\(report)")
+  }
+
+  // What version 3 made of it.
+  private static let format3FromFormat2 = """
+    BEGIN;
+    ALTER TABLE entry ADD COLUMN listed INTEGER NOT NULL DEFAULT 1;
+    DROP INDEX entryTarget;
+    DROP INDEX entryStored;
+    DROP INDEX entryOrder;
+    DROP INDEX entryFile;
+    CREATE INDEX entryTarget ON entry (target) WHERE listed = 1;
+    CREATE INDEX entryStored ON entry (stored) WHERE listed = 1;
+    CREATE INDEX entryOrder ON entry (priority, touched) WHERE pinned = 0 AND listed = 1;
+    CREATE INDEX entryFile ON entry (file) WHERE file IS NOT NULL AND listed = 1;
+    PRAGMA user_version = 3;
     COMMIT;
     """
 

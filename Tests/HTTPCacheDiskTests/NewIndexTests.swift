@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// An index that is made anew while another process has copies of what the old one had in memory.
-@Suite struct NewIndexTests {
+@Suite(.timeLimit(.minutes(10))) struct NewIndexTests {
   private let fixture: Fixture
   private let mine: TieredStore
 

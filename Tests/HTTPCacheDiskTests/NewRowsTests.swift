@@ -7,7 +7,7 @@ import Testing
 
 /// Rows that are in the index by their keys alone, until many of them are taken in at once; and commits, on
 /// the caller's thread or of many at once.
-@Suite struct NewRowsTests {
+@Suite(.timeLimit(.minutes(10))) struct NewRowsTests {
   private func unlisted(_ fixture: Fixture) throws -> Int64 {
     try number("SELECT count(*) FROM entry WHERE listed = 0", on: fixture.directory.path("cache/Cache.db"))
   }
@@ -81,7 +81,7 @@ import Testing
     let tooLarge = try record("/large").with(userInfo: [UInt8](repeating: 1, count: 900_000))
     let stored = await withTaskGroup(of: Bool.self) { group in
       for record in records + [tooLarge] + records {
-        group.addTask { (try? await fixture.store.put(record, [1, 2, 3])) != nil }
+        group.addTask { (try? await fixture.store.putIfLatest(record, [1, 2, 3])) != nil }
       }
       return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
     }

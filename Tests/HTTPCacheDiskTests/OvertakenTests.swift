@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// What another process invalidates while something is on its way stays invalidated (RFC 9111 §4.4).
-@Suite struct OvertakenTests {
+@Suite(.timeLimit(.minutes(10))) struct OvertakenTests {
   enum Change: CaseIterable, Sendable {
     case sameKey, target, prefix, partition, all, removal, removalOfAll
 

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Parts of bodies whose process was killed, or whose file is not what was written.
-@Suite struct PartialDamageTests {
+@Suite(.timeLimit(.minutes(10))) struct PartialDamageTests {
   private let body = bytes(2_000_000)
 
   private func bodyPath(_ fixture: Fixture) throws -> String {

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Parts of bodies on disk (RFC 9111 §3.3, §3.4): where their bytes lie, and who may write them.
-@Suite struct PartialTests {
+@Suite(.timeLimit(.minutes(10))) struct PartialTests {
   private let body = bytes(2_000_000)
 
   private func database(_ fixture: Fixture) -> String { fixture.directory.path("cache/Cache.db") }

@@ -6,7 +6,7 @@ import HTTPCacheTesting
 import Testing
 
 /// What is popular is known after a restart.
-@Suite struct PopularityTests {
+@Suite(.timeLimit(.minutes(10))) struct PopularityTests {
   private func open(_ directory: TemporaryDirectory) throws -> DiskStore {
     try DiskStore.open(
       directory: directory.path("cache"), capacity: 4 << 20, largestEntry: .bytes(1 << 20),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPCacheDisk
 
-@Suite
+@Suite(.timeLimit(.minutes(10)))
 struct RecentRecordTests {
   private func record(of fixture: Fixture, _ path: String = "/a") throws -> CacheRecord? {
     try fixture.store.read(key(path)).first?.record

@@ -4,7 +4,7 @@ import HTTPCacheStore
 import HTTPTypes
 import Testing
 
-@Suite struct RecordCodecTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordCodecTests {
   /// What `Fixtures/record-format1.bin` holds. It was written by another program than ours.
   static func format1() throws -> CacheRecord {
     func name(_ text: String) throws -> HTTPField.Name { try #require(HTTPField.Name(text)) }

@@ -7,7 +7,7 @@ import HTTPCacheStore
 import Testing
 
 /// What is removed is in no file afterwards, and what stays stays, whatever call fails meanwhile.
-@Suite(.enabled(if: SystemFaults.isAvailable)) struct RemovalFaultTests {
+@Suite(.timeLimit(.minutes(10)), .enabled(if: SystemFaults.isAvailable)) struct RemovalFaultTests {
   private static let text = "somebody-9c3e"
   private let directory: TemporaryDirectory
   private let faults: SystemFaults

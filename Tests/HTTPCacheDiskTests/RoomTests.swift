@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// The capacity holds while bodies are being written, in whatever process.
-@Suite struct RoomTests {
+@Suite(.timeLimit(.minutes(10))) struct RoomTests {
   // One transaction's share of the log, what has come of each body since it was last asked for room, and
   // bodies between their row's end and their own.
   private let slack: Int64 = 3 << 20

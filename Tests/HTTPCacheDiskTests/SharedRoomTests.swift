@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// `Cache.room` and `writers`, by which stores know of each other.
-@Suite struct SharedRoomTests {
+@Suite(.timeLimit(.minutes(10))) struct SharedRoomTests {
   @Test("in a folder that was emptied in use, what is written is told anew")
   func emptied() async throws {
     let fixture = try Fixture()

@@ -5,7 +5,7 @@ import HTTPCacheTesting
 import Testing
 
 /// A capacity that becomes less, and responses that are no longer pinned.
-@Suite struct ShrinkingTests {
+@Suite(.timeLimit(.minutes(10))) struct ShrinkingTests {
   @Test("the index's file shrinks also if not all that is too much can go", arguments: [false, true])
   func shrunk(withPinned: Bool) async throws {
     let fixture = try Fixture()

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Checked once, a body's file is sent and read as it is, until it is another one.
-@Suite struct VerifiedRegionTests {
+@Suite(.timeLimit(.minutes(10))) struct VerifiedRegionTests {
   private let body = bytes(600_000)
 
   private func open(_ store: DiskStore) throws -> any BodyReader {

@@ -4,7 +4,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Testing
 
-@Suite struct VerifyTests {
+@Suite(.timeLimit(.minutes(10))) struct VerifyTests {
   @Test("all that is wrong is named, and repaired when asked")
   func repair() async throws {
     let fixture = try Fixture()

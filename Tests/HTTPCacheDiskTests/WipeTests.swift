@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 /// A partition that is wiped leaves no byte.
-@Suite struct WipeTests {
+@Suite(.timeLimit(.minutes(10))) struct WipeTests {
   private let account = "account-7f3a-of-somebody"
 
   private func body(_ size: Int) -> [UInt8] {
@@ -39,7 +39,7 @@ import Testing
     #expect(try store.read(wanted).count == 1)
     store.note(
       RefusalNote(
-        keyHash: wanted.hash, time: Timestamp(seconds: 1), status: 200,
+        key: wanted, time: Timestamp(seconds: 1), status: 200,
         explanation: CacheExplanation.refusal(.malformed(account))))
     await store.flush()
     try await store.invalidate(.partition(mode: .private, account))

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite("Names of cache items that responses give")
+@Suite("Names of cache items that responses give", .timeLimit(.minutes(10)))
 struct CacheAliasTests {
   private func read(_ values: String..., target: String = "https://example.com/a") throws
     -> CacheAlias.Reading

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct CacheExplanationTests {
+@Suite(.timeLimit(.minutes(10))) struct CacheExplanationTests {
   private func explained(
     _ variants: [StoredResponse], _ request: HTTPRequest, policy: CachePolicy = .standard,
     rules: CacheRules = privateRules, parts: [StoredPart?] = [], lengths: [Int64?] = []
@@ -293,7 +293,9 @@ import Testing
       ValidationReason.stale(age: 1, lifetime: 1), ValidationReason.responseNoCache,
       ValidationReason.requestNoCache, ValidationReason.pragmaNoCache,
       ValidationReason.requestMaxAge(1, age: 2), ValidationReason.requestMinFresh(1, remaining: 0),
-      ValidationReason.invalidated, StaleAllowance.maxStale, StaleAllowance.whileRevalidate,
+      ValidationReason.invalidated, ValidationReason.variantMismatch([foo]),
+      FallbackRefusal.setCookie, MissReason.content(.undefinedSemantics(.head)), StaleAllowance.maxStale,
+      StaleAllowance.whileRevalidate,
       StaleAllowance.ifError, StaleAllowance.disconnected, UnsatisfiableReason.miss(.absent),
       UnsatisfiableReason.validation(.responseNoCache), ForwardReason.miss(.absent),
       FallbackRefusal.mustRevalidate, FallbackRefusal.tooStale(2, limit: 1),

@@ -1,7 +1,7 @@
 import HTTPCacheSemantics
 import Testing
 
-@Suite("What came of a request, in words")
+@Suite("What came of a request, in words", .timeLimit(.minutes(10)))
 struct CacheOutcomeTests {
   @Test("a fallback that is still fresh is not called stale")
   func freshFallback() {

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite("W3C Clear Site Data")
+@Suite("W3C Clear Site Data", .timeLimit(.minutes(10)))
 struct ClearSiteDataTests {
   private func clears(
     _ values: String..., target: String = "https://example.com/", rules: CacheRules = privateRules

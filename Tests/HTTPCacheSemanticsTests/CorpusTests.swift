@@ -3,7 +3,7 @@ import HTTPCacheFuzzing
 import Testing
 
 /// What fuzzing found and what it starts from (`Fuzzing/Corpus`), as ordinary tests.
-@Suite struct CorpusTests {
+@Suite(.timeLimit(.minutes(10))) struct CorpusTests {
   @Test("Every file of the corpus keeps the properties of its target", arguments: FuzzTarget.allCases)
   func corpus(target: FuzzTarget) throws {
     let folder = URL(filePath: #filePath)

@@ -3,7 +3,7 @@ import HTTPTypes
 import Testing
 
 /// What an explanation says is what the rules decide, whatever arrives.
-@Suite struct ExplanationPropertyTests {
+@Suite(.timeLimit(.minutes(10))) struct ExplanationPropertyTests {
   private static let directives = [
     "max-age=60", "max-age=0", "s-maxage=90", "no-cache", "no-store", "private", "public",
     "private=\"set-cookie\"", "must-revalidate", "proxy-revalidate", "must-understand", "immutable",

@@ -3,7 +3,7 @@ import Testing
 
 /// Generated header sets. `scripts/hostile.sh` checks a million of them, built with optimisation, and takes
 /// the seed that a failure prints.
-@Suite struct HostileTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileTests {
   @Test("Whatever arrives, what must hold for all header fields does")
   func headerSets() {
     var stored = 0
@@ -31,6 +31,19 @@ import Testing
       #expect(isSame, "seed \(seed)")
       let lines = (text.count { $0 == 0x0A }, once.count { $0 == 0x0A })
       #expect(lines.0 == lines.1, "seed \(seed)")
+    }
+  }
+
+  @Test("RFC 9112 §6: each message ends where a second reader finds its end, however its bytes arrive")
+  func messages() {
+    for seed in UInt64(1)...2_000 {
+      var random = HTTPCacheFuzzing.Seeded(seed: seed)
+      let stream = HostileMessages.stream(&random)
+      do {
+        try stream.withUnsafeBytes { try FuzzTarget.http1.run($0) }
+      } catch {
+        Issue.record("seed \(seed): \(error)\n\(String(decoding: stream, as: UTF8.self).debugDescription)")
+      }
     }
   }
 }

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite("draft-ietf-httpbis-no-vary-search")
+@Suite("draft-ietf-httpbis-no-vary-search", .timeLimit(.minutes(10)))
 struct NoVarySearchTests {
   private func variance(_ value: String) throws -> SearchVariance {
     SearchVariance(try fields(["No-Vary-Search": value]))

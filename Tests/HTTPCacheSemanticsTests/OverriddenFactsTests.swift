@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite("What is stored counts under the overrides of now, not of then")
+@Suite("What is stored counts under the overrides of now, not of then", .timeLimit(.minutes(10)))
 struct OverriddenFactsTests {
   private func rules(_ effects: RuleEffect..., targets: [TargetPattern] = []) throws -> CacheRules {
     CacheRules(overrides: [RuleOverride(targets, effects: effects)]).resolved(for: try get())

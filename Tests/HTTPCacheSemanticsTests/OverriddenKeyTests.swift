@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite("Keys as overrides make them")
+@Suite("Keys as overrides make them", .timeLimit(.minutes(10)))
 struct OverriddenKeyTests {
   private func key(_ path: String, _ effects: RuleEffect...) throws -> String {
     let rules = CacheRules(overrides: [RuleOverride(effects: effects)])

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite("What explain says of overrides")
+@Suite("What explain says of overrides", .timeLimit(.minutes(10)))
 struct OverrideExplanationTests {
   private func rules() throws -> CacheRules {
     CacheRules(overrides: [

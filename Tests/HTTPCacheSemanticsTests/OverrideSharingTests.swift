@@ -2,7 +2,9 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite("Overrides in a shared cache: what protects users from each other has a switch of its own")
+@Suite(
+  "Overrides in a shared cache: what protects users from each other has a switch of its own",
+  .timeLimit(.minutes(10)))
 struct OverrideSharingTests {
   private func rules(_ effects: RuleEffect...) -> CacheRules {
     CacheRules(mode: .shared, overrides: [RuleOverride(effects: effects)])

@@ -17,7 +17,7 @@ struct Seeded: RandomNumberGenerator {
   }
 }
 
-@Suite struct PropertyTests {
+@Suite(.timeLimit(.minutes(10))) struct PropertyTests {
   private static let names = [
     "Cache-Control", "Age", "Date", "Expires", "Last-Modified", "ETag", "Vary", "Pragma",
     "CDN-Cache-Control", "Connection", "If-None-Match", "If-Modified-Since", "Range", "If-Range",
@@ -138,6 +138,52 @@ struct Seeded: RandomNumberGenerator {
     #expect(updated.facts.freshnessLifetime >= 0)
     _ = Freshening.updatedByHead(
       kept, with: response, requestTime: now, responseTime: now, rules: rules)
+  }
+
+  @Test("§4.3.4 Whatever tags and dates are stored, a 304 updates only what the request matches")
+  func confirmations() throws {
+    var random = Seeded(seed: 434)
+    let tags = ["\"1\"", "\"2\"", "W/\"1\"", "W/\"2\"", "broken"]
+    let dates = ["Fri, 06 Nov 2020 10:00:00 GMT", "Fri, 06 Nov 2020 11:00:00 GMT"]
+    var (updates, reuses) = (0, 0)
+    for _ in 0..<4_000 {
+      func head(_ status: Int) throws -> HTTPResponse {
+        var head = try response(status, status == 200 ? ["Vary": "Foo"] : [:])
+        let tag = tags.randomElement(using: &random, orElse: "")
+        if Bool.random(using: &random) { head.headerFields[.eTag] = tag }
+        let date = dates.randomElement(using: &random, orElse: "")
+        if Bool.random(using: &random) { head.headerFields[.lastModified] = date }
+        if status == 200, Bool.random(using: &random) { head.headerFields[.contentEncoding] = "gzip" }
+        return head
+      }
+      var candidates: [StoredResponse] = []
+      for _ in 0..<Int.random(in: 0...4, using: &random) {
+        let foo = ["a", "b"].randomElement(using: &random, orElse: "a")
+        let making = StoredResponse.make(
+          request: try get(["Foo": foo]), response: try head(200), requestTime: today,
+          responseTime: today, isDecoded: false, rules: privateRules, digest: reversing)
+        if case .made(let made) = making { candidates.append(made) }
+      }
+      let request = try get(["Foo": "a"])
+      let mismatched = Set(
+        candidates.indices.filter {
+          !Vary.matches(candidates[$0], request: request, rules: privateRules, digest: reversing)
+        })
+      let notModified = try head(304)
+      switch Freshening.decide(
+        notModified: notModified, candidates: candidates, mismatched: mismatched)
+      {
+      case .freshen(let indices):
+        updates += 1
+        #expect(!indices.isEmpty && mismatched.isDisjoint(with: indices))
+      case .reuse(let index):
+        reuses += 1
+        let tag = try #require(notModified.headerFields[.eTag])
+        #expect(tag.hasPrefix("\"") && candidates[index].head.headerFields[.eTag] == tag)
+      case .noMatch: break
+      }
+    }
+    #expect(updates > 500 && reuses > 50)
   }
 
   @Test("§4.1 Normalising a nominated value twice is the same as once")

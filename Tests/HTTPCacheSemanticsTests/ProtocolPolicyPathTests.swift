@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite("The path through Apple's drawing of useProtocolCachePolicy")
+@Suite("The path through Apple's drawing of useProtocolCachePolicy", .timeLimit(.minutes(10)))
 struct ProtocolPolicyPathTests {
   private func path(_ steps: [CacheExplanation.Step]) -> [String] {
     steps.map { "\($0.question) \($0.answer)" }

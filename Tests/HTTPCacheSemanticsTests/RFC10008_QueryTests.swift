@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite("RFC 10008 QUERY")
+@Suite("RFC 10008 QUERY", .timeLimit(.minutes(10)))
 struct RFC10008_QueryTests {
   private func canonical(_ pairs: KeyValuePairs<String, String>) throws -> [UInt8] {
     QueryMetadata.canonical(try fields(pairs))

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct RFC3986_TargetURITests {
+@Suite(.timeLimit(.minutes(10))) struct RFC3986_TargetURITests {
   @Test("RFC 9110 §4.2.3 Equivalent URIs become equal")
   func equivalent() {
     for uri in [

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct RFC9110_14_4_ContentRangeTests {
+@Suite(.timeLimit(.minutes(10))) struct RFC9110_14_4_ContentRangeTests {
   private func parse(_ values: String...) throws -> ContentRange? {
     var fields = HTTPFields()
     for value in values { fields.append(HTTPField(name: .contentRange, value: value)) }

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct RFC9110_14_RangeTests {
+@Suite(.timeLimit(.minutes(10))) struct RFC9110_14_RangeTests {
   private func decision(
     _ value: String, length: Int64 = 10_000, kept: StoredResponse? = nil,
     method: HTTPRequest.Method = .get

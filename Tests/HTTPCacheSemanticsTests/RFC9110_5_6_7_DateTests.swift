@@ -8,7 +8,7 @@ import Testing
   import Darwin
 #endif
 
-@Suite struct RFC9110_5_6_7_DateTests {
+@Suite(.timeLimit(.minutes(10))) struct RFC9110_5_6_7_DateTests {
   private func parsed(_ text: String, now: Timestamp = today) -> Int64? {
     Timestamp(httpDate: text, relativeTo: now)?.seconds
   }

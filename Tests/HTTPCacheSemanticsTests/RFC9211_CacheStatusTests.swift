@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct RFC9211_CacheStatusTests {
+@Suite(.timeLimit(.minutes(10))) struct RFC9211_CacheStatusTests {
   private func value(_ outcome: CacheOutcome) -> String {
     CacheStatus(outcome: outcome, name: "ExampleCache").fieldValue
   }
@@ -64,7 +64,8 @@ import Testing
       .method(.put), .interim, .statusNotUnderstood(299), .statusNotStored(429), .responseNoStore,
       .requestNoStore, .privateInShared, .authorized, .notCacheable(status: 201), .neverReusable,
       .varyAny, .varySecret(.cookie), .malformed("Vary"), .partialContent,
-      .content(.tooLarge(limit: 1)), .content(.noDigest), .clearsSite,
+      .content(.tooLarge(limit: 1)), .content(.noDigest), .content(.undefinedSemantics(.get)),
+      .setCookie, .clearsSite,
       .digestMismatch(algorithm: "sha-256"), .policy, .tooLarge(limit: 1), .hook, .incomplete,
       .storeFailed,
     ]

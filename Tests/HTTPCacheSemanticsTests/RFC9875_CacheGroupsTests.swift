@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite("RFC 9875 Cache groups")
+@Suite("RFC 9875 Cache groups", .timeLimit(.minutes(10)))
 struct RFC9875_CacheGroupsTests {
   private func response(_ name: String, _ values: String...) throws -> HTTPResponse {
     var response = HTTPResponse(status: .ok)

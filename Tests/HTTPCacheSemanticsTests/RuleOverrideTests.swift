@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite("Effects of overrides on responses")
+@Suite("Effects of overrides on responses", .timeLimit(.minutes(10)))
 struct RuleOverrideTests {
   private func rules(
     _ effects: RuleEffect..., mode: CacheMode = .private, mediaTypes: [String] = [],

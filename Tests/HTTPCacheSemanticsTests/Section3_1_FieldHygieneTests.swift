@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section3_1_FieldHygieneTests {
+@Suite(.timeLimit(.minutes(10))) struct Section3_1_FieldHygieneTests {
   // holds 9111-3.1-1, 9110-7.6.1-2
   @Test("§3.1 Connection and what it lists are not stored, everything unknown is")
   func connection() throws {
@@ -13,6 +13,31 @@ import Testing
   }
 
   // holds 9111-3.1-2, 9110-7.6.1-3, 9110-7.6.1-5
+  @Test(
+    "RFC 9110 §7.6.1 Connection names no field that is for all recipients, so it hides no restriction",
+    arguments: ["Cache-Control", "CDN-Cache-Control", "Expires", "Vary", "Set-Cookie", "Content-Encoding"])
+  func connectionHidesNothing(name: String) throws {
+    let field = try #require(HTTPField.Name(name))
+    let head = try response(200, ["Connection": "close, \(name), X", name: "x", "X": "1"])
+    #expect(FieldHygiene.storable(head, rules: sharedRules).headerFields.map(\.name) == [field])
+    #expect(FieldHygiene.forwardable(head.headerFields).map(\.name) == [field])
+  }
+
+  @Test("RFC 9110 §7.6.1 What Connection would hide restricts a 304 and what it freshens, too")
+  func connectionInFreshening() throws {
+    let kept = try stored(
+      200, ["Cache-Control": "max-age=60, must-revalidate", "Connection": "cache-control", "ETag": "\"1\""])
+    #expect(try fallback(kept, after: 90) == .fail(.mustRevalidate))
+    let fresh = Freshening.updated(
+      kept, with: try response(304, ["ETag": "\"1\""]), requestTime: today, responseTime: today,
+      rules: privateRules)
+    #expect(try fallback(fresh, after: 90) == .fail(.mustRevalidate))
+    let strict = Freshening.updated(
+      kept, with: try response(304, ["Connection": "cache-control", "Cache-Control": "no-cache"]),
+      requestTime: today, responseTime: today, rules: privateRules)
+    #expect(try decide(strict, after: 1) == .validate(.responseNoCache))
+  }
+
   @Test(
     "§3.1 Fields of one connection or one proxy are not stored",
     arguments: [

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section3_3_IncompleteTests {
+@Suite(.timeLimit(.minutes(10))) struct Section3_3_IncompleteTests {
   private let fresh: KeyValuePairs = [
     "Cache-Control": "max-age=60", "ETag": "\"a\"", "Content-Range": "bytes 0-4/10",
     "Content-Length": "5", "Content-Digest": "sha-256=:AAAA:", "Content-Type": "text/plain",

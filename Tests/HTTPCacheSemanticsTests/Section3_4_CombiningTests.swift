@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section3_4_CombiningTests {
+@Suite(.timeLimit(.minutes(10))) struct Section3_4_CombiningTests {
   private let fresh: KeyValuePairs = [
     "Cache-Control": "max-age=60", "ETag": "\"a\"", "Content-Length": "10", "X": "old",
     "Date": "Fri, 06 Nov 2020 12:00:00 GMT",

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section3_5_AuthorizationTests {
+@Suite(.timeLimit(.minutes(10))) struct Section3_5_AuthorizationTests {
   // holds 9111-3-6
   @Test("§3.5 A shared cache stores answers to authorized requests only if a directive allows it")
   func storing() throws {

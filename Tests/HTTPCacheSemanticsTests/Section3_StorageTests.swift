@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section3_StorageTests {
+@Suite(.timeLimit(.minutes(10))) struct Section3_StorageTests {
   @Test("§3 A response with an explicit lifetime is stored, whatever its final status")
   func explicitLifetime() throws {
     for status in [200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404, 410, 499, 500, 502, 599] {
@@ -145,7 +145,8 @@ import Testing
     let reasons: [StorageRefusal] = [
       .method(.put), .interim, .statusNotUnderstood(599), .statusNotStored(304), .responseNoStore,
       .requestNoStore, .privateInShared, .authorized, .notCacheable(status: 302), .neverReusable,
-      .varyAny, .varySecret(.cookie), .malformed("Vary"), .partialContent, .incomplete,
+      .varyAny, .varySecret(.cookie), .malformed("Vary"), .partialContent, .incomplete, .setCookie,
+      .content(.undefinedSemantics(.get)),
     ]
     for reason in reasons {
       #expect(!reason.description.isEmpty)

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section4_1_PreferenceTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_1_PreferenceTests {
   private static let names = ["Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language"]
 
   private func request(_ name: HTTPField.Name, _ lines: [[UInt8]]) -> HTTPRequest {

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section4_1_VaryTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_1_VaryTests {
   /// Whether a response to a request with `original` fields is selected for one with `presented`.
   private func isSelected(
     vary: String, _ original: KeyValuePairs<String, String>,

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section4_2_1_LifetimeTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_2_1_LifetimeTests {
   private func lifetime(
     _ pairs: KeyValuePairs<String, String>, rules: CacheRules = privateRules
   ) throws -> (Int64, ReuseFacts.LifetimeSource) {

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section4_2_2_HeuristicTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_2_2_HeuristicTests {
   private func facts(
     _ pairs: KeyValuePairs<String, String>, rules: CacheRules = privateRules
   ) throws -> ReuseFacts {
@@ -40,6 +40,25 @@ import Testing
     #expect(try facts(fields).freshnessLifetime == 360)
     #expect(try facts(fields, rules: CacheRules(heuristicFraction: 0.5)).freshnessLifetime == 1800)
     #expect(try facts(fields, rules: CacheRules(heuristicLimit: 60)).freshnessLifetime == 60)
+  }
+
+  @Test("§4.2.2 A guess ends after thirty years' tenth in a private cache, after a day in a shared one")
+  func limits() throws {
+    let epoch: KeyValuePairs = ["Last-Modified": "Thu, 01 Jan 1970 00:00:00 GMT"]
+    let day: Int64 = 86_400
+    #expect(try facts(epoch).freshnessLifetime == 1_095 * day)
+    #expect(try facts(epoch, rules: sharedRules).freshnessLifetime == day)
+    #expect(try facts(epoch, rules: CacheRules(heuristicLimit: .max)).freshnessLifetime > 1_800 * day)
+    #expect(
+      try facts(epoch, rules: CacheRules(mode: .shared, heuristicLimit: 7 * day)).freshnessLifetime
+        == 7 * day)
+    // The limit is that of the mode, whenever it is set.
+    var rules = CacheRules()
+    rules.mode = .shared
+    #expect(try facts(epoch, rules: rules).freshnessLifetime == day)
+    #expect(
+      try facts(["Last-Modified": "Fri, 06 Nov 2020 02:00:00 GMT"], rules: sharedRules).freshnessLifetime
+        == 3_600)
   }
 
   @Test("§4.2.2 Off, in the future or absurd: no lifetime, and nothing traps")

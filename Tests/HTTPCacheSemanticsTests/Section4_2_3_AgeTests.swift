@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section4_2_3_AgeTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_2_3_AgeTests {
   private func initialAge(
     _ pairs: KeyValuePairs<String, String>, delay: Int64 = 0
   ) throws -> Int64 {

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section4_2_4_StaleTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_2_4_StaleTests {
   // holds 9111-4.2.4-2
   @Test("§4.2.4 A stale response is used when the origin cannot be reached, unless switched off")
   func disconnected() throws {

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section4_3_1_ValidationTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_3_1_ValidationTests {
   private let modified = "Fri, 06 Nov 2020 10:00:00 GMT"
 
   // holds 9111-4.3.1-1, 9111-4.3.1-2
@@ -57,6 +57,39 @@ import Testing
         == "no-transform, no-cache")
     #expect(try sent(.revalidate, [:]) == fields(["Cache-Control": "max-age=0"]))
     #expect(try sent(.reload, [:]).isEmpty)
+  }
+
+  @Test("§4.3.1 What does not match is named by a strong tag of its own, in a coding that is accepted")
+  func mismatched() throws {
+    func isNamed(
+      _ pairs: KeyValuePairs<String, String>, others: [StoredResponse] = [],
+      _ request: KeyValuePairs<String, String> = [:]
+    ) throws -> Bool {
+      Validation.mayName(
+        mismatched: 0, among: [try stored(200, pairs)] + others, for: try get(request))
+    }
+    #expect(try isNamed(["ETag": "\"1\""]))
+    #expect(try !isNamed(["ETag": "W/\"1\""]) && !isNamed(["Last-Modified": modified]))
+    #expect(try !isNamed(["ETag": "\"1\"", "etag": "\"2\""]))
+    let other = try stored(200, ["ETag": "\"1\"", "Content-Encoding": "br"])
+    #expect(try !isNamed(["ETag": "\"1\""], others: [other]))
+    #expect(try isNamed(["ETag": "\"2\""], others: [other]))
+    #expect(try isNamed(["ETag": "\"1\""], others: [try stored(200, ["ETag": "\"1\""])]))
+    let coded: KeyValuePairs = ["ETag": "\"1\"", "Content-Encoding": "gzip"]
+    for value in ["gzip", "br, GZIP;q=0.5", "*", "identity, *;q=0.1"] {
+      #expect(try isNamed(coded, ["Accept-Encoding": value]))
+    }
+    for value in ["identity", "br", "gzip;q=0", "*, gzip; Q=0.000", "*;q=0", ""] {
+      #expect(try !isNamed(coded, ["Accept-Encoding": value]))
+    }
+    #expect(try !isNamed(coded))
+  }
+
+  @Test("§4.3.1 The date of a single candidate is not sent where the request does not match it")
+  func mismatchedDate() throws {
+    let kept = try stored(200, ["ETag": "\"1\"", "Last-Modified": modified])
+    let request = Validation.request(try get(), validating: [kept], matches: false, policy: .standard)
+    #expect(try request.headerFields == fields(["If-None-Match": "\"1\""]))
   }
 
   @Test("§4.3.1 A validator is a well-formed tag or date")

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section4_3_2_PreconditionTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_3_2_PreconditionTests {
   private func isNotModified(
     _ kept: StoredResponse, _ pairs: KeyValuePairs<String, String>,
     method: HTTPRequest.Method = .get

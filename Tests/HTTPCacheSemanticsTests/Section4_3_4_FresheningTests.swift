@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section4_3_4_FresheningTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_3_4_FresheningTests {
   private let early = "Fri, 06 Nov 2020 10:00:00 GMT"
   private let late = "Fri, 06 Nov 2020 11:00:00 GMT"
 
@@ -54,6 +54,57 @@ import Testing
       try decision([:], [stored(200, ["ETag": "\"1\""]), stored(200, ["ETag": "\"2\""])])
         == .noMatch)
     #expect(try decision([:], []) == .noMatch)
+  }
+
+  // holds 9111-4.3.4-3
+  @Test("§4.3.4 Weak tags, dates and bare 304s confirm only what could have been chosen")
+  func mismatched() throws {
+    let candidates = [
+      try stored(200, ["ETag": "W/\"1\"", "Last-Modified": early, "Date": early]),
+      try stored(200, ["ETag": "W/\"1\"", "Last-Modified": early, "Date": late]),
+    ]
+    func decision(
+      _ pairs: KeyValuePairs<String, String>, mismatched: Set<Int>
+    ) throws -> FresheningDecision {
+      Freshening.decide(
+        notModified: try response(304, pairs), candidates: candidates, mismatched: mismatched)
+    }
+    for fields in [["ETag": "W/\"1\""], ["Last-Modified": early]] as [KeyValuePairs<String, String>] {
+      #expect(try decision(fields, mismatched: []) == .freshen([1]))
+      #expect(try decision(fields, mismatched: [1]) == .freshen([0]))
+      #expect(try decision(fields, mismatched: [0, 1]) == .noMatch)
+    }
+    let single = [try stored(200, ["ETag": "\"1\""])]
+    #expect(
+      Freshening.decide(notModified: try response(304), candidates: single, mismatched: [0]) == .noMatch)
+    #expect(
+      try Freshening.decide(
+        notModified: response(304, ["ETag": "W/\"1\""]), candidates: single, mismatched: [0]) == .noMatch)
+  }
+
+  // holds 9111-4.3.4-1
+  @Test("§4.3.4, RFC 9110 §8.8.3.3 A strong tag updates what could have been chosen, or names another")
+  func strongMismatch() throws {
+    let candidates = [
+      try stored(200, ["ETag": "\"1\"", "Content-Encoding": "gzip"]),
+      try stored(200, ["ETag": "\"1\""]), try stored(200, ["ETag": "\"1\""]),
+    ]
+    func decision(mismatched: Set<Int>, _ tags: [String] = ["\"1\""]) throws -> FresheningDecision {
+      var head = try response(304)
+      for tag in tags { head.headerFields.append(HTTPField(name: .eTag, value: tag)) }
+      return Freshening.decide(
+        notModified: head, candidates: candidates, mismatched: mismatched)
+    }
+    #expect(try decision(mismatched: [0]) == .freshen([1, 2]))
+    #expect(try decision(mismatched: [0, 1]) == .freshen([2]))
+    // One tag for two representations tells nothing of either.
+    #expect(try decision(mismatched: [0, 1, 2]) == .noMatch)
+    let same = Array(candidates.dropFirst())
+    let tagged = try response(304, ["ETag": "\"1\""])
+    #expect(Freshening.decide(notModified: tagged, candidates: same, mismatched: [0, 1]) == .reuse(0))
+    let twice = HTTPResponse(
+      status: .notModified, headerFields: try fields(["ETag": "\"1\"", "etag": "\"2\""]))
+    #expect(Freshening.decide(notModified: twice, candidates: same, mismatched: [0, 1]) == .noMatch)
   }
 
   private func updated(
@@ -212,7 +263,7 @@ import Testing
   }
 }
 
-@Suite struct Section4_3_5_HeadTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_3_5_HeadTests {
   private func outcome(
     _ kept: StoredResponse, _ pairs: KeyValuePairs<String, String>
   ) throws -> HeadFreshening {

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section4_4_InvalidationTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_4_InvalidationTests {
   private func targets(
     _ method: HTTPRequest.Method, _ status: Int = 200, _ pairs: KeyValuePairs<String, String> = [:]
   ) throws -> [String] {

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite struct Section4_ReuseTests {
+@Suite(.timeLimit(.minutes(10))) struct Section4_ReuseTests {
   let hour: KeyValuePairs<String, String> = ["Cache-Control": "max-age=3600", "ETag": "\"1\""]
 
   // holds 9111-4-5

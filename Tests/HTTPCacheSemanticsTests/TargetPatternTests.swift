@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-@Suite("Patterns for targets")
+@Suite("Patterns for targets", .timeLimit(.minutes(10)))
 struct TargetPatternTests {
   private func matches(_ pattern: TargetPattern, _ target: String) throws -> Bool {
     let parts = try #require(TargetURI.parts(of: target))

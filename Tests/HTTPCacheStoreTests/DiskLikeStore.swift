@@ -19,7 +19,7 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
   var uses: Int { forwardedUses.load(ordering: .relaxed) }
   var reads: Int { readCount.load(ordering: .relaxed) }
 
-  func generation(of hash: UInt64) -> UInt64 { changes.load(ordering: .acquiring) }
+  func generation(of key: CacheKey) -> UInt64 { changes.load(ordering: .acquiring) }
 
   func recordUse(of key: CacheKey) {
     forwardedUses.add(1, ordering: .relaxed)
@@ -38,7 +38,7 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
   }
 
   func ticket() -> InvalidationTicket { store.ticket() }
-  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     store.isOvertaken(key, groups: groups, since: ticket)
   }
 

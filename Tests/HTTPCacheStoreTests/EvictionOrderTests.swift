@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPCacheStore
 
-@Suite("EvictionOrder")
+@Suite("EvictionOrder", .timeLimit(.minutes(10)))
 struct EvictionOrderTests {
   private func all(_ order: EvictionOrder<String>) -> [String] {
     victims(order, upTo: .infinity)

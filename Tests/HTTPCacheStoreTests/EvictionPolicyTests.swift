@@ -1,7 +1,7 @@
 import HTTPCacheStore
 import Testing
 
-@Suite("EvictionPolicy")
+@Suite("EvictionPolicy", .timeLimit(.minutes(10)))
 struct EvictionPolicyTests {
   @Test("puts frequent and small entries into higher buckets, in steps of half an octave")
   func buckets() {

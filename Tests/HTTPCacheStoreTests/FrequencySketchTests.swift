@@ -1,7 +1,7 @@
 import HTTPCacheStore
 import Testing
 
-@Suite("FrequencySketch")
+@Suite("FrequencySketch", .timeLimit(.minutes(10)))
 struct FrequencySketchTests {
   @Test("counts up to 15 and never below the truth")
   func counts() {
@@ -54,7 +54,7 @@ struct FrequencySketchTests {
   }
 }
 
-@Suite("FrequencySketch: kept and merged")
+@Suite("FrequencySketch: kept and merged", .timeLimit(.minutes(10)))
 struct SavedSketchTests {
   private func sketch(_ counts: [UInt64: Int], entries: Int = 0) -> FrequencySketch {
     var sketch = FrequencySketch(expectedEntries: entries)
@@ -65,27 +65,28 @@ struct SavedSketchTests {
   @Test("what was encoded is the same, and tells who wrote it")
   func encoding() throws {
     let sketch = sketch([7: 3, 1 << 40: 15], entries: 1_000)
-    let bytes = sketch.encoded(by: 99)
+    let bytes = sketch.encoded(by: 99, secretMark: 5)
     #expect(bytes.count <= FrequencySketch.longestEncoding)
-    let found = try #require(FrequencySketch.decode(bytes))
+    let found = try #require(FrequencySketch.decode(bytes, secretMark: 5))
     #expect(found.writer == 99)
     #expect(found.sketch.frequency(of: 7) == 3)
     #expect(found.sketch.frequency(of: 1 << 40) == 15)
-    #expect(found.sketch.encoded(by: 99) == bytes)
+    #expect(found.sketch.encoded(by: 99, secretMark: 5) == bytes)
+    #expect(FrequencySketch.decode(bytes, secretMark: 6) == nil)
   }
 
   @Test("any flipped byte, any other length, is no sketch")
   func damaged() {
-    let bytes = sketch([7: 3]).encoded(by: 1)
+    let bytes = sketch([7: 3]).encoded(by: 1, secretMark: 5)
     for index in stride(from: 0, to: bytes.count, by: 37) {
       var damaged = bytes
       damaged[index] ^= 0x10
-      #expect(FrequencySketch.decode(damaged) == nil, "byte \(index)")
+      #expect(FrequencySketch.decode(damaged, secretMark: 5) == nil, "byte \(index)")
     }
     for count in [0, 1, 40, bytes.count - 8, bytes.count - 1] {
-      #expect(FrequencySketch.decode(Array(bytes[..<count])) == nil)
+      #expect(FrequencySketch.decode(Array(bytes[..<count]), secretMark: 5) == nil)
     }
-    #expect(FrequencySketch.decode(bytes + bytes) == nil)
+    #expect(FrequencySketch.decode(bytes + bytes, secretMark: 5) == nil)
   }
 
   @Test("the larger count stays, whatever the sizes; half of the other one's if it is to fade")
@@ -105,7 +106,7 @@ struct SavedSketchTests {
   }
 }
 
-@Suite("LargestEntry")
+@Suite("LargestEntry", .timeLimit(.minutes(10)))
 struct LargestEntryTests {
   @Test("bytes and shares, never more than the capacity nor less than nothing")
   func bytes() {

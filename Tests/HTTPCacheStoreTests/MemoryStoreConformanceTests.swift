@@ -2,7 +2,7 @@ import HTTPCacheStore
 import HTTPCacheTesting
 import Testing
 
-@Suite("MemoryStore does what every store has to")
+@Suite("MemoryStore does what every store has to", .timeLimit(.minutes(10)))
 struct MemoryStoreConformanceTests {
   @Test("conforms", arguments: StoreConformance.checks)
   func conforms(_ check: StoreCheck) async throws {

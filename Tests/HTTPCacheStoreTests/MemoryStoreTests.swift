@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPCacheStore
 
-@Suite("MemoryStore")
+@Suite("MemoryStore", .timeLimit(.minutes(10)))
 struct MemoryStoreTests {
   private func store(
     _ store: MemoryStore, _ path: String, size: Int = 1_000, isPinned: Bool = false

@@ -16,7 +16,7 @@ final class PlainStore: CacheStore, TierBase {
   func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] { try base.read(key) }
 
   func ticket() -> InvalidationTicket { base.ticket() }
-  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     base.isOvertaken(key, groups: groups, since: ticket)
   }
 

@@ -4,7 +4,7 @@ import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
-@Suite("TieredStore and parts of bodies")
+@Suite("TieredStore and parts of bodies", .timeLimit(.minutes(10)))
 struct TieredPartialTests {
   private let key = StoreSample.key()
   private let body = StoreSample.body(40_000)

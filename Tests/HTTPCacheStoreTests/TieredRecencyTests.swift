@@ -4,7 +4,7 @@ import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
-@Suite("TieredStore: responses of both tiers")
+@Suite("TieredStore: responses of both tiers", .timeLimit(.minutes(10)))
 struct TieredRecencyTests {
   private let key = StoreSample.key()
   private let base = DiskLikeStore(
@@ -61,6 +61,23 @@ struct TieredRecencyTests {
     let last = try await begin(record("\"3\"", made: -60, isMemoryOnly: isSlowMemoryOnly), in: tier)
     try await last.commit(trailers: [:])
     #expect(try tier.read(key).first?.record.response.head.headerFields[.eTag] == "\"3\"")
+  }
+
+  @Test("a body that was overtaken in memory no longer counts, nor keeps others out (RFC 9111 §4)")
+  func reservation() async throws {
+    let store = MemoryStore(capacity: 1 << 20, largestEntry: .bytes(1 << 20))
+    let slow = try await store.write(
+      record("\"1\"", made: 0, isMemoryOnly: false).with(ticket: store.ticket()), variantLimit: 8)
+    try await slow.append(StoreSample.body(600_000))
+    try await begin(record("\"2\"", made: 5, isMemoryOnly: false), in: store).commit(trailers: [:])
+    let error = await #expect(throws: CacheError.self) { try await slow.commit(trailers: [:]) }
+    #expect(error?.code == .superseded)
+    #expect(store.usage.memoryBytes < 10_000)
+    let next = try await store.write(StoreSample.record(StoreSample.key("/b")), variantLimit: 8)
+    try await next.append(StoreSample.body(900_000))
+    try await next.commit(trailers: [:])
+    #expect(try store.read(StoreSample.key("/b")).count == 1)
+    withExtendedLifetime(slow) {}
   }
 
   @Test("copies in memory are invalidated also if the store below refuses it")

@@ -2,7 +2,7 @@ import HTTPCacheStore
 import HTTPCacheTesting
 import Testing
 
-@Suite("TieredStore does what every store has to")
+@Suite("TieredStore does what every store has to", .timeLimit(.minutes(10)))
 struct TieredStoreConformanceTests {
   @Test("conforms over a store that tells its generation", arguments: StoreConformance.checks)
   func conforms(_ check: StoreCheck) async throws {

@@ -5,7 +5,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@Suite("TieredStore")
+@Suite("TieredStore", .timeLimit(.minutes(10)))
 struct TieredStoreTests {
   private let key = StoreSample.key()
   private let base = DiskLikeStore(

@@ -31,7 +31,7 @@ final class BrokenStore: CacheStore {
   }
 
   func ticket() -> InvalidationTicket { base.ticket() }
-  func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     base.isOvertaken(key, groups: groups, since: ticket)
   }
 

@@ -3,7 +3,7 @@ import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
-@Suite("FaultyStore")
+@Suite("FaultyStore", .timeLimit(.minutes(10)))
 struct FaultyStoreTests {
   private let store = FaultyStore(MemoryStore(capacity: 1 << 20))
 

@@ -5,7 +5,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@Suite("ScriptedUpstream")
+@Suite("ScriptedUpstream", .timeLimit(.minutes(10)))
 struct ScriptedUpstreamTests {
   private func request(_ path: String = "/", body: String? = nil) -> UpstreamRequest {
     UpstreamRequest(

@@ -7,7 +7,7 @@ import Testing
 
 /// Errors of system calls, and power losses, under an encrypted store. Kills at each call are what
 /// `cache-torture --encrypted` does, since they need processes of their own.
-@Suite(.enabled(if: SystemFaults.isAvailable)) struct SealedFaultTests {
+@Suite(.timeLimit(.minutes(10)), .enabled(if: SystemFaults.isAvailable)) struct SealedFaultTests {
   private let directory = TemporaryFolder()
 
   /// What the cipher found that the checksums had not.

@@ -4,7 +4,7 @@ import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
-@Suite("StoreConformance finds stores that do not conform")
+@Suite("StoreConformance finds stores that do not conform", .timeLimit(.minutes(10)))
 struct StoreConformanceTests {
   private func failing(_ fault: BrokenStore.Fault) async -> [String] {
     var names: [String] = []

@@ -4,7 +4,7 @@ import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
-@Suite("StoreWorkload") struct StoreWorkloadTests {
+@Suite("StoreWorkload", .timeLimit(.minutes(10))) struct StoreWorkloadTests {
   @Test("a seed determines it, here and in another process")
   func determined() throws {
     let workload = StoreWorkload(seed: 7, count: 200, keys: 3..<9, writer: 4, longest: 20_000)

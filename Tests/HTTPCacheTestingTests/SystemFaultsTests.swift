@@ -16,7 +16,8 @@ final class TestFolder: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-@Suite("SystemFaults", .enabled(if: SystemFaults.isAvailable)) struct SystemFaultsTests {
+@Suite("SystemFaults", .timeLimit(.minutes(10)), .enabled(if: SystemFaults.isAvailable))
+struct SystemFaultsTests {
   /// Writes a file with the calls that are caught.
   private func write(_ path: String, _ text: String) -> Int32 {
     let file = open(path, O_RDWR | O_CREAT, 0o600)
@@ -84,7 +85,7 @@ final class TestFolder: Sendable {
   }
 }
 
-@Suite("PowerLoss") struct PowerLossTests {
+@Suite("PowerLoss", .timeLimit(.minutes(10))) struct PowerLossTests {
   private let changes: [SystemChange] = [
     .folderMade(path: "f"), .created(path: "f/a", file: 1),
     .written(file: 1, offset: 0, bytes: [UInt8](repeating: 1, count: 2_000)), .synced(file: 1),

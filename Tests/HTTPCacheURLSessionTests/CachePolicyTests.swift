@@ -7,7 +7,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct CachePolicyTests {
+@Suite(.timeLimit(.minutes(10))) struct CachePolicyTests {
   @Test(arguments: [
     (URLRequest.CachePolicy.useProtocolCachePolicy, CachePolicy.standard),
     (.reloadIgnoringLocalCacheData, .reload),

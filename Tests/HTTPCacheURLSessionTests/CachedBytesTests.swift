@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct CachedBytesTests {
+@Suite(.timeLimit(.minutes(10))) struct CachedBytesTests {
   @Test func bytesAndChunks() async throws {
     let content = OriginAnswer.pattern(0..<300_000)
     let kit = try Kit { _ in
@@ -57,7 +57,7 @@ import Testing
   }
 }
 
-@Suite struct CachedValueTests {
+@Suite(.timeLimit(.minutes(10))) struct CachedValueTests {
   private struct Person: Codable, Equatable, Sendable { var name: String }
 
   @Test func freshThenCached() async throws {

@@ -11,7 +11,7 @@ import Testing
 
 /// Foundation takes off content codings: what it stored is not what the wire had, and others who use
 /// the same store must not take one for the other.
-@Suite struct DecodedVariantTests {
+@Suite(.timeLimit(.minutes(10))) struct DecodedVariantTests {
   private static let fields = [("Cache-Control", "max-age=60"), ("ETag", "\"a\"")]
 
   private func gzip(_ request: OriginRequest) -> OriginAnswer {

@@ -7,7 +7,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct DownloadTests {
+@Suite(.timeLimit(.minutes(10))) struct DownloadTests {
   private static let length: Int64 = 3_000_000
 
   private func ranged(_ request: OriginRequest) -> OriginAnswer {

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// The same with a directory, and shared with the engine.
-@Suite struct HTTPURLCacheDiskTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPURLCacheDiskTests {
   private typealias Make = HTTPURLCacheTests
 
   private func withDirectory(_ body: (URL) async throws -> Void) async throws {

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Hooks of a cache behind Apple's synchronous API.
-@Suite struct HTTPURLCacheHookTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPURLCacheHookTests {
   private func cache(_ hook: StoringHook) -> HTTPURLCache {
     let configuration = HTTPCache.Configuration(willStore: hook)
     return HTTPURLCache(

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// Apple's API over a store of ours.
-@Suite struct HTTPURLCacheTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPURLCacheTests {
   static func request(
     _ text: String = "https://example.com/a", _ fields: [String: String] = [:],
     method: String = "GET"
@@ -37,6 +37,22 @@ import Testing
 
   private func text(_ request: URLRequest) -> String? {
     cache.cachedResponse(for: request).map { String(decoding: $0.data, as: UTF8.self) }
+  }
+
+  /// RFC 9110 §9.3.1: no key tells what the content is.
+  @Test func aRequestWithContentIsNeitherStoredNorAnswered() throws {
+    var request = Self.request()
+    request.httpBody = Data("a".utf8)
+    try cache.storeCachedResponse(Self.response("one"), for: request)
+    #expect(text(Self.request()) == nil)
+    try cache.storeCachedResponse(Self.response("two"), for: Self.request())
+    #expect(text(request) == nil)
+    request.httpBody = nil
+    request.httpBodyStream = InputStream(data: Data("a".utf8))
+    #expect(text(request) == nil)
+    request.httpBodyStream = nil
+    request.httpBody = Data()
+    #expect(text(request) == "two")
   }
 
   @Test func findsWhatItStoredAtOnce() throws {

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Bodies whose reader is slower than the origin.
-@Suite struct RangeWindowTests {
+@Suite(.timeLimit(.minutes(10))) struct RangeWindowTests {
   private let length: Int64 = 16 << 20
 
   private func send(_ origin: SocketOrigin, _ fields: HTTPFields = [:]) async throws -> MessageBody {

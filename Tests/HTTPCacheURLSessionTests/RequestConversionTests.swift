@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct RequestConversionTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestConversionTests {
   private func converted(_ text: String) throws -> HTTPRequest {
     let url = try #require(URL(string: text))
     return try HTTPRequest(URLRequest(url: url))

@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct ResponseConversionTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponseConversionTests {
   private func foundations(_ fields: [String: String], status: Int = 200) throws -> HTTPURLResponse {
     let url = try #require(URL(string: "http://a.test/"))
     return try #require(

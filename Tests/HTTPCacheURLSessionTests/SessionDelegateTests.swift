@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// What delegates are asked, and what follows from their answers.
-@Suite struct SessionDelegateTests {
+@Suite(.timeLimit(.minutes(10))) struct SessionDelegateTests {
   private static let fresh = [("Cache-Control", "max-age=60")]
 
   /// Answers as it is told and keeps what it is asked.

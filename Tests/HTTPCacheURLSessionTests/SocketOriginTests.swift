@@ -6,7 +6,7 @@ import Testing
 #endif
 
 /// The origin itself, asked by Foundation without any cache.
-@Suite struct SocketOriginTests {
+@Suite(.timeLimit(.minutes(10))) struct SocketOriginTests {
   private func get(
     _ url: URL, _ fields: [String: String] = [:]
   ) async throws -> (Data, HTTPURLResponse) {

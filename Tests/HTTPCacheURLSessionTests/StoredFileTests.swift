@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct StoredFileTests {
+@Suite(.timeLimit(.minutes(10))) struct StoredFileTests {
   private static let fresh = [("Cache-Control", "max-age=60")]
 
   @Test func whereAStoredBodyLies() async throws {

@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct URLSessionUpstreamTests {
+@Suite(.timeLimit(.minutes(10))) struct URLSessionUpstreamTests {
   private func send(
     _ path: String, to origin: SocketOrigin, method: HTTPRequest.Method = .get,
     fields: HTTPFields = [:], body: MessageBody? = nil, timeout: Duration? = nil,

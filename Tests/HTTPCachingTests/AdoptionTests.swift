@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("What comes another way: rules and hooks count for it too")
+@Suite("What comes another way: rules and hooks count for it too", .timeLimit(.minutes(10)))
 struct AdoptionTests {
   private let turn = HookTurn.inPlace { _ in try? await Task.sleep(for: .seconds(60)) }
 
@@ -93,6 +93,25 @@ struct AdoptionTests {
       HTTPResponse(status: .ok, headerFields: [.cacheGroupInvalidation: "\"g\""]))
     kitchen.origin.always(200, [.cacheControl: "max-age=60"], "two")
     #expect(try await kitchen.get("/b").text == "two")
+  }
+
+  @Test("what is stored tells its real age and staleness, with the overrides as they are now")
+  func outcome() async throws {
+    let kitchen = Kitchen(
+      rules: CacheRules(
+        overrides: [RuleOverride(try .glob("/b"), effects: [.lifetime(.exactly(5))])]))
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "one")
+    for path in ["/a", "/b"] { try await kitchen.get(path) }
+    func outcome(_ path: String, method: HTTPRequest.Method = .get) -> CacheOutcome? {
+      kitchen.cache.stored(for: kitchen.request(path))?.response.outcome
+    }
+    kitchen.clock.advance(by: 10)
+    #expect(outcome("/a") == .hit(age: 10, lifetime: 60, allowance: nil))
+    #expect(outcome("/b") == .hit(age: 10, lifetime: 5, allowance: .policy(.cacheElseNetwork)))
+    try await kitchen.get("/a", method: .put)
+    #expect(
+      outcome("/a") == .hit(age: 10, lifetime: 60, allowance: .policy(.cacheElseNetwork)),
+      "invalidated, so not to be taken for fresh")
   }
 
   @Test("while the cache is offline, what is passed on is not to go to the origin either")

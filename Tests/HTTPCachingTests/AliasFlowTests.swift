@@ -3,7 +3,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Cache items that targets share, through the engine")
+@Suite("Cache items that targets share, through the engine", .timeLimit(.minutes(10)))
 struct AliasFlowTests {
   private static let name = HTTPField.Name("MobileAppCacheKey") ?? .accept
 

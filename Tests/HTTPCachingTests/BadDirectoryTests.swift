@@ -5,7 +5,7 @@ import Testing
 
 /// A directory that cannot be used, or is spoilt in use, costs what is stored: never a request, never a
 /// right body.
-@Suite struct BadDirectoryTests {
+@Suite(.timeLimit(.minutes(10))) struct BadDirectoryTests {
   private static let count = 300_000
 
   private func kitchen(_ directory: URL) throws -> PartialKitchen {

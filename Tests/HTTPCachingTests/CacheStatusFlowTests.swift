@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Cache-Status through the engine (RFC 9211)")
+@Suite("Cache-Status through the engine (RFC 9211)", .timeLimit(.minutes(10)))
 struct CacheStatusFlowTests {
   private let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))
 

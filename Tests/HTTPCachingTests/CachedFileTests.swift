@@ -3,7 +3,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("file: the stored body as a file, as long as it is held")
+@Suite("file: the stored body as a file, as long as it is held", .timeLimit(.minutes(10)))
 struct CachedFileTests {
   private func request(_ fields: HTTPFields = [:], path: String = "/") -> HTTPRequest {
     HTTPRequest(

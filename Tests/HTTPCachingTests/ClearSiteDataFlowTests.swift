@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Clear-Site-Data through the engine (W3C Clear Site Data)")
+@Suite("Clear-Site-Data through the engine (W3C Clear Site Data)", .timeLimit(.minutes(10)))
 struct ClearSiteDataFlowTests {
   private let fresh: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"1\""]
   private let clearing: HTTPFields = [

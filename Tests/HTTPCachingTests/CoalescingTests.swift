@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Coalescing: requests that wait for one transfer")
+@Suite("Coalescing: requests that wait for one transfer", .timeLimit(.minutes(10)))
 struct CoalescingTests {
   private let kitchen = Kitchen()
 

@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Conditions of clients, and HEAD, through the engine (RFC 9111 §4.3)")
+@Suite("Conditions of clients, and HEAD, through the engine (RFC 9111 §4.3)", .timeLimit(.minutes(10)))
 struct ConditionFlowTests {
   private let kitchen = Kitchen()
 

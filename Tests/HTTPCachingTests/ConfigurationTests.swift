@@ -1,7 +1,7 @@
 import HTTPCaching
 import Testing
 
-@Suite("What a configuration has unless told otherwise")
+@Suite("What a configuration has unless told otherwise", .timeLimit(.minutes(10)))
 struct ConfigurationTests {
   @Test("32 MiB of memory, 1 GiB of disk, private, an eighth for the largest entry; the cache tells")
   func defaults() throws {

@@ -2,7 +2,8 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("What an answer tells of its content: changed or not, from where, since when")
+@Suite(
+  "What an answer tells of its content: changed or not, from where, since when", .timeLimit(.minutes(10)))
 struct ContentChangeTests {
   private let kitchen = Kitchen()
 

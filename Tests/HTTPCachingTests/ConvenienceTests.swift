@@ -3,7 +3,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("A short start, and lines that people can read")
+@Suite("A short start, and lines that people can read", .timeLimit(.minutes(10)))
 struct ConvenienceTests {
   private func directory(_ name: String, _ rules: CacheRules = CacheRules()) throws -> String {
     try #require(HTTPCache.Configuration.userCaches(name, rules: rules).directory)

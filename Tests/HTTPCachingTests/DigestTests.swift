@@ -3,7 +3,7 @@ import HTTPCaching
 import Testing
 
 #if Crypto
-  @Suite("Digest fields through the engine (RFC 9530)")
+  @Suite("Digest fields through the engine (RFC 9530)", .timeLimit(.minutes(10)))
   struct DigestTests {
     private let kitchen = Kitchen()
     private static let hello256 = "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:"

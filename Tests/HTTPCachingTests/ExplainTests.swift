@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("What explain says of a request")
+@Suite("What explain says of a request", .timeLimit(.minutes(10)))
 struct ExplainTests {
   /// Stores a response, or the first octets of one whose transfer breaks off.
   private func store(in kitchen: Kitchen, isWhole: Bool, age: Int64) async throws {

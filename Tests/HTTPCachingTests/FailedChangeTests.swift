@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("What the store refuses to invalidate is not fresh (RFC 9111 §4.4)")
+@Suite("What the store refuses to invalidate is not fresh (RFC 9111 §4.4)", .timeLimit(.minutes(10)))
 struct FailedChangeTests {
   private let store = FaultyStore(MemoryStore(capacity: 64 << 20))
   private let kitchen: Kitchen

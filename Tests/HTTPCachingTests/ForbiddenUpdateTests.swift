@@ -2,7 +2,9 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("What must not be stored leaves nothing in a stored response (RFC 9111 §3.2, §5.2.2)")
+@Suite(
+  "What must not be stored leaves nothing in a stored response (RFC 9111 §3.2, §5.2.2)",
+  .timeLimit(.minutes(10)))
 struct ForbiddenUpdateTests {
   private let kitchen = Kitchen(rules: CacheRules(mode: .shared, targetedFields: ["CDN-Cache-Control"]))
   private let shared: HTTPFields = [.cacheControl: "public, max-age=10", .eTag: "\"a\""]

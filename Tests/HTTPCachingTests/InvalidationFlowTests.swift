@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Invalidation through the engine (RFC 9111 §4.4)")
+@Suite("Invalidation through the engine (RFC 9111 §4.4)", .timeLimit(.minutes(10)))
 struct InvalidationFlowTests {
   private let kitchen = Kitchen()
 

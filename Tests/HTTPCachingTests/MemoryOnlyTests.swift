@@ -3,7 +3,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("What may be in memory only never gets to the disk")
+@Suite("What may be in memory only never gets to the disk", .timeLimit(.minutes(10)))
 struct MemoryOnlyTests {
   private let secret = "body-that-nobody-must-find-on-disk"
   private let tag = "\"entity-tag-that-nobody-must-find\""

@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("No-Vary-Search through the engine (draft-ietf-httpbis-no-vary-search §7)")
+@Suite("No-Vary-Search through the engine (draft-ietf-httpbis-no-vary-search §7)", .timeLimit(.minutes(10)))
 struct NoVarySearchFlowTests {
   private let kitchen = Kitchen(rules: CacheRules(obeysNoVarySearch: true))
 

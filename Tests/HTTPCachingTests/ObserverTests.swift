@@ -1,7 +1,7 @@
 import HTTPCaching
 import Testing
 
-@Suite("What is told: events, Cache-Status, counters")
+@Suite("What is told: events, Cache-Status, counters", .timeLimit(.minutes(10)))
 struct ObserverTests {
   @Test("miss, stored, hit: in order, once each")
   func events() async throws {

@@ -3,7 +3,7 @@ import HTTPCaching
 import Synchronization
 import Testing
 
-@Suite("Offline: by force, by signal, and what ends a fallback")
+@Suite("Offline: by force, by signal, and what ends a fallback", .timeLimit(.minutes(10)))
 struct OfflineTests {
   private final class Signal: ConnectivitySignal {
     private let state = Atomic<Bool>(true)

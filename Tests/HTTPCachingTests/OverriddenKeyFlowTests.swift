@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Overridden keys through the engine")
+@Suite("Overridden keys through the engine", .timeLimit(.minutes(10)))
 struct OverriddenKeyFlowTests {
   private func kitchen(
     _ effects: RuleEffect..., targets: [TargetPattern] = [], store: (any CacheStore)? = nil,

@@ -3,7 +3,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Overrides through the engine: lifetime, directives, storing")
+@Suite("Overrides through the engine: lifetime, directives, storing", .timeLimit(.minutes(10)))
 struct OverrideFlowTests {
   private func kitchen(
     _ overrides: RuleOverride..., mode: CacheMode = .private, store: (any CacheStore)? = nil

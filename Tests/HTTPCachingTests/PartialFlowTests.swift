@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("RFC 9111 §3.3, §3.4: partial content, through the engine")
+@Suite("RFC 9111 §3.3, §3.4: partial content, through the engine", .timeLimit(.minutes(10)))
 struct PartialFlowTests {
   /// Without printing what may be a megabyte.
   private func expectWhole(

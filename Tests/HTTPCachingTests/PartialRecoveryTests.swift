@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Incomplete responses do not outlive their use")
+@Suite("Incomplete responses do not outlive their use", .timeLimit(.minutes(10)))
 struct PartialRecoveryTests {
   /// Answers ranges with something of its own, and the rest as it should.
   private func lie(_ kitchen: PartialKitchen, _ body: @escaping @Sendable () -> MessageBody) {
@@ -88,7 +88,7 @@ struct PartialRecoveryTests {
   }
 }
 
-@Suite("A part is nobody else's answer")
+@Suite("A part is nobody else's answer", .timeLimit(.minutes(10)))
 struct PartialSharingTests {
   @Test("§3.3 A 206 that was not asked for is not shared with those who wait for the whole")
   func unasked() async throws {

@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Peek: a fresh answer from memory without suspending")
+@Suite("Peek: a fresh answer from memory without suspending", .timeLimit(.minutes(10)))
 struct PeekTests {
   private let kitchen = Kitchen()
 

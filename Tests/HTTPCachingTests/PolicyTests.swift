@@ -3,7 +3,7 @@ import HTTPCaching
 import Testing
 
 /// The table of policies: what becomes of the store and what of the origin.
-@Suite("Policies")
+@Suite("Policies", .timeLimit(.minutes(10)))
 struct PolicyTests {
   private let kitchen = Kitchen()
 
@@ -105,6 +105,107 @@ struct PolicyTests {
     #expect(try await kitchen.get("/", policy: .networkElseCache()).status == 503)
     let answer = try await kitchen.get("/", policy: .networkElseCache(onStatus: [500, 503]))
     #expect(answer.text == "one")
+  }
+
+  @Test("cacheElseNetwork, cacheOnly: the outcome tells age and staleness, and what allowed it")
+  func staleness() async throws {
+    let kitchen = try await prepared()
+    for policy in [CachePolicy.cacheElseNetwork, .cacheOnly] {
+      #expect(
+        try await kitchen.get("/", policy: policy).outcome == .hit(age: 0, lifetime: 60, allowance: nil))
+    }
+    kitchen.clock.advance(by: 90)
+    for policy in [CachePolicy.cacheElseNetwork, .cacheOnly] {
+      #expect(
+        try await kitchen.get("/", policy: policy).outcome
+          == .hit(age: 90, lifetime: 60, allowance: .policy(policy)))
+    }
+    kitchen.origin.fails(.unreachable)
+    let policy = CachePolicy.networkElseCache()
+    #expect(
+      try await kitchen.get("/", policy: policy).outcome
+        == .hit(age: 90, lifetime: 60, allowance: .policy(policy)))
+  }
+
+  @Test(
+    "§4.2.4, §5.2.2.4 no policy uses what must be validated: the origin is asked, or it is a miss",
+    arguments: ["no-cache", "max-age=60, must-revalidate"])
+  func mandatory(cacheControl: String) async throws {
+    let kitchen = try await prepared(cacheControl)
+    kitchen.clock.advance(by: 90)
+    #expect(try await kitchen.get("/", policy: .cacheOnly).status == 504)
+    kitchen.origin.fails(.unreachable)
+    await #expect(throws: UpstreamError.self) { try await kitchen.get("/", policy: .networkElseCache()) }
+    kitchen.origin.always(200, [.cacheControl: cacheControl], "two")
+    #expect(try await kitchen.get("/", policy: .cacheElseNetwork).text == "two")
+  }
+
+  @Test("§4.4 no policy uses what an unsafe request has invalidated without the origin")
+  func invalidated() async throws {
+    let kitchen = try await prepared()
+    try await kitchen.get("/", method: .put)
+    #expect(try await kitchen.get("/", policy: .cacheOnly).status == 504)
+    #expect(try await kitchen.get("/", policy: .cacheElseNetwork).text == "two")
+  }
+
+  @Test("cacheOnly, cacheElseNetwork: the request's max-age and min-fresh do not count, its no-cache does")
+  func requestDirectives() async throws {
+    let kitchen = try await prepared()
+    kitchen.clock.advance(by: 90)
+    for directive in ["max-age=0", "min-fresh=60", "max-stale=1"] {
+      let fields: HTTPFields = [.cacheControl: directive]
+      #expect(try await kitchen.get("/", fields, policy: .cacheOnly).text == "one")
+      #expect(try await kitchen.get("/", fields, policy: .cacheElseNetwork).text == "one")
+    }
+    #expect(try await kitchen.get("/", [.cacheControl: "no-cache"], policy: .cacheOnly).status == 504)
+  }
+
+  @Test("bypass: no validator of the store is sent, nothing is freshened, no failure answered")
+  func bypassAll() async throws {
+    let kitchen = try await prepared()
+    kitchen.clock.advance(by: 90)
+    try await kitchen.get("/", method: .head, policy: .bypass)
+    #expect(kitchen.origin.requests.last?.headerFields[.ifNoneMatch] == nil)
+    #expect(
+      try await kitchen.get("/", policy: .cacheOnly).outcome
+        == .hit(age: 90, lifetime: 60, allowance: .policy(.cacheOnly)))
+    kitchen.origin.fails(.unreachable)
+    await #expect(throws: UpstreamError.self) { try await kitchen.get("/", policy: .bypass) }
+  }
+
+  // holds 9111-5.2.1.5-1
+  @Test("§5.2.1.5 no-store in the request: what is stored answers, and nothing of the answer is stored")
+  func requestNoStore() async throws {
+    let kitchen = try await prepared()
+    let noStore: HTTPFields = [.cacheControl: "no-store"]
+    #expect(try await kitchen.get("/", noStore).text == "one")
+    kitchen.clock.advance(by: 90)
+    kitchen.origin.always(304, [.cacheControl: "max-age=999", .eTag: "\"1\"", .xN: "new"], "")
+    let answer = try await kitchen.get("/", noStore)
+    #expect(answer.text == "one" && answer.head.headerFields[.xN] == "new")
+    let kept = try await kitchen.get("/", policy: .cacheOnly)
+    #expect(kept.head.headerFields[.xN] == nil)
+    #expect(kept.outcome == .hit(age: 90, lifetime: 60, allowance: .policy(.cacheOnly)))
+    kitchen.origin.always(200, [.cacheControl: "max-age=999", .eTag: "\"1\"", .xN: "head"], "")
+    try await kitchen.get("/", noStore, method: .head, policy: .revalidate)
+    #expect(try await kitchen.get("/", policy: .cacheOnly).head.headerFields[.xN] == nil)
+    kitchen.origin.always(200, [.cacheControl: "max-age=999"], "two")
+    #expect(try await kitchen.get("/other", noStore).text == "two")
+    #expect(try await kitchen.get("/other", policy: .cacheOnly).status == 504)
+  }
+
+  @Test("§4.1 the outcome of a confirmed variant of other fields says so, not that it was stale")
+  func confirmedVariant() async throws {
+    let fields: HTTPFields = [.cacheControl: "max-age=60", .vary: "Accept", .eTag: "\"1\""]
+    kitchen.origin.answers { request, _ in
+      (request.headerFields[.ifNoneMatch] == nil ? 200 : 304, fields, "one")
+    }
+    try await kitchen.get("/", [.accept: "a"])
+    let answer = try await kitchen.get("/", [.accept: "b"])
+    #expect(answer.text == "one")
+    #expect(answer.outcome == .validated(.variantMismatch([.accept]), age: 0, lifetime: 60))
+    let status = CacheStatus(outcome: answer.outcome, name: "c")
+    #expect(status.fwd == .varyMiss && status.fwdStatus == 304 && status.ttl == 60)
   }
 
   @Test("reload: an answer that must not be stored ends the use of the old one")

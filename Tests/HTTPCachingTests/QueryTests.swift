@@ -3,7 +3,7 @@ import HTTPCaching
 import Testing
 
 #if Crypto
-  @Suite("QUERY through the engine (RFC 10008)")
+  @Suite("QUERY through the engine (RFC 10008)", .timeLimit(.minutes(10)))
   struct QueryTests {
     private let kitchen = Kitchen(rules: CacheRules(queryContentLimit: 16))
 
@@ -189,7 +189,7 @@ import Testing
     }
   }
 #else
-  @Suite("QUERY without the trait Crypto (RFC 10008)")
+  @Suite("QUERY without the trait Crypto (RFC 10008)", .timeLimit(.minutes(10)))
   struct QueryTests {
     @Test("§2.7 Without digests a QUERY is passed on with its content, and not stored")
     func passedOn() async throws {

@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Ranges of a stored response through the engine (RFC 9110 §14, §15.3.7)")
+@Suite("Ranges of a stored response through the engine (RFC 9110 §14, §15.3.7)", .timeLimit(.minutes(10)))
 struct RangeFlowTests {
   private let kitchen = Kitchen()
 

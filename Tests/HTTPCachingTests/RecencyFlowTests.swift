@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("The most recent response is kept (RFC 9111 §4)")
+@Suite("The most recent response is kept (RFC 9111 §4)", .timeLimit(.minutes(10)))
 struct RecencyFlowTests {
   private let kitchen = Kitchen()
 

@@ -1,7 +1,7 @@
 import HTTPCaching
 import Testing
 
-@Suite("Redirects through the cache (RFC 9110 §15.4)")
+@Suite("Redirects through the cache (RFC 9110 §15.4)", .timeLimit(.minutes(10)))
 struct RedirectTests {
   private let kitchen = Kitchen()
 

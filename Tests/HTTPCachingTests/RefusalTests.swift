@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Why responses were not stored is noted, and told later")
+@Suite("Why responses were not stored is noted, and told later", .timeLimit(.minutes(10)))
 struct RefusalTests {
   private let kitchen = Kitchen(largestEntry: 1_000)
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("Coalescer: one leader per key")
+@Suite("Coalescer: one leader per key", .timeLimit(.minutes(10)))
 struct RequestCoalescerTests {
   private let key = CacheKey(mode: .private, target: "https://example.com/")
 
@@ -65,10 +65,10 @@ struct RequestCoalescerTests {
     for waiter in 1...3 {
       #expect(isWaiting(coalescer.wait(key, flight: flight, as: UInt64(waiter), waiter)))
     }
-    let first = coalescer.leaderFailed(key, flight: flight, wasCancelled: false)
+    let first = coalescer.leaderFailed(key, flight: flight, isOwnLimit: false)
     #expect(first.successor == 1)
     #expect(first.others.isEmpty)
-    let second = coalescer.leaderFailed(key, flight: flight, wasCancelled: false)
+    let second = coalescer.leaderFailed(key, flight: flight, isOwnLimit: false)
     #expect(second.successor == nil)
     #expect(Set(second.others) == [2, 3])
     guard case .lead = join(&coalescer, key) else {
@@ -84,7 +84,7 @@ struct RequestCoalescerTests {
       #expect(isWaiting(coalescer.wait(key, flight: flight, as: UInt64(waiter), waiter)))
     }
     for expected in 1...3 {
-      let left = coalescer.leaderFailed(key, flight: flight, wasCancelled: true)
+      let left = coalescer.leaderFailed(key, flight: flight, isOwnLimit: true)
       #expect(left.successor == expected)
       #expect(left.others.isEmpty)
     }

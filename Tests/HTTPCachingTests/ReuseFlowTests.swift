@@ -3,7 +3,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("What is answered from the store, and what is not (RFC 9111 §4)")
+@Suite("What is answered from the store, and what is not (RFC 9111 §4)", .timeLimit(.minutes(10)))
 struct ReuseFlowTests {
   private let kitchen = Kitchen()
   private let hour: HTTPFields = [.cacheControl: "max-age=3600", .eTag: "\"1\""]

@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Stale on purpose (RFC 9111 §4.2.4, RFC 5861)")
+@Suite("Stale on purpose (RFC 9111 §4.2.4, RFC 5861)", .timeLimit(.minutes(10)))
 struct StaleTests {
   private let kitchen = Kitchen()
 

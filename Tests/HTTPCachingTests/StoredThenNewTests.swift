@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("responses: the stored answer, and then the new one if it differs")
+@Suite("responses: the stored answer, and then the new one if it differs", .timeLimit(.minutes(10)))
 struct StoredThenNewTests {
   private let kitchen = Kitchen()
 

@@ -3,7 +3,7 @@ import HTTPCaching
 import Synchronization
 import Testing
 
-@Suite("willStore has the last word on what is stored")
+@Suite("willStore has the last word on what is stored", .timeLimit(.minutes(10)))
 struct StoringHookTests {
   private let fresh: HTTPFields = [.cacheControl: "max-age=60"]
 

@@ -1,6 +1,5 @@
 import HTTPCacheTesting
 import HTTPCaching
-import Synchronization
 
 /// An origin that answers from a closure, can be held back and made to fail.
 final class TestOrigin: Upstream {
@@ -13,10 +12,9 @@ final class TestOrigin: Upstream {
     var source: (@Sendable (HTTPRequest) -> any BodySource)?
     var gate: Gate?
     var requests: [HTTPRequest] = []
-    var arrivals: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
   }
 
-  private let state = Mutex(State())
+  private let state = WatchedState(State())
 
   var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
@@ -58,25 +56,14 @@ final class TestOrigin: Upstream {
 
   /// Waits until this many requests have arrived.
   func arrived(_ count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.requests.count >= count { return true }
-        state.arrivals.append((count, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
-    }
+    await state.wait { $0.requests.count >= count }
   }
 
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-    let (woken, gate, number) = state.withLock { state in
+    let (gate, number) = state.withLock { state in
       state.requests.append(request.head)
-      let count = state.requests.count
-      let due = state.arrivals.filter { $0.count <= count }
-      state.arrivals.removeAll { $0.count <= count }
-      return (due.map(\.continuation), state.gate, count)
+      return (state.gate, state.requests.count)
     }
-    for continuation in woken { continuation.resume() }
     do { try await gate?.pass() } catch { throw UpstreamError(.cancelled, "cancelled") }
     let (answer, failure, source) = state.withLock { state in
       var failure: UpstreamError.Kind?

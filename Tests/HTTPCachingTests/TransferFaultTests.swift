@@ -1,7 +1,7 @@
 import HTTPCaching
 import Testing
 
-@Suite("Transfers: nothing incomplete is stored as complete")
+@Suite("Transfers: nothing incomplete is stored as complete", .timeLimit(.minutes(10)))
 struct TransferFaultTests {
   private let kitchen = Kitchen()
   private let fields: HTTPFields = [.cacheControl: "max-age=10"]

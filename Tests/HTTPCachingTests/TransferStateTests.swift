@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("Transfer: who reads what while a body arrives")
+@Suite("Transfer: who reads what while a body arrives", .timeLimit(.minutes(10)))
 struct TransferStateTests {
   private func bytes(_ count: Int, _ value: UInt8 = 7) -> BodyBytes {
     BodyBytes([UInt8](repeating: value, count: count))

@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Validation through the engine (RFC 9111 §4.3)")
+@Suite("Validation through the engine (RFC 9111 §4.3)", .timeLimit(.minutes(10)))
 struct ValidationFlowTests {
   private let kitchen = Kitchen()
 

@@ -1,7 +1,7 @@
 import HTTPCaching
 import Testing
 
-@Suite("Responses with a validator and no lifetime")
+@Suite("Responses with a validator and no lifetime", .timeLimit(.minutes(10)))
 struct ValidatorAloneTests {
   private let kitchen = Kitchen()
 

@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-@Suite("Accounts that are wiped")
+@Suite("Accounts that are wiped", .timeLimit(.minutes(10)))
 struct WipeFlowTests {
   private let fresh: HTTPFields = [.cacheControl: "max-age=60"]
   private let options = RequestOptions(partition: "account")

@@ -363,7 +363,7 @@ def otherDatabase(directory):
     base = sqlite3.connect(directory + "/Cache.db")
     base.execute("CREATE TABLE entry (id INTEGER PRIMARY KEY, hash TEXT)")
     base.execute("PRAGMA application_id = 1212375912")
-    base.execute("PRAGMA user_version = 3")
+    base.execute("PRAGMA user_version = 4")
     base.commit()
     base.close()
 
@@ -562,6 +562,7 @@ def partRows():
         "ALTER TABLE block RENAME TO b; CREATE VIEW block AS WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x+1 FROM c) "
         "SELECT 1 entry, x part, zeroblob(8) checksums FROM c",
         "PRAGMA user_version = 0", "PRAGMA user_version = 1", "PRAGMA user_version = 2",
+        "PRAGMA user_version = 3",
         "PRAGMA application_id = 0", "PRAGMA journal_mode = DELETE", "PRAGMA auto_vacuum = 0; VACUUM",
         "PRAGMA journal_mode = DELETE; PRAGMA page_size = 65536; VACUUM",
         "PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM",

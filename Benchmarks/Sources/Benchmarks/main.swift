@@ -8,7 +8,10 @@
   import Glibc
 #endif
 
-let suites = [("Decisions", try decisionRows()), ("Hits from memory", try memoryHitRows())]
+let suites = [
+  ("Decisions", try decisionRows()), ("Hits from memory", try memoryHitRows()),
+  ("Hits over and from a disk", try diskHitRows()),
+]
 let arguments = CommandLine.arguments.dropFirst()
 
 switch arguments.first {

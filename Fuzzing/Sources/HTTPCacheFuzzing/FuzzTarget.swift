@@ -8,6 +8,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case uri
   /// A date, and below it the time that it is relative to.
   case date
+  /// What a client or an origin sends to `httpcache serve` on one connection.
+  case http1
 
   /// Feeds the target.
   ///
@@ -20,6 +22,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .record: try RecordProperties.check(octets)
     case .uri: try URIProperties.check(octets)
     case .date: try DateProperties.check(octets)
+    case .http1: try HTTP1Properties.check(octets)
     }
   }
 }

@@ -17,7 +17,7 @@ enum RecordProperties {
     var exchange = HostileExchange()
     exchange.rules.mode = record.key.mode
     try ExchangeProperties.checkStored(record.response, exchange)
-    _ = RecordCodec.variantHash(of: record)
+    _ = RecordCodec.variant(of: record)
   }
 
   /// What a record holds that the rules made is what is read back.

@@ -35,19 +35,20 @@ public final class InvalidationLog: Sendable {
 
   /// Notes that what matches is invalidated or removed.
   public func note(_ selection: CacheSelection) {
-    guard let scope = InvalidationScope(selection) else { return }
-    let number = last.value.add(1, ordering: .acquiringAndReleasing).newValue
-    let counter = scope == .everything ? everything : counter(scope.hash)
-    counter.value.max(number, ordering: .acquiringAndReleasing)
+    for scope in InvalidationScope.all(of: selection) {
+      let number = last.value.add(1, ordering: .acquiringAndReleasing).newValue
+      let counter = scope == .everything ? everything : counter(scope.hash)
+      counter.value.max(number, ordering: .acquiringAndReleasing)
+    }
   }
 
   /// Whether a response may match something that was noted after a ticket was taken.
   ///
   /// - Parameters:
   ///   - key: of the response.
-  ///   - groups: of the response (RFC 9875).
+  ///   - groups: of the response (RFC 9875); nil before they are known, when it may belong to any.
   ///   - ticket: from this log. Nothing overtakes a ticket of another one: the store that gave it compares it.
-  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     guard ticket.source == source else { return false }
     // Nothing at all was noted since: the usual case.
     if last.value.load(ordering: .acquiring) == ticket.number { return false }

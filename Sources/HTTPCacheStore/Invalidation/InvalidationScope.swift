@@ -8,23 +8,26 @@ package enum InvalidationScope: Sendable, Hashable {
   case origin(String)
   case partition(mode: CacheMode, String)
   case group(origin: String, name: String)
+  /// Any group of an origin.
+  case groups(origin: String)
 
-  /// The narrowest scope that has everything a selection matches; nil for a selection that says nothing about
+  /// The narrowest scopes that have everything a selection matches; none for a selection that says nothing about
   /// responses that are on their way: one stored response, or responses by age.
-  package init?(_ selection: CacheSelection) {
+  package static func all(of selection: CacheSelection) -> [InvalidationScope] {
     switch selection {
-    case .all: self = .everything
-    case .partition(let mode, let name): self = .partition(mode: mode, name)
-    case .key(let key): self = .target(key.target)
-    case .target(let target): self = .target(target)
+    case .all: return [.everything]
+    case .partition(let mode, let name): return [.partition(mode: mode, name)]
+    case .key(let key): return [.target(key.target)]
+    case .target(let target): return [.target(target)]
     case .prefix(let prefix):
       let origin = CacheKey.origin(of: prefix)
       // A prefix that ends with the authority also matches longer authorities.
       let isWithinOrigin = !origin.isEmpty && origin.utf8.count < prefix.utf8.count
-      self = isWithinOrigin ? .origin(origin) : .everything
-    case .site(let origin, _, _): self = .origin(origin)
-    case .group(let origin, let name): self = .group(origin: origin, name: name)
-    case .variant, .storedSince, .storedBefore, .unusedSince: return nil
+      return [isWithinOrigin ? .origin(origin) : .everything]
+    case .site(let origin, _, _): return [.origin(origin)]
+    case .group(let origin, let name):
+      return [.group(origin: origin, name: name), .groups(origin: origin)]
+    case .variant, .storedSince, .storedBefore, .unusedSince: return []
     }
   }
 
@@ -36,6 +39,7 @@ package enum InvalidationScope: Sendable, Hashable {
     case .origin(let origin): Self.hash(origin, seed: 2)
     case .partition(let mode, let name): Self.hash(name, seed: 3 &+ UInt64(mode.rawValue) << 8)
     case .group(let origin, let name): Self.hash(name, seed: Self.hash(origin, seed: 4))
+    case .groups(let origin): Self.hash(origin, seed: 5)
     }
   }
 
@@ -43,11 +47,11 @@ package enum InvalidationScope: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - key: of the response.
-  ///   - groups: of the response.
+  ///   - groups: of the response; nil before they are known.
   ///   - requestTarget: the target that was asked for, if it is not that of the key.
   ///   - condition: is given the hash of each scope.
   package static func contains(
-    of key: CacheKey, groups: [String], requestTarget: String?, where condition: (UInt64) -> Bool
+    of key: CacheKey, groups: [String]?, requestTarget: String?, where condition: (UInt64) -> Bool
   ) -> Bool {
     let origin = key.origin
     if condition(target(key.target).hash) || condition(self.origin(origin).hash)
@@ -55,7 +59,11 @@ package enum InvalidationScope: Sendable, Hashable {
     {
       return true
     }
-    for group in groups where condition(self.group(origin: origin, name: group).hash) { return true }
+    if let groups {
+      for group in groups where condition(self.group(origin: origin, name: group).hash) { return true }
+    } else if condition(self.groups(origin: origin).hash) {
+      return true
+    }
     guard let requestTarget, requestTarget != key.target else { return false }
     return condition(target(requestTarget).hash)
       || condition(self.origin(CacheKey.origin(of: requestTarget)).hash)

@@ -53,8 +53,8 @@ final class SealedNames: Sendable {
 
   /// The key below; mode and method class stay as they are.
   func key(_ key: CacheKey) -> CacheKey {
-    let shelf = shelves[Int(key.hash >> 60)]
-    let place = Int(truncatingIfNeeded: key.hash) & (Self.shelfSize - 1)
+    let shelf = shelves[Int(key.processHash >> 60)]
+    let place = Int(truncatingIfNeeded: key.processHash) & (Self.shelfSize - 1)
     let known = shelf.known.withLock { $0[place] }
     if let known, known.key == key { return known.sealed }
     let sealed = CacheKey(

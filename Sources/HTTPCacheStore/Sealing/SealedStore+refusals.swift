@@ -8,7 +8,7 @@ extension SealedStore {
   /// Remembers why a response was not stored, sealed, in the base. Of an explanation for which there is no
   /// room, texts are cut further than elsewhere.
   public func note(_ refusal: RefusalNote) {
-    let key = names.key(Self.key(of: refusal.keyHash))
+    let key = names.key(Self.noteKey(refusal.key))
     var writer = BinaryWriter()
     writer.signed(Int64(refusal.status))
     let room = Self.mostPieces * Self.pieceLength / 4 * 3 - cipher.overhead - writer.output.count
@@ -26,7 +26,7 @@ extension SealedStore {
     }
     base.note(
       RefusalNote(
-        keyHash: key.hash, time: refusal.time, status: 0,
+        key: key, time: refusal.time, status: 0,
         explanation: CacheExplanation(steps: steps)))
   }
 
@@ -34,7 +34,7 @@ extension SealedStore {
   ///
   /// - Throws: what the base throws.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
-    let below = names.key(Self.key(of: key.hash))
+    let below = names.key(Self.noteKey(key))
     return try base.refusals(of: below).compactMap { note in
       let text = note.explanation.steps.map { $0.question + $0.answer + $0.section }.joined()
       guard let sealed = Base64URL.decode(text.utf8),
@@ -46,15 +46,13 @@ extension SealedStore {
         let rest = UnsafeRawBufferPointer(rebasing: buffer[(buffer.count - reader.remaining)...])
         guard let explanation = try? RefusalCodec.decode(rest) else { return nil }
         return RefusalNote(
-          keyHash: key.hash, time: note.time, status: Int(clamping: status), explanation: explanation)
+          key: key, time: note.time, status: Int(clamping: status), explanation: explanation)
       }
     }
   }
 
-  // A note knows no more of its key than the hash.
-  private static func key(of hash: UInt64) -> CacheKey {
-    CacheKey(mode: .private, target: "refusal:\(hash)")
-  }
+  // Another key than that of a stored response, so that nobody sees which of them a note is about.
+  private static func noteKey(_ key: CacheKey) -> CacheKey { key.with(target: "refusal:" + key.target) }
 
   private static func context(_ key: CacheKey) -> [UInt8] { [4] + Array(key.target.utf8) }
 }

@@ -22,7 +22,7 @@ public final class SealedStore: CacheStore {
   let tierBase: (any TierBase)?
   private let generations: (any GenerationSource)?
   private let onDamage: (@Sendable (CacheError) -> Void)?
-  private let unknownGenerations = Atomic<UInt64>(0)
+  private let executor: (any TaskExecutor)?
   private let removals = Mutex<(last: Int, running: [Int: Task<Void, Never>])>((0, [:]))
 
   /// Makes a store over `base`.
@@ -34,11 +34,24 @@ public final class SealedStore: CacheStore {
   ///   - largestEntry: the longest body in bytes; nil leaves it to the base.
   ///   - onDamage: told what was not as it was sealed.
   /// - Throws: `CacheError.unavailable` for a cipher whose lengths are not those that it may have.
-  public init(
+  public convenience init(
     base: any CacheStore, cipher: any CacheCipher, largestEntry: Int64? = nil,
     onDamage: (@Sendable (CacheError) -> Void)? = nil
   ) throws(CacheError) {
+    try self.init(
+      base: base, cipher: cipher, largestEntry: largestEntry, executor: nil, onDamage: onDamage)
+  }
+
+  /// Makes a store over `base` whose own tasks run on an executor of the caller's.
+  ///
+  /// - Parameter executor: runs the removals of damaged entries; nil is Swift's own executor.
+  /// - Throws: `CacheError.unavailable` for a cipher whose lengths are not those that it may have.
+  package init(
+    base: any CacheStore, cipher: any CacheCipher, largestEntry: Int64? = nil,
+    executor: (any TaskExecutor)?, onDamage: (@Sendable (CacheError) -> Void)? = nil
+  ) throws(CacheError) {
     try cipher.requireLengths()
+    self.executor = executor
     self.base = base
     self.cipher = cipher
     self.largestEntry = largestEntry
@@ -181,9 +194,9 @@ public final class SealedStore: CacheStore {
   public func ticket() -> InvalidationTicket { base.ticket() }
 
   /// Asks the base, by the names that it knows.
-  public func isOvertaken(_ key: CacheKey, groups: [String], since ticket: InvalidationTicket) -> Bool {
+  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     base.isOvertaken(
-      names.key(key), groups: groups.map { names.group($0, of: key.origin) }, since: names.ticket(ticket))
+      names.key(key), groups: groups?.map { names.group($0, of: key.origin) }, since: names.ticket(ticket))
   }
 
   // MARK: Sealing and opening
@@ -233,7 +246,7 @@ public final class SealedStore: CacheStore {
     removals.withLock { removals in
       removals.last += 1
       let number = removals.last
-      removals.running[number] = Task { [weak self] in
+      removals.running[number] = Task(executorPreference: executor) { [weak self] in
         guard let self else { return }
         _ = try? await base.remove(.variant(below.key, sequence: below.sequence))
         self.removals.withLock { _ = $0.running.removeValue(forKey: number) }
@@ -267,7 +280,4 @@ extension SealedStore: TierBase, GenerationSource {
 
   /// That of the key below.
   public func generation(of key: CacheKey) -> UInt64 { generations?.generation(of: names.key(key)) ?? 0 }
-
-  /// A hash alone does not lead to the key below, so that each call has another answer: ask by key.
-  public func generation(of hash: UInt64) -> UInt64 { unknownGenerations.add(1, ordering: .relaxed).newValue }
 }

@@ -28,7 +28,7 @@ extension StoreConformance {
 
   private static func refusal(of key: CacheKey, _ index: Int) -> RefusalNote {
     RefusalNote(
-      keyHash: key.hash, time: StoreSample.start.adding(Int64(index)), status: 200 + index,
+      key: key, time: StoreSample.start.adding(Int64(index)), status: 200 + index,
       explanation: CacheExplanation(steps: [
         CacheExplanation.Step("Is it stored?", "no: \(index)", section: "RFC 9111 §3"),
         CacheExplanation.Step("ä", "", section: ""),

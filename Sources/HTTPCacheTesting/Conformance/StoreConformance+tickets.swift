@@ -35,7 +35,9 @@ extension StoreConformance {
     changes.flatMap { selection in
       [false, true].map { removes in
         let word = removes ? "removed" : "invalidated"
-        return StoreCheck("A response that was asked for before its key was \(word) is not fresh: \(selection)") {
+        return StoreCheck(
+          "A response that was asked for before its key was \(word) is not fresh: \(selection)"
+        ) {
           makeStore in
           let store = try await makeStore(StoreRequirements())
           let ticket = store.ticket()
@@ -87,7 +89,9 @@ extension StoreConformance {
         try await store.invalidate(.variant(key, sequence: stored.sequence))
         try require(!store.isOvertaken(key, groups: [], since: ticket), "overtaken")
       },
-      StoreCheck("A change of the target that was asked for overtakes a response that is stored under another") {
+      StoreCheck(
+        "A change of the target that was asked for overtakes a response that is stored under another"
+      ) {
         makeStore in
         let store = try await makeStore(StoreRequirements())
         var ticket = store.ticket()

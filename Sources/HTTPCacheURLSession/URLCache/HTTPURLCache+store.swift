@@ -8,7 +8,8 @@ import HTTPTypes
 
 extension HTTPURLCache {
   func store(_ cached: CachedURLResponse, for request: URLRequest) {
-    guard cached.storagePolicy != .notAllowed, let request = try? HTTPRequest(request),
+    guard cached.storagePolicy != .notAllowed, !request.hasContent,
+      let request = try? HTTPRequest(request),
       request.method == .get, !request.namesOtherHost,
       let response = (cached.response as? HTTPURLResponse).flatMap({ HTTPResponse($0) })
     else { return }
@@ -59,7 +60,7 @@ extension HTTPURLCache {
   private func stored(
     for request: URLRequest, where mayUse: (StoredResponse) -> Bool
   ) -> CachedURLResponse? {
-    guard let head = try? HTTPRequest(request), !head.namesOtherHost,
+    guard !request.hasContent, let head = try? HTTPRequest(request), !head.namesOtherHost,
       let (response, record) = cache.stored(for: head, where: mayUse),
       let foundations = CachedHTTPURLResponse(response, to: request)
     else { return nil }
@@ -114,6 +115,11 @@ extension HTTPURLCache {
     guard let length = fields[.contentLength] else { return false }
     return Int(length) != body.count
   }
+}
+
+extension URLRequest {
+  /// Whether the request has content, which no cache key tells of (RFC 9110 §9.3.1).
+  fileprivate var hasContent: Bool { httpBodyStream != nil || httpBody?.isEmpty == false }
 }
 
 extension Timestamp {

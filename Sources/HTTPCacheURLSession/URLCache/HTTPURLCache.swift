@@ -68,14 +68,15 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
 
   // MARK: Responses
 
-  /// What is stored for a request, however old; nil for methods other than GET and HEAD. For `Range` it
+  /// What is stored for a request, however old; nil for methods other than GET and HEAD, and
+  /// for a request with content. For `Range` it
   /// is cut out of what is stored; conditions such as `If-None-Match` do not count.
   public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
     stored(for: request)
   }
 
-  /// Stores a response, unless its policy is `notAllowed`, the request is no GET or no HTTP, or the
-  /// response could not be found again (`Vary: *`) or not be told from a complete one (a 206 without
+  /// Stores a response, unless its policy is `notAllowed`, the request is no GET, has content or is no
+  /// HTTP, or the response could not be found again (`Vary: *`) or not be told from a complete one (a 206 without
   /// its `Content-Range`). What an override of the cache's rules or its `willStore` forbids is not
   /// stored either; a hook that needs the calling thread, such as one of the main actor on the main
   /// thread, cannot answer and counts as late.

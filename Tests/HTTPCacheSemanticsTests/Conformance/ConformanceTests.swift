@@ -5,7 +5,7 @@ import Testing
 /// The tests of cache-tests.fyi (http-tests/cache-tests) against the rules alone, in simulated time.
 ///
 /// They run where `HTTP_CACHE_TESTS` names the JSON export of the suite.
-@Suite(.enabled(if: ProcessInfo.processInfo.environment["HTTP_CACHE_TESTS"] != nil))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: ProcessInfo.processInfo.environment["HTTP_CACHE_TESTS"] != nil))
 struct ConformanceTests {
   /// What the rules alone cannot show, or what the suite asks for against the specification.
   private static let exceptions: [String: String] = [

@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// The same steps against Foundation alone and against ours, as a document.
-@Suite(.serialized) struct ComparisonTests {
+@Suite(.timeLimit(.minutes(10)), .serialized) struct ComparisonTests {
   /// The file that has what these tests print; `scripts/urlsession-compared.sh` writes and checks it.
   private static let document = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// What configurations and requests say, and which cache a session finds.
-@Suite struct ProtocolConfigurationTests {
+@Suite(.timeLimit(.minutes(10))) struct ProtocolConfigurationTests {
   private static let stored = ScriptedResponse(
     headers: ["Cache-Control": "max-age=60", "ETag": "\"a\""], body: "one")
 

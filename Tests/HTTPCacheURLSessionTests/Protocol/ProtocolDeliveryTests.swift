@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// How responses reach delegates, completion handlers and `async` calls.
-@Suite struct ProtocolDeliveryTests {
+@Suite(.timeLimit(.minutes(10))) struct ProtocolDeliveryTests {
   private let pieces = (0..<5).map { BodyBytes(Array(repeating: UInt8($0), count: 1000)) }
   private var whole: Data { Data(pieces.flatMap(\.array)) }
 
@@ -18,12 +18,9 @@ import Testing
     let kitchen = ProtocolKitchen([ScriptedResponse(chunks: pieces)])
     let session = kitchen.session()
     defer { session.finishTasksAndInvalidate() }
-    let data: Data? = await withCheckedContinuation { continuation in
-      session.dataTask(with: ProtocolKitchen.url("/")) { data, _, _ in
-        continuation.resume(returning: data)
-      }.resume()
-    }
-    #expect(data == whole)
+    let received = Received<Data?>()
+    session.dataTask(with: ProtocolKitchen.url("/")) { data, _, _ in received.take(data) }.resume()
+    #expect(await received.value == whole)
   }
 
   @Test func asyncCallGetsAllPiecesWhereTheSessionHasADelegate() async throws {

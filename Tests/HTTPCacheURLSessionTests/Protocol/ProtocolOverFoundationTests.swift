@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// A session that exists already, over Foundation's own loading, with a real origin.
-@Suite struct ProtocolOverFoundationTests {
+@Suite(.timeLimit(.minutes(10))) struct ProtocolOverFoundationTests {
   private static let fresh = [("Cache-Control", "max-age=60")]
 
   private func configuration() throws -> URLSessionConfiguration {

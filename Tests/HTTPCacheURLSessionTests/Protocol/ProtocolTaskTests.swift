@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Tasks that are suspended, cancelled, late, or fail.
-@Suite struct ProtocolTaskTests {
+@Suite(.timeLimit(.minutes(10))) struct ProtocolTaskTests {
   @Test func suspendedTaskGetsNothingUntilResumed() async throws {
     let gate = Gate()
     let kitchen = ProtocolKitchen([
@@ -80,7 +80,7 @@ import Testing
     task.cancel()
     await log.wait { $0.isComplete }
     #expect((log.now.error as? URLError)?.code == .cancelled)
-    while kitchen.origin.cancelledBodies == 0 { await Task.yield() }
+    try await until { kitchen.origin.cancelledBodies > 0 }
     gate.open()
     #expect(log.now.data.count == 1)
   }
@@ -172,6 +172,6 @@ import Testing
       session.finishTasksAndInvalidate()
       configuration.endCaching()
     }
-    while weakCache != nil || weakOrigin != nil { await Task.yield() }
+    try await until { weakCache == nil && weakOrigin == nil }
   }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import HTTPCacheTesting
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -9,17 +9,16 @@ import Synchronization
 final class DelegateLog: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   // @unchecked Sendable because everything that changes is in `state`.
 
-  struct State {
+  struct State: Sendable {
     var responses: [URLResponse] = []
     var pieces: [Data] = []
     var isComplete = false
     var error: (any Error)?
-    var waiting: [(@Sendable (State) -> Bool, CheckedContinuation<Void, Never>)] = []
 
     var data: Data { Data(pieces.joined()) }
   }
 
-  private let state = Mutex(State())
+  private let state = WatchedState(State())
   private let onResponse: @Sendable (URLSessionDataTask) -> Void
 
   init(onResponse: @escaping @Sendable (URLSessionDataTask) -> Void = { _ in }) {
@@ -29,25 +28,10 @@ final class DelegateLog: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   var now: State { state.withLock { $0 } }
 
   func wait(until isThere: @escaping @Sendable (State) -> Bool) async {
-    await withCheckedContinuation { continuation in
-      let isNow = state.withLock { state in
-        if isThere(state) { return true }
-        state.waiting.append((isThere, continuation))
-        return false
-      }
-      if isNow { continuation.resume() }
-    }
+    await state.wait(until: isThere)
   }
 
-  private func change(_ change: (inout State) -> Void) {
-    let due = state.withLock { state in
-      change(&state)
-      let now = state
-      state.waiting.removeAll { $0.0(now) }
-      return now.waiting.filter { $0.0(now) }
-    }
-    for (_, continuation) in due { continuation.resume() }
-  }
+  private func change(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
 
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,

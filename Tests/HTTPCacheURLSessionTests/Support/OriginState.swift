@@ -1,4 +1,4 @@
-import Synchronization
+import HTTPCacheTesting
 
 #if canImport(Glibc)
   import Glibc
@@ -13,59 +13,40 @@ final class OriginState: Sendable {
   private struct State {
     var handler: SocketOrigin.Handler
     var requests: [OriginRequest] = []
+    /// Requests whose answer is known.
+    var handled = 0
     var abandoned = 0
     var open: Set<Int32> = []
     var isStopped = false
-    var waiting: [(Counted, count: Int, CheckedContinuation<Void, Never>)] = []
 
     func count(of counted: Counted) -> Int { counted == .requests ? requests.count : abandoned }
-
-    mutating func takeDue() -> [CheckedContinuation<Void, Never>] {
-      let due = waiting.filter { count(of: $0.0) >= $0.count }
-      waiting = waiting.filter { count(of: $0.0) < $0.count }
-      return due.map(\.2)
-    }
   }
 
-  private let state: Mutex<State>
+  private let state: WatchedState<State>
 
-  init(_ handler: @escaping SocketOrigin.Handler) { state = Mutex(State(handler: handler)) }
+  init(_ handler: @escaping SocketOrigin.Handler) { state = WatchedState(State(handler: handler)) }
 
   var requests: [OriginRequest] { state.withLock { $0.requests } }
   func count(of counted: Counted) -> Int { state.withLock { $0.count(of: counted) } }
   func answers(_ handler: @escaping SocketOrigin.Handler) { state.withLock { $0.handler = handler } }
 
   func wait(for counted: Counted, _ count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.count(of: counted) >= count { return true }
-        state.waiting.append((counted, count, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
-    }
+    await state.wait { (counted == .requests ? $0.handled : $0.abandoned) >= count }
   }
 
   /// Keeps a request and says how to answer it.
   func received(_ request: OriginRequest) -> OriginAnswer {
     var request = request
-    let (handler, due) = state.withLock { state in
+    let handler = state.withLock { state in
       request.number = state.requests.count + 1
       state.requests.append(request)
-      return (state.handler, state.takeDue())
+      return state.handler
     }
-    let answer = handler(request)
-    for continuation in due { continuation.resume() }
-    return answer
+    defer { state.withLock { $0.handled += 1 } }
+    return handler(request)
   }
 
-  func abandoned() {
-    let due = state.withLock { state in
-      state.abandoned += 1
-      return state.takeDue()
-    }
-    for continuation in due { continuation.resume() }
-  }
+  func abandoned() { state.withLock { $0.abandoned += 1 } }
 
   /// Whether the connection may be served.
   func add(_ descriptor: Int32) -> Bool {

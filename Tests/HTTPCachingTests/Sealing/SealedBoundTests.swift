@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// What is as large as it can be.
-@Suite struct SealedBoundTests {
+@Suite(.timeLimit(.minutes(10))) struct SealedBoundTests {
   private let directory: SealedDirectory
   private let store: SealedStore
 
@@ -15,7 +15,7 @@ import Testing
 
   private func note(steps: Int, text: String, section: String) -> RefusalNote {
     RefusalNote(
-      keyHash: StoreSample.key().hash, time: StoreSample.start, status: 200,
+      key: StoreSample.key(), time: StoreSample.start, status: 200,
       explanation: CacheExplanation(
         steps: (0..<steps).map { CacheExplanation.Step("\($0)" + text, text, section: section) }))
   }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// A cipher of the caller's own, with other lengths than those of AES-GCM.
-@Suite struct SealedCipherTests {
+@Suite(.timeLimit(.minutes(10))) struct SealedCipherTests {
   private let directory: SealedDirectory
 
   init() throws { directory = try SealedDirectory() }

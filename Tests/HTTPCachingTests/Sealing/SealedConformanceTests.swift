@@ -4,7 +4,7 @@ import Testing
 
 /// What every store has to show of whole bodies, shown by a sealed one. Parts are cut to chunks; see
 /// `SealedPartTests`.
-@Suite struct SealedConformanceTests {
+@Suite(.timeLimit(.minutes(10))) struct SealedConformanceTests {
   @Test("conforms over a disk", arguments: StoreConformance.wholeBodyChecks)
   func conformsOverDisk(_ check: StoreCheck) async throws {
     let directory = try SealedDirectory()

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Whoever can write to the directory cannot make the cache answer with anything else than was stored.
-@Suite struct SealedDamageTests {
+@Suite(.timeLimit(.minutes(10))) struct SealedDamageTests {
   private static let slot = 65_536
   private let directory: SealedDirectory
   // Holds ciphertext that is put there as whoever owns the directory could.

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The engine over an encrypted directory, and several stores over one.
-@Suite struct SealedFlowTests {
+@Suite(.timeLimit(.minutes(10))) struct SealedFlowTests {
   private let directory: SealedDirectory
 
   init() throws { directory = try SealedDirectory() }

@@ -6,7 +6,7 @@ import Testing
 
 /// The format that `docs/encryption.md` describes, as another program made it: what was sealed stays
 /// readable in later versions.
-@Suite struct SealedFormatTests {
+@Suite(.timeLimit(.minutes(10))) struct SealedFormatTests {
   // Key: bytes 0 to 31; secret: 32 times 0x53; nonces: bytes 0 to 11; body: bytes 0x40 to 0x4F.
   private static let target = "sealed-Pwe7SzDQb7I://u3HgTKss6FF0-308MlioGg/l5A0Mlptyi4hLUbASno-6g"
   private static let partition = "sealed-H5PVbalcfply4YPR4X3lgQ"

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Bodies that are stored in part: whole chunks are.
-@Suite struct SealedPartTests {
+@Suite(.timeLimit(.minutes(10))) struct SealedPartTests {
   private static let chunk: Int64 = 65_508
   private static let length = 20 * chunk + 1_000
   private let body = StoreSample.body(Int(length))
@@ -178,7 +178,9 @@ import Testing
     #expect(found.response.isInvalidated)
     var response = stored.response
     response.head.headerFields[.eTag] = "\"fresh\""
-    #expect(try await store.update(found.with(response: response, ticket: store.ticket()).storing([0..<1], bodyLength: nil)))
+    #expect(
+      try await store.update(
+        found.with(response: response, ticket: store.ticket()).storing([0..<1], bodyLength: nil)))
     let after = try #require(try store.read(stored.key).first)
     #expect(after.record.response == response)
     #expect(after.record.storedRanges == [0..<4 * Self.chunk])

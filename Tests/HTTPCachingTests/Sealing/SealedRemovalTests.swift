@@ -4,7 +4,7 @@ import HTTPCaching
 import Testing
 
 /// What is left of the time before a key was given: nothing.
-@Suite struct SealedRemovalTests {
+@Suite(.timeLimit(.minutes(10))) struct SealedRemovalTests {
   private let directory: SealedDirectory
 
   init() throws { directory = try SealedDirectory() }

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// What lies in the directory of an encrypted cache.
-@Suite struct SealedSecrecyTests {
+@Suite(.timeLimit(.minutes(10))) struct SealedSecrecyTests {
   private static let secrets = [
     "secret-host", "secret-path", "secret-query", "secret-partition", "secret-group", "secret-field",
     "secret-value", "secret-user-info", "secret-nominated", "secret-body", "secret-trailer",
@@ -40,7 +40,7 @@ import Testing
     try await store.put(part, body(200_000))
     store.note(
       RefusalNote(
-        keyHash: 7, time: StoreSample.start, status: 200,
+        key: try record(7).key, time: StoreSample.start, status: 200,
         explanation: CacheExplanation(steps: [
           CacheExplanation.Step("secret-reason?", "secret-value", section: "")
         ])))
@@ -110,7 +110,7 @@ import Testing
       await (try HTTPCache.open(configuration)).flush()
       plain.store.note(
         RefusalNote(
-          keyHash: 1, time: directory.clock.now, status: 200,
+          key: StoreSample.key(), time: directory.clock.now, status: 200,
           explanation: CacheExplanation(steps: [.init(secret, secret, section: "")])))
       await plain.flush()
       #expect(try directory.found([secret]) == [secret])

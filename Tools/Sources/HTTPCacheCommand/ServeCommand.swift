@@ -33,6 +33,9 @@ public struct ServeCommand: AsyncParsableCommand {
   @Flag(help: "Obey the rules of a shared cache (default), or of a private one.")
   var mode: Mode = .shared
 
+  @Flag(help: "Never store responses with Set-Cookie; without, a shared cache stores those with a lifetime.")
+  var refuseSetCookie = false
+
   @Option(help: "Bytes of the memory tier.")
   var memory = ByteSize(bytes: 32 << 20)
 
@@ -155,6 +158,7 @@ public struct ServeCommand: AsyncParsableCommand {
 
   private func cacheConfiguration() throws -> HTTPCache.Configuration {
     var rules = CacheRules(mode: mode == .shared ? .shared : .private)
+    rules.refusesSetCookie = refuseSetCookie
     if mode == .shared { rules.targetedFields = ["CDN-Cache-Control"] }
     let place =
       dir

@@ -1,3 +1,4 @@
+import HTTPCaching
 import HTTPTypes
 
 /// Fields that concern one connection only (RFC 9110 §7.6.1).
@@ -14,9 +15,11 @@ enum HopByHop {
     "max-forwards", "via",
   ])
 
-  /// Takes them out, with those that `Connection` names.
+  /// Takes them out, with those that `Connection` names, save for what it must not name
+  /// (`FieldHygiene.isConnectionOption`).
   static func remove(from fields: inout HTTPFields) {
-    let named = fields[values: .connection].flatMap { FieldList.members($0) }.map { $0.lowercased() }
+    let named = fields[values: .connection].flatMap { FieldList.members($0) }.map { FieldList.lowercased($0) }
+      .filter(FieldHygiene.isConnectionOption)
     fields.removeAll { field in
       names.contains(field.name.canonicalName) || named.contains(field.name.canonicalName)
     }

@@ -15,24 +15,8 @@ struct MessageReader: Sendable {
   func requestHead(
     idle: NIODeadline, time: TimeAmount, began: () -> Bool
   ) async throws -> RequestHead? {
-    guard var buffer = try await stream.read(until: idle), began() else { return nil }
-    let deadline = NIODeadline.now() + time
-    var emptyLines = 0
-    // A line end or two before the request line is forgiven (RFC 9112 §2.2).
-    while emptyLines < 4, buffer.readableBytes > 0, buffer.readableBytesView.first == 0x0D {
-      if buffer.readableBytes == 1 { try await more(&buffer, until: deadline) }
-      guard buffer.readableBytesView.dropFirst().first == 0x0A else { break }
-      buffer.moveReaderIndex(forwardBy: 2)
-      emptyLines += 1
-      if buffer.readableBytes == 0 {
-        guard let next = try await stream.read(until: deadline) else { return nil }
-        buffer = next
-      }
-    }
-    guard let first = buffer.readableBytesView.first, first > 0x20, first < 0x7F else {
-      throw ProtocolViolation("not a request line (RFC 9112 §3)")
-    }
-    return try await head(&buffer, until: deadline) { bytes throws(ProtocolViolation) in
+    guard let buffer = try await stream.read(until: idle), began() else { return nil }
+    return try await head(buffer, from: .client, until: .now() + time) { bytes throws(ProtocolViolation) in
       try RequestHead(bytes, limits: limits)
     }
   }
@@ -41,39 +25,32 @@ struct MessageReader: Sendable {
   ///
   /// - Throws: `ProtocolViolation`, `StreamError`.
   func responseHead(until deadline: NIODeadline) async throws -> ResponseHead? {
-    guard var buffer = try await stream.read(until: deadline) else { return nil }
-    // Anything else cannot become a status line, however much of it arrives.
-    guard buffer.readableBytesView.first == 0x48 else {
-      throw ProtocolViolation("not a status line (RFC 9112 §4)")
-    }
-    return try await head(&buffer, until: deadline) { bytes throws(ProtocolViolation) in
+    guard let buffer = try await stream.read(until: deadline) else { return nil }
+    return try await head(buffer, from: .origin, until: deadline) { bytes throws(ProtocolViolation) in
       try ResponseHead(bytes, limits: limits)
     }
   }
 
   private func head<Head>(
-    _ buffer: inout ByteBuffer, until deadline: NIODeadline,
+    _ first: ByteBuffer, from sender: HeadDecoder.Sender, until deadline: NIODeadline,
     _ parse: (UnsafeRawBufferPointer) throws(ProtocolViolation) -> Head
-  ) async throws -> Head {
-    var scanner = HeadScanner()
+  ) async throws -> Head? {
+    var buffer = first
+    var decoder = HeadDecoder(from: sender, limits: limits)
     while true {
-      let end = try buffer.withUnsafeReadableBytes { try scanner.end(in: $0, limits: limits) }
-      if let end {
+      if let range = try buffer.withUnsafeReadableBytes({ try decoder.range(in: $0) }) {
         let head = try buffer.withUnsafeReadableBytes {
-          try parse(UnsafeRawBufferPointer(rebasing: $0[..<end]))
+          try parse(UnsafeRawBufferPointer(rebasing: $0[range]))
         }
-        buffer.moveReaderIndex(forwardBy: end)
+        buffer.moveReaderIndex(forwardBy: range.upperBound)
         stream.unread(buffer)
         return head
       }
-      try await more(&buffer, until: deadline)
+      guard var next = try await stream.read(until: deadline) else {
+        if buffer.withUnsafeReadableBytes({ decoder.mayEnd(after: $0) }) { return nil }
+        throw ProtocolViolation("the connection ended within a head (RFC 9112 §8)")
+      }
+      buffer.writeBuffer(&next)
     }
-  }
-
-  private func more(_ buffer: inout ByteBuffer, until deadline: NIODeadline) async throws {
-    guard var next = try await stream.read(until: deadline) else {
-      throw ProtocolViolation("the connection ended within a head (RFC 9112 §8)")
-    }
-    buffer.writeBuffer(&next)
   }
 }

@@ -18,6 +18,9 @@ public final class NIOUpstream: Upstream {
     pool = try ConnectionPool(group: group, configuration: configuration)
   }
 
+  /// The most time that a request without a timeout waits for a head, or for another request's head.
+  public var defaultTimeout: Duration? { Duration.nanoseconds(configuration.headTimeout.nanoseconds) }
+
   /// The number of open connections, and of those that wait for use.
   public var connectionCounts: (open: Int, idle: Int) { pool.counts }
 

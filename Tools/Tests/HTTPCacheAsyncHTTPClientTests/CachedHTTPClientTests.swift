@@ -10,7 +10,7 @@ import NIOSSL
 import ServerTesting
 import Testing
 
-@Suite struct CachedHTTPClientTests {
+@Suite(.timeLimit(.minutes(10))) struct CachedHTTPClientTests {
   @Test("the second request is answered from the store, with the same head and body")
   func hit() async throws {
     let calls = Counter()
@@ -41,6 +41,24 @@ import Testing
       #expect(String(buffer: try await response.body.collect(upTo: 10)) == "hello")
       let again = try await fixture.client.get(url: fixture.origin.base + "/a", cachePolicy: .cacheOnly)
       #expect(again.cacheOutcome.isHit)
+    }
+  }
+
+  @Test("a GET with content is neither stored nor answered from the store (RFC 9110 §9.3.1)")
+  func contentOfGet() async throws {
+    let calls = Counter()
+    let routes = Origin()
+    routes.get("a") { _, _ in answer("\(calls.increment())", [.cacheControl: "max-age=60"]) }
+    try await Fixture.run(routes) { fixture async throws in
+      var request = fixture.request("/a")
+      request.body = .bytes(ByteBuffer(string: "x"))
+      func text(_ request: HTTPClientRequest) async throws -> String {
+        let response = try await fixture.client.execute(request, timeout: .seconds(120))
+        return String(buffer: try await response.body.collect(upTo: 10))
+      }
+      #expect(try await text(request) == "1")
+      for _ in 0..<2 { #expect(try await text(fixture.request("/a")) == "2") }
+      #expect(try await text(request) == "3")
     }
   }
 

@@ -8,7 +8,7 @@ import NIOHTTP1
 import ServerTesting
 import Testing
 
-@Suite struct ContentCodingTests {
+@Suite(.timeLimit(.minutes(10))) struct ContentCodingTests {
   private static let text = "hello hello hello hello"
   private static let gzip: [UInt8] = [
     31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72, 205, 201, 201, 87, 200, 64, 39, 1, 227, 81, 61, 141, 23,

@@ -7,7 +7,7 @@ import NIOCore
 import ServerTesting
 import Testing
 
-@Suite struct FailureTests {
+@Suite(.timeLimit(.minutes(10))) struct FailureTests {
   /// An address where nobody listens.
   private static func deadURL() async throws -> String {
     try await TestServer.run(Origin().buildResponder()) { $0.base + "/" }

@@ -8,7 +8,7 @@ import NIOHTTP1
 import ServerTesting
 import Testing
 
-@Suite struct RedirectTests {
+@Suite(.timeLimit(.minutes(10))) struct RedirectTests {
   private static func routes(_ redirects: Counter, _ targets: Counter) -> Origin {
     let routes = Origin()
     routes.get("old") { _, _ in

@@ -8,7 +8,7 @@ import NIOHTTP1
 import ServerTesting
 import Testing
 
-@Suite struct StreamingTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamingTests {
   @Test("the beginning of a body is there before its end is sent", arguments: ["max-age=60", "no-store"])
   func responseStreams(cacheControl: String) async throws {
     let gate = Gate()

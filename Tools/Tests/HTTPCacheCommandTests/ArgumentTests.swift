@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-@Suite struct ArgumentTests {
+@Suite(.timeLimit(.minutes(10))) struct ArgumentTests {
   @Test(
     "ages are read with their units, a bare number is days",
     arguments: [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-@Suite struct DriveDoorTests {
+@Suite(.timeLimit(.minutes(10))) struct DriveDoorTests {
   private func drive(
     _ url: String, _ headers: String = "[]", mode: String = "default"
   ) throws -> DriveRequest {

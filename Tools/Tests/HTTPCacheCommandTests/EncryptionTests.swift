@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPCacheCommand
 
 /// `--encryption-key-file`.
-@Suite struct EncryptionTests {
+@Suite(.timeLimit(.minutes(10))) struct EncryptionTests {
   private static let bytes = (0..<32).map { UInt8($0) }
 
   private func write(_ data: Data, mode: Int = 0o600, in directory: TemporaryDirectory) throws -> String {

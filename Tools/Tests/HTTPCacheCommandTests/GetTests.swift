@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPCacheCommand
 
 /// The real command objects against an origin on the loopback interface.
-@Suite struct GetTests {
+@Suite(.timeLimit(.minutes(10))) struct GetTests {
   private func withOrigin(
     _ body: (DemoOrigin, TemporaryDirectory) async throws -> Void
   ) async throws {

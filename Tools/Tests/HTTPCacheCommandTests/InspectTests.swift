@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPCacheCommand
 
 /// Looking into a cache that `get` filled.
-@Suite struct InspectTests {
+@Suite(.timeLimit(.minutes(10))) struct InspectTests {
   private struct Filled {
     let origin: DemoOrigin
     let directory: TemporaryDirectory

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-@Suite struct LimitArgumentTests {
+@Suite(.timeLimit(.minutes(10))) struct LimitArgumentTests {
   @Test("the largest entry is bytes or a share")
   func largestEntry() {
     #expect(LargestEntryArgument(argument: "10%")?.limit == .share(0.1))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-@Suite struct OutcomeTextTests {
+@Suite(.timeLimit(.minutes(10))) struct OutcomeTextTests {
   private func line(_ outcome: CacheOutcome, _ storage: StorageRecorder.Result? = nil) -> String {
     OutcomeText(outcome: outcome, storage: storage).line
   }

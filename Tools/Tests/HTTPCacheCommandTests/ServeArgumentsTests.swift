@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-@Suite("The arguments of serve") struct ServeArgumentsTests {
+@Suite("The arguments of serve", .timeLimit(.minutes(10))) struct ServeArgumentsTests {
   @Test(
     "sizes",
     arguments: [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-@Suite("serve says that its store fails")
+@Suite("serve says that its store fails", .timeLimit(.minutes(10)))
 struct StoreFailureObserverTests {
   @Test("once a minute for each operation, and nothing else")
   func onceAMinute() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-@Suite struct TextTests {
+@Suite(.timeLimit(.minutes(10))) struct TextTests {
   @Test(
     "lengths of time are told in one or two units",
     arguments: [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-@Suite struct UpstreamTests {
+@Suite(.timeLimit(.minutes(10))) struct UpstreamTests {
   private func exchange(
     _ answer: String?, path: String = "/", method: HTTPRequest.Method = .get, timeout: Duration? = nil
   ) async throws -> (head: HTTPResponse, body: [UInt8]) {

@@ -6,7 +6,7 @@ import NIOHTTP1
 import ServerTesting
 import Testing
 
-@Suite struct CacheMiddlewareTests {
+@Suite(.timeLimit(.minutes(10))) struct CacheMiddlewareTests {
   private let fixture = Fixture()
 
   @Test("the second answer comes from the store, with Age and Cache-Status")
@@ -111,25 +111,47 @@ import Testing
     }
   }
 
-  @Test("a response with Set-Cookie is not stored, and leaves as the route made it")
+  @Test("Set-Cookie is stored with a lifetime, and never with the switch of the rules (RFC 9111 §7.3)")
   func cookies() async throws {
     let calls = Counter()
-    let route: @Sendable (Request, Context) async throws -> Response = { _, _ in
-      answer("\(calls.increment())", [.cacheControl: "max-age=60", .setCookie: "id=1"])
+    let route: @Sendable (Request, Context) async throws -> Response = { request, _ in
+      let date = "Sun, 19 May 2002 14:49:00 GMT"
+      var fields: HTTPFields = [.lastModified: date, .setCookie: "id=1"]
+      if request.uri.path == "/a" { fields[.cacheControl] = "max-age=60" }
+      return answer("\(calls.increment())", fields)
     }
     try await fixture.run {
       $0.get("a", use: route)
+      $0.get("guessed", use: route)
     } _: { server async throws in
-      for body in ["1", "2"] {
+      for _ in 0..<2 { #expect(try await server.send(.GET, "/a").body == "1") }
+      for body in ["2", "3"] {
+        let response = try await server.send(.GET, "/guessed")
+        #expect(response.body == body && response["Set-Cookie"] == "id=1")
+        #expect(response["Cache-Status"]?.contains("detail=set-cookie") == true)
+      }
+    }
+    try await Fixture(refusesSetCookie: true).run {
+      $0.get("a", use: route)
+    } _: { server async throws in
+      for body in ["4", "5"] {
         let response = try await server.send(.GET, "/a")
         #expect(response.body == body)
         #expect(response["Cache-Control"] == "max-age=60" && response["Set-Cookie"] == "id=1")
       }
     }
-    try await Fixture().run(options: ServerCacheOptions(sharesCookies: true)) {
-      $0.get("a", use: route)
+  }
+
+  @Test("a GET with content is neither stored nor answered from the store (RFC 9110 §9.3.1)")
+  func contentOfGet() async throws {
+    let calls = Counter()
+    try await fixture.run {
+      $0.get("a") { _, _ in answer("\(calls.increment())", [.cacheControl: "max-age=60"]) }
     } _: { server async throws in
-      for _ in 0..<2 { #expect(try await server.send(.GET, "/a").body == "3") }
+      #expect(try await server.send(.GET, "/a", body: "x").body == "1")
+      for _ in 0..<2 { #expect(try await server.send(.GET, "/a").body == "2") }
+      #expect(try await server.send(.GET, "/a", body: "y").body == "3")
+      #expect(try await server.send(.GET, "/a", ["Content-Length": "0"]).body == "2")
     }
   }
 

@@ -6,7 +6,7 @@ import NIOHTTP1
 import ServerTesting
 import Testing
 
-@Suite struct ETagMiddlewareTests {
+@Suite(.timeLimit(.minutes(10))) struct ETagMiddlewareTests {
   private func run(
     limit: Int = 1 << 20, _ routes: (RouterGroup<Context>) -> Void,
     _ body: @escaping @Sendable (TestServer) async throws -> Void
@@ -118,6 +118,8 @@ import Testing
       routes.get("a") { _, _ in answer("\(calls.increment())", [:]) }
       routes.get("own") { _, _ in answer("", [.cacheControl: "no-cache"]) }
       routes.get("expires") { _, _ in answer("", [.expires: "0"]) }
+      // One client's cookie is not made everybody's by a default (RFC 9111 §7.3).
+      routes.get("session") { _, _ in answer("", [.setCookie: "sid=1"]) }
       routes.get("failed") { _, _ in answer("", [:], status: .badRequest) }
       routes.post("a") { _, _ in answer("", [:]) }
     } _: { server async throws in
@@ -125,6 +127,7 @@ import Testing
       #expect(try await server.send(.GET, "/a").body == "1")
       #expect(try await server.send(.GET, "/own")["Cache-Control"] == "no-cache")
       #expect(try await server.send(.GET, "/expires")["Cache-Control"] == nil)
+      #expect(try await server.send(.GET, "/session")["Cache-Control"] == "private, max-age=60")
       #expect(try await server.send(.GET, "/failed")["Cache-Control"] == nil)
       #expect(try await server.send(.POST, "/a")["Cache-Control"] == nil)
     }

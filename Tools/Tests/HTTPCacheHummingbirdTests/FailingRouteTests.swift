@@ -6,7 +6,7 @@ import NIOHTTP1
 import ServerTesting
 import Testing
 
-@Suite struct FailingRouteTests {
+@Suite(.timeLimit(.minutes(10))) struct FailingRouteTests {
   private struct Odd: Error {}
 
   private let fixture = Fixture()

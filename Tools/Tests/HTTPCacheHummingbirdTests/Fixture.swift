@@ -11,10 +11,11 @@ struct Fixture: Sendable {
   let clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
   let cache: HTTPCache
 
-  init(mode: CacheMode = .shared) {
+  init(mode: CacheMode = .shared, refusesSetCookie: Bool = false) {
     cache = HTTPCache(
       configuration: HTTPCache.Configuration(
-        rules: CacheRules(mode: mode), cacheStatusName: "app", clock: clock),
+        rules: CacheRules(mode: mode, refusesSetCookie: refusesSetCookie), cacheStatusName: "app",
+        clock: clock),
       store: MemoryStore(capacity: 64 << 20, clock: clock))
   }
 

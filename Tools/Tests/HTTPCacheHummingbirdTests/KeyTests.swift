@@ -8,7 +8,7 @@ import NIOPosix
 import ServerTesting
 import Testing
 
-@Suite struct KeyTests {
+@Suite(.timeLimit(.minutes(10))) struct KeyTests {
   private let calls = Counter()
 
   private func run(

@@ -6,7 +6,7 @@ import NIOHTTP1
 import ServerTesting
 import Testing
 
-@Suite struct StaleWhileRevalidateTests {
+@Suite(.timeLimit(.minutes(10))) struct StaleWhileRevalidateTests {
   private let fixture = Fixture()
   private let calls = Counter()
 

@@ -7,7 +7,7 @@ import NIOHTTP1
 import ServerTesting
 import Testing
 
-@Suite struct StreamingRouteTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamingRouteTests {
   private let fixture = Fixture()
 
   @Test(

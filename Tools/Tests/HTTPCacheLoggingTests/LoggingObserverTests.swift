@@ -4,7 +4,7 @@ import HTTPCaching
 import Logging
 import Testing
 
-@Suite struct LoggingObserverTests {
+@Suite(.timeLimit(.minutes(10))) struct LoggingObserverTests {
   private let record = RecordingLogHandler.Record()
 
   private func logger(_ level: Logger.Level = .trace) -> Logger {

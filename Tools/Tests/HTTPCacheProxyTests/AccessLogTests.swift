@@ -10,7 +10,7 @@ import Testing
   import Musl
 #endif
 
-@Suite("The access log") struct AccessLogTests {
+@Suite("The access log", .timeLimit(.minutes(10))) struct AccessLogTests {
   /// The lines that a proxy writes for what `body` does.
   private func lines(
     _ format: AccessLog.Format, _ body: (Fixture) async throws -> Void

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPCacheProxy
 
 /// Swift takes CRLF for one character; bytes are compared as scalars here.
-@Suite("What a client must not send") struct BadRequestTests {
+@Suite("What a client must not send", .timeLimit(.minutes(10))) struct BadRequestTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
     let request: String

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite("What an origin must not send") struct BadResponseTests {
+@Suite("What an origin must not send", .timeLimit(.minutes(10))) struct BadResponseTests {
   static let heads = [
     "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
     "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nab",

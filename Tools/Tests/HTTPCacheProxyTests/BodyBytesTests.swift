@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite struct BodyBytesTests {
+@Suite(.timeLimit(.minutes(10))) struct BodyBytesTests {
   private func isShared(_ bytes: BodyBytes, with buffer: ByteBuffer) -> Bool {
     buffer.withUnsafeReadableBytes { readable in
       bytes.withUnsafeBytes { $0.baseAddress == readable.baseAddress }

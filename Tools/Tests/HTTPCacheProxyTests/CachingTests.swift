@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite("The proxy with a cache that keeps something") struct CachingTests {
+@Suite("The proxy with a cache that keeps something", .timeLimit(.minutes(10))) struct CachingTests {
   /// The tiers a test runs over.
   enum Tier: CaseIterable, Sendable {
     case memory
@@ -135,6 +135,48 @@ import Testing
       #expect(field("If-None-Match", in: validation) == "\"a\"")
       #expect(try await second.receiveHead().hasPrefix("HTTP/1.1 504 "))
       #expect(try await silent.receiveAll() == "")
+    }
+  }
+
+  @Test(
+    "a GET with content is neither stored nor answered from the store (RFC 9110 §9.3.1)",
+    arguments: ["Content-Length: 1\r\n\r\nx", "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n"])
+  func contentOfGet(_ rest: String) async throws {
+    try await withCache(.memory) { fixture in
+      func answer(_ text: String, to request: String) async throws -> String {
+        let client = try fixture.connect()
+        client.send(request)
+        let (peer, _) = try await fixture.origin.acceptRequest()
+        peer.send(
+          "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nConnection: close\r\nContent-Length: 3\r\n\r\n\(text)"
+        )
+        _ = try await client.receiveHead()
+        return try await client.receive(count: 3)
+      }
+      let withContent = "GET /a HTTP/1.1\r\nHost: h\r\n" + rest
+      #expect(try await answer("one", to: withContent) == "one")
+      #expect(try await answer("two", to: get) == "two")
+      #expect(try await answer("tri", to: withContent) == "tri")
+      let client = try fixture.connect()
+      client.send("GET /a HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
+      _ = try await client.receiveHead()
+      #expect(try await client.receive(count: 3) == "two")
+    }
+  }
+
+  @Test("Connection hides no restriction: Cache-Control counts and is passed on (RFC 9110 §7.6.1)")
+  func connectionOption() async throws {
+    try await withCache(.memory) { fixture in
+      for text in ["one", "two"] {
+        let client = try fixture.connect()
+        client.send(get)
+        let (peer, _) = try await fixture.origin.acceptRequest()
+        peer.send(
+          "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nLast-Modified: Sun, 19 May 2002 14:49:00 GMT\r\n"
+            + "Connection: close, cache-control\r\nContent-Length: 3\r\n\r\n\(text)")
+        #expect(field("Cache-Control", in: try await client.receiveHead()) == "no-store")
+        #expect(try await client.receive(count: 3) == text)
+      }
     }
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite("The codec's parts by themselves") struct CodecTests {
+@Suite("The codec's parts by themselves", .timeLimit(.minutes(10))) struct CodecTests {
   static let chunked = Array(
     "5;a=b\r\nhello\r\nA\r\n0123456789\r\n000\r\nX-One: 1\r\nX-Two: 2\r\n\r\nrest".utf8)
 
@@ -34,6 +34,55 @@ import Testing
     #expect(throws: ProtocolViolation.self) { while try decoder.next(&trailers) != nil {} }
   }
 
+  @Test(
+    "RFC 9112 §7.1.1 nothing but white space and an extension follows a chunk size",
+    arguments: ["1 0\r\na\r\n0\r\n\r\n", "1\t;a\r\na\r\n0\r\n\r\n", "1 \r\na\r\n0\r\n\r\n"])
+  func afterSize(_ text: String) throws {
+    var decoder = ChunkedDecoder(limits: MessageLimits(), trimsNames: false)
+    var buffer = ByteBuffer(string: text)
+    if text.hasPrefix("1 0") {
+      #expect(throws: ProtocolViolation.self) { while try decoder.next(&buffer) != nil {} }
+    } else {
+      #expect(try decoder.next(&buffer).map { String(buffer: $0) } == "a")
+      #expect(try decoder.next(&buffer) == nil)
+      #expect(decoder.isComplete)
+    }
+  }
+
+  @Test("RFC 9112 §7 chunked is that word in ASCII, alone and without parameters")
+  func chunkedByName() throws {
+    for coding in ["chunked;a=b", "chun\u{212A}ed", "gzip;q=1", "x, chunked"] {
+      let fields = "Transfer-Encoding: \(coding)\r\n\r\n"
+      #expect(throws: ProtocolViolation.self) {
+        try Array("POST / HTTP/1.1\r\n\(fields)".utf8).withUnsafeBytes {
+          try RequestHead($0, limits: MessageLimits()).framing()
+        }
+      }
+      guard !coding.contains("\u{212A}") else { continue }
+      #expect(throws: ProtocolViolation.self) {
+        try Array("HTTP/1.1 200 OK\r\n\(fields)".utf8).withUnsafeBytes {
+          try ResponseHead($0, limits: MessageLimits()).framing(for: .get)
+        }
+      }
+    }
+  }
+
+  @Test("RFC 9112 §2.2 up to four empty lines before a request are skipped, and end no connection wrongly")
+  func emptyLines() throws {
+    func range(_ text: String) throws -> (Range<Int>?, mayEnd: Bool) {
+      try Array(text.utf8).withUnsafeBytes { bytes in
+        var decoder = HeadDecoder(from: .client, limits: MessageLimits())
+        let range = try decoder.range(in: bytes)
+        return (range, decoder.mayEnd(after: bytes))
+      }
+    }
+    #expect(try range("\r\n\r\nGET / HTTP/1.1\r\n\r\n").0 == 4..<22)
+    #expect(try range("\r\n\r\n").mayEnd)
+    #expect(try range("\r\n\r").mayEnd == false)
+    #expect(throws: ProtocolViolation.self) { try range("\r\n\r\n\r\n\r\n\r\n") }
+    #expect(throws: ProtocolViolation.self) { try range("\rG") }
+  }
+
   @Test("the end of a head is found wherever its pieces are cut", arguments: 1...12)
   func scanner(_ size: Int) throws {
     let bytes = Array("GET / HTTP/1.1\r\nHost: a\r\n\r\nbody\r\n\r\n".utf8)
@@ -61,7 +110,8 @@ import Testing
   @Test(
     "what is no authority",
     arguments: [
-      "", ":80", "a:b", "a:0", "a:65536", "a:-1", "a@b", "a/b", "a b", "[::1", "[a]", "[::1]x", "::1",
+      "[\u{FF11}::]", "", ":80", "a:b", "a:0", "a:65536", "a:-1", "a@b", "a/b", "a b", "[::1", "[a]",
+      "[::1]x", "::1",
       "a:1:2",
     ])
   func noAuthority(_ text: String) { #expect(Authority(text) == nil) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite("Connections and their reuse") struct ConnectionTests {
+@Suite("Connections and their reuse", .timeLimit(.minutes(10))) struct ConnectionTests {
   private let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 
   @Test("both connections serve one request after the other")

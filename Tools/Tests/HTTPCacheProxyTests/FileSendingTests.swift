@@ -16,7 +16,7 @@ import Testing
   import Musl
 #endif
 
-@Suite("Stored bodies sent from their files") struct FileSendingTests {
+@Suite("Stored bodies sent from their files", .timeLimit(.minutes(10))) struct FileSendingTests {
   /// A stored body in a file, which says whether it was read instead of sent.
   private final class StoredFile: BodyReader, BodySource {
     let content: BodyBytes

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite("The forward proxy, tunnels and the last hop") struct ForwardProxyTests {
+@Suite("The forward proxy, tunnels and the last hop", .timeLimit(.minutes(10))) struct ForwardProxyTests {
   @Test("absolute-form goes to the origin it names, in origin-form (RFC 9112 §3.2.2)")
   func absoluteForm() async throws {
     try await withProxy(forward: ForwardRules()) { fixture in

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite("A request and its response on their way through") struct ForwardingTests {
+@Suite("A request and its response on their way through", .timeLimit(.minutes(10))) struct ForwardingTests {
   @Test("a GET goes to the upstream's authority and its answer comes back")
   func get() async throws {
     try await withProxy { fixture in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite("Bodies as they stream") struct StreamingTests {
+@Suite("Bodies as they stream", .timeLimit(.minutes(10))) struct StreamingTests {
   @Test("a chunked request passes piece by piece, with its trailers")
   func chunkedRequest() async throws {
     try await withProxy { fixture in

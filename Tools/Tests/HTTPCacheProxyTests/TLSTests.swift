@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite("TLS on both sides") struct TLSTests {
+@Suite("TLS on both sides", .timeLimit(.minutes(10))) struct TLSTests {
   static let certificate = """
     -----BEGIN CERTIFICATE-----
     MIIBnDCCAUGgAwIBAgIUHHBPYdwflWLb/byV1pJ6i26gx6IwCgYIKoZIzj0EAwIw

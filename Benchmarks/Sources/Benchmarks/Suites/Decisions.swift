@@ -28,7 +28,7 @@ struct Decision {
       {
         return 3 &+ ranges.count
       }
-      return Int(truncatingIfNeeded: age &+ Int64(truncatingIfNeeded: key.hash & 1))
+      return Int(truncatingIfNeeded: age &+ Int64(key.target.utf8.count & 1))
     case .validate:
       return Validation.request(request, validating: [stored[index]], policy: .standard)
         .headerFields.count

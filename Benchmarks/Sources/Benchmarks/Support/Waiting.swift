@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// Runs asynchronous work on the calling thread. Without it the runtime starts the threads of
@@ -11,8 +12,10 @@ final class Waiting: TaskExecutor {
   }
 
   /// The result of `work`, nil if it waits for something that never comes.
+  ///
+  /// - Parameter others: whether it waits for threads of a store, which go on with it here.
   static func run<Result: Sendable>(
-    _ work: @escaping @Sendable () async throws -> Result
+    waitingForOthers others: Bool = false, _ work: @escaping @Sendable () async throws -> Result
   ) throws -> Result? {
     let executor = Waiting()
     let box = Box<Result>()
@@ -24,7 +27,12 @@ final class Waiting: TaskExecutor {
         box.outcome.withLock { $0 = .failure(error) }
       }
     }
-    while let job = executor.jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+    while box.outcome.withLock({ $0 == nil }) {
+      guard let job = executor.jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
+        if !others { break }
+        usleep(100)
+        continue
+      }
       job.runSynchronously(on: executor.asUnownedTaskExecutor())
     }
     return try box.outcome.withLock { try $0?.get() }

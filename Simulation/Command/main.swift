@@ -1,0 +1,40 @@
+import HTTPCacheSimulation
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+// simulate-races [--seed N] [--count N | --seconds N] [--scenario NAME | --scenarios]
+//                [--strict | --allow KIND,…] [--trace] [--digests]
+//
+// Runs worlds, one for each seed from N on, and prints each rule that was broken, with the seed that breaks
+// the rule again. Ends with 1 if a rule was broken that is neither known nor named by --allow; --strict
+// allows none.
+
+// The order of dictionaries must follow from the seed as well.
+if getenv("SWIFT_DETERMINISTIC_HASHING") == nil {
+  setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1)
+  var arguments = CommandLine.arguments.map { strdup($0) } + [nil]
+  execv("/proc/self/exe", &arguments)
+}
+
+guard let options = Options(Array(CommandLine.arguments.dropFirst())) else {
+  print(Options.usage)
+  exit(2)
+}
+var isRight = true
+if options.runsScenarios {
+  for scenario in Scenario.all {
+    var options = options
+    options.scenario = scenario
+    print("scenario \(scenario.name)")
+    if !Races(options).run() { isRight = false }
+  }
+} else {
+  isRight = Races(options).run()
+}
+exit(isRight ? 0 : 1)

@@ -1,0 +1,92 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+
+/// A row with the hash of a key, of that key or of another one.
+struct HashRow: Sendable {
+  /// A look-up reads so many rows of a hash at most.
+  static let mostOfHash = 256
+  /// Rows of other keys that stay when a key with their hash is stored. The hash is keyed, so that there are
+  /// none unless somebody knows the secret of the directory.
+  static let mostOfOtherKeys = 8
+  /// The most variants of a key.
+  static let mostVariants = mostOfHash - mostOfOtherKeys
+
+  let row: EntryRow
+  let isSameKey: Bool
+  /// Whether the key and the nominated fields are the same, and not only their hash.
+  let isSameVariant: Bool
+
+  /// All rows with the hash of an entry's key, the latest first.
+  static func find(
+    _ entry: NewEntry, _ hashes: RowHashes, _ connection: SQLiteConnection
+  ) throws(CacheError) -> [HashRow] {
+    let key = entry.record.key
+    let variant = RecordCodec.variant(of: entry.record)
+    var rows: [HashRow] = []
+    try connection.query(
+      statement,
+      {
+        $0.hash(hashes.hash(ofVariant: variant), 1)
+        $0.hash(hashes.hash(of: key), 2)
+      }
+    ) { row in
+      let isSameKey =
+        row.text(9) == key.target && row.text(10) == key.partition
+        && row.integer(11) == Int64(key.mode.rawValue)
+        && row.integer(12) == Int64(key.methodClass.rawValue)
+        && row.blob(13).elementsEqual(key.contentDigest)
+      rows.append(
+        HashRow(
+          row: EntryRow(row), isSameKey: isSameKey,
+          isSameVariant: isSameKey && !row.isNull(14) && isVariant(row.blob(14), variant)))
+      return true
+    }
+    return rows.sorted { $0.row.id > $1.row.id }
+  }
+
+  private static let statement = FrequentStatement(
+    """
+    SELECT \(EntryRow.columns), target, partition, mode, method, digest,
+    CASE WHEN variant = ?1 THEN record END FROM entry WHERE hash = ?2
+    """)
+
+  /// Rows that a whole or partial body of a record takes the place of: those of its variant.
+  ///
+  /// - Parameters:
+  ///   - isPartial: whether parts are looked for, or whole bodies.
+  ///   - id: a row that is left out.
+  static func twins(
+    of record: CacheRecord, isPartial: Bool, except id: Int64 = 0, _ hashes: RowHashes,
+    _ connection: SQLiteConnection
+  ) throws(CacheError) -> [EntryRow] {
+    let variant = RecordCodec.variant(of: record)
+    var rows: [EntryRow] = []
+    try connection.query(
+      """
+      SELECT \(EntryRow.columns), record FROM entry
+      WHERE hash = ? AND variant = ? AND partial = ? AND id <> ?
+      """,
+      [
+        .hash(hashes.hash(of: record.key)), .hash(hashes.hash(ofVariant: variant)),
+        .integer(isPartial ? 1 : 0), .integer(id),
+      ]
+    ) { row in
+      if isVariant(row.blob(9), variant) { rows.append(EntryRow(row)) }
+      return true
+    }
+    return rows
+  }
+
+  /// Whether a record of the index is of a variant. A damaged record is of any: its row goes.
+  private static func isVariant(_ record: UnsafeRawBufferPointer, _ variant: [UInt8]) -> Bool {
+    guard let record = try? RecordCodec.decode(record) else { return true }
+    return RecordCodec.variant(of: record) == variant
+  }
+}
+
+extension Sequence<HashRow> {
+  /// The oldest rows of other keys, beyond those that stay.
+  var surplus: [EntryRow] {
+    filter { !$0.isSameKey }.dropFirst(HashRow.mostOfOtherKeys).map(\.row)
+  }
+}

@@ -1,0 +1,49 @@
+import HTTPTypes
+
+/// Whether a shared cache may keep a response that sets a cookie.
+///
+/// RFC 9111 §7.3 leaves it to the cache: `Set-Cookie` does not inhibit caching. But an origin that says
+/// nothing of caching has hardly meant one client's cookie for all, so a guessed lifetime is not enough.
+enum CookieSharing {
+  /// Whether a response must not be stored because of its `Set-Cookie`.
+  ///
+  /// - Parameters:
+  ///   - response: the head as it would be stored.
+  ///   - rules: the choices of the cache.
+  ///   - now: when the response arrived.
+  static func isForbidden(_ response: HTTPResponse, rules: CacheRules, now: Timestamp) -> Bool {
+    guard rules.mode == .shared, response.headerFields.contains(.setCookie) else { return false }
+    if !rules.isPlain,
+      ResponseDirectives.unprotected(response, rules: rules).contains(.setCookie)
+    {
+      return false
+    }
+    return rules.refusesSetCookie || !isExplicitlyFresh(response.headerFields, rules: rules, now: now)
+  }
+
+  /// Whether a stored response must not be used because of its `Set-Cookie`: it may have been stored
+  /// when other rules held.
+  static func isForbidden(_ stored: StoredResponse, rules: CacheRules) -> Bool {
+    // Where overrides had a part, they were asked when the response was seen by them.
+    guard rules.mode == .shared, stored.facts.overrides == 0 else { return false }
+    if !rules.refusesSetCookie, stored.facts.freshnessLifetime > 0 {
+      switch stored.facts.lifetimeSource {
+      case .sMaxAge, .maxAge, .expires, .targeted: return false
+      case .none, .heuristic, .override: break
+      }
+    }
+    return isForbidden(stored.head, rules: rules, now: stored.responseTime)
+  }
+
+  /// Whether the origin itself gives a lifetime of more than no time (§4.2.1).
+  private static func isExplicitlyFresh(
+    _ fields: HTTPFields, rules: CacheRules, now: Timestamp
+  ) -> Bool {
+    let directives = ResponseDirectives(fields, rules: rules)
+    if let lifetime = directives.lifetime(in: rules.mode) { return lifetime.seconds > 0 }
+    guard directives.obeysExpires, let expires = fields.date(.expires, relativeTo: now).time else {
+      return false
+    }
+    return expires > fields.date(.date, relativeTo: now).time ?? now
+  }
+}

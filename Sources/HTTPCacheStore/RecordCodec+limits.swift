@@ -1,0 +1,36 @@
+import HTTPCacheSemantics
+import HTTPTypes
+
+extension RecordCodec {
+  /// Refuses what `decode` refuses, so that no store commits a record that it cannot read again.
+  ///
+  /// Names, methods, reasons and values need no look: their types hold nothing that `decode` refuses. The
+  /// length of the whole is compared once it is encoded.
+  ///
+  /// - Throws: `CacheError.tooLarge` for more than `mostFields` fields, `CacheError.damaged` for a negative
+  ///   length and for ranges that overlap, are out of order, or lie outside the body.
+  static func requireDecodable(_ record: CacheRecord) throws(CacheError) {
+    for fields in [record.response.head.headerFields, record.response.trailers]
+    where fields.count > mostFields {
+      throw CacheError(
+        .tooLarge, "a record of \(fields.count) fields, at most \(mostFields) are stored", key: record.key)
+    }
+    if let length = record.bodyLength, length < 0 {
+      throw CacheError(.damaged, "a record of a body of \(length) bytes", key: record.key)
+    }
+    guard let ranges = record.storedRanges else { return }
+    guard areSound(ranges, bodyLength: record.bodyLength) else {
+      throw CacheError(.damaged, "a record of the ranges \(ranges.prefix(8))", key: record.key)
+    }
+  }
+
+  /// Whether ranges of a body follow each other and lie within the body.
+  private static func areSound(_ ranges: [Range<Int64>], bodyLength: Int64?) -> Bool {
+    var end: Int64 = 0
+    for range in ranges {
+      guard range.lowerBound >= end else { return false }
+      end = range.upperBound
+    }
+    return end <= bodyLength ?? .max
+  }
+}

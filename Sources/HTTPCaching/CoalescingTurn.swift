@@ -1,0 +1,7 @@
+/// What a request does that wants the origin: `CoalescerRole` with the leader's hold.
+enum CoalescingTurn: Sendable {
+  case lead(FlightHold)
+  case wait(flight: UInt64)
+  case share(SharedTransfer)
+  case goAlone
+}

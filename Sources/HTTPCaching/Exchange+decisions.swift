@@ -1,0 +1,72 @@
+import HTTPCacheSemantics
+import HTTPTypes
+
+extension Exchange {
+  /// Why the request's content keeps it from the store, whatever is in it; nil if nothing does.
+  var contentMiss: MissReason? {
+    if let obstacle = content?.obstacle { return .content(obstacle) }
+    if hasBody, request.method == .get || request.method == .head {
+      return .content(.undefinedSemantics(request.method))
+    }
+    if case .content(let obstacle)? = Reuse.methodMiss(request, features: features) {
+      return .content(obstacle)
+    }
+    return nil
+  }
+
+  /// Why the request cannot be answered from the store, whatever is in it; nil if it can.
+  var requestMiss: MissReason? { contentMiss ?? Reuse.methodMiss(request, features: features) }
+
+  mutating func decide(_ index: Int, now: Timestamp) -> LookAction {
+    let stored = candidates[index]
+    switch Reuse.decide(
+      stored: stored, request: request, directives: directives, policy: policy, rules: rules,
+      now: now)
+    {
+    case .fresh:
+      return .answer(answer(index, allowance: nil, now: now), validateInBackground: false)
+    case .stale(.whileRevalidate, let age, let lifetime)
+    where !validatesInBackground && !directives.onlyIfCached:
+      return .forward(
+        makeForward(
+          .validation(.stale(age: age, lifetime: lifetime)), validating: validators(preferring: index)))
+    case .stale(let allowance, _, _):
+      return .answer(
+        answer(index, allowance: allowance, now: now),
+        validateInBackground: allowance == .whileRevalidate)
+    case .validate(let reason):
+      return .forward(makeForward(.validation(reason), validating: validators(preferring: index)))
+    case .miss(let reason):
+      selected = nil
+      return .forward(makeForward(.miss(reason)))
+    case .unsatisfiable(let reason): return .refuse(reason)
+    }
+  }
+
+  mutating func missed(_ reason: MissReason) -> LookAction {
+    if case .unsatisfiable(let refusal) = whenMissing(reason) { return .refuse(refusal) }
+    var validating: [Int] = []
+    if case .variantMismatch = reason { validating = candidates.indices.filter(mayName) }
+    return .forward(makeForward(.miss(reason), validating: validating))
+  }
+
+  func whenMissing(_ reason: MissReason) -> ReuseDecision {
+    Reuse.whenMissing(reason, directives: directives, policy: policy)
+  }
+
+  /// The selected candidate and every other one whose entity tag the origin may confirm.
+  func validators(preferring index: Int) -> [Int] {
+    let hasValidator = Validation.hasValidator(candidates[index])
+    // Next to entity tags its date would not count (RFC 9110 §13.1.3).
+    if hasValidator, candidates[index].head.headerFields[.eTag] == nil { return [index] }
+    return (hasValidator ? [index] : []) + candidates.indices.filter { $0 != index && mayName($0) }
+  }
+
+  /// Whether a validation may name a candidate that is not the selected one, by its entity tag.
+  func mayName(_ index: Int) -> Bool {
+    guard part(index) == nil, candidates[index].head.headerFields[.eTag] != nil,
+      Reuse.isConfirmable(candidates[index], for: request, policy: policy, rules: rules)
+    else { return false }
+    return matches(index) || Validation.mayName(mismatched: index, among: candidates, for: request)
+  }
+}

@@ -1,0 +1,63 @@
+import HTTPCacheSemantics
+import HTTPTypes
+
+extension Exchange {
+  /// What a 304 to the exchange's own condition does: it freshens candidates that match the request, and
+  /// one of them answers; or it says by a strong entity tag that another one answers, which stays as it
+  /// is (RFC 9111 §4.3.4).
+  mutating func notModified(
+    _ response: HTTPResponse, _ forward: Forward, requestTime: Timestamp, responseTime: Timestamp,
+    refusal: StorageRefusal?
+  ) -> ResponseAction {
+    let offered = forward.validating
+    let decision = Freshening.decide(
+      notModified: response, candidates: offered.map { candidates[$0] },
+      mismatched: Set(offered.indices.filter { !matches(offered[$0]) }))
+    let (confirmed, answering): ([Int], Int)
+    switch decision {
+    case .noMatch: return .forwardAgain(withoutCondition())
+    case .freshen(let positions):
+      guard let first = positions.first else { return .forwardAgain(withoutCondition()) }
+      (confirmed, answering) = (positions.map { offered[$0] }, offered[first])
+    case .reuse(let position): (confirmed, answering) = ([], offered[position])
+    }
+    let reason = validationReason(forward, answering, responseTime)
+    let update = { [rules, request, digest] (candidate: StoredResponse) in
+      Freshening.update(
+        of: candidate, with: response, requestTime: requestTime, responseTime: responseTime,
+        rules: rules, validating: request, digest: digest)
+    }
+    let answer = keyed(update(candidates[answering]).answer)
+    var written: [Int] = []
+    for index in confirmed {
+      let updated = update(candidates[index]).stored
+      // Nothing of the answer to a request with `no-store` is stored (RFC 9111 §5.2.1.5).
+      if directives.noStore, !updated.isInvalidated { continue }
+      candidates[index] =
+        refusal == nil ? keyed(updated) : keyed(candidates[index].markedInvalidated)
+      written.append(index)
+    }
+    // What a later failure may fall back to must match.
+    if !confirmed.isEmpty { selected = answering }
+    let age = Age.current(answer, now: responseTime)
+    return .freshen(
+      written,
+      StoredAnswer(
+        index: answering, stored: answer, age: age,
+        outcome: .validated(reason, age: age, lifetime: answer.facts.freshnessLifetime)))
+  }
+
+  /// Why the candidate was validated; with its age as it was before.
+  private func validationReason(
+    _ forward: Forward, _ index: Int, _ time: Timestamp
+  ) -> ValidationReason {
+    switch forward.reason {
+    case .validation(let reason): return reason
+    case .miss(.variantMismatch(let names)): return .variantMismatch(names)
+    case .miss:
+      let stored = candidates[index]
+      return .stale(
+        age: Age.current(stored, now: time), lifetime: stored.facts.freshnessLifetime)
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import HTTPCacheStore
+import HTTPTypes
+import Synchronization
+
+/// What readers of the body do, each at its own pace.
+extension Transfer {
+  func next(_ reader: Int) async throws -> BodyBytes? {
+    while true {
+      let (action, fetch) = shared.withLock { shared in
+        let action = shared.state.read(reader)
+        return (action, Self.releaseFetch(&shared))
+      }
+      fetch?.resume()
+      switch action {
+      case .take(let bytes): return bytes
+      case .readStored(let range):
+        let bytes = try await storedReader().read(range)
+        guard !bytes.isEmpty else {
+          throw CacheError(.damaged, "the growing body has no byte \(range.lowerBound)")
+        }
+        let fetch = shared.withLock { shared in
+          shared.state.advance(reader, by: bytes.count)
+          return Self.releaseFetch(&shared)
+        }
+        fetch?.resume()
+        return bytes
+      case .end: return nil
+      case .fail(let error): throw error
+      case .wait: try await wait(reader)
+      }
+    }
+  }
+
+  /// One reader of the growing body serves everybody; it outlives commit and failure.
+  func storedReader() throws(CacheError) -> any BodyReader {
+    if let open = shared.withLock({ $0.storedReader }) { return open }
+    let opened = try writer.reader()
+    return shared.withLock { shared in
+      if let other = shared.storedReader { return other }
+      shared.storedReader = opened
+      return opened
+    }
+  }
+
+  /// Opens the reader while the writer still can, if a reader needs it now.
+  ///
+  /// - Parameter always: also for readers that may need it later.
+  func keepStoredBytesReadable(always: Bool = false) {
+    guard always || shared.withLock({ $0.state.isAnyoneBehind }) else { return }
+    do throws(CacheError) { _ = try storedReader() } catch {
+      // A reader that needs it is told when it reads.
+    }
+  }
+
+  /// Gives up the writer, which lets go of its bytes. Readers go on with the reader of the stored bytes, if it is
+  /// open, or with the bytes that are kept from then on.
+  func stopWriting() {
+    keepStoredBytesReadable()
+    shared.withLock { shared in
+      shared.state.storeFailed(isReadable: shared.storedReader != nil)
+    }
+    writer.abandon()
+  }
+
+  /// Waits until a reader has something to read; false if the transfer breaks off before, or the reader left.
+  ///
+  /// - Parameter limit: the answer is true once it has passed.
+  func begins(_ reader: Int, until limit: LimitMark) async throws -> Bool {
+    try await wait(reader, until: limit)
+    return shared.withLock { $0.state.isReadable(reader) }
+  }
+
+  /// A reader waits no longer; what it waited for may still come.
+  func stopWaiting(_ reader: Int) {
+    let waiting = shared.withLock { $0.readers.removeValue(forKey: reader) }
+    waiting?.resume()
+  }
+
+  var trailers: HTTPFields {
+    shared.withLock { shared in
+      if case .finished(let trailers) = shared.state.phase { trailers } else { [:] }
+    }
+  }
+
+  /// A reader leaves. If it was the last one and much is left to fetch, the fetch stops.
+  func leave(_ reader: Int) {
+    let (waiting, fetch, abandoned) = shared.withLock { shared in
+      shared.state.removeReader(reader)
+      let stops =
+        shared.state.isRunning && !shared.state.hasReaders && !shared.state.isWorthFinishing
+      if stops { shared.state.abandon() }
+      return (
+        shared.readers.removeValue(forKey: reader), Self.releaseFetch(&shared),
+        stops ? shared.task : nil
+      )
+    }
+    waiting?.resume()
+    if let abandoned {
+      abandoned.cancel()
+      body.source.cancel()
+    }
+    fetch?.resume()
+  }
+
+  func wait(_ reader: Int, until limit: LimitMark? = nil) async throws {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isReady = shared.withLock { shared in
+          if shared.state.mustWait(reader), !Task.isCancelled, limit?.hasPassed != true {
+            shared.readers[reader] = continuation
+            return false
+          }
+          return true
+        }
+        if isReady { continuation.resume() }
+      }
+    } onCancel: {
+      stopWaiting(reader)
+    }
+    try Task.checkCancellation()
+  }
+}

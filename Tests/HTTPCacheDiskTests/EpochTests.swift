@@ -1,0 +1,111 @@
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPCacheTesting
+import Testing
+
+/// Removals and invalidations of more entries than one transaction touches, by a process that ended right after
+/// the transaction that wrote the epoch.
+@Suite(.timeLimit(.minutes(5)))
+struct EpochTests {
+  private static let count = 600
+
+  /// What a removal or an invalidation of a process leaves that ends before it reclaims or marks anything.
+  enum Left: CaseIterable, Sendable {
+    case prefix, partition, group, site, storedBefore
+
+    // Kind, number, scope and name; the kind of a removal has bit 4 set.
+    func values(removes: Bool) -> String {
+      let bit = removes ? 16 : 0
+      return switch self {
+      case .prefix: "\(2 | bit), 0, 'https://example.com/many/', ''"
+      case .partition: "\(1 | bit), \(CacheMode.private.rawValue), 'many', ''"
+      case .group: "\(3 | bit), 0, 'https://example.com', 'g'"
+      case .site: "\(6 | bit), \(CacheMode.private.rawValue), 'https://example.com', 'many'"
+      case .storedBefore: "\(4 | bit), 1800000001, '', ''"
+      }
+    }
+  }
+
+  private func key(_ index: Int) -> CacheKey {
+    CacheKey(mode: .private, partition: "many", target: "https://example.com/many/\(index)")
+  }
+
+  private func fill(_ fixture: Fixture) async throws -> CacheKey {
+    for index in 0..<Self.count {
+      let response = StoreSample.response(time: Timestamp(seconds: 1_800_000_000))
+      try await fixture.store.put(
+        CacheRecord(key: key(index), response: response, groups: ["g"]), index % 50 == 0 ? bytes(20_000) : [1]
+      )
+    }
+    let other = CacheKey(mode: .private, target: "https://example.net/other")
+    let response = StoreSample.response(time: Timestamp(seconds: 1_800_000_010))
+    try await fixture.store.put(CacheRecord(key: other, response: response), [2])
+    // Takes the new rows into the indexes, as the transaction that writes an epoch does.
+    _ = try await fixture.store.entries(.all, after: nil, limit: 1)
+    return other
+  }
+
+  private func leave(_ left: Left, removes: Bool, in fixture: Fixture) throws {
+    try execute(
+      """
+      UPDATE state SET sequence = sequence + 1;
+      INSERT INTO epoch SELECT \(left.values(removes: removes)), sequence FROM state;
+      """, on: database(fixture))
+  }
+
+  private func check(_ store: DiskStore, removes: Bool, other: CacheKey) throws {
+    for index in [0, 1, 300, Self.count - 1] {
+      let found = try store.read(key(index)).first?.record.response.isInvalidated
+      #expect(found == (removes ? nil : true))
+    }
+    #expect(try store.read(other).first?.record.response.isInvalidated == false)
+  }
+
+  @Test(
+    "its effect is whole for a store that has the directory open, and the next reader goes on",
+    arguments: Left.allCases, [true, false])
+  func besideRunningStore(_ left: Left, removes: Bool) async throws {
+    let fixture = try Fixture()
+    let other = try await fill(fixture)
+    let stored = try #require(try fixture.store.read(key(1)).first?.record)
+    try leave(left, removes: removes, in: fixture)
+    try check(fixture.store, removes: removes, other: other)
+    if removes {
+      #expect(try await fixture.store.update(stored.with(ticket: fixture.store.ticket())) == false)
+      let listed = try await fixture.store.entries(.all, after: nil, limit: 1_000).entries
+      #expect(listed.map(\.record.key) == [other])
+    }
+    // A response that is stored afterwards is not concerned.
+    try await fixture.store.put(CacheRecord(key: key(1), response: StoreSample.response()), [3])
+    #expect(try fixture.store.read(key(1)).first?.record.response.isInvalidated == false)
+    fixture.clock.advance(by: 2)
+    _ = try fixture.store.read(key(2))
+    try await waitUntilWorkedOff(fixture)
+    #expect(fixture.store.usage.diskEntries == (removes ? 2 : Self.count + 1))
+    #expect(try fixture.store.read(key(1)).first?.record.response.isInvalidated == false)
+    #expect(try await fixture.store.verify(repair: false).isSound)
+  }
+
+  @Test("its effect is whole after the directory was opened again", arguments: Left.allCases, [true, false])
+  func reopened(_ left: Left, removes: Bool) async throws {
+    let fixture = try Fixture()
+    let other = try await fill(fixture)
+    try leave(left, removes: removes, in: fixture)
+    let again = try fixture.other()
+    try check(again, removes: removes, other: other)
+    try await waitUntilWorkedOff(fixture)
+    try check(again, removes: removes, other: other)
+    #expect(again.usage.diskEntries == (removes ? 1 : Self.count + 1))
+    #expect(try await again.verify(repair: false).isSound)
+  }
+
+  private func waitUntilWorkedOff(_ fixture: Fixture) async throws {
+    try await until {
+      await fixture.store.flush()
+      return try number("SELECT count(*) FROM epoch", on: database(fixture)) == 0
+    }
+  }
+
+  private func database(_ fixture: Fixture) -> String { fixture.directory.path("cache") + "/Cache.db" }
+}

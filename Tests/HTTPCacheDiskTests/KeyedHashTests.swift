@@ -1,0 +1,167 @@
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPCacheTesting
+import HTTPTypes
+import Testing
+
+/// Rows are found by a hash that a client cannot aim at, and few share one (RFC 9111 §7).
+@Suite(.timeLimit(.minutes(10))) struct KeyedHashTests {
+  private func number(_ sql: String, _ fixture: Fixture) throws -> Int64 {
+    try HTTPCacheDiskTests.number(sql, on: fixture.directory.path("cache/Cache.db"))
+  }
+
+  private func execute(_ sql: String, _ fixture: Fixture) throws {
+    try HTTPCacheDiskTests.execute(sql, on: fixture.directory.path("cache/Cache.db"))
+  }
+
+  @Test("of 10,000 keys that collide under XXH64 each has a row to itself, in memory over the disk as well")
+  func collidingTargets() async throws {
+    let fixture = try Fixture(capacity: 256 << 20)
+    let tiers = TieredStore(memory: MemoryStore(capacity: 64 << 20), base: fixture.store)
+    let keys = (0..<10_000).map { index in
+      CacheKey(mode: .private, target: CollidingTargets.target(index))
+    }
+    // Many writers share a transaction.
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for worker in 0..<8 {
+        group.addTask {
+          for key in keys[(1_250 * worker)..<(1_250 * (worker + 1))] {
+            let writer = try await tiers.write(
+              CacheRecord(key: key, response: StoreSample.response(), bodyLength: 1), variantLimit: 8)
+            try await writer.append(BodyBytes([1]))
+            try await writer.commit(trailers: [:])
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    await fixture.store.flush()
+    #expect(fixture.store.usage.diskEntries == 10_000)
+    // What a look-up reads: the rows with the hash of its key.
+    #expect(try number("SELECT max(n) FROM (SELECT count(*) AS n FROM entry GROUP BY hash)", fixture) == 1)
+    for key in keys[..<100] {
+      #expect(try fixture.store.read(key).map(\.record.key) == [key])
+      // A later one may have made it out of date in memory: 10,000 keys share 1,024 counters.
+      #expect(try tiers.read(key).map(\.record.key) == [key])
+      guard case .found(let variants) = tiers.peek(key) else {
+        Issue.record("not in memory")
+        continue
+      }
+      #expect(variants.map(\.record.key) == [key])
+    }
+    // What a change of one key makes out of date in the memory of all processes.
+    let before = keys.map { fixture.store.generation(of: $0) }
+    try await fixture.store.remove(.key(keys[0]))
+    let changed = zip(keys, before).filter { fixture.store.generation(of: $0) != $1 }
+    #expect(changed.contains { $0.0 == keys[0] })
+    #expect(changed.count < 50, "\(changed.count) of 10,000 over 8,187 counters")
+  }
+
+  @Test("a key has another hash in each directory, and the same one in all processes of a directory")
+  func secretOfDirectory() async throws {
+    let (first, second) = (try Fixture(), try Fixture())
+    for fixture in [first, second] { try await fixture.store.put(try record("/a"), [1]) }
+    let columns = "SELECT hash FROM entry"
+    #expect(try number(columns, first) != number(columns, second))
+    #expect(
+      try number("SELECT variant FROM entry", first) != number("SELECT variant FROM entry", second))
+    #expect(try await first.other().body(key("/a")) == [1])
+  }
+
+  @Test("eight rows of other keys with the hash of a key stay beside its own, the oldest go")
+  func otherKeysOfOneHash() async throws {
+    let fixture = try Fixture()
+    try await fixture.store.put(try record("/wanted"), [1])
+    let hash = try number("SELECT hash FROM entry", fixture)
+    for index in 0..<300 { try await fixture.store.put(try record("/\(index)"), [2]) }
+    await fixture.store.flush()
+    // As if a client had found collisions.
+    try execute("UPDATE entry SET hash = \(hash)", fixture)
+    try await fixture.store.put(try record("/wanted"), [3])
+    #expect(try await fixture.store.body(key("/wanted")) == [3])
+    await fixture.store.flush()
+    #expect(try number("SELECT count(*) FROM entry WHERE hash = \(hash)", fixture) == 9)
+    let left = "SELECT min(CAST(substr(target, 21) AS INTEGER)) FROM entry WHERE target NOT LIKE '%wanted'"
+    #expect(try number(left, fixture) == 292)
+    #expect(fixture.store.usage.diskEntries == 9)
+  }
+
+  @Test("a part that comes bounds the rows of other keys as well")
+  func otherKeysBesidePart() async throws {
+    let fixture = try Fixture()
+    let body = bytes(1_000_000)
+    try await fixture.store.putPart("/wanted", body, 0..<300_000)
+    let hash = try number("SELECT hash FROM entry", fixture)
+    try await fixture.store.remove(.key(key("/wanted")))
+    for index in 0..<20 { try await fixture.store.put(try record("/\(index)"), [2]) }
+    await fixture.store.flush()
+    try execute("UPDATE entry SET hash = \(hash)", fixture)
+    let writer = try await fixture.store.write(try resumable("/wanted", 1_000_000), variantLimit: 8)
+    try await writer.append(BodyBytes(body[..<600_000]))
+    try await until { try number("SELECT count(*) FROM entry WHERE partial = 1", fixture) == 1 }
+    #expect(try number("SELECT count(*) FROM entry WHERE hash = \(hash)", fixture) == 9)
+    writer.abandon()
+  }
+
+  @Test("two variants with one variant hash both stay (RFC 9111 §4.1)")
+  func variantsOfOneHash() async throws {
+    let fixture = try Fixture()
+    let english = try record("/a", language: "en")
+    try await fixture.store.put(english, [1])
+    let hash = try number("SELECT variant FROM entry", fixture)
+    try await fixture.store.remove(.key(key("/a")))
+    try await fixture.store.put(try record("/a", language: "de"), [2])
+    await fixture.store.flush()
+    try execute("UPDATE entry SET variant = \(hash)", fixture)
+    let again = try await fixture.store.put(try record("/a", language: "en"), [3])
+    func languages() throws -> Set<NominatedField.Value> {
+      Set(try fixture.store.read(key("/a")).flatMap { $0.record.response.nominated.map(\.value) })
+    }
+    #expect(try languages() == [.text("en"), .text("de")])
+    // Neither when it is freshened, nor when it is stored again, nor when a part of it comes.
+    #expect(try await fixture.store.update(again))
+    #expect(try languages() == [.text("en"), .text("de")])
+    try await fixture.store.put(english, [4])
+    let part = try record("/a", language: "en").storing([0..<1], bodyLength: 10)
+    try await fixture.store.put(part, [5])
+    #expect(try languages() == [.text("en"), .text("de")])
+    #expect(try fixture.store.read(key("/a")).count == 3)
+  }
+
+  @Test(
+    "a more recent variant with the variant hash of another takes nothing from that one (RFC 9111 §4, §4.1)")
+  func recencyOfVariantsOfOneHash() async throws {
+    let fixture = try Fixture()
+    try await fixture.store.put(try record("/a", language: "en"), [1])
+    let hash = try number("SELECT variant FROM entry", fixture)
+    let english = try record("/a", language: "en").with(ticket: fixture.store.ticket())
+    let slow = try await fixture.store.write(english, variantLimit: 8)
+    try await slow.append(BodyBytes([3]))
+    try await fixture.store.put(try record("/a", language: "de"), [2])
+    await fixture.store.flush()
+    try execute("UPDATE entry SET variant = \(hash)", fixture)
+    try await slow.commit(trailers: [:])
+    #expect(try fixture.store.read(key("/a")).count == 2)
+    #expect(try number("SELECT count(*) FROM entry WHERE body = x'03'", fixture) == 1)
+  }
+
+  @Test("a look-up reads 256 rows of one hash at most, whatever is in the index")
+  func longestLookUp() async throws {
+    let fixture = try Fixture()
+    try await fixture.store.put(try record("/a"), [1])
+    await fixture.store.flush()
+    let columns = """
+      mark, invalid, pinned, stored, touched, priority, size, cost, length, checksum, mode, method, groups,
+      partition, target, digest, file, record, body, partial, listed
+      """
+    try execute(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+      INSERT INTO entry (id, hash, variant, \(columns))
+      SELECT 1000 + i, hash, variant + i, \(columns) FROM n, (SELECT * FROM entry LIMIT 1)
+      """, fixture)
+    #expect(try number("SELECT count(*) FROM entry", fixture) == 1_001)
+    #expect(try fixture.store.read(key("/a")).count == 256)
+  }
+}

@@ -1,0 +1,80 @@
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheSimulation
+
+/// The oracle tells wrong answers from right ones.
+@Suite(.timeLimit(.minutes(10))) struct OracleTests {
+  private let scheduler = Scheduler(
+    random: SeededRandom(seed: 1), weights: Scheduler.Weights(), keepsNotes: false)
+
+  private func origin(_ target: WorldPlan.Target) -> SimulatedOrigin {
+    var plan = WorldPlan()
+    plan.targets = [target]
+    return SimulatedOrigin(plan: plan, scheduler: scheduler, random: SeededRandom(seed: 2))
+  }
+
+  /// Asks the origin, and gives its answer, changed, to the oracle.
+  private func kinds(
+    _ target: WorldPlan.Target = WorldPlan.Target(path: "/a"), asked form: String = "a",
+    sentTo sender: Int = 0, floor: Int? = nil, outcome: CacheOutcome? = nil, waits: Duration = .zero,
+    change: (inout HTTPResponse, inout [UInt8]) -> Void = { _, _ in }
+  ) -> [Violation.Kind] {
+    let origin = origin(target)
+    let oracle = Oracle(origin: origin)
+    if let floor {
+      oracle.add(
+        Oracle.Floor(cause: .unsafe, process: 0, target: 0, partition: nil, version: floor, begun: 0))
+    }
+    let request = HTTPRequest(
+      method: .get, scheme: "https", authority: SimulatedOrigin.authority, path: "/a",
+      headerFields: [.form: "a"])
+    var (head, body, _) = origin.process(request, client: sender)
+    change(&head, &body)
+    scheduler.advance(by: waits)
+    let response = CacheResponse(
+      head: head, body: .empty,
+      outcome: outcome ?? .forwarded(.miss(.absent), status: 200, storage: .store, collapsed: false),
+      finalTarget: "")
+    oracle.check(
+      response, body: body, to: Operation.Client(form: form), client: 0,
+      began: Beginning(uptime: scheduler.uptime, endedInvalidations: oracle.endedInvalidations))
+    return oracle.violations.map(\.kind)
+  }
+
+  @Test("an answer as the origin sent it is right")
+  func right() { #expect(kinds().isEmpty) }
+
+  @Test("a body that lacks its last byte is told (RFC 9111 §3.3)")
+  func cutBody() { #expect(kinds { $1.removeLast() } == [.brokenBody]) }
+
+  @Test("a body with a byte of another one is told (RFC 9111 §3.4)")
+  func mixedBody() { #expect(kinds { $1[$1.count - 1] ^= 1 } == [.brokenBody]) }
+
+  @Test("the variant of another form is told (RFC 9111 §4.1)")
+  func variant() { #expect(kinds(asked: "b") == [.wrongVariant]) }
+
+  @Test("the head of another version is told (RFC 9111 §4.3.4)")
+  func head() { #expect(kinds { head, _ in head.headerFields[.representation] = "t0.a.v7" } == [.wrongHead]) }
+
+  @Test("an answer older than an invalidation that had ended is told (RFC 9111 §4.4)")
+  func stale() {
+    #expect(kinds(floor: 2) == [.staleAfterUnsafe])
+    #expect(kinds(floor: 1).isEmpty)
+  }
+
+  @Test("no-store for another client is told (RFC 9111 §3)")
+  func leak() {
+    let target = WorldPlan.Target(path: "/a", unstorableEvery: 1)
+    #expect(kinds(target, sentTo: 3) == [.leaked])
+    #expect(kinds(target).isEmpty)
+  }
+
+  @Test("a fresh hit that outlived its lifetime is told (RFC 9111 §4.2)")
+  func outlived() {
+    let target = WorldPlan.Target(path: "/a", lifetime: 5)
+    let hit = CacheOutcome.hit(age: 0, lifetime: 5, allowance: nil)
+    #expect(kinds(target, outcome: hit, waits: .seconds(9)) == [.staleAsFresh])
+    #expect(kinds(target, outcome: hit, waits: .seconds(5)).isEmpty)
+  }
+}

@@ -1,0 +1,26 @@
+import HTTPCacheTesting
+import Testing
+
+/// What a completion handler is given, for a test that waits for it. The wait ends when the test is cancelled.
+struct Received<Value: Sendable>: Sendable {
+  private let state = WatchedState(Value?.none)
+
+  func take(_ value: Value) { state.withLock { $0 = value } }
+
+  /// Suspends until there is a value; nil if the task is cancelled before.
+  var value: Value? {
+    get async {
+      await state.wait { $0 != nil }
+      return state.withLock { $0 }
+    }
+  }
+}
+
+/// Waits until what other threads do has come about: a minute at least.
+func until(_ condition: () async throws -> Bool) async throws {
+  for attempt in 0..<60_000 {
+    if try await condition() { return }
+    if attempt < 100 { await Task.yield() } else { try await Task.sleep(for: .milliseconds(1)) }
+  }
+  Issue.record("it did not come about")
+}

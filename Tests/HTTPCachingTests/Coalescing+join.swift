@@ -1,0 +1,11 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+
+@testable import HTTPCaching
+
+extension Coalescing {
+  /// Joins where nothing was invalidated.
+  func join(_ key: CacheKey) -> CoalescingTurn {
+    join(key, ticket: InvalidationLog().ticket()) { _, _ in false }
+  }
+}

@@ -1,0 +1,64 @@
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@Suite("Set-Cookie in a shared cache (RFC 9111 §7.3)", .timeLimit(.minutes(10)))
+struct CookieFlowTests {
+  private let kitchen = Kitchen(rules: CacheRules(mode: .shared))
+  private let modified = "Sun, 19 May 2002 14:49:00 GMT"
+
+  @Test("a page of 2002 without a lifetime gives its cookie to one client only")
+  func guessed() async throws {
+    kitchen.origin.answers { [modified] _, number in
+      (200, [.lastModified: modified, .setCookie: "sid=\(number)"], "page")
+    }
+    for number in 1...3 {
+      #expect(try await kitchen.get("/").head.headerFields[.setCookie] == "sid=\(number)")
+      kitchen.clock.advance(by: 60)
+    }
+    #expect(kitchen.events.count { if case .notStored(_, .setCookie) = $0 { true } else { false } } == 3)
+    let note = try #require(try kitchen.cache.refusals(of: kitchen.request("/")).first)
+    #expect(note.explanation == CacheExplanation.refusal(.setCookie), "nothing of the cookie is noted")
+  }
+
+  @Test("a 304 that brings a cookie and no lifetime hands it to its client, and to no other")
+  func validated() async throws {
+    kitchen.origin.answers { [modified] request, number in
+      request.headerFields[.ifModifiedSince] == nil
+        ? (200, [.lastModified: modified], "page")
+        : (304, [.lastModified: modified, .setCookie: "sid=\(number)"], "")
+    }
+    try await kitchen.get("/")
+    kitchen.clock.advance(by: 90_000)
+    for number in 2...4 {
+      let answer = try await kitchen.get("/")
+      #expect(answer.text == "page")
+      #expect(answer.head.headerFields[.setCookie] == "sid=\(number)")
+    }
+  }
+
+  @Test("what is adopted obeys the same rule")
+  func adopted() async throws {
+    for (fields, isStored) in [
+      ([.lastModified: modified, .setCookie: "a=b"], false),
+      ([.cacheControl: "max-age=60", .setCookie: "a=b"], true),
+    ] as [(HTTPFields, Bool)] {
+      let kitchen = Kitchen(rules: CacheRules(mode: .shared))
+      await kitchen.cache.adopt(
+        HTTPResponse(status: .ok, headerFields: fields), body: BodyBytes(Array("x".utf8)),
+        to: kitchen.request("/"), isDecoded: false, userInfo: [], isMemoryOnly: false,
+        asking: .inPlace { _ in })
+      #expect((kitchen.cache.stored(for: kitchen.request("/")) != nil) == isStored)
+    }
+  }
+
+  @Test("a new answer that is refused for its cookie ends the use of the old one")
+  func superseded() async throws {
+    let modified = modified
+    kitchen.origin.always(200, [.cacheControl: "max-age=600"], "old")
+    try await kitchen.get("/")
+    kitchen.origin.always(200, [.lastModified: modified, .setCookie: "a=b"], "new")
+    #expect(try await kitchen.get("/", policy: .reload).text == "new")
+    #expect(try await kitchen.get("/").text == "new")
+  }
+}

@@ -1,0 +1,226 @@
+import HTTPCacheTesting
+import HTTPCaching
+import Synchronization
+import Testing
+
+@Suite("Deadlines are the caller's", .timeLimit(.minutes(5)))
+struct DeadlineTests {
+  private let kitchen = Kitchen()
+
+  private var limited: RequestOptions { RequestOptions(timeout: .seconds(5)) }
+
+  /// Lets other tasks run until `condition` holds; gives up after a while, so that what does not happen fails.
+  private func settle(until condition: () -> Bool) async {
+    for _ in 0..<20_000 where !condition() { await Task.yield() }
+  }
+
+  /// Waits until this many requests wait for another one's, each with a limit.
+  private func waiting(_ count: Int) async { await settle { kitchen.clock.sleeperCount == count } }
+
+  /// How a request ended, once it has.
+  private final class Ending: Sendable {
+    private let result = Mutex<Result<Kitchen.Answer, any Error>?>(nil)
+    var isThere: Bool { result.withLock { $0 != nil } }
+    var answer: Kitchen.Answer? { result.withLock { try? $0?.get() } }
+    var errorKind: UpstreamError.Kind? {
+      result.withLock {
+        guard case .failure(let error) = $0 else { return nil }
+        return (error as? UpstreamError)?.kind
+      }
+    }
+    func set(_ new: Result<Kitchen.Answer, any Error>) { result.withLock { $0 = new } }
+  }
+
+  private func begin(_ work: @escaping @Sendable () async throws -> Kitchen.Answer) -> Ending {
+    let ending = Ending()
+    Task {
+      do { ending.set(.success(try await work())) } catch { ending.set(.failure(error)) }
+    }
+    return ending
+  }
+
+  @Test("a follower waits for another request's head no longer than its own timeout")
+  func follower() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
+    kitchen.origin.hold()
+    let leader = begin { try await kitchen.get("/") }
+    await kitchen.origin.arrived(1)
+    let follower = begin { try await kitchen.get("/", options: limited) }
+    await waiting(1)
+    kitchen.clock.advance(by: 4)
+    #expect(!follower.isThere)
+    kitchen.clock.advance(by: 1)
+    await settle { follower.isThere }
+    #expect(follower.errorKind == .timeout)
+    kitchen.origin.release()
+    await settle { leader.isThere && follower.isThere }
+    #expect(leader.answer?.text == "body")
+    #expect(kitchen.origin.requests.count == 1)
+  }
+
+  @Test(
+    "a follower whose time has passed is answered with a stale response where that is allowed (RFC 9111 §4.2.4)"
+  )
+  func staleFollower() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"1\""], "old")
+    try await kitchen.get("/")
+    kitchen.clock.advance(by: 20)
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "new")
+    kitchen.origin.hold()
+    let leader = begin { try await kitchen.get("/") }
+    await kitchen.origin.arrived(2)
+    let follower = begin { try await kitchen.get("/", options: limited) }
+    await waiting(1)
+    kitchen.clock.advance(by: 5)
+    await settle { follower.isThere }
+    #expect(follower.answer?.text == "old")
+    kitchen.origin.release()
+    await settle { leader.isThere && follower.isThere }
+    #expect(leader.answer?.text == "new")
+  }
+
+  @Test(
+    "a follower whose time has passed gets no stale response that must be revalidated (RFC 9111 §5.2.2.2)")
+  func mustRevalidate() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10, must-revalidate", .eTag: "\"1\""], "old")
+    try await kitchen.get("/")
+    kitchen.clock.advance(by: 20)
+    kitchen.origin.hold()
+    let leader = begin { try await kitchen.get("/") }
+    await kitchen.origin.arrived(2)
+    let follower = begin { try await kitchen.get("/", options: limited) }
+    await waiting(1)
+    kitchen.clock.advance(by: 5)
+    await settle { follower.isThere }
+    #expect(follower.errorKind == .timeout)
+    kitchen.origin.release()
+    await settle { leader.isThere && follower.isThere }
+    #expect(leader.isThere)
+  }
+
+  @Test("a follower that leads in the end gives the upstream what is left of its time")
+  func whatIsLeft() async throws {
+    let gate = Gate()
+    let upstream = ScriptedUpstream(
+      [
+        ScriptedResponse.failure(.unreachable),
+        ScriptedResponse(headers: ["Cache-Control": "max-age=10"], body: "body"),
+      ].enumerated().map { $0 == 0 ? held($1, at: gate) : $1 })
+    let leader = Task { try await get(upstream, RequestOptions()) }
+    await upstream.waitForRequests(1)
+    let follower = Task { try await get(upstream, limited) }
+    await waiting(1)
+    kitchen.clock.advance(by: 3)
+    gate.open()
+    #expect(try await follower.value == "body")
+    #expect(upstream.requests.last?.request.timeout == .seconds(2))
+    _ = await leader.result
+  }
+
+  @Test("leaders that have no more time do not make requests fail that have more")
+  func leadersTime() async throws {
+    let gates = [Gate(), Gate()]
+    let upstream = ScriptedUpstream([
+      held(.failure(.timeout), at: gates[0]), held(.failure(.timeout), at: gates[1]),
+      ScriptedResponse(headers: ["Cache-Control": "max-age=10"], body: "body"),
+    ])
+    var tasks: [Task<String, any Error>] = []
+    for (number, seconds) in [5, 6, 60].enumerated() {
+      tasks.append(Task { try await get(upstream, RequestOptions(timeout: .seconds(seconds))) })
+      if number == 0 { await upstream.waitForRequests(1) }
+      await waiting(number)
+    }
+    for (number, gate) in gates.enumerated() {
+      kitchen.clock.advance(by: number == 0 ? 5 : 1)
+      gate.open()
+      await settle { upstream.requestCount >= number + 2 }
+    }
+    await #expect(throws: UpstreamError.self) { try await tasks[0].value }
+    await #expect(throws: UpstreamError.self) { try await tasks[1].value }
+    #expect(try await tasks[2].value == "body")
+  }
+
+  @Test("a follower that is given no byte of a transfer that breaks off asks for itself")
+  func brokenTransfer() async throws {
+    let gate = Gate()
+    let requests = Mutex(0)
+    kitchen.origin.streams([.cacheControl: "max-age=10"]) { _ in
+      let number = requests.withLock { count in
+        count += 1
+        return count
+      }
+      return number == 1
+        ? TestBody(piece: [1], count: 9, announced: 9, failsAt: 0, gate: (at: 0, gate: gate))
+        : TestBody(piece: [1], count: 9, announced: 9)
+    }
+    let leader = try await kitchen.respond("/")
+    let follower = begin { try await kitchen.get("/", options: limited) }
+    await waiting(1)
+    gate.open()
+    await settle { follower.isThere }
+    #expect(follower.answer?.text.utf8.count == 9)
+    await #expect(throws: UpstreamError.self) { try await leader.body.collect() }
+    #expect(kitchen.origin.requests.count == 2)
+  }
+
+  @Test("finishing background work keeps its limit, whatever an upstream does")
+  func backgroundWork() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10, stale-while-revalidate=60"], "old")
+    try await kitchen.get("/")
+    kitchen.clock.advance(by: 20)
+    let deaf = DeafUpstream()
+    let stale = try await kitchen.cache.respond(to: kitchen.request("/"), via: deaf)
+    #expect(try await stale.body.collect().count == 3)
+    await deaf.gate.waitForArrivals(1)
+    let isFinished = Mutex(false)
+    let finishing = Task {
+      await kitchen.cache.finishBackgroundWork(within: .seconds(5))
+      isFinished.withLock { $0 = true }
+    }
+    await kitchen.clock.waitForSleepers()
+    kitchen.clock.advance(by: 5)
+    await settle { isFinished.withLock { $0 } }
+    #expect(isFinished.withLock { $0 })
+    deaf.gate.open()
+    await finishing.value
+  }
+
+  @Test("finishing background work returns when all of it is done")
+  func backgroundWorkDone() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10, stale-while-revalidate=60"], "old")
+    try await kitchen.get("/")
+    kitchen.clock.advance(by: 20)
+    kitchen.origin.hold()
+    try await kitchen.get("/")
+    await kitchen.origin.arrived(2)
+    async let finished: Void = kitchen.cache.finishBackgroundWork(within: .seconds(5))
+    await kitchen.clock.waitForSleepers()
+    kitchen.origin.release()
+    await finished
+    await kitchen.cache.finishBackgroundWork(within: .zero)
+    #expect(kitchen.clock.uptime == .seconds(20))
+  }
+
+  private func held(_ response: ScriptedResponse, at gate: Gate) -> ScriptedResponse {
+    var response = response
+    response.beforeHead.insert(.wait(gate), at: 0)
+    return response
+  }
+
+  private func get(_ upstream: ScriptedUpstream, _ options: RequestOptions) async throws -> String {
+    let response = try await kitchen.cache.respond(
+      to: kitchen.request("/"), options: options, via: upstream)
+    return String(decoding: try await response.body.collect().array, as: UTF8.self)
+  }
+}
+
+/// An upstream that takes no notice of cancellation.
+private final class DeafUpstream: Upstream {
+  let gate = Gate()
+
+  func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
+    // A task of its own is not cancelled with the caller.
+    _ = await Task { try await gate.pass() }.result
+    throw UpstreamError(.unreachable, "deaf")
+  }
+}

@@ -1,0 +1,84 @@
+import HTTPCacheTesting
+import Synchronization
+import Testing
+
+@testable import HTTPCaching
+
+@Suite("Transfers that are not stored", .timeLimit(.minutes(5)))
+struct UnstoredTransferTests {
+  private let kitchen = Kitchen()
+
+  /// A transfer of a body that the store refuses at its commit, and no longer reads.
+  private func unstored(_ body: any BodySource, readsFail: Int = 1) async throws -> Transfer {
+    let store = FaultyStore(MemoryStore(capacity: 64 << 20))
+    let request = kitchen.request("/")
+    let exchange = try kitchen.cache.exchange(
+      for: request, hasBody: false, policy: .standard, RequestOptions())
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "stored")
+    try await kitchen.get("/")
+    let stored = try #require(try kitchen.cache.store.read(exchange.key).first).record.response
+    try await kitchen.cache.store.remove(.all)
+    let record = CacheRecord(key: exchange.key, response: stored, bodyLength: body.length)
+    let writer = try await store.write(record, variantLimit: 8)
+    store.fail(.commit)
+    store.fail(.reader, times: readsFail)
+    return Transfer(
+      body: MessageBody(body), extent: TransferExtent(length: body.length), writer: writer,
+      clock: kitchen.clock, onCommit: { _ in }, onEnd: { _, _, _ in })
+  }
+
+  @Test("a transfer that has ended and was not stored gives no body whose first bytes are gone")
+  func ended() async throws {
+    let piece = [UInt8](repeating: 1, count: 64 << 10)
+    let transfer = try await unstored(
+      TestBody(piece: piece, count: 4, announced: 256 << 10), readsFail: .max)
+    let leader = try #require(transfer.makeBody())
+    transfer.start()
+    #expect(try await leader.collect().count == 256 << 10)
+    await transfer.ended()
+    #expect(transfer.makeBody() == nil)
+  }
+
+  @Test(
+    "a slow reader gets the whole body where the last bytes take the place of what it needs, and none are stored"
+  )
+  func slowReader() async throws {
+    let piece = [UInt8](repeating: 1, count: 300 << 10)
+    let transfer = try await unstored(
+      TestBody(piece: piece, count: 4, announced: 1200 << 10), readsFail: .max)
+    let body = try #require(transfer.makeBody())
+    transfer.start()
+    await transfer.ended()
+    #expect(try await body.collect().count == 1200 << 10)
+  }
+
+  @Test("a follower that is handed a transfer that has ended and was not stored asks for itself")
+  func follower() async throws {
+    let transfer = try await unstored(TestBody(piece: [1], count: 9, announced: 9), readsFail: .max)
+    let key = try kitchen.cache.exchange(
+      for: kitchen.request("/"), hasBody: false, policy: .standard, RequestOptions()
+    ).key
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "new")
+    guard case .lead(let hold) = kitchen.cache.join(key) else {
+      Issue.record("the first request leads")
+      return
+    }
+    let follower = Task { try await kitchen.get("/", options: RequestOptions(timeout: .seconds(5))) }
+    await kitchen.clock.waitForSleepers()
+    let leader = try #require(transfer.makeBody())
+    transfer.start()
+    _ = try await leader.collect()
+    await transfer.ended()
+    let response = StoredResponse.make(
+      request: kitchen.request("/"),
+      response: HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=10"]),
+      requestTime: kitchen.clock.now, responseTime: kitchen.clock.now, isDecoded: false,
+      rules: kitchen.cache.configuration.rules, digest: kitchen.cache.digest)
+    guard case .made(let stored) = response else {
+      Issue.record("the response can be stored")
+      return
+    }
+    hold.share(SharedTransfer(response: stored, transfer: transfer, groups: [], ticket: nil))
+    #expect(try await follower.value.text == "new")
+  }
+}

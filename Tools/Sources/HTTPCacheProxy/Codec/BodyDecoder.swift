@@ -1,0 +1,73 @@
+import HTTPTypes
+
+/// Takes a message's content out of a connection's bytes.
+struct BodyDecoder: Sendable {
+  private enum State {
+    case length(Int64)
+    case chunked(ChunkedDecoder)
+    case untilClose
+    case done
+  }
+
+  private var state: State
+  private(set) var trailers = HTTPFields()
+
+  init(_ framing: Framing, limits: MessageLimits, trimsNames: Bool) {
+    switch framing {
+    case .none, .length(0): state = .done
+    case .length(let length): state = .length(length)
+    case .chunked: state = .chunked(ChunkedDecoder(limits: limits, trimsNames: trimsNames))
+    case .untilClose: state = .untilClose
+    }
+  }
+
+  var isComplete: Bool { if case .done = state { true } else { false } }
+
+  /// Whether the content arrives in chunks that are not all read yet.
+  var isChunked: Bool { if case .chunked = state { true } else { false } }
+
+  /// How many bytes the decoder keeps from one call to the next.
+  var keptBytes: Int { if case .chunked(let decoder) = state { decoder.keptBytes } else { 0 } }
+
+  /// Finds the next content in bytes as they arrive; nil if it needs more, or at the end.
+  ///
+  /// - Parameters:
+  ///   - bytes: what has arrived and was not used by earlier calls, from `position` on.
+  ///   - position: moves behind what was used; what belongs to the next message lies after it.
+  /// - Returns: where the content lies in `bytes`.
+  /// - Throws: `ProtocolViolation`.
+  mutating func next(
+    _ bytes: UnsafeRawBufferPointer, _ position: inout Int
+  ) throws(ProtocolViolation) -> Range<Int>? {
+    let start = position
+    switch state {
+    case .done: return nil
+    case .untilClose:
+      position = bytes.count
+    case .length(let remaining):
+      position += Int(min(remaining, Int64(bytes.count - start)))
+      let left = remaining - Int64(position - start)
+      state = left == 0 ? .done : .length(left)
+    case .chunked(var decoder):
+      state = .done
+      defer {
+        if decoder.isComplete { trailers = decoder.trailers } else { state = .chunked(decoder) }
+      }
+      return try decoder.next(bytes, &position)
+    }
+    return start == position ? nil : start..<position
+  }
+
+  /// The connection has ended.
+  ///
+  /// - Throws: `ProtocolViolation` if the message has not.
+  mutating func end() throws(ProtocolViolation) {
+    switch state {
+    case .done: break
+    case .untilClose: state = .done
+    case .length(let remaining):
+      throw ProtocolViolation("the connection ended \(remaining) bytes early (RFC 9112 §8)")
+    case .chunked: throw ProtocolViolation("the connection ended before the last chunk (RFC 9112 §8)")
+    }
+  }
+}

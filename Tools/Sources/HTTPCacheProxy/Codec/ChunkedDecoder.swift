@@ -1,0 +1,133 @@
+import HTTPTypes
+
+/// Takes off the chunked transfer coding (RFC 9112 §7.1).
+struct ChunkedDecoder: Sendable {
+  private enum State {
+    case sizeStart
+    case size(Int64, digits: Int)
+    case sizeBlank(Int64)
+    case extensions(Int64)
+    case sizeEnd(Int64)
+    case data(Int64)
+    case dataCR
+    case dataLF
+    case trailers
+    case done
+  }
+
+  private static let extensionLimit = 16 << 10
+
+  private var state = State.sizeStart
+  private var extensionBytes = 0
+  private var trailerBytes: [UInt8] = []
+  private var scanner = HeadScanner()
+  private let limits: MessageLimits
+  private let trimsNames: Bool
+  private(set) var trailers = HTTPFields()
+
+  init(limits: MessageLimits, trimsNames: Bool) {
+    self.limits = limits
+    self.trimsNames = trimsNames
+  }
+
+  var isComplete: Bool { if case .done = state { true } else { false } }
+
+  /// How many bytes the decoder keeps from one call to the next.
+  var keptBytes: Int { trailerBytes.count }
+
+  /// Finds the next content in bytes as they arrive; nil if it needs more, or at the end.
+  ///
+  /// - Parameters:
+  ///   - bytes: what has arrived and was not used by earlier calls, from `position` on.
+  ///   - position: moves behind what was used.
+  /// - Returns: where the content lies in `bytes`.
+  /// - Throws: `ProtocolViolation`.
+  mutating func next(
+    _ bytes: UnsafeRawBufferPointer, _ position: inout Int
+  ) throws(ProtocolViolation) -> Range<Int>? {
+    while position < bytes.count {
+      switch state {
+      case .done: return nil
+      case .data(let remaining):
+        let start = position
+        position += Int(min(remaining, Int64(bytes.count - start)))
+        let left = remaining - Int64(position - start)
+        state = left == 0 ? .dataCR : .data(left)
+        return start..<position
+      case .trailers:
+        if try readTrailers(bytes, &position) { state = .done }
+      default:
+        position += 1
+        try step(bytes[position - 1])
+      }
+    }
+    return nil
+  }
+
+  private mutating func step(_ byte: UInt8) throws(ProtocolViolation) {
+    switch (state, byte) {
+    case (.sizeStart, _):
+      state = .size(Int64(try Self.digit(byte)), digits: 1)
+    case (.size(let size, _), 0x0D): state = .sizeEnd(size)
+    case (.size(let size, _), 0x20), (.size(let size, _), 0x09): state = .sizeBlank(size)
+    case (.size(let size, _), 0x3B), (.sizeBlank(let size), 0x3B): state = .extensions(size)
+    case (.size(let size, let digits), _):
+      guard digits < 15 else { throw ProtocolViolation("a chunk size beyond all measure (RFC 9112 §7.1)") }
+      state = .size(size << 4 | Int64(try Self.digit(byte)), digits: digits + 1)
+    case (.extensions(let size), 0x0D), (.sizeBlank(let size), 0x0D): state = .sizeEnd(size)
+    case (.sizeBlank, 0x20), (.sizeBlank, 0x09): try countExtension()
+    case (.sizeBlank, _):
+      // Another reader may take "1 0" for 16.
+      throw ProtocolViolation("a chunk size with something else than an extension behind (RFC 9112 §7.1.1)")
+    case (.extensions, _):
+      guard byte != 0x0A, byte != 0 else {
+        throw ProtocolViolation("NUL or LF in a chunk extension (RFC 9112 §7.1.1)")
+      }
+      try countExtension()
+    case (.sizeEnd(let size), 0x0A):
+      extensionBytes = 0
+      state = size == 0 ? .trailers : .data(size)
+    case (.dataCR, 0x0D): state = .dataLF
+    case (.dataLF, 0x0A): state = .sizeStart
+    default: throw ProtocolViolation("a chunk that does not end where it says (RFC 9112 §7.1)")
+    }
+  }
+
+  private mutating func countExtension() throws(ProtocolViolation) {
+    extensionBytes += 1
+    guard extensionBytes <= Self.extensionLimit else {
+      throw ProtocolViolation("chunk extensions of more than \(Self.extensionLimit) bytes (RFC 9112 §7.1.1)")
+    }
+  }
+
+  private static func digit(_ byte: UInt8) throws(ProtocolViolation) -> UInt8 {
+    switch byte {
+    case 0x30...0x39: byte - 0x30
+    case 0x41...0x46: byte - 0x41 + 10
+    case 0x61...0x66: byte - 0x61 + 10
+    default: throw ProtocolViolation("a chunk size that is no number (RFC 9112 §7.1)")
+    }
+  }
+
+  /// Reads the trailer section; what follows it stays behind `position`.
+  private mutating func readTrailers(
+    _ arrived: UnsafeRawBufferPointer, _ position: inout Int
+  ) throws(ProtocolViolation) -> Bool {
+    let before = trailerBytes.count
+    trailerBytes.append(contentsOf: arrived[position...].prefix(max(0, limits.headBytes + 1 - before)))
+    let end = try trailerBytes.withUnsafeBufferPointer { bytes throws(ProtocolViolation) in
+      try scanner.end(in: UnsafeRawBufferPointer(bytes), limits: limits)
+    }
+    guard let end else {
+      position = arrived.count
+      return false
+    }
+    position += end - before
+    let parser = FieldParser(trimsNames: trimsNames, limits: limits)
+    trailers = try trailerBytes.withUnsafeBufferPointer { bytes throws(ProtocolViolation) in
+      try parser.fields(in: UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<end])))
+    }
+    trailerBytes = []
+    return true
+  }
+}

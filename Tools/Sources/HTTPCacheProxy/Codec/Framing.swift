@@ -1,0 +1,49 @@
+import HTTPTypes
+
+/// How the length of a message's content is told (RFC 9112 §6).
+enum Framing: Sendable, Equatable {
+  /// There is no content.
+  case none
+  /// So many bytes.
+  case length(Int64)
+  /// The chunked transfer coding.
+  case chunked
+  /// Everything up to the end of the connection.
+  case untilClose
+
+  /// The length in bytes, if it is known before the end.
+  var length: Int64? {
+    switch self {
+    case .none: 0
+    case .length(let length): length
+    case .chunked, .untilClose: nil
+    }
+  }
+
+  /// The value of `Content-Length`; nil if there is none.
+  ///
+  /// - Throws: `ProtocolViolation` for values that are no number or differ (RFC 9110 §8.6).
+  static func contentLength(_ fields: HTTPFields) throws(ProtocolViolation) -> Int64? {
+    var length: Int64?
+    for value in fields[values: .contentLength] {
+      for part in value.split(separator: ",", omittingEmptySubsequences: false) {
+        let digits = part.utf8.drop { $0 == 0x20 || $0 == 0x09 }
+        let trimmed = digits.reversed().drop { $0 == 0x20 || $0 == 0x09 }.reversed()
+        guard !trimmed.isEmpty, trimmed.count <= 18, trimmed.allSatisfy({ (0x30...0x39).contains($0) })
+        else { throw ProtocolViolation("Content-Length is no number (RFC 9110 §8.6)") }
+        let number = trimmed.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) }
+        guard length == nil || length == number else {
+          throw ProtocolViolation("Content-Length with different values (RFC 9112 §6.3)")
+        }
+        length = number
+      }
+    }
+    return length
+  }
+
+  /// The transfer codings, lower-cased; nil without the field.
+  static func transferCodings(_ fields: HTTPFields) -> [String]? {
+    guard let value = fields[.transferEncoding] else { return nil }
+    return FieldList.members(value).map { FieldList.lowercased($0) }
+  }
+}

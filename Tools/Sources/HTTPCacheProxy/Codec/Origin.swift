@@ -1,0 +1,50 @@
+/// A scheme, host and port: what a connection to an origin is for (RFC 9110 §4.3.1).
+public struct Origin: Sendable, Hashable, CustomStringConvertible {
+  /// Whether connections use TLS.
+  public let isSecure: Bool
+  /// The host, lower-cased; an IPv6 address without brackets.
+  public let host: String
+  /// The port.
+  public let port: Int
+
+  /// Makes an origin.
+  ///
+  /// - Parameter port: nil is the scheme's default.
+  public init(isSecure: Bool, host: String, port: Int? = nil) {
+    self.isSecure = isSecure
+    self.host = host.lowercased()
+    self.port = port ?? (isSecure ? 443 : 80)
+  }
+
+  /// Parses a scheme and an authority; nil unless it is `http` or `https` and a host.
+  init?(scheme: String?, authority: String?) {
+    guard let scheme = scheme?.lowercased(), scheme == "http" || scheme == "https",
+      let authority = authority.flatMap({ Authority($0) })
+    else { return nil }
+    self.init(isSecure: scheme == "https", host: authority.host, port: authority.port)
+  }
+
+  /// Splits an absolute `http` or `https` URI; nil if it is none, or has user information, which
+  /// RFC 9110 §4.2.4 asks to take as an error.
+  package static func split(_ uri: String) -> (origin: Origin, path: String)? {
+    guard let colon = uri.firstIndex(of: ":"), uri[colon...].hasPrefix("://") else { return nil }
+    let rest = uri[uri.index(colon, offsetBy: 3)...]
+    let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+    guard let origin = Origin(scheme: String(uri[..<colon]), authority: String(rest[..<end])) else {
+      return nil
+    }
+    let path = rest[end...]
+    return (origin, path.first == "/" ? String(path) : "/" + path)
+  }
+
+  /// `http` or `https`.
+  public var scheme: String { isSecure ? "https" : "http" }
+
+  /// The authority, without the scheme's default port.
+  public var authority: String {
+    Authority(host: host, port: port).text(defaultPort: isSecure ? 443 : 80)
+  }
+
+  /// As a URI.
+  public var description: String { "\(scheme)://\(authority)" }
+}

@@ -1,0 +1,80 @@
+import HTTPTypes
+/// The head of a request as it came in.
+struct RequestHead: Sendable {
+  let method: HTTPRequest.Method
+  let target: String
+  /// The 1 of HTTP/1.1.
+  let minorVersion: Int
+  var fields: HTTPFields
+
+  /// Parses a whole head, with its empty line.
+  ///
+  /// - Throws: `ProtocolViolation`.
+  init(_ bytes: UnsafeRawBufferPointer, limits: MessageLimits) throws(ProtocolViolation) {
+    let lineEnd = FieldParser.lineEnd(in: bytes, from: 0)
+    let line = UnsafeRawBufferPointer(rebasing: bytes[..<lineEnd])
+    let parts = line.split(separator: 0x20, omittingEmptySubsequences: false)
+    guard parts.count == 3 else { throw ProtocolViolation("not a request line (RFC 9112 §3)") }
+    guard let method = HTTPRequest.Method(String(decoding: parts[0], as: UTF8.self)) else {
+      throw ProtocolViolation("the method is no token (RFC 9110 §9.1)")
+    }
+    guard parts[1].count <= limits.targetBytes else {
+      throw ProtocolViolation("the target is longer than \(limits.targetBytes) bytes", status: 414)
+    }
+    // Fragments, controls and bytes beyond ASCII have no place in a target (RFC 9112 §3.2).
+    guard !parts[1].isEmpty, parts[1].allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x23 }) else {
+      throw ProtocolViolation("a byte in the target that no URI has (RFC 9112 §3.2)")
+    }
+    self.method = method
+    target = String(decoding: parts[1], as: UTF8.self)
+    minorVersion = try Self.minorVersion(parts[2])
+    fields = try FieldParser(trimsNames: false, limits: limits)
+      .fields(in: UnsafeRawBufferPointer(rebasing: bytes[(lineEnd + 2)...]))
+  }
+
+  /// The minor version of `HTTP/1.x`.
+  static func minorVersion(_ bytes: some Collection<UInt8>) throws(ProtocolViolation) -> Int {
+    let version = Array(bytes)
+    guard version.count == 8, version.starts(with: "HTTP/".utf8), version[6] == 0x2E,
+      (0x30...0x39).contains(version[5]), (0x30...0x39).contains(version[7])
+    else { throw ProtocolViolation("not an HTTP version (RFC 9112 §2.3)") }
+    guard version[5] == 0x31 else { throw ProtocolViolation("only HTTP/1.x is spoken here", status: 505) }
+    return Int(version[7] - 0x30)
+  }
+
+  /// How the content is framed (RFC 9112 §6.3).
+  ///
+  /// - Throws: `ProtocolViolation`, for what must not be passed on: both framing fields, codings
+  ///   that are not understood, and chunked where it is not the only one.
+  func framing() throws(ProtocolViolation) -> Framing {
+    let length = try Framing.contentLength(fields)
+    if let codings = Framing.transferCodings(fields) {
+      guard length == nil else {
+        throw ProtocolViolation("Content-Length with Transfer-Encoding (RFC 9112 §6.1)")
+      }
+      guard minorVersion >= 1 else {
+        throw ProtocolViolation("Transfer-Encoding in HTTP/1.0 (RFC 9112 §6.1)")
+      }
+      guard codings.last == "chunked" else {
+        throw ProtocolViolation("chunked is not the last transfer coding (RFC 9112 §6.3)")
+      }
+      guard codings.count == 1 else {
+        throw ProtocolViolation("a transfer coding that is not understood", status: 501)
+      }
+      return .chunked
+    }
+    guard let length, length > 0 else { return .none }
+    return .length(length)
+  }
+
+  /// Whether the client may send another request on the connection. A proxy keeps no connection of
+  /// HTTP/1.0 open (RFC 9112 §9.3).
+  var isPersistent: Bool {
+    minorVersion >= 1 && !FieldList.contains("close", in: fields[.connection])
+  }
+
+  /// Whether the client waits for `100 Continue` (RFC 9110 §10.1.1).
+  var expectsContinue: Bool {
+    minorVersion >= 1 && FieldList.contains("100-continue", in: fields[.expect])
+  }
+}

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Simulates interleavings of requests, invalidations and faults; each seed is one (Simulation/README.md).
+#   simulate-races.sh                     30 seconds, optimized
+#   simulate-races.sh short               30 seconds with what the tests were built with
+#   simulate-races.sh --seed N --count N  so many from a seed on, shared out to all processors
+#   simulate-races.sh OPTION...           options of simulate-races
+cd "$(dirname "$0")/.."
+source scripts/lib.sh
+export SWIFT_BACKTRACE=enable=no SWIFT_DETERMINISTIC_HASHING=1
+
+if [ "${1:-}" = short ]; then
+  program=.build/debug/simulate-races
+  [ -x "$program" ] || swift build --product simulate-races
+  check simulate-races timeout 300 "$program" --seconds 30
+  exit
+fi
+build=(--configuration release --product simulate-races --scratch-path .build/simulate-races)
+swift build "${build[@]}"
+program=$(swift build "${build[@]}" --show-bin-path)/simulate-races
+if [ $# != 4 ] || [ "$1" != --seed ] || [ "$3" != --count ]; then exec "$program" "$@"; fi
+
+# A process for each processor, with seeds of its own.
+seed=$2 count=$4
+jobs=$(getconf _NPROCESSORS_ONLN)
+part=$(((count + jobs - 1) / jobs))
+running=()
+for ((from = 0; from < count; from += part)); do
+  "$program" --seed $((seed + from)) --count $((part < count - from ? part : count - from)) &
+  running+=($!)
+done
+failed=0
+for process in "${running[@]}"; do wait "$process" || failed=1; done
+exit $failed
