@@ -69,6 +69,7 @@ struct TieredRecencyTests {
     let slow = try await store.write(
       record("\"1\"", made: 0, isMemoryOnly: false).with(ticket: store.ticket()), variantLimit: 8)
     try await slow.append(StoreSample.body(600_000))
+    let reader = try slow.reader()
     try await begin(record("\"2\"", made: 5, isMemoryOnly: false), in: store).commit(trailers: [:])
     let error = await #expect(throws: CacheError.self) { try await slow.commit(trailers: [:]) }
     #expect(error?.code == .superseded)
@@ -77,7 +78,7 @@ struct TieredRecencyTests {
     try await next.append(StoreSample.body(900_000))
     try await next.commit(trailers: [:])
     #expect(try store.read(StoreSample.key("/b")).count == 1)
-    withExtendedLifetime(slow) {}
+    #expect(try await reader.read(0..<600_000).array == StoreSample.body(600_000).array)
   }
 
   @Test("copies in memory are invalidated also if the store below refuses it")
