@@ -19,7 +19,7 @@ extension DiskStore {
     do throws(CacheError) {
       inserted = try parts.index.writeIfFree { (connection, known) throws(CacheError) -> Insertion? in
         guard try hasRoom(for: entry, counted: entry.reserved, &known, connection, parts),
-          let state = known?.state,
+          let state = known?.state, entry.record.isComplete,
           state.unlisted < 4 * Self.mostUnlisted,
           try Self.replaced(by: entry, parts.hashes, connection).isEmpty
         else { return nil }
@@ -130,6 +130,8 @@ extension DiskStore {
     after(result.removals, in: parts)
     after(result.evictions, in: parts)
     parts.generations?.bump([parts.hashes.hash(of: entry.record.key)])
+    let stored = result.record.with(sequence: UInt64(bitPattern: result.id))
+    parts.didCommit(result.id, stored)
     if result.unlisted > 0, result.unlisted % Self.mostUnlisted == 0 { scheduleUpkeep(of: parts) }
     if let bound = result.refusedBound {
       // As if it had been stored and evicted at once.
@@ -138,7 +140,7 @@ extension DiskStore {
       if case .file(let name) = entry.body { parts.deleteRowless(name, bytes: entry.cost) }
     }
     entry.reservation?.reserve(0)
-    return result.record.with(sequence: UInt64(bitPattern: result.id))
+    return stored
   }
 
   private func insert(
@@ -152,6 +154,11 @@ extension DiskStore {
     }
     let hasRoom = try hasRoom(for: entry, counted: counted, &known, connection, parts)
     let replaced = try Self.replaced(by: entry, parts.hashes, connection)
+    let record = Self.compared(entry.record, in: parts)
+    if !replaced.isEmpty || !record.isComplete {
+      try Self.requirePredecessor(of: entry, connection)
+      try Self.requireNotSuperseded(record, in: parts, connection)
+    }
     if hasRoom, let state = known?.state, replaced.isEmpty, entry.predecessor == nil {
       return try append(entry, state, &known, connection, parts)
     }
@@ -166,7 +173,6 @@ extension DiskStore {
     }
     state.subtract(removals)
     let id = state.nextSequence()
-    let record = Self.compared(entry.record, in: parts)
     var evictions = Evictions(limit: Self.evictionLimit, protected: id, counted: counted)
     if !hasRoom,
       case .refused(let bound) = try admission(
@@ -254,74 +260,5 @@ extension DiskStore {
     }
     known = KnownIndex(state: state, room: room, capacity: capacity)
     return room - reserved >= entry.mostBytes
-  }
-
-  /// What a response takes the place of is out of date, also if that one is not worth what would have to go
-  /// for it, and is not stored.
-  ///
-  /// - Returns: the record, as if it had been stored and evicted at once.
-  /// - Throws: `CacheError`.
-  func removeReplaced(
-    by entry: NewEntry, in parts: StoreParts
-  ) async throws(CacheError) -> CacheRecord {
-    try await onIndex { [self] (current) throws(CacheError) in
-      try requireCurrent(parts, current, key: entry.record.key)
-      let (id, removals) = try parts.index.write { (connection) throws(CacheError) in
-        var removals = Removals()
-        try Self.deletePredecessor(of: entry, &removals, connection)
-        for row in try Self.replaced(by: entry, parts.hashes, connection) {
-          try row.delete(connection)
-          removals.add(row)
-        }
-        var state = try IndexState(connection)
-        state.subtract(removals)
-        let id = state.nextSequence()
-        try state.save(connection)
-        removals.hold(in: parts)
-        return (id, removals)
-      }
-      after(removals, in: parts)
-      parts.generations?.bump([parts.hashes.hash(of: entry.record.key)])
-      return entry.record.with(sequence: UInt64(bitPattern: id))
-    }
-  }
-
-  /// Takes out the row that the same body had before; its file stays if it has it still.
-  private static func deletePredecessor(
-    of entry: NewEntry, _ removals: inout Removals, _ connection: SQLiteConnection
-  ) throws(CacheError) {
-    guard let predecessor = entry.predecessor else { return }
-    let row = try EntryRow.find(
-      "id = ? AND partial = 1", [.integer(predecessor.id)], connection
-    ).first
-    guard let row else {
-      guard predecessor.isRequired else { return }
-      throw CacheError(.unavailable, "the part is not stored any more", key: entry.record.key)
-    }
-    try row.delete(connection)
-    removals.add(row, keeping: entry.file)
-  }
-
-  /// What an entry replaces, and the oldest ones beyond its limit and that of other keys with its hash. A part
-  /// of a body leaves the whole of its variant alone.
-  private static func replaced(
-    by entry: NewEntry, _ hashes: RowHashes, _ connection: SQLiteConnection
-  ) throws(CacheError) -> [EntryRow] {
-    let isWhole = entry.record.isComplete
-    var replaced: [EntryRow] = []
-    // Of other variants, the latest first, and the whole of the same.
-    var others: [EntryRow] = []
-    var twins = 0
-    let rows = try HashRow.find(entry, hashes, connection)
-    for row in rows where row.isSameKey {
-      if !row.isSameVariant {
-        others.append(row.row)
-      } else if isWhole || row.row.isPartial {
-        replaced.append(row.row)
-      } else {
-        twins += 1
-      }
-    }
-    return replaced + rows.surplus + others.dropFirst(max(0, entry.variantLimit - 1 - twins))
   }
 }

@@ -3,18 +3,29 @@ public import HTTPCacheStore
 
 extension DiskStore {
   /// Marks what matches as invalidated. A few entries are marked at once; for many of a partition,
-  /// prefix or group an epoch is written, and the entries are marked in the background.
+  /// prefix or group an epoch is written, and the entries are marked in the background. Where the disk is so
+  /// full that there is no room for a mark, the entries are removed.
   ///
   /// - Returns: the number of responses marked; nil if an epoch was written.
   /// - Throws: `CacheError`.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    do throws(CacheError) { return try await mark(selection) } catch {
+      guard error.code == .noSpace else { throw error }
+      return try await remove(selection)
+    }
+  }
+
+  private func mark(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     let result = try await onIndex { [self] (parts) throws(CacheError) in
       // So that others find out if this process ends before it tells them.
       try? parts.becomeOwner()
-      try writeBatch(parts)
       // Also if it cannot be written down: what is on its way is stored as invalidated all the same.
       parts.noteInvalidation(selection)
+      // A full disk has no room for it, and must not keep anything from being marked.
+      do throws(CacheError) { try writeBatch(parts) } catch {
+        guard error.code == .noSpace else { throw error }
+      }
       let result = try parts.index.write { (connection) throws(CacheError) in
         let clause = SelectionClause(selection, parts.hashes)
         let result = try Self.invalidate(selection, clause, connection)

@@ -9,16 +9,26 @@ extension DiskStore {
   @discardableResult
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     try await onIndex { [self] (parts) throws(CacheError) in
-      let (removals, wasPinned) = try parts.index.write { (connection) throws(CacheError) in
-        let wasPinned =
-          try connection.number(Self.pinned, [.integer(Int64(bitPattern: record.sequence))]) == 1
-        var removals = try Self.update(Self.compared(record, in: parts), parts.hashes, connection)
-        removals?.hold(in: parts)
+      let (updated, wasPinned) = try parts.index.write { (connection) throws(CacheError) in
+        let id = Int64(bitPattern: record.sequence)
+        let wasPinned = try connection.number(Self.pinned, [.integer(id)]) == 1
+        let compared = Self.compared(record, in: parts)
+        var updated: Updated?
+        if try Self.isSuperseded(update: compared, in: parts, connection) {
+          if record.response.isInvalidated { try Self.mark(id, connection) }
+        } else {
+          updated = try Self.update(compared, parts.hashes, connection)
+        }
+        updated?.removals.hold(in: parts)
         if record.response.isInvalidated { parts.noteInvalidation(.key(record.key)) }
-        if removals != nil { parts.bumpGenerations(.key(record.key)) }
-        return (removals, wasPinned)
+        if updated != nil || record.response.isInvalidated { parts.bumpGenerations(.key(record.key)) }
+        return (updated, wasPinned)
       }
-      guard let removals else { return false }
+      guard let (removals, mark) = updated else {
+        if record.response.isInvalidated { parts.bumpGenerations(.key(record.key)) }
+        return false
+      }
+      parts.didCommit(mark, record)
       // What could not go until now may have to.
       if wasPinned, !record.isPinned { trimInBackground() }
       after(removals, in: parts)
@@ -38,10 +48,13 @@ extension DiskStore {
     return record.with(response: record.response.markedInvalidated)
   }
 
+  /// What an update took the place of, and the number of the change.
+  private typealias Updated = (removals: Removals, mark: Int64)
+
   /// Returns nil if the response is not stored any more.
   private static func update(
     _ record: CacheRecord, _ hashes: RowHashes, _ connection: SQLiteConnection
-  ) throws(CacheError) -> Removals? {
+  ) throws(CacheError) -> Updated? {
     let id = Int64(bitPattern: record.sequence)
     let clause = SelectionClause(.key(record.key), hashes)
     let found = try EntryRow.find(
@@ -63,7 +76,7 @@ extension DiskStore {
       found, kept, length: found.length, cost: found.cost, &state, hashes, connection)
     state.subtract(removals)
     try state.save(connection)
-    return removals
+    return (removals, state.sequence)
   }
 
   /// Gives a row another record.

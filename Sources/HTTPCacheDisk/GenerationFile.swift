@@ -5,15 +5,16 @@ import HTTPCacheStore
 /// `Cache.gen`: counters in memory that all processes of a directory share.
 ///
 /// Words of 8 bytes, in the machine's order: a magic number, the global counter, the number of times
-/// the database was replaced, a random number that names the file, then one counter for each of 8,188 classes
-/// of key hashes. After them, in a second part, the number of the last invalidation, that of the last one that
-/// concerns everything, and that of the last one for each of 8,190 classes of scopes (`InvalidationScope`).
+/// the database was replaced, a random number that names the file, the highest number that was given to a change
+/// of the index, then one counter for each of 8,187 classes of key hashes. After them, in a second part, the
+/// number of the last invalidation, that of the last one that concerns everything, and that of the last one for
+/// each of 8,190 classes of scopes (`InvalidationScope`).
 final class GenerationFile: Sendable {
   private let memory: SharedMapping
 
   private static let wordCount = 16_384
   private static let firstPart = 8_192
-  private static let headerWords = 4
+  private static let headerWords = 5
   private static let magic: UInt64 = 0x3130_6E65_4763_6848
   static let byteCount = wordCount * 8
 
@@ -83,6 +84,9 @@ final class GenerationFile: Sendable {
     bumpAll()
   }
 
+  /// A number was given to a change, and the change was committed.
+  func didCommit(_ sequence: Int64) { raise(words + 4, to: UInt64(clamping: sequence)) }
+
   // MARK: Invalidations
 
   private var lastInvalidation: UnsafeMutablePointer<UInt64> { words + Self.firstPart }
@@ -94,7 +98,9 @@ final class GenerationFile: Sendable {
 
   /// The ticket of a request that is about to be sent.
   func ticket() -> InvalidationTicket {
-    InvalidationTicket(source: shim_atomic_load(words + 3), number: shim_atomic_load(lastInvalidation))
+    InvalidationTicket(
+      source: shim_atomic_load(words + 3), number: shim_atomic_load(lastInvalidation),
+      seen: shim_atomic_load(words + 4))
   }
 
   /// Notes that a scope is invalidated, see `InvalidationLog.note(_:)`.

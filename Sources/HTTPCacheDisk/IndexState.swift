@@ -3,7 +3,8 @@ import HTTPCacheStore
 /// The row that counts: read and written in the transaction that changes what it counts, but for rows that
 /// are new. These have a higher id than the row's `sequence`, and are counted when they are looked at.
 struct IndexState: Sendable {
-  /// The number of changes so far; the next one's id is one higher.
+  /// The number of the last change; the next one's id is one higher. Those of a new index are above those of
+  /// all before, see `Schema.tables`.
   var sequence: Int64
   var entries: Int64
   /// Bytes of bodies in files.

@@ -14,6 +14,13 @@ enum Schema {
   /// stays below its limit.
   static let logPages = 920
 
+  /// Where an index begins to count changes that is new or was of an older format: the microseconds since 1970.
+  /// A process may still know entries of an index that was set aside, and must not take an entry of the next one
+  /// for one of them. An index makes fewer changes than one a microsecond, so that a later one begins above all
+  /// its numbers; a thousandth of a second is filled up at random.
+  static let firstSequence =
+    "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000 + abs(random() % 1000)"
+
   /// Needed before the first table, and without effect afterwards.
   static let layout = """
     PRAGMA page_size = 4096;
@@ -50,7 +57,7 @@ enum Schema {
     CREATE TABLE epoch (
       kind INTEGER NOT NULL, mode INTEGER NOT NULL, scope TEXT NOT NULL, name TEXT NOT NULL,
       sequence INTEGER NOT NULL, PRIMARY KEY (kind, mode, scope, name)) WITHOUT ROWID;
-    INSERT INTO state VALUES (0, 0, 0, 0);
+    INSERT INTO state VALUES (0, \(firstSequence), 0, 0);
     INSERT INTO counts VALUES (0, 0, 0, 0, 0, 0, 0, 0);
 
     """ + tablesOfFormat2 + indexesOfFormat3 + keyIndex

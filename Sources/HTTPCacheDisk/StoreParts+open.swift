@@ -49,12 +49,14 @@ extension StoreParts {
     guard let identity = directory.databaseIdentity() else {
       throw CacheError(.unavailable, "Cache.db vanished")
     }
-    return StoreParts(
+    let parts = StoreParts(
       directory: directory,
       index: DiskIndex(
         path: directory.databasePath, writer: database.connection, durability: durability),
       generations: generations, secret: database.secret, identity: identity, notes: notes,
       needsSweep: wasSetAside || database.isNew, replacing: older)
+    parts.didCommit(database.sequence)
+    return parts
   }
 
   private static func takeLock(of directory: CacheDirectory) throws(CacheError) -> OpenFile {
@@ -103,6 +105,8 @@ struct Database {
   let secret: [UInt8]
   let isNew: Bool
   let isMigrated: Bool
+  /// The number of the last change.
+  let sequence: Int64
 
   init(in directory: CacheDirectory, durability: Durability) throws(CacheError) {
     let isEmpty = try Self.prepareFile(in: directory)
@@ -140,7 +144,7 @@ struct Database {
       isNew = false
       if format < Schema.format { try Self.migrate(connection) }
     }
-    _ = try IndexState(connection)
+    sequence = try IndexState(connection).sequence
     secret = try Self.secret(connection)
   }
 
@@ -192,6 +196,9 @@ struct Database {
       guard format < Schema.format else { return }
       try connection.execute(Schema.migration(from: format))
       try rehash(connection)
+      // An older version began to count at 0. New rows are told by their numbers, so they are listed first.
+      _ = try IndexState(listing: connection)
+      try connection.execute("UPDATE state SET sequence = max(sequence, \(Schema.firstSequence))")
       try connection.execute(Schema.keyIndex + "PRAGMA user_version = \(Schema.format)")
     }
     // What older versions deleted was not overwritten. A disk that has no room for it keeps that.

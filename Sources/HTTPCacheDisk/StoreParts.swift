@@ -37,6 +37,9 @@ final class StoreParts: Sendable {
   let popularityBytes = Atomic<Int64>(0)
   // Where nothing is shared, at least what this store does itself is known.
   private let ownInvalidations: InvalidationLog
+  private let lastCommitted = Atomic<UInt64>(0)
+  // When requests were sent whose responses this store has committed of late.
+  private let requests = RecentRequests()
 
   init(
     directory: CacheDirectory, index: DiskIndex, generations: GenerationFile?, secret: [UInt8],
@@ -155,7 +158,28 @@ final class StoreParts: Sendable {
   }
 
   /// The ticket of a request that is about to be sent.
-  func ticket() -> InvalidationTicket { generations?.ticket() ?? ownInvalidations.ticket() }
+  func ticket() -> InvalidationTicket {
+    generations?.ticket() ?? ownInvalidations.ticket(seen: lastCommitted.load(ordering: .acquiring))
+  }
+
+  /// A row was stored or freshened.
+  ///
+  /// - Parameters:
+  ///   - sequence: the number of the change.
+  ///   - record: with the number of the row.
+  func didCommit(_ sequence: Int64, _ record: CacheRecord) {
+    didCommit(sequence)
+    requests.note(record)
+  }
+
+  /// A change was committed, maybe by a process before this one.
+  func didCommit(_ sequence: Int64) {
+    generations?.didCommit(sequence)
+    lastCommitted.max(UInt64(clamping: sequence), ordering: .acquiringAndReleasing)
+  }
+
+  /// When the request was sent whose response made a row what it is; nil where this store does not know.
+  func moment(of record: CacheRecord) -> UInt64? { requests.moment(of: record) }
 
   /// Whether something overtook a request, by whatever process as far as processes share memory.
   func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {

@@ -56,6 +56,7 @@ extension CacheStatus {
     case .hookTimedOut: "hook-timed-out"
     case .memoryOnly: "memory-only"
     case .notAdmitted: "not-admitted"
+    case .superseded: "superseded"
     case .incomplete: "incomplete"
     case .storeFailed: "store-failed"
     }

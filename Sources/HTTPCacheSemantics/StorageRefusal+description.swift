@@ -26,6 +26,7 @@ extension StorageRefusal {
     case .policy: "policy bypass"
     case .tooLarge(let limit): "larger than \(limit) bytes"
     case .notAdmitted: "the cache is full, and what would have to go is worth more"
+    case .superseded: "a more recent response was stored in the meantime"
     case .upstream: "the upstream forbids it"
     case .hook: "refused by willStore"
     case .hookFailed: "willStore failed"
@@ -41,6 +42,7 @@ extension StorageRefusal {
     switch self {
     case .method(.post): "RFC 9110 §9.3.3"
     case .method: "RFC 9110 §9.2.3"
+    case .superseded: "RFC 9111 §4"
     case .interim, .notCacheable, .neverReusable: "RFC 9111 §3"
     case .statusNotUnderstood: "RFC 9111 §5.2.2.3"
     case .statusNotStored(304): "RFC 9111 §4.3.4"

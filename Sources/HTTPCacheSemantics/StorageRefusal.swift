@@ -48,6 +48,8 @@ public enum StorageRefusal: Reason, Hashable {
   case tooLarge(limit: Int64)
   /// The store is full, and what would have to go is worth more.
   case notAdmitted
+  /// A more recent response was stored while this one was on its way (§4).
+  case superseded
   /// The way to the origin says that it must not be stored, whatever its fields say.
   case upstream
   /// The `willStore` hook returned nil, or `notAllowed`.

@@ -175,7 +175,8 @@ public enum Vary {
 
 extension StoredResponse {
   /// Its `Date`, or when it arrived.
-  var date: Timestamp {
-    head.headerFields.date(.date, relativeTo: responseTime).time ?? responseTime
-  }
+  var date: Timestamp { dateField ?? responseTime }
+
+  /// Its `Date`; nil if there is none, or none that is valid.
+  package var dateField: Timestamp? { head.headerFields.date(.date, relativeTo: responseTime).time }
 }

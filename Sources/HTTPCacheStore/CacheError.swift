@@ -9,6 +9,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
       case io = "input/output error"
       case noSpace = "no space left"
       case notAdmitted = "not worth what would have to go"
+      case superseded = "a more recent response is stored"
       case tooLarge = "larger than the largest entry allowed"
       case damaged = "damaged"
       case newerFormat = "written by a newer version"
@@ -28,6 +29,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     /// (`EvictionPolicy`). Told only of bodies that were being written; a small one is committed without
     /// an error, as if it had been evicted at once.
     public static let notAdmitted = Code(kind: .notAdmitted)
+    /// A more recent response was stored while this one was on its way (RFC 9111 §4), and stays.
+    public static let superseded = Code(kind: .superseded)
     /// The response is larger than the largest entry allowed.
     public static let tooLarge = Code(kind: .tooLarge)
     /// What is stored is not what was written.

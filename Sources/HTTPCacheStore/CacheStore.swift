@@ -31,7 +31,9 @@ public protocol CacheStore: AnyObject, Sendable {
   func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool
 
   /// Begins to store a response. A response that is overtaken (`isOvertaken`) when it is committed or kept is
-  /// stored as invalidated.
+  /// stored as invalidated. It is not stored, and its commit throws `CacheError.superseded`, if a complete
+  /// response with equal nominated fields was stored after its request was sent that is not invalidated, and
+  /// is more recent (RFC 9111 §4: by `Date`, then by the order of the requests) or not overtaken as well.
   ///
   /// - Parameters:
   ///   - record: the response; `bodyLength` is the announced length in bytes if known. Without a ticket its
@@ -65,7 +67,8 @@ public protocol CacheStore: AnyObject, Sendable {
   /// Does nothing if the response was replaced or removed in the meantime (its `sequence` tells).
   ///
   /// The ticket of the record is that of the request that validated the response. A response that is overtaken
-  /// is stored as invalidated; without a ticket, a response that is marked as invalidated stays so.
+  /// is stored as invalidated; without a ticket, a response that is marked as invalidated stays so. A record that
+  /// is older than one that another update has written since its request was sent is not written (RFC 9111 §4).
   ///
   /// - Returns: whether it was replaced.
   /// - Throws: `CacheError`.

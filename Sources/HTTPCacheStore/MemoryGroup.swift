@@ -68,6 +68,23 @@ struct MemoryGroup: Sendable {
     variants.firstIndex { !$0.record.isComplete && $0.record.sequence == sequence }
   }
 
+  /// Whether a complete response is here that a response which was asked for earlier must not replace.
+  func supersedes(_ record: CacheRecord) -> Bool {
+    variants.contains { variant in
+      let stored = variant.record
+      return stored.isComplete && stored.response.nominated == record.response.nominated
+        && Self.isOlder(record, than: stored)
+    }
+  }
+
+  private static func isOlder(_ record: CacheRecord, than stored: CacheRecord) -> Bool {
+    // Copies of what the tier below has carry no ticket: that store compares them.
+    guard let moment = record.ticket?.moment, let ticket = stored.ticket, ticket.visible > moment else {
+      return false
+    }
+    return record.isOlder(than: stored, askedForAt: ticket.moment)
+  }
+
   /// Takes over copies of all responses that the tier below has; what is only here stays, in place of
   /// a copy with equal nominated fields.
   mutating func adopt(_ copies: [StoredVariant], costs copyCosts: [Int64], generation: UInt64) {
@@ -94,20 +111,27 @@ struct MemoryGroup: Sendable {
     generation = nil
   }
 
-  /// Gives the variant of this sequence number another record; it keeps its body.
+  /// Gives the variant of this sequence number another record, unless it was freshened by a more recent response
+  /// since this one was asked for; it keeps its body.
   ///
-  /// - Returns: whether there is one.
-  mutating func update(_ record: CacheRecord) -> Bool {
-    // In a tier, copies are numbered by another store than what is only here.
+  /// - Parameter isMarked: whether the record was invalidated by the caller, and is not just overtaken: its
+  ///   variant is then invalidated at least.
+  /// - Returns: whether there is one, and it has the record.
+  mutating func update(_ record: CacheRecord, isMarked: Bool) -> Bool {
     let index = variants.firstIndex {
       $0.record.sequence == record.sequence && $0.record.isMemoryOnly == record.isMemoryOnly
     }
     guard let index else { return false }
     let old = variants[index]
+    if Self.isOlder(record, than: old.record) {
+      if isMarked { invalidate { $0 === old.record } }
+      return false
+    }
     var new = record.storing(old.record.storedRanges, bodyLength: old.record.bodyLength)
     if record.ticket == nil, old.record.response.isInvalidated, !new.response.isInvalidated {
       new = new.with(response: new.response.markedInvalidated)
     }
+    new = new.madeVisible()
     let cost = costs[index] - old.record.memoryCost + new.memoryCost
     size += cost - costs[index]
     costs[index] = cost

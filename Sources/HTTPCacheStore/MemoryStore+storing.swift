@@ -5,7 +5,7 @@ extension MemoryStore {
   ///
   /// - Parameter reservation: of its body, released once the bytes count as stored.
   /// - Returns: its record as stored, with its sequence number.
-  /// - Throws: `CacheError.tooLarge`, `CacheError.noSpace` if everything else is pinned.
+  /// - Throws: `CacheError.tooLarge`, `CacheError.superseded`, `CacheError.noSpace` if everything else is pinned.
   func commit(
     _ record: CacheRecord, body bytes: BodyBytes, variantLimit: Int,
     from reservation: MemoryReservation? = nil
@@ -16,16 +16,26 @@ extension MemoryStore {
       throw CacheError(.tooLarge, "\(cost) bytes, of \(capacityNow) in all", key: record.key)
     }
     var stored = record
+    var isSuperseded = false
     let placement = place(record.key, from: reservation) { group in
       stored = compared(record)
+      isSuperseded = group.supersedes(stored)
+      if isSuperseded { return }
+      stored = stored.madeVisible()
       let variant = StoredVariant(record: stored, body: MemoryBody(bytes, record: record))
       group.put(variant, cost: cost, limit: variantLimit)
     } otherwise: { group in
       // What it was to replace is out of date, stored or not.
-      group.remove { record.replaces($0) }
+      isSuperseded = group.supersedes(compared(record))
+      if !isSuperseded { group.remove { record.replaces($0) } }
     }
+    if isSuperseded { throw Self.superseded(record) }
     try settle(placement, of: record)
     return stored
+  }
+
+  static func superseded(_ record: CacheRecord) -> CacheError {
+    CacheError(.superseded, "it was asked for while this one was on its way", key: record.key)
   }
 
   /// Stores a response with what it has now in the place of the part of it that was stored.
@@ -44,15 +54,21 @@ extension MemoryStore {
       throw CacheError(.tooLarge, "\(cost) bytes, of \(capacityNow) in all", key: record.key)
     }
     var stored = record
-    var isThere = false
+    var (isThere, isSuperseded) = (false, false)
     let placement = place(record.key, from: reservation) { group in
       stored = compared(record)
+      isThere = group.partial(sequence) != nil
+      isSuperseded = isThere && group.supersedes(stored)
+      if isSuperseded { return }
+      stored = stored.madeVisible()
       let variant = StoredVariant(record: stored, body: MemoryBody(bytes, record: record))
       isThere = group.extend(sequence, with: variant, cost: cost)
     } otherwise: { group in
       isThere = group.partial(sequence) != nil
-      group.remove { $0.sequence == sequence || record.replaces($0) }
+      isSuperseded = isThere && group.supersedes(compared(record))
+      if !isSuperseded { group.remove { $0.sequence == sequence || record.replaces($0) } }
     }
+    if isSuperseded { throw Self.superseded(record) }
     guard isThere else {
       throw CacheError(.unavailable, "the part is not stored any more", key: record.key)
     }
@@ -80,10 +96,10 @@ extension MemoryStore {
 
   /// Replaces the record of the response with its sequence number.
   ///
-  /// - Returns: whether there is one.
+  /// - Returns: whether there is one, and it was not freshened by a more recent response meanwhile.
   func updateRecord(_ record: CacheRecord) -> Bool {
     var isUpdated = false
-    change(record.key) { isUpdated = $0.update(compared(record)) }
+    change(record.key) { isUpdated = $0.update(compared(record), isMarked: record.response.isInvalidated) }
     if isUpdated { evictExcess(over: capacityNow, sparing: record.key) }
     return isUpdated
   }

@@ -75,7 +75,9 @@ public final class MemoryStore: CacheStore {
   }
 
   /// The ticket of a request that is about to be sent.
-  public func ticket() -> InvalidationTicket { invalidations.ticket() }
+  public func ticket() -> InvalidationTicket {
+    invalidations.ticket(seen: lastSequence.load(ordering: .relaxed))
+  }
 
   /// Whether a response may match something that was invalidated or removed after a ticket was taken.
   public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
@@ -169,6 +171,13 @@ public final class MemoryStore: CacheStore {
 
   /// The part of the store that a key belongs to.
   func shard(of key: CacheKey) -> MemoryShard { shards[Int(key.processHash >> 60)] }
+
+  /// Where a tier begins to number what is only in its memory: above the numbers of any index below, so that a
+  /// number tells one response of a key.
+  static let firstSequenceOfTier: UInt64 = 1 << 62
+
+  /// Numbers what is stored from now on from some number on.
+  func beginSequence(at first: UInt64) { lastSequence.max(first, ordering: .relaxed) }
 
   /// A number higher than all before.
   func nextSequence() -> UInt64 { lastSequence.add(1, ordering: .relaxed).newValue }

@@ -46,7 +46,11 @@ final class Promotion: Sendable {
     for copy in group?.variants ?? [] where !copy.record.isMemoryOnly {
       known[copy.record.sequence] = (copy.body as? MemoryBody)?.bytes
     }
-    bodies = Mutex(below.map { known[$0.record.sequence] })
+    // Of another length it is the body of something else, whatever its number says.
+    bodies = Mutex(
+      below.map { variant in
+        known[variant.record.sequence].flatMap { Int64($0.count) == variant.record.bodyLength ? $0 : nil }
+      })
   }
 
   /// Whether the store has nothing for the key.

@@ -9,7 +9,7 @@ extension TieredStore {
     raiseGeneration(of: stored.key)
     if memory.group(stored.key)?.hasMemoryOnly ?? false {
       memory.change(stored.key) { group in
-        group.remove { $0.isMemoryOnly && stored.replaces($0) }
+        if !group.supersedes(stored) { group.remove { $0.isMemoryOnly && stored.replaces($0) } }
       }
     }
     if let bytes {
@@ -21,8 +21,8 @@ extension TieredStore {
 
   /// Stores a response in memory alone.
   ///
-  /// - Throws: `CacheError.damaged` for a body that is not as long as announced; what the memory
-  ///   store throws.
+  /// - Throws: `CacheError.damaged` for a body that is not as long as announced; `CacheError.superseded` if either
+  ///   tier has a more recent response; what the memory store throws.
   func commitToMemory(
     _ record: CacheRecord, trailers: HTTPFields, body bytes: BodyBytes, variantLimit: Int,
     from reservation: MemoryReservation
@@ -33,7 +33,8 @@ extension TieredStore {
     }
     var response = record.response
     response.trailers = trailers
-    await distrustBelow(record)
+    let older = try variantsToReplaceBelow(record)
+    await distrustBelow(older, of: record.key)
     let own = CacheRecord(
       key: record.key, response: response, bodyLength: Int64(bytes.count), storedRanges: nil,
       groups: record.groups, userInfo: record.userInfo, isSeed: record.isSeed, isPinned: record.isPinned,
@@ -41,17 +42,40 @@ extension TieredStore {
     return try memory.commit(own, body: bytes, variantLimit: variantLimit, from: reservation)
   }
 
-  /// Marks what the store below has for the same nominated fields as invalidated: it is older. It is passed
+  /// Refuses a response that the store below is about to commit if memory alone has a more recent one.
+  ///
+  /// - Throws: `CacheError.superseded`.
+  func requireNotSuperseded(_ record: CacheRecord) throws(CacheError) {
+    if memory.group(record.key)?.supersedes(record) ?? false { throw MemoryStore.superseded(record) }
+  }
+
+  /// What the store below has for the same nominated fields as a response that memory alone is to have.
+  ///
+  /// - Throws: `CacheError.superseded` if a complete one of them is more recent.
+  private func variantsToReplaceBelow(_ new: CacheRecord) throws(CacheError) -> [StoredVariant] {
+    let below: [StoredVariant]
+    do throws(CacheError) { below = try variantsBelow(new.key) } catch {
+      report("read", error)
+      return []
+    }
+    let same = below.filter { $0.record.response.nominated == new.response.nominated }
+    let isSuperseded = same.contains { variant in
+      guard variant.record.isComplete, let ticket = new.ticket, variant.record.sequence > ticket.seen
+      else { return false }
+      return new.isOlder(than: variant.record, askedForAt: nil)
+    }
+    if isSuperseded { throw MemoryStore.superseded(new) }
+    return same
+  }
+
+  /// Marks what the store below has as invalidated: it is older than what memory alone is to have. It is passed
   /// over as long as memory has the newer response; after that it must at least be validated.
-  private func distrustBelow(_ new: CacheRecord) async {
-    do {
-      let older = try variantsBelow(new.key).filter {
-        $0.record.response.nominated == new.response.nominated
-      }
+  private func distrustBelow(_ older: [StoredVariant], of key: CacheKey) async {
+    do throws(CacheError) {
       for variant in older {
-        try await base.invalidate(.variant(new.key, sequence: variant.record.sequence))
+        try await base.invalidate(.variant(key, sequence: variant.record.sequence))
       }
-      if !older.isEmpty { raiseGeneration(of: new.key) }
+      if !older.isEmpty { raiseGeneration(of: key) }
     } catch {
       report("invalidate", error)
     }

@@ -38,6 +38,7 @@ public final class TieredStore: CacheStore {
     self.onFailure = onFailure
     tierBase = base as? any TierBase
     baseGenerations = base as? any GenerationSource
+    memory.beginSequence(at: MemoryStore.firstSequenceOfTier)
   }
 
   /// The longest body that is copied into memory, in bytes.

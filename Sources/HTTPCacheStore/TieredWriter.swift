@@ -68,6 +68,10 @@ final class TieredWriter: BodyWriter {
     let base = try begin()
     let done = CacheError(.closed, "the writer was committed", key: record.key)
     if let base {
+      do throws(CacheError) { try tier.requireNotSuperseded(record) } catch {
+        end(error)
+        throw error
+      }
       do {
         let stored = try await base.commit(trailers: trailers)
         let copy = committed()?.finish()
@@ -184,7 +188,7 @@ final class TieredWriter: BodyWriter {
   private func goOnWithout(
     _ base: any BodyWriter, after error: CacheError, in operation: String, keep: () throws(CacheError) -> Void
   ) throws(CacheError) {
-    let isFailure = ![.tooLarge, .damaged, .notAdmitted].contains(error.code)
+    let isFailure = ![.tooLarge, .damaged, .notAdmitted, .superseded].contains(error.code)
     let hasEnded = state.withLock { $0.end != nil }
     do throws(CacheError) {
       guard isFailure, !hasEnded else { throw error }

@@ -33,6 +33,7 @@ struct ExchangeRunner: Sendable {
 
   func run(_ exchange: Exchange) async throws -> CacheResponse {
     var exchange = exchange
+    await cache.retryFailedChanges()
     switch exchange.start() {
     case .lookUp: return try await lookUp(&exchange, mayWait: !isBackground)
     case .forward(let forward): return try await ask(forward, &exchange, [], flight: nil)

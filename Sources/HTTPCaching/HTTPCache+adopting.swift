@@ -32,6 +32,7 @@ extension HTTPCache {
     userInfo: [UInt8], isMemoryOnly: Bool, asking turn: HookTurn
   ) async {
     guard let (key, target, rules) = place(of: request) else { return }
+    await retryFailedChanges()
     let ticket = store.ticket()
     let hook = configuration.willStore
     let refuse = { (refusal: StorageRefusal) in
@@ -69,7 +70,7 @@ extension HTTPCache {
       observe(.stored(key, bytes: Int64(body.count)))
     } catch {
       if terms.isMemoryOnly, error.code == .invalidRequest { return refuse(.memoryOnly) }
-      if error.code != .tooLarge, error.code != .notAdmitted {
+      if ![.tooLarge, .notAdmitted, .superseded].contains(error.code) {
         observe(.storeFailed(operation: "store", error))
       }
       refuse(refusal(of: error))

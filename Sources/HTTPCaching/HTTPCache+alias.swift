@@ -111,7 +111,16 @@ extension HTTPCache {
     let record = CacheRecord(
       key: key.pointer, response: pointer, bodyLength: 0, isPinned: isPinned,
       isMemoryOnly: isMemoryOnly)
+    try await write(pointer: record)
+  }
+
+  /// Stores a record without a body that leads to others, unless a more recent request has stored another.
+  ///
+  /// - Throws: `CacheError`.
+  func write(pointer record: CacheRecord) async throws(CacheError) {
     let writer = try await store.write(record, variantLimit: 1)
-    try await writer.commit(trailers: [:])
+    do throws(CacheError) { try await writer.commit(trailers: [:]) } catch {
+      guard error.code == .superseded else { throw error }
+    }
   }
 }

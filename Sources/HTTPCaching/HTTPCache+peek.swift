@@ -81,6 +81,11 @@ extension HTTPCache {
 
   /// What is in memory for a key, where that is certain to be all there is.
   private func peeked(_ key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
+    guard let stored = found(inMemory: key, rules: rules), !failedChanges.concern(stored) else { return nil }
+    return stored
+  }
+
+  private func found(inMemory key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
     if !rules.isPlain, rules.alias != nil { return peekedItem(of: key, rules: rules) }
     guard case .found(let stored) = store.peek(key),
       stored.allSatisfy({

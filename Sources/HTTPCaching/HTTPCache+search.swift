@@ -10,6 +10,10 @@ extension HTTPCache {
   ///
   /// - Parameter rules: resolved for the request.
   func stored(for key: CacheKey, rules: CacheRules) throws(CacheError) -> [StoredVariant] {
+    failedChanges.applied(to: try found(for: key, rules: rules))
+  }
+
+  private func found(for key: CacheKey, rules: CacheRules) throws(CacheError) -> [StoredVariant] {
     let exact = try read(key, rules)
     if let item = try item(of: key, rules: rules) {
       return Self.latestFirst(exact, try store.read(key.with(target: item)))
@@ -79,11 +83,9 @@ extension HTTPCache {
     for field in response.head.headerFields where field.name.canonicalName == "no-vary-search" {
       rule.head.headerFields.append(field)
     }
-    let writer = try await store.write(
-      CacheRecord(
-        key: key.searchRule, response: rule, bodyLength: 0, isMemoryOnly: isMemoryOnly),
-      variantLimit: 1)
-    try await writer.commit(trailers: [:])
+    try await write(
+      pointer: CacheRecord(
+        key: key.searchRule, response: rule, bodyLength: 0, isMemoryOnly: isMemoryOnly))
   }
 
   /// Invalidates what other rules stored for the path of a key: while another rule held, or none, an

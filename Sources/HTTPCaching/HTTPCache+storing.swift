@@ -14,7 +14,7 @@ extension HTTPCache {
       counts.stores = 1
       observe(.stored(key, bytes: received))
     case .notStored(let error):
-      if error.code != .tooLarge, error.code != .notAdmitted {
+      if ![.tooLarge, .notAdmitted, .superseded].contains(error.code) {
         observe(.storeFailed(operation: "store", error))
       }
       notStored(
@@ -78,7 +78,8 @@ extension HTTPCache {
     do throws(CacheError) {
       try await store.remove(.variant(record.key, sequence: record.sequence))
     } catch {
-      observe(.storeFailed(operation: "remove", error))
+      changeFailed(
+        .variant(record.key, sequence: record.sequence), removes: true, operation: "remove", error)
     }
   }
 
@@ -89,20 +90,26 @@ extension HTTPCache {
   /// - Returns: the keys for which there was anything.
   @discardableResult
   func removeAll(of key: CacheKey, rules: CacheRules) async -> [CacheKey] {
+    var found: Set<CacheKey> = []
     do throws(CacheError) {
-      var found = Set(try stored(for: key, rules: rules).map(\.record.key))
+      found = Set(try stored(for: key, rules: rules).map(\.record.key))
       if try !store.read(key).isEmpty { found.insert(key) }
-      // Also where nothing is stored: it may be on its way.
-      for other in found.union([key]) { try await store.remove(.key(other)) }
-      return Array(found)
     } catch {
-      observe(.storeFailed(operation: "remove", error))
-      return []
+      observe(.storeFailed(operation: "read", error))
     }
+    // Also where nothing is stored: it may be on its way.
+    for other in found.union([key]) {
+      do throws(CacheError) { try await store.remove(.key(other)) } catch {
+        changeFailed(.key(other), removes: true, operation: "remove", error)
+        found.remove(other)
+      }
+    }
+    return Array(found)
   }
 
   func refusal(of error: CacheError) -> StorageRefusal {
     if error.code == .notAdmitted { return .notAdmitted }
+    if error.code == .superseded { return .superseded }
     let usage = store.usage
     let capacity = max(usage.memoryCapacity, usage.diskCapacity)
     // Where the directory could not be opened, everything is too large for what is left.
@@ -123,8 +130,9 @@ extension HTTPCache {
         selections = try await self.selections(
           ofTarget: target.target, asksForOtherNames: rules.obeysNoVarySearch || rules.hasAliases)
       } catch {
+        // The other names of the target are not known: any target of its origin may be one.
         observe(.storeFailed(operation: "invalidate", error))
-        selections = [.target(target.target)]
+        selections = [.prefix((TargetURI.origin(of: target.target) ?? target.target) + "/")]
       }
       for selection in selections {
         var name = target.target
@@ -139,7 +147,7 @@ extension HTTPCache {
       _ = try await store.invalidate(selection)
       observe(.invalidated(target: target))
     } catch {
-      observe(.storeFailed(operation: "invalidate", error))
+      changeFailed(selection, removes: false, operation: "invalidate", error)
     }
   }
 
@@ -147,23 +155,19 @@ extension HTTPCache {
   func invalidate(groups: [String], of target: String) async {
     guard !groups.isEmpty, let origin = TargetURI.origin(of: target) else { return }
     for name in groups {
-      do throws(CacheError) {
-        _ = try await store.invalidate(.group(origin: origin, name: name))
-        observe(.invalidated(target: "\(origin) group \(name)"))
-      } catch {
-        observe(.storeFailed(operation: "invalidate", error))
-      }
+      await invalidate(.group(origin: origin, name: name), telling: "\(origin) group \(name)")
     }
   }
 
   /// Removes what is stored of the origin of a key in its partition (W3C Clear Site Data).
   func clearSite(of key: CacheKey) async {
     guard let origin = TargetURI.origin(of: key.target) else { return }
+    let site = CacheSelection.site(origin: origin, mode: key.mode, partition: key.partition)
     do throws(CacheError) {
-      try await store.remove(.site(origin: origin, mode: key.mode, partition: key.partition))
+      try await store.remove(site)
       observe(.siteCleared(origin: origin, partition: key.partition))
     } catch {
-      observe(.storeFailed(operation: "clear", error))
+      changeFailed(site, removes: true, operation: "clear", error)
     }
   }
 

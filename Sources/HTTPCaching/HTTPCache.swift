@@ -22,6 +22,7 @@ public final class HTTPCache: Sendable {
   /// What was removed for good, so that nothing of it is stored that was asked for before.
   let wipes = InvalidationLog()
   let failedCompletions = FailedCompletions()
+  let failedChanges = FailedChanges()
   let digest: SecretDigest
   let refusalLimit = RefusalLimit()
   let handout = Mutex<FileHandout?>(nil)

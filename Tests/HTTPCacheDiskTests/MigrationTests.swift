@@ -206,6 +206,25 @@ import Testing
     #expect(try number("PRAGMA user_version", on: cache + "/Cache.db") == 4)
   }
 
+  @Test("an index of format 3 counts on from where a new one begins, and counts the rows that were new")
+  func numbersOfFormat3() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = try makeFormat1(directory, large: bytes(600_000))
+    try execute(Self.format2FromFormat1 + Self.format3FromFormat2, on: cache + "/Cache.db")
+    // The large one is new: it is not in the row of the state yet.
+    try execute(
+      "UPDATE entry SET listed = 0 WHERE id = 3; UPDATE state SET sequence = 2, entries = 1, bodies = 0",
+      on: cache + "/Cache.db")
+    let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
+    #expect(store.usage.diskEntries == 2)
+    let stored = try await store.put(try record("/new"), [4])
+    // As in `Schema.firstSequence`: microseconds of a time after 2020.
+    #expect(stored.sequence > 1_577_836_800_000_000)
+    #expect(try await store.body(key("/large")) == bytes(600_000))
+    let report = try await store.verify(repair: false)
+    #expect(report.isSound, "\(report)")
+  }
+
   // What version 3 made of it.
   private static let format3FromFormat2 = """
     BEGIN;

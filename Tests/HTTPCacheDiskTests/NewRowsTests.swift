@@ -81,7 +81,7 @@ import Testing
     let tooLarge = try record("/large").with(userInfo: [UInt8](repeating: 1, count: 900_000))
     let stored = await withTaskGroup(of: Bool.self) { group in
       for record in records + [tooLarge] + records {
-        group.addTask { (try? await fixture.store.put(record, [1, 2, 3])) != nil }
+        group.addTask { (try? await fixture.store.putIfLatest(record, [1, 2, 3])) != nil }
       }
       return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
     }

@@ -155,7 +155,7 @@ import Testing
             body[0] = UInt8(truncatingIfNeeded: seed)
             switch round % 5 {
             case 4: try await store.remove(.key(key(path)))
-            case 0, 2: _ = try await store.put(try record(path), body)
+            case 0, 2: try await store.putIfLatest(try record(path), body)
             default:
               for variant in try store.read(key(path)) {
                 guard let reader = try? variant.body.open() else { continue }

@@ -93,10 +93,11 @@ import Testing
     let fixture = try Fixture()
     let database = fixture.directory.path("cache/Cache.db")
     try await fixture.store.put(try record("/a", partition: "account"), [1])
-    // As if another process had invalidated the partition meanwhile.
-    try execute("INSERT INTO epoch VALUES (1, 0, 'account', '', 1000)", on: database)
+    // As if another process had invalidated the partition meanwhile: the number is above all of the index.
+    let later: Int64 = 1 << 61
+    try execute("INSERT INTO epoch VALUES (1, 0, 'account', '', \(later))", on: database)
     try await fixture.store.wipe(mode: .private, partition: "account")
-    #expect(try number("SELECT count(*) FROM epoch WHERE sequence = 1000", on: database) == 1)
+    #expect(try number("SELECT count(*) FROM epoch WHERE sequence = \(later)", on: database) == 1)
     try execute("UPDATE epoch SET sequence = 1", on: database)
     try await fixture.store.wipe(mode: .private, partition: "account")
     #expect(try number("SELECT count(*) FROM epoch", on: database) == 0)

@@ -115,6 +115,11 @@ extension DiskStore {
     return try await writer.commit(trailers: [:])
   }
 
+  /// Stores a body, unless a response that was asked for later is stored already.
+  func putIfLatest(_ record: CacheRecord, _ body: [UInt8]) async throws {
+    do { try await put(record, body) } catch let error as CacheError where error.code == .superseded {}
+  }
+
   /// The whole body of the only variant of a key; nil if there is none.
   func body(_ key: CacheKey) async throws -> [UInt8]? {
     guard let variant = try read(key).first else { return nil }

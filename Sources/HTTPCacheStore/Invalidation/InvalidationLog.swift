@@ -24,8 +24,13 @@ public final class InvalidationLog: Sendable {
   public init() {}
 
   /// The ticket of a request that is about to be sent.
-  public func ticket() -> InvalidationTicket {
-    InvalidationTicket(source: source, number: last.value.load(ordering: .acquiring))
+  public func ticket() -> InvalidationTicket { ticket(seen: 0) }
+
+  /// The ticket of a request that is about to be sent.
+  ///
+  /// - Parameter seen: the highest number that the store has given to a change.
+  package func ticket(seen: UInt64) -> InvalidationTicket {
+    InvalidationTicket(source: source, number: last.value.load(ordering: .acquiring), seen: seen)
   }
 
   /// Notes that what matches is invalidated or removed.

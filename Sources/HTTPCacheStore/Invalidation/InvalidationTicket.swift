@@ -1,22 +1,44 @@
-/// When a request was sent, in terms of what its store had invalidated and removed by then.
+import Synchronization
+
+/// When a request was sent, in terms of what its store had invalidated, removed and stored by then.
 ///
 /// A request takes a ticket before it goes to the upstream. The store compares the ticket when it commits or
 /// freshens the response: a response that was asked for before an invalidation must not be reused after the
-/// invalidation without validation (RFC 9111 §4.4), however late its first byte comes.
+/// invalidation without validation (RFC 9111 §4.4), and must not take the place of a more recent one (§4),
+/// however late its last byte comes.
 public struct InvalidationTicket: Sendable, Hashable {
+  private static let lastMoment = Atomic<UInt64>(0)
+
   /// The counters that the ticket was taken from. A ticket tells nothing about other counters.
   package let source: UInt64
   /// The number of the last invalidation before the request.
   package let number: UInt64
+  /// The highest number that the store had given to a change before the request.
+  package let seen: UInt64
+  /// When the ticket was taken, by `nextMoment`.
+  package let moment: UInt64
+  /// When the response became visible in memory, by `nextMoment`; 0 before that.
+  package private(set) var visible: UInt64 = 0
   /// The target that was asked for, if the response is stored under the target of another key.
   package var requestTarget: String?
 
-  package init(source: UInt64, number: UInt64, requestTarget: String? = nil) {
+  package init(source: UInt64, number: UInt64, seen: UInt64 = 0, moment: UInt64 = nextMoment()) {
     self.source = source
     self.number = number
-    self.requestTarget = requestTarget
+    self.seen = seen
+    self.moment = moment
   }
 
   /// A ticket older than every invalidation.
-  package static let oldest = InvalidationTicket(source: 0, number: 0)
+  package static let oldest = InvalidationTicket(source: 0, number: 0, moment: 0)
+
+  /// A number that rises with each call in this process, so that requests and changes in memory have an order.
+  package static func nextMoment() -> UInt64 { lastMoment.add(1, ordering: .relaxed).newValue }
+
+  /// The ticket of a response that becomes visible in memory now.
+  package func madeVisible() -> InvalidationTicket {
+    var ticket = self
+    ticket.visible = Self.nextMoment()
+    return ticket
+  }
 }

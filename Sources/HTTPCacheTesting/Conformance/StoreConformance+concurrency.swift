@@ -11,7 +11,7 @@ extension StoreConformance {
         for seed in 1...8 as ClosedRange<UInt64> {
           group.addTask {
             let record = StoreSample.record(key, tag: "\"\(seed)\"")
-            try await store.store(record, StoreSample.body(100_000, seed: seed), piece: 7_000)
+            try await store.storeIfLatest(record, StoreSample.body(100_000, seed: seed))
           }
         }
         try await group.waitForAll()
@@ -31,7 +31,7 @@ extension StoreConformance {
               let seed = worker * 1_000 + round
               let key = StoreSample.key("/\(round % 3)")
               let record = StoreSample.record(key, tag: "\"\(seed)\"")
-              try await store.store(record, StoreSample.body(30_000, seed: seed))
+              try await store.storeIfLatest(record, StoreSample.body(30_000, seed: seed))
               if round % 7 == 6 { try await store.remove(.key(key)) }
             }
           }
@@ -56,7 +56,7 @@ extension StoreConformance {
             for round in 0..<50 {
               let key = StoreSample.key("/\((worker * 31 + round) % 120)")
               _ = try store.read(key)
-              try await store.store(StoreSample.record(key), StoreSample.body(120_000))
+              try await store.storeIfLatest(StoreSample.record(key), StoreSample.body(120_000))
               if round % 11 == 0 { try await store.remove(.key(key)) }
               if round % 13 == 0 { try await store.invalidate(.key(key)) }
             }

@@ -20,8 +20,8 @@ public struct StoreConformance: Sendable {
   /// All but those of bodies that are stored in part, for stores that may keep less of a part than came.
   public static let wholeBodyChecks: [StoreCheck] =
     bodyChecks + fileChecks + writerChecks + recordChecks + updateChecks + variantChecks
-    + oneVariantChecks + selectionChecks + ticketChecks + manyEntriesChecks + limitChecks + emptyingChecks
-    + concurrencyChecks
+    + oneVariantChecks + selectionChecks + ticketChecks + recencyChecks + manyEntriesChecks + limitChecks
+    + emptyingChecks + concurrencyChecks
     + refusalChecks
 
   /// Runs one check.

@@ -96,6 +96,13 @@ extension CacheStore {
     return try await writer.commit(trailers: record.response.trailers)
   }
 
+  /// Stores a response, unless one that was begun later is stored already.
+  func storeIfLatest(_ record: CacheRecord, _ body: BodyBytes) async throws(CacheError) {
+    do throws(CacheError) { try await store(record, body, piece: 7_000) } catch {
+      guard error.code == .superseded else { throw error }
+    }
+  }
+
   /// The whole body of the only variant of a key; nil if there is none.
   func onlyBody(_ key: CacheKey) async throws -> [UInt8]? {
     let variants = try read(key)

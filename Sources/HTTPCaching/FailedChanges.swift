@@ -1,0 +1,108 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import Synchronization
+
+/// Invalidations and removals that the store refused: what they select must not be reused without validation
+/// (RFC 9111 §4.4), so requests treat it as if the store had done them, and they are tried again.
+///
+/// Bounded: beyond 64, everything that is stored counts as invalidated.
+final class FailedChanges: Sendable {
+  /// An invalidation or a removal.
+  struct Change: Sendable {
+    fileprivate let number: Int
+    let selection: CacheSelection
+    let removes: Bool
+    /// When the store refused it. What was asked for later is not concerned.
+    fileprivate let time: Timestamp
+  }
+
+  private struct State {
+    var changes: [Change] = []
+    var lastNumber = 0
+    var isRetrying = false
+    var retryAfter: Duration?
+  }
+
+  private static let limit = 64
+  private static let pause = Duration.seconds(1)
+
+  private let state = Mutex(State())
+  // Read by each hit, which is not to wait for a lock.
+  private let count = Atomic<Int>(0)
+
+  /// Whether there are none.
+  var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+
+  /// The store refused a change.
+  func insert(_ selection: CacheSelection, removes: Bool, at time: Timestamp) {
+    state.withLock { state in
+      state.lastNumber += 1
+      if state.changes.count >= Self.limit {
+        state.changes = [Change(number: state.lastNumber, selection: .all, removes: false, time: time)]
+      } else {
+        state.changes.append(
+          Change(number: state.lastNumber, selection: selection, removes: removes, time: time))
+      }
+      count.store(state.changes.count, ordering: .releasing)
+    }
+  }
+
+  /// What a request may use of what is stored: without what should have been removed, and with a mark on what
+  /// should have been invalidated.
+  func applied(to variants: [StoredVariant]) -> [StoredVariant] {
+    if isEmpty { return variants }
+    let changes = state.withLock { $0.changes }
+    return variants.compactMap { variant in
+      let record = variant.record
+      var isInvalidated = false
+      for change in changes where change.concerns(record) {
+        if change.removes { return nil }
+        isInvalidated = true
+      }
+      guard isInvalidated, !record.response.isInvalidated else { return variant }
+      return StoredVariant(
+        record: record.with(response: record.response.markedInvalidated), body: variant.body)
+    }
+  }
+
+  /// Whether any of the changes concerns something that is stored.
+  func concern(_ variants: [StoredVariant]) -> Bool {
+    if isEmpty { return false }
+    let changes = state.withLock { $0.changes }
+    return variants.contains { variant in changes.contains { $0.concerns(variant.record) } }
+  }
+
+  /// The changes to try again; none while another request tries them, or the last attempt has just failed.
+  func beginRetry(uptime: Duration) -> [Change] {
+    if isEmpty { return [] }
+    return state.withLock { state in
+      if state.isRetrying { return [] }
+      if let time = state.retryAfter, uptime < time { return [] }
+      state.isRetrying = true
+      return state.changes
+    }
+  }
+
+  /// The end of what `beginRetry` began.
+  ///
+  /// - Parameter done: the changes that the store has done now.
+  func endRetry(done: [Change], uptime: Duration) {
+    let numbers = Set(done.map(\.number))
+    state.withLock { state in
+      state.changes.removeAll { numbers.contains($0.number) }
+      state.isRetrying = false
+      state.retryAfter = state.changes.isEmpty ? nil : uptime + Self.pause
+      count.store(state.changes.count, ordering: .releasing)
+    }
+  }
+}
+
+extension FailedChanges.Change {
+  /// Whether it concerns a response: one that was asked for, or validated, before the store refused the change, or
+  /// in the same second.
+  fileprivate func concerns(_ record: CacheRecord) -> Bool {
+    // No change goes by the last use.
+    record.response.requestTime <= time
+      && selection.matches(record, lastUsed: record.response.responseTime)
+  }
+}

@@ -1,0 +1,33 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+
+extension HTTPCache {
+  /// The store refused an invalidation or a removal: tells the observer, and remembers the change, so that what
+  /// it selects is not reused without validation (RFC 9111 §4.4).
+  func changeFailed(
+    _ selection: CacheSelection, removes: Bool, operation: String, _ error: CacheError
+  ) {
+    failedChanges.insert(selection, removes: removes, at: configuration.clock.now)
+    observe(.storeFailed(operation: operation, error))
+  }
+
+  /// Tries again what the store refused; before a request looks at the store, or changes it. At most once a second.
+  func retryFailedChanges() async {
+    let changes = failedChanges.beginRetry(uptime: configuration.clock.uptime)
+    if changes.isEmpty { return }
+    var done: [FailedChanges.Change] = []
+    do throws(CacheError) {
+      for change in changes {
+        if change.removes {
+          try await store.remove(change.selection)
+        } else {
+          _ = try await store.invalidate(change.selection)
+        }
+        done.append(change)
+      }
+    } catch {
+      observe(.storeFailed(operation: "invalidate again", error))
+    }
+    failedChanges.endRetry(done: done, uptime: configuration.clock.uptime)
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import HTTPCacheDisk
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+import Testing
+
+/// An index that is made anew while another process has copies of what the old one had in memory.
+@Suite(.timeLimit(.minutes(10))) struct NewIndexTests {
+  private let fixture: Fixture
+  private let mine: TieredStore
+
+  init() throws {
+    fixture = try Fixture()
+    mine = TieredStore(memory: MemoryStore(capacity: 8 << 20, clock: fixture.clock), base: fixture.store)
+  }
+
+  private func put(_ record: CacheRecord, _ body: [UInt8]) async throws -> CacheRecord {
+    let writer = try await mine.write(record, variantLimit: 8)
+    try await writer.append(BodyBytes(body))
+    return try await writer.commit(trailers: [:])
+  }
+
+  /// Damages the index, and opens the directory as another process would, which sets the index aside.
+  private func replaceIndex() async throws -> DiskStore {
+    await fixture.store.flush()
+    let path = fixture.directory.path("cache/Cache.db")
+    let size = try #require(
+      try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)
+    let handle = try #require(FileHandle(forUpdatingAtPath: path))
+    try handle.seek(toOffset: 4_096)
+    try handle.write(contentsOf: Data(repeating: 0xA5, count: size.intValue - 4_096))
+    try handle.close()
+    let other = try fixture.other()
+    try #require(other.openingNotes.count == 1)
+    return other
+  }
+
+  // Until the new index is open, what is found must be the old response or none.
+  private func requireNewBody(_ body: [UInt8]) async throws {
+    try await until {
+      guard let variant = try? mine.read(key("/a")).first else { return false }
+      let found = try variant.body.open().bytesInMemory?.array
+      let isNew = variant.record.userInfo == [9]
+      #expect(found == (isNew ? body : [1, 1, 1]))
+      return isNew
+    }
+  }
+
+  @Test("a new head is never answered with the old body, though both were the first of their index")
+  func sameCount() async throws {
+    let old = try await put(try record("/a"), [1, 1, 1])
+    let other = try await replaceIndex()
+    let new = try await other.put(try record("/a").with(userInfo: [9]), [2, 2, 2])
+    #expect(new.sequence > old.sequence)
+    try await requireNewBody([2, 2, 2])
+    // What was read of the old index changes nothing in the new one.
+    #expect(try await mine.update(old) == false)
+    #expect(try await mine.remove(.variant(key("/a"), sequence: old.sequence)) == 0)
+    try await requireNewBody([2, 2, 2])
+  }
+
+  @Test("a copy in memory is not taken for a body of another length, whatever its number")
+  func otherLength() async throws {
+    let old = try await put(try record("/a"), [1, 1, 1])
+    let other = try await replaceIndex()
+    try execute(
+      "UPDATE state SET sequence = \(old.sequence - 1)", on: fixture.directory.path("cache/Cache.db"))
+    let new = try await other.put(try record("/a").with(userInfo: [9]), [2, 2, 2, 2])
+    try #require(new.sequence == old.sequence)
+    try await requireNewBody([2, 2, 2, 2])
+  }
+}
