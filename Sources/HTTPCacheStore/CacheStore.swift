@@ -20,8 +20,8 @@ public protocol CacheStore: AnyObject, Sendable {
   /// than reading memory. A store of one process makes it with an `InvalidationLog`.
   func ticket() -> InvalidationTicket
 
-  /// Whether a response may match something that was invalidated or removed after a ticket was taken, whoever
-  /// shares the store did so. May be true for a response that does not match, never false for one that does.
+  /// Whether a response may match something that was invalidated or removed after a ticket was taken, by any
+  /// process that shares the store. May be true for a response that does not match, never false for one that does.
   /// Costs no more than reading memory.
   ///
   /// - Parameters:
