@@ -96,12 +96,7 @@ final class Coalescing: Sendable {
     for waiter in waiting { waiter.resume(returning: news) }
   }
 
-  /// Nobody waits any longer for answers that were asked for before a change of the target.
-  func forget(_ target: String) {
-    forget { $0.target == target }
-  }
-
-  /// The same for all keys that match.
+  /// Requests wait no longer for answers to keys that match; each asks for itself.
   func forget(where matches: (CacheKey) -> Bool) {
     let waiting = state.withLock { $0.coalescer.forget(where: matches) }
     for waiter in waiting { waiter.resume(returning: .goAlone) }

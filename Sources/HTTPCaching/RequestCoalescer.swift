@@ -93,10 +93,7 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
     return Array(flight.waiters.values)
   }
 
-  /// The resource was changed: flights that are under way answer nobody else.
-  mutating func forget(_ target: String) -> [Waiter] { forget { $0.target == target } }
-
-  /// The same for all keys that match.
+  /// Flights of keys that match answer no further request.
   mutating func forget(where matches: (CacheKey) -> Bool) -> [Waiter] {
     var waiters: [Waiter] = []
     for (key, flight) in flights where matches(key) {
