@@ -130,7 +130,7 @@ extension Scenario {
     ]
   }
 
-  /// Who waits for another's response (RFC 9111 §4).
+  /// Requests that wait for the response of another one (RFC 9111 §4).
   private static var waiting: [Scenario] {
     let slow = client { $0.timeout = .seconds(10) }
     let hasty = client { $0.timeout = .seconds(1) }

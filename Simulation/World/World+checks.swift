@@ -1,7 +1,7 @@
 import HTTPCaching
 
 extension World {
-  /// Checks the callers while no job can run: whoever still waits then waits for time or for another task.
+  /// Checks the callers while no job can run: a caller that still waits then waits for time or for another task.
   func checkCallers() {
     guard scheduler.isIdle, !scheduler.isOwnWorkPaused else { return }
     for number in callers.indices where callers[number].waitsForHead && !callers[number].isReported {

@@ -6,7 +6,7 @@ struct HashRow: Sendable {
   /// A look-up reads so many rows of a hash at most.
   static let mostOfHash = 256
   /// Rows of other keys that stay when a key with their hash is stored. The hash is keyed, so that there are
-  /// none unless somebody knows the secret of the directory.
+  /// none unless a client knows the secret of the directory.
   static let mostOfOtherKeys = 8
   /// The most variants of a key.
   static let mostVariants = mostOfHash - mostOfOtherKeys

@@ -114,7 +114,7 @@ enum Schema {
 
     """ + indexesOfFormat3
 
-  // Of what was not stored only hashes are known, by which nobody looks any more.
+  // Notes of refusals have only a hash of the older kind, by which no store looks them up.
   private static let migrationFrom3 = """
     DROP INDEX entryKey;
     DELETE FROM refusal;

@@ -5,7 +5,7 @@ public enum Reuse {
   /// Why a request cannot be answered from the store whatever is in it; nil if it may be.
   ///
   /// Only GET, HEAD and QUERY are answered (§4, RFC 10008 §2.7). A GET or HEAD with content is for the
-  /// origin, since nobody else knows what its content means (RFC 9110 §9.3.1, §9.3.2). `If-Match` and
+  /// origin, since only the origin knows what its content means (RFC 9110 §9.3.1, §9.3.2). `If-Match` and
   /// `If-Unmodified-Since` are for the origin to evaluate (§4.3.2).
   public static func methodMiss(_ request: HTTPRequest) -> MissReason? {
     methodMiss(request, features: RequestFeatures(request.headerFields))

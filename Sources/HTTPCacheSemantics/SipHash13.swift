@@ -1,7 +1,7 @@
 /// SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", with one round for each word and
 /// three at the end): the hash of keys.
 ///
-/// Without its secret nobody can find two inputs of one hash faster than by chance, as long as the
+/// Without its secret a client cannot find two inputs of one hash faster than by chance, as long as the
 /// hashes are not shown.
 package struct SipHash13: Sendable {
   /// What makes its results unpredictable: 16 random bytes, as two words.

@@ -93,7 +93,7 @@ final class MemoryReservation: Sendable {
     store.takeBack(promised: promised, written: 0)
   }
 
-  /// The bytes are stored, or nobody holds them any more. Calling it again does nothing.
+  /// The bytes are stored, or no writer and no reader holds them. Calling it again does nothing.
   func release() {
     let (promised, written): (Int64, Int64) = state.withLock { state in
       state.isReleased = true

@@ -51,7 +51,8 @@ extension SealedStore {
     }
   }
 
-  // Another key than that of a stored response, so that nobody sees which of them a note is about.
+  // Another key than that of a stored response, so that a reader of the directory cannot see which of them a
+  // note is about.
   private static func noteKey(_ key: CacheKey) -> CacheKey { key.with(target: "refusal:" + key.target) }
 
   private static func context(_ key: CacheKey) -> [UInt8] { [4] + Array(key.target.utf8) }
