@@ -11,9 +11,9 @@ final class ClientUpstream: Upstream, @unchecked Sendable {
   private(set) var sentAt: Duration?
   /// The step in which the latest request went out.
   private(set) var sentStep = 0
-  /// The versions of all targets when the origin answered with `Clear-Site-Data`.
+  /// The versions of all targets when the origin made the latest head with `Clear-Site-Data` that came.
   private(set) var cleared: [Int]?
-  /// The versions of all targets when the origin answered an unsafe request.
+  /// The versions of all targets when the origin made the latest answer to an unsafe request that came.
   private(set) var changed: [Int]?
 
   init(_ origin: SimulatedOrigin, client: Int) {
@@ -36,10 +36,12 @@ final class ClientUpstream: Upstream, @unchecked Sendable {
       return UpstreamResponse(head: HTTPResponse(status: .serviceUnavailable), body: .empty)
     }
     let (head, bytes, target) = origin.process(request.head, client: client)
-    if head.headerFields[.clearSiteData] != nil { cleared = origin.versions }
-    if request.head.method == .put { changed = origin.versions }
+    let versions = origin.versions
     try await wait(.head, deadline)
     if case .lost = fault { throw UpstreamError(.protocol, "simulated loss") }
+    // A head that never came invalidates nothing.
+    if head.headerFields[.clearSiteData] != nil { cleared = versions }
+    if request.head.method == .put { changed = versions }
     let plan = origin.plan.targets[target]
     let breaksAt: Int? = if case .breaksOff(let parts) = fault { parts } else { nil }
     let serial = head.headerFields[.serial].flatMap { Int($0) } ?? 0
