@@ -7,8 +7,8 @@
   import NIOHTTP1
 
   extension CachedHTTPClient {
-    /// How much later than at its deadline a request ends that waits for the transfer of another one:
-    /// the upstream, whose failure a stale response may answer, goes first.
+    /// How much later than at its deadline a request ends, whatever it waits for: the cache, which may answer
+    /// with a stale response, goes first.
     private static let grace = TimeAmount.milliseconds(200)
 
     /// Performs a request: from the store if RFC 9111 and the policy allow it, else by asking the
@@ -39,7 +39,8 @@
       let options = RequestOptions(
         partition: partition, redirectLimit: redirectLimit, acceptsDecoded: true,
         // Nobody would decode what is stored as it came.
-        acceptsEncoded: !upstream.isDecompressing, context: context)
+        acceptsEncoded: !upstream.isDecompressing, timeout: Self.timeout(until: deadline),
+        context: context)
       let bypasses = request.tlsConfiguration != nil || head.hasHostOfItsOwn
       let policy = bypasses ? .bypass : cachePolicy
       let response: CacheResponse
@@ -50,6 +51,8 @@
             policy: policy, options: options, via: upstream)
         }
       } catch let error as UpstreamError {
+        // A request that waited for another one's answer in vain has no cause.
+        if error.cause == nil, error.kind == .timeout { throw HTTPClientError.deadlineExceeded }
         throw error.cause ?? error
       }
       if case .unsatisfiable(let reason) = response.outcome, case .cacheOnly = cachePolicy {
@@ -100,6 +103,13 @@
           .miss(.policy(.bypass)), status: Int(response.status.code),
           storage: .doNotStore(.policy), collapsed: false),
         redirects: [])
+    }
+
+    /// The time left until a deadline; nil for one that is further than a year away.
+    private static func timeout(until deadline: NIODeadline) -> Duration? {
+      let now = NIODeadline.now()
+      guard deadline < now + .hours(24 * 365) else { return nil }
+      return .nanoseconds((deadline - now).nanoseconds)
     }
 
     /// Ends `body` at the deadline, as `HTTPClient` would.

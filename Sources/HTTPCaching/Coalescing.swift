@@ -82,7 +82,7 @@ final class Coalescing: Sendable {
 
   func share(_ key: CacheKey, flight: UInt64, _ shared: SharedTransfer) {
     let waiting = state.withLock { $0.coalescer.share(key, flight: flight, shared) }
-    for waiter in waiting { waiter.resume(returning: .share(shared)) }
+    for waiter in waiting { waiter.resume(returning: .share(shared.withReader())) }
   }
 
   /// The flight is over; its waiters are told `news`.

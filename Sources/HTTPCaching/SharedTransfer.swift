@@ -11,13 +11,33 @@ struct SharedTransfer: Sendable {
   let ticket: InvalidationTicket?
   /// The octets of the whole body; nil where the transfer brings all of them.
   var range: Range<Int64>?
+  /// The reader of one follower; nil before it has one.
+  private var source: TransferBodySource?
+
+  init(
+    response: StoredResponse, transfer: Transfer, groups: [String], ticket: InvalidationTicket?,
+    range: Range<Int64>? = nil
+  ) {
+    self.response = response
+    self.transfer = transfer
+    self.groups = groups
+    self.ticket = ticket
+    self.range = range
+  }
+
+  /// The same for one follower, as a reader from now on: the transfer goes on for it though all others leave.
+  func withReader() -> SharedTransfer {
+    var shared = self
+    shared.source = transfer.makeSource(range)
+    return shared
+  }
 
   /// The whole body, once its first bytes are there; nil if they cannot be had.
   ///
   /// - Parameter limit: how long the first bytes are waited for. After that the body is given without them.
   /// - Throws: `CancellationError` when the caller gives up.
   func makeBody(startingWithin limit: Duration?, _ clock: any CacheClock) async throws -> MessageBody? {
-    guard let source = transfer.makeSource(range), try await source.begins(within: limit, clock)
+    guard let source = source ?? transfer.makeSource(range), try await source.begins(within: limit, clock)
     else { return nil }
     return MessageBody(source)
   }

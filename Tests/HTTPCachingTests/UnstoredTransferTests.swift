@@ -69,16 +69,43 @@ struct UnstoredTransferTests {
     transfer.start()
     _ = try await leader.collect()
     await transfer.ended()
+    hold.share(try shared(transfer))
+    #expect(try await follower.value.text == "new")
+  }
+
+  @Test("a follower reads on where the leader leaves as soon as it has the head")
+  func leaderLeaves() async throws {
+    let transfer = try await unstored(
+      TestBody(piece: [UInt8](repeating: 1, count: 64 << 10), count: 64, announced: nil))
+    let key = CacheKey(mode: .private, target: "https://example.com/")
+    let coalescing = Coalescing(clock: kitchen.clock)
+    guard case .lead(let hold) = coalescing.join(key), case .wait(let flight) = coalescing.join(key) else {
+      Issue.record("the first request leads, the second waits")
+      return
+    }
+    let news = Task { try await coalescing.news(of: key, flight: flight, within: .seconds(9)) }
+    await kitchen.clock.waitForSleepers()
+    let leader = try #require(transfer.makeBody())
+    hold.share(try shared(transfer))
+    leader.source.cancel()
+    guard case .share(let shared) = try await news.value else {
+      Issue.record("the follower shares")
+      return
+    }
+    transfer.start()
+    let body = try #require(try await shared.makeBody(startingWithin: nil, kitchen.clock))
+    #expect(try await body.collect().count == 4 << 20)
+    hold.lookAgain()
+  }
+
+  /// A transfer as the leader of a flight shares it.
+  private func shared(_ transfer: Transfer) throws -> SharedTransfer {
     let response = StoredResponse.make(
       request: kitchen.request("/"),
       response: HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=10"]),
       requestTime: kitchen.clock.now, responseTime: kitchen.clock.now, isDecoded: false,
       rules: kitchen.cache.configuration.rules, digest: kitchen.cache.digest)
-    guard case .made(let stored) = response else {
-      Issue.record("the response can be stored")
-      return
-    }
-    hold.share(SharedTransfer(response: stored, transfer: transfer, groups: [], ticket: nil))
-    #expect(try await follower.value.text == "new")
+    guard case .made(let stored) = response else { throw CacheError(.invalidRequest, "it can be stored") }
+    return SharedTransfer(response: stored, transfer: transfer, groups: [], ticket: nil)
   }
 }
