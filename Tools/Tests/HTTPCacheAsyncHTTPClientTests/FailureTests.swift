@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("at its deadline, a request that waits for another one's answer takes something stale (RFC 9111 §4.2.4)")
+  @Test("at its deadline, a request that waits for another takes something stale (RFC 9111 §4.2.4)")
   func staleFollower() async throws {
     let gate = Gate()
     let calls = Counter()
