@@ -8,12 +8,6 @@ extension HTTPCache {
       store.isOvertaken(key, groups: groups, since: ticket)
     }
   }
-
-  /// Whether the answer that another request is getting may be older than an invalidation that was done since.
-  func isOvertaken(_ shared: SharedTransfer, of key: CacheKey) -> Bool {
-    guard let ticket = shared.ticket else { return false }
-    return store.isOvertaken(key, groups: shared.groups, since: ticket)
-  }
 }
 
 extension Exchange.Forward {

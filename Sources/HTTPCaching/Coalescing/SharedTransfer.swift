@@ -7,21 +7,17 @@ struct SharedTransfer: Sendable {
   let transfer: Transfer
   /// Of the response (RFC 9875).
   let groups: [String]
-  /// Of the leader's request.
-  let ticket: InvalidationTicket?
   /// The octets of the whole body; nil where the transfer brings all of them.
   var range: Range<Int64>?
   /// The reader of one follower; nil before it has one.
   private var source: TransferBodySource?
 
   init(
-    response: StoredResponse, transfer: Transfer, groups: [String], ticket: InvalidationTicket?,
-    range: Range<Int64>? = nil
+    response: StoredResponse, transfer: Transfer, groups: [String], range: Range<Int64>? = nil
   ) {
     self.response = response
     self.transfer = transfer
     self.groups = groups
-    self.ticket = ticket
     self.range = range
   }
 

@@ -64,8 +64,7 @@ extension ExchangeRunner {
     await cache.begin(transfer, for: exchange.key, storedAs: record.key, forward)
     flight?.share(
       SharedTransfer(
-        response: terms.response, transfer: transfer, groups: record.groups,
-        ticket: forward.ticket, range: range))
+        response: terms.response, transfer: transfer, groups: record.groups, range: range))
     transfer.start()
     return cache.deliver(
       head(combination, wanted, response, exchange.request), body, .store, forward, exchange,

@@ -110,9 +110,6 @@ struct ExchangeRunner: Sendable {
   ) async throws -> CacheResponse {
     switch news {
     case .joinAgain: return try await coalesce(forward, &exchange, variants)
-    case .share(let shared) where cache.isOvertaken(shared, of: exchange.key):
-      // This request may have begun after the change that the leader's request missed.
-      return try await coalesce(forward, &exchange, variants)
     case .share(let shared):
       guard exchange.mayShare(shared.response, now: clock.now) else {
         return try await ask(forward, &exchange, variants, flight: nil)
@@ -331,9 +328,7 @@ struct ExchangeRunner: Sendable {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }
     await cache.begin(transfer, for: exchange.key, storedAs: key, forward)
-    flight?.share(
-      SharedTransfer(
-        response: stored, transfer: transfer, groups: record.groups, ticket: forward.ticket))
+    flight?.share(SharedTransfer(response: stored, transfer: transfer, groups: record.groups))
     transfer.start()
     if length == 0 { await transfer.ended() }
     return cache.deliver(response.head, body, .store, forward, exchange, stored: stored)

@@ -106,6 +106,6 @@ struct UnstoredTransferTests {
       requestTime: kitchen.clock.now, responseTime: kitchen.clock.now, isDecoded: false,
       rules: kitchen.cache.configuration.rules, digest: kitchen.cache.digest)
     guard case .made(let stored) = response else { throw CacheError(.invalidRequest, "it can be stored") }
-    return SharedTransfer(response: stored, transfer: transfer, groups: [], ticket: nil)
+    return SharedTransfer(response: stored, transfer: transfer, groups: [])
   }
 }
