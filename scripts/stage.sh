@@ -18,7 +18,8 @@ else
 fi
 "$manual" "$program" --output-directory "$staged/share/man/man1"
 complete() { "$program" --generate-completion-script "$1"; }
-complete bash >"$staged/share/bash-completion/completions/httpcache"
+# Sourced, never run.
+complete bash | sed "1{/^#!/d}" >"$staged/share/bash-completion/completions/httpcache"
 complete zsh >"$staged/share/zsh/site-functions/_httpcache"
 complete fish >"$staged/share/fish/vendor_completions.d/httpcache.fish"
 cp packaging/httpcache.service "$staged/lib/systemd/system/"
