@@ -7,45 +7,79 @@ TOOLS := SWIFT_DETERMINISTIC_HASHING=1 swift build --package-path Tools
 TOOLS_DEBUG := $(TOOLS) --scratch-path "$(CURDIR)/.build"
 RELEASE := Tools/.build/release/httpcache
 
-.PHONY: run build test lint format checks conformance demo install clean prerequisites fuzz bench \
-	bench-check bench-disk hostile simulate simulate-races races docs examples torture peers
+# The release build has Swift's runtime inside, which Apple's systems have already, no debug information, and
+# nothing that needs libcurl.
+RELEASE_BUILD := $(TOOLS) -c release -debug-info-format none --disable-default-traits \
+	$(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
 
-# Builds the command and shows what it does; with URL=https://… fetches that instead.
-run: build
+.PHONY: run build install uninstall deb help test lint format checks conformance conformance-all demo \
+	examples fuzz hostile torture bench bench-disk bench-check simulate simulate-races races peers docs \
+	prerequisites clean
+
+# Shows the command at work, built for debugging; with URL=https://… fetches that through your cache.
+run: prerequisites
+	$(TOOLS_DEBUG) --product httpcache
 ifdef URL
-	$(RELEASE) get --explain "$(URL)"
+	.build/debug/httpcache get --explain "$(URL)"
 else
-	$(RELEASE) demo
+	.build/debug/httpcache demo
 endif
 
+# Builds the command as users get it, with its manual and completions, in Tools/.build/install.
 build: prerequisites
-	$(TOOLS) --product httpcache -c release
+	HTTPCACHE_COMMIT="$$(scripts/commit.sh)" $(RELEASE_BUILD) --product httpcache
+	HTTPCACHE_COMMIT="$$(scripts/commit.sh)" $(RELEASE_BUILD) --product generate-manual
+	scripts/stage.sh $(RELEASE) $(dir $(RELEASE))generate-manual
+
+# Installs that below PREFIX (/usr/local), as packagers want it below DESTDIR. With sudo, run make build first.
+install: $(if $(SUDO_USER),,build)
+	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" scripts/install.sh
+
+# Deletes what make install with the same PREFIX and DESTDIR made.
+uninstall:
+	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" scripts/install.sh --remove
+
+# Makes a Debian package, .build/httpcache_VERSION_ARCHITECTURE.deb; it needs no Swift where it is installed.
+deb:
+	@scripts/prerequisites.sh dpkg-dev
+	$(MAKE) --no-print-directory build
+	scripts/deb.sh
+
+# Lists the targets.
+help:
+	@awk '/^# / { text = text " " substr($$0, 3); next } \
+	  text && /^[a-z-]+:/ { sub(/:.*/, ""); printf "%-16s%s\n", $$0, text } { text = "" }' Makefile
 
 prerequisites:
 	@scripts/prerequisites.sh
 
+# Builds and runs all tests.
 test: prerequisites
 	scripts/test.sh
 
+# Looks for what swift-format would write otherwise.
 lint:
 	scripts/lint.sh
 
+# Formats all Swift.
 format:
 	scripts/lint.sh --fix
 
+# The rules of the house that no compiler checks.
 checks: prerequisites
 	scripts/checks.sh
 
-# Uses the debug build, which the tests have made already.
+# The public tests of HTTP caches, with the debug build.
 conformance: prerequisites
 	$(TOOLS_DEBUG) --product httpcache
 	scripts/conformance.sh
 
-# In all the ways that the suite can be run.
+# The public tests of HTTP caches, in all the ways that they can be run.
 conformance-all: prerequisites
 	$(TOOLS_DEBUG) --product httpcache
 	scripts/conformance.sh --all
 
+# Runs the demo and fails if the cache does not do what it must.
 demo: prerequisites
 	$(TOOLS_DEBUG) --product httpcache
 	scripts/demo.sh
@@ -59,12 +93,11 @@ examples: prerequisites
 fuzz: prerequisites
 	scripts/fuzz.sh
 
-# Checks generated header sets, COUNT (1000000) of them from SEED (9111) on, built with optimisation.
+# Checks COUNT (1000000) generated header sets from SEED (9111) on, built with optimisation.
 hostile: prerequisites
 	scripts/hostile.sh $(or $(COUNT),1000000) $(SEED)
 
-# Kills, crashes, power losses and corruptions of the store on disk, in the clear and encrypted; prints the
-# figures of docs/evidence.md.
+# Kills, crashes, power losses and corruptions of the store on disk, in the clear and encrypted.
 torture: prerequisites
 	scripts/torture.sh
 	scripts/torture.sh --encrypted
@@ -73,7 +106,7 @@ torture: prerequisites
 bench: prerequisites
 	scripts/bench.sh
 
-# The store on disk beside SQLite alone, with 10,000, 100,000 and a million entries (6 GB of disk, minutes).
+# The store on disk beside SQLite alone, with up to a million entries (6 GB of disk, minutes).
 bench-disk: prerequisites
 	scripts/bench.sh disk
 
@@ -82,19 +115,19 @@ bench-check:
 	@scripts/prerequisites.sh valgrind
 	scripts/bench.sh check
 
-# Replays the traces in TRACES (../shared/traces) with the eviction policy: hit ratios beside LRU and the bound.
+# Hit ratios of the eviction policy beside LRU, over the traces in TRACES (../shared/traces).
 simulate:
 	scripts/simulate.sh
 
-# Interleavings that a seed chooses: N (100000) of them from SEED (1) on, with a release build.
+# N (100000) interleavings that SEED (1) and the seeds after it choose, with a release build.
 simulate-races: prerequisites
 	scripts/simulate-races.sh --seed $(or $(SEED),1) --count $(or $(N),100000)
 
-# 30 s of them, with what the tests were built with.
+# 30 s of interleavings that a seed chooses, with what the tests were built with.
 races: prerequisites
 	scripts/simulate-races.sh short
 
-# Fresh hits beside OkHttp, go httpcache, hishel, requests-cache and CacheControl, which it installs.
+# Fresh hits beside caches of other languages, which it installs.
 peers: prerequisites
 	scripts/peers.sh
 
@@ -103,9 +136,6 @@ docs: prerequisites
 	$(TOOLS_DEBUG)
 	scripts/docs.sh
 
-install: build
-	install -d "$(DESTDIR)$(PREFIX)/bin"
-	install -m 755 $(RELEASE) "$(DESTDIR)$(PREFIX)/bin/httpcache"
-
+# Deletes everything that was built.
 clean:
 	rm -rf .build Tools/.build Benchmarks/.build

@@ -30,10 +30,19 @@ let session: [Target.Dependency] = [
   .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
 ]
 
+// Given by `make build`. Asked of git here, it would be out of date: SwiftPM caches what a manifest says.
+let commit = Context.environment["HTTPCACHE_COMMIT"] ?? ""
+
 let package = Package(
   name: "httpcache",
   platforms: [.macOS(.v15)],
   products: [.executable(name: "httpcache", targets: ["httpcache"])],
+  traits: [
+    .trait(
+      name: "URLSessionDoors",
+      description: "httpcache drive --door urlsession and urlprotocol, which need FoundationNetworking"),
+    .default(enabledTraits: ["URLSessionDoors"]),
+  ],
   dependencies: [
     .package(
       name: "swift-http-cache", path: "..",
@@ -47,14 +56,18 @@ let package = Package(
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
   ],
   targets: [
+    // In C, so that another commit compiles this file again and nothing else.
+    .target(name: "CBuildCommit", cSettings: [.define("HTTPCACHE_COMMIT", to: "\"\(commit)\"")]),
     .target(name: "HTTPCacheProxy", dependencies: caching + nio, swiftSettings: settings),
     .target(
       name: "HTTPCacheCommand",
       dependencies: caching + nio + [
-        "HTTPCacheProxy",
+        "CBuildCommit", "HTTPCacheProxy",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
-        .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
+        .product(
+          name: "HTTPCacheURLSession", package: "swift-http-cache",
+          condition: .when(traits: ["URLSessionDoors"])),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
       ],
       swiftSettings: settings),

@@ -11,7 +11,7 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
       The private cache of the user lies in $XDG_CACHE_HOME/httpcache/private (or ~/.cache/…), the \
       shared one beside it; --dir names another place.
       """,
-    version: CommandVersion.current,
+    version: CommandVersion.described,
     subcommands: [
       GetCommand.self, ServeCommand.self, ListCommand.self, ShowCommand.self, PathCommand.self,
       ExplainCommand.self,

@@ -1,20 +1,25 @@
 import ArgumentParser
 import HTTPCaching
 
-/// The doors that the driver knows.
+/// The doors that the driver knows. Those over `URLSession` are not in the installed command, which would
+/// otherwise need libcurl and the forty libraries that libcurl loads.
 enum DriveDoorName: String, ExpressibleByArgument, CaseIterable {
   case engine
   case asynchttpclient
-  case urlsession
-  case urlprotocol
+  #if URLSessionDoors
+    case urlsession
+    case urlprotocol
+  #endif
 
   /// Opens the door to a cache.
   func open(_ cache: HTTPCache) throws -> any DriveDoor {
     switch self {
     case .engine: try EngineDoor(cache)
     case .asynchttpclient: AsyncHTTPClientDoor(cache)
-    case .urlsession: URLSessionDoor(cache)
-    case .urlprotocol: URLProtocolDoor(cache)
+    #if URLSessionDoors
+      case .urlsession: URLSessionDoor(cache)
+      case .urlprotocol: URLProtocolDoor(cache)
+    #endif
     }
   }
 }

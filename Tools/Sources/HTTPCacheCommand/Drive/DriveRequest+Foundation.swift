@@ -1,65 +1,67 @@
-import Foundation
-import HTTPCaching
+#if URLSessionDoors
+  import Foundation
+  import HTTPCaching
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
+  #if canImport(FoundationNetworking)
+    import FoundationNetworking
+  #endif
 
-extension DriveRequest {
-  /// The request that the line asks for, as Foundation's.
-  func foundations() throws -> URLRequest {
-    let head = try request()
-    guard let url = URL(string: url) else { throw Invalid(description: "no URL: \(self.url)") }
-    var request = URLRequest(url: url)
-    request.httpMethod = head.method.rawValue
-    for field in head.headerFields {
-      request.addValue(field.value, forHTTPHeaderField: field.name.rawName)
-    }
-    request.httpBody = body.map { Data($0.utf8) }
-    return request
-  }
-
-  /// Foundation's policy that corresponds to a cache mode of the Fetch standard. It has none that does
-  /// not store; `no-store` does not use what is stored.
-  func foundationsPolicy() throws(Invalid) -> URLRequest.CachePolicy {
-    switch cacheMode {
-    case nil, "default": .useProtocolCachePolicy
-    case "no-store": .reloadIgnoringLocalCacheData
-    case "reload": .reloadIgnoringLocalAndRemoteCacheData
-    case "no-cache": .reloadRevalidatingCacheData
-    case "force-cache": .returnCacheDataElseLoad
-    case "only-if-cached": .returnCacheDataDontLoad
-    case let mode?: throw Invalid(description: "no cache mode: \(mode)")
-    }
-  }
-
-  /// The reply of a session, whose `URLError` is that the origin cannot be reached, or must not be.
-  func reply(_ load: () async throws -> (Data, URLResponse)) async throws -> DriveReply {
-    do {
-      let (data, response) = try await load()
-      guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
-      let headers = response.allHeaderFields.compactMap { name, value -> [String]? in
-        guard let name = name as? String, let value = value as? String else { return nil }
-        return [name, DriveReply.octets(Array(value.utf8))]
+  extension DriveRequest {
+    /// The request that the line asks for, as Foundation's.
+    func foundations() throws -> URLRequest {
+      let head = try request()
+      guard let url = URL(string: url) else { throw Invalid(description: "no URL: \(self.url)") }
+      var request = URLRequest(url: url)
+      request.httpMethod = head.method.rawValue
+      for field in head.headerFields {
+        request.addValue(field.value, forHTTPHeaderField: field.name.rawName)
       }
-      return DriveReply(
-        id: id, status: response.statusCode, headers: headers,
-        body: String(decoding: data, as: UTF8.self), interim: [])
-    } catch let error as URLError {
-      throw UpstreamError(.protocol, "\(error)", cause: error)
+      request.httpBody = body.map { Data($0.utf8) }
+      return request
+    }
+
+    /// Foundation's policy that corresponds to a cache mode of the Fetch standard. It has none that does
+    /// not store; `no-store` does not use what is stored.
+    func foundationsPolicy() throws(Invalid) -> URLRequest.CachePolicy {
+      switch cacheMode {
+      case nil, "default": .useProtocolCachePolicy
+      case "no-store": .reloadIgnoringLocalCacheData
+      case "reload": .reloadIgnoringLocalAndRemoteCacheData
+      case "no-cache": .reloadRevalidatingCacheData
+      case "force-cache": .returnCacheDataElseLoad
+      case "only-if-cached": .returnCacheDataDontLoad
+      case let mode?: throw Invalid(description: "no cache mode: \(mode)")
+      }
+    }
+
+    /// The reply of a session, whose `URLError` is that the origin cannot be reached, or must not be.
+    func reply(_ load: () async throws -> (Data, URLResponse)) async throws -> DriveReply {
+      do {
+        let (data, response) = try await load()
+        guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+        let headers = response.allHeaderFields.compactMap { name, value -> [String]? in
+          guard let name = name as? String, let value = value as? String else { return nil }
+          return [name, DriveReply.octets(Array(value.utf8))]
+        }
+        return DriveReply(
+          id: id, status: response.statusCode, headers: headers,
+          body: String(decoding: data, as: UTF8.self), interim: [])
+      } catch let error as URLError {
+        throw UpstreamError(.protocol, "\(error)", cause: error)
+      }
     }
   }
-}
 
-extension URLSessionConfiguration {
-  /// Adds nothing of what a session remembers, as far as that can be told, so that each request is what
-  /// its line says.
-  static var forDriving: URLSessionConfiguration {
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.httpCookieStorage = nil
-    configuration.httpShouldSetCookies = false
-    configuration.urlCredentialStorage = nil
-    configuration.httpMaximumConnectionsPerHost = 32
-    return configuration
+  extension URLSessionConfiguration {
+    /// Adds nothing of what a session remembers, as far as that can be told, so that each request is what
+    /// its line says.
+    static var forDriving: URLSessionConfiguration {
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.httpCookieStorage = nil
+      configuration.httpShouldSetCookies = false
+      configuration.urlCredentialStorage = nil
+      configuration.httpMaximumConnectionsPerHost = 32
+      return configuration
+    }
   }
-}
+#endif

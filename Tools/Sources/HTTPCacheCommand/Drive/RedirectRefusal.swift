@@ -1,13 +1,15 @@
-import Foundation
+#if URLSessionDoors
+  import Foundation
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
+  #if canImport(FoundationNetworking)
+    import FoundationNetworking
+  #endif
+
+  /// Has a session hand over redirects as they are.
+  final class RedirectRefusal: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+      _: URLSession, task _: URLSessionTask, willPerformHTTPRedirection _: HTTPURLResponse,
+      newRequest _: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) { completionHandler(nil) }
+  }
 #endif
-
-/// Has a session hand over redirects as they are.
-final class RedirectRefusal: NSObject, URLSessionTaskDelegate {
-  func urlSession(
-    _: URLSession, task _: URLSessionTask, willPerformHTTPRedirection _: HTTPURLResponse,
-    newRequest _: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-  ) { completionHandler(nil) }
-}

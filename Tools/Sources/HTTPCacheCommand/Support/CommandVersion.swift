@@ -1,7 +1,17 @@
+import CBuildCommit
+
 /// The version of the command: the one place it is written down.
 enum CommandVersion {
   static let current = "0.1.0"
 
   /// What the command sends as `User-Agent`.
   static let userAgent = "httpcache/\(current)"
+
+  /// What `--version` prints: the version, and the commit if the build was told.
+  static let described = describe(commit: String(cString: httpcache_build_commit()))
+
+  /// Returns the version, followed by `commit` in parentheses unless `commit` is empty.
+  static func describe(commit: String) -> String {
+    commit.isEmpty ? current : "\(current) (\(commit))"
+  }
 }
