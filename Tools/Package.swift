@@ -48,10 +48,13 @@ let package = Package(
   ],
   targets: [
     .target(name: "HTTPCacheProxy", dependencies: caching + nio, swiftSettings: settings),
+    .systemLibrary(
+      name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib",
+      providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .target(
       name: "HTTPCacheCommand",
       dependencies: caching + nio + [
-        "HTTPCacheProxy",
+        "HTTPCacheProxy", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
