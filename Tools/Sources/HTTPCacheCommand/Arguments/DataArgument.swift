@@ -49,12 +49,15 @@ struct DataArgument: Sendable {
 
   private func urlEncoded() throws -> String {
     guard let sign = text.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
-      return Self.encode(Data(text.utf8))
+      return Self.formEncode(Data(text.utf8))
     }
     let (name, rest) = (text[..<sign], text[text.index(after: sign)...])
-    let content = Self.encode(text[sign] == "@" ? try InputFile.contents(rest) : Data(rest.utf8))
+    let content = Self.formEncode(text[sign] == "@" ? try InputFile.contents(rest) : Data(rest.utf8))
     return name.isEmpty ? content : "\(name)=\(content)"
   }
+
+  /// Percent-encodes as forms do, with + for a space.
+  private static func formEncode(_ data: Data) -> String { encode(data).replacing("%20", with: "+") }
 
   /// Percent-encodes all but unreserved characters (RFC 3986 §2.3).
   static func encode(_ data: Data) -> String {

@@ -96,7 +96,8 @@ struct RequestOptionGroup: ParsableArguments {
   func credentials() throws -> Credentials? {
     guard let user else { return nil }
     guard let credentials = Credentials(user) ?? .prompted(user: user) else {
-      throw ValidationError("--user requires user:password, since there is no terminal to ask for the password")
+      throw ValidationError(
+        "--user requires user:password, since there is no terminal to ask for the password")
     }
     return credentials
   }

@@ -19,7 +19,9 @@ struct RetryOptionGroup: ParsableArguments {
     help: "No new try later than this many seconds after the first.")
   var maxTime: Double?
 
-  @Flag(name: .customLong("retry-connrefused"), help: "Accepted as curl's; refused connections are tried again anyway.")
+  @Flag(
+    name: .customLong("retry-connrefused"),
+    help: "Accepted as curl's; refused connections are tried again anyway.")
   var retriesRefusedConnections = false
 
   /// The times between tries.

@@ -52,7 +52,8 @@ struct GetCommand: AsyncParsableCommand {
   var explain = false
 
   @Flag(
-    help: "Report as JSON, one object per line. For curl's --json DATA: -d DATA -H 'Content-Type: application/json'."
+    help:
+      "Report as JSON, one object per line. For curl's --json DATA: -d DATA -H 'Content-Type: application/json'."
   )
   var json = false
 
@@ -75,7 +76,8 @@ struct GetCommand: AsyncParsableCommand {
     help: "How many redirects to follow. Another host gets neither Authorization nor Cookie.")
   var redirects = 20
 
-  @Flag(name: [.customShort("L"), .customLong("location")], help: "Accepted as curl's; redirects are followed.")
+  @Flag(
+    name: [.customShort("L"), .customLong("location")], help: "Accepted as curl's; redirects are followed.")
   var followsRedirects = false
 
   @OptionGroup var location: CacheLocation
@@ -92,7 +94,6 @@ struct GetCommand: AsyncParsableCommand {
   var minimumFree = ByteSize(bytes: DiskStore.defaultMinimumFreeSpace)
 
   func validate() throws {
-    for address in addresses { _ = try TargetURL(parsing: address.text) }
     if output != nil, usesRemoteName { throw ValidationError("give -o or -O, not both") }
     if output != nil, addresses.count > 1 { throw ValidationError("-o takes one URL; use -O for several") }
     if usesHeaderName, !usesRemoteName { throw ValidationError("-J requires -O") }
@@ -110,10 +111,11 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   private func fetchAll() async throws {
-    let plan = try RequestPlan(requestOptions, content: contentOptions)
-    let urls = try addresses.map { try plan.target(TargetURL(parsing: $0.text)) }
-    let writeOut = try messages.writeOut.map { try WriteOut($0) }
-    let clientOptions = try connection.clientOptions()
+    let (plan, urls, writeOut, clientOptions) = try ExitStatus.reportingUsage {
+      let plan = try RequestPlan(requestOptions, content: contentOptions)
+      let urls = try addresses.map { try plan.target(TargetURL(parsing: $0.text)) }
+      return (plan, urls, try messages.writeOut.map { try WriteOut($0) }, try connection.clientOptions())
+    }
     let recorder = StorageRecorder { Console.report("httpcache: \($0)") }
     let cache = try openCache(recorder)
     let isShown = !messages.quiet && Terminal.isTerminal(STDERR_FILENO) && !writesToTerminal

@@ -31,13 +31,12 @@ struct ExplainCommand: AsyncParsableCommand {
 
   @OptionGroup var location: CacheLocation
 
-  func validate() throws {
-    _ = try TargetURL(parsing: address.text)
-  }
-
   func run() async throws {
-    let plan = try RequestPlan(requestOptions)
-    var request = plan.request(for: try plan.target(TargetURL(parsing: address.text)))
+    let (plan, planned) = try ExitStatus.reportingUsage {
+      let plan = try RequestPlan(requestOptions)
+      return (plan, plan.request(for: try plan.target(TargetURL(parsing: address.text))))
+    }
+    var request = planned
     var options = RequestOptions(plan, redirectLimit: 0)
     options.partition = partition
     if decoded {

@@ -31,7 +31,8 @@ struct ProxyAddress: Sendable, Equatable {
     case "http": kind = .http
     case "socks5", "socks5h": kind = .socks
     default:
-      throw ValidationError("\(source) names a proxy of the kind \(scheme); only http and socks5h are supported")
+      throw ValidationError(
+        "\(source) names a proxy of the kind \(scheme); only http and socks5h are supported")
     }
     let port = url.port ?? 1080
     guard (1...65_535).contains(port) else {

@@ -59,14 +59,15 @@ final class RetryBudget: Sendable {
   /// - Throws: `CancellationError`.
   func wait(for reason: String, retryAfter: Double? = nil) async throws -> Bool {
     let elapsed = (clock.uptime - start) / .seconds(1)
-    let next = tries.withLock { tries -> (pause: Double, left: Int)? in
+    let next = tries.withLock { tries -> (pause: Double, number: Int)? in
       guard let pause = rule.pause(after: tries, elapsed: elapsed, retryAfter: retryAfter) else { return nil }
       tries += 1
-      return (pause, rule.count - tries)
+      return (pause, tries)
     }
     guard let next else { return false }
     let pause = Duration.seconds(next.pause)
-    tell("\(reason); trying again in \(HumanText.duration(pause)), \(next.left) more after that")
+    let moment = next.pause > 0 ? "in \(HumanText.duration(pause))" : "now"
+    tell("\(reason); trying again \(moment) (\(next.number) of \(rule.count))")
     try await clock.sleep(for: pause)
     return true
   }

@@ -10,7 +10,7 @@ extension WriteOut.Transfer {
   /// A variable as text.
   func text(_ variable: WriteOut.Variable) -> String {
     switch variable {
-    case .json: json(Dictionary(uniqueKeysWithValues: values.map { ($0.rawValue, $1) }))
+    case .json: json(Dictionary(uniqueKeysWithValues: values.map { ($0.rawValue, Erased(value: $1)) }))
     case .headers: json(headers)
     case .status, .responseCode:
       // Three digits in any case, as scripts compare them.
@@ -50,10 +50,6 @@ extension WriteOut.Transfer {
   }
 
   private func plain(_ value: (any Encodable & Sendable)?) -> String { value.map { "\($0)" } ?? "" }
-
-  private func json(_ values: [String: any Encodable & Sendable]) -> String {
-    json(values.mapValues { Erased(value: $0) })
-  }
 
   private func json(_ value: some Encodable) -> String {
     let encoder = JSONEncoder()
