@@ -24,7 +24,7 @@ struct TargetURL: Sendable, Equatable {
   ///
   /// - Throws: `ValidationError` for anything but an http or https URL with a host.
   init(parsing argument: String) throws {
-    let given = Self.absolute(argument)
+    let given = Self.encodingPath(of: Self.absolute(argument))
     let shown = Self.withoutCredentials(argument)
     guard let url = URL(string: given), let scheme = url.scheme?.lowercased() else {
       throw ValidationError("'\(shown)' is not a URL, such as https://example.com/\(Self.hint(argument))")
@@ -98,6 +98,26 @@ struct TargetURL: Sendable, Equatable {
     if argument.hasPrefix("//") { return "http:" + argument }
     let scheme = argument.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
     return argument.dropFirst(scheme.count).hasPrefix("://") ? argument : "http://" + argument
+  }
+
+  /// Percent-encodes what path, query and fragment must not hold (RFC 3986 §3.3). Foundation would encode the
+  /// percent signs of what is encoded already, too.
+  private static func encodingPath(of text: String) -> String {
+    let start = text.range(of: "://")?.upperBound ?? text.startIndex
+    guard let end = text[start...].firstIndex(where: { "/?#".contains($0) }) else { return text }
+    let bytes = Array(text[end...].utf8)
+    let kept = Set("!#$&'()*+,-./:;=?@_~".utf8)
+    let encoded = bytes.indices.map { index -> String in
+      let byte = bytes[index]
+      let scalar = UnicodeScalar(byte)
+      let isEscape =
+        byte == UInt8(ascii: "%") && index + 2 < bytes.count
+        && bytes[index + 1...index + 2].allSatisfy { UnicodeScalar($0).properties.isASCIIHexDigit }
+      let isAlphanumeric = scalar.isASCII && scalar.properties.isAlphabetic || (0x30...0x39).contains(byte)
+      return isEscape || isAlphanumeric || kept.contains(byte)
+        ? String(scalar) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }
+    return String(text[..<end]) + encoded.joined()
   }
 
   /// Removes user and password, which stand before the last `@` of the authority.
