@@ -65,7 +65,7 @@ struct GetCommand: AsyncParsableCommand {
 
   @Option(
     name: [.customShort("m", allowingJoined: true), .customLong("max-time")],
-    help: "The most seconds for each URL.")
+    help: "The most seconds for each URL; with --retry, for each try.")
   var maxTime: Double?
 
   @Option(name: [.short, .long], help: "How many URLs to fetch at once.")
