@@ -59,10 +59,13 @@ let package = Package(
     // In C, so that another commit compiles this file again and nothing else.
     .target(name: "CBuildCommit", cSettings: [.define("HTTPCACHE_COMMIT", to: "\"\(commit)\"")]),
     .target(name: "HTTPCacheProxy", dependencies: caching + nio, swiftSettings: settings),
+    .systemLibrary(
+      name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib",
+      providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .target(
       name: "HTTPCacheCommand",
       dependencies: caching + nio + [
-        "CBuildCommit", "HTTPCacheProxy",
+        "CBuildCommit", "CZlib", "HTTPCacheProxy",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(

@@ -21,12 +21,17 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
   /// Makes the command.
   public init() {}
 
+  /// Reads arguments, with short options written together as curl allows.
+  static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
+    try parseAsRoot(ShortOptions.split(arguments))
+  }
+
   /// Runs the command with the arguments of the process, and ends the process if it fails.
   ///
   /// Its own, so that the executable needs nothing but this module.
   public static func main() async {
     do {
-      var command = try parseAsRoot()
+      var command = try parsed(Array(CommandLine.arguments.dropFirst()))
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {

@@ -23,6 +23,9 @@ extension NIOUpstream {
     /// How TLS is spoken with `https` origins.
     public var tls: TLSConfiguration
 
+    /// The HTTP proxy that every request of `send` goes to, in absolute form; nil sends each to its origin.
+    public var proxy: Proxy?
+
     /// Makes a configuration: 10 s to connect, 60 s for a head, 60 s between pieces of a body, 30 s
     /// unused, 1 s for `100 Continue`, 128 connections to an origin, 256 unused ones.
     public init(
@@ -41,6 +44,20 @@ extension NIOUpstream {
       self.idleConnections = idleConnections
       self.limits = limits
       self.tls = tls
+    }
+  }
+
+  /// An HTTP proxy for requests.
+  public struct Proxy: Sendable {
+    /// Where the proxy listens.
+    public var origin: Origin
+    /// The value of `Proxy-Authorization` (RFC 9110 §11.7.2); nil sends none.
+    public var authorization: String?
+
+    /// Makes a proxy.
+    public init(origin: Origin, authorization: String? = nil) {
+      self.origin = origin
+      self.authorization = authorization
     }
   }
 }

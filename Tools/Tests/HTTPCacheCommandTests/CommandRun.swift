@@ -26,7 +26,7 @@ struct CommandRun {
     let console = Console(output: { output.write($0) }, error: { errors.write($0) })
     status = await Console.$current.withValue(console) {
       do {
-        var command = try HTTPCacheCommand.parseAsRoot(arguments)
+        var command = try HTTPCacheCommand.parsed(arguments)
         if var asynchronous = command as? any AsyncParsableCommand {
           try await asynchronous.run()
         } else {

@@ -2,9 +2,9 @@ import ArgumentParser
 import Foundation
 import HTTPCaching
 
-/// An absolute URL as an argument, taken apart for a request.
+/// A URL as an argument, taken apart for a request.
 struct TargetURL: Sendable, Equatable {
-  /// As it was given.
+  /// The URL as it was given, with its scheme and without user and password.
   let text: String
   /// `http` or `https`.
   let scheme: String
@@ -12,41 +12,49 @@ struct TargetURL: Sendable, Equatable {
   let authority: String
   /// Path and query.
   let path: String
-  /// What the cache knows it by (RFC 9110 §4.2.3).
+  /// The URL as the cache's keys spell it (RFC 9110 §4.2.3).
   let normalized: String
+  /// User and password of the URL, which never reach a key or a message.
+  private(set) var credentials: Credentials?
 
   /// Reads a URL. Characters that a URI must not hold are percent-encoded; the fragment is dropped.
   ///
-  /// - Throws: `ValidationError` for anything but an absolute `http` or `https` URL.
-  init(parsing text: String) throws {
-    guard let url = URL(string: text), let scheme = url.scheme?.lowercased() else {
-      throw ValidationError("'\(text)' is not an absolute URL, such as https://example.com/")
+  /// A URL without a scheme gets `http`, as curl's do: `localhost:8080` then works, the key does not depend
+  /// on what an origin supports, and a site that wants https redirects, which the cache remembers.
+  ///
+  /// - Throws: `ValidationError` for anything but an http or https URL with a host.
+  init(parsing argument: String) throws {
+    let given = Self.encodingPath(of: Self.absolute(argument))
+    let shown = Self.withoutCredentials(argument)
+    guard let url = URL(string: given), let scheme = url.scheme?.lowercased() else {
+      throw ValidationError("'\(shown)' is not a URL, such as https://example.com/\(Self.hint(argument))")
     }
     guard scheme == "http" || scheme == "https" else {
-      throw ValidationError("'\(text)' is neither an http nor an https URL")
+      throw ValidationError("'\(shown)' is neither an http nor an https URL")
     }
-    guard url.user(percentEncoded: true) == nil, url.password(percentEncoded: true) == nil else {
-      throw ValidationError(
-        "credentials in a URL are not sent; use -H 'Authorization: …' instead ('\(url.host() ?? "")')")
-    }
-    let encoded = url.absoluteString
-    guard let slashes = encoded.range(of: "://") else {
-      throw ValidationError("'\(text)' has no host")
-    }
+    let encoded = Self.withoutCredentials(url.absoluteString)
+    guard let slashes = encoded.range(of: "://") else { throw ValidationError("'\(shown)' has no host") }
     let rest = encoded[slashes.upperBound...].prefix { $0 != "#" }
     let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-    guard end > rest.startIndex, url.host()?.isEmpty == false else {
-      throw ValidationError("'\(text)' has no host")
+    let authority = rest[..<end]
+    guard let host = url.host(), !host.isEmpty, !host.allSatisfy({ $0 == "." }) else {
+      throw ValidationError("'\(shown)' has no host\(Self.hint(argument))")
     }
     let path = rest[end...]
-    self.text = text
     self.scheme = scheme
-    authority = String(rest[..<end])
+    self.authority = String(authority)
     self.path = path.hasPrefix("/") ? String(path) : "/" + path
-    guard let normalized = TargetURI.normalized("\(scheme)://\(authority)\(self.path)") else {
-      throw ValidationError("'\(text)' is not a URL that can be asked for")
+    text = Self.withoutCredentials(given)
+    guard !authority.contains("%"), url.port.map({ (1...65_535).contains($0) }) ?? !Self.hasPort(authority),
+      let normalized = TargetURI.normalized("\(scheme)://\(authority)\(self.path)")
+    else {
+      throw ValidationError(
+        "'\(shown)' has no valid host and port, such as example.com:8080\(Self.hint(argument))")
     }
     self.normalized = normalized
+    credentials = url.user(percentEncoded: false).map {
+      Credentials(user: $0, password: url.password(percentEncoded: false) ?? "")
+    }
   }
 
   /// A prefix of URLs as the cache knows them; one that ends within the host stays as it is.
@@ -57,8 +65,77 @@ struct TargetURL: Sendable, Equatable {
     return TargetURI.normalized(prefix) ?? prefix
   }
 
-  /// A request for it.
+  /// The URL with another path and query, percent-encoded where needed.
+  ///
+  /// - Throws: `ValidationError` where that is no URL.
+  func with(path: String) throws -> TargetURL {
+    var url = try TargetURL(
+      parsing: "\(scheme)://\(authority)\(path.replacingOccurrences(of: "#", with: "%23"))")
+    url.credentials = credentials
+    return url
+  }
+
+  /// The host, without brackets and port.
+  var host: String {
+    if authority.first == "[" { return String(authority.dropFirst().prefix { $0 != "]" }) }
+    return String(authority.prefix { $0 != ":" })
+  }
+
+  /// The port, which may be the scheme's own.
+  var port: Int {
+    let digits = authority.reversed().prefix { $0.isNumber }.reversed()
+    let hasPort = authority.dropLast(digits.count).last == ":"
+    return (hasPort ? Int(String(digits)) : nil) ?? (scheme == "https" ? 443 : 80)
+  }
+
+  /// A request for the URL.
   func request(_ method: HTTPRequest.Method = .get, _ fields: HTTPFields = [:]) -> HTTPRequest {
     HTTPRequest(method: method, scheme: scheme, authority: authority, path: path, headerFields: fields)
+  }
+
+  /// Adds `http` where an argument has no scheme.
+  private static func absolute(_ argument: String) -> String {
+    if argument.hasPrefix("//") { return "http:" + argument }
+    let scheme = argument.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    return argument.dropFirst(scheme.count).hasPrefix("://") ? argument : "http://" + argument
+  }
+
+  /// Percent-encodes what path, query and fragment must not hold (RFC 3986 §3.3). Foundation would encode the
+  /// percent signs of what is encoded already, too.
+  private static func encodingPath(of text: String) -> String {
+    let start = text.range(of: "://")?.upperBound ?? text.startIndex
+    guard let end = text[start...].firstIndex(where: { "/?#".contains($0) }) else { return text }
+    let bytes = Array(text[end...].utf8)
+    let kept = Set("!#$&'()*+,-./:;=?@_~".utf8)
+    let encoded = bytes.indices.map { index -> String in
+      let byte = bytes[index]
+      let scalar = UnicodeScalar(byte)
+      let isEscape =
+        byte == UInt8(ascii: "%") && index + 2 < bytes.count
+        && bytes[index + 1...index + 2].allSatisfy { UnicodeScalar($0).properties.isASCIIHexDigit }
+      let isAlphanumeric = scalar.isASCII && scalar.properties.isAlphabetic || (0x30...0x39).contains(byte)
+      return isEscape || isAlphanumeric || kept.contains(byte)
+        ? String(scalar) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }
+    return String(text[..<end]) + encoded.joined()
+  }
+
+  /// Removes user and password, which stand before the last `@` of the authority.
+  private static func withoutCredentials(_ text: String) -> String {
+    let start = text.range(of: "://")?.upperBound ?? text.startIndex
+    let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+    guard let at = text[start..<end].lastIndex(of: "@") else { return text }
+    return String(text[..<start] + text[text.index(after: at)...])
+  }
+
+  private static func hasPort(_ authority: Substring) -> Bool {
+    authority.last != "]" && authority.contains(":")
+      && authority.last != ":" && !(authority.first == "[" && !authority.contains("]:"))
+  }
+
+  /// What may have been meant by an argument that is no URL.
+  private static func hint(_ argument: String) -> String {
+    argument.hasPrefix("{") || argument.hasPrefix("[{")
+      ? "; --json takes no value, send JSON with -d DATA -H 'Content-Type: application/json'" : ""
   }
 }

@@ -3,7 +3,7 @@ import HTTPCaching
 /// Fetches one URL through the cache and writes its body.
 struct Fetcher: Sendable {
   let cache: HTTPCache
-  let upstream: any Upstream
+  var upstream: any Upstream
   let recorder: StorageRecorder
   let meter: ProgressMeter
   var policy: CachePolicy = .standard
@@ -14,18 +14,21 @@ struct Fetcher: Sendable {
   var explains = false
   /// Whether the body of an answer with a status of 400 and more is left out.
   var failsOnError = false
+  /// What is done with a response before its body is written.
+  var handling = ResponseHandling()
 
   /// Fetches.
   ///
   /// - Parameter limit: the most time for all of it.
   func fetch(
-    _ request: HTTPRequest, url: String, content: BodyBytes?, to destination: Output.Destination,
+    _ request: HTTPRequest, url: String, content: RequestContent?, to destination: Output.Destination,
     within limit: Duration?
   ) async -> TransferReport {
     // Before it is done, since that changes what would be said; what cannot be explained fails below.
     let explanation =
       explains
-      ? try? cache.explain(request, content: content ?? BodyBytes(), policy: policy, options: options) : nil
+      ? try? cache.explain(
+        request, content: content?.bytes ?? BodyBytes(), policy: policy, options: options) : nil
     let start = cache.configuration.clock.uptime
     let ending = await withTimeLimit(limit) {
       await end(of: request, content: content, to: destination)
@@ -35,12 +38,12 @@ struct Fetcher: Sendable {
   }
 
   private func end(
-    of request: HTTPRequest, content: BodyBytes?, to destination: Output.Destination,
+    of request: HTTPRequest, content: RequestContent?, to destination: Output.Destination,
     isAgain: Bool = false
   ) async -> TransferReport.Ending {
     do {
       let response = try await cache.respond(
-        to: request, body: content.map { MessageBody($0) }, policy: isAgain ? .reload : policy,
+        to: request, body: try content?.makeBody(), policy: isAgain ? .reload : policy,
         options: options, via: upstream)
       return .answered(try await take(response, of: request, to: destination))
     } catch let error as UpstreamError {
@@ -65,9 +68,10 @@ struct Fetcher: Sendable {
   private func take(
     _ response: CacheResponse, of request: HTTPRequest, to destination: Output.Destination
   ) async throws -> TransferReport.Answer {
+    let (response, destination) = try handling.prepared(response, of: request, for: destination)
     let status = response.head.status.code
     var answer = TransferReport.Answer(
-      status: status, outcome: response.outcome, storage: nil, bytes: 0,
+      status: status, head: response.head, outcome: response.outcome, storage: nil, bytes: 0,
       finalTarget: response.finalTarget, redirects: response.redirects.count)
     if case .unsatisfiable = response.outcome {
       response.body.source.cancel()

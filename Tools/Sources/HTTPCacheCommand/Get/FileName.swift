@@ -8,8 +8,13 @@ enum FileName {
   /// - Parameter path: path and query of a URL.
   static func safe(from path: String) -> String {
     let last = path.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last.map(String.init) ?? ""
+    return safe(name: last.removingPercentEncoding ?? last)
+  }
+
+  /// A name that an origin gives, made safe as that of a URL is.
+  static func safe(name given: String) -> String {
     var name = ""
-    for scalar in (last.removingPercentEncoding ?? last).unicodeScalars {
+    for scalar in given.unicodeScalars {
       let isControl = scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
       name.unicodeScalars.append(isControl || scalar == "/" || scalar == "\\" ? "_" : scalar)
     }

@@ -16,61 +16,69 @@ struct GetCommand: AsyncParsableCommand {
       \(ExitStatus.help)
       """)
 
-  @Argument(help: "Absolute http or https URLs.", transform: TargetURL.init(parsing:))
-  var urls: [TargetURL]
+  @Argument(
+    help: ArgumentHelp(
+      "http or https URLs. One without a scheme is http, as curl's: example.com, localhost:8080/path.",
+      valueName: "urls"))
+  var addresses: [URLArgument]
 
-  @Option(name: [.short, .customLong("output")], help: "Write the body to this file; - is standard output.")
+  @Option(
+    name: [.customShort("o", allowingJoined: true), .customLong("output")],
+    help: "Write the body to this file; - is standard output.")
   var output: String?
 
   @Flag(name: [.customShort("O"), .customLong("remote-name")], help: "Name the file as the URL does.")
   var usesRemoteName = false
 
+  @Flag(
+    name: [.customShort("J"), .customLong("remote-header-name")],
+    help: "With -O, name the file as Content-Disposition does; no file is overwritten then.")
+  var usesHeaderName = false
+
   @Option(help: "How to use the cache.")
   var policy: PolicyArgument = .standard
 
-  @Option(
-    name: [.customShort("H"), .customLong("header")], help: "A request field, 'Name: value'.",
-    transform: HeaderArgument.init(parsing:))
-  var headers: [HeaderArgument] = []
+  @OptionGroup(title: "Request Options") var requestOptions: RequestOptionGroup
 
-  @Option(name: [.customShort("X"), .customLong("request")], help: "The method.")
-  var method: String?
+  @OptionGroup(title: "Content Options") var contentOptions: ContentOptionGroup
 
-  @Option(name: [.short, .long], help: "The request's content: text, or @FILE.")
-  var data: String?
+  @OptionGroup(title: "Connection Options") var connection: ConnectionOptionGroup
+
+  @OptionGroup(title: "Retry Options") var retry: RetryOptionGroup
+
+  @OptionGroup(title: "Message Options") var messages: MessageOptionGroup
 
   @Flag(help: "Say how the cache decides about each request, and about storing its response.")
   var explain = false
 
-  @Flag(help: "Report as JSON, one object per line.")
+  @Flag(
+    help:
+      "Report as JSON, one object per line. For curl's --json DATA: -d DATA -H 'Content-Type: application/json'."
+  )
   var json = false
 
   @Flag(name: [.short, .long], help: "Write status and fields before the body.")
   var include = false
 
-  @Flag(name: [.short, .long], help: "No report and no progress.")
-  var quiet = false
-
   @Flag(name: [.short, .long], help: "A status of 400 or more is a failure; its body is left out.")
   var fail = false
 
-  @Option(name: [.short, .customLong("max-time")], help: "The most seconds for each URL.")
+  @Option(
+    name: [.customShort("m", allowingJoined: true), .customLong("max-time")],
+    help: "The most seconds for each URL; with --retry, for each try.")
   var maxTime: Double?
-
-  @Option(name: .customLong("connect-timeout"), help: "The most seconds to open a connection.")
-  var connectTimeout: Double = 10
 
   @Option(name: [.short, .long], help: "How many URLs to fetch at once.")
   var jobs = 6
 
-  @Option(help: "How many redirects to follow.")
+  @Option(
+    name: [.long, .customLong("max-redirs")],
+    help: "How many redirects to follow. Another host gets neither Authorization nor Cookie.")
   var redirects = 20
 
-  @Option(help: "A PEM file of certificates to trust in place of the system's.")
-  var cacert: String?
-
-  @Flag(name: .customLong("http1.1"), help: "Do not use HTTP/2.")
-  var http1Only = false
+  @Flag(
+    name: [.customShort("L"), .customLong("location")], help: "Accepted as curl's; redirects are followed.")
+  var followsRedirects = false
 
   @OptionGroup var location: CacheLocation
 
@@ -87,21 +95,14 @@ struct GetCommand: AsyncParsableCommand {
 
   func validate() throws {
     if output != nil, usesRemoteName { throw ValidationError("give -o or -O, not both") }
-    if output != nil, urls.count > 1 { throw ValidationError("-o takes one URL; use -O for several") }
+    if output != nil, addresses.count > 1 { throw ValidationError("-o takes one URL; use -O for several") }
+    if usesHeaderName, !usesRemoteName { throw ValidationError("-J requires -O") }
     guard (1...256).contains(jobs) else { throw ValidationError("--jobs is a number from 1 to 256") }
     guard (0...100).contains(redirects) else {
       throw ValidationError("--redirects is a number from 0 to 100")
     }
-    for seconds in [maxTime, connectTimeout].compactMap({ $0 }) {
-      guard seconds > 0, seconds <= 1e6 else {
-        throw ValidationError("a time is a number of seconds above 0")
-      }
-    }
-    if let cacert, !FileManager.default.isReadableFile(atPath: cacert) {
-      throw ValidationError("cannot read \(cacert)")
-    }
-    if let method, HTTPRequest.Method(rawValue: method) == nil {
-      throw ValidationError("'\(method)' is not a method")
+    if let maxTime, maxTime <= 0 || maxTime > 1e6 {
+      throw ValidationError("--max-time must be a number of seconds above 0 (got \(maxTime))")
     }
   }
 
@@ -110,23 +111,29 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   private func fetchAll() async throws {
-    let content = try content()
+    let (plan, urls, writeOut, clientOptions) = try ExitStatus.reportingUsage {
+      let plan = try RequestPlan(requestOptions, content: contentOptions)
+      let urls = try addresses.map { try plan.target(TargetURL(parsing: $0.text)) }
+      return (plan, urls, try messages.writeOut.map { try WriteOut($0) }, try connection.clientOptions())
+    }
     let recorder = StorageRecorder { Console.report("httpcache: \($0)") }
     let cache = try openCache(recorder)
-    let isShown = !quiet && Terminal.isTerminal(STDERR_FILENO) && !writesToTerminal
+    let isShown = !messages.quiet && Terminal.isTerminal(STDERR_FILENO) && !writesToTerminal
     let meter = ProgressMeter(transfers: urls.count, isShown: isShown)
-    var options = OriginClient.Options()
-    options.connectTimeout = .seconds(connectTimeout)
-    options.isHTTP1Only = http1Only
-    options.trustRoots = cacert
+    if connection.insecure, !messages.quiet {
+      Console.report("httpcache: --insecure: certificates are not checked, and the cache is not used")
+    }
     let status: ExitStatus
     do {
-      status = try await OriginClient.withUpstream(options) { upstream in
+      status = try await OriginClient.withUpstream(clientOptions) { upstream in
         let fetcher = Fetcher(
-          cache: cache, upstream: upstream, recorder: recorder, meter: meter, policy: usedPolicy,
-          options: RequestOptions(redirectLimit: redirects), includesHead: include,
-          explains: explain, failsOnError: fail)
-        let status = try await fetchAll(with: fetcher, content: content)
+          cache: cache, upstream: messages.upstream(upstream, proxies: clientOptions.proxies),
+          recorder: recorder, meter: meter, policy: usedPolicy(plan),
+          options: RequestOptions(plan, redirectLimit: redirects),
+          includesHead: include || requestOptions.head, explains: explain, failsOnError: fail,
+          handling: ResponseHandling(
+            decodes: plan.decodes, usesHeaderName: usesHeaderName, tell: messages.tell))
+        let status = try await fetchAll(urls, plan, with: fetcher, writeOut: writeOut)
         // What was used stale is validated for the next time (RFC 5861 §3).
         await cache.finishBackgroundWork(within: .seconds(10))
         return status
@@ -140,31 +147,40 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   /// Fetches all URLs, a bounded number at once; the status is that of the first that failed.
-  private func fetchAll(with fetcher: Fetcher, content: BodyBytes?) async throws -> ExitStatus {
-    let destinations = destinations
-    return try await withThrowingTaskGroup(of: (Int, TransferReport).self) { group in
+  private func fetchAll(
+    _ urls: [TargetURL], _ plan: RequestPlan, with fetcher: Fetcher, writeOut: WriteOut?
+  ) async throws -> ExitStatus {
+    let destinations = destinations(of: urls)
+    let isQuiet = messages.quiet
+    let repeated = RepeatedFetch(
+      fetcher: fetcher, rule: retry.rule, content: plan.content, limit: maxTime.map { .seconds($0) }
+    ) { line in
+      if !isQuiet { fetcher.meter.say(line) }
+    }
+    typealias Ended = (index: Int, report: TransferReport, retries: Int)
+    return try await withThrowingTaskGroup(of: Ended.self) { group in
       var statuses = [ExitStatus](repeating: .success, count: urls.count)
       var begun = 0
       func begin() {
         guard begun < urls.count else { return }
-        let (index, url) = (begun, urls[begun])
-        let request = request(for: url)
+        let (index, url, request) = (begun, urls[begun], plan.request(for: urls[begun]))
         begun += 1
         group.addTask {
-          let limit = maxTime.map { Duration.seconds($0) }
-          return (
-            index,
-            await fetcher.fetch(
-              request, url: url.text, content: content, to: destinations[index], within: limit)
-          )
+          let (report, retries) = await repeated.fetch(request, url: url.text, to: destinations[index])
+          return (index, report, retries)
         }
       }
       for _ in 0..<jobs { begin() }
-      while let (index, report) = try await group.next() {
-        statuses[index] = report.exitStatus(failing: fail)
-        fetcher.meter.end(printing: quiet || json ? nil : report.line)
+      while let (index, report, retries) = try await group.next() {
+        let status = report.exitStatus(failing: fail)
+        statuses[index] = status
+        let isLineShown = messages.shows(failure: status != .success) && !json
+        fetcher.meter.end(printing: isLineShown ? report.line : nil)
         if !json, let text = report.explanations { Console.report(text) }
         if json { try Console.printJSON(report.json) }
+        writeOut?.write(
+          WriteOut.Transfer(
+            report: report, method: plan.method, exitStatus: status, retries: retries))
         begin()
       }
       return statuses.first { $0 != .success } ?? .success
@@ -185,36 +201,19 @@ struct GetCommand: AsyncParsableCommand {
     }
   }
 
-  private func request(for url: TargetURL) -> HTTPRequest {
-    var fields = HTTPFields(headers)
-    if fields[.userAgent] == nil { fields[.userAgent] = CommandVersion.userAgent }
-    if fields[.accept] == nil { fields[.accept] = "*/*" }
-    let named = method.flatMap { HTTPRequest.Method(rawValue: $0) }
-    return url.request(named ?? (data == nil ? .get : .post), fields)
-  }
-
-  private func content() throws -> BodyBytes? {
-    guard let data else { return nil }
-    guard data.hasPrefix("@") else { return BodyBytes(Array(data.utf8)) }
-    let path = String(data.dropFirst())
-    guard let bytes = FileManager.default.contents(atPath: path) else {
-      Console.report("httpcache: cannot read \(path)")
-      throw ExitStatus.failure.code
-    }
-    return BodyBytes(bytes)
-  }
-
-  /// A `Host` of the caller's may ask another site, whose responses must not be found by the URL.
-  private var usedPolicy: CachePolicy {
-    headers.contains { $0.field.name.canonicalName == "host" } ? .bypass : policy.policy
+  /// A `Host` of the caller's may ask another site, whose responses must not be found by the URL; what was
+  /// fetched without a check of certificates may be anybody's.
+  private func usedPolicy(_ plan: RequestPlan) -> CachePolicy {
+    plan.hasOwnHost || (connection.insecure && policy != .cacheOnly) ? .bypass : policy.policy
   }
 
   private var writesToTerminal: Bool {
-    destinations == [.standardOutput] && Terminal.isTerminal(STDOUT_FILENO)
+    (output == "-" || (output == nil && !usesRemoteName && addresses.count == 1 && !json))
+      && Terminal.isTerminal(STDOUT_FILENO)
   }
 
   /// Where the bodies go, in the order of the URLs.
-  private var destinations: [Output.Destination] {
+  private func destinations(of urls: [TargetURL]) -> [Output.Destination] {
     if let output { return [output == "-" ? .standardOutput : .file(output)] }
     guard usesRemoteName else {
       return urls.count == 1 && !json

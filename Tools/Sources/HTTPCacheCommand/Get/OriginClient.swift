@@ -1,6 +1,9 @@
 import AsyncHTTPClient
 import HTTPCacheAsyncHTTPClient
+import HTTPCacheProxy
+import HTTPCaching
 import NIOCore
+import NIOPosix
 import NIOSSL
 
 /// The way to the origin for a command that fetches.
@@ -13,36 +16,77 @@ enum OriginClient {
     var isHTTP1Only = false
     /// A file of certificates in PEM to trust in place of the system's.
     var trustRoots: String?
+    /// Whether any certificate will do.
+    var isInsecure = false
+    /// The proxies on the way.
+    var proxies = ProxySettings()
   }
 
   /// The most time to wait for the next bytes of a body.
   private static let idleTimeout: Duration = .seconds(60)
 
-  /// Runs `body` with a client of its own and closes it afterwards.
+  /// Runs `body` with clients of its own and closes them afterwards.
   static func withUpstream<Result>(
-    _ options: Options = Options(), _ body: (AsyncHTTPClientUpstream) async throws -> Result
+    _ options: Options = Options(), _ body: (any Upstream) async throws -> Result
   ) async throws -> Result {
+    let direct = client(options, proxy: nil)
+    let https = options.proxies.https.map { client(options, proxy: $0) }
+    let socks = options.proxies.http.flatMap { $0.kind == .socks ? client(options, proxy: $0) : nil }
+    let http = try options.proxies.http.flatMap { $0.kind == .http ? try httpProxy($0, options) : nil }
+    let clients = [direct, https, socks].compactMap { $0 }
+    func upstream(_ client: HTTPClient) -> any Upstream {
+      AsyncHTTPClientUpstream(client: client, idleTimeout: idleTimeout)
+    }
+    func shutDown() async throws {
+      http?.shutDown()
+      for client in clients { try await client.shutdown() }
+    }
+    let routed = RoutedUpstream(
+      settings: options.proxies, direct: upstream(direct), http: http ?? upstream(socks ?? direct),
+      https: upstream(https ?? direct))
+    do {
+      let result = try await body(routed)
+      try await shutDown()
+      return result
+    } catch {
+      // The body's error is the one to tell; connections that do not close cleanly go with the process.
+      try? await shutDown()
+      throw error
+    }
+  }
+
+  /// AsyncHTTPClient asks every HTTP proxy for a tunnel (CONNECT), which many refuse for port 80. Requests
+  /// for http URLs go to the proxy as they are instead (RFC 9112 §3.2.2), as curl sends them.
+  private static func httpProxy(_ proxy: ProxyAddress, _ options: Options) throws -> NIOUpstream {
+    var configuration = NIOUpstream.Configuration(connectTimeout: TimeAmount(options.connectTimeout))
+    configuration.proxy = NIOUpstream.Proxy(
+      origin: Origin(isSecure: false, host: proxy.host, port: proxy.port),
+      authorization: proxy.credentials?.basic)
+    return try NIOUpstream(group: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+  }
+
+  private static func client(_ options: Options, proxy: ProxyAddress?) -> HTTPClient {
     var configuration = HTTPClient.Configuration()
     configuration.redirectConfiguration = .disallow
     configuration.decompression = .disabled
     configuration.timeout = .init(connect: TimeAmount(options.connectTimeout), read: nil)
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.httpVersion = options.isHTTP1Only ? .http1Only : .automatic
-    if let path = options.trustRoots {
+    if options.trustRoots != nil || options.isInsecure {
       var tls = TLSConfiguration.makeClientConfiguration()
-      tls.trustRoots = .file(path)
+      if let path = options.trustRoots { tls.trustRoots = .file(path) }
+      if options.isInsecure { tls.certificateVerification = .none }
       configuration.tlsConfiguration = tls
     }
-    let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    do {
-      let result = try await body(
-        AsyncHTTPClientUpstream(client: client, idleTimeout: idleTimeout))
-      try await client.shutdown()
-      return result
-    } catch {
-      // The body's error is the one to tell; connections that do not close cleanly go with the process.
-      try? await client.shutdown()
-      throw error
+    switch proxy?.kind {
+    case .http?:
+      configuration.proxy = .server(
+        host: proxy?.host ?? "", port: proxy?.port ?? 0,
+        authorization: proxy?.credentials.map { .basic(username: $0.user, password: $0.password) })
+    case .socks?:
+      configuration.proxy = .socksServer(host: proxy?.host ?? "", port: proxy?.port ?? 0)
+    case nil: break
     }
+    return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }
 }

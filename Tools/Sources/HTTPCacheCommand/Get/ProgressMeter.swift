@@ -55,6 +55,16 @@ final class ProgressMeter: Sendable {
     Console.current.error("\r\u{1B}[K" + text.line(width: width))
   }
 
+  /// Prints a line in the bar's place, while transfers go on.
+  func say(_ line: String) {
+    let wasDrawn = state.withLock { state in
+      defer { state.isDrawn = false }
+      return state.isDrawn
+    }
+    if wasDrawn { Console.current.error("\r\u{1B}[K") }
+    Console.report(line)
+  }
+
   /// A transfer ended; prints its line in the bar's place.
   func end(printing line: String?) {
     let wasDrawn = state.withLock { state in

@@ -5,6 +5,7 @@ struct TransferReport: Sendable {
   /// An answer.
   struct Answer: Sendable {
     var status: Int
+    var head = HTTPResponse(status: .ok)
     var outcome: CacheOutcome
     var storage: StorageRecorder.Result?
     var bytes: Int64

@@ -12,16 +12,10 @@ struct ExplainCommand: AsyncParsableCommand {
       is changed.
       """)
 
-  @Argument(help: "The URL.", transform: TargetURL.init(parsing:))
-  var url: TargetURL
+  @Argument(help: "The URL; without a scheme it is http.")
+  var address: URLArgument
 
-  @Option(
-    name: [.customShort("H"), .customLong("header"), .customLong("request-header")],
-    help: "A request field, 'Name: value'.", transform: HeaderArgument.init(parsing:))
-  var headers: [HeaderArgument] = []
-
-  @Option(name: [.customShort("X"), .customLong("method")], help: "The method.")
-  var method = "GET"
+  @OptionGroup(title: "Request Options") var requestOptions: RequestOptionGroup
 
   @Option(help: "How the request uses the cache.")
   var policy: PolicyArgument = .standard
@@ -37,13 +31,19 @@ struct ExplainCommand: AsyncParsableCommand {
 
   @OptionGroup var location: CacheLocation
 
-  func validate() throws {
-    guard HTTPRequest.Method(rawValue: method) != nil else {
-      throw ValidationError("'\(method)' is not a method")
-    }
-  }
-
   func run() async throws {
+    let (plan, planned) = try ExitStatus.reportingUsage {
+      let plan = try RequestPlan(requestOptions)
+      return (plan, plan.request(for: try plan.target(TargetURL(parsing: address.text))))
+    }
+    var request = planned
+    var options = RequestOptions(plan, redirectLimit: 0)
+    options.partition = partition
+    if decoded {
+      // URLSession says by itself what codings it takes.
+      request.headerFields[.acceptEncoding] = nil
+      (options.acceptsDecoded, options.acceptsEncoded) = (true, false)
+    }
     let store = try location.openStore()
     let cache = HTTPCache(
       configuration: HTTPCache.Configuration(
@@ -51,11 +51,7 @@ struct ExplainCommand: AsyncParsableCommand {
       store: store)
     let explanation: CacheExplanation
     do {
-      explanation = try cache.explain(
-        url.request(HTTPRequest.Method(rawValue: method) ?? .get, HTTPFields(headers)),
-        policy: policy.policy,
-        options: RequestOptions(
-          partition: partition, acceptsDecoded: decoded, acceptsEncoded: !decoded))
+      explanation = try cache.explain(request, policy: policy.policy, options: options)
     } catch {
       throw ExitStatus.reporting(error)
     }

@@ -23,6 +23,9 @@ struct PathCommand: AsyncParsableCommand {
     let stores = try location.openStores()
     let store = stores.readable
     let entries = try await StoreListing.entries(of: url, in: store, location)
+    if let coding = entries.first?.record.response.head.headerFields[.contentEncoding] {
+      Console.report("httpcache: the body has the content coding \(coding); `get` decodes gzip")
+    }
     if let export { return try await write(entries, from: store, to: export) }
     let paths = entries.compactMap(\.bodyPath)
     paths.forEach(Console.print)

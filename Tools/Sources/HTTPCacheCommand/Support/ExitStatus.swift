@@ -67,6 +67,17 @@ enum ExitStatus: Int32, CaseIterable {
     }.joined(separator: "\n")
   }
 
+  /// Runs what reads arguments, and reports what is wrong with them.
+  ///
+  /// For what is read after parsing: ArgumentParser validates before it reports an option that is not known,
+  /// whose value would be called a URL that is none.
+  static func reportingUsage<Value>(_ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch let error as ValidationError {
+      Console.report("httpcache: \(error.message)")
+      throw usage.code
+    }
+  }
+
   /// Reports an error of the cache and gives what to throw.
   static func reporting(_ error: CacheError) -> ExitCode {
     Console.report("httpcache: \(error)")

@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+
+/// The options of the way to the origin, spelled as curl's.
+struct ConnectionOptionGroup: ParsableArguments {
+  @Option(name: .customLong("connect-timeout"), help: "The most seconds to open a connection.")
+  var connectTimeout: Double = 10
+
+  @Option(help: "A PEM file of certificates to trust in place of the system's.")
+  var cacert: String?
+
+  @Flag(
+    name: [.customShort("k"), .long],
+    help: "Do not check certificates. The cache is then neither read nor written.")
+  var insecure = false
+
+  @Flag(name: .customLong("http1.1"), help: "Do not use HTTP/2.")
+  var http1Only = false
+
+  @Option(
+    name: [.customShort("x", allowingJoined: true), .long],
+    help: ArgumentHelp(
+      "Ask through this proxy: [http://|socks5h://][user:password@]host[:1080]; empty for none. Default: "
+        + "$http_proxy, $https_proxy, $all_proxy.", valueName: "proxy"))
+  var proxy: String?
+
+  @Option(
+    name: [.customShort("U", allowingJoined: true), .customLong("proxy-user")],
+    help: ArgumentHelp("User and password for the proxy (Basic).", valueName: "user:password"))
+  var proxyUser: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Hosts to ask without a proxy, separated by commas: example.com (and names below it), "
+        + "example.com:8080, 10.0.0.0/8, * for all. Default: $no_proxy.", valueName: "hosts"))
+  var noproxy: String?
+
+  func validate() throws {
+    guard connectTimeout > 0, connectTimeout <= 1e6 else {
+      throw ValidationError("--connect-timeout must be a number of seconds above 0 (got \(connectTimeout))")
+    }
+    if let cacert, !FileManager.default.isReadableFile(atPath: cacert) {
+      throw ValidationError("cannot read \(cacert)")
+    }
+  }
+
+  /// The client that the options ask for.
+  ///
+  /// - Throws: `ValidationError` for a proxy that cannot be used.
+  func clientOptions() throws -> OriginClient.Options {
+    var options = OriginClient.Options()
+    options.connectTimeout = .seconds(connectTimeout)
+    options.isHTTP1Only = http1Only
+    options.trustRoots = cacert
+    options.isInsecure = insecure
+    options.proxies = try ProxySettings(
+      proxy: proxy, user: proxyUser, noProxy: noproxy, environment: CommandEnvironment.current)
+    return options
+  }
+}

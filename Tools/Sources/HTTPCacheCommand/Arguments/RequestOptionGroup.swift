@@ -1,0 +1,112 @@
+import ArgumentParser
+import Foundation
+import HTTPCaching
+
+/// The options that make the head of a request, spelled as curl's.
+struct RequestOptionGroup: ParsableArguments {
+  @Option(
+    name: [.customShort("H", allowingJoined: true), .customLong("header"), .customLong("request-header")],
+    help: ArgumentHelp(
+      "A request field 'Name: value'; 'Name;' is empty, 'Name:' removes a default, @FILE has one a line.",
+      valueName: "field"))
+  var headers: [String] = []
+
+  @Option(
+    name: [.customShort("X", allowingJoined: true), .customLong("request"), .customLong("method")],
+    help: "The method.")
+  var method: String?
+
+  @Flag(name: [.customShort("I"), .long], help: "Ask with HEAD, and write status and fields.")
+  var head = false
+
+  @Option(
+    name: [.customShort("r", allowingJoined: true), .long], parsing: .unconditional,
+    help: ArgumentHelp("A range of bytes: 0-499, 500- or -500.", valueName: "range"))
+  var range: String?
+
+  @Option(
+    name: [.customShort("u", allowingJoined: true), .long],
+    help: ArgumentHelp(
+      "User and password (Basic). Other hosts, to which a redirect leads, do not get them. A private cache "
+        + "may answer with what another user of the URL got; a shared one stores only what is public. "
+        + "`ps` shows arguments; --netrc-file keeps a password out of them.",
+      valueName: "user:password"))
+  var user: String?
+
+  @Flag(name: [.customShort("n"), .long], help: "Take user and password from ~/.netrc.")
+  var netrc = false
+
+  @Option(
+    name: .customLong("netrc-file"),
+    help: ArgumentHelp("Take user and password from this file.", valueName: "path"))
+  var netrcFile: String?
+
+  @Option(
+    name: [.customShort("A", allowingJoined: true), .customLong("user-agent")],
+    help: "User-Agent; empty sends none.")
+  var userAgent = CommandVersion.userAgent
+
+  @Option(name: [.customShort("e", allowingJoined: true), .long], help: "Referer.")
+  var referer: String?
+
+  @Option(
+    name: [.customShort("b", allowingJoined: true), .long],
+    help: ArgumentHelp("Cookie, 'name=value; …'.", valueName: "cookies"))
+  var cookie: String?
+
+  @Flag(
+    inversion: .prefixedNo,
+    help: ArgumentHelp(
+      "Ask for gzip and decode the body. The cache stores the body as it came. A range is asked for without, "
+        + "and a file that is gzip itself (*.gz) stays gzip."))
+  var compressed = true
+
+  func validate() throws {
+    if let method, HTTPRequest.Method(rawValue: method) == nil {
+      throw ValidationError("'\(method)' is not a method")
+    }
+    for header in headers where !header.hasPrefix("@") { _ = try HeaderArgument(parsing: header) }
+    if let range, !Self.isRange(range) {
+      throw ValidationError("--range requires 0-499, 500- or -500 (got '\(range)')")
+    }
+    if let cookie, !cookie.contains("=") {
+      throw ValidationError("--cookie requires 'name=value'; files of cookies are not read")
+    }
+  }
+
+  /// The fields of `-H`, files read.
+  ///
+  /// - Throws: `ValidationError`.
+  func headerArguments() throws -> [HeaderArgument] { try headers.flatMap(HeaderArgument.list) }
+
+  /// Users and passwords for hosts; nil where neither `-n` nor `--netrc-file` is given.
+  ///
+  /// - Throws: `ValidationError` if the file that `--netrc-file` names cannot be read.
+  func netrcEntries() throws -> NetrcFile? {
+    if let netrcFile { return NetrcFile(String(decoding: try InputFile.contents(netrcFile), as: UTF8.self)) }
+    guard netrc else { return nil }
+    let home = CommandEnvironment.current["HOME"] ?? NSHomeDirectory()
+    // A home without the file is usual: curl goes on without a password.
+    return (try? InputFile.contents(home + "/.netrc")).map { NetrcFile(String(decoding: $0, as: UTF8.self)) }
+  }
+
+  /// User and password of `-u`.
+  ///
+  /// - Throws: `ValidationError` where the password is neither given nor can be asked for.
+  func credentials() throws -> Credentials? {
+    guard let user else { return nil }
+    guard let credentials = Credentials(user) ?? .prompted(user: user) else {
+      throw ValidationError(
+        "--user requires user:password, since there is no terminal to ask for the password")
+    }
+    return credentials
+  }
+
+  private static func isRange(_ text: String) -> Bool {
+    text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { part in
+      let ends = part.split(separator: "-", omittingEmptySubsequences: false)
+      return ends.count == 2 && ends.contains { !$0.isEmpty }
+        && ends.allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+    }
+  }
+}

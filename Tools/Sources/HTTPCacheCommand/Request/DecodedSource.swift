@@ -1,0 +1,58 @@
+import HTTPCaching
+import Synchronization
+
+/// A body without its coding gzip.
+final class DecodedSource: BodySource {
+  private struct State: ~Copyable {
+    var decoder: GzipDecoder
+    var input = BodyBytes()
+    var isSourceEnded = false
+  }
+
+  private let base: any BodySource
+  private let state: Mutex<State>
+
+  /// - Throws: `GzipDecoder.Failure` where there is no memory.
+  init(_ base: any BodySource) throws {
+    self.base = base
+    state = Mutex(State(decoder: try GzipDecoder()))
+  }
+
+  /// Nothing tells it.
+  var length: Int64? { nil }
+
+  var trailers: HTTPFields { base.trailers }
+
+  func next() async throws -> BodyBytes? {
+    while true {
+      if let piece = try decode() { return piece.isEmpty ? nil : piece }
+      let bytes = try await base.next()
+      state.withLock { state in
+        if let bytes { state.input = bytes } else { state.isSourceEnded = true }
+      }
+    }
+  }
+
+  func cancel() { base.cancel() }
+
+  /// The next piece; empty at the end, nil where more input is needed.
+  private func decode() throws -> BodyBytes? {
+    do {
+      return try state.withLock { state throws -> BodyBytes? in
+        while true {
+          if !state.input.isEmpty || state.decoder.hasOutput {
+            let piece = try state.decoder.decode(&state.input)
+            if !piece.isEmpty { return piece }
+          }
+          if !state.input.isEmpty { continue }
+          guard state.isSourceEnded else { return nil }
+          // An empty body has no coding to take off.
+          guard state.decoder.isEnded || !state.decoder.hasBegun else { throw GzipDecoder.Failure() }
+          return BodyBytes()
+        }
+      }
+    } catch is GzipDecoder.Failure {
+      throw UpstreamError(.protocol, "the body is not the gzip that its Content-Encoding says")
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+
+/// Which proxy is asked for which URL, by options and environment, as curl reads them.
+struct ProxySettings: Sendable {
+  /// The proxy for http URLs.
+  let http: ProxyAddress?
+  /// The proxy for https URLs.
+  let https: ProxyAddress?
+  private let exceptions: NoProxyList
+
+  /// No proxies.
+  init() {
+    http = nil
+    https = nil
+    exceptions = NoProxyList("")
+  }
+
+  /// Reads the settings.
+  ///
+  /// - Parameters:
+  ///   - proxy: of `--proxy`; empty for none.
+  ///   - user: of `--proxy-user`.
+  ///   - noProxy: of `--noproxy`.
+  /// - Throws: `ValidationError` for a proxy that cannot be used.
+  init(proxy: String?, user: String?, noProxy: String?, environment: [String: String]) throws {
+    let exceptions = NoProxyList(noProxy ?? environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
+    // A server that runs programs sets HTTP_PROXY to the `Proxy` field of a request, so that only the
+    // lower-case name of this one counts.
+    let httpNames = ["http_proxy", "all_proxy", "ALL_PROXY"]
+    let httpsNames = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+    let credentials = try user.map { text throws -> Credentials in
+      guard let credentials = Credentials(text) else {
+        throw ValidationError("--proxy-user requires user:password")
+      }
+      return credentials
+    }
+    self.exceptions = exceptions
+    func address(_ names: [String]) throws -> ProxyAddress? {
+      let found = names.lazy.compactMap { name in environment[name].map { (name, $0) } }.first
+      let (source, text) = proxy.map { ("--proxy", $0) } ?? found.map { ("$\($0.0)", $0.1) } ?? ("", "")
+      guard !text.isEmpty, !exceptions.isAll else { return nil }
+      var address = try ProxyAddress(text, from: source)
+      if let credentials, address.kind == .http { address.credentials = credentials }
+      return address
+    }
+    http = try address(httpNames)
+    https = try address(httpsNames)
+  }
+
+  /// The proxy for a host; nil asks the origin itself.
+  func proxy(scheme: String, host: String, port: Int) -> ProxyAddress? {
+    guard let proxy = scheme == "https" ? https : http, !exceptions.contains(host: host, port: port)
+    else { return nil }
+    return proxy
+  }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import HTTPCaching
+import Synchronization
+
+/// How often one URL is tried again, and when.
+final class RetryBudget: Sendable {
+  /// The times between tries.
+  struct Rule: Sendable {
+    /// How many tries follow the first.
+    var count = 0
+    /// Seconds before each of them; nil is 1, then twice as long each time, 600 at most.
+    var delay: Double?
+    /// No try begins later than this many seconds after the first.
+    var maxTime: Double?
+
+    init(count: Int = 0, delay: Double? = nil, maxTime: Double? = nil) {
+      self.count = count
+      self.delay = delay
+      self.maxTime = maxTime
+    }
+
+    /// Seconds to wait before a try; nil where there is none any more.
+    ///
+    /// - Parameters:
+    ///   - tries: how many followed the first already.
+    ///   - elapsed: seconds since the first began.
+    ///   - retryAfter: seconds that the origin asks to wait.
+    func pause(after tries: Int, elapsed: Double, retryAfter: Double?) -> Double? {
+      guard tries < count else { return nil }
+      let own = delay ?? min(600, pow(2, Double(min(tries, 10))))
+      let pause = max(own, retryAfter ?? 0)
+      if let maxTime, elapsed + pause > maxTime { return nil }
+      return pause
+    }
+  }
+
+  private let rule: Rule
+  private let clock: any CacheClock
+  private let start: Duration
+  private let tries = Mutex(0)
+  private let tell: @Sendable (String) -> Void
+
+  /// Makes a budget; its time begins now.
+  ///
+  /// - Parameter tell: is told why and when there is another try.
+  init(_ rule: Rule, clock: any CacheClock = SystemClock(), tell: @escaping @Sendable (String) -> Void) {
+    self.rule = rule
+    self.clock = clock
+    self.tell = tell
+    start = clock.uptime
+  }
+
+  /// How many tries followed the first.
+  var count: Int { tries.withLock { $0 } }
+
+  /// Waits until the next try.
+  ///
+  /// - Returns: false where there is none any more.
+  /// - Throws: `CancellationError`.
+  func wait(for reason: String, retryAfter: Double? = nil) async throws -> Bool {
+    let elapsed = (clock.uptime - start) / .seconds(1)
+    let next = tries.withLock { tries -> (pause: Double, number: Int)? in
+      guard let pause = rule.pause(after: tries, elapsed: elapsed, retryAfter: retryAfter) else { return nil }
+      tries += 1
+      return (pause, tries)
+    }
+    guard let next else { return false }
+    let pause = Duration.seconds(next.pause)
+    let moment = next.pause > 0 ? "in \(HumanText.duration(pause))" : "now"
+    tell("\(reason); trying again \(moment) (\(next.number) of \(rule.count))")
+    try await clock.sleep(for: pause)
+    return true
+  }
+}

@@ -1,0 +1,117 @@
+import ArgumentParser
+import Foundation
+import HTTPCaching
+
+/// The text that `-w` writes after a transfer.
+struct WriteOut: Sendable {
+  /// What a text may name; as curl's, with what the cache did.
+  enum Variable: String, CaseIterable {
+    case cacheStatus = "cache_status"
+    case cacheStored = "cache_stored"
+    case contentType = "content_type"
+    case errorMessage = "errormsg"
+    case exitCode = "exitcode"
+    case fileName = "filename_effective"
+    case headers = "header_json"
+    case status = "http_code"
+    case json
+    case method
+    case redirects = "num_redirects"
+    case retries = "num_retries"
+    case responseCode = "response_code"
+    case scheme
+    case size = "size_download"
+    case speed = "speed_download"
+    case time = "time_total"
+    case url
+    case effectiveURL = "url_effective"
+  }
+
+  /// What became of a transfer, as far as a report does not say.
+  struct Transfer: Sendable {
+    let report: TransferReport
+    let method: HTTPRequest.Method
+    let exitStatus: ExitStatus
+    let retries: Int
+  }
+
+  private enum Part: Sendable {
+    case text(String)
+    case variable(Variable)
+    case field(HTTPField.Name)
+    /// `%{stdout}`, `%{stderr}`.
+    case output(isError: Bool)
+  }
+
+  private let parts: [Part]
+
+  /// Reads a format.
+  ///
+  /// - Parameter format: the text, or `@FILE`.
+  /// - Throws: `ValidationError` for a name that is not known, or a file that cannot be read.
+  init(_ format: String) throws {
+    let text =
+      format.hasPrefix("@")
+      ? String(decoding: try InputFile.contents(format.dropFirst()), as: UTF8.self) : format
+    var parts: [Part] = []
+    var rest = text[...]
+    while let character = rest.popFirst() {
+      switch (character, rest.first) {
+      case ("%", "%"?):
+        rest.removeFirst()
+        parts.append(.text("%"))
+      case ("%", "{"?): parts.append(try Self.named(Self.braced(&rest) ?? ""))
+      case ("%", _) where rest.hasPrefix("header{"):
+        rest = rest.dropFirst("header".count)
+        guard let name = Self.braced(&rest).flatMap({ HTTPField.Name($0) }) else {
+          throw ValidationError("--write-out: %header{…} requires the name of a field")
+        }
+        parts.append(.field(name))
+      case ("\\", let escaped?):
+        rest.removeFirst()
+        parts.append(.text(["n": "\n", "t": "\t", "r": "\r"][escaped] ?? "\\\(escaped)"))
+      default: parts.append(.text(String(character)))
+      }
+    }
+    self.parts = parts
+  }
+
+  /// Writes the text of a transfer.
+  func write(_ transfer: Transfer) {
+    var isError = false
+    for part in parts {
+      let text: String
+      switch part {
+      case .output(let goesToError):
+        isError = goesToError
+        continue
+      case .text(let plain): text = plain
+      case .variable(let variable): text = transfer.text(variable)
+      case .field(let name): text = transfer.answer?.head.headerFields[name] ?? ""
+      }
+      if isError { Console.current.error(text) } else { Console.current.output(text) }
+    }
+  }
+
+  private static func named(_ name: String) throws -> Part {
+    switch name {
+    case "stdout": return .output(isError: false)
+    case "stderr": return .output(isError: true)
+    default: break
+    }
+    guard let variable = Variable(rawValue: name) else {
+      throw ValidationError(
+        "--write-out: %{\(name)} is not known; known are "
+          + Variable.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+    return .variable(variable)
+  }
+
+  /// The text in braces.
+  private static func braced(_ rest: inout Substring) -> String? {
+    guard rest.first == "{", let end = rest.firstIndex(of: "}") else { return nil }
+    let text = rest[rest.index(after: rest.startIndex)..<end]
+    rest = rest[rest.index(after: end)...]
+    return String(text)
+  }
+}

@@ -1,0 +1,123 @@
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite(.timeLimit(.minutes(10))) struct CompressedTests {
+  private static let text = Array("hello hello hello\n".utf8)
+  /// `text` as gzip.
+  private static let gzip: [UInt8] = [
+    31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72, 205, 201, 201, 87, 200, 64, 144, 92, 0, 59, 124, 138, 223, 18,
+    0,
+    0, 0,
+  ]
+
+  /// Gzip where it is asked for.
+  private static func answer(_ request: String, _ fields: String = "", _ body: [UInt8] = gzip) -> [UInt8] {
+    let isCoded = request.lowercased().contains("accept-encoding: gzip")
+    let (coding, body) = isCoded ? ("Content-Encoding: gzip\r\n", body) : ("", text)
+    let head =
+      "HTTP/1.1 200 OK\r\n\(coding)\(fields)Vary: Accept-Encoding\r\nCache-Control: max-age=600\r\n"
+      + "Content-Length: \(body.count)\r\n\r\n"
+    return Array(head.utf8) + body
+  }
+
+  private func bodies(
+    _ runs: [[String]], path: String = "/", answer: @escaping @Sendable (String) -> [UInt8]
+  ) async throws -> (runs: [CommandRun], bodies: [[UInt8]?], requests: Int) {
+    let directory = try TemporaryDirectory()
+    let origin = try await RecordingOrigin { request, _ in answer(request) }
+    var (ended, bodies): ([CommandRun], [[UInt8]?]) = ([], [])
+    for (index, arguments) in runs.enumerated() {
+      let file = directory.file("\(index)")
+      ended.append(
+        await CommandRun(
+          ["get", "--dir", directory.file("cache"), origin.authority + path, "-o", file] + arguments))
+      bodies.append(directory.contents("\(index)"))
+    }
+    try await origin.close()
+    return (ended, bodies, origin.requests.count)
+  }
+
+  @Test("gzip is asked for and decoded, from the origin and from the cache")
+  func decoded() async throws {
+    let got = try await bodies([[], [], ["--compressed"]]) { Self.answer($0) }
+    #expect(got.bodies == [Self.text, Self.text, Self.text])
+    #expect(got.requests == 1)
+    #expect(got.runs[1].errors.contains(": hit, fresh for "))
+  }
+
+  @Test("an Accept-Encoding of the caller's own gets the bytes as they came; --no-compressed asks for none")
+  func raw() async throws {
+    let got = try await bodies([["-H", "Accept-Encoding: gzip"], ["--no-compressed"]]) { Self.answer($0) }
+    #expect(got.bodies == [Self.gzip, Self.text])
+  }
+
+  @Test(
+    "a file that is gzip itself stays gzip",
+    arguments: [("/a.tar.gz", ""), ("/a.tgz?x", ""), ("/a", "Content-Type: application/x-gzip\r\n")])
+  func archive(path: String, fields: String) async throws {
+    let got = try await bodies([[]], path: path) { Self.answer($0, fields) }
+    #expect(got.bodies == [Self.gzip])
+  }
+
+  @Test("members that follow each other are one body, and padding is none of it")
+  func members() async throws {
+    let got = try await bodies([[]]) { Self.answer($0, "", Self.gzip + Self.gzip + [0, 0, 0]) }
+    #expect(got.bodies == [Self.text + Self.text])
+  }
+
+  @Test("a body that is no gzip, or half of it, is a broken response, and no file")
+  func broken() async throws {
+    for body in [Array("no gzip at all".utf8), Array(Self.gzip.dropLast(9))] {
+      let got = try await bodies([[]]) { Self.answer($0, "", body) }
+      #expect(got.runs.first?.status == ExitStatus.brokenProtocol.rawValue)
+      #expect(
+        got.runs.first?.errors.contains("the body is not the gzip that its Content-Encoding says") == true)
+      #expect(got.bodies == [nil])
+    }
+  }
+
+  @Test("an empty body has nothing to decode")
+  func empty() async throws {
+    let got = try await bodies([[]]) { Self.answer($0, "", []) }
+    #expect(got.bodies == [[]])
+  }
+
+  @Test("a range is not taken of a stored body in gzip")
+  func range() async throws {
+    let got = try await bodies([[], ["-r", "0-4"]]) { request in
+      // No Vary, so that the store would answer with a part of the gzip.
+      request.contains("Range: bytes=0-4")
+        ? Array("HTTP/1.1 206 P\r\nContent-Range: bytes 0-4/18\r\nContent-Length: 5\r\n\r\nhello".utf8)
+        : Array(
+          "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nCache-Control: max-age=600\r\nContent-Length: 29\r\n\r\n"
+            .utf8) + Self.gzip
+    }
+    #expect(got.bodies == [Self.text, Array("hello".utf8)])
+  }
+
+  @Test("many bytes come out in pieces, whatever the pieces that go in")
+  func pieces() async throws {
+    // One stored block each, so that the test needs no encoder: RFC 1951 §3.2.4 in RFC 1952.
+    let block = [UInt8](repeating: 7, count: 60_000)
+    let crc: [UInt8] = Self.littleEndian(Self.crc32(block))
+    let length = Self.littleEndian(UInt32(block.count))
+    let header: [UInt8] = [31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 1, 0x60, 0xEA, 0x9F, 0x15]
+    let member = header + block + crc + length
+    let body = Array(repeatElement(member, count: 20).joined())
+    let got = try await bodies([[]]) { Self.answer($0, "", body) }
+    #expect(got.bodies.first??.count == 1_200_000)
+    #expect(got.bodies.first??.allSatisfy { $0 == 7 } == true)
+  }
+
+  private static func littleEndian(_ value: UInt32) -> [UInt8] {
+    [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: value >> $0) }
+  }
+
+  private static func crc32(_ bytes: [UInt8]) -> UInt32 {
+    ~bytes.reduce(~UInt32(0)) { crc, byte in
+      (0..<8).reduce(crc ^ UInt32(byte)) { crc, _ in crc >> 1 ^ (crc & 1 == 1 ? 0xEDB8_8320 : 0) }
+    }
+  }
+}

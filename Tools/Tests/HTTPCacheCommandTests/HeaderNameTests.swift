@@ -1,0 +1,44 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite(.timeLimit(.minutes(10))) struct HeaderNameTests {
+  @Test(
+    "Content-Disposition names a file, without folders, and never a hidden one",
+    arguments: [
+      (#"attachment; filename="a b.txt""#, "a b.txt"), ("attachment; filename=a.txt", "a.txt"),
+      (#"attachment; filename="../../etc/passwd""#, "passwd"),
+      (#"attachment; filename="C:\\x\\y.exe""#, "y.exe"),
+      (#"attachment; filename=".bashrc""#, "_bashrc"), (#"attachment; filename="-rf""#, "_rf"),
+      (#"attachment; filename="a\"b""#, "a\"b"), (#"attachment; filename="a;b"; x=y"#, "a;b"),
+      ("attachment; filename=\"e.txt\"; filename*=UTF-8''%e2%82%ac.txt", "€.txt"),
+      ("attachment; filename*=UTF-8''..%2F..%2Fx", "x"), ("attachment; filename*=utf-9''y; filename=z", "z"),
+      ("attachment", nil), ("attachment; filename=\"\"", nil), ("attachment; filename=\"/\"", nil),
+    ] as [(String, String?)])
+  func names(value: String, name: String?) throws {
+    let field = try #require(HTTPField.Name("Content-Disposition"))
+    #expect(ContentDisposition.fileName([field: value]) == name)
+  }
+
+  @Test("-J writes to the name that the origin gives, and overwrites nothing")
+  func named() throws {
+    let directory = try TemporaryDirectory()
+    let response = CacheResponse(
+      head: HTTPResponse(
+        status: .ok,
+        headerFields: [try #require(HTTPField.Name("Content-Disposition")): "attachment; filename=taken"]),
+      body: MessageBody(BodyBytes(Array("ok".utf8))),
+      outcome: .hit(age: 0, lifetime: 1, allowance: nil), finalTarget: "http://a/")
+    let handling = ResponseHandling(usesHeaderName: true)
+    let request = try TargetURL(parsing: "http://a/b").request()
+    let free = try handling.prepared(response, of: request, for: .file(directory.file("b")))
+    #expect(free.1 == .file(directory.file("taken")))
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: directory.file("taken")))
+    #expect(throws: Output.Failure.self) {
+      try handling.prepared(response, of: request, for: .file(directory.file("b")))
+    }
+    #expect(try handling.prepared(response, of: request, for: .standardOutput).1 == .standardOutput)
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// What the options of `get` make of a request, as an origin gets it.
+@Suite(.timeLimit(.minutes(10))) struct RequestHeadTests {
+  private func request(_ arguments: String..., path: String = "/") async throws -> [Substring] {
+    let directory = try TemporaryDirectory()
+    let requests = try await RecordingOrigin.requests { origin in
+      let run = await CommandRun(
+        ["get", "--dir", directory.file("cache"), origin.authority + path] + arguments)
+      #expect(run.status == 0, "\(run.errors)")
+    }
+    #expect(requests.count == 1)
+    return requests.first?.split(separator: "\r\n", omittingEmptySubsequences: false) ?? []
+  }
+
+  private func file(_ text: String, in directory: TemporaryDirectory) throws -> String {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: directory.file("input")))
+    return directory.file("input")
+  }
+
+  @Test("-A, -e, -b and -X set what curl's set")
+  func fields() async throws {
+    let head = try await request("-A", "agent", "-e", "http://from/", "-b", "a=b", "-XDELETE")
+    #expect(head.first == "DELETE / HTTP/1.1")
+    #expect(head.contains("User-Agent: agent"))
+    #expect(head.contains("Referer: http://from/"))
+    #expect(head.contains("Cookie: a=b"))
+  }
+
+  @Test("-H 'Name:' removes a default, -H 'Name;' sends an empty field, -H replaces a default")
+  func headers() async throws {
+    let head = try await request("-H", "User-Agent:", "-H", "X-Empty;", "-H", "Accept: text/html")
+    #expect(!head.contains { $0.lowercased().hasPrefix("user-agent") })
+    #expect(head.contains("X-Empty: ") || head.contains("X-Empty:"))
+    #expect(head.filter { $0.lowercased().hasPrefix("accept:") } == ["Accept: text/html"])
+  }
+
+  @Test("-H @FILE reads a field from each line")
+  func headerFile() async throws {
+    let directory = try TemporaryDirectory()
+    let head = try await request("-H", "@" + file("X-A: 1\r\nX-B: 2\n", in: directory))
+    #expect(head.contains("X-A: 1") && head.contains("X-B: 2"))
+  }
+
+  @Test("-u sends Basic credentials, those of a URL are decoded first")
+  func credentials() async throws {
+    #expect(try await request("-u", "me:p:w").contains("Authorization: Basic bWU6cDp3"))
+    let directory = try TemporaryDirectory()
+    let requests = try await RecordingOrigin.requests { origin in
+      _ = await CommandRun(
+        "get", "--dir", directory.file("cache"), "http://me:p%40w@\(origin.authority)/")
+    }
+    #expect(requests.first?.contains("Authorization: Basic bWU6cEB3\r\n") == true)
+  }
+
+  @Test("--netrc-file gives the password of the host")
+  func netrc() async throws {
+    let directory = try TemporaryDirectory()
+    let path = try file("machine 127.0.0.1 login me password pw", in: directory)
+    #expect(try await request("--netrc-file", path).contains("Authorization: Basic bWU6cHc="))
+  }
+
+  @Test("-r asks for a range, without a coding, since a part of gzip cannot be decoded")
+  func range() async throws {
+    let head = try await request("-r", "-500")
+    #expect(head.contains("Range: bytes=-500"))
+    #expect(!head.contains { $0.lowercased().hasPrefix("accept-encoding") })
+  }
+
+  @Test("-I asks with HEAD and writes the head")
+  func head() async throws {
+    let directory = try TemporaryDirectory()
+    let head = try await request("-I", "-o", directory.file("out"))
+    #expect(head.first == "HEAD / HTTP/1.1")
+    let written = String(decoding: directory.contents("out") ?? [], as: UTF8.self)
+    #expect(written.hasPrefix("HTTP 200 OK\n"))
+  }
+
+  @Test("-k neither reads nor writes the cache, and says so")
+  func insecure() async throws {
+    let directory = try TemporaryDirectory()
+    let answer = "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 2\r\n\r\nok"
+    let requests = try await RecordingOrigin.requests(answer) { origin in
+      for _ in 1...2 {
+        let run = await CommandRun(
+          "get", "--dir", directory.file("cache"), origin.authority, "-k", "-o", directory.file("out"))
+        #expect(run.errors.contains("--insecure: certificates are not checked, and the cache is not used"))
+      }
+    }
+    #expect(requests.count == 2)
+  }
+
+  @Test("-L, -sS and --max-redirs are accepted as curl's")
+  func accepted() async throws {
+    #expect(try await request("-sSL", "--max-redirs", "5").first == "GET / HTTP/1.1")
+  }
+
+  @Test("-s says nothing, -sS says what failed")
+  func silence() async throws {
+    let directory = try TemporaryDirectory()
+    let silent = await CommandRun("get", "-s", "http://127.0.0.1:1/", "--dir", directory.file("cache"))
+    #expect(silent.errors.isEmpty && silent.status == ExitStatus.unreachable.rawValue)
+    let shown = await CommandRun("get", "-sS", "http://127.0.0.1:1/", "--dir", directory.file("cache"))
+    #expect(shown.errors.contains("Connection refused"))
+  }
+
+  @Test("explain asks with the fields that get sends")
+  func explain() async throws {
+    let directory = try TemporaryDirectory()
+    let answer =
+      "HTTP/1.1 200 OK\r\nVary: User-Agent, X-A\r\nCache-Control: max-age=600\r\nContent-Length: 2\r\n\r\nok"
+    _ = try await RecordingOrigin.requests(answer) { origin in
+      let cache = directory.file("cache")
+      _ = await CommandRun("get", "--dir", cache, origin.authority, "-H", "X-A: 1", "-o", directory.file("1"))
+      let run = await CommandRun("explain", "--dir", cache, origin.authority, "-H", "X-A: 1")
+      #expect(run.output.contains("What is done? reuse"), "\(run.output)\(run.errors)")
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite(.timeLimit(.minutes(10))) struct URLArgumentTests {
+  @Test(
+    "a URL without a scheme is http, as curl's",
+    arguments: [
+      ("example.com", "http://example.com/"), ("example.com:8080/a?b", "http://example.com:8080/a?b"),
+      ("//example.com/a", "http://example.com/a"), ("localhost:8080", "http://localhost:8080/"),
+      ("example.com/?u=http://x", "http://example.com/?u=http://x"), ("[::1]:80/", "http://[::1]/"),
+      ("https://example.com", "https://example.com/"),
+    ])
+  func schemeless(argument: String, normalized: String) throws {
+    #expect(try TargetURL(parsing: argument).normalized == normalized)
+  }
+
+  @Test("what is percent-encoded already stays as it is, beside what is not")
+  func encoding() throws {
+    #expect(try TargetURL(parsing: "a.example/b c%20d?e[]=%23 ä%zz#f g").path == "/b%20c%20d?e%5B%5D=%23%20%C3%A4%25zz")
+  }
+
+  @Test("host and port are taken apart, brackets too")
+  func host() throws {
+    #expect(try TargetURL(parsing: "[::1]:81").host == "::1")
+    #expect(try TargetURL(parsing: "[::1]:81").port == 81)
+    #expect(try TargetURL(parsing: "[::1]").port == 80)
+    #expect(try TargetURL(parsing: "https://a.example").port == 443)
+    #expect(try TargetURL(parsing: "a.example:82").host == "a.example")
+  }
+
+  @Test("user and password leave the URL")
+  func credentials() throws {
+    let url = try TargetURL(parsing: "http://me:p%40w@example.com/a@b")
+    #expect(url.credentials == Credentials(user: "me", password: "p@w"))
+    #expect(url.text == "http://example.com/a@b")
+    #expect(url.normalized == "http://example.com/a@b")
+    #expect(url.authority == "example.com")
+  }
+
+  @Test(
+    "what is no URL is refused with the reason",
+    arguments: [
+      ("", "has no host"), ("/a", "'/a' has no host"), ("ftp://a/", "neither an http nor an https URL"),
+      ("http://u:secret@h:99999/", "'http://h:99999/' has no valid host and port"),
+      ("hello world", "is not a URL"), ("X:y", "is not a URL"), (".", "has no host"),
+      (#"{"a":1}"#, "--json takes no value, send JSON with -d DATA -H 'Content-Type: application/json'"),
+    ])
+  func refused(argument: String, message: String) {
+    do {
+      _ = try TargetURL(parsing: argument)
+      Issue.record("\(argument) was read")
+    } catch {
+      #expect("\(error)".contains(message), "\(error)")
+      #expect(!"\(error)".contains("secret"))
+    }
+  }
+
+  @Test("commands that look into the cache find a URL without a scheme")
+  func inspection() async throws {
+    let directory = try TemporaryDirectory()
+    let answer = "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 2\r\n\r\nok"
+    _ = try await RecordingOrigin.requests(answer) { origin in
+      let cache = directory.file("cache")
+      _ = await CommandRun("get", "--dir", cache, origin.authority, "-o", directory.file("1"))
+      #expect(await CommandRun("show", "--dir", cache, origin.authority).status == 0)
+    }
+  }
+
+  @Test(
+    "an unknown option with a value is named as unknown, with the nearest one",
+    arguments: [
+      (["--foo", "bar", "http://a/"], "Unknown option '--foo'"),
+      (["-Z", "x", "http://a/"], "Unknown option '-Z'"),
+      (["--heder", "X:y", "http://a/"], "Unknown option '--heder'. Did you mean '--header'?"),
+    ])
+  func unknownOption(arguments: [String], message: String) async {
+    let run = await CommandRun(["get"] + arguments)
+    #expect(run.status == ExitStatus.usage.rawValue)
+    #expect(run.errors.contains(message), "\(run.errors)")
+  }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite(.timeLimit(.minutes(10))) struct WriteOutTests {
+  private static let answer =
+    "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-A: b\r\nCache-Control: max-age=600\r\nContent-Length: 2\r\n\r\nok"
+
+  private func get(_ arguments: String..., answer: String = answer) async throws -> (
+    run: CommandRun, url: String
+  ) {
+    let directory = try TemporaryDirectory()
+    let origin = try await RecordingOrigin(answer)
+    let run = await CommandRun(
+      ["get", "-s", "--dir", directory.file("cache"), origin.authority, "-o", directory.file("1")] + arguments
+    )
+    try await origin.close()
+    return (run, "http://\(origin.authority)")
+  }
+
+  @Test("-w writes what curl's does, and what the cache did")
+  func variables() async throws {
+    let (run, url) = try await get(
+      "-w",
+      #"%{http_code} %{response_code} %{size_download} %{content_type} %{num_redirects} %{method} %{scheme}\t%%\n"#
+        + #"%header{x-a} %{cache_status} %{cache_stored} %{url_effective} %{exitcode}[%{errormsg}]"#)
+    #expect(
+      run.output == "200 200 2 text/plain 0 GET HTTP\t%\nb miss true \(url)/ 0[]",
+      "\(run.output)\(run.errors)")
+  }
+
+  @Test("times are seconds with six digits")
+  func time() async throws {
+    let (run, _) = try await get("-w", "%{time_total}")
+    #expect(run.output.wholeMatch(of: /\d+\.\d{6}/) != nil)
+  }
+
+  @Test("%{json} and %{header_json} are JSON")
+  func json() async throws {
+    let (run, _) = try await get("-w", #"%{json}\n%{header_json}"#)
+    let lines = run.output.split(separator: "\n")
+    let values =
+      try JSONSerialization.jsonObject(with: Data(try #require(lines.first).utf8)) as? [String: Any]
+    #expect(values?["http_code"] as? Int == 200)
+    #expect(values?["cache_status"] as? String == "miss")
+    #expect(values?.count == WriteOut.Variable.allCases.count - 2)
+    let fields =
+      try JSONSerialization.jsonObject(with: Data(try #require(lines.last).utf8)) as? [String: [String]]
+    #expect(fields?["x-a"] == ["b"])
+  }
+
+  @Test("%{stderr} turns to standard error, %{stdout} back")
+  func outputs() async throws {
+    let (run, _) = try await get("-w", "a%{stderr}b%{stdout}c")
+    #expect(run.output == "ac")
+    #expect(run.errors == "b")
+  }
+
+  @Test("@FILE holds the format")
+  func file() async throws {
+    let directory = try TemporaryDirectory()
+    try Data("%{http_code}!".utf8).write(to: URL(fileURLWithPath: directory.file("format")))
+    #expect(try await get("-w", "@" + directory.file("format")).run.output == "200!")
+  }
+
+  @Test("a variable that is not known is a usage error, before anything is asked")
+  func unknown() async throws {
+    let (run, _) = try await get("-w", "%{nope}")
+    #expect(run.status == ExitStatus.usage.rawValue)
+    #expect(run.errors.contains("--write-out: %{nope} is not known; known are cache_status, "))
+  }
+}
