@@ -48,7 +48,8 @@ final class ConnectionPool: Sendable {
     self.group = group
     self.configuration = configuration
     connector = try Connector(
-      group: group, timeout: configuration.connectTimeout, tls: configuration.tls)
+      group: group, timeout: configuration.connectTimeout, tls: configuration.tls,
+      addresses: configuration.addresses)
   }
 
   /// The number of open connections, and of those that nobody uses.

@@ -22,6 +22,8 @@ extension NIOUpstream {
     public var limits: MessageLimits
     /// How TLS is spoken with `https` origins.
     public var tls: TLSConfiguration
+    /// The addresses that may be connected to; nil is every address.
+    public var addresses: AddressRules?
 
     /// Makes a configuration: 10 s to connect, 60 s for a head, 60 s between pieces of a body, 30 s
     /// unused, 1 s for `100 Continue`, 128 connections to an origin, 256 unused ones.

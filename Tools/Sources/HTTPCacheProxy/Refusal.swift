@@ -26,6 +26,10 @@ struct Refusal: Error, Sendable {
 
   /// For an origin that gave no usable answer (RFC 9110 §15.6.3, §15.6.5).
   init(_ error: UpstreamError) {
+    if error.cause is ForbiddenAddress {
+      self.init(.forbidden, "this proxy does not connect to addresses that are not public")
+      return
+    }
     let status: HTTPResponse.Status = error.kind == .timeout ? .gatewayTimeout : .badGateway
     let message =
       switch error.kind {

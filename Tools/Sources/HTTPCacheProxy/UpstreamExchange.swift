@@ -29,6 +29,8 @@ struct UpstreamExchange: Sendable {
   ) async throws(UpstreamError) -> UpstreamResponse {
     let sender = RequestSender(request, stream: lease.stream, configuration: configuration)
     do {
+      // What a kept connection brings before the request is sent is no answer to it.
+      if lease.isReused, await !lease.stream.isQuiet() { throw ClosedBeforeResponse() }
       try await sender.sendHead(upgrade: upgrade)
       let head = try await finalHead(request, sender, upgrade: upgrade != nil, until: deadline)
       return try response(head, to: request, sender)
@@ -90,7 +92,7 @@ struct UpstreamExchange: Sendable {
     }
     let body = IncomingBody(
       lease.stream, framing: framing, limits: configuration.limits, isResponse: true,
-      stall: configuration.bodyTimeout
+      connectionOptions: HopByHop.connectionOptions(head.fields), stall: configuration.bodyTimeout
     ) { ending in
       switch ending {
       case .complete: finish(sender, isReusable: isPersistent)

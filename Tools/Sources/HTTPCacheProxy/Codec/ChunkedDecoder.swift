@@ -15,10 +15,12 @@ struct ChunkedDecoder: Sendable {
     case done
   }
 
-  private static let extensionLimit = 16 << 10
+  /// The most bytes of chunk extensions beyond what the content allows: 16 for each chunk, and 2 for each of its bytes.
+  private static let extensionLimit: Int64 = 16 << 10
 
   private var state = State.sizeStart
-  private var extensionBytes = 0
+  /// The bytes of extensions so far, less what the chunks so far allow.
+  private var extensionBytes: Int64 = 0
   private var trailerBytes: [UInt8] = []
   private var scanner = HeadScanner()
   private let limits: MessageLimits
@@ -85,7 +87,7 @@ struct ChunkedDecoder: Sendable {
       }
       try countExtension()
     case (.sizeEnd(let size), 0x0A):
-      extensionBytes = 0
+      extensionBytes = max(0, extensionBytes - 16 - 2 * size)
       state = size == 0 ? .trailers : .data(size)
     case (.dataCR, 0x0D): state = .dataLF
     case (.dataLF, 0x0A): state = .sizeStart
@@ -96,7 +98,7 @@ struct ChunkedDecoder: Sendable {
   private mutating func countExtension() throws(ProtocolViolation) {
     extensionBytes += 1
     guard extensionBytes <= Self.extensionLimit else {
-      throw ProtocolViolation("chunk extensions of more than \(Self.extensionLimit) bytes (RFC 9112 §7.1.1)")
+      throw ProtocolViolation("too many bytes of chunk extensions for this content (RFC 9112 §7.1.1)")
     }
   }
 
