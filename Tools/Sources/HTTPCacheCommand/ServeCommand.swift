@@ -1,6 +1,7 @@
 public import ArgumentParser
 import Foundation
 import HTTPCacheProxy
+import HTTPCacheSemantics
 import HTTPCaching
 import Logging
 import NIOCore
@@ -32,60 +33,61 @@ public struct ServeCommand: AsyncParsableCommand {
       once. SIGHUP, SIGUSR1 and SIGUSR2 are ignored.
       """)
 
-  @Option(help: ArgumentHelp("The origin to stand in front of; it may have a path.", valueName: "url"))
-  var upstream: String?
-
-  @Flag(help: "Be a forward proxy for every origin.")
-  var forward = false
-
-  @Option(help: "The address and port to listen on; with port 0 the system chooses one.")
-  var listen = ListenAddress(host: "127.0.0.1", port: 8080)
-
-  @Flag(help: "Allow listening on addresses that other machines can reach.")
-  var allowRemote = false
-
-  @Flag(help: "Follow the rules of a cache for many users, or for one user.")
-  var mode: Mode = .shared
-
-  @Flag(
-    help:
-      "Never store responses with Set-Cookie. Otherwise a shared cache stores those with an explicit lifetime.")
-  var refuseSetCookie = false
-
-  @Option(help: "The directory of the cache. (default: ~/.cache/httpcache/shared, or private)")
-  var dir: String?
-
-  @Option(help: "The capacity of the directory in bytes, such as 10G; 0 stores in memory only.")
-  var disk = ByteSize(bytes: 1 << 30)
-
-  @Option(help: "The capacity in memory in bytes, such as 256M.")
-  var memory = ByteSize(bytes: 32 << 20)
-
-  @Option(help: "The longest body to store: bytes such as 64M, or a share of each capacity such as 10%.")
-  var largestEntry = LargestEntryArgument(.share(0.5))
-
-  @Option(name: .customLong("min-free"), help: "Bytes to leave free on the disk; 0 disables the check.")
-  var minimumFree = ByteSize(bytes: DiskStore.defaultMinimumFreeSpace)
-
-  @Option(help: "How requests are logged: plain, json or none.")
-  var accessLog: AccessLog.Format = .plain
-
-  @Option(help: "Seconds to wait for the head of an origin's response.")
-  var timeout: Int64 = 60
-
-  @Option(help: "Seconds that requests may still take after SIGTERM or Ctrl-C.")
-  var grace: Int64 = 10
-
-  @OptionGroup var encryptionKey: EncryptionKeyOption
-
-  @Flag(name: .shortAndLong, help: "Log cache activity to standard error.")
-  var verbose = false
+  @OptionGroup(title: "Where requests go") var route: RouteOptions
 
   @OptionGroup(title: "Options of --upstream") var gatewayOptions: GatewayOptions
 
   @OptionGroup(title: "Options of --forward") var forwardOptions: ForwardOptions
 
   @OptionGroup(title: "TLS") var tls: TLSOptions
+
+  @Flag(help: "Follow the rules of a cache for many users, or for one user.")
+  var mode: Mode = .shared
+
+  @Flag(
+    help:
+      "Never store responses with Set-Cookie. Otherwise a shared cache stores those with an explicit lifetime."
+  )
+  var refuseSetCookie = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The directory of the cache. (default: ~/.cache/httpcache/shared, or private)", valueName: "directory"))
+  var dir: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The capacity of the directory in bytes, such as 10G; 0 stores in memory only.", valueName: "bytes"))
+  var disk = ByteSize(bytes: 1 << 30)
+
+  @Option(help: ArgumentHelp("The capacity in memory in bytes, such as 256M.", valueName: "bytes"))
+  var memory = ByteSize(bytes: 32 << 20)
+
+  @Option(
+    help: ArgumentHelp(
+      "The longest body to store: bytes such as 64M, or a share of each capacity such as 10%.",
+      valueName: "bytes"))
+  var largestEntry = LargestEntryArgument(.share(0.5))
+
+  @Option(
+    name: .customLong("min-free"),
+    help: ArgumentHelp("Bytes to leave free on the disk; 0 disables the check.", valueName: "bytes"))
+  var minimumFree = ByteSize(bytes: DiskStore.defaultMinimumFreeSpace)
+
+  @Option(help: ArgumentHelp("How requests are logged: plain, json or none.", valueName: "format"))
+  var accessLog: AccessLog.Format = .plain
+
+  @Option(help: ArgumentHelp("Seconds to wait for the head of an origin's response.", valueName: "seconds"))
+  var timeout: Int64 = 60
+
+  @Option(
+    help: ArgumentHelp("Seconds that requests may still take after SIGTERM or Ctrl-C.", valueName: "seconds"))
+  var grace: Int64 = 10
+
+  @OptionGroup var encryptionKey: EncryptionKeyOption
+
+  @Flag(name: .shortAndLong, help: "Log cache activity to standard error.")
+  var verbose = false
 
   /// The rules to obey.
   enum Mode: String, EnumerableFlag {
@@ -100,20 +102,10 @@ public struct ServeCommand: AsyncParsableCommand {
   ///
   /// - Throws: `ValidationError`.
   public func validate() throws {
-    guard forward != (upstream != nil) else {
-      throw ValidationError("serve requires either --upstream URL or --forward.")
-    }
-    if let upstream, Origin.split(upstream) == nil {
-      throw ValidationError("--upstream requires an http or https URL without user information (got '\(upstream)').")
-    }
-    if let upstream, upstream.contains("?") || upstream.contains("#") {
-      throw ValidationError("--upstream requires a URL without query and fragment (got '\(upstream)').")
-    }
-    guard listen.isLoopback || allowRemote else {
-      throw ValidationError("--listen \(listen) can be reached from other machines; --allow-remote allows that.")
-    }
-    if forward, !listen.isLoopback, forwardOptions.allow.isEmpty {
-      throw ValidationError("--forward on \(listen) requires --allow HOST; --allow '*' allows every host.")
+    let forward = route.forward
+    if forward, route.isRemote, forwardOptions.allow.isEmpty {
+      throw ValidationError(
+        "--forward on \(route.listen) requires --allow HOST; --allow '*' allows every host.")
     }
     if forward, gatewayOptions.isUsed { throw ValidationError("--preserve-host requires --upstream.") }
     if !forward, let option = forwardOptions.used { throw ValidationError("\(option) requires --forward.") }
@@ -143,9 +135,9 @@ public struct ServeCommand: AsyncParsableCommand {
     do {
       server = try await ProxyServer.start(serverConfiguration, cache: cache, upstream: origins, group: group)
     } catch {
-      throw StartFailure(listening: listen, error).reported()
+      throw StartFailure(listening: route.listen, error).reported()
     }
-    let bound = ListenAddress(host: listen.host, port: server.port ?? listen.port)
+    let bound = ListenAddress(host: route.listen.host, port: server.port ?? route.listen.port)
     messages.add("httpcache: listening on \(tls.tlsCertificate == nil ? "http" : "https")://\(bound)\n")
     let keeping = Task {
       // So that other processes see the counters of a server that runs for months.
@@ -157,7 +149,8 @@ public struct ServeCommand: AsyncParsableCommand {
     for await _ in signals { break }
     keeping.cancel()
     messages.add(
-      "httpcache: ending; requests under way may take \(HumanText.duration(grace)), a second signal ends at once\n")
+      "httpcache: ending; requests under way may take \(HumanText.duration(grace)), a second signal ends at once\n"
+    )
     await server.shutDown(deadline: .seconds(grace))
     await messages.flush()
     try await group.shutdownGracefully()
@@ -194,7 +187,7 @@ public struct ServeCommand: AsyncParsableCommand {
   private func upstreamConfiguration() throws(StartFailure) -> NIOUpstream.Configuration {
     var configuration = NIOUpstream.Configuration(headTimeout: .seconds(timeout))
     if let roots = try tls.originRoots() { configuration.tls.trustRoots = roots }
-    if forward { configuration.addresses = forwardOptions.addressRules(isRemote: !listen.isLoopback) }
+    if route.forward { configuration.addresses = forwardOptions.addressRules(isRemote: route.isRemote) }
     return configuration
   }
 
@@ -203,7 +196,7 @@ public struct ServeCommand: AsyncParsableCommand {
     let level: Logger.Level = verbose ? .debug : .notice
     let logger = Logger(label: "httpcache") { LineLogHandler(label: $0, writer: messages, level: level) }
     var configuration = ProxyServer.Configuration(
-      host: listen.host, port: listen.port, mode: serverMode(), tls: try tls.listener(),
+      host: route.listen.host, port: route.listen.port, mode: serverMode(), tls: try tls.listener(),
       accessLog: HTTPCacheProxy.AccessLog(accessLog), logger: logger)
     // Half of the descriptors stay for connections to origins and for body files.
     configuration.connectionLimit = min(configuration.connectionLimit, max(1, descriptors / 2))
@@ -213,9 +206,11 @@ public struct ServeCommand: AsyncParsableCommand {
   }
 
   private func serverMode() -> ProxyServer.Mode {
-    guard let upstream, let (origin, path) = Origin.split(upstream) else {
-      return .forward(forwardOptions.rules(isRemote: !listen.isLoopback))
+    guard let upstream = route.upstream, let (origin, given) = Origin.split(upstream) else {
+      return .forward(forwardOptions.rules(isRemote: route.isRemote))
     }
+    // Spelt as the paths of requests are.
+    let path = TargetURI.parts(of: upstream)?.path ?? given
     return .reverse(origin, basePath: path.hasSuffix("/") ? String(path.dropLast()) : path)
   }
 }

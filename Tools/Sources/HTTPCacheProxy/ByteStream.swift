@@ -188,7 +188,8 @@ final class ByteStream: Sendable {
   ///
   /// - Throws: `StreamError`.
   func writeOut(until deadline: NIODeadline) async throws(StreamError) {
-    let timer = channel.eventLoop.scheduleTask(deadline: deadline) { [channel] in channel.close(promise: nil) }
+    let timer = channel.eventLoop.scheduleTask(deadline: deadline) { [channel] in channel.close(promise: nil)
+    }
     defer { timer.cancel() }
     do { try await channel.writeAndFlush(IOData.byteBuffer(ByteBuffer())) } catch { throw .failed(error) }
   }

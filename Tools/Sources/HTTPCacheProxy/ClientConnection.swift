@@ -18,7 +18,8 @@ struct ClientConnection: Sendable {
     let connection = ClientConnection(stream: stream, context: context, client: client)
     let task = Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {
       guard context.registry.add(stream, limit: context.configuration.connectionLimit) else {
-        await connection.refuse(Refusal(.serviceUnavailable, "too many connections", closes: true), nil)
+        await connection.refuse(
+          Refusal(.serviceUnavailable, "this proxy has too many connections", closes: true), nil)
         await stream.closeLingering()
         return
       }
@@ -50,7 +51,7 @@ struct ClientConnection: Sendable {
       } catch StreamError.timedOut {
         // Nothing to say to who has not begun; the time of a head is one of a client's (§15.5.9).
         if !context.registry.isIdle(stream) {
-          await refuse(Refusal(.requestTimeout, "the request took too long", closes: true), nil)
+          await refuse(Refusal(.requestTimeout, "the request did not arrive in time", closes: true), nil)
           await stream.closeLingering()
         }
         break
@@ -74,7 +75,8 @@ struct ClientConnection: Sendable {
     do {
       let framing = try head.framing()
       let routing = Routing(
-        mode: configuration.mode, via: context.via, client: client, preservesHost: configuration.preservesHost)
+        mode: configuration.mode, via: context.via, client: client, preservesHost: configuration.preservesHost
+      )
       let route = try routing.route(head, framing: framing)
       let exchange = ClientExchange(connection: self, head: head, framing: framing, started: started)
       switch route {
@@ -127,7 +129,8 @@ struct ClientConnection: Sendable {
     guard configuration.accessLog.isOn else { return }
     configuration.accessLog.add(
       AccessLog.Entry(
-        client: client.address.map { "\($0)" } ?? "-", method: head?.method.rawValue ?? "-", target: head?.target ?? "-", status: status,
+        client: client.address.map { "\($0)" } ?? "-", method: head?.method.rawValue ?? "-",
+        target: head?.target ?? "-", status: status,
         bytes: bytes, microseconds: (NIODeadline.now() - started).nanoseconds / 1000, outcome: outcome,
         refusal: refusal))
   }

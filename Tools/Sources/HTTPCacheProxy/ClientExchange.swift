@@ -118,17 +118,17 @@ struct ClientExchange: Sendable {
       stream.close()
       return .gone
     case let error as UpstreamError:
-      configuration.logger.warning("\(head.method) \(head.target): \(error)")
+      configuration.logger.warning("\(head.method) \(head.target): \(error.message)")
       return await refused(Refusal(error), body)
     case let error as CacheError where error.code == .invalidRequest:
-      return await refused(Refusal(.badRequest, "not a request that can be answered"), body)
+      return await refused(Refusal(.badRequest, "the request target is not an http or https URI"), body)
     case is CancellationError, is StreamError:
       connection.log(head, 499, 0, started, "cancelled")
       stream.close()
       return .gone
     default:
       configuration.logger.error("\(head.method) \(head.target): \(error)")
-      return await refused(Refusal(.internalServerError, "the cache failed", label: "error"), body)
+      return await refused(Refusal(.internalServerError, "the proxy failed", label: "error"), body)
     }
   }
 

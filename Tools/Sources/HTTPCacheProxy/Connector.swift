@@ -19,7 +19,9 @@ struct Connector: Sendable {
   private let addresses: AddressRules?
 
   /// - Throws: what NIOSSL says of the TLS configuration.
-  init(group: any EventLoopGroup, timeout: TimeAmount, tls: TLSConfiguration, addresses: AddressRules? = nil) throws {
+  init(group: any EventLoopGroup, timeout: TimeAmount, tls: TLSConfiguration, addresses: AddressRules? = nil)
+    throws
+  {
     self.group = group
     self.timeout = timeout
     self.addresses = addresses
@@ -71,11 +73,12 @@ struct Connector: Sendable {
     case ChannelError.connectTimeout:
       return UpstreamError(.timeout, "no connection to \(origin) in time", cause: error)
     case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
-      return UpstreamError(.tls, "TLS with \(origin) failed: \(error)", cause: error)
+      return UpstreamError(.tls, "TLS with \(origin) failed: \(TLSFailure.text(error))", cause: error)
     case is CancellationError:
       return UpstreamError(.cancelled, "cancelled", cause: error)
     case let error as NIOConnectionError where error.dnsAAAAError is ForbiddenAddress:
-      return UpstreamError(.unreachable, "\(origin): \(reason(error))", cause: error.dnsAAAAError)
+      return UpstreamError(
+        .unreachable, "no connection to \(origin): \(reason(error))", cause: error.dnsAAAAError)
     case let error as NIOConnectionError:
       let timedOut = error.connectionErrors.contains {
         if case ChannelError.connectTimeout = $0.error { true } else { false }

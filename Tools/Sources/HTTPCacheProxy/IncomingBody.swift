@@ -124,7 +124,8 @@ final class IncomingBody: BodySource {
   private static func upstreamError(_ error: any Error) -> any Error {
     switch error {
     case let error as ProtocolViolation: UpstreamError(.protocol, error.description, cause: error)
-    case StreamError.timedOut: UpstreamError(.timeout, "no more of the body arrived in time", cause: error)
+    case StreamError.timedOut:
+      UpstreamError(.timeout, "the rest of the body did not arrive in time", cause: error)
     case StreamError.cancelled: CancellationError()
     case StreamError.closed: UpstreamError(.protocol, "the connection was closed", cause: error)
     case StreamError.failed(let cause):

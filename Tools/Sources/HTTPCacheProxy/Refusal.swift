@@ -35,8 +35,8 @@ struct Refusal: Error, Sendable {
       switch error.kind {
       case .unreachable: "the origin cannot be reached"
       case .timeout: "the origin gave no answer in time"
-      case .tls: "no trusted connection to the origin"
-      case .cancelled: "the request was called off"
+      case .tls: "the TLS connection to the origin failed"
+      case .cancelled: "the request was cancelled"
       case .protocol: "the origin's answer breaks the protocol"
       }
     self.init(status, message, label: "error-\(error.kind.rawValue)")

@@ -35,12 +35,12 @@ struct Routing: Sendable {
       throw ProtocolViolation("TRACE with content (RFC 9110 §9.3.8)")
     }
     if via.isLoop(head.fields) {
-      throw Refusal(Refusal.status(508), "the request was here before", label: "loop")
+      throw Refusal(Refusal.status(508), "the request has passed through this proxy before", label: "loop")
     }
     var fields = head.fields
     if head.method == .trace || head.method == .options, let value = fields[.maxForwards] {
       guard let left = Int(value), left >= 0 else {
-        throw ProtocolViolation("Max-Forwards is no number (RFC 9110 §7.6.2)")
+        throw ProtocolViolation("an invalid Max-Forwards (RFC 9110 §7.6.2)")
       }
       if left == 0 { return .last }
       fields[.maxForwards] = String(left - 1)
@@ -66,7 +66,8 @@ struct Routing: Sendable {
     var fields = fields
     fields.removeAll { field in
       // No proxy writes an underscore: a client does, for origins that take it for a hyphen.
-      field.name.tellsOfClient && (!client.isTrusted || field.name.canonicalName.utf8.contains(UInt8(ascii: "_")))
+      field.name.tellsOfClient
+        && (!client.isTrusted || field.name.canonicalName.utf8.contains(UInt8(ascii: "_")))
     }
     var request = RoutedRequest(
       head: HTTPRequest(
@@ -96,10 +97,10 @@ struct Routing: Sendable {
     let values = head.fields.hosts
     guard values.count <= 1 else { throw ProtocolViolation("more than one Host (RFC 9112 §3.2)") }
     guard let value = values.first else {
-      guard head.minorVersion == 0 else { throw ProtocolViolation("no Host (RFC 9112 §3.2)") }
+      guard head.minorVersion == 0 else { throw ProtocolViolation("a request without Host (RFC 9112 §3.2)") }
       return nil
     }
-    guard let host = Authority(value) else { throw ProtocolViolation("not a Host (RFC 9112 §3.2)") }
+    guard let host = Authority(value) else { throw ProtocolViolation("an invalid Host (RFC 9112 §3.2)") }
     return host
   }
 
@@ -112,7 +113,7 @@ struct Routing: Sendable {
         host.host == origin.host && (host.port ?? (origin.isSecure ? 443 : 80)) == origin.port
       case .authority(let name, let port): host.host == name && (host.port ?? port) == port
       }
-    guard agrees else { throw ProtocolViolation("Host contradicts the target (RFC 9112 §3.2.2)") }
+    guard agrees else { throw ProtocolViolation("Host does not match the request target (RFC 9112 §3.2.2)") }
   }
 
   private func tunnel(_ host: String, _ port: Int) throws(Refusal) -> Route {
@@ -138,7 +139,8 @@ struct Routing: Sendable {
     switch (mode, target) {
     case (.reverse(let origin, _), .asterisk): return (origin, "*")
     case (.reverse(let origin, _), .absolute(_, "*")): return (origin, "*")
-    case (.reverse(let origin, let base), .origin(let path)), (.reverse(let origin, let base), .absolute(_, let path)):
+    case (.reverse(let origin, let base), .origin(let path)),
+      (.reverse(let origin, let base), .absolute(_, let path)):
       return (origin, try GatewayPath.resolve(path, below: base))
     case (.forward(let rules), .absolute(let origin, let path)):
       try check(origin.host, origin.port, origin.isSecure ? rules.connectPorts : rules.httpPorts, rules)

@@ -54,15 +54,18 @@ struct UpstreamExchange: Sendable {
         throw cause is IOError ? ClosedBeforeResponse() : StreamError.failed(cause)
       }
       guard let head = received else {
-        throw count == 0 ? ClosedBeforeResponse() : ProtocolViolation("nothing after an interim response")
+        throw count == 0
+          ? ClosedBeforeResponse() : ProtocolViolation("no final response after an interim response")
       }
       if head.status.code >= 200 { return head }
       if head.status.code == 101 {
-        guard upgrade else { throw ProtocolViolation("101 though nothing was asked for (RFC 9110 §15.2.2)") }
+        guard upgrade else { throw ProtocolViolation("101 without a requested upgrade (RFC 9110 §15.2.2)") }
         return head
       }
       count += 1
-      guard count <= Self.interimLimit else { throw ProtocolViolation("interim responses without end") }
+      guard count <= Self.interimLimit else {
+        throw ProtocolViolation("more than \(Self.interimLimit) interim responses")
+      }
       _ = try head.framing(for: request.head.method)
       if head.status.code == 100 { sender.goOn() }
       var fields = head.fields
@@ -124,7 +127,9 @@ struct UpstreamExchange: Sendable {
         cause: ClosedBeforeResponse())
     case StreamError.failed(let cause):
       let isTLS = cause is NIOSSLError || cause is NIOSSLExtraError || cause is BoringSSLError
-      return UpstreamError(isTLS ? .tls : .protocol, "\(origin): \(cause)", cause: cause)
+      return isTLS
+        ? UpstreamError(.tls, "TLS with \(origin) failed: \(TLSFailure.text(cause))", cause: cause)
+        : UpstreamError(.protocol, "\(origin): \(cause)", cause: cause)
     default: return UpstreamError(.protocol, "\(origin): \(error)", cause: error)
     }
   }

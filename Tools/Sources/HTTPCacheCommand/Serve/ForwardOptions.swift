@@ -9,13 +9,15 @@ struct ForwardOptions: ParsableArguments {
       valueName: "host"))
   var allow: [String] = []
 
-  @Option(help: "A port for CONNECT tunnels and https URIs. May be repeated. (default: 443)")
+  @Option(
+    help: ArgumentHelp(
+      "A port for CONNECT tunnels and https URIs. May be repeated. (default: 443)", valueName: "port"))
   var connectPort: [Int] = []
 
   @Option(
-    help:
-      "A port for http URIs. May be repeated. (default: 80 on a listener that other machines can reach, else every port)"
-  )
+    help: ArgumentHelp(
+      "A port for http URIs. May be repeated. (default: 80 on a listener that other machines can reach, else every port)",
+      valueName: "port"))
   var httpPort: [Int] = []
 
   @Option(

@@ -17,5 +17,6 @@ struct GatewayOptions: ParsableArguments {
 }
 
 extension AddressRange: ExpressibleByArgument {
+  /// Parses an argument; nil for what is no range.
   public init?(argument: String) { self.init(argument) }
 }

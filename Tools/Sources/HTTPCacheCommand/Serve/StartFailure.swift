@@ -23,7 +23,8 @@ struct StartFailure: Error, CustomStringConvertible {
     case let error as IOError where error.errnoCode == EACCES && address.port < 1024:
       reason = "permission denied (ports below 1024 need root or the capability CAP_NET_BIND_SERVICE)"
     case let error as IOError: reason = SystemMessage.text(error.errnoCode)
-    case is SocketAddressError.UnknownHost, SocketAddressError.unknown: reason = "the host name does not resolve"
+    case is SocketAddressError.UnknownHost, SocketAddressError.unknown:
+      reason = "the host name does not resolve"
     default: reason = "\(error)"
     }
     description = "cannot listen on \(address): \(reason)"

@@ -12,7 +12,8 @@ struct TLSOptions: ParsableArguments {
   var tlsKey: String?
 
   @Option(
-    help: ArgumentHelp("The certificates to trust in https origins, instead of the system's.", valueName: "pem"))
+    help: ArgumentHelp(
+      "The certificates to trust in https origins, instead of the system's.", valueName: "pem"))
   var upstreamCA: String?
 
   func validate() throws {

@@ -13,7 +13,8 @@ public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
       bits = width
       return
     }
-    guard !parts[1].isEmpty, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let bits = Int(parts[1]),
+    guard !parts[1].isEmpty, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let bits = Int(parts[1]),
       bits <= width
     else { return nil }
     self.bits = bits

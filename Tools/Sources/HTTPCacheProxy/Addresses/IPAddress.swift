@@ -54,7 +54,9 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
     let family = octets.count == 4 ? AF_INET : AF_INET6
-    let isWritten = octets.withUnsafeBytes { inet_ntop(family, $0.baseAddress, &text, socklen_t(text.count)) != nil }
+    let isWritten = octets.withUnsafeBytes {
+      inet_ntop(family, $0.baseAddress, &text, socklen_t(text.count)) != nil
+    }
     guard isWritten else { return "unknown" }
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }

@@ -12,9 +12,8 @@ import NIOCore
 /// Pauses accepting while the process or the system is out of file descriptors or of memory for sockets.
 ///
 /// The listening socket stays readable then, so that without a pause the event loop would try again at once, for ever.
-final class AcceptGate: ChannelDuplexHandler {
+final class AcceptGate: ChannelInboundHandler {
   typealias InboundIn = any Channel
-  typealias OutboundIn = any Channel
 
   private static let pause = TimeAmount.milliseconds(200)
   private static let silence = TimeAmount.minutes(1)
@@ -26,10 +25,6 @@ final class AcceptGate: ChannelDuplexHandler {
   private var lastTold: NIODeadline?
 
   init(logger: Logger) { self.logger = logger }
-
-  func read(context: ChannelHandlerContext) {
-    if !isPaused { context.read() }
-  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if isTold { logger.notice("accepting connections again") }
@@ -44,9 +39,12 @@ final class AcceptGate: ChannelDuplexHandler {
     tell(error)
     guard !isPaused else { return }
     isPaused = true
+    // Only an option takes the socket from the selector: a read that failed counts as pending.
+    let options = context.channel.syncOptions
+    try? options?.setOption(.autoRead, value: false)
     context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {
       self.isPaused = false
-      context.read()
+      try? options?.setOption(.autoRead, value: true)
     }
   }
 
@@ -55,6 +53,7 @@ final class AcceptGate: ChannelDuplexHandler {
     if let lastTold, now - lastTold < Self.silence { return }
     lastTold = now
     isTold = true
-    logger.error("accepting no connections for now: \(SystemMessage.text(error.errnoCode)); trying again until it works")
+    logger.error(
+      "accepting no connections for now: \(SystemMessage.text(error.errnoCode)); trying again until it works")
   }
 }

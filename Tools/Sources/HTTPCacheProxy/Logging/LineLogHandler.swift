@@ -5,8 +5,11 @@ public struct LineLogHandler: LogHandler {
   private let label: String
   private let writer: LineWriter
 
+  /// The least level that is written.
   public var logLevel: Logger.Level
+  /// Kept, and not written.
   public var metadata: Logger.Metadata = [:]
+  /// Kept, and not asked.
   public var metadataProvider: Logger.MetadataProvider?
 
   /// Makes a handler.
@@ -20,10 +23,12 @@ public struct LineLogHandler: LogHandler {
     logLevel = level
   }
 
+  /// One value of `metadata`.
   public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
     set { metadata[key] = newValue }
   }
 
+  /// Writes the message of an event.
   public func log(event: LogEvent) { writer.add("\(label): \(event.message)\n") }
 }

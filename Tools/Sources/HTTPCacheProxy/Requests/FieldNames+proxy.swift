@@ -21,7 +21,8 @@ extension HTTPField.Name {
   var overridesTarget: Bool { Self.overridingNames.contains(comparable) }
 
   private static let clientNames: Set<String> = [
-    "client-ip", "cf-connecting-ip", "fastly-client-ip", "true-client-ip", "x-client-ip", "x-cluster-client-ip",
+    "client-ip", "cf-connecting-ip", "fastly-client-ip", "true-client-ip", "x-client-ip",
+    "x-cluster-client-ip",
     "x-original-forwarded-for", "x-real-ip",
   ]
 
@@ -31,7 +32,8 @@ extension HTTPField.Name {
     // Method
     "x-http-method", "x-http-method-override", "x-method", "x-method-override", "x-original-method",
     // Path
-    "base-url", "http-url", "request-uri", "x-envoy-original-path", "x-envoy-original-url", "x-http-path-override",
+    "base-url", "http-url", "request-uri", "x-envoy-original-path", "x-envoy-original-url",
+    "x-http-path-override",
     "x-middleware-rewrite", "x-middleware-subrequest", "x-original-path", "x-original-uri", "x-original-url",
     "x-override-url", "x-proxy-url", "x-real-uri", "x-real-url", "x-request-uri", "x-request-url",
     "x-rewrite-path", "x-rewrite-uri", "x-rewrite-url",

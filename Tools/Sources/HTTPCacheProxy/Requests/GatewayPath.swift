@@ -17,7 +17,8 @@ enum GatewayPath {
       throw Refusal(.badRequest, "the path is not valid (RFC 3986 §3.3)")
     }
     guard base.isEmpty || !mayLeave(parts.path) else {
-      throw Refusal(.badRequest, "the path has a .. that could leave the part of the origin that is served here")
+      throw Refusal(
+        .badRequest, "the path has a .. that could leave the part of the origin that is served here")
     }
     return base + parts.path
   }
