@@ -119,10 +119,17 @@ public struct ServeCommand: AsyncParsableCommand {
 
   /// Serves until SIGTERM or SIGINT.
   public func run() async throws {
-    // A log whose reader is gone must not end the process, nor signals that mean something to other servers.
-    for number in [SIGPIPE, SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
-    let signals = TerminationSignals.stream(secondEnds: true)
     let messages = LineWriter(descriptor: STDERR_FILENO)
+    do {
+      try await serve(messages)
+    } catch {
+      await messages.flush()
+      throw error
+    }
+    await messages.flush()
+  }
+
+  private func serve(_ messages: LineWriter) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     let (serverConfiguration, upstreamConfiguration) = try configurations(messages)
     let cache: HTTPCache
@@ -137,6 +144,9 @@ public struct ServeCommand: AsyncParsableCommand {
     } catch {
       throw StartFailure(listening: route.listen, error).reported()
     }
+    // A log whose reader is gone must not end the process, nor signals that mean something to other servers.
+    for number in [SIGPIPE, SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
+    let signals = TerminationSignals.stream(secondEnds: true)
     let bound = ListenAddress(host: route.listen.host, port: server.port ?? route.listen.port)
     messages.add("httpcache: listening on \(tls.tlsCertificate == nil ? "http" : "https")://\(bound)\n")
     let keeping = Task {
@@ -152,8 +162,9 @@ public struct ServeCommand: AsyncParsableCommand {
       "httpcache: ending; requests under way may take \(HumanText.duration(grace)), a second signal ends at once\n"
     )
     await server.shutDown(deadline: .seconds(grace))
-    await messages.flush()
     try await group.shutdownGracefully()
+    // The second signal counts until here.
+    withExtendedLifetime(signals) {}
   }
 
   private func configurations(

@@ -128,10 +128,10 @@ struct Routing: Sendable {
     _ host: String, _ port: Int, _ ports: Set<Int>?, _ rules: ForwardRules
   ) throws(Refusal) {
     guard rules.allows(host: host) else {
-      throw Refusal(.forbidden, "this proxy does not serve the host \(host)", closes: true)
+      throw Refusal(.forbidden, "this proxy does not serve the host \(host)")
     }
     guard ports?.contains(port) ?? true else {
-      throw Refusal(.forbidden, "this proxy does not serve port \(port)", closes: true)
+      throw Refusal(.forbidden, "this proxy does not serve port \(port)")
     }
   }
 

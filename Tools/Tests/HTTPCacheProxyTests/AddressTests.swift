@@ -3,6 +3,8 @@ import Testing
 @testable import HTTPCacheProxy
 
 @Suite("Addresses that a forward proxy may connect to", .timeLimit(.minutes(10))) struct AddressTests {
+  private func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
+
   @Test(
     "addresses that are not public are refused, also those that IPv6 carries",
     arguments: [
@@ -13,7 +15,7 @@ import Testing
       "::ffff:0:127.0.0.1",
     ])
   func refused(_ text: String) throws {
-    #expect(AddressRules().allows(try #require(IPAddress(text))) == false)
+    #expect(try AddressRules().allows(address(text)) == false)
   }
 
   @Test(
@@ -23,16 +25,16 @@ import Testing
       "2606:4700::1111", "64:ff9b::101:101", "2002:101:101::", "::ffff:1.1.1.1",
     ])
   func allowed(_ text: String) throws {
-    #expect(AddressRules().allows(try #require(IPAddress(text))))
+    #expect(try AddressRules().allows(address(text)))
   }
 
   @Test("a range that is allowed is allowed in each form of its addresses, and nothing beside it")
   func exceptions() throws {
     let rules = AddressRules(allowed: [try #require(AddressRange("10.1.0.0/16"))])
     for text in ["10.1.2.3", "::ffff:10.1.2.3", "64:ff9b::a01:203"] {
-      #expect(rules.allows(try #require(IPAddress(text))))
+      #expect(try rules.allows(address(text)))
     }
-    #expect(rules.allows(try #require(IPAddress("10.2.0.1"))) == false)
+    #expect(try rules.allows(address("10.2.0.1")) == false)
   }
 
   @Test(
@@ -40,8 +42,8 @@ import Testing
     arguments: ["10.0.0.0/8", "10.128.0.0/9", "10.200.1.2", "10.200.1.2/32", "10.200.1.3/31", "0.0.0.0/0"])
   func ranges(_ text: String) throws {
     let range = try #require(AddressRange(text))
-    #expect(range.contains(try #require(IPAddress("10.200.1.2"))))
-    #expect(range.contains(try #require(IPAddress("::1"))) == false)
+    #expect(try range.contains(address("10.200.1.2")))
+    #expect(try range.contains(address("::1")) == false)
   }
 
   @Test(

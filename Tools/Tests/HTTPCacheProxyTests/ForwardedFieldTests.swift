@@ -81,6 +81,14 @@ struct ForwardedFieldTests {
     #expect(fields[.forwarded] == "for=\"[2001:db8::1]\";host=\"[2001:db8::2]\";proto=https")
   }
 
+  @Test("a Host cannot write into Forwarded")
+  func hostInjection() throws {
+    let client = ClientSide(address: IPAddress("192.0.2.1"), isSecure: false)
+    var fields = HTTPFields()
+    ForwardedRequest(client, host: Authority("a;for=6.6.6.6,b"), fields: fields).add(to: &fields)
+    #expect(fields[.forwarded] == "for=192.0.2.1;host=\"a;for=6.6.6.6,b\";proto=http")
+  }
+
   @Test("with preservesHost the origin gets the client's Host, and is asked at its own address")
   func preservedHost() async throws {
     try await withProxy(cache: try memoryCache(), configure: { $0.preservesHost = true }) { fixture in

@@ -30,5 +30,5 @@ public struct AddressRules: Sendable, Hashable {
 struct ForbiddenAddress: Error, CustomStringConvertible {
   let address: String
 
-  var description: String { "\(address) is not a public address" }
+  var description: String { "\(address) is not a public address (--allow-address)" }
 }

@@ -53,9 +53,16 @@ struct ForwardedRequest: Sendable {
     var node = address.map { "\($0)" } ?? "unknown"
     if node.contains(":") { node = "\"[\(node)]\"" }
     var element = "for=\(node)"
-    // Quoted, since a colon is no token (RFC 7239 §4).
-    if let host { element += ";host=" + (host.contains(":") ? "\"\(host)\"" : host) }
+    // A host may have a colon or a semicolon, which no token has (RFC 7239 §4).
+    if let host { element += ";host=" + (host.utf8.allSatisfy(isPlain) ? host : "\"\(host)\"") }
     return element + ";proto=\(scheme)"
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+    default: false
+    }
   }
 
   private static func first(_ value: String) -> String? { FieldList.members(value).first }
