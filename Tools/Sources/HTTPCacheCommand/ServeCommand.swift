@@ -1,6 +1,7 @@
 public import ArgumentParser
 import Foundation
 import HTTPCacheProxy
+import HTTPCacheSemantics
 import HTTPCaching
 import Logging
 import NIOCore
@@ -12,76 +13,80 @@ public struct ServeCommand: AsyncParsableCommand {
   /// The name and what help says.
   public static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Serve through the cache: in front of one origin, or as a forward proxy.",
+    abstract: "Run a caching HTTP/1.1 proxy: in front of one origin, or for every origin.",
     discussion: """
-      With --upstream, every request goes to that origin. With --forward, clients name the origin
-      (http_proxy=http://127.0.0.1:8080); https then passes through tunnels and is not cached.
+      In front of one origin (a gateway, or reverse proxy): every request goes to --upstream.
 
         httpcache serve --upstream https://example.com
-        httpcache serve --forward --listen 127.0.0.1:3128 --private
+        curl -i http://127.0.0.1:8080/
+
+      For every origin (a forward proxy): clients are told to use it, and name the origin. Requests for http are \
+      cached; https passes through tunnels and is not.
+
+        httpcache serve --forward --listen 127.0.0.1:3128
+        http_proxy=http://127.0.0.1:3128 curl -i http://example.com/
+
+      Each answer has a Cache-Status field that tells where it came from and why. `httpcache ls --shared` lists what \
+      is stored, also while the proxy runs. Requests are logged on standard output, everything else on standard error.
+
+      SIGTERM and Ctrl-C end the proxy: requests under way may take --grace seconds more. The second one ends it at \
+      once. SIGHUP, SIGUSR1 and SIGUSR2 are ignored.
       """)
 
-  @Option(help: "Where to listen; port 0 lets the system choose.")
-  var listen = ListenAddress(host: "127.0.0.1", port: 8080)
+  @OptionGroup(title: "Where requests go") var route: RouteOptions
 
-  @Option(help: ArgumentHelp("The origin to stand in front of; it may have a path.", valueName: "url"))
-  var upstream: String?
+  @OptionGroup(title: "Options of --upstream") var gatewayOptions: GatewayOptions
 
-  @Flag(help: "Be a forward proxy for http:// requests.")
-  var forward = false
+  @OptionGroup(title: "Options of --forward") var forwardOptions: ForwardOptions
 
-  @Flag(help: "Obey the rules of a shared cache (default), or of a private one.")
+  @OptionGroup(title: "TLS") var tls: TLSOptions
+
+  @Flag(help: "Follow the rules of a cache for many users, or for one user.")
   var mode: Mode = .shared
 
-  @Flag(help: "Never store responses with Set-Cookie; without, a shared cache stores those with a lifetime.")
+  @Flag(
+    help:
+      "Never store responses with Set-Cookie. Otherwise a shared cache stores those with an explicit lifetime."
+  )
   var refuseSetCookie = false
 
-  @Option(help: "Bytes of the memory tier.")
-  var memory = ByteSize(bytes: 32 << 20)
+  @Option(
+    help: ArgumentHelp(
+      "The directory of the cache. (default: ~/.cache/httpcache/shared, or private)", valueName: "directory"))
+  var dir: String?
 
-  @Option(help: "Bytes of the disk tier; 0 is memory only.")
+  @Option(
+    help: ArgumentHelp(
+      "The capacity of the directory in bytes, such as 10G; 0 stores in memory only.", valueName: "bytes"))
   var disk = ByteSize(bytes: 1 << 30)
 
-  @Option(help: "The longest body to store: bytes such as 64M, or a share of each tier such as 10%.")
+  @Option(help: ArgumentHelp("The capacity in memory in bytes, such as 256M.", valueName: "bytes"))
+  var memory = ByteSize(bytes: 32 << 20)
+
+  @Option(
+    help: ArgumentHelp(
+      "The longest body to store: bytes such as 64M, or a share of each capacity such as 10%.",
+      valueName: "bytes"))
   var largestEntry = LargestEntryArgument(.share(0.5))
 
   @Option(
-    name: .customLong("min-free"), help: "Bytes to leave free on the disk; 0 takes no care of it.")
+    name: .customLong("min-free"),
+    help: ArgumentHelp("Bytes to leave free on the disk; 0 disables the check.", valueName: "bytes"))
   var minimumFree = ByteSize(bytes: DiskStore.defaultMinimumFreeSpace)
 
-  @Option(help: "The directory of the disk tier (default: the user's caches).")
-  var dir: String?
-
-  @Flag(help: "Allow to listen beyond this machine.")
-  var allowRemote = false
-
-  @Option(help: ArgumentHelp("A host that --forward may ask: name, *.domain or *.", valueName: "host"))
-  var allow: [String] = []
-
-  @Option(help: "A port that CONNECT may tunnel to (default: 443).")
-  var connectPort: [Int] = []
-
-  @Option(help: "How requests are logged on standard output: plain, json or none.")
+  @Option(help: ArgumentHelp("How requests are logged: plain, json or none.", valueName: "format"))
   var accessLog: AccessLog.Format = .plain
 
-  @Option(help: ArgumentHelp("Certificate chain to listen with TLS.", valueName: "pem"))
-  var tlsCertificate: String?
-
-  @Option(help: ArgumentHelp("Private key to listen with TLS.", valueName: "pem"))
-  var tlsKey: String?
-
-  @Option(help: ArgumentHelp("Certificates to trust in origins, instead of the system's.", valueName: "pem"))
-  var upstreamCA: String?
-
-  @Option(help: "Seconds to wait for an origin's head.")
+  @Option(help: ArgumentHelp("Seconds to wait for the head of an origin's response.", valueName: "seconds"))
   var timeout: Int64 = 60
 
-  @Option(help: "Seconds that requests may still take after SIGTERM or SIGINT.")
+  @Option(
+    help: ArgumentHelp("Seconds that requests may still take after SIGTERM or Ctrl-C.", valueName: "seconds"))
   var grace: Int64 = 10
 
   @OptionGroup var encryptionKey: EncryptionKeyOption
 
-  @Flag(name: .shortAndLong, help: "Say on standard error what the cache does.")
+  @Flag(name: .shortAndLong, help: "Log cache activity to standard error.")
   var verbose = false
 
   /// The rules to obey.
@@ -97,45 +102,55 @@ public struct ServeCommand: AsyncParsableCommand {
   ///
   /// - Throws: `ValidationError`.
   public func validate() throws {
-    guard forward != (upstream != nil) else {
-      throw ValidationError("Give either --upstream URL or --forward.")
+    let forward = route.forward
+    if forward, route.isRemote, forwardOptions.allow.isEmpty {
+      throw ValidationError(
+        "--forward on \(route.listen) requires --allow HOST; --allow '*' allows every host.")
     }
-    if let upstream, Origin.split(upstream) == nil {
-      throw ValidationError("--upstream wants an http or https URL without a user, not '\(upstream)'.")
+    if forward, gatewayOptions.isUsed { throw ValidationError("--preserve-host requires --upstream.") }
+    if !forward, let option = forwardOptions.used { throw ValidationError("\(option) requires --forward.") }
+    guard (1...3600).contains(timeout) else {
+      throw ValidationError("--timeout must be between 1 and 3600 seconds (got \(timeout)).")
     }
-    if upstream?.contains("?") == true || upstream?.contains("#") == true {
-      throw ValidationError("--upstream wants a URL without query and fragment.")
-    }
-    guard listen.isLoopback || allowRemote else {
-      throw ValidationError("\(listen) can be reached from other machines; say --allow-remote if it should.")
-    }
-    if forward, !listen.isLoopback, allow.isEmpty {
-      throw ValidationError("A forward proxy that others can reach wants --allow HOST.")
-    }
-    guard (tlsCertificate == nil) == (tlsKey == nil) else {
-      throw ValidationError("--tls-certificate and --tls-key go together.")
-    }
-    guard timeout > 0, grace >= 0, connectPort.allSatisfy({ (1...65535).contains($0) }) else {
-      throw ValidationError("A time or a port is out of range.")
+    guard (0...3600).contains(grace) else {
+      throw ValidationError("--grace must be between 0 and 3600 seconds (got \(grace)).")
     }
   }
 
   /// Serves until SIGTERM or SIGINT.
   public func run() async throws {
-    let signals = TerminationSignals.stream()
+    let messages = LineWriter(descriptor: STDERR_FILENO)
+    do {
+      try await serve(messages)
+    } catch {
+      await messages.flush()
+      throw error
+    }
+    await messages.flush()
+  }
+
+  private func serve(_ messages: LineWriter) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
+    let (serverConfiguration, upstreamConfiguration) = try configurations(messages)
     let cache: HTTPCache
-    let configuration = try cacheConfiguration()
+    let configuration = try cacheConfiguration(messages)
     do throws(CacheError) { cache = try HTTPCache.open(configuration) } catch {
       throw ExitStatus.reporting(error)
     }
-    let origins = try NIOUpstream(group: group, configuration: upstreamConfiguration())
-    let server = try await ProxyServer.start(
-      try serverConfiguration(), cache: cache, upstream: origins, group: group)
-    let bound = ListenAddress(host: listen.host, port: server.port ?? listen.port)
-    Self.report("listening on \(tlsCertificate == nil ? "http" : "https")://\(bound)")
+    let origins = try NIOUpstream(group: group, configuration: upstreamConfiguration)
+    let server: ProxyServer
+    do {
+      server = try await ProxyServer.start(serverConfiguration, cache: cache, upstream: origins, group: group)
+    } catch {
+      throw StartFailure(listening: route.listen, error).reported()
+    }
+    // A log whose reader is gone must not end the process, nor signals that mean something to other servers.
+    for number in [SIGPIPE, SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
+    let signals = TerminationSignals.stream(secondEnds: true)
+    let bound = ListenAddress(host: route.listen.host, port: server.port ?? route.listen.port)
+    messages.add("httpcache: listening on \(tls.tlsCertificate == nil ? "http" : "https")://\(bound)\n")
     let keeping = Task {
-      // So that others see the counters of a server that runs for months.
+      // So that other processes see the counters of a server that runs for months.
       while !Task.isCancelled {
         try await cache.configuration.clock.sleep(for: .seconds(10))
         await cache.flush()
@@ -143,20 +158,26 @@ public struct ServeCommand: AsyncParsableCommand {
     }
     for await _ in signals { break }
     keeping.cancel()
-    Self.report("shutting down")
-    let impatient = Task {
-      for await _ in TerminationSignals.stream() { Foundation.exit(130) }
-    }
+    messages.add(
+      "httpcache: ending; requests under way may take \(HumanText.duration(grace)), a second signal ends at once\n"
+    )
     await server.shutDown(deadline: .seconds(grace))
-    impatient.cancel()
     try await group.shutdownGracefully()
+    // The second signal counts until here.
+    withExtendedLifetime(signals) {}
   }
 
-  private static func report(_ text: String) {
-    FileHandle.standardError.write(Data("httpcache: \(text)\n".utf8))
+  private func configurations(
+    _ messages: LineWriter
+  ) throws -> (ProxyServer.Configuration, NIOUpstream.Configuration) {
+    do throws(StartFailure) {
+      return (try serverConfiguration(messages), try upstreamConfiguration())
+    } catch {
+      throw error.reported()
+    }
   }
 
-  private func cacheConfiguration() throws -> HTTPCache.Configuration {
+  private func cacheConfiguration(_ messages: LineWriter) throws -> HTTPCache.Configuration {
     var rules = CacheRules(mode: mode == .shared ? .shared : .private)
     rules.refusesSetCookie = refuseSetCookie
     if mode == .shared { rules.targetedFields = ["CDN-Cache-Control"] }
@@ -170,44 +191,38 @@ public struct ServeCommand: AsyncParsableCommand {
       minimumFreeDiskSpace: minimumFree.bytes, rules: rules,
       cacheStatusName: "httpcache", encryption: try encryptionKey.encryption(),
       observer: verbose
-        ? PrintingObserver() : StoreFailureObserver(clock: SystemClock()) { Self.report($0) })
+        ? LineObserver(writer: messages)
+        : StoreFailureObserver(clock: SystemClock()) { messages.add("httpcache: \($0)\n") })
   }
 
-  private func upstreamConfiguration() -> NIOUpstream.Configuration {
+  private func upstreamConfiguration() throws(StartFailure) -> NIOUpstream.Configuration {
     var configuration = NIOUpstream.Configuration(headTimeout: .seconds(timeout))
-    if let upstreamCA { configuration.tls.trustRoots = .file(upstreamCA) }
+    if let roots = try tls.originRoots() { configuration.tls.trustRoots = roots }
+    if route.forward { configuration.addresses = forwardOptions.addressRules(isRemote: route.isRemote) }
     return configuration
   }
 
-  private func serverConfiguration() throws -> ProxyServer.Configuration {
-    var logger = Logger(label: "httpcache", factory: { StreamLogHandler.standardError(label: $0) })
-    logger.logLevel = verbose ? .debug : .warning
-    return ProxyServer.Configuration(
-      host: listen.host, port: listen.port, mode: try serverMode(), tls: try listenerTLS(),
+  private func serverConfiguration(_ messages: LineWriter) throws(StartFailure) -> ProxyServer.Configuration {
+    let descriptors = DescriptorLimit.raise()
+    let level: Logger.Level = verbose ? .debug : .notice
+    let logger = Logger(label: "httpcache") { LineLogHandler(label: $0, writer: messages, level: level) }
+    var configuration = ProxyServer.Configuration(
+      host: route.listen.host, port: route.listen.port, mode: serverMode(), tls: try tls.listener(),
       accessLog: HTTPCacheProxy.AccessLog(accessLog), logger: logger)
+    // Half of the descriptors stay for connections to origins and for body files.
+    configuration.connectionLimit = min(configuration.connectionLimit, max(1, descriptors / 2))
+    configuration.preservesHost = gatewayOptions.preserveHost
+    configuration.trustedForwarders = gatewayOptions.trustForwarded
+    return configuration
   }
 
-  private func serverMode() throws -> ProxyServer.Mode {
-    guard let upstream else {
-      return .forward(
-        ForwardRules(
-          allowedHosts: allow.isEmpty ? nil : allow,
-          connectPorts: connectPort.isEmpty ? [443] : Set(connectPort)))
+  private func serverMode() -> ProxyServer.Mode {
+    guard let upstream = route.upstream, let (origin, given) = Origin.split(upstream) else {
+      return .forward(forwardOptions.rules(isRemote: route.isRemote))
     }
-    guard let (origin, path) = Origin.split(upstream) else {
-      throw ValidationError("--upstream wants an http or https URL, not '\(upstream)'.")
-    }
+    // Spelt as the paths of requests are.
+    let path = TargetURI.parts(of: upstream)?.path ?? given
     return .reverse(origin, basePath: path.hasSuffix("/") ? String(path.dropLast()) : path)
-  }
-
-  private func listenerTLS() throws -> TLSConfiguration? {
-    guard let tlsCertificate, let tlsKey else { return nil }
-    let chain = try NIOSSLCertificate.fromPEMFile(tlsCertificate)
-    let key = try NIOSSLPrivateKey(file: tlsKey, format: .pem)
-    var tls = TLSConfiguration.makeServerConfiguration(
-      certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-    tls.applicationProtocols = ["http/1.1"]
-    return tls
   }
 }
 

@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 #if canImport(Darwin)
   import Darwin
@@ -11,17 +12,31 @@ import Dispatch
 /// SIGINT and SIGTERM as a sequence; they end the process no more once it is made.
 enum TerminationSignals {
   /// The signals as they come.
-  static func stream() -> AsyncStream<Int32> {
+  ///
+  /// - Parameter secondEnds: whether the second signal ends the process at once, with status 130 and whatever its
+  ///   threads wait for.
+  static func stream(secondEnds: Bool = false) -> AsyncStream<Int32> {
     AsyncStream { continuation in
+      let counter = Counter()
+      let queue = DispatchQueue(label: "httpcache.signals")
       let sources = [SIGINT, SIGTERM].map { number in
         signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        source.setEventHandler { continuation.yield(number) }
+        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+        source.setEventHandler {
+          if secondEnds, counter.next() > 1 { _exit(ExitStatus.interrupted.rawValue) }
+          continuation.yield(number)
+        }
         source.resume()
         return Source(source)
       }
       continuation.onTermination = { _ in for source in sources { source.cancel() } }
     }
+  }
+
+  private final class Counter: Sendable {
+    private let count = Atomic(0)
+
+    func next() -> Int { count.add(1, ordering: .relaxed).newValue }
   }
 
   private final class Source: @unchecked Sendable {

@@ -1,7 +1,3 @@
-import NIOCore
-import NIOPosix
-import Synchronization
-
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -10,8 +6,7 @@ import Synchronization
   import Musl
 #endif
 
-/// Writes a line for each request, from a thread of its own, so that a slow reader of the log holds
-/// no connection up.
+/// Writes a line for each request.
 public final class AccessLog: Sendable {
   /// How a line looks.
   public enum Format: String, Sendable, Hashable, CaseIterable {
@@ -36,82 +31,25 @@ public final class AccessLog: Sendable {
     var refusal: String?
   }
 
-  private struct State {
-    var lines: [UInt8] = []
-    var isWriting = false
-    var dropped = 0
-  }
-
-  private static let limit = 4 << 20
-
   private let format: Format
-  private let descriptor: Int32
-  private let pool: NIOThreadPool?
-  private let state = Mutex(State())
+  private let writer: LineWriter?
 
   /// Makes a log.
   ///
   /// - Parameter descriptor: where lines are written, by default standard output; not closed.
   public init(_ format: Format, descriptor: Int32 = 1) {
     self.format = format
-    self.descriptor = descriptor
-    pool = format == .none ? nil : NIOThreadPool(numberOfThreads: 1)
-    pool?.start()
+    writer = format == .none ? nil : LineWriter(descriptor: descriptor)
   }
-
-  deinit { pool?.shutdownGracefully { _ in } }
 
   /// Whether lines are written.
-  var isOn: Bool { format != .none }
+  var isOn: Bool { writer != nil }
 
   /// Adds a line.
-  func add(_ entry: Entry) {
-    guard let pool else { return }
-    let line = Array(render(entry).utf8)
-    let starts = state.withLock { state in
-      guard state.lines.count < Self.limit else {
-        state.dropped += 1
-        return false
-      }
-      state.lines += line
-      defer { state.isWriting = true }
-      return !state.isWriting
-    }
-    if starts { pool.submit { _ in self.writeAll() } }
-  }
+  func add(_ entry: Entry) { writer?.add(render(entry)) }
 
-  /// Waits until everything is written.
-  func flush() async {
-    guard let pool else { return }
-    await withCheckedContinuation { continuation in
-      pool.submit { _ in
-        self.writeAll()
-        continuation.resume()
-      }
-    }
-  }
-
-  private func writeAll() {
-    while true {
-      let lines = state.withLock { state -> [UInt8] in
-        var lines = state.lines
-        if state.dropped > 0 { lines += Array("httpcache: \(state.dropped) log lines dropped\n".utf8) }
-        state.dropped = 0
-        state.lines = []
-        state.isWriting = !lines.isEmpty
-        return lines
-      }
-      if lines.isEmpty { return }
-      var written = 0
-      while written < lines.count {
-        let count = lines.withUnsafeBytes { bytes in
-          write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
-        }
-        if count < 0, errno != EINTR { break }
-        written += max(0, count)
-      }
-    }
-  }
+  /// Waits until every line is written, or the reader of the log takes no more.
+  func flush() async { await writer?.flush() }
 
   private func render(_ entry: Entry) -> String {
     let milliseconds = "\(entry.microseconds / 1000).\(Self.pad(entry.microseconds % 1000, 3))"

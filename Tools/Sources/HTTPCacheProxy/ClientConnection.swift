@@ -6,17 +6,20 @@ import NIOCore
 struct ClientConnection: Sendable {
   let stream: ByteStream
   let context: ProxyContext
-  let address: String
+  let client: ClientSide
 
   private var configuration: ProxyServer.Configuration { context.configuration }
 
   /// Begins to serve a connection.
   static func start(_ stream: ByteStream, context: ProxyContext) {
-    let address = stream.channel.remoteAddress?.ipAddress ?? "-"
-    let connection = ClientConnection(stream: stream, context: context, address: address)
+    let client = ClientSide(
+      address: stream.channel.remoteAddress.flatMap { IPAddress($0) },
+      isSecure: context.configuration.tls != nil, trusted: context.configuration.trustedForwarders)
+    let connection = ClientConnection(stream: stream, context: context, client: client)
     let task = Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {
       guard context.registry.add(stream, limit: context.configuration.connectionLimit) else {
-        await connection.refuse(Refusal(.serviceUnavailable, "too many connections", closes: true), nil)
+        await connection.refuse(
+          Refusal(.serviceUnavailable, "this proxy has too many connections", closes: true), nil)
         await stream.closeLingering()
         return
       }
@@ -34,7 +37,9 @@ struct ClientConnection: Sendable {
           idle: .now() + configuration.idleTimeout, time: configuration.headTimeout
         ) { context.registry.begin(stream) }
         guard let head else { break }
-        let end = await answer(head)
+        var end = await answer(head)
+        // What follows a CONNECT was meant for the tunnel that did not come about: it is no request.
+        if head.method == .connect, end == .next { end = .close }
         guard end == .next, context.registry.end(stream) else {
           if end == .close || end == .next { await stream.closeLingering() }
           return
@@ -46,7 +51,7 @@ struct ClientConnection: Sendable {
       } catch StreamError.timedOut {
         // Nothing to say to who has not begun; the time of a head is one of a client's (§15.5.9).
         if !context.registry.isIdle(stream) {
-          await refuse(Refusal(.requestTimeout, "the request took too long", closes: true), nil)
+          await refuse(Refusal(.requestTimeout, "the request did not arrive in time", closes: true), nil)
           await stream.closeLingering()
         }
         break
@@ -69,7 +74,10 @@ struct ClientConnection: Sendable {
     let started = NIODeadline.now()
     do {
       let framing = try head.framing()
-      let route = try Routing(mode: configuration.mode, via: context.via).route(head, framing: framing)
+      let routing = Routing(
+        mode: configuration.mode, via: context.via, client: client, preservesHost: configuration.preservesHost
+      )
+      let route = try routing.route(head, framing: framing)
       let exchange = ClientExchange(connection: self, head: head, framing: framing, started: started)
       switch route {
       case .cached(let request): return await exchange.answerFromCache(request)
@@ -99,7 +107,8 @@ struct ClientConnection: Sendable {
     let status = refusal.status
     let text = "\(status.code) \(status.reasonPhrase): \(refusal.message)\n"
     let hasBody = (try? head?.framing()) ?? Framing.none != Framing.none
-    let persists = !refusal.closes && !hasBody && head?.isPersistent == true && !context.registry.isDraining
+    let mayPersist = !refusal.closes && !hasBody && head?.isPersistent == true && head?.method != .connect
+    let persists = mayPersist && !context.registry.isDraining
     let writer = writer(head?.method ?? .get, minorVersion: head?.minorVersion ?? 1)
     let result = try? await writer.send(
       HTTPResponse(status: status, headerFields: fields), MessageBody(BodyBytes(Array(text.utf8))),
@@ -120,7 +129,8 @@ struct ClientConnection: Sendable {
     guard configuration.accessLog.isOn else { return }
     configuration.accessLog.add(
       AccessLog.Entry(
-        client: address, method: head?.method.rawValue ?? "-", target: head?.target ?? "-", status: status,
+        client: client.address.map { "\($0)" } ?? "-", method: head?.method.rawValue ?? "-",
+        target: head?.target ?? "-", status: status,
         bytes: bytes, microseconds: (NIODeadline.now() - started).nanoseconds / 1000, outcome: outcome,
         refusal: refusal))
   }

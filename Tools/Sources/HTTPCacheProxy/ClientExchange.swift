@@ -19,20 +19,22 @@ struct ClientExchange: Sendable {
 
   // MARK: Through the cache
 
-  func answerFromCache(_ request: HTTPRequest) async -> ClientConnection.End {
+  func answerFromCache(_ request: RoutedRequest) async -> ClientConnection.End {
     await answer { body, onInterim in
-      let options = RequestOptions(redirectLimit: 0, onInterim: onInterim)
+      let options = RequestOptions(
+        partition: request.partition, redirectLimit: 0, context: request.origin, onInterim: onInterim)
       let response = try await context.cache.respond(
-        to: request, body: body, options: options, via: context.upstream)
+        to: request.head, body: body, policy: request.bypassesCache ? .bypass : .standard, options: options,
+        via: context.upstream)
       return (response.head, response.body, response.outcome.label, response.outcome.refusal)
     }
   }
 
   /// Without the cache.
-  func answerDirectly(_ request: HTTPRequest) async -> ClientConnection.End {
+  func answerDirectly(_ request: RoutedRequest) async -> ClientConnection.End {
     await answer { body, onInterim in
       let response = try await context.upstream.send(
-        UpstreamRequest(head: request, body: body, onInterim: onInterim))
+        UpstreamRequest(head: request.head, body: body, context: request.origin, onInterim: onInterim))
       return (response.head, response.body, "pass", nil)
     }
   }
@@ -64,7 +66,7 @@ struct ClientExchange: Sendable {
   private func requestBody(_ writer: ResponseWriter, _ asked: ContinueGate) -> IncomingBody {
     IncomingBody(
       stream, framing: framing, limits: configuration.limits, isResponse: false,
-      stall: configuration.bodyTimeout,
+      connectionOptions: HopByHop.connectionOptions(head.fields), stall: configuration.bodyTimeout,
       beforePull: {
         // The client waits to be told, whoever wants the body.
         if asked.passes() { try await writer.sendInterim(HTTPResponse(status: .continue)) }
@@ -116,17 +118,17 @@ struct ClientExchange: Sendable {
       stream.close()
       return .gone
     case let error as UpstreamError:
-      configuration.logger.warning("\(head.method) \(head.target): \(error)")
+      configuration.logger.warning("\(head.method) \(head.target): \(error.message)")
       return await refused(Refusal(error), body)
     case let error as CacheError where error.code == .invalidRequest:
-      return await refused(Refusal(.badRequest, "not a request that can be answered"), body)
+      return await refused(Refusal(.badRequest, "the request target is not an http or https URI"), body)
     case is CancellationError, is StreamError:
       connection.log(head, 499, 0, started, "cancelled")
       stream.close()
       return .gone
     default:
       configuration.logger.error("\(head.method) \(head.target): \(error)")
-      return await refused(Refusal(.internalServerError, "the cache failed", label: "error"), body)
+      return await refused(Refusal(.internalServerError, "the proxy failed", label: "error"), body)
     }
   }
 
@@ -138,11 +140,12 @@ struct ClientExchange: Sendable {
 
   // MARK: Tunnels
 
-  func upgrade(_ request: HTTPRequest, to protocols: String) async -> ClientConnection.End {
+  func upgrade(_ request: RoutedRequest, to protocols: String) async -> ClientConnection.End {
     let writer = writer
     do {
       let (response, tunnel) = try await context.upstream.upgrade(
-        UpstreamRequest(head: request) { try? await writer.sendInterim($0) }, to: protocols)
+        UpstreamRequest(head: request.head, context: request.origin) { try? await writer.sendInterim($0) },
+        to: protocols)
       guard let tunnel else { return await send((response.head, response.body, "pass", nil), nil) }
       var buffer = stream.channel.allocator.buffer(capacity: 512)
       var fields = response.head.headerFields

@@ -48,7 +48,8 @@ final class ConnectionPool: Sendable {
     self.group = group
     self.configuration = configuration
     connector = try Connector(
-      group: group, timeout: configuration.connectTimeout, tls: configuration.tls)
+      group: group, timeout: configuration.connectTimeout, tls: configuration.tls,
+      addresses: configuration.addresses)
   }
 
   /// The number of open connections, and of those that nobody uses.
@@ -72,7 +73,7 @@ final class ConnectionPool: Sendable {
     }
     switch await permit(origin, fresh: fresh, until: deadline) {
     case .connection(let stream): return Lease(stream: stream, origin: origin, isReused: true)
-    case .timedOut: throw UpstreamError(.timeout, "all connections to \(origin) stayed in use")
+    case .timedOut: throw UpstreamError(.timeout, "all connections to \(origin) are in use")
     case .cancelled: throw UpstreamError(.cancelled, "cancelled")
     case .permit: break
     }

@@ -67,8 +67,8 @@ final class ConnectionRegistry: Sendable {
     }?.resume()
   }
 
-  /// Ends connections that wait for a request, and waits for the others; at `deadline` it ends those
-  /// too.
+  /// Ends connections that wait for a request, and waits for the others; at `deadline` it resets those, so that no
+  /// answer that is cut looks complete.
   func drain(until deadline: NIODeadline, on loop: any EventLoop) async {
     let idle = state.withLock { state in
       state.isDraining = true
@@ -76,7 +76,7 @@ final class ConnectionRegistry: Sendable {
     }
     for stream in idle { stream.close() }
     let timer = loop.scheduleTask(deadline: deadline) {
-      for stream in self.state.withLock({ $0.entries.values.map(\.stream) }) { stream.close() }
+      for stream in self.state.withLock({ $0.entries.values.map(\.stream) }) { stream.reset() }
     }
     await withCheckedContinuation { continuation in
       let isEmpty = state.withLock { state in

@@ -16,11 +16,15 @@ struct Connector: Sendable {
   private let group: any EventLoopGroup
   private let timeout: TimeAmount
   private let context: NIOSSLContext
+  private let addresses: AddressRules?
 
   /// - Throws: what NIOSSL says of the TLS configuration.
-  init(group: any EventLoopGroup, timeout: TimeAmount, tls: TLSConfiguration) throws {
+  init(group: any EventLoopGroup, timeout: TimeAmount, tls: TLSConfiguration, addresses: AddressRules? = nil)
+    throws
+  {
     self.group = group
     self.timeout = timeout
+    self.addresses = addresses
     var tls = tls
     tls.applicationProtocols = ["http/1.1"]
     context = try NIOSSLContext(configuration: tls)
@@ -35,6 +39,7 @@ struct Connector: Sendable {
     do {
       return try await ClientBootstrap(group: loop)
         .connectTimeout(timeout)
+        .resolver(addresses.map { CheckedResolver($0, on: loop) })
         .channelOption(.autoRead, value: false)
         .channelOption(.allowRemoteHalfClosure, value: true)
         .channelOption(.maxMessagesPerRead, value: 2)
@@ -68,9 +73,12 @@ struct Connector: Sendable {
     case ChannelError.connectTimeout:
       return UpstreamError(.timeout, "no connection to \(origin) in time", cause: error)
     case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
-      return UpstreamError(.tls, "TLS with \(origin) failed: \(error)", cause: error)
+      return UpstreamError(.tls, "TLS with \(origin) failed: \(TLSFailure.text(error))", cause: error)
     case is CancellationError:
       return UpstreamError(.cancelled, "cancelled", cause: error)
+    case let error as NIOConnectionError where error.dnsAAAAError is ForbiddenAddress:
+      return UpstreamError(
+        .unreachable, "no connection to \(origin): \(reason(error))", cause: error.dnsAAAAError)
     case let error as NIOConnectionError:
       let timedOut = error.connectionErrors.contains {
         if case ChannelError.connectTimeout = $0.error { true } else { false }
@@ -85,10 +93,14 @@ struct Connector: Sendable {
   // NIO's own texts call every failure a reset, and list all addresses that were tried.
   private static func reason(_ error: any Error) -> String {
     switch error {
-    case let error as IOError: String(cString: strerror(error.errnoCode))
+    case let error as IOError: SystemMessage.text(error.errnoCode)
     case let error as NIOConnectionError:
-      error.connectionErrors.last.map { reason($0.error) } ?? "the name of the host is not known"
+      error.connectionErrors.last.map { reason($0.error) } ?? unresolved(error)
     default: "\(error)"
     }
+  }
+
+  private static func unresolved(_ error: NIOConnectionError) -> String {
+    (error.dnsAAAAError as? ForbiddenAddress).map { "\($0)" } ?? "the host name does not resolve"
   }
 }

@@ -12,17 +12,24 @@ enum HopByHop {
   private static let notInTrailers: Set<String> = names.union([
     "content-length", "host", "trailer", "content-encoding", "content-type", "content-range",
     "cache-control", "authorization", "set-cookie", "age", "expires", "date", "location", "vary",
-    "max-forwards", "via",
+    "max-forwards", "via", "cookie", "expect", "if-match", "if-modified-since", "if-none-match", "if-range",
+    "if-unmodified-since", "pragma", "range", "www-authenticate",
   ])
 
   /// Takes them out, with those that `Connection` names, save for what it must not name
   /// (`FieldHygiene.isConnectionOption`).
   static func remove(from fields: inout HTTPFields) {
-    let named = fields[values: .connection].flatMap { FieldList.members($0) }.map { FieldList.lowercased($0) }
-      .filter(FieldHygiene.isConnectionOption)
+    let named = connectionOptions(fields)
     fields.removeAll { field in
       names.contains(field.name.canonicalName) || named.contains(field.name.canonicalName)
     }
+  }
+
+  /// The names that `Connection` lists, in lower case, save for what it must not name. Trailers have to be without
+  /// these names too (RFC 9110 §7.6.1).
+  static func connectionOptions(_ fields: HTTPFields) -> [String] {
+    fields[values: .connection].flatMap { FieldList.members($0) }.map { FieldList.lowercased($0) }
+      .filter(FieldHygiene.isConnectionOption)
   }
 
   /// The trailers that may be passed on.

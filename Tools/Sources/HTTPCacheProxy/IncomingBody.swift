@@ -30,21 +30,27 @@ final class IncomingBody: BodySource {
   private let epoch: Int
   private let stall: TimeAmount
   private let state: Mutex<State>
+  private let isResponse: Bool
+  private let connectionOptions: [String]
   private let beforePull: (@Sendable () async throws -> Void)?
   private let ended: @Sendable (Ending) -> Void
   let length: Int64?
 
   /// - Parameters:
+  ///   - connectionOptions: the names that the head's `Connection` lists.
   ///   - stall: the most time to wait for the next bytes.
   ///   - beforePull: called before each pull.
   ///   - ended: called once.
   init(
-    _ stream: ByteStream, framing: Framing, limits: MessageLimits, isResponse: Bool, stall: TimeAmount,
+    _ stream: ByteStream, framing: Framing, limits: MessageLimits, isResponse: Bool,
+    connectionOptions: [String] = [], stall: TimeAmount,
     beforePull: (@Sendable () async throws -> Void)? = nil,
     ended: @escaping @Sendable (Ending) -> Void
   ) {
     self.stream = stream
     self.stall = stall
+    self.isResponse = isResponse
+    self.connectionOptions = connectionOptions
     self.beforePull = beforePull
     self.ended = ended
     epoch = stream.epoch
@@ -118,7 +124,8 @@ final class IncomingBody: BodySource {
   private static func upstreamError(_ error: any Error) -> any Error {
     switch error {
     case let error as ProtocolViolation: UpstreamError(.protocol, error.description, cause: error)
-    case StreamError.timedOut: UpstreamError(.timeout, "no more of the body arrived in time", cause: error)
+    case StreamError.timedOut:
+      UpstreamError(.timeout, "the rest of the body did not arrive in time", cause: error)
     case StreamError.cancelled: CancellationError()
     case StreamError.closed: UpstreamError(.protocol, "the connection was closed", cause: error)
     case StreamError.failed(let cause):
@@ -138,10 +145,20 @@ final class IncomingBody: BodySource {
   private func finish(_ decoder: BodyDecoder) {
     let isFirst = state.withLock { state in
       guard case .pulling = state.phase else { return false }
-      state.phase = .complete(decoder.trailers)
+      state.phase = .complete(trailers(decoder))
       return true
     }
     if isFirst { ended(.complete) }
+  }
+
+  /// The trailers without what a head would be without.
+  private func trailers(_ decoder: BodyDecoder) -> HTTPFields {
+    var fields = decoder.trailers
+    fields.removeAll { field in
+      connectionOptions.contains(field.name.canonicalName)
+        || !isResponse && (field.name.tellsOfClient || field.name.overridesTarget)
+    }
+    return fields
   }
 
   private func fail(_ violation: ProtocolViolation?) {

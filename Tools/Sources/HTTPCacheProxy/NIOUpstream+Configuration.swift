@@ -22,6 +22,8 @@ extension NIOUpstream {
     public var limits: MessageLimits
     /// How TLS is spoken with `https` origins.
     public var tls: TLSConfiguration
+    /// The addresses that may be connected to; nil is every address.
+    public var addresses: AddressRules?
 
     /// The HTTP proxy that every request of `send` goes to, in absolute form; nil sends each to its origin.
     public var proxy: Proxy?

@@ -35,7 +35,7 @@ public final class NIOUpstream: Upstream {
   ///
   /// - Throws: `UpstreamError`.
   public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-    let target = try Self.origin(request.head)
+    let target = try Self.origin(request)
     let origin = configuration.proxy?.origin ?? target
     let deadline = deadline(request)
     let isRepeatable = request.body == nil && Self.isIdempotent(request.head.method)
@@ -59,7 +59,7 @@ public final class NIOUpstream: Upstream {
     _ request: UpstreamRequest, to protocols: String
   ) async throws(UpstreamError) -> (response: UpstreamResponse, tunnel: ConnectionPool.Lease?) {
     let deadline = deadline(request)
-    let lease = try await pool.lease(try Self.origin(request.head), fresh: true, until: deadline)
+    let lease = try await pool.lease(try Self.origin(request), fresh: true, until: deadline)
     let exchange = UpstreamExchange(lease, pool: pool, configuration: configuration)
     let response = try await exchange.run(request, upgrade: protocols, until: deadline)
     return (response, response.head.status.code == 101 ? lease : nil)
@@ -87,8 +87,10 @@ public final class NIOUpstream: Upstream {
     return .now() + TimeAmount(timeout)
   }
 
-  private static func origin(_ head: HTTPRequest) throws(UpstreamError) -> Origin {
-    guard let origin = Origin(scheme: head.scheme, authority: head.authority) else {
+  /// Where a request goes: its context if that is an origin, else what its target says.
+  private static func origin(_ request: UpstreamRequest) throws(UpstreamError) -> Origin {
+    if let origin = request.context as? Origin { return origin }
+    guard let origin = Origin(scheme: request.head.scheme, authority: request.head.authority) else {
       throw UpstreamError(.unreachable, "no http or https origin in the request")
     }
     return origin

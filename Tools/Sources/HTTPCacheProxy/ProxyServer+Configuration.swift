@@ -21,6 +21,10 @@ extension ProxyServer {
     public var mode: Mode
     /// How TLS is spoken with clients; nil is not at all.
     public var tls: TLSConfiguration?
+    /// Whether a gateway passes the client's `Host` on to its origin, instead of the origin's own name.
+    public var preservesHost = false
+    /// The proxies in front of this one whose `X-Forwarded-*` and `Forwarded` count; a client's own are dropped.
+    public var trustedForwarders: [AddressRange] = []
     /// The proxy's name in `Via`.
     public var name: String
     /// The limits of request heads.

@@ -25,6 +25,11 @@ public final class ProxyServer: Sendable {
     let context = ProxyContext(configuration: configuration, cache: cache, upstream: upstream)
     let tls = try configuration.tls.map { try NIOSSLContext(configuration: $0) }
     let listener = try await ServerBootstrap(group: group)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptGate(logger: configuration.logger))
+        }
+      }
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.autoRead, value: false)

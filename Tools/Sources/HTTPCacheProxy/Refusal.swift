@@ -26,13 +26,17 @@ struct Refusal: Error, Sendable {
 
   /// For an origin that gave no usable answer (RFC 9110 §15.6.3, §15.6.5).
   init(_ error: UpstreamError) {
+    if error.cause is ForbiddenAddress {
+      self.init(.forbidden, "this proxy does not connect to addresses that are not public")
+      return
+    }
     let status: HTTPResponse.Status = error.kind == .timeout ? .gatewayTimeout : .badGateway
     let message =
       switch error.kind {
       case .unreachable: "the origin cannot be reached"
       case .timeout: "the origin gave no answer in time"
-      case .tls: "no trusted connection to the origin"
-      case .cancelled: "the request was called off"
+      case .tls: "the TLS connection to the origin failed"
+      case .cancelled: "the request was cancelled"
       case .protocol: "the origin's answer breaks the protocol"
       }
     self.init(status, message, label: "error-\(error.kind.rawValue)")

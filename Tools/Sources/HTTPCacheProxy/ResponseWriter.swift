@@ -62,7 +62,11 @@ struct ResponseWriter: Sendable {
   func send(_ head: HTTPResponse, _ body: MessageBody, persists: Bool) async throws -> Result {
     let coding = coding(head, body)
     var isReusable = persists
-    if case .untilClose = coding { isReusable = false }
+    if case .untilClose = coding {
+      isReusable = false
+      // The end of the connection is the end of the body: were the process killed now, it must be none.
+      stream.resetsOnClose(true)
+    }
     var buffer = stream.channel.allocator.buffer(capacity: 1024)
     writeHead(head, coding, isReusable: isReusable, to: &buffer)
     var result = Result(isReusable: isReusable)
@@ -80,6 +84,10 @@ struct ResponseWriter: Sendable {
       }
     }
     result.bytes = try await pump(body, coding, after: buffer)
+    if case .untilClose = coding {
+      try await stream.writeOut(until: .now() + timeout)
+      stream.resetsOnClose(false)
+    }
     return result
   }
 

@@ -1,13 +1,14 @@
+import HTTPCacheSemantics
 import HTTPTypes
 
 /// What is to be done with a request.
 enum Route: Sendable {
   /// To be answered through the cache.
-  case cached(HTTPRequest)
+  case cached(RoutedRequest)
   /// To be passed to the origin without the cache: `OPTIONS *` has no URI to be a key.
-  case direct(HTTPRequest)
+  case direct(RoutedRequest)
   /// To become another protocol if the origin agrees; `cached` if not asked.
-  case upgrade(HTTPRequest, protocols: String)
+  case upgrade(RoutedRequest, protocols: String)
   /// A tunnel to an origin.
   case tunnel(Origin)
   /// To be answered here, since `Max-Forwards` ends here (RFC 9110 §7.6.2).
@@ -18,6 +19,9 @@ enum Route: Sendable {
 struct Routing: Sendable {
   let mode: ProxyServer.Mode
   let via: ViaField
+  let client: ClientSide
+  /// Whether a gateway passes the client's `Host` on.
+  var preservesHost = false
 
   /// The route of a request.
   ///
@@ -31,12 +35,12 @@ struct Routing: Sendable {
       throw ProtocolViolation("TRACE with content (RFC 9110 §9.3.8)")
     }
     if via.isLoop(head.fields) {
-      throw Refusal(Refusal.status(508), "the request was here before", label: "loop")
+      throw Refusal(Refusal.status(508), "the request has passed through this proxy before", label: "loop")
     }
     var fields = head.fields
     if head.method == .trace || head.method == .options, let value = fields[.maxForwards] {
       guard let left = Int(value), left >= 0 else {
-        throw ProtocolViolation("Max-Forwards is no number (RFC 9110 §7.6.2)")
+        throw ProtocolViolation("an invalid Max-Forwards (RFC 9110 §7.6.2)")
       }
       if left == 0 { return .last }
       fields[.maxForwards] = String(left - 1)
@@ -50,12 +54,42 @@ struct Routing: Sendable {
     if let length = framing.length, fields[.contentLength] != nil { fields[.contentLength] = String(length) }
     if !head.expectsContinue { fields[.expect] = nil }
     via.append(to: &fields, minorVersion: head.minorVersion)
-    let (origin, path) = try destination(target, head.method)
-    let request = HTTPRequest(
-      method: head.method, scheme: origin.scheme, authority: origin.authority, path: path,
-      headerFields: fields)
+    let (origin, path) = try destination(target)
+    let request = routed(head.method, origin, path, host: host, fields)
     if path == "*" { return .direct(request) }
     return protocols.map { .upgrade(request, protocols: $0) } ?? .cached(request)
+  }
+
+  private func routed(
+    _ method: HTTPRequest.Method, _ origin: Origin, _ path: String, host: Authority?, _ fields: HTTPFields
+  ) -> RoutedRequest {
+    var fields = fields
+    fields.removeAll { field in
+      // No proxy writes an underscore: a client does, for origins that take it for a hyphen.
+      field.name.tellsOfClient
+        && (!client.isTrusted || field.name.canonicalName.utf8.contains(UInt8(ascii: "_")))
+    }
+    var request = RoutedRequest(
+      head: HTTPRequest(
+        method: method, scheme: origin.scheme, authority: origin.authority, path: path, headerFields: [:]))
+    request.bypassesCache = fields.contains { $0.name.overridesTarget }
+    if case .forward = mode {
+      // A proxy must not change the path (RFC 9110 §7.7), and the cache key has another spelling of it.
+      if path.utf8.contains(UInt8(ascii: "%")), CacheKey.target(of: request.head)?.hasSuffix(path) != true {
+        request.bypassesCache = true
+      }
+    } else {
+      let forwarded = ForwardedRequest(client, host: host, fields: fields)
+      forwarded.add(to: &fields)
+      request.partition = forwarded.partition
+      if forwarded.isAmbiguous { request.bypassesCache = true }
+      if preservesHost, let host {
+        request.origin = origin
+        request.head.authority = host.text(defaultPort: origin.isSecure ? 443 : 80)
+      }
+    }
+    request.head.headerFields = fields
+    return request
   }
 
   /// The one `Host` that a request of HTTP/1.1 must have (RFC 9112 §3.2).
@@ -63,10 +97,10 @@ struct Routing: Sendable {
     let values = head.fields.hosts
     guard values.count <= 1 else { throw ProtocolViolation("more than one Host (RFC 9112 §3.2)") }
     guard let value = values.first else {
-      guard head.minorVersion == 0 else { throw ProtocolViolation("no Host (RFC 9112 §3.2)") }
+      guard head.minorVersion == 0 else { throw ProtocolViolation("a request without Host (RFC 9112 §3.2)") }
       return nil
     }
-    guard let host = Authority(value) else { throw ProtocolViolation("not a Host (RFC 9112 §3.2)") }
+    guard let host = Authority(value) else { throw ProtocolViolation("an invalid Host (RFC 9112 §3.2)") }
     return host
   }
 
@@ -79,29 +113,40 @@ struct Routing: Sendable {
         host.host == origin.host && (host.port ?? (origin.isSecure ? 443 : 80)) == origin.port
       case .authority(let name, let port): host.host == name && (host.port ?? port) == port
       }
-    guard agrees else { throw ProtocolViolation("Host contradicts the target (RFC 9112 §3.2.2)") }
+    guard agrees else { throw ProtocolViolation("Host does not match the request target (RFC 9112 §3.2.2)") }
   }
 
-  private func tunnel(_ host: String, _ port: Int) throws -> Route {
+  private func tunnel(_ host: String, _ port: Int) throws(Refusal) -> Route {
     guard case .forward(let rules) = mode else {
-      throw Refusal(.methodNotAllowed, "CONNECT is for forward proxies", closes: true)
+      throw Refusal(.methodNotAllowed, "CONNECT is only for forward proxies", closes: true)
     }
-    guard rules.connectPorts.contains(port), rules.allows(host: host) else {
-      throw Refusal(.forbidden, "no tunnels to there", closes: true)
-    }
+    try check(host, port, rules.connectPorts, rules)
     return .tunnel(Origin(isSecure: false, host: host, port: port))
   }
 
-  private func destination(_ target: RequestTarget, _ method: HTTPRequest.Method) throws -> (Origin, String) {
+  private func check(
+    _ host: String, _ port: Int, _ ports: Set<Int>?, _ rules: ForwardRules
+  ) throws(Refusal) {
+    guard rules.allows(host: host) else {
+      throw Refusal(.forbidden, "this proxy does not serve the host \(host)")
+    }
+    guard ports?.contains(port) ?? true else {
+      throw Refusal(.forbidden, "this proxy does not serve port \(port)")
+    }
+  }
+
+  private func destination(_ target: RequestTarget) throws(Refusal) -> (Origin, String) {
     switch (mode, target) {
-    case (.reverse(let origin, let base), .origin(let path)): return (origin, base + path)
-    case (.reverse(let origin, let base), .absolute(_, let path)):
-      return (origin, path == "*" ? path : base + path)
     case (.reverse(let origin, _), .asterisk): return (origin, "*")
+    case (.reverse(let origin, _), .absolute(_, "*")): return (origin, "*")
+    case (.reverse(let origin, let base), .origin(let path)),
+      (.reverse(let origin, let base), .absolute(_, let path)):
+      return (origin, try GatewayPath.resolve(path, below: base))
     case (.forward(let rules), .absolute(let origin, let path)):
-      guard rules.allows(host: origin.host) else { throw Refusal(.forbidden, "this host is not served") }
+      try check(origin.host, origin.port, origin.isSecure ? rules.connectPorts : rules.httpPorts, rules)
       return (origin, path)
-    default: throw Refusal(.badRequest, "a proxy wants the whole URI (RFC 9112 §3.2.2)")
+    default:
+      throw Refusal(.badRequest, "a forward proxy needs the whole URI in the request line (RFC 9112 §3.2.2)")
     }
   }
 

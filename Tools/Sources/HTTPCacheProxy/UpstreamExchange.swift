@@ -29,6 +29,8 @@ struct UpstreamExchange: Sendable {
   ) async throws(UpstreamError) -> UpstreamResponse {
     let sender = RequestSender(request, stream: lease.stream, configuration: configuration)
     do {
+      // What a kept connection brings before the request is sent is no answer to it.
+      if lease.isReused, await !lease.stream.isQuiet() { throw ClosedBeforeResponse() }
       try await sender.sendHead(upgrade: upgrade)
       let head = try await finalHead(request, sender, upgrade: upgrade != nil, until: deadline)
       return try response(head, to: request, sender)
@@ -52,15 +54,18 @@ struct UpstreamExchange: Sendable {
         throw cause is IOError ? ClosedBeforeResponse() : StreamError.failed(cause)
       }
       guard let head = received else {
-        throw count == 0 ? ClosedBeforeResponse() : ProtocolViolation("nothing after an interim response")
+        throw count == 0
+          ? ClosedBeforeResponse() : ProtocolViolation("no final response after an interim response")
       }
       if head.status.code >= 200 { return head }
       if head.status.code == 101 {
-        guard upgrade else { throw ProtocolViolation("101 though nothing was asked for (RFC 9110 §15.2.2)") }
+        guard upgrade else { throw ProtocolViolation("101 without a requested upgrade (RFC 9110 §15.2.2)") }
         return head
       }
       count += 1
-      guard count <= Self.interimLimit else { throw ProtocolViolation("interim responses without end") }
+      guard count <= Self.interimLimit else {
+        throw ProtocolViolation("more than \(Self.interimLimit) interim responses")
+      }
       _ = try head.framing(for: request.head.method)
       if head.status.code == 100 { sender.goOn() }
       var fields = head.fields
@@ -90,7 +95,7 @@ struct UpstreamExchange: Sendable {
     }
     let body = IncomingBody(
       lease.stream, framing: framing, limits: configuration.limits, isResponse: true,
-      stall: configuration.bodyTimeout
+      connectionOptions: HopByHop.connectionOptions(head.fields), stall: configuration.bodyTimeout
     ) { ending in
       switch ending {
       case .complete: finish(sender, isReusable: isPersistent)
@@ -122,7 +127,9 @@ struct UpstreamExchange: Sendable {
         cause: ClosedBeforeResponse())
     case StreamError.failed(let cause):
       let isTLS = cause is NIOSSLError || cause is NIOSSLExtraError || cause is BoringSSLError
-      return UpstreamError(isTLS ? .tls : .protocol, "\(origin): \(cause)", cause: cause)
+      return isTLS
+        ? UpstreamError(.tls, "TLS with \(origin) failed: \(TLSFailure.text(cause))", cause: cause)
+        : UpstreamError(.protocol, "\(origin): \(cause)", cause: cause)
     default: return UpstreamError(.protocol, "\(origin): \(error)", cause: error)
     }
   }

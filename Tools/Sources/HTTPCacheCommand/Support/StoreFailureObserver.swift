@@ -25,7 +25,7 @@ final class StoreFailureObserver: CacheObserver {
     // A cache that says on opening that it is damaged has begun anew.
     let isAnew = operation == "open" && error.code == .damaged
     if isDue {
-      tell(isAnew ? error.message : "the cache fails (\(operation): \(error)); going on without")
+      tell(isAnew ? error.message : "cache storage error (\(operation): \(error)); responses are not stored")
     }
   }
 }

@@ -15,10 +15,12 @@ struct ChunkedDecoder: Sendable {
     case done
   }
 
-  private static let extensionLimit = 16 << 10
+  /// The most bytes of chunk extensions beyond what the content allows: 16 for each chunk, and 2 for each of its bytes.
+  private static let extensionLimit: Int64 = 16 << 10
 
   private var state = State.sizeStart
-  private var extensionBytes = 0
+  /// The bytes of extensions so far, less what the chunks so far allow.
+  private var extensionBytes: Int64 = 0
   private var trailerBytes: [UInt8] = []
   private var scanner = HeadScanner()
   private let limits: MessageLimits
@@ -72,31 +74,33 @@ struct ChunkedDecoder: Sendable {
     case (.size(let size, _), 0x20), (.size(let size, _), 0x09): state = .sizeBlank(size)
     case (.size(let size, _), 0x3B), (.sizeBlank(let size), 0x3B): state = .extensions(size)
     case (.size(let size, let digits), _):
-      guard digits < 15 else { throw ProtocolViolation("a chunk size beyond all measure (RFC 9112 §7.1)") }
+      guard digits < 15 else {
+        throw ProtocolViolation("a chunk size of more than 15 digits (RFC 9112 §7.1)")
+      }
       state = .size(size << 4 | Int64(try Self.digit(byte)), digits: digits + 1)
     case (.extensions(let size), 0x0D), (.sizeBlank(let size), 0x0D): state = .sizeEnd(size)
     case (.sizeBlank, 0x20), (.sizeBlank, 0x09): try countExtension()
     case (.sizeBlank, _):
       // Another reader may take "1 0" for 16.
-      throw ProtocolViolation("a chunk size with something else than an extension behind (RFC 9112 §7.1.1)")
+      throw ProtocolViolation("a chunk size followed by something other than an extension (RFC 9112 §7.1.1)")
     case (.extensions, _):
       guard byte != 0x0A, byte != 0 else {
         throw ProtocolViolation("NUL or LF in a chunk extension (RFC 9112 §7.1.1)")
       }
       try countExtension()
     case (.sizeEnd(let size), 0x0A):
-      extensionBytes = 0
+      extensionBytes = max(0, extensionBytes - 16 - 2 * size)
       state = size == 0 ? .trailers : .data(size)
     case (.dataCR, 0x0D): state = .dataLF
     case (.dataLF, 0x0A): state = .sizeStart
-    default: throw ProtocolViolation("a chunk that does not end where it says (RFC 9112 §7.1)")
+    default: throw ProtocolViolation("a chunk that does not end after its size (RFC 9112 §7.1)")
     }
   }
 
   private mutating func countExtension() throws(ProtocolViolation) {
     extensionBytes += 1
     guard extensionBytes <= Self.extensionLimit else {
-      throw ProtocolViolation("chunk extensions of more than \(Self.extensionLimit) bytes (RFC 9112 §7.1.1)")
+      throw ProtocolViolation("too many bytes of chunk extensions for this content (RFC 9112 §7.1.1)")
     }
   }
 
@@ -105,7 +109,7 @@ struct ChunkedDecoder: Sendable {
     case 0x30...0x39: byte - 0x30
     case 0x41...0x46: byte - 0x41 + 10
     case 0x61...0x66: byte - 0x61 + 10
-    default: throw ProtocolViolation("a chunk size that is no number (RFC 9112 §7.1)")
+    default: throw ProtocolViolation("an invalid chunk size (RFC 9112 §7.1)")
     }
   }
 

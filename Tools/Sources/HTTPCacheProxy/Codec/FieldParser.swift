@@ -43,7 +43,7 @@ struct FieldParser {
     var nameEnd = colon
     if trimsNames { while nameEnd > 0, Self.isBlank(line[nameEnd - 1]) { nameEnd -= 1 } }
     guard let name = HTTPField.Name(String(decoding: line[..<nameEnd], as: UTF8.self)) else {
-      throw ProtocolViolation("a field name that is no token (RFC 9110 §5.1)")
+      throw ProtocolViolation("an invalid field name (RFC 9110 §5.1)")
     }
     var start = colon + 1
     var end = line.count

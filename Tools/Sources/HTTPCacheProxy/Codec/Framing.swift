@@ -30,10 +30,10 @@ enum Framing: Sendable, Equatable {
         let digits = part.utf8.drop { $0 == 0x20 || $0 == 0x09 }
         let trimmed = digits.reversed().drop { $0 == 0x20 || $0 == 0x09 }.reversed()
         guard !trimmed.isEmpty, trimmed.count <= 18, trimmed.allSatisfy({ (0x30...0x39).contains($0) })
-        else { throw ProtocolViolation("Content-Length is no number (RFC 9110 §8.6)") }
+        else { throw ProtocolViolation("an invalid Content-Length (RFC 9110 §8.6)") }
         let number = trimmed.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) }
         guard length == nil || length == number else {
-          throw ProtocolViolation("Content-Length with different values (RFC 9112 §6.3)")
+          throw ProtocolViolation("several Content-Length values that differ (RFC 9112 §6.3)")
         }
         length = number
       }

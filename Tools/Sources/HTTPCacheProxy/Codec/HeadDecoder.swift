@@ -60,9 +60,11 @@ struct HeadDecoder: Sendable {
   private func check(_ first: UInt8) throws(ProtocolViolation) {
     switch sender {
     case .client:
-      guard first > 0x20, first < 0x7F else { throw ProtocolViolation("not a request line (RFC 9112 §3)") }
+      guard first > 0x20, first < 0x7F else {
+        throw ProtocolViolation("an invalid request line (RFC 9112 §3)")
+      }
     case .origin:
-      guard first == 0x48 else { throw ProtocolViolation("not a status line (RFC 9112 §4)") }
+      guard first == 0x48 else { throw ProtocolViolation("an invalid status line (RFC 9112 §4)") }
     }
   }
 }

@@ -14,16 +14,16 @@ struct RequestHead: Sendable {
     let lineEnd = FieldParser.lineEnd(in: bytes, from: 0)
     let line = UnsafeRawBufferPointer(rebasing: bytes[..<lineEnd])
     let parts = line.split(separator: 0x20, omittingEmptySubsequences: false)
-    guard parts.count == 3 else { throw ProtocolViolation("not a request line (RFC 9112 §3)") }
+    guard parts.count == 3 else { throw ProtocolViolation("an invalid request line (RFC 9112 §3)") }
     guard let method = HTTPRequest.Method(String(decoding: parts[0], as: UTF8.self)) else {
-      throw ProtocolViolation("the method is no token (RFC 9110 §9.1)")
+      throw ProtocolViolation("an invalid method (RFC 9110 §9.1)")
     }
     guard parts[1].count <= limits.targetBytes else {
       throw ProtocolViolation("the target is longer than \(limits.targetBytes) bytes", status: 414)
     }
     // Fragments, controls and bytes beyond ASCII have no place in a target (RFC 9112 §3.2).
     guard !parts[1].isEmpty, parts[1].allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x23 }) else {
-      throw ProtocolViolation("a byte in the target that no URI has (RFC 9112 §3.2)")
+      throw ProtocolViolation("a byte that is not allowed in a request target (RFC 9112 §3.2)")
     }
     self.method = method
     target = String(decoding: parts[1], as: UTF8.self)
@@ -37,8 +37,8 @@ struct RequestHead: Sendable {
     let version = Array(bytes)
     guard version.count == 8, version.starts(with: "HTTP/".utf8), version[6] == 0x2E,
       (0x30...0x39).contains(version[5]), (0x30...0x39).contains(version[7])
-    else { throw ProtocolViolation("not an HTTP version (RFC 9112 §2.3)") }
-    guard version[5] == 0x31 else { throw ProtocolViolation("only HTTP/1.x is spoken here", status: 505) }
+    else { throw ProtocolViolation("an invalid HTTP version (RFC 9112 §2.3)") }
+    guard version[5] == 0x31 else { throw ProtocolViolation("only HTTP/1.x is supported", status: 505) }
     return Int(version[7] - 0x30)
   }
 
@@ -59,7 +59,7 @@ struct RequestHead: Sendable {
         throw ProtocolViolation("chunked is not the last transfer coding (RFC 9112 §6.3)")
       }
       guard codings.count == 1 else {
-        throw ProtocolViolation("a transfer coding that is not understood", status: 501)
+        throw ProtocolViolation("an unsupported transfer coding", status: 501)
       }
       return .chunked
     }

@@ -17,17 +17,19 @@ enum RequestTarget: Sendable, Equatable {
   init(_ text: String, method: HTTPRequest.Method) throws(ProtocolViolation) {
     if method == .connect {
       guard let authority = Authority(text), let port = authority.port else {
-        throw ProtocolViolation("CONNECT wants a host and a port (RFC 9112 §3.2.3)")
+        throw ProtocolViolation("CONNECT requires a host and a port (RFC 9112 §3.2.3)")
       }
       self = .authority(host: authority.host, port: port)
     } else if text.utf8.first == 0x2F {
       self = .origin(text)
     } else if text == "*" {
-      guard method == .options else { throw ProtocolViolation("* is for OPTIONS only (RFC 9112 §3.2.4)") }
+      guard method == .options else {
+        throw ProtocolViolation("the target * is only for OPTIONS (RFC 9112 §3.2.4)")
+      }
       self = .asterisk
     } else {
       guard let (origin, path) = Origin.split(text) else {
-        throw ProtocolViolation("a target of no known form (RFC 9112 §3.2)")
+        throw ProtocolViolation("an invalid request target (RFC 9112 §3.2)")
       }
       // Without path and query it is the server that is meant (RFC 9112 §3.2.4).
       let isServer =

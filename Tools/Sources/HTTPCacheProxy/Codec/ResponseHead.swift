@@ -13,12 +13,12 @@ struct ResponseHead: Sendable {
     let lineEnd = FieldParser.lineEnd(in: bytes, from: 0)
     let line = UnsafeRawBufferPointer(rebasing: bytes[..<lineEnd])
     guard line.count >= 12, line[8] == 0x20, line.count == 12 || line[12] == 0x20 else {
-      throw ProtocolViolation("not a status line (RFC 9112 §4)")
+      throw ProtocolViolation("an invalid status line (RFC 9112 §4)")
     }
     minorVersion = try RequestHead.minorVersion(line[..<8])
     let digits = line[9..<12]
     guard digits.allSatisfy({ (0x30...0x39).contains($0) }), line[9] >= 0x31 else {
-      throw ProtocolViolation("a status code that is none (RFC 9110 §15)")
+      throw ProtocolViolation("an invalid status code (RFC 9110 §15)")
     }
     guard !line.contains(0), !line.contains(0x0D) else {
       throw ProtocolViolation("NUL or CR in the status line (RFC 9112 §4)")
@@ -50,7 +50,7 @@ struct ResponseHead: Sendable {
     if let codings {
       if codings.last == "chunked" {
         guard codings.count == 1 else {
-          throw ProtocolViolation("a transfer coding nobody asked for under chunked (RFC 9112 §7)")
+          throw ProtocolViolation("an unrequested transfer coding under chunked (RFC 9112 §7)")
         }
         guard minorVersion >= 1 else {
           throw ProtocolViolation("Transfer-Encoding in HTTP/1.0 (RFC 9112 §6.1)")
@@ -64,7 +64,7 @@ struct ResponseHead: Sendable {
           "chunked is not the last transfer coding, or has parameters (RFC 9112 §6.1, §7.1)")
       }
       guard Self.registeredCodings.isDisjoint(with: names) else {
-        throw ProtocolViolation("a transfer coding nobody asked for (RFC 9112 §7)")
+        throw ProtocolViolation("an unrequested transfer coding (RFC 9112 §7)")
       }
       return .untilClose
     }

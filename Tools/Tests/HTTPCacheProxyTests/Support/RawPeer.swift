@@ -24,6 +24,7 @@ final class RawPeer: Sendable {
     // @unchecked Sendable because a test receives from a peer in one place at a time.
     var bytes: [UInt8] = []
     var isEnded = false
+    var isReset = false
   }
 
   init(descriptor: Int32) {
@@ -160,6 +161,14 @@ final class RawPeer: Sendable {
     }
   }
 
+  /// Takes everything up to the end of the connection, and tells whether that was a reset.
+  func endsWithReset() async throws -> Bool {
+    try await onThread {
+      while try self.fill() {}
+      return self.inbox.isReset
+    }
+  }
+
   /// Counts what comes up to the end or to `limit`, keeping nothing.
   func count(upTo limit: Int) async throws -> Int {
     try await onThread {
@@ -203,6 +212,7 @@ final class RawPeer: Sendable {
     var buffer = [UInt8](repeating: 0, count: 65536)
     let count = recv(descriptor, &buffer, buffer.count, 0)
     if count <= 0 {
+      inbox.isReset = count < 0 && errno == ECONNRESET
       inbox.isEnded = true
       return false
     }

@@ -1,0 +1,22 @@
+public import ArgumentParser
+public import HTTPCacheProxy
+
+/// The options of `serve --upstream`.
+struct GatewayOptions: ParsableArguments {
+  @Flag(help: "Send the client's Host to the origin, instead of the origin's own name.")
+  var preserveHost = false
+
+  @Option(
+    help: ArgumentHelp(
+      "A proxy in front of this one, such as 10.0.0.0/8, whose X-Forwarded-* and Forwarded fields count. Those of other clients are dropped. May be repeated.",
+      valueName: "cidr"))
+  var trustForwarded: [AddressRange] = []
+
+  /// Whether an option was given that is only for `--upstream`.
+  var isUsed: Bool { preserveHost }
+}
+
+extension AddressRange: ExpressibleByArgument {
+  /// Parses an argument; nil for what is no range.
+  public init?(argument: String) { self.init(argument) }
+}

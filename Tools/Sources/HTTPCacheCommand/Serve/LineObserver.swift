@@ -1,0 +1,9 @@
+import HTTPCacheProxy
+import HTTPCaching
+
+/// Writes each event of the cache as a line.
+struct LineObserver: CacheObserver {
+  let writer: LineWriter
+
+  func cache(did event: CacheEvent) { writer.add("httpcache: \(event)\n") }
+}

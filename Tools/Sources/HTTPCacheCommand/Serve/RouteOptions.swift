@@ -1,0 +1,39 @@
+import ArgumentParser
+import HTTPCacheProxy
+
+/// The options of `serve` that say where requests come from and where they go.
+struct RouteOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The origin to stand in front of; it may have a path.", valueName: "url"))
+  var upstream: String?
+
+  @Flag(help: "Be a forward proxy for every origin.")
+  var forward = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The address and port to listen on; with port 0 the system chooses one.", valueName: "address"))
+  var listen = ListenAddress(host: "127.0.0.1", port: 8080)
+
+  @Flag(help: "Allow listening on addresses that other machines can reach.")
+  var allowRemote = false
+
+  /// Whether other machines can reach the listener.
+  var isRemote: Bool { !listen.isLoopback }
+
+  func validate() throws {
+    guard forward != (upstream != nil) else {
+      throw ValidationError("serve requires either --upstream URL or --forward.")
+    }
+    if let upstream, Origin.split(upstream) == nil {
+      throw ValidationError(
+        "--upstream requires an http or https URL without user information (got '\(upstream)').")
+    }
+    if let upstream, upstream.contains("?") || upstream.contains("#") {
+      throw ValidationError("--upstream requires a URL without query and fragment (got '\(upstream)').")
+    }
+    guard !isRemote || allowRemote else {
+      throw ValidationError(
+        "--listen \(listen) can be reached from other machines; --allow-remote allows that.")
+    }
+  }
+}

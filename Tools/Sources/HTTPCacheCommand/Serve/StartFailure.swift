@@ -1,0 +1,38 @@
+import ArgumentParser
+import HTTPCacheProxy
+import NIOCore
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Why `serve` cannot start, for people.
+struct StartFailure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+
+  /// For a listener that cannot be opened.
+  init(listening address: ListenAddress, _ error: any Error) {
+    let reason: String
+    switch error {
+    case let error as IOError where error.errnoCode == EACCES && address.port < 1024:
+      reason = "permission denied (ports below 1024 need root or the capability CAP_NET_BIND_SERVICE)"
+    case let error as IOError: reason = SystemMessage.text(error.errnoCode)
+    case is SocketAddressError.UnknownHost, SocketAddressError.unknown:
+      reason = "the host name does not resolve"
+    default: reason = "\(error)"
+    }
+    description = "cannot listen on \(address): \(reason)"
+  }
+
+  /// Writes the message to standard error, and gives what to throw.
+  func reported() -> ExitCode {
+    Console.report("httpcache: \(description)")
+    return ExitStatus.failure.code
+  }
+}

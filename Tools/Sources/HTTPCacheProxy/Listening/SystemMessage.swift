@@ -1,0 +1,23 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What an error number of the system means, as part of a sentence.
+public enum SystemMessage {
+  /// Such as `no such file` or `address already in use`.
+  public static func text(_ code: Int32) -> String {
+    switch code {
+    case ENOENT: return "no such file"
+    case EMFILE: return "the process is out of file descriptors (ulimit -n)"
+    case ENFILE: return "the system is out of file descriptors"
+    case EADDRNOTAVAIL: return "this machine does not have the address"
+    default:
+      let text = String(cString: strerror(code))
+      return text.prefix(1).lowercased() + text.dropFirst()
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import NIOPosix
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Writes lines to a descriptor from a thread of its own, so that a pipe or terminal that nobody reads delays neither
+/// requests nor the end of the process.
+public final class LineWriter: Sendable {
+  private struct State {
+    var lines: [UInt8] = []
+    var dropped = 0
+    var isWriting = false
+    var isEnding = false
+    var flushes: [CheckedContinuation<Void, Never>] = []
+  }
+
+  /// The most bytes that wait to be written; further lines are dropped, and their number is written later.
+  private static let limit = 4 << 20
+  /// As many bytes as a pipe takes at once where `poll` says that it takes any (POSIX `PIPE_BUF`).
+  private static let piece = 4096
+  /// How often a blocked thread looks whether the process ends, in milliseconds.
+  private static let patience: Int32 = 250
+
+  private let descriptor: Int32
+  private let pool = NIOThreadPool(numberOfThreads: 1)
+  private let state = Mutex(State())
+
+  /// Makes a writer.
+  ///
+  /// - Parameter descriptor: where lines are written; not closed.
+  public init(descriptor: Int32) {
+    self.descriptor = descriptor
+    pool.start()
+  }
+
+  deinit { pool.shutdownGracefully { _ in } }
+
+  /// Adds text that ends with a line feed.
+  public func add(_ text: String) {
+    let starts = state.withLock { state in
+      guard state.lines.count < Self.limit else {
+        state.dropped += 1
+        return false
+      }
+      state.lines += text.utf8
+      defer { state.isWriting = true }
+      return !state.isWriting
+    }
+    if starts { pool.submit { _ in self.writeAll() } }
+  }
+
+  /// Waits until every line is written, or for a quarter of a second in which the descriptor takes none; the lines
+  /// that are left then are dropped.
+  public func flush() async {
+    await withCheckedContinuation { continuation in
+      let isDone = state.withLock { state in
+        guard state.isWriting else { return true }
+        state.isEnding = true
+        state.flushes.append(continuation)
+        return false
+      }
+      if isDone { continuation.resume() }
+    }
+  }
+
+  private func writeAll() {
+    while let lines = nextLines() {
+      var written = 0
+      while written < lines.count, let count = write(lines[written...]) { written += count }
+    }
+  }
+
+  private func nextLines() -> [UInt8]? {
+    let (lines, flushes) = state.withLock { state in
+      var lines = state.lines
+      if state.dropped > 0 { lines += "httpcache: \(state.dropped) log lines dropped\n".utf8 }
+      state.dropped = 0
+      state.lines = []
+      guard lines.isEmpty else { return (lines, [CheckedContinuation<Void, Never>]()) }
+      defer { state.flushes = [] }
+      state.isWriting = false
+      state.isEnding = false
+      return (lines, state.flushes)
+    }
+    for flush in flushes { flush.resume() }
+    return lines.isEmpty ? nil : lines
+  }
+
+  /// The number of bytes that the descriptor took; nil if the rest is to be dropped.
+  private func write(_ bytes: ArraySlice<UInt8>) -> Int? {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    while true {
+      switch poll(&entry, 1, Self.patience) {
+      case 0: if state.withLock({ $0.isEnding }) { return nil }
+      case ..<0: if errno != EINTR { return nil }
+      default:
+        let count = bytes.prefix(Self.piece).withUnsafeBytes { systemWrite(descriptor, $0) }
+        if count >= 0 { return count }
+        if errno != EINTR, errno != EAGAIN { return nil }
+      }
+    }
+  }
+}
+
+// The method of the same name hides the function.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  write(descriptor, bytes.baseAddress, bytes.count)
+}

@@ -1,0 +1,51 @@
+import HTTPTypes
+
+extension HTTPField.Name {
+  static let forwarded = Self("Forwarded") ?? .via
+  static let xForwardedFor = Self("X-Forwarded-For") ?? .via
+  static let xForwardedHost = Self("X-Forwarded-Host") ?? .via
+  static let xForwardedProto = Self("X-Forwarded-Proto") ?? .via
+
+  /// The name as gateways such as CGI and WSGI compare it: there `X_Forwarded_Host` is `X-Forwarded-Host`.
+  private var comparable: String { canonicalName.contains("_") ? canonicalName.dashed : canonicalName }
+
+  /// Whether the field says who the client is, or which scheme and host it asked for. Only a proxy that is trusted
+  /// may say so.
+  var tellsOfClient: Bool {
+    let name = comparable
+    return name == "forwarded" || name.hasPrefix("x-forwarded-") || Self.clientNames.contains(name)
+  }
+
+  /// Whether the field makes some origins answer for another method, path or host than the request line and `Host`
+  /// name. The cache key does not have the field, so such an answer would reach other clients.
+  var overridesTarget: Bool { Self.overridingNames.contains(comparable) }
+
+  private static let clientNames: Set<String> = [
+    "client-ip", "cf-connecting-ip", "fastly-client-ip", "true-client-ip", "x-client-ip",
+    "x-cluster-client-ip",
+    "x-original-forwarded-for", "x-real-ip",
+  ]
+
+  /// From research on cache poisoning: Kettle, "Practical Web Cache Poisoning" (2018) and "Web Cache Entanglement"
+  /// (2020); Nguyen, Lo Iacono and Federrath, "Your Cache Has Fallen" (2019); the word list of Param Miner.
+  private static let overridingNames: Set<String> = [
+    // Method
+    "x-http-method", "x-http-method-override", "x-method", "x-method-override", "x-original-method",
+    // Path
+    "base-url", "http-url", "request-uri", "x-envoy-original-path", "x-envoy-original-url",
+    "x-http-path-override",
+    "x-middleware-rewrite", "x-middleware-subrequest", "x-original-path", "x-original-uri", "x-original-url",
+    "x-override-url", "x-proxy-url", "x-real-uri", "x-real-url", "x-request-uri", "x-request-url",
+    "x-rewrite-path", "x-rewrite-uri", "x-rewrite-url",
+    // Host and scheme
+    "front-end-https", "proxy-host", "x-backend-host", "x-host", "x-host-override", "x-http-destinationurl",
+    "x-http-host-override", "x-https", "x-original-host", "x-original-proto", "x-real-host", "x-scheme",
+    "x-url-scheme",
+  ]
+}
+
+extension String {
+  fileprivate var dashed: String {
+    String(decoding: utf8.map { $0 == 0x5F ? 0x2D : $0 }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,82 @@
+import HTTPTypes
+
+/// What a gateway tells its origin of the request that it got: `X-Forwarded-For`, `-Host`, `-Proto` and `Forwarded`
+/// (RFC 7239).
+struct ForwardedRequest: Sendable {
+  /// The scheme that the first client used.
+  private(set) var scheme: String
+  /// The authority that the first client asked for; nil if it named none.
+  private(set) var host: String?
+  /// Whether a trusted proxy contradicts itself, so that the origin may believe either.
+  private(set) var isAmbiguous = false
+  private let client: ClientSide
+  private let hop: String
+
+  /// - Parameters:
+  ///   - host: the one that the request names.
+  ///   - fields: those of the request, of which only a trusted proxy's count.
+  init(_ client: ClientSide, host: Authority?, fields: HTTPFields) {
+    self.client = client
+    let ownScheme = client.isSecure ? "https" : "http"
+    let ownHost = host?.text(defaultPort: client.isSecure ? 443 : 80)
+    scheme = ownScheme
+    self.host = ownHost
+    hop = Self.element(client.address, scheme: ownScheme, host: ownHost)
+    guard client.isTrusted else { return }
+    let element = Self.firstElement(fields[values: .forwarded].first ?? "")
+    let schemes = [fields[.xForwardedProto].flatMap(Self.first), element["proto"]].compactMap { $0 }
+      .map { FieldList.lowercased($0) }
+    let hosts = [fields[.xForwardedHost].flatMap(Self.first), element["host"]].compactMap { $0 }
+      .map { FieldList.lowercased($0) }
+    isAmbiguous = Set(schemes).count > 1 || Set(hosts).count > 1
+    if let first = schemes.first, first == "http" || first == "https" { scheme = first }
+    if let first = hosts.first.flatMap({ Authority($0) }) {
+      self.host = first.text(defaultPort: scheme == "https" ? 443 : 80)
+    }
+  }
+
+  /// The scheme and host that the origin is told: responses for different ones are kept apart.
+  var partition: String { host.map { "\(scheme)://\($0)" } ?? "" }
+
+  /// Sets the fields in a request. What a client that is not trusted said in them is gone already.
+  func add(to fields: inout HTTPFields) {
+    let address = client.address.map { "\($0)" } ?? "unknown"
+    let before = fields[values: .xForwardedFor].filter { !$0.isEmpty }
+    fields[.xForwardedFor] = (before + [address]).joined(separator: ", ")
+    fields[.xForwardedProto] = scheme
+    fields[.xForwardedHost] = host
+    let elements = fields[values: .forwarded].filter { !$0.isEmpty }
+    fields[.forwarded] = (elements + [hop]).joined(separator: ", ")
+  }
+
+  private static func element(_ address: IPAddress?, scheme: String, host: String?) -> String {
+    var node = address.map { "\($0)" } ?? "unknown"
+    if node.contains(":") { node = "\"[\(node)]\"" }
+    var element = "for=\(node)"
+    // A host may have a colon or a semicolon, which no token has (RFC 7239 §4).
+    if let host { element += ";host=" + (host.utf8.allSatisfy(isPlain) ? host : "\"\(host)\"") }
+    return element + ";proto=\(scheme)"
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+    default: false
+    }
+  }
+
+  private static func first(_ value: String) -> String? { FieldList.members(value).first }
+
+  /// The parameters of the first element of `Forwarded`, which tells of the first client (RFC 7239 §4).
+  private static func firstElement(_ value: String) -> [String: String] {
+    var parameters: [String: String] = [:]
+    guard let element = first(value) else { return parameters }
+    for pair in element.split(separator: ";") {
+      let parts = pair.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2 else { continue }
+      let name = FieldList.lowercased(parts[0].filter { $0 != " " })
+      parameters[name] = parts[1].filter { $0 != "\"" && $0 != " " }
+    }
+    return parameters
+  }
+}

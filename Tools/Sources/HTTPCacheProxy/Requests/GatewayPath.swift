@@ -1,0 +1,55 @@
+import HTTPCacheSemantics
+import HTTPTypes
+
+/// The path that a gateway asks its origin for.
+enum GatewayPath {
+  /// Normalises the path and query of a request, and puts the path below `base`.
+  ///
+  /// The cache key is normalised (RFC 3986 §6.2.2), so the origin is asked with the same spelling: otherwise the answer
+  /// to one spelling would reach clients that asked with another. Dot segments are resolved first, so that they cannot
+  /// leave `base`.
+  ///
+  /// - Parameter base: the path of `--upstream` without a slash at its end.
+  /// - Throws: `Refusal` for a path that origins could take for one outside of `base`.
+  static func resolve(_ path: String, below base: String) throws(Refusal) -> String {
+    guard needsNormalising(path) else { return base + path }
+    guard let parts = TargetURI.parts(of: "http://h" + path) else {
+      throw Refusal(.badRequest, "the path is not valid (RFC 3986 §3.3)")
+    }
+    guard base.isEmpty || !mayLeave(parts.path) else {
+      throw Refusal(
+        .badRequest, "the path has a .. that could leave the part of the origin that is served here")
+    }
+    return base + parts.path
+  }
+
+  /// Whether `path` may have percent-encoding, dot segments, or what some origins take for them.
+  private static func needsNormalising(_ path: String) -> Bool {
+    var previous: UInt8 = 0
+    for byte in path.utf8 {
+      if byte == UInt8(ascii: "%") || byte == UInt8(ascii: "\\") { return true }
+      if byte == UInt8(ascii: "."), previous == UInt8(ascii: "/") { return true }
+      previous = byte
+    }
+    return false
+  }
+
+  /// Whether an origin that takes `%2F`, `%5C` and a backslash for a slash, and cuts a segment at a semicolon, would see
+  /// a segment `..`.
+  private static func mayLeave(_ path: String) -> Bool {
+    var octets: [UInt8] = []
+    var rest = path.utf8.prefix { $0 != UInt8(ascii: "?") }
+    while let byte = rest.popFirst() {
+      let pair = String(decoding: rest.prefix(2), as: UTF8.self)
+      if byte == UInt8(ascii: "%"), pair == "2F" || pair == "5C" {
+        rest.removeFirst(2)
+        octets.append(UInt8(ascii: "/"))
+      } else {
+        octets.append(byte == UInt8(ascii: "\\") ? UInt8(ascii: "/") : byte)
+      }
+    }
+    return octets.split(separator: UInt8(ascii: "/")).contains { segment in
+      segment.prefix { $0 != UInt8(ascii: ";") }.elementsEqual("..".utf8)
+    }
+  }
+}

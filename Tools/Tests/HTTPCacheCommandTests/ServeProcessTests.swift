@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@testable import HTTPCacheCommand
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+@Suite("serve as a process", .timeLimit(.minutes(10))) struct ServeProcessTests {
+  /// A connection to a port of this machine.
+  private final class Client: Sendable {
+    let descriptor: Int32
+
+    init(_ port: Int) throws {
+      #if canImport(Glibc)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      #else
+        descriptor = socket(AF_INET, SOCK_STREAM, 0)
+      #endif
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = in_port_t(port).bigEndian
+      address.sin_addr.s_addr = inet_addr("127.0.0.1")
+      let result = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      try #require(result == 0)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Sends a request and returns the first bytes of the answer.
+    func ask(_ text: String) async -> String {
+      await withCheckedContinuation { continuation in
+        Thread.detachNewThread { [self] in
+          _ = text.utf8.withContiguousStorageIfAvailable { send(descriptor, $0.baseAddress, $0.count, 0) }
+          var buffer = [UInt8](repeating: 0, count: 4096)
+          let count = recv(descriptor, &buffer, buffer.count, 0)
+          continuation.resume(returning: String(decoding: buffer[..<max(0, count)], as: UTF8.self))
+        }
+      }
+    }
+  }
+
+  private static let upstream = ["--upstream", "http://127.0.0.1:9"]
+  private static let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+
+  #if os(Linux)
+    @Test("the limit of descriptors is raised to the hard limit")
+    func descriptorLimit() async throws {
+      let serve = try ServeProcess(Self.upstream, limit: "-S -n 64")
+      _ = try await serve.port()
+      let line = try #require(serve.limits.split(separator: "\n").first { $0.hasPrefix("Max open files") })
+      let words = line.split(separator: " ")
+      #expect(words[3] == words[4])
+      #expect(words[3] != "64")
+    }
+  #endif
+
+  @Test("without descriptors accepting pauses, is said once, and goes on when some are free")
+  func descriptorsOut() async throws {
+    let serve = try ServeProcess(Self.upstream, limit: "-n 80")
+    let port = try await serve.port()
+    var clients = try (0..<100).map { _ in try Client(port) }
+    try await serve.says("accepting no connections for now: the process is out of file descriptors")
+    clients = []
+    _ = clients
+    let client = try Client(port)
+    #expect(await client.ask(Self.request).hasPrefix("HTTP/1.1 502 "))
+    try await serve.says("accepting connections again")
+    #expect(serve.errors.lines.filter { $0.contains("accepting no") }.count == 1)
+  }
+
+  @Test("the second signal ends at once, whatever the first one waits for", arguments: [SIGTERM, SIGINT])
+  func secondSignal(_ number: Int32) async throws {
+    let origin = try await RawOrigin(nil)
+    let serve = try ServeProcess(["--upstream", origin.base, "--grace", "3600"])
+    let client = try Client(try await serve.port())
+    let upload = "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n"
+    #expect(await client.ask(upload) == "HTTP/1.1 100 Continue\r\n\r\n")
+    serve.send(number)
+    try await serve.says("ending")
+    serve.send(number)
+    #expect(await serve.end() == 130)
+    try await origin.close()
+  }
+
+  @Test("signals that make other servers reload do not end it, and one to end does")
+  func otherSignals() async throws {
+    let serve = try ServeProcess(Self.upstream)
+    let port = try await serve.port()
+    for number in [SIGHUP, SIGUSR1, SIGUSR2] { serve.send(number) }
+    let client = try Client(port)
+    #expect(await client.ask(Self.request).hasPrefix("HTTP/1.1 502 "))
+    serve.send(SIGTERM)
+    #expect(await serve.end() == 0)
+  }
+
+  @Test("pipes that nobody reads delay neither requests nor the end")
+  func unreadPipes() async throws {
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    defer { for end in ends { close(end) } }
+    #expect(fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0)
+    let full = [UInt8](repeating: 0, count: 4096)
+    while write(ends[1], full, full.count) > 0 {}
+    #expect(fcntl(ends[1], F_SETFL, 0) == 0)
+    let serve = try ServeProcess(
+      Self.upstream, output: FileHandle(fileDescriptor: ends[1], closeOnDealloc: false))
+    let client = try Client(try await serve.port())
+    #expect(await client.ask(Self.request).hasPrefix("HTTP/1.1 502 "))
+    serve.send(SIGTERM)
+    #expect(await serve.end() == 0)
+  }
+
+  @Test("a log whose reader is gone ends nothing")
+  func brokenPipe() async throws {
+    let pipe = Pipe()
+    let serve = try ServeProcess(Self.upstream, output: pipe.fileHandleForWriting)
+    try pipe.fileHandleForReading.close()
+    let client = try Client(try await serve.port())
+    for _ in 1...3 { #expect(await client.ask(Self.request).hasPrefix("HTTP/1.1 502 ")) }
+    serve.send(SIGTERM)
+    #expect(await serve.end() == 0)
+  }
+}

@@ -1,0 +1,58 @@
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("The path that the origin of a gateway is asked for", .timeLimit(.minutes(10))) struct PathTests {
+  @Test(
+    "dot segments are resolved before the base path is added",
+    arguments: [
+      ("/../a", "/base/a"), ("/%2e%2e/a", "/base/a"), ("/b/.%2E/../../a", "/base/a"), ("/b/./a", "/base/b/a"),
+      ("/..", "/base/"), ("/a..b/...", "/base/a..b/..."), ("/a?../b", "/base/a?../b"), ("//a", "/base//a"),
+      ("/%61%7e%c3%a9?%7A", "/base/a~%C3%A9?z"), ("/%zz%2f", "/base/%zz%2F"),
+    ])
+  func resolved(_ path: String, _ expected: String) throws {
+    #expect(try GatewayPath.resolve(path, below: "/base") == expected)
+  }
+
+  @Test(
+    "what some origins take for a dot segment is refused",
+    arguments: ["/..%2fa", "/..%5Ca", "/..\\a", "/b%2f..", "/..;x/a", "/%2e%2e%2fa", "/a\\..\\..\\b"])
+  func refused(_ path: String) {
+    #expect(throws: Refusal.self) { try GatewayPath.resolve(path, below: "/base") }
+  }
+
+  @Test("without a base path there is nothing to leave")
+  func noBase() throws {
+    #expect(try GatewayPath.resolve("/a%2f..%2fb", below: "") == "/a%2F..%2Fb")
+    #expect(try GatewayPath.resolve("/../a", below: "") == "/a")
+  }
+
+  @Test("the origin of a gateway gets the resolved path")
+  func asked() async throws {
+    try await withProxy(basePath: "/base") { fixture in
+      let head = try await fixture.miss("/x/../../%2e%2e/a")
+      #expect(head.hasPrefix("GET /base/a HTTP/1.1\r\n"))
+      #expect(try await fixture.hit("/..%2fa").hasPrefix("HTTP/1.1 400 "))
+    }
+  }
+
+  @Test("two spellings that share a cache key are one request for the origin")
+  func spelling() async throws {
+    try await withProxy(cache: try memoryCache()) { fixture in
+      let head = try await fixture.miss("/%61%7e?%7a", answer: "normal")
+      #expect(head.hasPrefix("GET /a~?z HTTP/1.1\r\n"))
+      #expect(try await fixture.hit("/a~?z").hasSuffix("normal"))
+    }
+  }
+
+  @Test("a forward proxy passes other spellings on as they are, past the cache (RFC 9110 §7.7)")
+  func forwardSpelling() async throws {
+    try await withProxy(forward: ForwardRules(), cache: try memoryCache()) { fixture in
+      let host = "127.0.0.1:\(fixture.origin.port)"
+      let head = try await fixture.miss("http://\(host)/%61", host: host, answer: "odd")
+      #expect(head.hasPrefix("GET /%61 HTTP/1.1\r\n"))
+      try await fixture.miss("http://\(host)/a", host: host, answer: "normal")
+      #expect(try await fixture.hit("http://\(host)/a", host: host).hasSuffix("normal"))
+    }
+  }
+}
