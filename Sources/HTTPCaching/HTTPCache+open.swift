@@ -37,6 +37,11 @@ extension HTTPCache {
       configuration.observer?.cache(
         did: .storeFailed(operation: "open", CacheError(.damaged, note)))
     }
+    if let previous = disk.previousCapacity {
+      let usage = disk.usage
+      configuration.observer?.cache(
+        did: .capacityChanged(from: previous, to: usage.diskCapacity, usage: usage.diskBytes))
+    }
     if let note = disk.noRoomNote {
       configuration.observer?.cache(
         did: .storeFailed(operation: "open", CacheError(.noSpace, note)))
