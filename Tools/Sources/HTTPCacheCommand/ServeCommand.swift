@@ -39,18 +39,30 @@ public struct ServeCommand: AsyncParsableCommand {
   @Option(help: "Bytes of the memory tier.")
   var memory = ByteSize(bytes: 32 << 20)
 
-  @Option(help: "Bytes of the disk tier; 0 is memory only.")
-  var disk = ByteSize(bytes: 1 << 30)
+  @Option(
+    name: [.customLong("capacity"), .customLong("disk")],
+    help: """
+      The most bytes that the directory may take; kept there, as by config --capacity. 0 is memory only, \
+      and leaves the directory as it is. Default: what the directory has, 1G for a new one.
+      """)
+  var disk: ByteSize?
 
   @Option(help: "The longest body to store: bytes such as 64M, or a share of each tier such as 10%.")
   var largestEntry = LargestEntryArgument(.share(0.5))
 
   @Option(
-    name: .customLong("min-free"), help: "Bytes to leave free on the disk; 0 takes no care of it.")
-  var minimumFree = ByteSize(bytes: DiskStore.defaultMinimumFreeSpace)
+    name: .customLong("min-free"),
+    help: """
+      Bytes to leave free on the file system; kept in the directory. 0 disables the check. Default: what \
+      the directory has, 128M for a new one.
+      """)
+  var minimumFree: ByteSize?
 
   @Option(help: "The directory of the disk tier (default: the user's caches).")
   var dir: String?
+
+  @Flag(help: "Start even if the directory cannot be used, and store in memory alone.")
+  var allowNoCache = false
 
   @Flag(help: "Allow to listen beyond this machine.")
   var allowRemote = false
@@ -124,11 +136,7 @@ public struct ServeCommand: AsyncParsableCommand {
   public func run() async throws {
     let signals = TerminationSignals.stream()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
-    let cache: HTTPCache
-    let configuration = try cacheConfiguration()
-    do throws(CacheError) { cache = try HTTPCache.open(configuration) } catch {
-      throw ExitStatus.reporting(error)
-    }
+    let cache = try openCache()
     let origins = try NIOUpstream(group: group, configuration: upstreamConfiguration())
     let server = try await ProxyServer.start(
       try serverConfiguration(), cache: cache, upstream: origins, group: group)
@@ -152,6 +160,26 @@ public struct ServeCommand: AsyncParsableCommand {
     try await group.shutdownGracefully()
   }
 
+  /// Opens the cache, on disk unless `--allow-no-cache` lets it be in memory alone.
+  ///
+  /// - Throws: `ExitCode` after a message on standard error.
+  func openCache() throws -> HTTPCache {
+    let configuration = try cacheConfiguration()
+    do throws(CacheError) {
+      return try HTTPCache.open(configuration, fallsBackToMemory: allowNoCache)
+    } catch {
+      throw Self.refusing(configuration.directory, error)
+    }
+  }
+
+  /// Says that the directory cannot be used, and gives what to throw.
+  private static func refusing(_ directory: String?, _ error: CacheError) -> ExitCode {
+    let place = directory ?? "-"
+    let hint = error.code == .newerFormat ? "" : " (--allow-no-cache starts without it)"
+    report("cannot use the cache directory \(place): \(error.message)\(hint)")
+    return ExitStatus(error.code).code
+  }
+
   private static func report(_ text: String) {
     FileHandle.standardError.write(Data("httpcache: \(text)\n".utf8))
   }
@@ -164,10 +192,17 @@ public struct ServeCommand: AsyncParsableCommand {
       dir
       ?? CacheLocation.defaultDirectory(
         mode: rules.mode, environment: ProcessInfo.processInfo.environment)
+    let objection = disk?.bytes == 0 ? nil : UsableDirectory.objection(to: place)
+    if let objection {
+      guard allowNoCache else {
+        throw Self.refusing(place, CacheError(.unavailable, objection))
+      }
+      Self.report("\(objection); storing in memory alone")
+    }
     return HTTPCache.Configuration(
-      directory: disk.bytes > 0 ? place : nil, memoryCapacity: memory.bytes,
-      diskCapacity: disk.bytes, largestEntry: largestEntry.limit,
-      minimumFreeDiskSpace: minimumFree.bytes, rules: rules,
+      directory: disk?.bytes == 0 || objection != nil ? nil : place, memoryCapacity: memory.bytes,
+      diskCapacity: disk?.bytes, largestEntry: largestEntry.limit,
+      minimumFreeDiskSpace: minimumFree?.bytes, rules: rules,
       cacheStatusName: "httpcache", encryption: try encryptionKey.encryption(),
       observer: verbose
         ? PrintingObserver() : StoreFailureObserver(clock: SystemClock()) { Self.report($0) })
