@@ -8,6 +8,8 @@ final class BlockReader: Sendable {
   private let checked: CheckedBlocks
   // What the file was when it was opened; nil for one that is being written.
   private let state: FileState?
+  // Loads the checksums of a body whose blocks were all checked when it was opened.
+  private let reload: (@Sendable () throws(CacheError) -> BlockChecksums)?
 
   /// The most bytes that are read on the caller's thread if they are in the page cache: copying them
   /// takes less than a change of threads, hashing them would take more.
@@ -15,20 +17,26 @@ final class BlockReader: Sendable {
 
   init(
     file: OpenFile, verification: Verification, checked: CheckedBlocks = CheckedBlocks(),
-    state: FileState? = nil
+    state: FileState? = nil, reload: (@Sendable () throws(CacheError) -> BlockChecksums)? = nil
   ) {
     self.file = file
     self.verification = verification
     self.checked = checked
     self.state = state
+    self.reload = reload
   }
 
   /// Whether the blocks of a range were checked, so that it may be sent without being read, and the file
   /// is what it was when it was opened.
   func isVerified(_ range: Range<Int64>) -> Bool {
     guard verification == .firstRead, checked.contains(Self.blocks(of: range)) else { return false }
+    return isUnchanged
+  }
+
+  /// Whether the file holds the bytes that it held when it was opened.
+  private var isUnchanged: Bool {
     guard let state else { return true }
-    return (try? file.status()).map { FileState($0) } == state
+    return (try? file.status()).map { FileState($0).hasBytes(of: state) } ?? false
   }
 
   private static func blocks(of range: Range<Int64>) -> Range<Int> {
@@ -44,9 +52,9 @@ final class BlockReader: Sendable {
     let isChecked: Bool
   }
 
-  private func plan(_ range: Range<Int64>, length: Int64) -> Plan {
+  private func plan(_ range: Range<Int64>, length: Int64, trusting: Bool) -> Plan {
     let blocks = Self.blocks(of: range)
-    if verification == .firstRead, checked.contains(blocks) {
+    if trusting, verification == .firstRead, checked.contains(blocks) {
       return Plan(span: range, blocks: blocks.lowerBound..<blocks.lowerBound, isChecked: true)
     }
     let start = Int64(blocks.lowerBound) * BlockChecksums.blockLength
@@ -54,7 +62,8 @@ final class BlockReader: Sendable {
     return Plan(span: start..<end, blocks: blocks, isChecked: false)
   }
 
-  /// Reads a range, which must not be empty and lie within `length`.
+  /// Reads a range, which must not be empty and lie within `length`. Checks blocks that were not checked yet,
+  /// and all blocks of a file that has changed since it was opened.
   ///
   /// - Parameters:
   ///   - length: of the file, all of whose blocks have checksums.
@@ -64,7 +73,24 @@ final class BlockReader: Sendable {
   func read(
     _ range: Range<Int64>, length: Int64, checksums: BlockChecksums, onlyCached: Bool
   ) throws(CacheError) -> BodyBytes? {
-    let plan = plan(range, length: length)
+    if let bytes = try read(range, length: length, checksums, onlyCached: onlyCached, trusting: true) {
+      return bytes
+    }
+    if onlyCached { return nil }
+    let blocks = Self.blocks(of: range)
+    var checksums = checksums
+    if checksums.values.count < blocks.upperBound, let reload { checksums = try reload() }
+    return try read(range, length: length, checksums, onlyCached: false, trusting: false)
+  }
+
+  /// Reads a range once.
+  ///
+  /// - Parameter trusting: whether blocks that were checked before need no check.
+  /// - Returns: nil where it gives up, or trusted a file that has changed.
+  private func read(
+    _ range: Range<Int64>, length: Int64, _ checksums: BlockChecksums, onlyCached: Bool, trusting: Bool
+  ) throws(CacheError) -> BodyBytes? {
+    let plan = plan(range, length: length, trusting: trusting)
     if onlyCached {
       let limit = plan.isChecked ? Self.inlineLimit.checked : Self.inlineLimit.unchecked
       guard range.count <= limit,
@@ -84,7 +110,8 @@ final class BlockReader: Sendable {
       return buffer.count
     }
     guard wasAll else { return nil }
-    if plan.isChecked { return bytes }
+    // Asked after reading: a write that was read has changed the times before.
+    if plan.isChecked { return isUnchanged ? bytes : nil }
     try check(bytes, plan: plan, checksums: checksums)
     let offset = Int(range.lowerBound - plan.span.lowerBound)
     return bytes[offset..<offset + range.count]

@@ -148,11 +148,11 @@ extension DiskStore {
     _ parts: StoreParts
   ) throws(CacheError) -> Insertion {
     let key = entry.record.key
+    let hasRoom = try hasRoom(for: entry, counted: counted, &known, connection, parts)
     let capacity = currentLimits.capacity
     guard entry.size <= capacity else {
       throw CacheError(.tooLarge, "\(entry.size) bytes, of \(capacity) in all", key: key)
     }
-    let hasRoom = try hasRoom(for: entry, counted: counted, &known, connection, parts)
     let replaced = try Self.replaced(by: entry, parts.hashes, connection)
     let record = Self.compared(entry.record, in: parts)
     if !replaced.isEmpty || !record.isComplete {
@@ -244,9 +244,8 @@ extension DiskStore {
     for entry: NewEntry, counted: Int64, _ known: inout KnownIndex?, _ connection: SQLiteConnection,
     _ parts: StoreParts
   ) throws(CacheError) -> Bool {
-    let (capacity, all) = claims(on: parts)
-    let reserved = all - counted
-    if let known, known.capacity == capacity, known.room - reserved >= entry.mostBytes,
+    let reserved = claimedBytes(on: parts) - counted
+    if let known, known.capacity == capacity(by: known.state), known.room - reserved >= entry.mostBytes,
       !freeSpace.isDue
     {
       return true
@@ -254,6 +253,7 @@ extension DiskStore {
     let state = if let known { known.state } else { try IndexState(connection) }
     let log = max(parts.logBytes, parts.index.mostLogBytes)
     let used = try PageCount(connection).bytes + state.bodies + parts.fixedBytes + log
+    let capacity = capacity(by: state)
     var room = capacity - used - state.unlisted * Self.mostBytesToList
     if let shortage = freeSpace.shortage(in: parts.directory.root) {
       room = min(room, reserved - shortage)

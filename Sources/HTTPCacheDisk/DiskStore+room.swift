@@ -20,15 +20,9 @@ extension DiskStore {
     pages.liveBytes + state.bodies + parts.fixedBytes + parts.logBytes
   }
 
-  /// The lowest capacity of all that have the directory open, dead ones included, and what all are
-  /// writing or about to delete. Looks at memory alone.
-  func claims(on parts: StoreParts) -> (capacity: Int64, reserved: Int64) {
-    let others = parts.room.others
-    return (
-      others.reduce(currentLimits.capacity) { min($0, $1.capacity) },
-      others.reduce(parts.room.ownBytes) { $0.saturatingAdd($1.bytes) }
-        .saturatingAdd(parts.room.leavingBytes)
-    )
+  /// Bytes that all stores are writing or about to delete, dead ones included. Looks at memory alone.
+  func claimedBytes(on parts: StoreParts) -> Int64 {
+    parts.room.writtenBytes.saturatingAdd(parts.room.leavingBytes)
   }
 
   /// Bytes that this store and others are writing or about to delete, told also to a store that only looks.
@@ -42,30 +36,23 @@ extension DiskStore {
   /// The most bytes that may be in use beside what is being written.
   ///
   /// - Parameters:
+  ///   - state: of the index, with the capacity.
   ///   - used: bytes in use, with what is about to be.
   ///   - counted: bytes of it that are reserved as well.
   ///   - writing: bytes that all are writing, if they were asked for before the rows were read; within a
   ///     transaction that is the same.
   func ceiling(
-    used: Int64, counted: Int64 = 0, writing: Int64? = nil, _ parts: StoreParts
+    _ state: IndexState, used: Int64, counted: Int64 = 0, writing: Int64? = nil, _ parts: StoreParts
   ) -> Int64 {
-    let own = currentLimits.capacity
     let others = parts.room.others
     let reserved = (writing ?? parts.room.writtenBytes).saturatingAdd(parts.room.leavingBytes) - counted
-    var ceiling = others.reduce(own) { min($0, $1.capacity) } - reserved
-    if used > ceiling, !others.isEmpty {
-      // The capacity of a process that is gone no longer counts; what it left does until it is deleted. Who
-      // writes nothing and may use as much changes nothing, dead or not.
-      let dead = others.filter {
-        ($0.capacity < own || $0.bytes > 0 || $0.leaving > 0)
-          && OwnerLock.isDead($0.owner, in: parts.directory)
+    var ceiling = capacity(by: state) - reserved
+    if used > ceiling {
+      // The files of a process that is gone count until they are deleted.
+      let hasDead = others.contains {
+        ($0.bytes > 0 || $0.leaving > 0) && OwnerLock.isDead($0.owner, in: parts.directory)
       }
-      if !dead.isEmpty {
-        let gone = Set(dead.map(\.slot))
-        ceiling =
-          others.reduce(own) { gone.contains($1.slot) ? $0 : min($0, $1.capacity) } - reserved
-        sweepSoon(of: parts)
-      }
+      if hasDead { sweepSoon(of: parts) }
     }
     if let shortage = freeSpace.shortage(in: parts.directory.root) {
       ceiling = min(ceiling, used - shortage)
@@ -125,8 +112,9 @@ extension DiskStore {
     let writing = parts.room.writtenBytes
     return try parts.index.readLatest { (connection) throws(CacheError) in
       let pages = try PageCount(connection)
-      let used = usedBytes(try IndexState(connection), pages, parts)
-      let excess = used - ceiling(used: used, writing: writing, parts)
+      let state = try IndexState(connection)
+      let used = usedBytes(state, pages, parts)
+      let excess = used - ceiling(state, used: used, writing: writing, parts)
       let surplus = excess + pages.bytes - pages.liveBytes
       parts.room.grant(-surplus, since: mark)
       return withFreePages ? surplus : excess
@@ -146,7 +134,7 @@ extension DiskStore {
     let evictions = try parts.index.write { (connection) throws(CacheError) in
       var state = try IndexState(connection)
       let used = usedBytes(state, try PageCount(connection), parts)
-      let excess = (used - ceiling(used: used, parts)).saturatingAdd(extra)
+      let excess = (used - ceiling(state, used: used, parts)).saturatingAdd(extra)
       if excess > 0 { try approve(victims(excess: excess, sparing: row, connection, parts)) }
       // A log that grows by what is deleted would call for more to be deleted.
       var evictions = Evictions(
@@ -172,6 +160,7 @@ extension DiskStore {
   /// - Parameter extra: bytes to free beyond that.
   /// - Returns: whether that was the last part.
   func trimSome(_ parts: StoreParts, extra: Int64 = 0) throws(CacheError) -> Bool {
+    try saveSettings(in: parts)
     try limitLog(parts)
     guard try excess(parts).saturatingAdd(extra) > 0 else { return try giveBackPages(parts) }
     if giveBackForFileSystem(parts, extra: extra) {
@@ -200,8 +189,9 @@ extension DiskStore {
   private func giveBackPages(_ parts: StoreParts) throws(CacheError) -> Bool {
     try parts.index.withWriter { (connection) throws(CacheError) in
       let pages = try PageCount(connection)
-      let used = usedBytes(try IndexState(connection), pages, parts)
-      let surplus = used + pages.bytes - pages.liveBytes - ceiling(used: used, parts)
+      let state = try IndexState(connection)
+      let used = usedBytes(state, pages, parts)
+      let surplus = used + pages.bytes - pages.liveBytes - ceiling(state, used: used, parts)
       guard surplus > 0, pages.free > 0 else { return true }
       try connection.execute("PRAGMA incremental_vacuum(\(min(256, pages.free)))")
       try connection.truncateLog(waiting: false)
@@ -243,7 +233,7 @@ extension DiskStore {
       self?.loadPopularity(in: parts)
     }
     indexQueue.submit { [weak self] in try? self?.shortenIfRemoved(parts) }
-    trimInBackground()
+    if evicts { trimInBackground() }
   }
 
   /// Evicts in the background what does not fit, a part at a time. After an error, as from a database that

@@ -56,29 +56,4 @@ extension DiskStore {
     }
     return parts.directory.bodyPath(name)
   }
-
-  /// Changes the capacity and evicts down to it; the files shrink before it returns. In other processes
-  /// the lowest capacity holds of those that write into the directory.
-  ///
-  /// - Throws: `CacheError`.
-  public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
-    guard let disk else { return }
-    changeCapacity(disk)
-    var isDone = false
-    while !isDone {
-      isDone = try await onIndex { [self] (parts) throws(CacheError) in
-        parts.joinRoom(capacity: currentLimits.capacity)
-        parts.room.setCapacity(currentLimits.capacity)
-        setLogLength(of: parts)
-        noteCapacity(in: parts)
-        try writeBatch(parts)
-        guard try trimSome(parts) else { return false }
-        try parts.index.withWriter { (connection) throws(CacheError) in
-          try connection.truncateLog(waiting: true)
-        }
-        // The log counted, and it is empty now.
-        return try trimSome(parts)
-      }
-    }
-  }
 }

@@ -12,10 +12,11 @@ extension DiskStore {
     guard !record.isMemoryOnly else {
       throw CacheError(.invalidRequest, "the record must not go to disk", key: record.key)
     }
-    let limit = currentLimits.longestBody
     let stored =
       record.storedRanges.map { $0.reduce(0) { $0.saturatingAdd($1.upperBound - $1.lowerBound) } }
       ?? record.bodyLength ?? 0
+    var limit = currentLimits.longestBody
+    if stored > limit { limit = longestBodyNow() }
     guard stored <= limit else {
       throw CacheError(
         .tooLarge, "\(stored) bytes, at most \(limit) are stored", key: record.key)
@@ -27,9 +28,7 @@ extension DiskStore {
       parts = try await indexQueue.run { [self] () throws(CacheError) in try partsToWrite() }
     }
     if !parts.room.hasJoined {
-      let capacity = currentLimits.capacity
-      try await fileQueue.run { [parts] in parts.joinRoom(capacity: capacity) }
-      indexQueue.submit { [weak self, parts] in self?.noteCapacity(in: parts) }
+      try await fileQueue.run { [parts] in parts.joinRoom() }
     }
     let record = record.with(ticket: record.ticket ?? parts.ticket())
     if record.storedRanges != nil {

@@ -9,11 +9,26 @@ import Synchronization
 /// removed. `docs/disk-format.md` describes the directory.
 public final class DiskStore: CacheStore, GenerationSource, TierBase {
   struct Limits: Sendable {
+    /// The capacity of the directory, as this store knows it.
     var capacity: Int64
     var largestEntry: LargestEntry
+    /// Settings to change that the directory does not have yet.
+    var changes: DirectorySettings.Changes
 
     /// The longest body in bytes.
     var longestBody: Int64 { largestEntry.bytes(of: capacity) }
+
+    mutating func change(_ new: DirectorySettings.Changes) {
+      capacity = new.capacity ?? capacity
+      changes.capacity = new.capacity ?? changes.capacity
+      changes.minimumFreeSpace = new.minimumFreeSpace ?? changes.minimumFreeSpace
+    }
+
+    /// Forgets changes that were saved, unless others have taken their place.
+    mutating func saved(_ old: DirectorySettings.Changes) {
+      if changes.capacity == old.capacity { changes.capacity = nil }
+      if changes.minimumFreeSpace == old.minimumFreeSpace { changes.minimumFreeSpace = nil }
+    }
   }
 
   /// What is kept free on the file system unless something else is said: 128 MiB.
@@ -40,9 +55,11 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   let batch = Mutex(PendingChanges())
   let checkedBodies: CheckedBodies
   let recentRecords = RecentRecords()
-  private let parts: Mutex<StoreParts>
-  private let limits: Mutex<Limits>
+  let parts: Mutex<StoreParts>
+  let limits: Mutex<Limits>
   let freeSpace: FreeSpace
+  /// Whether this store makes room; false for one that only looks.
+  let evicts: Bool
   /// Whether a body's file is being written on a thread that is not the store's own.
   let writesOnCallersThread = Atomic<Bool>(false)
   let isSweeping = Atomic<Bool>(false)
@@ -57,58 +74,74 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   ///
   /// - Parameters:
   ///   - directory: the path of the directory; it and what is missing above it are made.
-  ///   - capacity: the most bytes to use on disk. What is stored beyond it is evicted in the background.
+  ///   - capacity: the most bytes to use on disk, which becomes the capacity of the directory, for all
+  ///     processes; what is stored beyond it is evicted in the background. nil leaves the capacity that the
+  ///     directory has; a new one has 1 GiB.
   ///   - largestEntry: the longest body to store.
-  ///   - minimumFreeSpace: bytes to keep free on the file system, at most a quarter of it: with less, responses are evicted, and
-  ///     new ones take the place of others or are not stored; 0 takes no care of it.
+  ///   - minimumFreeSpace: bytes to keep free on the file system, at most a quarter of it: with less,
+  ///     responses are evicted, and new ones take the place of others or are not stored; 0 disables the
+  ///     check. It becomes that of the directory. nil leaves what the directory has; a new one has 128 MiB.
   ///   - durability: how hard a commit is pressed to disk.
   ///   - verification: when checksums of stored blocks are checked.
+  ///   - evicts: whether this store makes room; false for a program that only looks, whose opening then
+  ///     evicts nothing.
   ///   - clock: the time.
   /// - Throws: `CacheError.unavailable` if there can be no such directory or it cannot be written,
   ///   `CacheError.newerFormat` if a newer version made it, `CacheError.busy`, `CacheError.noSpace`.
   public static func open(
-    directory: String, capacity: Int64, largestEntry: LargestEntry = .default,
-    minimumFreeSpace: Int64 = defaultMinimumFreeSpace,
-    durability: Durability = .relaxed, verification: Verification = .firstRead,
+    directory: String, capacity: Int64? = nil, largestEntry: LargestEntry = .default,
+    minimumFreeSpace: Int64? = nil,
+    durability: Durability = .relaxed, verification: Verification = .firstRead, evicts: Bool = true,
     clock: any CacheClock = SystemClock()
   ) throws(CacheError) -> DiskStore {
     try open(
       directory: directory,
-      limits: Limits(capacity: max(0, capacity), largestEntry: largestEntry),
-      freeSpace: FreeSpace(minimum: minimumFreeSpace), durability: durability,
-      verification: verification, clock: clock)
+      changes: DirectorySettings.Changes(
+        capacity: capacity.map { max(0, $0) }, minimumFreeSpace: minimumFreeSpace.map { max(0, $0) }),
+      largestEntry: largestEntry, durability: durability, verification: verification, evicts: evicts,
+      clock: clock)
   }
 
-  /// The same with figures of the caller's for what is free.
+  /// Opens a store as `open` does, with figures of the caller's for what is free.
   package static func open(
     directory: String, capacity: Int64, minimumFreeSpace: Int64,
     freeBytes: @escaping @Sendable () -> Int64?, clock: any CacheClock
   ) throws(CacheError) -> DiskStore {
     try open(
-      directory: directory, limits: Limits(capacity: max(0, capacity), largestEntry: .default),
-      freeSpace: FreeSpace(minimum: minimumFreeSpace) { _ in
-        freeBytes().map { FreeSpace.Space(free: $0, all: 1 << 40) }
-      }, durability: .relaxed,
-      verification: .firstRead, clock: clock)
+      directory: directory,
+      changes: DirectorySettings.Changes(capacity: max(0, capacity), minimumFreeSpace: minimumFreeSpace),
+      largestEntry: .default, durability: .relaxed, verification: .firstRead, evicts: true, clock: clock
+    ) { _ in
+      freeBytes().map { FreeSpace.Space(free: $0, all: 1 << 40) }
+    }
   }
 
   private static func open(
-    directory: String, limits: Limits, freeSpace: FreeSpace, durability: Durability,
-    verification: Verification, clock: any CacheClock
+    directory: String, changes: DirectorySettings.Changes, largestEntry: LargestEntry,
+    durability: Durability, verification: Verification, evicts: Bool, clock: any CacheClock,
+    look: (@Sendable (OpenFile) -> FreeSpace.Space?)? = nil
   ) throws(CacheError) -> DiskStore {
     let path = DirectoryPath.absolute(directory)
-    let parts = try StoreParts.open(path: path, durability: durability)
+    let parts = try StoreParts.open(
+      path: path, durability: durability, settings: DirectorySettings().changed(by: changes))
+    let settings = parts.settings.changed(by: changes)
+    var limits = Limits(capacity: settings.capacity, largestEntry: largestEntry, changes: changes)
+    if settings.capacity == parts.settings.capacity { limits.changes.capacity = nil }
+    if settings.minimumFreeSpace == parts.settings.minimumFreeSpace { limits.changes.minimumFreeSpace = nil }
     let store = DiskStore(
-      directory: directory, path: path, parts: parts, limits: limits, freeSpace: freeSpace,
-      durability: durability, verification: verification, clock: clock)
+      directory: directory, path: path, parts: parts, limits: limits,
+      freeSpace: FreeSpace(minimum: evicts ? settings.minimumFreeSpace : 0, look: look),
+      durability: durability, verification: verification, evicts: evicts, clock: clock)
     store.didOpen(parts)
     return store
   }
 
   private init(
     directory: String, path: String, parts: StoreParts, limits: Limits, freeSpace: FreeSpace,
-    durability: Durability, verification: Verification, clock: any CacheClock
+    durability: Durability, verification: Verification, evicts: Bool, clock: any CacheClock
   ) {
+    self.evicts = evicts
+    previousCapacity = limits.changes.capacity == nil ? nil : parts.settings.capacity
     self.freeSpace = freeSpace
     self.directory = directory
     self.path = path
@@ -137,7 +170,9 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
 
   var currentLimits: Limits { limits.withLock { $0 } }
 
-  func changeCapacity(_ capacity: Int64) { limits.withLock { $0.capacity = max(0, capacity) } }
+  /// The capacity that the directory had before this store was opened with another one; nil if the capacity
+  /// is what it was.
+  public let previousCapacity: Int64?
 
   /// What people should know of how the directory was opened, such as a damaged index that was set
   /// aside; empty if all was well.
@@ -216,7 +251,11 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   ) throws(CacheError) -> StoreParts {
     guard currentParts === old else { return currentParts }
     let new = try StoreParts.open(
-      path: path, durability: durability, replacing: old, isDamaged: isDamaged)
+      path: path, durability: durability,
+      settings: DirectorySettings(
+        capacity: currentLimits.capacity,
+        minimumFreeSpace: evicts ? freeSpace.minimum : DirectorySettings().minimumFreeSpace),
+      replacing: old, isDamaged: isDamaged)
     self.parts.withLock { $0 = new }
     if new.secret != old.secret { forgetUses() }
     didOpen(new)
@@ -275,7 +314,6 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   /// Bytes and entries in use: index, log, counters, bodies, and what is being written.
   public var usage: StoreUsage {
     let parts = currentParts
-    let capacity = currentLimits.capacity
     let found = try? reading(parts) { (connection) throws(CacheError) in
       let state = try IndexState(connection)
       let pages = try PageCount(connection)
@@ -283,13 +321,13 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     }
     guard let (state, pages) = found else {
       var last = lastUsage.withLock { $0 }
-      last.diskCapacity = capacity
+      last.diskCapacity = currentLimits.capacity
       return last
     }
     let usage = StoreUsage(
       diskBytes: pages.bytes + state.bodies + parts.logBytes + parts.fixedBytes
         + reservedBytes(parts),
-      diskCapacity: capacity, diskEntries: Int(clamping: state.entries))
+      diskCapacity: capacity(by: state), diskEntries: Int(clamping: state.entries))
     lastUsage.withLock { $0 = usage }
     return usage
   }

@@ -15,8 +15,8 @@ public struct DiskUsage: Sendable, Hashable {
   public let writing: Int64
   /// Counters, folders, what is known of popularity, and damaged indexes that were set aside.
   public let other: Int64
-  /// The capacity that the last process was given that stored anything; nil if none has.
-  public let capacity: Int64?
+  /// The capacity of the directory.
+  public let capacity: Int64
 
   /// All of it.
   public var total: Int64 { index + freePages + log + bodies + writing + other }
@@ -29,25 +29,12 @@ extension DiskStore {
   /// - Complexity: O(1).
   public func diskUsage() throws(CacheError) -> DiskUsage {
     let parts = try partsToRead()
-    let (state, pages, capacity) = try reading(parts) { (connection) throws(CacheError) in
-      (
-        try IndexState(connection), try PageCount(connection),
-        try connection.number("SELECT value FROM meta WHERE name = 'capacity'")
-      )
+    let (state, pages) = try reading(parts) { (connection) throws(CacheError) in
+      (try IndexState(connection), try PageCount(connection))
     }
     return DiskUsage(
       index: pages.liveBytes, freePages: pages.bytes - pages.liveBytes, log: parts.logBytes,
       bodies: state.bodies, writing: reservedBytes(parts), other: parts.fixedBytes,
-      capacity: capacity)
-  }
-
-  /// Notes the capacity for whoever looks at the directory; on the index's thread.
-  func noteCapacity(in parts: StoreParts) {
-    let capacity = currentLimits.capacity
-    _ = try? parts.index.write { (connection) throws(CacheError) in
-      let noted = try connection.number("SELECT value FROM meta WHERE name = 'capacity'")
-      guard noted != capacity else { return }
-      try connection.run("INSERT OR REPLACE INTO meta VALUES ('capacity', ?)", [.integer(capacity)])
-    }
+      capacity: capacity(by: state))
   }
 }

@@ -53,7 +53,7 @@ extension DiskStore {
     while true {
       let pages = try PageCount(connection)
       let used = usedBytes(state, pages, parts)
-      let limit = ceiling ?? self.ceiling(used: used, counted: evictions.counted, parts)
+      let limit = ceiling ?? self.ceiling(state, used: used, counted: evictions.counted, parts)
       ceiling = limit
       let excess = (used - limit).saturatingAdd(evictions.extra)
       let isEnough = excess <= (evictions.removals.count > 0 ? -evictions.ahead : 0)
@@ -134,7 +134,7 @@ extension DiskStore {
   ) throws(CacheError) -> Admission {
     guard !entry.record.isPinned else { return .admitted }
     let used = usedBytes(state, try PageCount(connection), parts)
-    let excess = used + entry.size - ceiling(used: used + entry.size, counted: counted, parts)
+    let excess = used + entry.size - ceiling(state, used: used + entry.size, counted: counted, parts)
     guard excess > 0 else { return .admitted }
     let victims = try victims(excess: excess, sparing: 0, connection, parts)
     return admission(of: parts.hashes.hash(of: entry.record.key), size: entry.size, over: victims)

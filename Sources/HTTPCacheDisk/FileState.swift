@@ -11,6 +11,7 @@
 struct FileState: Hashable, Sendable {
   let identity: FileIdentity
   let size: Int64
+  private let links: UInt64
   private let modified: Moment
   private let changed: Moment
 
@@ -27,6 +28,7 @@ struct FileState: Hashable, Sendable {
   init(_ status: stat) {
     identity = FileIdentity(status)
     size = Int64(status.st_size)
+    links = UInt64(status.st_nlink)
     #if canImport(Darwin)
       modified = Moment(status.st_mtimespec)
       changed = Moment(status.st_ctimespec)
@@ -34,6 +36,13 @@ struct FileState: Hashable, Sendable {
       modified = Moment(status.st_mtim)
       changed = Moment(status.st_ctim)
     #endif
+  }
+
+  /// Whether an open file holds the bytes that it held in an earlier state. Removing its name, or giving it
+  /// another one, changes a time as well, and no byte: then size and time of modification decide.
+  func hasBytes(of earlier: FileState) -> Bool {
+    if links == earlier.links { return self == earlier }
+    return identity == earlier.identity && size == earlier.size && modified == earlier.modified
   }
 
   /// Whether a change from now on would show. File systems have clocks that tick, some of them only

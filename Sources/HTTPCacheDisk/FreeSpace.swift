@@ -18,15 +18,16 @@ final class FreeSpace: Sendable {
   }
 
   private struct State {
+    var minimum: Int64
     var space: Space?
     var change: Int64 = 0
     var asked: ContinuousClock.Instant?
   }
 
   /// Bytes that are kept free.
-  let minimum: Int64
+  var minimum: Int64 { state.withLock { $0.minimum } }
   private let look: @Sendable (OpenFile) -> Space?
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   // Asking costs some microseconds.
   private static let longest = Duration.seconds(1)
@@ -36,13 +37,17 @@ final class FreeSpace: Sendable {
   ///   - minimum: bytes to keep free, at most a quarter of the file system; 0 never looks.
   ///   - look: how many bytes are free, and there are; nil if that is not known.
   init(minimum: Int64, look: (@Sendable (OpenFile) -> Space?)? = nil) {
-    self.minimum = max(0, minimum)
+    state = Mutex(State(minimum: max(0, minimum)))
     self.look = look ?? { FreeSpace.space(of: $0) }
   }
+
+  /// Changes how many bytes are kept free.
+  func setMinimum(_ bytes: Int64) { state.withLock { $0.minimum = max(0, bytes) } }
 
   /// How many bytes less should be in use; negative if there is more than enough, nil if that is not
   /// known or of no concern.
   func shortage(in folder: OpenFile) -> Int64? {
+    let minimum = minimum
     guard minimum > 0, let space = space(in: folder) else { return nil }
     // A small file system would have no room for anything.
     return min(minimum, space.all / 4) - space.free
@@ -61,15 +66,15 @@ final class FreeSpace: Sendable {
     }
     if let known { return known }
     let space = look(folder)
-    state.withLock { $0 = State(space: space, asked: now) }
+    state.withLock { $0 = State(minimum: $0.minimum, space: space, asked: now) }
     return space
   }
 
   /// Whether what is known is too old.
   var isDue: Bool {
-    guard minimum > 0 else { return false }
     let now = ContinuousClock.now
     return state.withLock { state in
+      guard state.minimum > 0 else { return false }
       guard let asked = state.asked else { return true }
       return now - asked >= Self.longest || abs(state.change) >= Self.most
     }

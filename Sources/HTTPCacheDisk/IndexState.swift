@@ -9,6 +9,8 @@ struct IndexState: Sendable {
   var entries: Int64
   /// Bytes of bodies in files.
   var bodies: Int64
+  /// The capacity of the directory, which goes with the state so that it is read in each transaction.
+  let capacity: Int64
   /// How many rows are new: not in the row of the state, and only in the index by their keys.
   var unlisted: Int64 = 0
 
@@ -18,8 +20,10 @@ struct IndexState: Sendable {
 
   init(_ connection: SQLiteConnection) throws(CacheError) {
     var found: (Int64, Int64, Int64)?
+    var capacity: Int64 = 0
     try connection.query(Self.loading) { row in
       found = (row.integer(0), row.integer(1), row.integer(2))
+      capacity = row.integer(3)
       return false
     }
     guard let found else { throw CacheError(.damaged, "index: no state", cause: IndexDamage()) }
@@ -37,6 +41,7 @@ struct IndexState: Sendable {
     bodies += newBodies
     (self.sequence, self.entries, self.bodies) = (sequence, entries, bodies)
     self.unlisted = unlisted
+    self.capacity = capacity
   }
 
   private static func require(
@@ -86,7 +91,11 @@ struct IndexState: Sendable {
     WHERE id > (SELECT sequence FROM state WHERE id = 0) AND id <= ? AND listed = 0
     """)
   private static let loading = FrequentStatement(
-    "SELECT sequence, entries, bodies FROM state WHERE id = 0")
+    """
+    SELECT sequence, entries, bodies,
+      ifnull(\(DirectorySettings.selectingCapacity), \(DirectorySettings().capacity))
+    FROM state WHERE id = 0
+    """)
   private static let saving = FrequentStatement(
     "UPDATE state SET sequence = ?, entries = ?, bodies = ? WHERE id = 0")
 }

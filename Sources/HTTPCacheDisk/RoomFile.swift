@@ -1,8 +1,7 @@
 import CSystemShims
 import HTTPCacheStore
 
-/// `Cache.room`: what each store that has the directory open is writing, and the capacity it was given,
-/// in memory that all processes share; and how many bytes all of them have written so far.
+/// `Cache.room`: what each store that has the directory open is writing, in memory that all processes share; and how many bytes all of them have written so far.
 final class RoomFile: Sendable {
   private let memory: SharedMapping
 
@@ -14,13 +13,13 @@ final class RoomFile: Sendable {
     let bytes: Int64
     /// Bytes of files that no row counts any more, until they are deleted.
     let leaving: Int64
-    let capacity: Int64
   }
 
   static let name = "Cache.room"
   static let byteCount = 4_096
   private static let magic: UInt64 = 0x316D_6F6F_7263_6848
   private static let headerWords = 8
+  // The third word of a slot held the capacity of a store in earlier versions, where 0 was none.
   private static let slotWords = 4
   private static let slots = (byteCount / 8 - headerWords) / slotWords
 
@@ -52,18 +51,17 @@ final class RoomFile: Sendable {
   }
 
   /// Takes a slot; nil if there is none left.
-  func claim(owner: UInt64, bytes: Int64, capacity: Int64) -> Int? {
+  func claim(owner: UInt64, bytes: Int64) -> Int? {
     for slot in 0..<Self.slots where shim_atomic_exchange(cell(slot, 0), 0, owner) == 1 {
-      set(slot, of: owner, bytes: bytes, leaving: 0, capacity: capacity)
+      set(slot, of: owner, bytes: bytes, leaving: 0)
       return slot
     }
     return nil
   }
 
-  /// Says what an owner writes and deletes, and its capacity, unless its slot was taken from it.
-  func set(_ slot: Int, of owner: UInt64, bytes: Int64, leaving: Int64, capacity: Int64) {
+  /// Says what an owner writes and deletes, unless its slot was taken from it.
+  func set(_ slot: Int, of owner: UInt64, bytes: Int64, leaving: Int64) {
     guard shim_atomic_load(cell(slot, 0)) == owner else { return }
-    shim_atomic_store(cell(slot, 2), UInt64(clamping: capacity))
     shim_atomic_store(cell(slot, 3), UInt64(clamping: leaving))
     shim_atomic_store(cell(slot, 1), UInt64(clamping: bytes))
   }
@@ -75,8 +73,7 @@ final class RoomFile: Sendable {
   /// Gives a slot back, if this owner has it.
   func release(_ slot: Int, of owner: UInt64) {
     guard shim_atomic_load(cell(slot, 0)) == owner else { return }
-    // A capacity of 0 is none: who claims the slot next has not told its own yet.
-    set(slot, of: owner, bytes: 0, leaving: 0, capacity: 0)
+    set(slot, of: owner, bytes: 0, leaving: 0)
     _ = shim_atomic_exchange(cell(slot, 0), owner, 0)
   }
 
@@ -86,11 +83,8 @@ final class RoomFile: Sendable {
     for slot in 0..<Self.slots where slot != own {
       let owner = shim_atomic_load(cell(slot, 0))
       guard owner != 0 else { continue }
-      let capacity = Int64(clamping: shim_atomic_load(cell(slot, 2)))
       claims.append(
-        Claim(
-          slot: slot, owner: owner, bytes: bytes(cell(slot, 1)), leaving: bytes(cell(slot, 3)),
-          capacity: capacity == 0 ? .max : capacity - 1))
+        Claim(slot: slot, owner: owner, bytes: bytes(cell(slot, 1)), leaving: bytes(cell(slot, 3))))
     }
     return claims
   }

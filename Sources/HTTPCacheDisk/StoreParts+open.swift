@@ -12,11 +12,13 @@ extension StoreParts {
   /// Opens a folder; makes what is missing, and sets a damaged database aside.
   ///
   /// - Parameters:
+  ///   - settings: those of a directory that is made.
   ///   - older: the parts that the new ones take the place of.
   ///   - isDamaged: whether the older ones' database was found damaged while in use; it is set aside
   ///     unless somebody else did that already.
   static func open(
-    path: String, durability: Durability, replacing older: StoreParts? = nil, isDamaged: Bool = false
+    path: String, durability: Durability, settings: DirectorySettings,
+    replacing older: StoreParts? = nil, isDamaged: Bool = false
   ) throws(CacheError) -> StoreParts {
     let directory = try CacheDirectory(path: path, durably: durability == .durable)
     var notes: [String] = []
@@ -35,16 +37,17 @@ extension StoreParts {
       if isDamaged, let older, directory.databaseIdentity() == older.identity {
         throw CacheError(.damaged, "found while in use")
       }
-      database = try Database(in: directory, durability: durability)
+      database = try Database(in: directory, durability: durability, settings: settings)
       // Who has it open in its older format looks at it anew.
       if database.isMigrated { generations?.bumpReplacements() }
     } catch {
       guard error.code == .damaged else { throw error }
+      let kept = DirectorySettings(damaged: directory) ?? settings
       let name = try setAside(in: directory)
       generations?.bumpReplacements()
       notes.append("the index was damaged and is now \(name): \(error.message)")
       wasSetAside = true
-      database = try Database(in: directory, durability: durability)
+      database = try Database(in: directory, durability: durability, settings: kept)
     }
     guard let identity = directory.databaseIdentity() else {
       throw CacheError(.unavailable, "Cache.db vanished")
@@ -53,7 +56,8 @@ extension StoreParts {
       directory: directory,
       index: DiskIndex(
         path: directory.databasePath, writer: database.connection, durability: durability),
-      generations: generations, secret: database.secret, identity: identity, notes: notes,
+      generations: generations, secret: database.secret, settings: database.settings,
+      identity: identity, notes: notes,
       needsSweep: wasSetAside || database.isNew, replacing: older)
     parts.didCommit(database.sequence)
     return parts
@@ -103,12 +107,16 @@ extension StoreParts {
 struct Database {
   let connection: SQLiteConnection
   let secret: [UInt8]
+  let settings: DirectorySettings
   let isNew: Bool
   let isMigrated: Bool
   /// The number of the last change.
   let sequence: Int64
 
-  init(in directory: CacheDirectory, durability: Durability) throws(CacheError) {
+  /// - Parameter settings: those of a database that is made.
+  init(
+    in directory: CacheDirectory, durability: Durability, settings: DirectorySettings
+  ) throws(CacheError) {
     let isEmpty = try Self.prepareFile(in: directory)
     do throws(CacheError) {
       connection = try SQLiteConnection(
@@ -134,7 +142,7 @@ struct Database {
     try connection.execute(Schema.settings(durability: durability))
     isMigrated = all > 0 && format < Schema.format
     if all == 0 {
-      try Self.create(connection)
+      try Self.create(connection, settings)
       isNew = true
     } else if ours < tables.count, application != Schema.applicationID {
       throw CacheError(.unavailable, "Cache.db is a database of something else")
@@ -146,6 +154,7 @@ struct Database {
     }
     sequence = try IndexState(connection).sequence
     secret = try Self.secret(connection)
+    self.settings = try DirectorySettings(connection)
   }
 
   private static func secret(_ connection: SQLiteConnection) throws(CacheError) -> [UInt8] {
@@ -252,13 +261,16 @@ struct Database {
     bytes.reduce(0) { $0 << 8 | Int64($1) }
   }
 
-  private static func create(_ connection: SQLiteConnection) throws(CacheError) {
+  private static func create(
+    _ connection: SQLiteConnection, _ settings: DirectorySettings
+  ) throws(CacheError) {
     try connection.execute(Schema.layout)
     var generator = SystemRandomNumberGenerator()
     let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     try connection.transaction { () throws(CacheError) in
       try connection.execute(Schema.tables)
       try connection.run("INSERT INTO meta VALUES ('secret', ?)", [.blob(secret)])
+      try settings.save(connection)
       try connection.execute(
         "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.format)")
     }

@@ -10,6 +10,8 @@ final class StoreParts: Sendable {
   /// Nil where memory cannot be shared through a file.
   let generations: GenerationFile?
   let secret: [UInt8]
+  /// The settings of the directory when it was opened.
+  let settings: DirectorySettings
   /// What rows and counters go by.
   let hashes: RowHashes
   /// What people should know of how it was opened.
@@ -43,12 +45,13 @@ final class StoreParts: Sendable {
 
   init(
     directory: CacheDirectory, index: DiskIndex, generations: GenerationFile?, secret: [UInt8],
-    identity: FileIdentity, notes: [String], needsSweep: Bool, replacing older: StoreParts?
+    settings: DirectorySettings, identity: FileIdentity, notes: [String], needsSweep: Bool, replacing older: StoreParts?
   ) {
     self.directory = directory
     self.index = index
     self.generations = generations
     self.secret = secret
+    self.settings = settings
     hashes = RowHashes(secret: secret)
     self.identity = identity
     self.notes = notes
@@ -217,8 +220,8 @@ final class StoreParts: Sendable {
   func becomeOwner() throws(CacheError) { _ = try ownership.ownerID(in: directory) }
 
   /// Tells others what this store is writing, from now on.
-  func joinRoom(capacity: Int64) {
+  func joinRoom() {
     guard !room.hasJoined, let owner = try? ownership.ownerID(in: directory) else { return }
-    room.join(as: owner, capacity: capacity, in: directory)
+    room.join(as: owner, in: directory)
   }
 }

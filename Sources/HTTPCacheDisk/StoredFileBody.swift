@@ -71,19 +71,19 @@ final class StoredFileBody: StoredBody {
     let checked = context.checkedBlocks(of: name, state)
     var checksums = BlockChecksums(values: [checksum])
     // Where all is checked already, nothing is left to compare.
-    if count > 1, !checked.contains(0..<count) {
-      let id = id
-      checksums = try context.parts.index.read { (connection) throws(CacheError) in
+    let (id, onDamage, parts) = (id, context.onDamage, context.parts)
+    let load: @Sendable () throws(CacheError) -> BlockChecksums = { () throws(CacheError) in
+      let checksums = try parts.index.read { (connection) throws(CacheError) in
         try BlockChecksums.load(connection, entry: id)
       }
-      guard checksums.values.count == count else {
-        throw CacheError(.io, "the entry was removed")
-      }
+      guard checksums.values.count == count else { throw CacheError(.io, "the entry was removed") }
+      return checksums
     }
-    let (id, onDamage) = (id, context.onDamage)
+    if count > 1, !checked.contains(0..<count) { checksums = try load() }
     return FileBodyReader(
       blocks: BlockReader(
-        file: file, verification: context.verification, checked: checked, state: state),
+        file: file, verification: context.verification, checked: checked, state: state,
+        reload: load),
       checksums: checksums, extent: extent, queue: context.queue, onDamage: { onDamage(id, $0) })
   }
 }

@@ -7,7 +7,6 @@ final class WriteRoom: Sendable {
   private struct State {
     var bytes: Int64 = 0
     var leaving: Int64 = 0
-    var capacity = Int64.max
     var file: RoomFile?
     var slot: Int?
     var owner: UInt64 = 0
@@ -19,8 +18,7 @@ final class WriteRoom: Sendable {
 
     func tell() {
       guard let slot else { return }
-      file?.set(
-        slot, of: owner, bytes: max(0, bytes), leaving: max(0, leaving), capacity: WriteRoom.told(capacity))
+      file?.set(slot, of: owner, bytes: max(0, bytes), leaving: max(0, leaving))
     }
 
     var spent: UInt64 { file?.spent ?? ownSpent }
@@ -60,7 +58,7 @@ final class WriteRoom: Sendable {
   var hasJoined: Bool { state.withLock { $0.wasTried } }
 
   /// Tells others from now on, where memory can be shared.
-  func join(as owner: UInt64, capacity: Int64, in directory: CacheDirectory) {
+  func join(as owner: UInt64, in directory: CacheDirectory) {
     guard !hasJoined else { return }
     var file = RoomFile.map(in: directory.root)
     // Somebody else may have taken it for a foreign one, and made another.
@@ -72,12 +70,10 @@ final class WriteRoom: Sendable {
     state.withLock { state in
       guard !state.wasTried else { return }
       state.wasTried = true
-      state.capacity = capacity
       guard let file = mapped else { return }
       state.file = file
       state.owner = owner
-      state.slot = file.claim(
-        owner: owner, bytes: max(0, state.bytes), capacity: Self.told(capacity))
+      state.slot = file.claim(owner: owner, bytes: max(0, state.bytes))
       state.tell()
       state.granted = file.spent
     }
@@ -105,14 +101,8 @@ final class WriteRoom: Sendable {
     }
   }
 
-  func setCapacity(_ capacity: Int64) {
-    state.withLock { state in
-      // What others were granted was granted under another capacity.
-      if capacity < state.capacity { _ = state.file?.spend(UInt64(Self.mostGranted)) }
-      state.capacity = capacity
-      state.tell()
-    }
-  }
+  /// Ends what all stores may write without looking: it was granted under another capacity.
+  func revokeAllGrants() { state.withLock { _ = $0.file?.spend(UInt64(Self.mostGranted)) } }
 
   // MARK: What may be written
 
@@ -166,7 +156,4 @@ final class WriteRoom: Sendable {
       file.release(claim.slot, of: owner)
     }
   }
-
-  // 0 stands for a capacity that was not told yet.
-  private static func told(_ capacity: Int64) -> Int64 { max(0, capacity).saturatingAdd(1) }
 }

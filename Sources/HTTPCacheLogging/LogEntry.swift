@@ -66,6 +66,11 @@
       case .encryption(let notice):
         name("encryption", "the directory was looked at for encryption")
         metadata["cache.reason"] = "\(notice)"
+      case .capacityChanged(let old, let new, let usage):
+        name("capacity-changed", "the capacity of the directory changed")
+        metadata["cache.bytes"] = "\(new)"
+        metadata["cache.previous"] = "\(old)"
+        metadata["cache.usage"] = "\(usage)"
       case .storeFailed(let operation, let error):
         name("store-failed", "the store failed")
         if let key = error.key { add(key) }

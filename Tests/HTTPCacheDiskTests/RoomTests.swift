@@ -194,22 +194,6 @@ import Testing
     #expect(error?.message == note)
   }
 
-  @Test("of the stores that write into a directory the lowest capacity holds, as long as it is open")
-  func lowestCapacity() async throws {
-    let fixture = try Fixture()
-    for index in 0..<100 { try await fixture.store.put(try record("/\(index)"), bytes(90_000)) }
-    var small: DiskStore? = try DiskStore.open(
-      directory: fixture.directory.path("cache"), capacity: 2 << 20)
-    try await small?.setCapacity(memory: nil, disk: 3 << 20)
-    #expect(fixture.store.usage.diskBytes <= 3 << 20)
-    for index in 0..<50 { try await fixture.store.put(try record("/b\(index)"), bytes(90_000)) }
-    #expect(fixture.store.usage.diskBytes <= 3 << 20)
-    await small?.flush()
-    small = nil
-    for index in 0..<50 { try await fixture.store.put(try record("/c\(index)"), bytes(90_000)) }
-    #expect(fixture.store.usage.diskBytes > 5 << 20)
-  }
-
   @Test("where all room is pinned nothing pinned goes, and what does not fit is refused")
   func allPinned() async throws {
     let fixture = try Fixture(capacity: 4 << 20, largestEntry: .bytes(2 << 20))

@@ -19,7 +19,7 @@ clean() { sed -e "s#$work#WORK#g; s#$origin#ORIGIN#g"; }
 start() { # dir, options
   dir=$1; shift
   : > "$work/err"; : > "$work/log"; port=
-  "${as[@]}" "$bin" serve --listen 127.0.0.1:0 --shared --upstream "$origin" --memory 1M --dir "$dir" "$@" > "$work/log" 2> "$work/err" & serve_pid=$!
+  "${as[@]}" "$bin" serve --listen 127.0.0.1:0 --shared --upstream "$origin" --memory 1M --dir "$dir" --allow-no-cache "$@" > "$work/log" 2> "$work/err" & serve_pid=$!
   for _ in $(seq 100); do
     port=$(sed -nE 's#.*listening on https?://127\.0\.0\.1:([0-9]+).*#\1#p' "$work/err" "$work/log" | head -1)
     [ -n "$port" ] && break; kill -0 $serve_pid 2>/dev/null || break; sleep 0.05

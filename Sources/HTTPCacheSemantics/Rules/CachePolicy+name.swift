@@ -4,17 +4,17 @@ extension CachePolicy {
     if case .networkElseCache(_, let onStatus) = self { onStatus.contains(status) } else { false }
   }
 
-  /// Its name without parameters, for lines that people read.
+  /// Its name without parameters, for lines that people read, as the options of `httpcache` spell it.
   public var name: String {
     switch self {
     case .standard: "standard"
     case .reload: "reload"
-    case .reloadEverywhere: "reloadEverywhere"
+    case .reloadEverywhere: "reload-everywhere"
     case .revalidate: "revalidate"
-    case .cacheElseNetwork: "cacheElseNetwork"
-    case .cacheOnly: "cacheOnly"
+    case .cacheElseNetwork: "cache-else-network"
+    case .cacheOnly: "cache-only"
     case .bypass: "bypass"
-    case .networkElseCache: "networkElseCache"
+    case .networkElseCache: "network-else-cache"
     }
   }
 }

@@ -24,6 +24,9 @@ extension CacheEvent: CustomStringConvertible {
     case .notAsked(let target, let reason): "\(target): the origin was not asked: \(reason)"
     case .validatingInBackground(let key): "\(key.target): validating in the background"
     case .encryption(let notice): notice.description
+    case .capacityChanged(let old, let new, let usage):
+      "the capacity of the directory is now \(new) bytes, \(old) before"
+        + (usage > new ? "; \(usage - new) bytes are evicted" : "")
     case .storeFailed(let operation, let error): "the store failed to \(operation): \(error)"
     }
   }

@@ -32,6 +32,9 @@ public enum CacheEvent: Sendable {
   case validatingInBackground(CacheKey)
   /// The directory was opened, and something was found about its encryption.
   case encryption(EncryptionNotice)
+  /// The directory was opened with another capacity than it had; bytes. What is in use beyond the new one is
+  /// evicted.
+  case capacityChanged(from: Int64, to: Int64, usage: Int64)
   /// The store failed; the request went on without it.
   case storeFailed(operation: String, CacheError)
 }

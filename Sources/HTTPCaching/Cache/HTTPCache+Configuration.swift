@@ -9,15 +9,18 @@ extension HTTPCache {
     public var directory: String?
     /// Bytes of the memory tier; 0 switches it off.
     public var memoryCapacity: Int64
-    /// Bytes of the disk tier.
-    public var diskCapacity: Int64
+    /// Bytes of the disk tier. The capacity belongs to the directory: a value becomes that of the directory,
+    /// for all processes that use it, and a lower one evicts what is too much, which the observer is told as
+    /// `.capacityChanged`. nil leaves the capacity that the directory has; a new one has 1 GiB.
+    public var diskCapacity: Int64?
     /// The longest body that is stored, in bytes or as a share of the capacity of the tier; an eighth
     /// unless told otherwise.
     public var largestEntry: LargestEntry
-    /// Bytes that the disk tier leaves free on its file system: with less, it evicts instead of filling
-    /// the disk, and does not store what does not fit. 128 MiB unless told otherwise, and at most a
-    /// quarter of the file system; 0 takes no care of it.
-    public var minimumFreeDiskSpace: Int64
+    /// Bytes that the disk tier leaves free on its file system, at most a quarter of it: with less, it evicts
+    /// instead of filling the disk, and does not store what does not fit. 0 disables the check. The number
+    /// belongs to the directory, as the capacity does. nil leaves the number that the directory has; a new
+    /// one has 128 MiB.
+    public var minimumFreeDiskSpace: Int64?
     /// The choices that RFC 9111 leaves open.
     public var rules: CacheRules
     /// The name in `Cache-Status` (RFC 9211 §2); nil adds no such field.
@@ -43,11 +46,11 @@ extension HTTPCache {
     /// own executor. A task of this kind does not inherit its caller's executor.
     package var executor: (any TaskExecutor)?
 
-    /// Makes a configuration: 32 MiB of memory, 1 GiB of disk, private.
+    /// Makes a configuration: 32 MiB of memory, what the directory has of disk (1 GiB if it is new), private.
     public init(
-      directory: String? = nil, memoryCapacity: Int64 = 32 << 20, diskCapacity: Int64 = 1 << 30,
+      directory: String? = nil, memoryCapacity: Int64 = 32 << 20, diskCapacity: Int64? = nil,
       largestEntry: LargestEntry = .default,
-      minimumFreeDiskSpace: Int64 = DiskStore.defaultMinimumFreeSpace, rules: CacheRules = CacheRules(),
+      minimumFreeDiskSpace: Int64? = nil, rules: CacheRules = CacheRules(),
       cacheStatusName: String? = nil, cacheStatusShowsKey: Bool = false,
       durability: Durability = .relaxed,
       verification: Verification = .firstRead, encryption: CacheEncryption? = nil,

@@ -9,9 +9,15 @@ extension HTTPCache {
   /// `.encryption`: responses of another key are left alone, those that lie there in the clear are removed
   /// before anything else is done, which takes a while where there are many.
   ///
+  /// - Parameters:
+  ///   - configuration: how it is to be.
+  ///   - fallsBackToMemory: whether a directory that cannot be used leaves the cache in memory; if not, the
+  ///     error is thrown.
   /// - Throws: `CacheError` with `newerFormat` if a newer version wrote the directory, which then
   ///   stays untouched; what making the cipher throws, since nothing may be stored without it then.
-  public static func open(_ configuration: Configuration) throws(CacheError) -> HTTPCache {
+  public static func open(
+    _ configuration: Configuration, fallsBackToMemory: Bool = true
+  ) throws(CacheError) -> HTTPCache {
     var configuration = configuration
     configuration.directory = configuration.directory.map { DirectoryPath.absolute($0) }
     let memory = MemoryStore(
@@ -29,13 +35,18 @@ extension HTTPCache {
         minimumFreeSpace: configuration.minimumFreeDiskSpace, durability: configuration.durability,
         verification: configuration.verification, clock: configuration.clock)
     } catch {
-      if error.code == .newerFormat { throw error }
+      if error.code == .newerFormat || !fallsBackToMemory { throw error }
       configuration.observer?.cache(did: .storeFailed(operation: "open", error))
       return HTTPCache(configuration: configuration, store: memory)
     }
     for note in disk.openingNotes {
       configuration.observer?.cache(
         did: .storeFailed(operation: "open", CacheError(.damaged, note)))
+    }
+    if let previous = disk.previousCapacity {
+      let usage = disk.usage
+      configuration.observer?.cache(
+        did: .capacityChanged(from: previous, to: usage.diskCapacity, usage: usage.diskBytes))
     }
     if let note = disk.noRoomNote {
       configuration.observer?.cache(
@@ -44,6 +55,7 @@ extension HTTPCache {
     let cipher = try configuration.encryption?.cipher(secret: disk.secret)
     let base: any CacheStore
     do throws(CacheError) { base = try configuration.prepare(disk, cipher) } catch {
+      if !fallsBackToMemory { throw error }
       configuration.observer?.cache(did: .storeFailed(operation: "open", error))
       return HTTPCache(configuration: configuration, store: memory)
     }

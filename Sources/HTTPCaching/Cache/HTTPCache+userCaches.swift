@@ -24,11 +24,12 @@ extension HTTPCache.Configuration {
   ///   - name: of the app, such as its bundle identifier; characters other than letters, digits, `.`,
   ///     `-` and `_` become `_`.
   ///   - memoryCapacity: bytes of the memory tier.
-  ///   - diskCapacity: bytes of the disk tier.
+  ///   - diskCapacity: bytes of the disk tier, which becomes the capacity of the directory; nil leaves the
+  ///     capacity that the directory has (1 GiB for a new one).
   ///   - rules: the choices that RFC 9111 leaves open.
   ///   - observer: is told what happens.
   public static func userCaches(
-    _ name: String, memoryCapacity: Int64 = 32 << 20, diskCapacity: Int64 = 1 << 30,
+    _ name: String, memoryCapacity: Int64 = 32 << 20, diskCapacity: Int64? = nil,
     rules: CacheRules = CacheRules(), observer: (any CacheObserver)? = nil
   ) -> HTTPCache.Configuration {
     let folder = rules.mode == .shared ? "HTTPCache-shared" : "HTTPCache"

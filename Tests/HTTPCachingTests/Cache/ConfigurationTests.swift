@@ -3,11 +3,11 @@ import Testing
 
 @Suite("What a configuration has unless told otherwise", .timeLimit(.minutes(10)))
 struct ConfigurationTests {
-  @Test("32 MiB of memory, 1 GiB of disk, private, an eighth for the largest entry; the cache tells")
+  @Test("32 MiB of memory, the directory's capacity, private, an eighth for the largest entry; the cache tells")
   func defaults() throws {
     let configuration = HTTPCache.Configuration()
     #expect(configuration.memoryCapacity == 33_554_432)
-    #expect(configuration.diskCapacity == 1_073_741_824)
+    #expect(configuration.diskCapacity == nil)
     #expect(configuration.largestEntry == .share(0.125))
     #expect(configuration.rules == CacheRules(mode: .private))
     #expect(configuration.directory == nil)

@@ -8,14 +8,14 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
     abstract: "An HTTP cache (RFC 9111) at the terminal.",
     discussion: """
       Fetches through a cache on disk, shows what is in it and why, and serves it to other programs.
-      The private cache of the user lies in $XDG_CACHE_HOME/httpcache/private (or ~/.cache/…), the \
-      shared one beside it; --dir names another place.
+      The private cache of the user is in $XDG_CACHE_HOME/httpcache/private (or ~/.cache/…), the \
+      shared one in the folder shared beside it; --dir names another directory.
       """,
     version: CommandVersion.described,
     subcommands: [
       GetCommand.self, ServeCommand.self, ListCommand.self, ShowCommand.self, PathCommand.self,
       ExplainCommand.self,
-      PurgeCommand.self, StatsCommand.self, VerifyCommand.self, DemoCommand.self, DriveCommand.self,
+      PurgeCommand.self, ConfigCommand.self, StatsCommand.self, VerifyCommand.self, DemoCommand.self, DriveCommand.self,
     ])
 
   /// Makes the command.

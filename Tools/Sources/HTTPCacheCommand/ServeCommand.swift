@@ -56,9 +56,13 @@ public struct ServeCommand: AsyncParsableCommand {
   var dir: String?
 
   @Option(
+    name: [.customLong("capacity"), .customLong("disk")],
     help: ArgumentHelp(
-      "The capacity of the directory in bytes, such as 10G; 0 stores in memory only.", valueName: "bytes"))
-  var disk = ByteSize(bytes: 1 << 30)
+      """
+      The most bytes that the directory may take; kept there, as by config --capacity. 0 is memory only, \
+      and leaves the directory as it is. (default: what the directory has, 1G for a new one)
+      """, valueName: "bytes"))
+  var disk: ByteSize?
 
   @Option(help: ArgumentHelp("The capacity in memory in bytes, such as 256M.", valueName: "bytes"))
   var memory = ByteSize(bytes: 32 << 20)
@@ -71,8 +75,15 @@ public struct ServeCommand: AsyncParsableCommand {
 
   @Option(
     name: .customLong("min-free"),
-    help: ArgumentHelp("Bytes to leave free on the disk; 0 disables the check.", valueName: "bytes"))
-  var minimumFree = ByteSize(bytes: DiskStore.defaultMinimumFreeSpace)
+    help: ArgumentHelp(
+      """
+      Bytes to leave free on the file system; kept in the directory. 0 disables the check. (default: what \
+      the directory has, 128M for a new one)
+      """, valueName: "bytes"))
+  var minimumFree: ByteSize?
+
+  @Flag(help: "Start even if the directory cannot be used, and store in memory alone.")
+  var allowNoCache = false
 
   @Option(help: ArgumentHelp("How requests are logged: plain, json or none.", valueName: "format"))
   var accessLog: AccessLog.Format = .plain
@@ -132,11 +143,7 @@ public struct ServeCommand: AsyncParsableCommand {
   private func serve(_ messages: LineWriter) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     let (serverConfiguration, upstreamConfiguration) = try configurations(messages)
-    let cache: HTTPCache
-    let configuration = try cacheConfiguration(messages)
-    do throws(CacheError) { cache = try HTTPCache.open(configuration) } catch {
-      throw ExitStatus.reporting(error)
-    }
+    let cache = try openCache(messages)
     let origins = try NIOUpstream(group: group, configuration: upstreamConfiguration)
     let server: ProxyServer
     do {
@@ -177,6 +184,28 @@ public struct ServeCommand: AsyncParsableCommand {
     }
   }
 
+  /// Opens the cache, on disk unless `--allow-no-cache` lets it be in memory alone.
+  ///
+  /// - Throws: `ExitCode` after a message.
+  func openCache(_ messages: LineWriter) throws -> HTTPCache {
+    let configuration = try cacheConfiguration(messages)
+    do throws(CacheError) {
+      return try HTTPCache.open(configuration, fallsBackToMemory: allowNoCache)
+    } catch {
+      throw Self.refusing(configuration.directory, error, messages)
+    }
+  }
+
+  /// Says that the directory cannot be used, and gives what to throw.
+  private static func refusing(
+    _ directory: String?, _ error: CacheError, _ messages: LineWriter
+  ) -> ExitCode {
+    let place = directory ?? "-"
+    let hint = error.code == .newerFormat ? "" : " (--allow-no-cache starts without it)"
+    messages.add("httpcache: cannot use the cache directory \(place): \(error.message)\(hint)\n")
+    return ExitStatus(error.code).code
+  }
+
   private func cacheConfiguration(_ messages: LineWriter) throws -> HTTPCache.Configuration {
     var rules = CacheRules(mode: mode == .shared ? .shared : .private)
     rules.refusesSetCookie = refuseSetCookie
@@ -185,10 +214,17 @@ public struct ServeCommand: AsyncParsableCommand {
       dir
       ?? CacheLocation.defaultDirectory(
         mode: rules.mode, environment: ProcessInfo.processInfo.environment)
+    let objection = disk?.bytes == 0 ? nil : UsableDirectory.objection(to: place)
+    if let objection {
+      guard allowNoCache else {
+        throw Self.refusing(place, CacheError(.unavailable, objection), messages)
+      }
+      messages.add("httpcache: \(objection); storing in memory alone\n")
+    }
     return HTTPCache.Configuration(
-      directory: disk.bytes > 0 ? place : nil, memoryCapacity: memory.bytes,
-      diskCapacity: disk.bytes, largestEntry: largestEntry.limit,
-      minimumFreeDiskSpace: minimumFree.bytes, rules: rules,
+      directory: disk?.bytes == 0 || objection != nil ? nil : place, memoryCapacity: memory.bytes,
+      diskCapacity: disk?.bytes, largestEntry: largestEntry.limit,
+      minimumFreeDiskSpace: minimumFree?.bytes, rules: rules,
       cacheStatusName: "httpcache", encryption: try encryptionKey.encryption(),
       observer: verbose
         ? LineObserver(writer: messages)

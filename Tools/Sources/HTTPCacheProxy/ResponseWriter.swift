@@ -172,21 +172,14 @@ struct ResponseWriter: Sendable {
       let begin = NIODeadline.now()
       try await stream.sendFile(
         NIOCore.FileRegion(fileHandle: handle, readerIndex: Int(start), endIndex: Int(next)),
-        until: .now() + timeout, while: { Self.holds(end, of: region, in: reader) })
+        until: .now() + timeout, while: { reader.isVerified(stored.range) })
       start = next
       slice =
         NIODeadline.now() - begin < .milliseconds(250)
         ? min(slice * 2, Self.fileSlices.upperBound) : Self.fileSlices.lowerBound
     }
+    // What was written into the file meanwhile may have gone out: the client must not take more from here.
+    guard reader.isVerified(stored.range) else { throw StreamError.closed }
     return true
-  }
-
-  private static func holds(
-    _ end: Int64, of region: HTTPCacheStore.FileRegion, in reader: any BodyReader
-  ) -> Bool {
-    var status = stat()
-    return withExtendedLifetime(reader) {
-      fstat(region.descriptor, &status) == 0 && Int64(status.st_size) >= end
-    }
   }
 }

@@ -16,7 +16,7 @@ import Testing
     #expect(LargestEntryArgument(.bytes(64 << 20)).description == "64M")
   }
 
-  @Test("stats tells what takes the room, and the capacity")
+  @Test("stats tells what the bytes in use are, and the capacity")
   func room() async throws {
     let directory = try TemporaryDirectory()
     try await DemoOrigin.withOrigin { origin in
@@ -25,8 +25,8 @@ import Testing
         "get", origin.base + DemoResource.image.rawValue, "--dir", cache, "--capacity", "64M")
       try #require(run.status == 0, "\(run.errors)")
       let stats = await CommandRun("stats", "--dir", cache)
-      #expect(stats.output.contains("room        bodies in files "))
-      #expect(stats.output.contains("capacity    64.0 MiB when anything was last stored"))
+      #expect(stats.output.contains("usage       body files "))
+      #expect(stats.output.contains("capacity    64.0 MiB, "))
       let json = await CommandRun("stats", "--dir", cache, "--json")
       #expect(json.output.contains("\"capacity\""))
     }

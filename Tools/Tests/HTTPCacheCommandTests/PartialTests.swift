@@ -18,7 +18,7 @@ import Testing
     let list = await CommandRun("ls", "--dir", cache)
     #expect(list.output.contains("\(url) (partial)"))
     let show = await CommandRun("show", url, "--dir", cache)
-    #expect(show.output.contains("8 B of it there"))
+    #expect(show.output.contains("8 B of it stored"))
     #expect(show.output.contains("body in     parts, until it is complete"))
     let path = await CommandRun("path", url, "--dir", cache)
     #expect(path.status == ExitStatus.failure.rawValue)

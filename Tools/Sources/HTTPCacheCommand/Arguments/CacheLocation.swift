@@ -10,11 +10,13 @@ struct CacheLocation: ParsableArguments {
     case `private`
 
     static func help(for value: ModeFlag) -> ArgumentHelp? {
-      value == .shared ? "The cache of many users." : "The cache of this user (the default)."
+      value == .shared
+        ? "The shared cache, which serves many users (the default of serve)."
+        : "The private cache of this user (the default of all other commands)."
     }
   }
 
-  @Option(name: .customLong("dir"), help: "The directory of the cache.")
+  @Option(name: .customLong("dir"), help: "The directory of the cache (default: the user's).")
   var directory: String?
 
   @Flag var modeFlag: ModeFlag?
@@ -49,9 +51,9 @@ struct CacheLocation: ParsableArguments {
     let disk: DiskStore
     /// The same, opened with a key; nil where none is given.
     let sealed: SealedStore?
-    /// Responses that lie there encrypted with another key, or with one where none is given; 10,000 at most.
+    /// Responses in the directory that are encrypted with another key, or with one where none is given; 10,000 at most.
     let others: Int
-    /// Responses that lie there unencrypted where a key is given; 10,000 at most.
+    /// Responses in the directory that are not encrypted where a key is given; 10,000 at most.
     let plain: Int
 
     /// What is looked at.
@@ -64,7 +66,7 @@ struct CacheLocation: ParsableArguments {
   func openStore() throws -> any CacheStore { try openStores().readable }
 
   /// Opens the store of a cache that is there, and says if it holds what is encrypted with another key, or
-  /// lies beside what is encrypted.
+  /// is not encrypted where a key is given.
   ///
   /// - Throws: `ExitCode` after a message on standard error.
   func openStores() throws -> Store {
@@ -84,8 +86,8 @@ struct CacheLocation: ParsableArguments {
       }
       if store.plain > 0 {
         Console.report(
-          "httpcache: \(Self.text(store.plain)) in the directory not encrypted; with a key they are not found, "
-            + "and `get` and `serve` with one remove them")
+          "httpcache: \(Self.text(store.plain)) not encrypted; no command with a key uses them, and get and "
+            + "serve with a key remove them")
       }
       return store
     } catch {
@@ -94,19 +96,22 @@ struct CacheLocation: ParsableArguments {
   }
 
   private static func text(_ count: Int) -> String {
-    "\(HumanText.count(count, "response")) \(count == 1 ? "lies" : "lie")"
+    "\(HumanText.count(count, "response")) in the directory \(count == 1 ? "is" : "are")"
   }
 
-  private func openDisk() throws -> DiskStore {
+  /// Opens the store on disk of a cache that is there, for looking: it evicts nothing.
+  ///
+  /// - Throws: `ExitCode` after a message on standard error.
+  func openDisk() throws -> DiskStore {
     guard FileManager.default.fileExists(atPath: path + "/Cache.db") else {
-      Console.report("httpcache: there is no cache in \(path)")
+      let other = otherPlace.map { "; there is a \($0.mode) cache in \($0.path) (\($0.option))" }
+      Console.report("httpcache: there is no cache in \(path)\(other ?? "")")
       throw ExitStatus.cacheUnavailable.code
     }
     do {
-      // More than any disk, so that looking evicts nothing.
       let store = try DiskStore.open(
-        directory: path, capacity: 1 << 50, minimumFreeSpace: 0, durability: .relaxed,
-        verification: .firstRead, clock: SystemClock())
+        directory: path, durability: .relaxed, verification: .firstRead, evicts: false,
+        clock: SystemClock())
       for note in store.openingNotes { Console.report("httpcache: \(note)") }
       return store
     } catch {

@@ -73,8 +73,8 @@ struct DemoCommand: AsyncParsableCommand {
   private static func isAsExpected(_ resource: DemoResource, _ report: TransferReport) -> Bool {
     if report.json.outcome == resource.expectedWord { return true }
     Console.report(
-      "httpcache: the second fetch of \(resource.rawValue) should end as '\(resource.expectedWord)', "
-        + "but: \(report.text)")
+      "httpcache: the second fetch of \(resource.rawValue) must end as '\(resource.expectedWord)', "
+        + "but ended as: \(report.text)")
     return false
   }
 }

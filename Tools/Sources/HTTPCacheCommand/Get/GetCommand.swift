@@ -82,16 +82,25 @@ struct GetCommand: AsyncParsableCommand {
 
   @OptionGroup var location: CacheLocation
 
-  @Option(help: "How many bytes the cache may take, such as 500M or 10G.")
-  var capacity = ByteSize(bytes: 1 << 30)
+  @Option(
+    help: """
+      The most bytes that the directory may take, such as 500M or 10G; kept there, as by config \
+      --capacity. Default: what the directory has, 1G for a new one.
+      """)
+  var capacity: ByteSize?
 
   @Option(
     name: .customLong("largest-entry"),
     help: "The longest body to store: bytes such as 64M, or a share of the capacity such as 10%.")
   var largestEntry = LargestEntryArgument(.share(0.5))
 
-  @Option(name: .customLong("min-free"), help: "Bytes to leave free on the disk; 0 takes no care of it.")
-  var minimumFree = ByteSize(bytes: DiskStore.defaultMinimumFreeSpace)
+  @Option(
+    name: .customLong("min-free"),
+    help: """
+      Bytes to leave free on the file system; kept in the directory. 0 disables the check. Default: what \
+      the directory has, 128M for a new one.
+      """)
+  var minimumFree: ByteSize?
 
   func validate() throws {
     if output != nil, usesRemoteName { throw ValidationError("give -o or -O, not both") }
@@ -191,10 +200,13 @@ struct GetCommand: AsyncParsableCommand {
     let encryption = try location.encryptionKey.encryption()
     do {
       // No memory tier: the process is gone before it could answer anything.
+      let objection = UsableDirectory.objection(to: location.path)
+      if let objection { Console.report("httpcache: \(objection); responses are not stored") }
       return try HTTPCache.open(
         HTTPCache.Configuration(
-          directory: location.path, memoryCapacity: 0, diskCapacity: capacity.bytes,
-          largestEntry: largestEntry.limit, minimumFreeDiskSpace: minimumFree.bytes,
+          directory: objection == nil ? location.path : nil, memoryCapacity: 0,
+          diskCapacity: capacity?.bytes, largestEntry: largestEntry.limit,
+          minimumFreeDiskSpace: minimumFree?.bytes,
           rules: CacheRules(mode: location.mode), encryption: encryption, observer: recorder))
     } catch {
       throw ExitStatus.reporting(error)

@@ -38,8 +38,10 @@ final class StorageRecorder: CacheObserver {
       // A cache that says on opening that it is damaged has begun anew.
       let isAnew = operation == "open" && error.code == .damaged
       if isFirst {
-        warn(isAnew ? error.message : "the cache fails (\(operation): \(error)); going on without")
+        warn(isAnew ? error.message : "cache storage error (\(operation): \(error)); responses are not stored")
       }
+    case .capacityChanged(let old, let new, let usage):
+      warn(HumanText.capacityChange(from: old, to: new, usage: usage))
     case .encryption(let notice):
       warn("\(notice)")
     default:

@@ -7,9 +7,15 @@ struct ExplainCommand: AsyncParsableCommand {
     commandName: "explain",
     abstract: "Say how the cache decides about a request now, and why.",
     discussion: """
-      Every question that is asked, with what was compared, what followed, and the section that says \
-      so. Where nothing usable is stored, why responses were not stored. Nothing is sent and nothing \
-      is changed.
+      Prints each question that the cache asks, what it compares, the answer, and the section of the RFC. \
+      Where nothing usable is stored, prints why earlier responses were not stored. Sends no request and \
+      changes nothing. Without --private and --shared, a directory given by --dir is explained as the kind \
+      of cache that has stored responses in it.
+
+      Exit status:
+      \(ExitStatus.help([
+        .success: "explained, whatever the decision", .newerFormat: nil, .cacheUnavailable: nil, .usage: nil,
+      ]))
       """)
 
   @Argument(help: "The URL; without a scheme it is http.")
@@ -20,13 +26,13 @@ struct ExplainCommand: AsyncParsableCommand {
   @Option(help: "How the request uses the cache.")
   var policy: PolicyArgument = .standard
 
-  @Option(help: "The partition.")
+  @Option(help: "The partition of the request, such as an account.")
   var partition = ""
 
-  @Flag(help: "As URLSession asks, which takes bodies that were stored decoded, and no coded ones.")
+  @Flag(help: "Explain for URLSession, which uses bodies that were stored decoded, and no others.")
   var decoded = false
 
-  @Flag(help: "As JSON, one object.")
+  @Flag(help: "Print JSON, one object.")
   var json = false
 
   @OptionGroup var location: CacheLocation
@@ -45,9 +51,10 @@ struct ExplainCommand: AsyncParsableCommand {
       (options.acceptsDecoded, options.acceptsEncoded) = (true, false)
     }
     let store = try location.openStore()
+    let mode = await usedMode(store)
     let cache = HTTPCache(
       configuration: HTTPCache.Configuration(
-        directory: location.path, memoryCapacity: 0, rules: CacheRules(mode: location.mode)),
+        directory: location.path, memoryCapacity: 0, rules: CacheRules(mode: mode)),
       store: store)
     let explanation: CacheExplanation
     do {
@@ -60,5 +67,23 @@ struct ExplainCommand: AsyncParsableCommand {
     } else {
       Console.print("\(explanation)")
     }
+    let selection = CacheSelection.target(url.normalized)
+    if await !CacheLocation.modes(of: selection, in: store).contains(mode),
+      let hint = await location.hint(for: selection, in: store)
+    {
+      Console.report("httpcache: nothing is stored for \(url.normalized) in \(location.path); \(hint)")
+    }
+  }
+
+  /// Private or shared: as given, else as what is stored in a directory that was named.
+  private func usedMode(_ store: any CacheStore) async -> CacheMode {
+    guard location.directory != nil, location.modeFlag == nil else { return location.mode }
+    var modes = await CacheLocation.modes(of: .target(url.normalized), in: store)
+    if modes.isEmpty, let page = try? await store.entries(.all, after: nil, limit: 500) {
+      modes = Set(page.entries.map(\.record.key.mode)).sorted { $0.rawValue < $1.rawValue }
+    }
+    guard modes == [.shared] else { return .private }
+    Console.report("httpcache: explained as a shared cache, which has stored here; --private: as a private one")
+    return .shared
   }
 }

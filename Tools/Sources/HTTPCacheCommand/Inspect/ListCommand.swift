@@ -15,41 +15,50 @@ struct ListCommand: AsyncParsableCommand {
 
   static let configuration = CommandConfiguration(
     commandName: "ls", abstract: "List what is stored.",
-    discussion: "With --json one object per line; sizes in bytes, times in seconds since 1970.")
+    discussion: """
+      With --json one object per line; sizes in bytes, times in seconds since 1970. Where no response \
+      matches, nothing is printed, and the status is 1, as that of grep.
 
-  @Argument(help: "Only URLs that begin with this.")
+      Exit status:
+      \(ExitStatus.help([
+        .success: "at least one response is listed", .failure: "no response matches",
+        .newerFormat: nil, .cacheUnavailable: nil, .usage: nil,
+      ]))
+      """)
+
+  @Argument(help: "List only URLs that begin with this prefix.")
   var prefix: String?
 
-  @Option(help: "Only this partition.")
+  @Option(help: "List only this partition.")
   var partition: String?
 
-  @Flag(help: "Only stale or only fresh responses.")
+  @Flag(help: "List only stale or only fresh responses.")
   var freshness: FreshnessFlag?
 
-  @Option(name: .customLong("larger-than"), help: "Only responses larger than this, such as 1M.")
+  @Option(name: .customLong("larger-than"), help: "List only responses larger than this, such as 1M.")
   var largerThan: ByteSize?
 
   @Option(
     name: .customLong("unused-for"),
-    help: "Only responses not used for this long: days, or an age such as 12h.")
+    help: "List only responses not used for this long: days, or an age such as 12h.")
   var unusedFor: AgeArgument?
 
-  @Option(help: "Sort: url, size and stored ascending, used with the latest last.")
+  @Option(help: "Sort ascending: the largest, or the latest, is last.")
   var sort: Order?
 
-  @Flag(help: "Sort the other way round.")
+  @Flag(help: "Reverse the order.")
   var reverse = false
 
-  @Option(help: "At most so many.")
+  @Option(help: "Maximum number of responses.")
   var limit: Int?
 
-  @Flag(help: "As JSON, one object per line.")
+  @Flag(help: "Print JSON, one object per line.")
   var json = false
 
   @OptionGroup var location: CacheLocation
 
   func validate() throws {
-    if let limit, limit < 1 { throw ValidationError("--limit is a number from 1 on") }
+    if let limit, limit < 1 { throw ValidationError("--limit must be at least 1 (got \(limit))") }
   }
 
   func run() async throws {
@@ -64,11 +73,16 @@ struct ListCommand: AsyncParsableCommand {
     if let sort { entries.sort { Self.precedes($0, $1, by: sort, now: now) } }
     if reverse { entries.reverse() }
     if let limit { entries.removeLast(max(0, entries.count - limit)) }
+    guard !entries.isEmpty else {
+      if let hint = await location.hint(for: selection, in: store) {
+        Console.report("httpcache: no response matches in \(location.path); \(hint)")
+      }
+      throw ExitStatus.failure.code
+    }
     guard !json else {
       for entry in entries { try Console.printJSON(EntryJSON(entry, now: now)) }
       return
     }
-    guard !entries.isEmpty else { return Console.report("httpcache: nothing matches") }
     Self.table(entries, now: now).lines.forEach(Console.print)
     // Of a damaged index they may be anything.
     let bytes = entries.reduce(Int64(0)) { $0 + min($1.size, .max - $0) }

@@ -9,6 +9,13 @@ struct PathCommand: AsyncParsableCommand {
     discussion: """
       The file holds exactly the body's bytes; read it, do not change it. A small body is kept in the \
       index and has no file; --export writes a copy of any body to a new file.
+
+      Exit status:
+      \(ExitStatus.help([
+        .success: "printed, or exported",
+        .failure: "nothing is stored for the URL, or its body has no file or is not complete",
+        .output: "the export could not be written", .newerFormat: nil, .cacheUnavailable: nil, .usage: nil,
+      ]))
       """)
 
   @Argument(help: "The URL.", transform: TargetURL.init(parsing:))
@@ -31,11 +38,11 @@ struct PathCommand: AsyncParsableCommand {
     paths.forEach(Console.print)
     guard paths.isEmpty else { return }
     guard entries.contains(where: \.record.isComplete) else {
-      Console.report("httpcache: only a part of the body is stored; `get` fetches the rest")
+      Console.report("httpcache: only a part of the body is stored; httpcache get fetches the rest")
       throw ExitStatus.failure.code
     }
     if stores.sealed != nil {
-      Console.report("httpcache: the body lies there encrypted; --export FILE writes a copy that is not")
+      Console.report("httpcache: the body file is encrypted; --export FILE writes a decrypted copy")
       throw ExitStatus.failure.code
     }
     let size = entries.first?.record.bodyLength.map { " (\(HumanText.bytes($0)))" } ?? ""
@@ -46,7 +53,7 @@ struct PathCommand: AsyncParsableCommand {
 
   private func write(_ entries: [CacheEntry], from store: any CacheStore, to path: String) async throws {
     guard !FileManager.default.fileExists(atPath: path) else {
-      Console.report("httpcache: \(path) exists already")
+      Console.report("httpcache: \(path) exists; --export writes new files only")
       throw ExitStatus.output.code
     }
     if entries.count > 1 {
@@ -56,7 +63,7 @@ struct PathCommand: AsyncParsableCommand {
       guard let key = entries.first?.record.key,
         let variant = try store.read(key).first(where: { $0.record.isComplete })
       else {
-        Console.report("httpcache: the body is not complete")
+        Console.report("httpcache: only a part of the body is stored; httpcache get fetches the rest")
         throw ExitStatus.failure.code
       }
       try await variant.body.open().clone(to: path)

@@ -5,29 +5,38 @@ import HTTPCaching
 struct PurgeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "purge", abstract: "Remove responses, or mark them to be validated first.",
-    discussion: "A server that runs on the same directory notices at once.")
+    discussion: """
+      Takes effect at once in a server that runs on the same directory. Works on one cache: the private \
+      one of the user, or the one that --shared or --dir names. Where nothing is removed, says which other \
+      cache has the responses, and leaves them there.
 
-  @Argument(help: "URLs.", transform: TargetURL.init(parsing:))
+      Exit status:
+      \(ExitStatus.help([
+        .success: "done, also where nothing matched", .newerFormat: nil, .cacheUnavailable: nil, .usage: nil,
+      ]))
+      """)
+
+  @Argument(help: "Remove the responses of these URLs.", transform: TargetURL.init(parsing:))
   var urls: [TargetURL] = []
 
-  @Option(help: "URLs that begin with this.")
+  @Option(help: "Remove the responses of URLs that begin with this prefix.")
   var prefix: String?
 
   @Option(
     name: .customLong("older-than"),
-    help: "What was stored or freshened before that: days, or an age such as 12h.")
+    help: "Remove responses not stored or freshened for this long: days, or an age such as 12h.")
   var olderThan: AgeArgument?
 
-  @Option(help: "A group of --origin (RFC 9875).")
+  @Option(help: "Remove a group of responses of --origin (RFC 9875).")
   var group: String?
 
   @Option(help: "The origin of --group, such as https://example.com.", transform: TargetURL.init(parsing:))
   var origin: TargetURL?
 
-  @Option(help: "A partition, such as the account of a user; no file has any byte of it afterwards.")
+  @Option(help: "Remove a partition, such as the account of a user; no file has any byte of it afterwards.")
   var partition: String?
 
-  @Flag(help: "Everything.")
+  @Flag(help: "Remove all responses.")
   var all = false
 
   @Flag(help: "Keep the responses, but validate them before any use (RFC 9111 §4.4).")
@@ -42,9 +51,9 @@ struct PurgeCommand: AsyncParsableCommand {
     ]
     guard kinds.filter({ $0 }).count == 1 else {
       throw ValidationError(
-        "say what to purge with one of: URLs, --prefix, --older-than, --group, --partition, --all")
+        "give one of: URLs, --prefix, --older-than, --group with --origin, --partition, --all")
     }
-    if prefix?.isEmpty == true { throw ValidationError("an empty --prefix is everything: use --all") }
+    if prefix?.isEmpty == true { throw ValidationError("an empty --prefix matches all responses: use --all") }
   }
 
   func run() async throws {
@@ -54,7 +63,7 @@ struct PurgeCommand: AsyncParsableCommand {
     var count = 0
     var isCounted = true
     do {
-      for selection in selections(now: SystemClock().now) {
+      for selection in try await selections(in: store) {
         if soft {
           if let marked = try await cache.invalidate(selection) { count += marked } else { isCounted = false }
         } else if let partition {
@@ -71,8 +80,33 @@ struct PurgeCommand: AsyncParsableCommand {
       throw ExitStatus.reporting(error)
     }
     await cache.flush()
-    let what = isCounted ? HumanText.count(count, "response") : "what matches"
+    let what = isCounted ? HumanText.count(count, "response") : "all matching responses"
     Console.print(soft ? "marked \(what) as invalid" : "removed \(what)")
+    if count == 0, isCounted, let hint = await hint(store) {
+      Console.report("httpcache: no response matches in \(location.path); \(hint)")
+    }
+  }
+
+  private func hint(_ store: any CacheStore) async -> String? {
+    for selection in selections(now: SystemClock().now) {
+      if let hint = await location.hint(for: selection, in: store) { return hint }
+    }
+    return nil
+  }
+
+  /// What to remove. Where a directory and a kind of cache are given, each response that matches and is of
+  /// that kind: a selection alone matches those of both.
+  private func selections(in store: any CacheStore) async throws -> [CacheSelection] {
+    let selections = selections(now: SystemClock().now)
+    guard location.directory != nil, location.modeFlag != nil, partition == nil else { return selections }
+    var keys: Set<CacheKey> = []
+    for selection in selections {
+      try await StoreListing.each(of: store, selection, mode: location.mode) { entry in
+        keys.insert(entry.record.key)
+        return true
+      }
+    }
+    return keys.map { .key($0) }
   }
 
   private func selections(now: Timestamp) -> [CacheSelection] {

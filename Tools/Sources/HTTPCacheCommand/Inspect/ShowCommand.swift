@@ -5,12 +5,19 @@ import HTTPCaching
 /// `httpcache show`: everything known of the stored responses of a URL.
 struct ShowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show what is stored for a URL: head, times, freshness, variants.")
+    commandName: "show", abstract: "Show what is stored for a URL: head, times, freshness, variants.",
+    discussion: """
+      Exit status:
+      \(ExitStatus.help([
+        .success: "shown", .failure: "nothing is stored for the URL", .newerFormat: nil,
+        .cacheUnavailable: nil, .usage: nil,
+      ]))
+      """)
 
   @Argument(help: "The URL.", transform: TargetURL.init(parsing:))
   var url: TargetURL
 
-  @Flag(help: "As JSON, one object per variant and line.")
+  @Flag(help: "Print JSON, one object per line and variant.")
   var json = false
 
   @OptionGroup var location: CacheLocation
@@ -42,17 +49,17 @@ struct ShowCommand: AsyncParsableCommand {
     lines.append("stored      \(time(response.responseTime, now))")
     lines.append("last used   \(time(entry.lastUsed, now))")
     lines.append("size        \(HumanText.bytes(entry.size)), body \(bodyText(record))")
-    let place = entry.record.isComplete ? "the index" : "parts, until it is complete"
+    let place = entry.record.isComplete ? "the index" : "no file of its own until it is complete"
     lines.append("body in     \(entry.bodyPath ?? place)")
     if !response.nominated.isEmpty {
       let fields = response.nominated.map { "\($0.name.rawName): \($0.value.text)" }
       lines.append("selected by \(fields.joined(separator: ", "))")
     }
     if let window = facts.staleWhileRevalidate {
-      lines.append("then        \(HumanText.duration(window)) stale while it is validated")
+      lines.append("stale       for up to \(HumanText.duration(window)) while it is validated (RFC 5861 §3)")
     }
     if let window = facts.staleIfError {
-      lines.append("on errors   \(HumanText.duration(window)) stale")
+      lines.append("on errors   stale for up to \(HumanText.duration(window)) (RFC 5861 §4)")
     }
     if !record.groups.isEmpty { lines.append("groups      \(record.groups.joined(separator: ", "))") }
     return lines
@@ -66,12 +73,12 @@ struct ShowCommand: AsyncParsableCommand {
     let length = record.bodyLength.map { HumanText.bytes($0) } ?? "of unknown length"
     guard let ranges = record.storedRanges else { return length }
     let stored = ranges.reduce(Int64(0)) { $0 + Int64($1.count) }
-    return "\(length), \(HumanText.bytes(stored)) of it there"
+    return "\(length), \(HumanText.bytes(stored)) of it stored"
   }
 
   private static func text(_ source: ReuseFacts.LifetimeSource) -> String {
     switch source {
-    case .none: "nothing gave one"
+    case .none: "no field gives one"
     case .sMaxAge: "s-maxage, RFC 9111 §5.2.2.10"
     case .maxAge: "max-age, RFC 9111 §5.2.2.1"
     case .expires: "Expires, RFC 9111 §5.3"

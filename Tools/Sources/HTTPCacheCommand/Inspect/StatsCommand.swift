@@ -4,9 +4,13 @@ import HTTPCaching
 /// `httpcache stats`: totals and hit rates.
 struct StatsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stats", abstract: "Show totals and hit rates over the life of the cache.")
+    commandName: "stats", abstract: "Show totals and hit rates over the life of the cache, its usage and capacity.",
+    discussion: """
+      Exit status:
+      \(ExitStatus.help([.success: "shown", .newerFormat: nil, .cacheUnavailable: nil, .usage: nil]))
+      """)
 
-  @Flag(help: "As JSON.")
+  @Flag(help: "Print JSON, one object.")
   var json = false
 
   @OptionGroup var location: CacheLocation
@@ -23,7 +27,8 @@ struct StatsCommand: AsyncParsableCommand {
     var evictions: Int64
     var hitBytes: Int64
     var originBytes: Int64
-    var capacity: Int64?
+    var capacity: Int64
+    var minFree: Int64
     var indexBytes: Int64
     var logBytes: Int64
     var bodyBytes: Int64
@@ -37,9 +42,11 @@ struct StatsCommand: AsyncParsableCommand {
     let store = try location.openStores().disk
     let counts: CacheCounts
     let room: DiskUsage
+    let settings: DirectorySettings
     do {
       counts = try await store.counts()
       room = try store.diskUsage()
+      settings = try store.settings()
     } catch {
       throw ExitStatus.reporting(error)
     }
@@ -50,28 +57,28 @@ struct StatsCommand: AsyncParsableCommand {
           directory: location.path, responses: usage.diskEntries, diskBytes: usage.diskBytes,
           hits: counts.hits, validated: counts.validated, misses: counts.misses,
           stores: counts.stores, evictions: counts.evictions, hitBytes: counts.hitBytes,
-          originBytes: counts.originBytes, capacity: room.capacity, indexBytes: room.index,
+          originBytes: counts.originBytes, capacity: settings.capacity,
+          minFree: settings.minimumFreeSpace, indexBytes: room.index,
           logBytes: room.log, bodyBytes: room.bodies, writingBytes: room.writing,
           freePageBytes: room.freePages, otherBytes: room.other))
     }
     Self.lines(counts, usage, directory: location.path).forEach(Console.print)
-    Self.lines(room).forEach(Console.print)
+    Self.lines(room, settings).forEach(Console.print)
   }
 
-  /// What takes the room, for people.
-  static func lines(_ room: DiskUsage) -> [String] {
+  /// What the bytes in use are, and the limits, for people.
+  static func lines(_ room: DiskUsage, _ settings: DirectorySettings) -> [String] {
     let parts: [(String, Int64)] = [
-      ("bodies in files", room.bodies), ("index", room.index), ("its log", room.log),
-      ("free pages", room.freePages), ("being written", room.writing), ("the rest", room.other),
+      ("body files", room.bodies), ("index", room.index), ("its log", room.log),
+      ("its free pages", room.freePages), ("being written", room.writing), ("other files", room.other),
     ]
     let taken = parts.filter { $0.1 > 0 }.map { "\($0.0) \(HumanText.bytes($0.1))" }
-    var lines = ["room        " + taken.joined(separator: ", ")]
-    if let capacity = room.capacity {
-      lines.append(
-        "capacity    \(HumanText.bytes(capacity)) when anything was last stored, "
-          + "\(HumanText.share(room.total, of: capacity)) taken")
-    }
-    return lines
+    return [
+      "usage       " + taken.joined(separator: ", "),
+      "capacity    \(HumanText.bytes(settings.capacity)), "
+        + "\(HumanText.share(room.total, of: settings.capacity)) in use",
+      "min-free    \(HumanText.bytes(settings.minimumFreeSpace)) to leave free on the file system",
+    ]
   }
 
   /// The figures for people.

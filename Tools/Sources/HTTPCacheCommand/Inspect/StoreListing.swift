@@ -40,7 +40,9 @@ enum StoreListing {
       return true
     }
     guard !entries.isEmpty else {
-      Console.report("httpcache: nothing is stored for \(url.normalized) in \(location.path)")
+      let hint = await location.hint(for: .target(url.normalized), in: store)
+      Console.report(
+        "httpcache: nothing is stored for \(url.normalized) in \(location.path)\(hint.map { "; " + $0 } ?? "")")
       throw ExitStatus.failure.code
     }
     return entries

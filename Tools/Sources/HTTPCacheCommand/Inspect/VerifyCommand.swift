@@ -6,11 +6,17 @@ struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify", abstract: "Check index, bodies and checksums.",
     discussion: """
-      Of what is encrypted, checksums show what was damaged by accident. With its key everything is opened \
-      as well, which shows what was changed on purpose.
+      Checksums find accidental damage, also of encrypted responses. With the key these are decrypted too, \
+      which finds deliberate changes.
+
+      Exit status:
+      \(ExitStatus.help([
+        .success: "no damage, or all damage repaired", .failure: "damage found", .newerFormat: nil,
+        .cacheUnavailable: nil, .usage: nil,
+      ]))
       """)
 
-  @Flag(help: "Remove what is damaged.")
+  @Flag(help: "Remove damaged responses.")
   var repair = false
 
   @OptionGroup var location: CacheLocation
@@ -28,22 +34,22 @@ struct VerifyCommand: AsyncParsableCommand {
     report.findings.forEach { Console.print("\($0)") }
     let checked =
       "\(HumanText.count(report.entries, "response")), \(HumanText.bytes(report.bytes)) of bodies checked"
-    let found = report.isSound ? "all is well" : HumanText.count(report.findings.count, "finding")
+    let found = report.isSound ? "no damage" : HumanText.count(report.findings.count, "finding")
     Console.print("\(checked): \(found)\(report.isRepaired && !report.isSound ? ", repaired" : "")")
     if stores.sealed != nil {
       opened.findings.forEach(Console.print)
-      let found = opened.isSound ? "all is well" : HumanText.count(opened.findings.count, "finding")
+      let found = opened.isSound ? "no damage" : HumanText.count(opened.findings.count, "finding")
       Console.print(
         "\(HumanText.count(opened.entries, "encrypted response")), \(HumanText.bytes(opened.bytes)) of bodies "
-          + "opened: \(found)\(opened.isRepaired ? ", removed" : "")")
+          + "decrypted: \(found)\(opened.isRepaired ? ", removed" : "")")
     }
     if stores.others > 0 {
       let key = stores.sealed == nil ? "encrypted" : "encrypted with another key"
       Console.print(
-        "\(HumanText.count(stores.others, "response")) \(key): not opened, checksums alone checked")
+        "\(HumanText.count(stores.others, "response")) \(key): not decrypted, only checksums checked")
     }
     if stores.plain > 0 {
-      Console.print("\(HumanText.count(stores.plain, "response")) not encrypted: checksums alone checked")
+      Console.print("\(HumanText.count(stores.plain, "response")) not encrypted: only checksums checked")
     }
     guard report.isSound || report.isRepaired, opened.isSound || opened.isRepaired else {
       throw ExitStatus.failure.code

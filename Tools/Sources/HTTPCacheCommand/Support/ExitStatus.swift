@@ -53,17 +53,26 @@ enum ExitStatus: Int32, CaseIterable {
     case .notStored: "the cache may not ask the origin and has no answer (--policy cache-only)"
     case .output: "the output could not be written"
     case .newerFormat: "the directory was written by a newer version"
-    case .cacheUnavailable: "the directory is not there or cannot be used"
-    case .usage: "the arguments make no sense"
+    case .cacheUnavailable: "there is no cache in the directory, or it cannot be used"
+    case .usage: "invalid arguments"
     case .interrupted: "interrupted"
     }
   }
 
   /// All of them as lines for `--help`.
-  static var help: String {
-    allCases.map { status in
+  static var help: String { lines(allCases.map { ($0, $0.meaning) }) }
+
+  /// Those of one command as lines for `--help`.
+  ///
+  /// - Parameter meanings: what a status means for the command; nil is what it means for all.
+  static func help(_ meanings: [ExitStatus: String?]) -> String {
+    lines(allCases.compactMap { status in meanings[status].map { (status, $0 ?? status.meaning) } })
+  }
+
+  private static func lines(_ meanings: [(ExitStatus, String)]) -> String {
+    meanings.map { status, meaning in
       let code = String(status.rawValue)
-      return "  " + String(repeating: " ", count: 3 - code.count) + "\(code)  \(status.meaning)"
+      return "  " + String(repeating: " ", count: 3 - code.count) + "\(code)  \(meaning)"
     }.joined(separator: "\n")
   }
 

@@ -1,8 +1,8 @@
 import HTTPCaching
 import Synchronization
 
-/// Says that the store fails, and goes on to say so once a minute for each kind of operation: a full
-/// disk must not fill the log as well.
+/// Reports storage errors, once a minute for each kind of operation: a full disk must not fill the log as
+/// well.
 final class StoreFailureObserver: CacheObserver {
   private let told = Mutex<[String: Duration]>([:])
   private let clock: any CacheClock
@@ -15,6 +15,9 @@ final class StoreFailureObserver: CacheObserver {
 
   func cache(did event: CacheEvent) {
     if case .encryption(let notice) = event { return tell("\(notice)") }
+    if case .capacityChanged(let old, let new, let usage) = event {
+      return tell(HumanText.capacityChange(from: old, to: new, usage: usage))
+    }
     guard case .storeFailed(let operation, let error) = event else { return }
     let now = clock.uptime
     let isDue = told.withLock { told in

@@ -1,0 +1,68 @@
+import HTTPCacheStore
+
+/// The limits that belong to a directory: they are kept in it, and hold for each process that opens it.
+public struct DirectorySettings: Sendable, Hashable {
+  /// The most bytes to use on disk.
+  public var capacity: Int64
+  /// Bytes to keep free on the file system.
+  public var minimumFreeSpace: Int64
+
+  /// Makes settings; without arguments those of a new directory: 1 GiB, and 128 MiB free.
+  ///
+  /// - Parameters:
+  ///   - capacity: bytes.
+  ///   - minimumFreeSpace: bytes; 0 disables the check.
+  public init(
+    capacity: Int64 = 1 << 30, minimumFreeSpace: Int64 = DiskStore.defaultMinimumFreeSpace
+  ) {
+    self.capacity = max(0, capacity)
+    self.minimumFreeSpace = max(0, minimumFreeSpace)
+  }
+
+  /// Settings to change; nil leaves a setting as it is in the directory.
+  struct Changes: Sendable {
+    var capacity: Int64?
+    var minimumFreeSpace: Int64?
+
+    var isEmpty: Bool { capacity == nil && minimumFreeSpace == nil }
+  }
+
+  /// The settings with changes made.
+  func changed(by changes: Changes) -> DirectorySettings {
+    DirectorySettings(
+      capacity: changes.capacity ?? capacity,
+      minimumFreeSpace: changes.minimumFreeSpace ?? minimumFreeSpace)
+  }
+}
+
+/// How they lie in the table `meta` of the index.
+extension DirectorySettings {
+  /// The value of the capacity; NULL in an index that has none, and for a value that is impossible.
+  static let selectingCapacity = selecting("capacity")
+
+  private static func selecting(_ name: String) -> String {
+    "(SELECT value FROM meta WHERE name = '\(name)' AND typeof(value) = 'integer' AND value >= 0)"
+  }
+
+  /// Reads settings; a missing one is that of a new directory.
+  init(_ connection: SQLiteConnection) throws(CacheError) {
+    self.init()
+    capacity = try connection.number("SELECT \(Self.selectingCapacity)") ?? capacity
+    minimumFreeSpace = try connection.number("SELECT \(Self.selecting("minimumFree"))") ?? minimumFreeSpace
+  }
+
+  /// Writes settings, within a transaction.
+  func save(_ connection: SQLiteConnection) throws(CacheError) {
+    for (name, value) in [("capacity", capacity), ("minimumFree", minimumFreeSpace)] {
+      try connection.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [.text(name), .integer(value)])
+    }
+  }
+
+  /// The settings in a damaged index, as far as they can still be read.
+  init?(damaged directory: CacheDirectory) {
+    guard let connection = try? SQLiteConnection(path: directory.databasePath, creating: false),
+      let settings = try? DirectorySettings(connection)
+    else { return nil }
+    self = settings
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import HTTPCaching
+
+/// Where else a response may be that is not found: a user who forgot `--shared` is told so.
+extension CacheLocation {
+  /// Another place to look at.
+  struct OtherPlace {
+    let path: String
+    let mode: CacheMode
+    /// What to add to the command to get there, such as `--shared`.
+    var option: String { "--\(mode)" }
+  }
+
+  /// The other one of the user's two caches, if it is there; nil with `--dir`.
+  var otherPlace: OtherPlace? {
+    guard directory == nil else { return nil }
+    let mode: CacheMode = mode == .shared ? .private : .shared
+    let path = Self.defaultDirectory(mode: mode, environment: ProcessInfo.processInfo.environment)
+    guard FileManager.default.fileExists(atPath: path + "/Cache.db") else { return nil }
+    return OtherPlace(path: path, mode: mode)
+  }
+
+  /// Says where responses are that this place does not have: in the user's other cache, or in the same
+  /// directory under the rules of the other kind of cache. nil if there are none either.
+  ///
+  /// - Parameter store: the store of this place.
+  func hint(for selection: CacheSelection, in store: some CacheStore) async -> String? {
+    if directory != nil, modeFlag != nil {
+      let other: CacheMode = mode == .shared ? .private : .shared
+      guard await Self.holds(selection, of: other, store) else { return nil }
+      return "the directory has it as a \(other) cache (--\(other))"
+    }
+    guard let place = otherPlace,
+      let store = try? DiskStore.open(directory: place.path, evicts: false),
+      await Self.holds(selection, of: place.mode, store)
+    else { return nil }
+    return "the \(place.mode) cache in \(place.path) has it (\(place.option))"
+  }
+
+  /// The kinds of cache whose responses match in a store.
+  static func modes(of selection: CacheSelection, in store: some CacheStore) async -> [CacheMode] {
+    var modes: [CacheMode] = []
+    for mode in CacheMode.allCases where await holds(selection, of: mode, store) { modes.append(mode) }
+    return modes
+  }
+
+  private static func holds(
+    _ selection: CacheSelection, of mode: CacheMode, _ store: some CacheStore
+  ) async -> Bool {
+    var cursor: EntryCursor?
+    repeat {
+      guard let page = try? await store.entries(selection, after: cursor, limit: 500) else { return false }
+      if page.entries.contains(where: { $0.record.key.mode == mode }) { return true }
+      cursor = page.next
+    } while cursor != nil
+    return false
+  }
+}

@@ -1,0 +1,86 @@
+import ArgumentParser
+import Foundation
+import HTTPCaching
+
+/// `httpcache config`: shows and changes what belongs to a directory.
+struct ConfigCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "config", abstract: "Show or change the limits of the cache.",
+    discussion: """
+      The limits are kept in the directory, and hold for each command and server that uses it; a server \
+      that runs follows a new capacity at once, a new --min-free when it is started next. A new \
+      directory has 1 GiB, and leaves 128 MiB free. A lower capacity evicts what is too much before the \
+      command ends. --largest-entry is no limit of the directory: it evicts nothing, and is given to get \
+      and serve.
+
+      Exit status:
+      \(ExitStatus.help([
+        .success: "shown, or changed", .newerFormat: nil, .cacheUnavailable: nil, .usage: nil,
+      ]))
+      """)
+
+  @Option(help: "The most bytes that the directory may take, such as 500M or 10G.")
+  var capacity: ByteSize?
+
+  @Option(name: .customLong("min-free"), help: "Bytes to leave free on the file system; 0 disables the check.")
+  var minimumFree: ByteSize?
+
+  @Flag(help: "As JSON, one object.")
+  var json = false
+
+  @OptionGroup var location: CacheLocation
+
+  /// The settings for programs; sizes in bytes.
+  struct JSON: Encodable {
+    var directory: String
+    var capacity: Int64
+    var usage: Int64
+    var minFree: Int64
+  }
+
+  func run() async throws {
+    let store = try open()
+    do {
+      let before = store.usage
+      if let minimumFree { try await store.setMinimumFreeSpace(minimumFree.bytes) }
+      if let capacity { try await store.setCapacity(memory: nil, disk: capacity.bytes) }
+      await store.flush()
+      let evicted = before.diskEntries - store.usage.diskEntries
+      if capacity != nil || minimumFree != nil, evicted > 0 {
+        let freed = HumanText.bytes(before.diskBytes - store.usage.diskBytes)
+        Console.report("httpcache: evicted \(HumanText.count(evicted, "response")), \(freed)")
+      }
+      try show(try store.settings(), usage: store.usage.diskBytes)
+    } catch let error as CacheError {
+      throw ExitStatus.reporting(error)
+    }
+  }
+
+  /// The store; a directory is made only to give it a limit.
+  private func open() throws -> DiskStore {
+    guard capacity != nil || minimumFree != nil else { return try location.openDisk() }
+    if let objection = UsableDirectory.objection(to: location.path) {
+      Console.report("httpcache: \(objection)")
+      throw ExitStatus.cacheUnavailable.code
+    }
+    do {
+      return try DiskStore.open(directory: location.path)
+    } catch {
+      throw ExitStatus.reporting(error)
+    }
+  }
+
+  private func show(_ settings: DirectorySettings, usage: Int64) throws {
+    if json {
+      return try Console.printJSON(
+        JSON(
+          directory: location.path, capacity: settings.capacity, usage: usage,
+          minFree: settings.minimumFreeSpace))
+    }
+    Console.print("directory   \(location.path)")
+    Console.print(
+      "capacity    \(HumanText.bytes(settings.capacity)), \(HumanText.bytes(usage)) "
+        + "(\(HumanText.share(usage, of: settings.capacity))) in use")
+    Console.print("min-free    \(HumanText.bytes(settings.minimumFreeSpace))")
+  }
+}

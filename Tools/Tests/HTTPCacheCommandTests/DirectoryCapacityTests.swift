@@ -1,0 +1,88 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// The capacity belongs to the directory: a later command without the option changes and evicts nothing.
+@Suite(.timeLimit(.minutes(10))) struct DirectoryCapacityTests {
+  private struct Settings: Decodable {
+    var capacity: Int64
+    var minFree: Int64
+  }
+
+  private func settings(_ cache: String) async throws -> Settings {
+    let run = await CommandRun("config", "--dir", cache, "--json")
+    try #require(run.status == 0, "\(run.errors)")
+    return try JSONDecoder().decode(Settings.self, from: Data(run.output.utf8))
+  }
+
+  private func count(_ cache: String) async -> Int {
+    await CommandRun("ls", "--dir", cache, "--json").output.split(separator: "\n").count
+  }
+
+  @Test("what config sets is kept by get, ls and stats without the option")
+  func kept() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.file("cache")
+    let made = await CommandRun("config", "--dir", cache, "--capacity", "3G", "--min-free", "0")
+    #expect(made.status == 0, "\(made.errors)")
+    #expect(made.output.contains("capacity    3.0 GiB, "))
+    try await DemoOrigin.withOrigin { origin in
+      for resource in [DemoResource.page, .image] {
+        let run = await CommandRun("get", origin.base + resource.rawValue, "--dir", cache)
+        #expect(run.status == 0 && !run.errors.contains("capacity"), "\(run.errors)")
+      }
+    }
+    #expect(await count(cache) == 2)
+    #expect(try await settings(cache).capacity == 3 << 30)
+    #expect(try await settings(cache).minFree == 0)
+    let stats = await CommandRun("stats", "--dir", cache)
+    #expect(stats.output.contains("capacity    3.0 GiB, "))
+  }
+
+  @Test("an explicit --capacity of get becomes that of the directory; the change, and what it evicts, is told")
+  func explicit() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.file("cache")
+    try await DemoOrigin.withOrigin { origin in
+      let page = origin.base + DemoResource.page.rawValue
+      let first = await CommandRun("get", page, "--dir", cache, "--capacity", "2G")
+      #expect(!first.errors.contains("capacity"), "a new directory has no other: \(first.errors)")
+      _ = await CommandRun("get", origin.base + DemoResource.file.rawValue, "--dir", cache, "-o", directory.file("o"))
+      #expect(await count(cache) == 2)
+      let same = await CommandRun("get", page, "--dir", cache, "--capacity", "2G")
+      #expect(!same.errors.contains("capacity"))
+      let less = await CommandRun("get", page, "--dir", cache, "--capacity", "4M")
+      #expect(less.errors.contains("the capacity of the cache is now 4.0 MiB, it was 2.0 GiB; 60"), "\(less.errors)")
+      #expect(less.errors.contains("of stored responses are evicted"))
+      #expect(try await settings(cache).capacity == 4 << 20)
+    }
+  }
+
+  @Test("config with a smaller capacity evicts before it ends, and tells it")
+  func shrink() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.file("cache")
+    try await DemoOrigin.withOrigin { origin in
+      _ = await CommandRun("get", origin.base + DemoResource.file.rawValue, "--dir", cache, "-o", directory.file("o"))
+    }
+    let run = await CommandRun("config", "--dir", cache, "--capacity", "4M")
+    #expect(run.status == 0)
+    #expect(run.errors.contains("evicted 1 response, 64"), "\(run.errors)")
+    #expect(await count(cache) == 0)
+  }
+
+  @Test("config shows no directory that is not there, and makes none among other files")
+  func noDirectory() async throws {
+    let directory = try TemporaryDirectory()
+    let absent = await CommandRun("config", "--dir", directory.file("absent"))
+    #expect(absent.status == ExitStatus.cacheUnavailable.rawValue)
+    #expect(!FileManager.default.fileExists(atPath: directory.file("absent")))
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: directory.file("letter.txt")))
+    let among = await CommandRun("config", "--dir", directory.path, "--capacity", "1G")
+    #expect(among.status == ExitStatus.cacheUnavailable.rawValue)
+    #expect(among.errors.contains("has no cache but other files (letter.txt)"), "\(among.errors)")
+    #expect(!FileManager.default.fileExists(atPath: directory.file("Cache.db")))
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// A response of a shared cache, looked for without `--shared`.
+@Suite(.timeLimit(.minutes(10))) struct ElsewhereTests {
+  private func withShared(_ body: (_ url: String, _ cache: String) async throws -> Void) async throws {
+    let directory = try TemporaryDirectory()
+    try await DemoOrigin.withOrigin { origin in
+      let url = origin.base + DemoResource.page.rawValue
+      let run = await CommandRun("get", url, "--shared", "--dir", directory.file("cache"))
+      try #require(run.status == 0, "\(run.errors)")
+      try await body(url, directory.file("cache"))
+    }
+  }
+
+  @Test("explain of a directory that was named explains what is stored there, and says as what")
+  func explain() async throws {
+    try await withShared { url, cache in
+      let run = await CommandRun("explain", url, "--dir", cache)
+      #expect(run.output.contains("What is done? reuse, fresh"), "\(run.output)")
+      #expect(run.errors.contains("explained as a shared cache"))
+      let other = await CommandRun("explain", url + "?other", "--dir", cache)
+      #expect(other.errors.contains("explained as a shared cache"))
+      let own = await CommandRun("explain", url, "--dir", cache, "--private")
+      #expect(own.output.contains("What is done? forward: nothing stored"))
+      #expect(own.errors.contains("the directory has it as a shared cache (--shared)"), "\(own.errors)")
+    }
+  }
+
+  @Test("show, path and ls say under which option it is", arguments: ["show", "path", "ls"])
+  func look(command: String) async throws {
+    try await withShared { url, cache in
+      let run = await CommandRun(command, url, "--dir", cache, "--private")
+      #expect(run.status == ExitStatus.failure.rawValue)
+      #expect(run.output.isEmpty)
+      #expect(run.errors.contains("the directory has it as a shared cache (--shared)"), "\(run.errors)")
+    }
+  }
+
+  @Test("purge removes nothing of the other kind of cache, and says where the response is")
+  func purge() async throws {
+    try await withShared { url, cache in
+      for arguments in [[url], ["--all"], ["--prefix", "http://"]] {
+        let run = await CommandRun(["purge"] + arguments + ["--dir", cache, "--private"])
+        #expect(run.output.contains("removed 0 responses"), "\(run.output)")
+        #expect(run.errors.contains("(--shared)"), "\(run.errors)")
+      }
+      let shared = await CommandRun("purge", url, "--dir", cache, "--shared")
+      #expect(shared.output.contains("removed 1 response"))
+    }
+  }
+
+  @Test("ls of nothing prints nothing, and its status is 1")
+  func nothing() async throws {
+    try await withShared { _, cache in
+      for option in [[], ["--json"]] {
+        let run = await CommandRun(["ls", "http://nothing.example/", "--dir", cache] + option)
+        #expect(run.status == 1)
+        #expect(run.output.isEmpty && run.errors.isEmpty, "\(run.errors)")
+      }
+    }
+  }
+}

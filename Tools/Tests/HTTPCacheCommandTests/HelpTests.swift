@@ -1,0 +1,29 @@
+import ArgumentParser
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// What help says.
+@Suite(.timeLimit(.minutes(10))) struct HelpTests {
+  @Test("help tells what each value of --policy does", arguments: ["get", "explain"])
+  func policies(command: String) async {
+    let run = await CommandRun(command, "--help")
+    for policy in PolicyArgument.allCases {
+      let line = run.errors.split(separator: "\n").first { $0.contains(" \(policy.rawValue) ") }
+      #expect(line?.contains(policy.meaning.prefix(12)) == true, "\(policy.rawValue): \(run.errors)")
+    }
+  }
+
+  @Test("messages spell a policy as its option does", arguments: PolicyArgument.allCases)
+  func spelling(policy: PolicyArgument) { #expect(policy.policy.name == policy.rawValue) }
+
+  @Test(
+    "help lists the exit statuses",
+    arguments: ["get", "ls", "show", "path", "explain", "purge", "verify", "config", "stats"])
+  func statuses(command: String) async {
+    let run = await CommandRun(command, "--help")
+    #expect(run.errors.contains("Exit status:"))
+    #expect(run.errors.contains("  10  there is no cache in the directory"))
+  }
+}

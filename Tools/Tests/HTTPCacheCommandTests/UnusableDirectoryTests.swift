@@ -1,0 +1,63 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// A `--dir` in which no cache can be.
+@Suite(.timeLimit(.minutes(10))) struct UnusableDirectoryTests {
+  /// A file, a path below a file, a directory with other files, and one whose index is of something else.
+  enum Place: CaseIterable {
+    case file, belowFile, otherFiles, otherDatabase
+
+    func make(in directory: TemporaryDirectory) throws -> String {
+      let path = directory.file("place")
+      switch self {
+      case .file, .belowFile:
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
+        return self == .file ? path : path + "/below"
+      case .otherFiles:
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: path + "/letter.txt"))
+      case .otherDatabase:
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let store = try DiskStore.open(directory: path)
+        withExtendedLifetime(store) {}
+        // The format of a later version.
+        let index = try FileHandle(forUpdating: URL(fileURLWithPath: path + "/Cache.db"))
+        try index.seek(toOffset: 60)
+        try index.write(contentsOf: Data([0, 0, 1, 0]))
+        try index.close()
+      }
+      return path
+    }
+  }
+
+  @Test("serve refuses to start, and names the directory and the option", arguments: Place.allCases)
+  func serve(place: Place) async throws {
+    let directory = try TemporaryDirectory()
+    let path = try place.make(in: directory)
+    let command = try ServeCommand.parse(["--upstream", "http://127.0.0.1:1", "--dir", path])
+    let opened = Result { try command.openCache() }
+    #expect(throws: (any Error).self) { try opened.get() }
+    guard place != .otherDatabase else { return }
+    let going = try ServeCommand.parse(
+      ["--upstream", "http://127.0.0.1:1", "--dir", path, "--allow-no-cache"])
+    let cache = try going.openCache()
+    #expect(cache.usage.diskCapacity == 0)
+  }
+
+  @Test("get fetches all the same, stores nothing there and says so", arguments: [Place.file, .belowFile, .otherFiles])
+  func get(place: Place) async throws {
+    let directory = try TemporaryDirectory()
+    let path = try place.make(in: directory)
+    try await DemoOrigin.withOrigin { origin in
+      let run = await CommandRun(
+        "get", origin.base + DemoResource.page.rawValue, "--dir", path, "-o", directory.file("out"))
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(directory.contents("out") == DemoResource.page.block)
+      #expect(run.errors.contains(path) && run.errors.contains("responses are not stored"), "\(run.errors)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: path + "/Cache.db"))
+  }
+}
