@@ -20,17 +20,6 @@ extension DiskStore {
     pages.liveBytes + state.bodies + parts.fixedBytes + parts.logBytes
   }
 
-  /// The lowest capacity of all that have the directory open, dead ones included, and what all are
-  /// writing or about to delete. Looks at memory alone.
-  func claims(on parts: StoreParts) -> (capacity: Int64, reserved: Int64) {
-    let others = parts.room.others
-    return (
-      others.reduce(currentLimits.capacity) { min($0, $1.capacity) },
-      others.reduce(parts.room.ownBytes) { $0.saturatingAdd($1.bytes) }
-        .saturatingAdd(parts.room.leavingBytes)
-    )
-  }
-
   /// Bytes that this store and others are writing or about to delete, told also to a store that only looks.
   func reservedBytes(_ parts: StoreParts) -> Int64 {
     let others = parts.room.hasJoined ? parts.room.others : parts.room.claims(in: parts.directory)
@@ -184,7 +173,7 @@ extension DiskStore {
     }
     let next = """
       SELECT \(EntryRow.columns) FROM entry
-      WHERE pinned = 0 AND listed = 1 AND file IS NOT NULL AND partial = 0
+      WHERE pinned = 0 AND file IS NOT NULL AND partial = 0
       ORDER BY priority, touched LIMIT 8
       """
     let evictions = try makingRoom(in: parts, next) { () throws(CacheError) in
@@ -238,10 +227,7 @@ extension DiskStore {
   func didOpen(_ parts: StoreParts) {
     setLogLength(of: parts)
     startSweep(of: parts)
-    fileQueue.submit { [weak self] in
-      parts.directory.excludeFromBackups()
-      self?.loadPopularity(in: parts)
-    }
+    fileQueue.submit { parts.directory.excludeFromBackups() }
     indexQueue.submit { [weak self] in try? self?.shortenIfRemoved(parts) }
     trimInBackground()
   }

@@ -36,15 +36,12 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   let fileQueue = WorkQueue(threads: 3)
   let waitingInsertions = WaitingInsertions()
   let policy: Mutex<EvictionPolicy>
-  let popularity = Mutex(Popularity())
   let batch = Mutex(PendingChanges())
   let checkedBodies: CheckedBodies
   let recentRecords = RecentRecords()
   private let parts: Mutex<StoreParts>
   private let limits: Mutex<Limits>
   let freeSpace: FreeSpace
-  /// Whether a body's file is being written on a thread that is not the store's own.
-  let writesOnCallersThread = Atomic<Bool>(false)
   let isSweeping = Atomic<Bool>(false)
   let isWorkingOff = Atomic<Bool>(false)
   let lastEpochAttempt = Atomic<Int64>(.min)
@@ -125,7 +122,6 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     let parts = parts.withLock { $0 }
     guard parts.isCurrent else { return }
     _ = try? writeBatch(parts)
-    savePopularity(in: parts)
   }
 
   // MARK: What it is made of
@@ -209,6 +205,12 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     let parts = currentParts
     if parts.isCurrent { return parts }
     return try reopen(insteadOf: parts, isDamaged: false)
+  }
+
+  // The index was replaced, and with it the secret under which keys were hashed.
+  private func forgetUses() {
+    policy.withLock { $0 = EvictionPolicy(exponent: Self.evictionExponent, inflation: $0.inflation) }
+    batch.withLock { $0.touches = [:] }
   }
 
   func reopen(

@@ -43,7 +43,7 @@ import Testing
     "a row that cannot be is found and removed, and costs nothing of what is beside it",
     arguments: [
       "id = -1", "id = -9223372036854775808", "id = 0",
-      "cost = -9000000000000000000", "pinned = 7", "listed = 2",
+      "cost = -9000000000000000000", "pinned = 7",
       "mark = 'x'", "touched = x'00'", "priority = 'x'", "groups = -1", "invalid = 3",
     ])
   func impossibleRow(changes: String) async throws {
