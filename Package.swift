@@ -51,7 +51,6 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .target(name: "CSQLiteLog", dependencies: ["CSQLite"]),
     .target(name: "CSystemShims"),
     .target(
       name: "HTTPCacheSemantics",
@@ -70,7 +69,7 @@ let package = Package(
     .target(
       name: "HTTPCacheDisk",
       dependencies: [
-        "HTTPCacheStore", "HTTPCacheSemantics", "CSQLite", "CSQLiteLog", "CSystemShims",
+        "HTTPCacheStore", "HTTPCacheSemantics", "CSQLite", "CSystemShims",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

@@ -16,7 +16,7 @@ enum Damage: String, CaseIterable {
   case flipLog, cutLog, logGone, logOfOther
   case garbageLogIndex, cutLogIndex
   case flipCounters, garbageCounters, cutCounters, countersGone
-  case flipRoom, garbageClaims, cutRoom, roomGone, flipUses, garbageUses
+  case flipRoom, garbageClaims, cutRoom, roomGone
   case writersGone, bodiesGone, strangeFiles
 
   /// Whether exactly one body is concerned, so that it has to be found.
@@ -75,9 +75,6 @@ enum Damage: String, CaseIterable {
     case .cutRoom:
       return try change(directory + "/Cache.room") { $0.removeLast(generator.below($0.count)) }
     case .roomGone: unlink(directory + "/Cache.room")
-    case .flipUses: return try change(directory + "/Cache.use") { Self.flip(&$0, &generator) }
-    case .garbageUses:
-      return try change(directory + "/Cache.use") { $0 = Self.noise($0.count, &generator) }
     case .writersGone: FileTree.remove(directory + "/writers")
     case .bodiesGone: FileTree.remove(directory + "/bodies")
     case .strangeFiles:

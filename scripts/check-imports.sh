@@ -9,7 +9,7 @@ allowed() {
   case $1 in
     HTTPCacheSemantics) echo 'HTTPTypes|RawStructuredFieldValues' ;;
     HTTPCacheStore) echo "$system|HTTPTypes|HTTPCacheSemantics" ;;
-    HTTPCacheDisk) echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|CSQLite|CSQLiteLog|CSystemShims" ;;
+    HTTPCacheDisk) echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|CSQLite|CSystemShims" ;;
     HTTPCaching) echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|Crypto" ;;
     HTTPCacheURLSession)
       echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching" ;;

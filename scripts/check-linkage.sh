@@ -17,7 +17,7 @@ print(cache.usage.memoryEntries)
 SWIFT
 
 # What the build lists, and not what else lies there: objects of sources that are gone, say.
-objects=("$bin"/CSystemShims.build/*.o "$bin"/CSQLiteLog.build/*.o)
+objects=("$bin"/CSystemShims.build/*.o)
 for module in HTTPCaching HTTPCacheDisk HTTPCacheStore HTTPCacheSemantics HTTPTypes \
   RawStructuredFieldValues; do
   while read -r object; do objects+=("$object"); done < <(
@@ -26,7 +26,7 @@ done
 swiftc -swift-version 6 -o "$probe/linkage" "$probe/main.swift" "${objects[@]}" \
   -I "$bin/Modules" -I Sources/CSQLite -Xcc -fmodule-map-file=Sources/CSQLite/module.modulemap \
   -Xcc "-fmodule-map-file=$bin/CSystemShims.build/module.modulemap" \
-  -Xcc "-fmodule-map-file=$bin/CSQLiteLog.build/module.modulemap" -lsqlite3
+  -lsqlite3
 [ "$("$probe/linkage")" = 0 ] || { echo "the program does not run"; exit 1; }
 
 case $(uname -s) in

@@ -58,13 +58,7 @@ extension StoreParts {
   /// Whether a row has this file.
   func hasRow(of name: BodyName) throws(CacheError) -> Bool {
     try index.read { (connection) throws(CacheError) in
-      // The second half is for rows that are new.
-      try connection.number(
-        """
-        SELECT id FROM entry WHERE file = ?1 AND listed = 1
-        UNION ALL
-        SELECT id FROM entry WHERE id > (SELECT sequence FROM state WHERE id = 0) AND file = ?1
-        """, [.text(name.path)]) != nil
+      try connection.number("SELECT id FROM entry WHERE file = ?", [.text(name.path)]) != nil
     }
   }
 }

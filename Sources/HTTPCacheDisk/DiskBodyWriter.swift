@@ -145,36 +145,13 @@ final class DiskBodyWriter: BodyWriter {
       return try await store.removeReplaced(
         by: try entry(record, .inline(BodyBytes()), written, checksums: BlockChecksums()), in: parts)
     }
-    // File and row in one go, if the row can be had at once.
-    let work = { @Sendable () throws(CacheError) -> (NewEntry, CacheRecord?) in
-      try self.flush(all: true)
-      let name = try self.file.publish()
-      let entry = try self.entry(
-        record, .file(name), written, checksums: self.body.snapshot.checksums)
-      return (entry, try self.store.insertIfFree(entry, parts: self.parts))
+    let made = try await store.fileQueue.run { [self] () throws(CacheError) in
+      try flush(all: true)
+      let name = try file.publish()
+      return try entry(record, .file(name), written, checksums: body.snapshot.checksums)
     }
-    let (entry, stored) =
-      if let done = try writeHereIfShort(work) { done } else { try await store.fileQueue.run(work) }
-    if let stored { return stored }
-    return try await store.insert(entry, into: parts)
+    return try await store.insert(made, into: parts)
   }
-
-  /// Writes the rest of a body on the calling thread if it is short, nobody has to wait for a disk, and no
-  /// other caller's thread writes: the change to another thread and back takes longer than that.
-  private func writeHereIfShort<Value>(
-    _ work: () throws(CacheError) -> Value
-  ) throws(CacheError) -> Value? {
-    let state = body.snapshot
-    guard store.durability == .relaxed, parts.currentOwner != nil,
-      state.written - state.flushed <= Self.mostWrittenHere,
-      !store.writesOnCallersThread.exchange(true, ordering: .acquiring)
-    else { return nil }
-    defer { store.writesOnCallersThread.store(false, ordering: .releasing) }
-    return try work()
-  }
-
-  /// Bytes of a body that are written on the calling thread when it ends.
-  private static let mostWrittenHere: Int64 = 128 << 10
 
   private func entry(
     _ record: CacheRecord, _ body: NewEntry.Body, _ written: Int64, checksums: BlockChecksums

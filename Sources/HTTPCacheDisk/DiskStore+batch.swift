@@ -41,7 +41,6 @@ extension DiskStore {
   public func flush() async {
     _ = try? await onIndex { [self] (parts) throws(CacheError) in
       try writeBatch(parts)
-      savePopularity(in: parts)
       try parts.index.withWriter { (connection) throws(CacheError) in
         try connection.truncateLog(waiting: true)
       }
@@ -51,9 +50,7 @@ extension DiskStore {
   func scheduleBatch() {
     indexQueue.submit { [weak self] in
       guard let self else { return }
-      let parts = currentParts
-      _ = try? writeBatch(parts)
-      savePopularityIfDue(in: parts)
+      _ = try? writeBatch(currentParts)
       batch.withLock { $0.isScheduled = false }
     }
   }

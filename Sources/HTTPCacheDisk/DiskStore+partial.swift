@@ -146,7 +146,7 @@ extension DiskStore {
   /// Removes the row of a body that its writer gives up, if it has got one; on the index's thread.
   func removePartial(file: BodyName, in parts: StoreParts) {
     _ = try? removeRows(
-      in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE file = ? AND listed = 1 AND partial = 1",
+      in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE file = ? AND partial = 1",
       [.text(file.path)])
   }
 

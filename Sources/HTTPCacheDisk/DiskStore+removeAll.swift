@@ -12,7 +12,7 @@ extension DiskStore {
       try? parts.becomeOwner()
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
       return try makingRoom(
-        in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE file IS NOT NULL AND listed = 1"
+        in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE file IS NOT NULL"
       ) {
         () throws(CacheError) in try removeAll(from: parts)
       }
@@ -44,7 +44,7 @@ extension DiskStore {
         try connection.query(
           """
           SELECT file, partial, cost FROM entry
-          WHERE file IS NOT NULL AND listed = 1 AND (id > ? OR partial = 1)
+          WHERE file IS NOT NULL AND (id > ? OR partial = 1)
           """, [.integer(last)]
         ) { row in
           guard let name = row.text(0).flatMap({ BodyName(path: $0) }) else { return true }
@@ -76,7 +76,6 @@ extension DiskStore {
   ///
   /// - Returns: the highest id of a row whose file went.
   private func removeFiles(from parts: StoreParts) throws(CacheError) -> Int64 {
-    try parts.index.listNew()
     let last = try parts.index.readLatest { (connection) throws(CacheError) in
       try IndexState(connection).sequence
     }
@@ -86,7 +85,7 @@ extension DiskStore {
         var files: [String] = []
         try connection.query(
           """
-          SELECT file FROM entry WHERE file IS NOT NULL AND listed = 1 AND file > ? AND partial = 0
+          SELECT file FROM entry WHERE file IS NOT NULL AND file > ? AND partial = 0
           AND id <= ? ORDER BY file LIMIT 512
           """, [.text(path), .integer(last)]
         ) { row in

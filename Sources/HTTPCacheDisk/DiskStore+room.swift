@@ -20,11 +20,6 @@ extension DiskStore {
     pages.liveBytes + state.bodies + parts.fixedBytes + parts.logBytes
   }
 
-  /// Bytes that all stores are writing or about to delete, dead ones included. Looks at memory alone.
-  func claimedBytes(on parts: StoreParts) -> Int64 {
-    parts.room.writtenBytes.saturatingAdd(parts.room.leavingBytes)
-  }
-
   /// Bytes that this store and others are writing or about to delete, told also to a store that only looks.
   func reservedBytes(_ parts: StoreParts) -> Int64 {
     let others = parts.room.hasJoined ? parts.room.others : parts.room.claims(in: parts.directory)
@@ -173,7 +168,7 @@ extension DiskStore {
     }
     let next = """
       SELECT \(EntryRow.columns) FROM entry
-      WHERE pinned = 0 AND listed = 1 AND file IS NOT NULL AND partial = 0
+      WHERE pinned = 0 AND file IS NOT NULL AND partial = 0
       ORDER BY priority, touched LIMIT 8
       """
     let evictions = try makingRoom(in: parts, next) { () throws(CacheError) in
@@ -228,10 +223,7 @@ extension DiskStore {
   func didOpen(_ parts: StoreParts) {
     setLogLength(of: parts)
     startSweep(of: parts)
-    fileQueue.submit { [weak self] in
-      parts.directory.excludeFromBackups()
-      self?.loadPopularity(in: parts)
-    }
+    fileQueue.submit { parts.directory.excludeFromBackups() }
     indexQueue.submit { [weak self] in try? self?.shortenIfRemoved(parts) }
     if evicts { trimInBackground() }
   }

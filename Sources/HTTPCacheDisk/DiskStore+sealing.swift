@@ -65,7 +65,6 @@ extension DiskStore {
   }
 
   private func removePlain(in parts: StoreParts) throws(CacheError) -> Int {
-    try parts.index.listNew()
     let (before, last, wasClean) = try parts.index.withWriter { (connection) throws(CacheError) in
       let flag = try connection.number("SELECT value FROM meta WHERE name = 'sealed'")
       return (try Plain(connection), try IndexState(connection).sequence, flag == 1)
@@ -80,7 +79,7 @@ extension DiskStore {
     for plain in ["target < '\(Self.mark)'", "target >= '\(Self.afterMark)'"] {
       // What somebody without the key stores meanwhile could come faster than it is removed.
       let sql = """
-        SELECT \(EntryRow.columns) FROM entry WHERE \(plain) AND listed = 1 AND id <= \(last) LIMIT 256
+        SELECT \(EntryRow.columns) FROM entry WHERE \(plain) AND id <= \(last) LIMIT 256
         """
       while try !removeRows(in: parts, sql, []).isEmpty {}
     }
@@ -98,7 +97,6 @@ extension DiskStore {
       try parts.index.withWriter { (connection) throws(CacheError) in try connection.makeAnew() }
       try emptyLog(of: parts)
     }
-    try parts.index.listNew()
     let after = try parts.index.withWriter { (connection) throws(CacheError) in try Plain(connection) }
     if after.isNothing { try setSealed(true, in: parts) }
     return min(before.responses, Self.mostCounted)
@@ -107,14 +105,7 @@ extension DiskStore {
   // They go by hashes, of which guesses can be tested.
   private func forgetCounts(in parts: StoreParts) {
     parts.generations?.level()
-    // What is popular is read in the background, once.
-    wait { popularity.withLock { $0.isLoaded } }
-    for name in [Self.popularityName, Self.popularityName + ".new"] {
-      unlinkat(parts.directory.root.descriptor, name, 0)
-    }
-    parts.popularityBytes.store(0, ordering: .relaxed)
     policy.withLock { $0 = EvictionPolicy(exponent: Self.evictionExponent, inflation: $0.inflation) }
-    popularity.withLock { $0.savedLookups = 0 }
   }
 
   /// What lies in the index in the clear.
@@ -161,7 +152,6 @@ extension DiskStore {
   public func countSealed(except cipher: (any CacheCipher)? = nil) throws(CacheError) -> Int {
     let prefix = cipher.map { SealedStore.prefix(of: $0) }
     let parts = try partsToRead()
-    try parts.index.listNew()
     return try reading(parts) { (connection) throws(CacheError) in
       guard let prefix else {
         return try Self.count(
@@ -181,7 +171,6 @@ extension DiskStore {
   /// - Throws: `CacheError`.
   public func countPlain() throws(CacheError) -> Int {
     let parts = try partsToRead()
-    try parts.index.listNew()
     return try reading(parts) { (connection) throws(CacheError) in
       min(try Plain(connection).responses, Self.mostCounted)
     }
@@ -198,7 +187,7 @@ extension DiskStore {
     _ condition: String, _ values: [SQLiteValue], _ connection: SQLiteConnection
   ) throws(CacheError) -> Int {
     let sql =
-      "SELECT count(*) FROM (SELECT 1 FROM entry WHERE \(condition) AND listed = 1 LIMIT \(mostCounted))"
+      "SELECT count(*) FROM (SELECT 1 FROM entry WHERE \(condition) LIMIT \(mostCounted))"
     return Int(clamping: try connection.number(sql, values) ?? 0)
   }
 }

@@ -13,7 +13,6 @@ extension DiskStore {
     let start = cursor?.position ?? 0
     return try await onIndex { [self] (parts) throws(CacheError) in
       try writeBatch(parts)
-      try parts.index.listNew()
       let clause = SelectionClause(selection, parts.hashes)
       var entries: [CacheEntry] = []
       var last: Int64 = 0

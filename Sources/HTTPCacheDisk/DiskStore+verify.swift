@@ -35,12 +35,6 @@ extension DiskStore {
         }
       }
     }
-    // First, since files of such rows look as if they had none.
-    report.findings += try await onIndex { (parts) throws(CacheError) in
-      try parts.index.write { (connection) throws(CacheError) in
-        try Self.checkListed(connection, repair: repair)
-      }
-    }
     try await awaitSweeps()
     try await checkOrphans(parts, repair: repair, &report)
     report.findings += try await onIndex { (parts) throws(CacheError) in
@@ -183,7 +177,7 @@ extension DiskStore {
 
   // Of a row, beside those that are compared with its record.
   private static let impossibleNumbers = """
-    (id <= 0 OR pinned NOT IN (0, 1) OR invalid NOT IN (0, 1) OR listed NOT IN (0, 1)
+    (id <= 0 OR pinned NOT IN (0, 1) OR invalid NOT IN (0, 1)
     OR typeof(mark) <> 'integer' OR mark < 0 OR typeof(stored) <> 'integer'
     OR typeof(touched) <> 'integer' OR typeof(groups) <> 'integer' OR groups < 0
     OR typeof(priority) <> 'real' OR priority < 0 OR priority > 1e300)
@@ -250,16 +244,6 @@ extension DiskStore {
       }
     }
     if repair { forget(deadOwners, of: parts) }
-  }
-
-  private static func checkListed(
-    _ connection: SQLiteConnection, repair: Bool
-  ) throws(CacheError) -> [VerificationReport.Finding] {
-    // Whoever writes lists what is new first, and here it was done.
-    let unlisted = try connection.number("SELECT count(*) FROM entry WHERE listed <> 1") ?? 0
-    guard unlisted > 0 else { return [] }
-    if repair { try connection.run("UPDATE entry SET listed = 1 WHERE listed <> 1") }
-    return [.unlistedRows(count: unlisted)]
   }
 
   private static func checkSums(

@@ -51,7 +51,6 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   let fileQueue = WorkQueue(threads: 3)
   let waitingInsertions = WaitingInsertions()
   let policy: Mutex<EvictionPolicy>
-  let popularity = Mutex(Popularity())
   let batch = Mutex(PendingChanges())
   let checkedBodies: CheckedBodies
   let recentRecords = RecentRecords()
@@ -60,8 +59,6 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   let freeSpace: FreeSpace
   /// Whether this store makes room; false for one that only looks.
   let evicts: Bool
-  /// Whether a body's file is being written on a thread that is not the store's own.
-  let writesOnCallersThread = Atomic<Bool>(false)
   let isSweeping = Atomic<Bool>(false)
   let isWorkingOff = Atomic<Bool>(false)
   let lastEpochAttempt = Atomic<Int64>(.min)
@@ -158,7 +155,6 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     let parts = parts.withLock { $0 }
     guard parts.isCurrent else { return }
     _ = try? writeBatch(parts)
-    savePopularity(in: parts)
   }
 
   // MARK: What it is made of
@@ -244,6 +240,12 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     let parts = currentParts
     if parts.isCurrent { return parts }
     return try reopen(insteadOf: parts, isDamaged: false)
+  }
+
+  // The index was replaced, and with it the secret under which keys were hashed.
+  private func forgetUses() {
+    policy.withLock { $0 = EvictionPolicy(exponent: Self.evictionExponent, inflation: $0.inflation) }
+    batch.withLock { $0.touches = [:] }
   }
 
   func reopen(

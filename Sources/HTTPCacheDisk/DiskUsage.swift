@@ -13,7 +13,7 @@ public struct DiskUsage: Sendable, Hashable {
   public let bodies: Int64
   /// Bodies that are being written, by all processes.
   public let writing: Int64
-  /// Counters, folders, what is known of popularity, and damaged indexes that were set aside.
+  /// Counters, folders, and damaged indexes that were set aside.
   public let other: Int64
   /// The capacity of the directory.
   public let capacity: Int64

@@ -8,7 +8,7 @@ extension Epoch {
     var target = ""
   }
 
-  /// Some rows that it covers, each of which an index leads to.
+  /// Some rows that it covers.
   ///
   /// - Returns: their ids, and where to go on; nil if these were all.
   func covered(
@@ -51,7 +51,7 @@ extension Epoch {
       let values = [target, .text(prefix + "\u{10FFFF}"), target, id, mark]
       return (
         """
-        SELECT id, target FROM entry WHERE target >= ? AND target < ? AND listed = 1
+        SELECT id, target FROM entry WHERE target >= ? AND target < ?
         AND (target > ? OR id > ?) AND mark < ? \(condition) ORDER BY target, id
         """, values + (kind == .site ? [.text(name), .integer(number)] : [])
       )

@@ -101,7 +101,7 @@ extension DiskStore {
     var freed: Int64 = 0
     try connection.query(
       """
-      SELECT \(EntryRow.columns) FROM entry WHERE pinned = 0 AND listed = 1 AND id <> ?
+      SELECT \(EntryRow.columns) FROM entry WHERE pinned = 0 AND id <> ?
       ORDER BY priority, touched
       """, [.integer(id)]
     ) { row in

@@ -1,7 +1,6 @@
 import HTTPCacheStore
 
-/// The row that counts: read and written in the transaction that changes what it counts, but for rows that
-/// are new. These have a higher id than the row's `sequence`, and are counted when they are looked at.
+/// The row that counts: read and written in the transaction that changes what it counts.
 struct IndexState: Sendable {
   /// The number of the last change; the next one's id is one higher. Those of a new index are above those of
   /// all before, see `Schema.tables`.
@@ -11,8 +10,6 @@ struct IndexState: Sendable {
   var bodies: Int64
   /// The capacity of the directory, which goes with the state so that it is read in each transaction.
   let capacity: Int64
-  /// How many rows are new: not in the row of the state, and only in the index by their keys.
-  var unlisted: Int64 = 0
 
   // More can only be damage, and would make sums overflow.
   private static let mostSequence: Int64 = 1 << 62
@@ -27,40 +24,12 @@ struct IndexState: Sendable {
       return false
     }
     guard let found else { throw CacheError(.damaged, "index: no state", cause: IndexDamage()) }
-    var (sequence, entries, bodies) = found
-    try Self.require(sequence: sequence, entries, bodies)
-    var (unlisted, newBodies): (Int64, Int64) = (0, 0)
-    try connection.query(Self.loadingNew, { $0.integer(found.0, 1) }) { row in
-      unlisted = row.integer(0)
-      newBodies = row.integer(1)
-      sequence = max(sequence, row.integer(2))
-      return false
-    }
-    try Self.require(sequence: sequence, unlisted, newBodies)
-    entries += unlisted
-    bodies += newBodies
-    (self.sequence, self.entries, self.bodies) = (sequence, entries, bodies)
-    self.unlisted = unlisted
+    (sequence, entries, bodies) = found
     self.capacity = capacity
-  }
-
-  private static func require(
-    sequence: Int64, _ entries: Int64, _ bodies: Int64
-  ) throws(CacheError) {
     let isSound =
-      (0...mostSequence).contains(sequence) && (0...mostBytes).contains(entries)
-      && (0...mostBytes).contains(bodies)
+      (0...Self.mostSequence).contains(sequence) && (0...Self.mostBytes).contains(entries)
+      && (0...Self.mostBytes).contains(bodies)
     if !isSound { throw CacheError(.damaged, "index: an impossible state", cause: IndexDamage()) }
-  }
-
-  /// The same after new rows were taken into all indexes and into the row of the state.
-  init(listing connection: SQLiteConnection) throws(CacheError) {
-    try self.init(connection)
-    guard unlisted > 0 else { return }
-    let last = sequence
-    try connection.run(Self.listing) { $0.integer(last, 1) }
-    unlisted = 0
-    try save(connection)
   }
 
   mutating func nextSequence() -> Int64 {
@@ -81,15 +50,6 @@ struct IndexState: Sendable {
     }
   }
 
-  // A sum of whole numbers that gets too large is an error; this one is a number that cannot be.
-  private static let loadingNew = FrequentStatement(
-    "SELECT count(*), total(cost), max(id) FROM entry WHERE id > ?")
-  // By the state of before: it is saved after it.
-  private static let listing = FrequentStatement(
-    """
-    UPDATE entry SET listed = 1
-    WHERE id > (SELECT sequence FROM state WHERE id = 0) AND id <= ? AND listed = 0
-    """)
   private static let loading = FrequentStatement(
     """
     SELECT sequence, entries, bodies,

@@ -86,13 +86,6 @@ struct NewEntry: Sendable {
     }
   }
 
-  /// The most bytes by which it can make database and bodies larger: a page for what is not full, and new
-  /// pages at all levels of all indexes.
-  var mostBytes: Int64 {
-    let rows = record.groups.count + pieces.count + checksums.values.count / BlockChecksums.perRow
-    return size.saturatingAdd(128 << 10).saturatingAdd(Int64(rows) * (16 << 10))
-  }
-
   /// Bytes it takes, record and body.
   var size: Int64 { Self.size(encoded: encoded.count, length: storedLength, cost: cost) }
 
@@ -102,13 +95,10 @@ struct NewEntry: Sendable {
 
   /// Writes the row and what hangs on it.
   ///
-  /// - Parameters:
-  ///   - isInvalidated: whether it has to be validated before any reuse, whatever its record says.
-  ///   - isListed: whether it goes into all indexes, and is counted in the state by the caller; if not, both
-  ///     follow with the next rows.
+  /// - Parameter isInvalidated: whether it has to be validated before any reuse, whatever its record says.
   func insert(
     _ connection: SQLiteConnection, _ hashes: RowHashes, id: Int64, now: Timestamp, priority: Double,
-    isInvalidated: Bool, isListed: Bool = true
+    isInvalidated: Bool
   ) throws(CacheError) {
     let key = record.key
     let groups = Array(Set(record.groups))
@@ -142,7 +132,6 @@ struct NewEntry: Sendable {
         values.blob(sharing: bytes, 22)
       }
       values.integer(record.isComplete ? 0 : 1, 23)
-      values.integer(isListed ? 1 : 0, 24)
     }
     try StoredPieces.insert(pieces, entry: id, connection)
     if checksums.values.count > 1 {
@@ -165,8 +154,8 @@ struct NewEntry: Sendable {
   private static let insertion = FrequentStatement(
     """
     INSERT INTO entry (id, hash, variant, mark, invalid, pinned, stored, touched, priority, size, cost,
-    length, checksum, mode, method, groups, partition, target, digest, file, record, body, partial,
-    listed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    length, checksum, mode, method, groups, partition, target, digest, file, record, body, partial)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """)
 
   static func insertGroups(

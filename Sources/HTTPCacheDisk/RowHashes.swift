@@ -13,9 +13,6 @@ struct RowHashes: Sendable {
     variants = SipHash13.Secret(secret.dropFirst(16))
   }
 
-  /// Tells whether two directories have the same hashes: that of no bytes.
-  var secretMark: UInt64 { SipHash13.hash([], keys) }
-
   /// The hash of a key.
   func hash(of key: CacheKey) -> UInt64 { key.hash(under: keys) }
 

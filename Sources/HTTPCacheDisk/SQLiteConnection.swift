@@ -1,5 +1,4 @@
 import CSQLite
-import CSQLiteLog
 import HTTPCacheStore
 
 /// A connection to a SQLite database with its prepared statements.
@@ -16,17 +15,13 @@ final class SQLiteConnection: @unchecked Sendable {
   var logPages: Int { log.pages }
 
   /// Opens the database at `path`, which has no symbolic link in it.
-  ///
-  /// - Parameter joinsFrames: whether a transaction is written to the log in one piece; only for who never
-  ///   lets SQLite sync each commit.
-  init(path: String, creating: Bool, joinsFrames: Bool = false) throws(CacheError) {
+  init(path: String, creating: Bool) throws(CacheError) {
     CacheDirectory.removeMisplacedJournal(of: path)
     var opened: OpaquePointer?
     let flags =
       SQLITE_OPEN_READWRITE | (creating ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX
       | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
-    let fileSystem = joinsFrames ? sqlite_log_vfs() : nil
-    let result = sqlite3_open_v2(path, &opened, flags, fileSystem)
+    let result = sqlite3_open_v2(path, &opened, flags, nil)
     guard result == SQLITE_OK, let opened else {
       let error = SQLiteError.make(result, opened, "open index")
       sqlite3_close_v2(opened)
@@ -181,32 +176,10 @@ final class SQLiteConnection: @unchecked Sendable {
     try run(Self.begin)
   }
 
-  /// Begins a transaction that may write, if that waits for nobody.
-  ///
-  /// - Returns: whether it began.
-  func tryBegin() -> Bool {
-    sqlite3_busy_timeout(handle, 0)
-    defer { sqlite3_busy_timeout(handle, Self.patience) }
-    do throws(CacheError) {
-      try run(Self.begin)
-      return true
-    } catch { return false }
-  }
-
-  func commit() throws(CacheError) { try run(Self.commit) }
-
-  /// A failed COMMIT may have rolled back already; then there is nothing to do.
-  func rollBack() { if isInTransaction { _ = try? run(Self.rollback) } }
+  // A failed COMMIT may have rolled back already.
+  private func rollBack() { if isInTransaction { _ = try? run(Self.rollback) } }
 
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
-
-  /// A number that changes with each commit of any connection, as far as the last transaction of this one
-  /// saw them.
-  var dataVersion: UInt32 {
-    var version: UInt32 = 0
-    sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
-    return version
-  }
 
   /// Plays the log into the database as far as nobody reads what is older.
   ///

@@ -2,10 +2,12 @@ import HTTPCacheStore
 
 /// The tables of `Cache.db`, as `docs/disk-format.md` describes them.
 enum Schema {
-  /// `HCch`: tells our databases from those of others.
-  static let applicationID: Int64 = 0x4843_6368
+  /// `HTCa`: tells our databases from those of others.
+  static let applicationID: Int64 = 0x4854_4361
+  /// That of databases made before the first release, whose formats are not read.
+  static let unreleasedID: Int64 = 0x4843_6368
   /// What this version writes; a database of a higher one is left alone.
-  static let format: Int64 = 4
+  static let format: Int64 = 1
   /// The most the write-ahead log is left with, in bytes.
   static let logLimit: Int64 = 4 << 20
   /// How far beyond that it may grow while somebody reads an old state of the index.
@@ -45,11 +47,23 @@ enum Schema {
       checksum INTEGER NOT NULL, mode INTEGER NOT NULL, method INTEGER NOT NULL,
       groups INTEGER NOT NULL, partition TEXT NOT NULL, target TEXT NOT NULL,
       digest BLOB NOT NULL, file TEXT, record BLOB NOT NULL, body BLOB,
-      partial INTEGER NOT NULL DEFAULT 0, listed INTEGER NOT NULL DEFAULT 1);
+      partial INTEGER NOT NULL);
+    CREATE INDEX entryKey ON entry (hash, variant, partial);
+    CREATE INDEX entryTarget ON entry (target);
+    CREATE INDEX entryStored ON entry (stored);
+    CREATE INDEX entryOrder ON entry (priority, touched) WHERE pinned = 0;
+    CREATE INDEX entryFile ON entry (file) WHERE file IS NOT NULL;
     CREATE INDEX entryPartition ON entry (partition) WHERE partition <> '';
     CREATE TABLE block (
       entry INTEGER NOT NULL, part INTEGER NOT NULL, checksums BLOB NOT NULL,
       PRIMARY KEY (entry, part)) WITHOUT ROWID;
+    CREATE TABLE piece (
+      entry INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL,
+      checksum INTEGER NOT NULL, PRIMARY KEY (entry, start)) WITHOUT ROWID;
+    CREATE TABLE refusal (
+      id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, time INTEGER NOT NULL,
+      status INTEGER NOT NULL, steps BLOB NOT NULL);
+    CREATE INDEX refusalHash ON refusal (hash);
     CREATE TABLE membership (
       origin TEXT NOT NULL, name TEXT NOT NULL, entry INTEGER NOT NULL,
       PRIMARY KEY (origin, name, entry)) WITHOUT ROWID;
@@ -59,67 +73,12 @@ enum Schema {
       sequence INTEGER NOT NULL, PRIMARY KEY (kind, mode, scope, name)) WITHOUT ROWID;
     INSERT INTO state VALUES (0, \(firstSequence), 0, 0);
     INSERT INTO counts VALUES (0, 0, 0, 0, 0, 0, 0, 0);
-
-    """ + tablesOfFormat2 + indexesOfFormat3 + keyIndex
-
-  // Not unique: variants that share a hash stay beside each other.
-  static let keyIndex = """
-    CREATE INDEX entryKey ON entry (hash, variant, partial);
-
     """
 
-  // Rows that are new stay out of these until many of them are taken in at once.
-  private static let indexesOfFormat3 = """
-    CREATE INDEX entryTarget ON entry (target) WHERE listed = 1;
-    CREATE INDEX entryStored ON entry (stored) WHERE listed = 1;
-    CREATE INDEX entryOrder ON entry (priority, touched) WHERE pinned = 0 AND listed = 1;
-    CREATE INDEX entryFile ON entry (file) WHERE file IS NOT NULL AND listed = 1;
-
-    """
-
-  private static let tablesOfFormat2 = """
-    CREATE TABLE piece (
-      entry INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL,
-      checksum INTEGER NOT NULL, PRIMARY KEY (entry, start)) WITHOUT ROWID;
-    CREATE TABLE refusal (
-      id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, time INTEGER NOT NULL,
-      status INTEGER NOT NULL, steps BLOB NOT NULL);
-    CREATE INDEX refusalHash ON refusal (hash);
-
-    """
-
-  /// The names of the tables of a format.
-  static func tableNames(format: Int64) -> [String] {
-    let first = ["meta", "state", "counts", "entry", "block", "membership", "epoch"]
-    return format == 1 ? first : first + ["piece", "refusal"]
-  }
-
-  /// Makes this format of an older one, but for the hashes of its rows, and without `keyIndex`.
-  static func migration(from format: Int64) -> String {
-    (format == 1 ? migrationFrom1 : "") + (format <= 2 ? migrationFrom2 : "") + migrationFrom3
-  }
-
-  // No part of a body was stored by any engine then: a row that says so is taken for damaged when it is read.
-  private static let migrationFrom1 = """
-    ALTER TABLE entry ADD COLUMN partial INTEGER NOT NULL DEFAULT 0;
-
-    """ + tablesOfFormat2
-
-  private static let migrationFrom2 = """
-    ALTER TABLE entry ADD COLUMN listed INTEGER NOT NULL DEFAULT 1;
-    DROP INDEX entryTarget;
-    DROP INDEX entryStored;
-    DROP INDEX entryOrder;
-    DROP INDEX entryFile;
-
-    """ + indexesOfFormat3
-
-  // Notes of refusals have only a hash of the older kind, by which no store looks them up.
-  private static let migrationFrom3 = """
-    DROP INDEX entryKey;
-    DELETE FROM refusal;
-
-    """
+  /// The names of all tables.
+  static let tableNames = [
+    "meta", "state", "counts", "entry", "block", "piece", "membership", "epoch", "refusal",
+  ]
 
   /// For each connection. Nothing goes into temporary files, which lie where the system has them: not here, and
   /// counted by nobody.

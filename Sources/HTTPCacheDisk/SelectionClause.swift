@@ -30,16 +30,16 @@ struct SelectionClause {
         "id = ? AND hash = ?", [.integer(Int64(bitPattern: sequence)), .hash(hashes.hash(of: key))],
         isIndexed: true)
     case .target(let target):
-      self.init("target = ? AND listed = 1", [.text(target)], isIndexed: true)
+      self.init("target = ?", [.text(target)], isIndexed: true)
     case .prefix(let prefix):
       // Text is compared byte by byte, and no target goes on with the last code point there is.
       self.init(
-        "target >= ? AND target < ? AND listed = 1", [.text(prefix), .text(prefix + "\u{10FFFF}")],
+        "target >= ? AND target < ?", [.text(prefix), .text(prefix + "\u{10FFFF}")],
         isIndexed: true)
     case .site(let origin, let mode, let partition):
       let prefix = origin + "/"
       self.init(
-        "target >= ? AND target < ? AND listed = 1 AND partition = ? AND mode = ?",
+        "target >= ? AND target < ? AND partition = ? AND mode = ?",
         [
           .text(prefix), .text(prefix + "\u{10FFFF}"), .text(partition),
           .integer(Int64(mode.rawValue)),
@@ -49,9 +49,9 @@ struct SelectionClause {
         "id IN (SELECT entry FROM membership WHERE origin = ? AND name = ?)",
         [.text(origin), .text(name)], isIndexed: true)
     case .storedSince(let time):
-      self.init("stored >= ? AND listed = 1", [.integer(time.seconds)], isIndexed: true)
+      self.init("stored >= ?", [.integer(time.seconds)], isIndexed: true)
     case .storedBefore(let time):
-      self.init("stored < ? AND listed = 1", [.integer(time.seconds)], isIndexed: true)
+      self.init("stored < ?", [.integer(time.seconds)], isIndexed: true)
     case .unusedSince(let time):
       self.init("touched < ?", [.integer(time.seconds)], isIndexed: false)
     }

@@ -38,14 +38,12 @@ extension StoreParts {
         throw CacheError(.damaged, "found while in use")
       }
       database = try Database(in: directory, durability: durability, settings: settings)
-      // Who has it open in its older format looks at it anew.
-      if database.isMigrated { generations?.bumpReplacements() }
     } catch {
       guard error.code == .damaged else { throw error }
       let kept = DirectorySettings(damaged: directory) ?? settings
       let name = try setAside(in: directory)
       generations?.bumpReplacements()
-      notes.append("the index was damaged and is now \(name): \(error.message)")
+      notes.append("the index was set aside as \(name): \(error.message)")
       wasSetAside = true
       database = try Database(in: directory, durability: durability, settings: kept)
     }
@@ -109,7 +107,6 @@ struct Database {
   let secret: [UInt8]
   let settings: DirectorySettings
   let isNew: Bool
-  let isMigrated: Bool
   /// The number of the last change.
   let sequence: Int64
 
@@ -119,8 +116,7 @@ struct Database {
   ) throws(CacheError) {
     let isEmpty = try Self.prepareFile(in: directory)
     do throws(CacheError) {
-      connection = try SQLiteConnection(
-        path: directory.databasePath, creating: true, joinsFrames: durability == .relaxed)
+      connection = try SQLiteConnection(path: directory.databasePath, creating: true)
     } catch {
       throw error.code == .io ? CacheError(.unavailable, "cannot write Cache.db", cause: error) : error
     }
@@ -130,8 +126,7 @@ struct Database {
     let application = try connection.number("PRAGMA application_id") ?? 0
     let format = try connection.number("PRAGMA user_version") ?? 0
     if application == Schema.applicationID, format > Schema.format { throw Self.newer(format) }
-    let tables = Schema.tableNames(format: format)
-    let names = tables.map { "'\($0)'" }.joined(separator: ", ")
+    let names = Schema.tableNames.map { "'\($0)'" }.joined(separator: ", ")
     let ours =
       try connection.number(
         "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (\(names))") ?? 0
@@ -140,17 +135,17 @@ struct Database {
     let foreign =
       try connection.number("SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')") ?? 0
     try connection.execute(Schema.settings(durability: durability))
-    isMigrated = all > 0 && format < Schema.format
     if all == 0 {
       try Self.create(connection, settings)
       isNew = true
-    } else if ours < tables.count, application != Schema.applicationID {
+    } else if ours < Schema.tableNames.count, application != Schema.applicationID {
       throw CacheError(.unavailable, "Cache.db is a database of something else")
-    } else if ours < tables.count || foreign > 0 || application != Schema.applicationID || format < 1 {
+    } else if ours < Schema.tableNames.count || foreign > 0 || application != Schema.applicationID
+      || format < 1
+    {
       throw CacheError(.damaged, "Cache.db is not as it was made")
     } else {
       isNew = false
-      if format < Schema.format { try Self.migrate(connection) }
     }
     sequence = try IndexState(connection).sequence
     secret = try Self.secret(connection)
@@ -165,55 +160,6 @@ struct Database {
     }
     guard secret.count == 32 else { throw CacheError(.damaged, "Cache.db has no secret") }
     return secret
-  }
-
-  /// Gives all rows the hashes of their keys and variants. Damaged rows get 0, by which none is looked for:
-  /// they are evicted, or found by `verify`.
-  private static func rehash(_ connection: SQLiteConnection) throws(CacheError) {
-    let hashes = RowHashes(secret: try secret(connection))
-    var last = Int64.min
-    while true {
-      var rows: [(id: Int64, hash: UInt64, variant: UInt64)] = []
-      try connection.query(
-        "SELECT id, record FROM entry WHERE id > ? ORDER BY id LIMIT 256", [.integer(last)]
-      ) { row in
-        let record = try? RecordCodec.decode(row.blob(1))
-        rows.append(
-          (
-            row.integer(0), record.map { hashes.hash(of: $0.key) } ?? 0,
-            record.map { hashes.variantHash(of: $0) } ?? 0
-          ))
-        return true
-      }
-      guard let end = rows.last?.id else { return }
-      for row in rows {
-        try connection.run(
-          "UPDATE entry SET hash = ?, variant = ? WHERE id = ?",
-          [.hash(row.hash), .hash(row.variant), .integer(row.id)])
-      }
-      last = end
-    }
-  }
-
-  private static func migrate(_ connection: SQLiteConnection) throws(CacheError) {
-    // All of the new indexes need not be in memory.
-    try connection.execute("PRAGMA cache_spill = ON")
-    try connection.transaction { () throws(CacheError) in
-      // Others with an older version have written until now, and may have migrated it themselves.
-      let format = try connection.number("PRAGMA user_version") ?? 0
-      guard format <= Schema.format else { throw newer(format) }
-      guard format < Schema.format else { return }
-      try connection.execute(Schema.migration(from: format))
-      try rehash(connection)
-      // An older version began to count at 0. New rows are told by their numbers, so they are listed first.
-      _ = try IndexState(listing: connection)
-      try connection.execute("UPDATE state SET sequence = max(sequence, \(Schema.firstSequence))")
-      try connection.execute(Schema.keyIndex + "PRAGMA user_version = \(Schema.format)")
-    }
-    // What older versions deleted was not overwritten. A disk that has no room for it keeps that.
-    try? connection.makeAnew()
-    // As for a new one: the header of the file tells the format.
-    try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
   }
 
   static func newer(_ format: Int64) -> CacheError {
@@ -251,9 +197,10 @@ struct Database {
     guard header.starts(with: Array("SQLite format 3\0".utf8)) else {
       throw CacheError(.damaged, "Cache.db is no database")
     }
-    let format = bigEndian(header[60..<64])
-    if bigEndian(header[68..<72]) == Schema.applicationID, format > Schema.format {
-      throw newer(format)
+    let (format, application) = (bigEndian(header[60..<64]), bigEndian(header[68..<72]))
+    if application == Schema.applicationID, format > Schema.format { throw newer(format) }
+    if application == Schema.unreleasedID {
+      throw CacheError(.damaged, "Cache.db was made by a version before the first release")
     }
   }
 

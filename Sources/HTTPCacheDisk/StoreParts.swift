@@ -34,9 +34,8 @@ final class StoreParts: Sendable {
   private let ownership: Ownership
   /// What is being written into the folder.
   let room: WriteRoom
-  // Bytes of indexes that were set aside, and of the file of what is popular.
+  // Bytes of indexes that were set aside.
   private let setAside: Atomic<Int64>
-  let popularityBytes = Atomic<Int64>(0)
   // Where nothing is shared, at least what this store does itself is known.
   private let ownInvalidations: InvalidationLog
   private let lastCommitted = Atomic<UInt64>(0)
@@ -121,7 +120,7 @@ final class StoreParts: Sendable {
   var fixedBytes: Int64 {
     Int64(generations == nil ? 0 : GenerationFile.byteCount) + Int64(RoomFile.byteCount)
       + Self.logIndexBytes + Self.ownFolderBytes + directory.folderBytes
-      + setAside.load(ordering: .relaxed) + popularityBytes.load(ordering: .relaxed)
+      + setAside.load(ordering: .relaxed)
   }
 
   /// Deletes indexes that were set aside.
@@ -141,7 +140,7 @@ final class StoreParts: Sendable {
   var lowestPriority: Double {
     let found = try? index.read { (connection) throws(CacheError) -> Double in
       var priority = 0.0
-      try connection.query("SELECT min(priority) FROM entry WHERE pinned = 0 AND listed = 1") { row in
+      try connection.query("SELECT min(priority) FROM entry WHERE pinned = 0") { row in
         priority = row.real(0)
         return false
       }

@@ -14,9 +14,6 @@ public struct VerificationReport: Sendable, CustomStringConvertible {
     case orphan(path: String)
     /// Rows that belong to no entry.
     case danglingRows(table: String, count: Int64)
-    /// Rows that most indexes do not lead to, though they are not new: they would never be found by their
-    /// targets, nor evicted.
-    case unlistedRows(count: Int64)
     /// The usage row differs from what it counts.
     case usage(entries: Int64, counted: Int64, bytes: Int64, countedBytes: Int64)
 
@@ -29,7 +26,6 @@ public struct VerificationReport: Sendable, CustomStringConvertible {
       case .body(let target, let message): "\(target): \(message)"
       case .orphan(let path): "bodies/\(path) belongs to no entry"
       case .danglingRows(let table, let count): "\(count) rows of \(table) belong to no entry"
-      case .unlistedRows(let count): "\(count) rows of entry are in no index but that of keys"
       case .usage(let entries, let counted, let bytes, let countedBytes):
         "usage says \(entries) entries and \(bytes) bytes, there are \(counted) and \(countedBytes)"
       }

@@ -238,6 +238,29 @@ func execute(_ sql: String, on path: String) throws {
     #expect(!FileManager.default.fileExists(atPath: database + ".damaged-1"))
   }
 
+  @Test("an index made before the first release is set aside with a note, and its body files go")
+  func unreleased() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.path("cache")
+    do {
+      let store = try DiskStore.open(directory: cache, capacity: 1 << 24)
+      try await store.put(try record("/a"), bytes(20_000))
+      await store.flush()
+    }
+    let database = cache + "/Cache.db"
+    try execute("PRAGMA application_id = 0x48436368; PRAGMA user_version = 4", on: database)
+    try await until { !FileManager.default.fileExists(atPath: database + "-wal") }
+    let store = try DiskStore.open(directory: cache, capacity: 1 << 24)
+    #expect(store.openingNotes.contains { $0.contains("before the first release") }, "\(store.openingNotes)")
+    #expect(FileManager.default.fileExists(atPath: database + ".damaged-1"))
+    #expect(try store.read(key("/a")).isEmpty)
+    try await store.put(try record("/a"), [1])
+    #expect(try await store.body(key("/a")) == [1])
+    try await until {
+      try FileManager.default.subpathsOfDirectory(atPath: cache + "/bodies").allSatisfy { !$0.contains("/") }
+    }
+  }
+
   @Test("a database of something else is refused and not touched")
   func foreign() throws {
     let directory = try TemporaryDirectory()

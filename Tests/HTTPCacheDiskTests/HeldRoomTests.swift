@@ -19,7 +19,7 @@ import Testing
     let leaving = HeldRoom(3 << 20, in: here)
     #expect(there.leavingBytes == 3 << 20 && here.leavingBytes == 3 << 20)
     #expect(other.usage.diskBytes == before + 3 << 20)
-    #expect(other.claimedBytes(on: other.currentParts) == 3 << 20)
+    #expect(other.reservedBytes(other.currentParts) == 3 << 20)
     leaving.release()
     leaving.release()
     #expect(there.leavingBytes == 0 && here.leavingBytes == 0)

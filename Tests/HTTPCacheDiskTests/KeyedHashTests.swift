@@ -153,7 +153,7 @@ import Testing
     await fixture.store.flush()
     let columns = """
       mark, invalid, pinned, stored, touched, priority, size, cost, length, checksum, mode, method, groups,
-      partition, target, digest, file, record, body, partial, listed
+      partition, target, digest, file, record, body, partial
       """
     try execute(
       """

@@ -60,7 +60,7 @@ import Testing
   func all(suffix: String, fault: SystemFault, times: Int) async throws {
     let store = try open()
     var (failed, removed) = (0, 0)
-    for number in 1...12 {
+    for number in Array(1...12) + [50, 100, 200] {
       try await fill(store)
       faults.fail(
         [.write, .truncate], onFilesEndingIn: suffix, with: fault, at: number, times: times)

@@ -102,20 +102,4 @@ import Testing
     try await fixture.store.wipe(mode: .private, partition: "account")
     #expect(try number("SELECT count(*) FROM epoch", on: database) == 0)
   }
-
-  @Test("rows that are in no index but that of keys are found, and mended")
-  func unlistedRows() async throws {
-    let fixture = try Fixture()
-    let database = fixture.directory.path("cache/Cache.db")
-    for index in 0..<5 { try await fixture.store.put(try record("/\(index)"), bytes(20_000)) }
-    #expect(try await fixture.store.verify(repair: false).isSound)
-    try execute("UPDATE entry SET listed = 0 WHERE target LIKE '%/3'", on: database)
-    let findings = try await fixture.store.verify(repair: false).findings
-    #expect(findings.first == .unlistedRows(count: 1), "\(findings)")
-    #expect(try await fixture.store.remove(.target("https://example.com/3")) == 0)
-    #expect(try await fixture.store.verify(repair: true).isRepaired)
-    #expect(try await fixture.store.verify(repair: false).isSound)
-    #expect(try await fixture.store.body(key("/3")) == bytes(20_000))
-    #expect(try await fixture.store.remove(.target("https://example.com/3")) == 1)
-  }
 }

@@ -1,10 +1,11 @@
 import Foundation
-import HTTPCacheDisk
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPTypes
 import Testing
+
+@testable import HTTPCacheDisk
 
 /// A partition that is wiped leaves no byte.
 @Suite(.timeLimit(.minutes(10))) struct WipeTests {
@@ -58,7 +59,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let cache = directory.path("cache")
     let store = try DiskStore.open(directory: cache, capacity: 64 << 20)
-    await store.loadPopularity()
+    try await store.fileQueue.run { () throws(CacheError) in }
     await #expect(processExitsWith: .signal(SIGKILL)) { [cache = cache as String] in
       let store = try DiskStore.open(directory: cache, capacity: 64 << 20)
       let tests = WipeTests()
@@ -105,7 +106,7 @@ import Testing
     try await until { try String(contentsOfFile: tag, encoding: .utf8).hasPrefix(signature) }
     try Data("mine".utf8).write(to: URL(fileURLWithPath: tag))
     let other = try fixture.other()
-    await other.loadPopularity()
+    try await other.fileQueue.run { () throws(CacheError) in }
     #expect(try String(contentsOfFile: tag, encoding: .utf8) == "mine")
   }
 }

@@ -51,9 +51,7 @@ public struct EvictionPolicy: Sendable {
   public private(set) var inflation: Double
 
   /// How often what was looked up.
-  package private(set) var sketch = FrequencySketch(expectedEntries: 0)
-  /// The number of look-ups that were counted.
-  package private(set) var lookups = 0
+  private var sketch = FrequencySketch(expectedEntries: 0)
 
   private static let frequencyWeight = 4.0 / 3
   // Of each frequency: its weight times its binary logarithm.
@@ -76,13 +74,7 @@ public struct EvictionPolicy: Sendable {
 
   /// Counts a look-up, whether it found something or not.
   public mutating func recordUse(hash: UInt64) {
-    lookups += 1
     sketch.recordUse(of: hash)
-  }
-
-  /// Adds some of what was counted elsewhere, see `FrequencySketch.merge`.
-  package mutating func merge(_ other: FrequencySketch, words range: Range<Int>) {
-    sketch.merge(other, words: range)
   }
 
   /// How often a key was looked up lately, from 0 to 15.

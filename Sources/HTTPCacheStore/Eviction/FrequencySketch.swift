@@ -9,15 +9,15 @@ public struct FrequencySketch: Sendable {
   public static let ceiling = 15
 
   // Each word holds 16 counters of 4 bits; one use raises one counter in each of four words.
-  package internal(set) var words: [UInt64]
+  private var words: [UInt64]
   private var mask: UInt64
-  package private(set) var uses = 0
+  private var uses = 0
 
   // Too few words, and what was used once looks popular; many of them remember what is long gone.
   private static let wordsPerEntry = 8
   private static let usesPerWord = 4
-  static let mostWords = 1 << 19
-  static let leastWords = 1 << 10
+  private static let mostWords = 1 << 19
+  private static let leastWords = 1 << 10
 
   /// Makes a sketch.
   ///
@@ -37,25 +37,13 @@ public struct FrequencySketch: Sendable {
   }
 
   /// Grows to a number of words that is a power of two.
-  mutating func grow(toWords count: Int) {
+  private mutating func grow(toWords count: Int) {
     // A key's words in the larger table hold what its words in the smaller one held.
     while words.count < count {
       words += words
       uses *= 2
     }
     mask = UInt64(words.count - 1)
-  }
-
-  /// Takes other words, whose number is a power of two.
-  package mutating func replace(words: [UInt64], uses: Int) {
-    self.words = words
-    self.uses = min(max(0, uses), Self.usesPerWord * words.count - 1)
-    mask = UInt64(words.count - 1)
-  }
-
-  /// As many uses count as another one has had, if that is more.
-  mutating func raise(uses other: Int) {
-    uses = min(max(uses, other), Self.usesPerWord * words.count - 1)
   }
 
   /// The estimated frequency, from 0 to `ceiling`.

@@ -54,58 +54,6 @@ struct FrequencySketchTests {
   }
 }
 
-@Suite("FrequencySketch: kept and merged", .timeLimit(.minutes(10)))
-struct SavedSketchTests {
-  private func sketch(_ counts: [UInt64: Int], entries: Int = 0) -> FrequencySketch {
-    var sketch = FrequencySketch(expectedEntries: entries)
-    for (key, count) in counts { for _ in 0..<count { sketch.recordUse(of: key) } }
-    return sketch
-  }
-
-  @Test("what was encoded is the same, and tells who wrote it")
-  func encoding() throws {
-    let sketch = sketch([7: 3, 1 << 40: 15], entries: 1_000)
-    let bytes = sketch.encoded(by: 99, secretMark: 5)
-    #expect(bytes.count <= FrequencySketch.longestEncoding)
-    let found = try #require(FrequencySketch.decode(bytes, secretMark: 5))
-    #expect(found.writer == 99)
-    #expect(found.sketch.frequency(of: 7) == 3)
-    #expect(found.sketch.frequency(of: 1 << 40) == 15)
-    #expect(found.sketch.encoded(by: 99, secretMark: 5) == bytes)
-    #expect(FrequencySketch.decode(bytes, secretMark: 6) == nil)
-  }
-
-  @Test("any flipped byte, any other length, is no sketch")
-  func damaged() {
-    let bytes = sketch([7: 3]).encoded(by: 1, secretMark: 5)
-    for index in stride(from: 0, to: bytes.count, by: 37) {
-      var damaged = bytes
-      damaged[index] ^= 0x10
-      #expect(FrequencySketch.decode(damaged, secretMark: 5) == nil, "byte \(index)")
-    }
-    for count in [0, 1, 40, bytes.count - 8, bytes.count - 1] {
-      #expect(FrequencySketch.decode(Array(bytes[..<count]), secretMark: 5) == nil)
-    }
-    #expect(FrequencySketch.decode(bytes + bytes, secretMark: 5) == nil)
-  }
-
-  @Test("the larger count stays, whatever the sizes; half of the other one's if it is to fade")
-  func merging() {
-    for (first, second) in [(0, 0), (0, 5_000), (5_000, 0)] {
-      var merged = sketch([1 << 33: 9, 5 << 40: 2], entries: first)
-      merged.merge(sketch([1 << 33: 4, 5 << 40: 12, 3 << 50: 8], entries: second))
-      #expect(merged.frequency(of: 1 << 33) == 9)
-      #expect(merged.frequency(of: 5 << 40) == 12)
-      #expect(merged.frequency(of: 3 << 50) == 8)
-      #expect(merged.frequency(of: 77 << 30) == 0)
-    }
-    var merged = sketch([1 << 33: 3])
-    merged.merge(sketch([1 << 33: 4, 5 << 40: 13]), isHalved: true)
-    #expect(merged.frequency(of: 1 << 33) == 3)
-    #expect(merged.frequency(of: 5 << 40) == 6)
-  }
-}
-
 @Suite("LargestEntry", .timeLimit(.minutes(10)))
 struct LargestEntryTests {
   @Test("bytes and shares, never more than the capacity nor less than nothing")

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheProxy
 import HTTPCaching
 import Testing
 
@@ -38,12 +39,12 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = try place.make(in: directory)
     let command = try ServeCommand.parse(["--upstream", "http://127.0.0.1:1", "--dir", path])
-    let opened = Result { try command.openCache() }
+    let opened = Result { try command.openCache(LineWriter(descriptor: STDERR_FILENO)) }
     #expect(throws: (any Error).self) { try opened.get() }
     guard place != .otherDatabase else { return }
     let going = try ServeCommand.parse(
       ["--upstream", "http://127.0.0.1:1", "--dir", path, "--allow-no-cache"])
-    let cache = try going.openCache()
+    let cache = try going.openCache(LineWriter(descriptor: STDERR_FILENO))
     #expect(cache.usage.diskCapacity == 0)
   }
 
