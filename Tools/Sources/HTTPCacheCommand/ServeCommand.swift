@@ -73,8 +73,14 @@ public struct ServeCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Certificates to trust in origins, instead of the system's.", valueName: "pem"))
   var upstreamCA: String?
 
-  @Option(help: "Seconds to wait for an origin's head.")
+  @Option(help: "Seconds to wait for a connection to an origin, and for a response's head once the request is sent.")
   var timeout: Int64 = 60
+
+  @Option(
+    help: ArgumentHelp(
+      "The most connections of one client address at a time, tunnels included (default: 256, and no limit for this machine).",
+      valueName: "count"))
+  var connectionsPerClient: Int?
 
   @Option(help: "Seconds that requests may still take after SIGTERM or SIGINT.")
   var grace: Int64 = 10
@@ -115,6 +121,9 @@ public struct ServeCommand: AsyncParsableCommand {
     guard (tlsCertificate == nil) == (tlsKey == nil) else {
       throw ValidationError("--tls-certificate and --tls-key go together.")
     }
+    if let connectionsPerClient, connectionsPerClient < 1 {
+      throw ValidationError("--connections-per-client must be at least 1 (got \(connectionsPerClient)).")
+    }
     guard timeout > 0, grace >= 0, connectPort.allSatisfy({ (1...65535).contains($0) }) else {
       throw ValidationError("A time or a port is out of range.")
     }
@@ -139,6 +148,7 @@ public struct ServeCommand: AsyncParsableCommand {
       while !Task.isCancelled {
         try await cache.configuration.clock.sleep(for: .seconds(10))
         await cache.flush()
+        FreeMemory.giveBack()
       }
     }
     for await _ in signals { break }
@@ -174,7 +184,8 @@ public struct ServeCommand: AsyncParsableCommand {
   }
 
   private func upstreamConfiguration() -> NIOUpstream.Configuration {
-    var configuration = NIOUpstream.Configuration(headTimeout: .seconds(timeout))
+    var configuration = NIOUpstream.Configuration(
+      connectTimeout: .seconds(timeout), headTimeout: .seconds(timeout))
     if let upstreamCA { configuration.tls.trustRoots = .file(upstreamCA) }
     return configuration
   }
@@ -182,9 +193,14 @@ public struct ServeCommand: AsyncParsableCommand {
   private func serverConfiguration() throws -> ProxyServer.Configuration {
     var logger = Logger(label: "httpcache", factory: { StreamLogHandler.standardError(label: $0) })
     logger.logLevel = verbose ? .debug : .warning
-    return ProxyServer.Configuration(
+    var configuration = ProxyServer.Configuration(
       host: listen.host, port: listen.port, mode: try serverMode(), tls: try listenerTLS(),
       accessLog: HTTPCacheProxy.AccessLog(accessLog), logger: logger)
+    if let connectionsPerClient {
+      configuration.connectionsPerClient = connectionsPerClient
+      configuration.limitsLoopback = true
+    }
+    return configuration
   }
 
   private func serverMode() throws -> ProxyServer.Mode {

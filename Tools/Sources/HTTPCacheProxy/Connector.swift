@@ -28,13 +28,14 @@ struct Connector: Sendable {
 
   /// Connects; with TLS, the handshake goes on while the first bytes wait to be sent.
   ///
+  /// - Parameter deadline: until when, if that is earlier than the timeout.
   /// - Throws: `UpstreamError`.
-  func connect(to origin: Origin) async throws(UpstreamError) -> ByteStream {
+  func connect(to origin: Origin, until deadline: NIODeadline) async throws(UpstreamError) -> ByteStream {
     let loop = MultiThreadedEventLoopGroup.currentEventLoop ?? group.next()
     let context = origin.isSecure ? context : nil
     do {
       return try await ClientBootstrap(group: loop)
-        .connectTimeout(timeout)
+        .connectTimeout(min(timeout, max(.nanoseconds(1), deadline - .now())))
         .channelOption(.autoRead, value: false)
         .channelOption(.allowRemoteHalfClosure, value: true)
         .channelOption(.maxMessagesPerRead, value: 2)

@@ -29,6 +29,7 @@ final class IncomingBody: BodySource {
   private let stream: ByteStream
   private let epoch: Int
   private let stall: TimeAmount
+  private let pace: ClientPace?
   private let state: Mutex<State>
   private let beforePull: (@Sendable () async throws -> Void)?
   private let ended: @Sendable (Ending) -> Void
@@ -36,21 +37,25 @@ final class IncomingBody: BodySource {
 
   /// - Parameters:
   ///   - stall: the most time to wait for the next bytes.
+  ///   - pace: told when the caller takes bytes and when it has them.
   ///   - beforePull: called before each pull.
   ///   - ended: called once.
   init(
     _ stream: ByteStream, framing: Framing, limits: MessageLimits, isResponse: Bool, stall: TimeAmount,
+    pace: ClientPace? = nil,
     beforePull: (@Sendable () async throws -> Void)? = nil,
     ended: @escaping @Sendable (Ending) -> Void
   ) {
     self.stream = stream
     self.stall = stall
+    self.pace = pace
     self.beforePull = beforePull
     self.ended = ended
     epoch = stream.epoch
     length = framing.length
     let decoder = BodyDecoder(framing, limits: limits, trimsNames: isResponse)
     state = Mutex(State(phase: decoder.isComplete ? .complete([:]) : .ready(decoder)))
+    pace?.waits()
   }
 
   deinit { cancel() }
@@ -91,10 +96,12 @@ final class IncomingBody: BodySource {
 
   private func pull(_ decoder: BodyDecoder) async throws -> BodyBytes? {
     var decoder = decoder
+    pace?.goesOn()
+    defer { pace?.waits() }
     do {
       try await beforePull?()
       while true {
-        guard var buffer = try await stream.read(until: .now() + stall, epoch: epoch) else {
+        guard var buffer = try await stream.read(until: stream.now + stall, epoch: epoch) else {
           try decoder.end()
           finish(decoder)
           return nil
