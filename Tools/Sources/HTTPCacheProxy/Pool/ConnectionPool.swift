@@ -86,7 +86,7 @@ final class ConnectionPool: Sendable {
   ///
   /// - Throws: `UpstreamError`.
   func connect(to origin: Origin) async throws(UpstreamError) -> ByteStream {
-    try await connector.connect(to: origin, until: .distantFuture)
+    try await connector.connect(to: origin)
   }
 
   private func hold(_ lease: ConnectionLease) -> ConnectionLease {
