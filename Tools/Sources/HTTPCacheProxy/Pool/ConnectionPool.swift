@@ -154,8 +154,11 @@ final class ConnectionPool: Sendable {
     case .none:
       stream.close()
       return gone(origin)
-    case .idle: break
+    case .idle: keep(stream, for: origin)
     }
+  }
+
+  private func keep(_ stream: ByteStream, for origin: Origin) {
     let watches = stream.watch(until: .now() + configuration.idleTimeout) { [weak self, weak stream] in
       guard let self, let stream else { return }
       self.dropIdle(stream, origin)
