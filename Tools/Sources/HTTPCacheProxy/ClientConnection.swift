@@ -5,7 +5,7 @@ import NIOCore
 /// Serves one client: its requests one after the other, answers in their order (RFC 9112 §9.3.2).
 struct ClientConnection: Sendable {
   /// How long requests that have arrived already are answered before other connections get their turn.
-  private static let longestTurn = TimeAmount.milliseconds(5)
+  private static let longestTurn = TimeAmount.milliseconds(2)
 
   let stream: ByteStream
   let context: ProxyContext

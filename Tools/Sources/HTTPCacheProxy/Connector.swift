@@ -57,7 +57,7 @@ struct Connector: Sendable {
     }
   }
 
-  static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 64 << 10, high: 128 << 10)
+  static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 32 << 10, high: 64 << 10)
 
   /// Addresses are not sent as server names (RFC 6066 §3).
   private static func serverName(_ host: String) -> String? {

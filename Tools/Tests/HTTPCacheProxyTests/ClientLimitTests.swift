@@ -22,7 +22,7 @@ import Testing
       first.end()
       #expect(try await peer.receiveAll() == "")
       peer.end()
-      while fixture.server.connectionCount > 0 { await Task.yield() }
+      await poll { fixture.server.connectionCount == 0 }
       let second = try fixture.connect()
       second.send(get)
       let (other, _) = try await fixture.origin.acceptRequest()

@@ -81,11 +81,7 @@ import Testing
       await origin.waitForReader()
       await loop.advanceTime(by: .seconds(400))
       try await origin.receive("abc")
-      var count = 0
-      while count < 3 {
-        count += try await client.written()
-        await Task.yield()
-      }
+      #expect(try await client.waitForBytes(3) == 3)
       #expect(!client.stream.isEnded)
     }
     await origin.waitForReader()
@@ -93,7 +89,7 @@ import Testing
     // The last bytes may be noted a moment after they were passed on.
     while !client.stream.isEnded {
       await loop.advanceTime(by: .seconds(601))
-      await Task.yield()
+      await pause()
     }
     #expect(await tunnel.value == 15)
   }

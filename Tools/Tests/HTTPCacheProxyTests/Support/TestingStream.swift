@@ -21,16 +21,27 @@ struct TestingStream: Sendable {
 
   /// Waits until a task waits for bytes.
   func waitForReader() async {
-    while !stream.state.withLock({ $0.reader != nil }) { await Task.yield() }
+    await poll { stream.state.withLock { $0.reader != nil } }
   }
 
   /// Waits until a task waits for the peer to take bytes.
   func waitForWriter() async {
-    while !stream.state.withLock({ $0.writer != nil }) { await Task.yield() }
+    await poll { stream.state.withLock { $0.writer != nil } }
   }
 
   /// Bytes arrive.
   func receive(_ text: String) async throws { try await channel.writeInbound(ByteBuffer(string: text)) }
+
+  /// Waits until at least `count` bytes were given to the channel, and takes them.
+  func waitForBytes(_ count: Int) async throws -> Int {
+    var all = 0
+    while all < count {
+      let new = try await written()
+      all += new
+      if new == 0 { await pause() }
+    }
+    return all
+  }
 
   /// The number of bytes that were given to the channel since the last call.
   func written() async throws -> Int {
@@ -39,3 +50,11 @@ struct TestingStream: Sendable {
     return count
   }
 }
+
+/// Waits until something is so that no event tells of.
+func poll(_ isSo: () -> Bool) async {
+  while !isSo() { await pause() }
+}
+
+/// Leaves the processor to the code under test.
+func pause() async { try? await Task.sleep(for: .milliseconds(1)) }
