@@ -5,7 +5,7 @@
 
 Without parts all run, about three minutes. Each line is `ok` or `FAIL` with the figure that was measured.
 """
-import contextlib, os, re, select, shutil, signal, socket, subprocess, sys, tempfile, threading, time
+import contextlib, multiprocessing, os, re, shutil, signal, socket, subprocess, sys, tempfile, threading, time
 
 PROGRAM = sys.argv[1]
 RESULTS = {"ok": 0, "FAIL": 0}
@@ -312,41 +312,43 @@ def part_memory(readers=200, size=8 << 20):
             check("and gives it back, %s" % name, left <= 16, "%.0f MiB more than before" % left)
 
 
+def flood(port, seconds):
+    """Sends requests with short answers as fast as they are taken, and never reads."""
+    requests = b"HEAD /size/1000/kept HTTP/1.1\r\nHost: h\r\n\r\n" * 40000
+    stop = time.monotonic() + seconds
+    while time.monotonic() < stop:
+        client = socket.create_connection(("127.0.0.1", port))
+        client.settimeout(1)
+        with contextlib.suppress(OSError):
+            client.sendall(requests)
+        client.close()
+
+
 def part_pipelining(seconds=6):
     with Proxy(*upstream(Origin(plain)), "--disk", "0") as proxy:
-        paths = ["/size/1000/kept"]
-        others = [proxy.connect() for _ in range(8)]
+        others = [proxy.connect() for _ in range(4)]
+
+        def whole(client):
+            start = time.monotonic()
+            client.sendall(b"GET /size/1000/kept HTTP/1.1\r\nHost: h\r\n\r\n")
+            got = b""
+            while len(got.partition(b"\r\n\r\n")[2]) < 1000:
+                got += client.recv(65536)
+            return time.monotonic() - start
+
         for client in others:
-            proxy.get(paths[0], client)
-        calm = max(proxy.get(paths[0], client)[1] for client in others for _ in range(50))
-        # Never reads; sends as fast as the proxy takes it.
-        stop = time.monotonic() + seconds
-
-        def flood():
-            requests = b"GET /size/1000/kept HTTP/1.1\r\nHost: h\r\n\r\n" * 5000
-            while time.monotonic() < stop:
-                client = proxy.connect()
-                client.settimeout(0.5)
-                with contextlib.suppress(OSError):
-                    client.sendall(requests)
-                client.close()
-
-        flooder = threading.Thread(target=flood)
+            whole(client)
+        calm = max(whole(client) for client in others for _ in range(100))
+        # In a process of its own, so that it does not keep this one from measuring.
+        flooder = multiprocessing.Process(target=flood, args=(proxy.port, seconds))
         flooder.start()
-        worst, count = 0, 0
-        while time.monotonic() < stop:
-            for client in others:
-                seconds = proxy.get(paths[0], client)[1]
-                until_empty(client)
-                worst, count = max(worst, seconds), count + 1
-        flooder.join()
-        check("others beside a pipelining client that never reads: 100 ms at most", worst <= 0.1,
-              "%.0f ms at worst of %d requests (%.0f ms without it)" % (worst * 1000, count, calm * 1000))
-
-
-def until_empty(client):
-    while select.select([client], [], [], 0)[0] and client.recv(65536):
-        pass
+        taken = []
+        while flooder.is_alive():
+            taken += [whole(client) for client in others]
+        taken.sort()
+        check("others beside a pipelining client that never reads: 100 ms at most", taken[-1] <= 0.1,
+              "%.0f ms at worst of %d, median %.0f ms (without it %.0f ms at worst)"
+              % (taken[-1] * 1000, len(taken), taken[len(taken) // 2] * 1000, calm * 1000))
 
 
 def part_tunnel(seconds=620):

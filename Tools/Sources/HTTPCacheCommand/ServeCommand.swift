@@ -73,7 +73,9 @@ public struct ServeCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Certificates to trust in origins, instead of the system's.", valueName: "pem"))
   var upstreamCA: String?
 
-  @Option(help: "Seconds to wait for a connection to an origin, and for a response's head once the request is sent.")
+  @Option(
+    help: "Seconds to wait for a connection to an origin, and for a response's head once the request is sent."
+  )
   var timeout: Int64 = 60
 
   @Option(

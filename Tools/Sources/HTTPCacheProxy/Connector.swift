@@ -30,7 +30,9 @@ struct Connector: Sendable {
   ///
   /// - Parameter deadline: until when, if that is earlier than the timeout.
   /// - Throws: `UpstreamError`.
-  func connect(to origin: Origin, until deadline: NIODeadline = .distantFuture) async throws(UpstreamError) -> ByteStream {
+  func connect(to origin: Origin, until deadline: NIODeadline = .distantFuture) async throws(UpstreamError)
+    -> ByteStream
+  {
     let loop = MultiThreadedEventLoopGroup.currentEventLoop ?? group.next()
     let context = origin.isSecure ? context : nil
     do {

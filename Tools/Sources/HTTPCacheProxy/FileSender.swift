@@ -74,7 +74,9 @@ final class FileSender {
 
   private func finish(_ sent: EventLoopFuture<Void>) async throws(StreamError) {
     let (end, region, reader) = (end, region, reader)
-    try await stream.finishSending(sent, until: stream.now + timeout) { Self.holds(end, of: region, in: reader) }
+    try await stream.finishSending(sent, until: stream.now + timeout) {
+      Self.holds(end, of: region, in: reader)
+    }
   }
 
   private static func holds(

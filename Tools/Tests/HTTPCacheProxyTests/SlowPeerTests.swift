@@ -70,7 +70,9 @@ import Testing
     var ended = false
     while !ended {
       await origin.waitForReader()
-      ended = try await origin.channel.readOutbound(as: IOData.self).map { String(buffer: $0.buffer) } == "0\r\n\r\n"
+      ended =
+        try await origin.channel.readOutbound(as: IOData.self).map { String(buffer: $0.buffer) }
+        == "0\r\n\r\n"
     }
     // The end of the body may be noted a moment after its last bytes.
     while !origin.stream.isEnded {
@@ -135,7 +137,9 @@ import Testing
 
   @Test(
     "a slow client that has ended its side gets the whole body",
-    arguments: ["GET / HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"])
+    arguments: [
+      "GET / HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+    ])
   func endedClient(_ request: String) async throws {
     try await withProxy { fixture in
       let client = try RawPeer.connect(fixture.port, receiveBuffer: 4096)

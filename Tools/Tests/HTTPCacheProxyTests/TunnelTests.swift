@@ -43,7 +43,8 @@ import Testing
     }
   }
 
-  @Test("a client that has ended its side gets all that the other side still sends", arguments: [false, true])
+  @Test(
+    "a client that has ended its side gets all that the other side still sends", arguments: [false, true])
   func clientEnds(_ upgrades: Bool) async throws {
     try await withTunnel(upgrades: upgrades) { (client: RawPeer, peer: RawPeer) async throws in
       client.send("last")
@@ -75,7 +76,9 @@ import Testing
   func silence() async throws {
     let loop = NIOAsyncTestingEventLoop()
     let (client, origin) = (try await TestingStream(loop), try await TestingStream(loop))
-    let tunnel = Task { await Tunnel.run(client: client.stream, origin: origin.stream, silence: .seconds(600)) }
+    let tunnel = Task {
+      await Tunnel.run(client: client.stream, origin: origin.stream, silence: .seconds(600))
+    }
     for _ in 1...5 {
       await client.waitForReader()
       await origin.waitForReader()

@@ -90,7 +90,9 @@ final class ConnectionPool: Sendable {
   }
 
   private func hold(_ lease: ConnectionLease) -> ConnectionLease {
-    state.withLock { $0.origins[lease.origin, default: Connections()].leases[ObjectIdentifier(lease)] = lease }
+    state.withLock {
+      $0.origins[lease.origin, default: Connections()].leases[ObjectIdentifier(lease)] = lease
+    }
     return lease
   }
 

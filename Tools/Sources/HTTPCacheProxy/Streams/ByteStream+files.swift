@@ -23,7 +23,8 @@ extension ByteStream {
     _ sent: EventLoopFuture<Void>, until deadline: NIODeadline, while isWhole: @escaping @Sendable () -> Bool
   ) async throws(StreamError) {
     let loop = channel.eventLoop
-    let timer = loop.scheduleRepeatedTask(initialDelay: Self.fileCheck, delay: Self.fileCheck) { [channel] _ in
+    let timer = loop.scheduleRepeatedTask(initialDelay: Self.fileCheck, delay: Self.fileCheck) {
+      [channel] _ in
       if deadline <= loop.now || !isWhole() { channel.close(promise: nil) }
     }
     defer { timer.cancel() }
