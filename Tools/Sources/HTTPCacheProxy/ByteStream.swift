@@ -1,5 +1,4 @@
 import NIOCore
-import NIOSSL
 import Synchronization
 
 #if canImport(Darwin)
@@ -184,16 +183,6 @@ final class ByteStream: Sendable {
     if state.withLock({ $0.isClosed }) { throw .closed }
   }
 
-  /// Waits until the system has all bytes that were written.
-  ///
-  /// - Throws: `StreamError`.
-  func writeOut(until deadline: NIODeadline) async throws(StreamError) {
-    let timer = channel.eventLoop.scheduleTask(deadline: deadline) { [channel] in channel.close(promise: nil)
-    }
-    defer { timer.cancel() }
-    do { try await channel.writeAndFlush(IOData.byteBuffer(ByteBuffer())) } catch { throw .failed(error) }
-  }
-
   private func waitToWrite(until deadline: NIODeadline) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -225,26 +214,6 @@ final class ByteStream: Sendable {
 
   /// Closes the connection.
   func close() { channel.close(promise: nil) }
-
-  /// Closes so that the peer sees the answer cut off rather than ended.
-  func reset() {
-    resetsOnClose(true).whenComplete { [channel] _ in
-      // TLS would tell the peer that this is the end.
-      if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
-        tls.close(mode: .all, promise: nil)
-      } else {
-        channel.close(promise: nil)
-      }
-    }
-  }
-
-  /// Whether closing resets the connection, also when the process is killed.
-  @discardableResult
-  func resetsOnClose(_ resets: Bool) -> EventLoopFuture<Void> {
-    // Lingering for no time makes closing a reset.
-    (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: resets ? 1 : 0, l_linger: 0))
-      ?? channel.eventLoop.makeSucceededVoidFuture()
-  }
 
   /// Sends the end, then takes what the peer is still sending for a while, so that closing with
   /// unread bytes does not make the peer's system drop the answer (RFC 9112 §9.6).
@@ -281,24 +250,6 @@ final class ByteStream: Sendable {
     if watches.reads { channel.read() }
     arm(deadline)
     return true
-  }
-
-  /// Whether the peer has neither sent bytes that were not taken nor ended, as far as the system knows now.
-  func isQuiet() async -> Bool {
-    let loop = channel.eventLoop
-    let isQuiet =
-      loop.inEventLoop ? socketIsQuiet() : (try? await loop.submit { self.socketIsQuiet() }.get()) ?? false
-    return isQuiet && !hasBytes && !isEnded
-  }
-
-  private func socketIsQuiet() -> Bool {
-    let isQuiet = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
-      of: NIOBSDSocket.Handle.self
-    ) { handle in
-      var entry = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
-      return poll(&entry, 1, 0) == 0
-    }
-    return isQuiet ?? false
   }
 
   /// Ends watching.
