@@ -38,7 +38,8 @@ final class StorageRecorder: CacheObserver {
       // A cache that says on opening that it is damaged has begun anew.
       let isAnew = operation == "open" && error.code == .damaged
       if isFirst {
-        warn(isAnew ? error.message : "cache storage error (\(operation): \(error)); responses are not stored")
+        warn(
+          isAnew ? error.message : "cache storage error (\(operation): \(error)); responses are not stored")
       }
     case .capacityChanged(let old, let new, let usage):
       warn(HumanText.capacityChange(from: old, to: new, usage: usage))

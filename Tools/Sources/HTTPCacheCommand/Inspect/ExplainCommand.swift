@@ -83,7 +83,8 @@ struct ExplainCommand: AsyncParsableCommand {
       modes = Set(page.entries.map(\.record.key.mode)).sorted { $0.rawValue < $1.rawValue }
     }
     guard modes == [.shared] else { return .private }
-    Console.report("httpcache: explained as a shared cache, which has stored here; --private: as a private one")
+    Console.report(
+      "httpcache: explained as a shared cache, which has stored here; --private: as a private one")
     return .shared
   }
 }
