@@ -10,11 +10,11 @@ extension FrequencySketch {
   /// Bytes of the counters.
   package var byteCount: Int { 8 * words.count }
 
-  /// What is known, with a checksum, to go on with it in another process.
+  /// The sketch as bytes, with a checksum, so that another process can continue it.
   ///
   /// - Parameters:
-  ///   - writer: a number that tells who wrote it.
-  ///   - secretMark: a number that tells under which secret keys were hashed.
+  ///   - writer: a number that identifies the writing process.
+  ///   - secretMark: a number that identifies the secret that keys were hashed under.
   package func encoded(by writer: UInt64, secretMark: UInt64) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(8 * (words.count + Self.headerWords + 1))
@@ -27,10 +27,10 @@ extension FrequencySketch {
     return bytes
   }
 
-  /// Takes over what was encoded.
+  /// Decodes what `encoded` made.
   ///
-  /// - Returns: the sketch and who wrote it; nil for what is damaged, of a size that no sketch has, or made
-  ///   of keys that were hashed under another secret.
+  /// - Returns: the sketch and its writer; nil for damaged bytes, a size that no sketch has, or keys that were
+  ///   hashed under another secret.
   package static func decode(
     _ bytes: [UInt8], secretMark: UInt64
   ) -> (sketch: FrequencySketch, writer: UInt64)? {

@@ -2,15 +2,15 @@ import HTTPCacheDisk
 public import HTTPCacheStore
 
 extension HTTPCache {
-  /// Opens a cache: memory over disk as the configuration says.
+  /// Opens a cache: memory over disk, as the configuration says.
   ///
-  /// A directory that cannot be used (not writable, full, vanished) leaves the cache in memory and
-  /// is told to the observer as `.storeFailed`. What encryption meets in a directory is told as
-  /// `.encryption`: responses of another key are left alone, those that lie there in the clear are removed
-  /// before anything else is done, which takes a while where there are many.
+  /// If the directory cannot be used (not writable, full, vanished), the cache works in memory and the observer
+  /// receives `.storeFailed`. The observer receives `.encryption` about encryption in the directory: responses
+  /// under another key stay there; responses in plain text are removed before this function returns, which
+  /// takes a while if there are many.
   ///
-  /// - Throws: `CacheError` with `newerFormat` if a newer version wrote the directory, which then
-  ///   stays untouched; what making the cipher throws, since nothing may be stored without it then.
+  /// - Throws: `CacheError` with `newerFormat` if a newer version wrote the directory, which is then left
+  ///   unchanged; what making the cipher throws, because nothing may be stored without it.
   public static func open(_ configuration: Configuration) throws(CacheError) -> HTTPCache {
     var configuration = configuration
     configuration.directory = configuration.directory.map { DirectoryPath.absolute($0) }
