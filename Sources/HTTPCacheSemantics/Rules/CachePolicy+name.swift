@@ -1,10 +1,10 @@
 extension CachePolicy {
-  /// Whether an answer with this status is taken as if the origin could not be reached.
+  /// Whether an answer with this status counts as if the origin could not be reached.
   public func countsAsFailure(_ status: Int) -> Bool {
     if case .networkElseCache(_, let onStatus) = self { onStatus.contains(status) } else { false }
   }
 
-  /// Its name without parameters, for lines that people read.
+  /// The name without parameters, for output to people.
   public var name: String {
     switch self {
     case .standard: "standard"

@@ -18,14 +18,14 @@ public protocol BodyReader: AnyObject, Sendable {
   /// read, even if other bytes were not checked.
   func isVerified(_ range: Range<Int64>) -> Bool
 
-  /// Reads at most `range`; fewer bytes only where the body ends or, for a growing body, where the arrived bytes
-  /// end. Verifies the checksums of the blocks it reads.
+  /// Reads at most `range`; fewer bytes only where the body ends or, for a growing body, where the arrived
+  /// bytes end. Verifies the checksums of the blocks it reads.
   ///
   /// - Throws: `CacheError.damaged` if a checksum does not match, `CacheError.io` otherwise.
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes
 
-  /// Writes the whole body to a new file at `path`. Shares blocks where the file system supports it, but changes
-  /// of the file never change the body. If this throws, it leaves no file.
+  /// Writes the whole body to a new file at `path`. Shares blocks where the file system supports it, but
+  /// changes of the file never change the body. If this throws, it leaves no file.
   ///
   /// - Throws: `CacheError.unavailable` for a body that is stored in part or still growing; `CacheError.io`,
   ///   also if a file exists at `path`; `CacheError.noSpace`, `CacheError.damaged`.

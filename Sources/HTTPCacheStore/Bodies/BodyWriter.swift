@@ -6,15 +6,15 @@ public protocol BodyWriter: AnyObject, Sendable {
   /// Bytes appended so far.
   var bytesWritten: Int64 { get }
 
-  /// Appends bytes. After an error the writer takes no more bytes, but its reader still reads the bytes appended
-  /// before.
+  /// Appends bytes. After an error the writer takes no more bytes, but its reader still reads the bytes
+  /// appended before.
   ///
   /// - Throws: `CacheError.io`, `CacheError.noSpace`, `CacheError.tooLarge`.
   func append(_ bytes: BodyBytes) async throws(CacheError)
 
   /// Makes the response visible, in place of the response that its variant had. A part of a body
-  /// (`CacheRecord.storedRanges`, `CacheStore.extend`) may be shorter than announced: the bytes that arrived are
-  /// stored.
+  /// (`CacheRecord.storedRanges`, `CacheStore.extend`) may be shorter than announced: the bytes that arrived
+  /// are stored.
   ///
   /// - Parameter trailers: the trailer fields that may be stored.
   /// - Returns: the record as stored.
@@ -22,8 +22,8 @@ public protocol BodyWriter: AnyObject, Sendable {
   @discardableResult
   func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord
 
-  /// Ends before the body is complete, and stores the appended bytes as a partial response. Afterwards the writer
-  /// takes no more bytes.
+  /// Ends before the body is complete, and stores the appended bytes as a partial response. Afterwards the
+  /// writer takes no more bytes.
   ///
   /// - Returns: the record as stored; nil if nothing is worth keeping, or the record is not resumable.
   /// - Throws: `CacheError`; the store is then unchanged.

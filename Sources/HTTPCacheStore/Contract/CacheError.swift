@@ -1,14 +1,14 @@
 public import HTTPCacheSemantics
 
-/// An error of the cache itself. It never fails a request: the engine treats it as a miss, or as a response that
-/// is not stored, and tells the observer.
+/// An error of the cache itself. It never fails a request: the engine treats it as a miss, or as a response
+/// that is not stored, and tells the observer.
 public struct CacheError: Error, Sendable, CustomStringConvertible {
   /// The kind of an error. Later versions may add kinds.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String, Sendable {
       case io = "input/output error"
       case noSpace = "no space left"
-      case notAdmitted = "not worth what would have to go"
+      case notAdmitted = "worth less than the entries to evict"
       case superseded = "a more recent response is stored"
       case tooLarge = "larger than the largest entry allowed"
       case damaged = "damaged"

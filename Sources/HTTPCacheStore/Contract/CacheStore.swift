@@ -21,22 +21,23 @@ public protocol CacheStore: AnyObject, Sendable {
   /// than reading memory. A store that only one process uses makes it with an `InvalidationLog`.
   func ticket() -> InvalidationTicket
 
-  /// Whether an invalidation or removal after a ticket was taken, by any process that shares the store, may match
-  /// a response. May be true for a response that does not match; is never false for one that does. Costs no more
-  /// than reading memory.
+  /// Whether an invalidation or removal after a ticket was taken, by any process that shares the store, may
+  /// match a response. May be true for a response that does not match; is never false for one that does.
+  /// Costs no more than reading memory.
   ///
   /// - Parameters:
   ///   - key: the key of the response.
-  ///   - groups: the groups of the response (RFC 9875); nil before its head has arrived: it may be in any group.
+  ///   - groups: the groups of the response (RFC 9875); nil before its head has arrived: it may be in any
+  ///     group.
   ///   - ticket: the ticket of the request that the response answers.
   func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool
 
   /// Begins to store a response. A response that is overtaken (`isOvertaken`) when it is committed or kept is
   /// stored as invalidated.
   ///
-  /// The commit throws `CacheError.superseded`, and stores nothing, if a complete response with equal nominated
-  /// fields was stored after the request was sent, is not invalidated, and is either more recent (RFC 9111 §4: by
-  /// `Date`, then by the order of the requests) or not overtaken while the new response is.
+  /// The commit throws `CacheError.superseded`, and stores nothing, if a complete response with equal
+  /// nominated fields was stored after the request was sent, is not invalidated, and is either more recent
+  /// (RFC 9111 §4: by `Date`, then by the order of the requests) or not overtaken while the new response is.
   ///
   /// - Parameters:
   ///   - record: the response; `bodyLength` is the announced length in bytes if known. Without a ticket, its
@@ -46,13 +47,13 @@ public protocol CacheStore: AnyObject, Sendable {
   ///   `CacheError.noSpace`.
   func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter
 
-  /// Begins to add a part to a stored partial response. Once the body is complete, the response is complete, and
-  /// replaces the response that its variant had.
+  /// Begins to add a part to a stored partial response. Once the body is complete, the response is complete,
+  /// and replaces the response that its variant had.
   ///
   /// - Parameters:
   ///   - record: the partial response (`key` and `sequence`), with its new contents.
-  ///   - offset: the position in the body of the first appended byte. Appended bytes that are stored already are
-  ///     ignored.
+  ///   - offset: the position in the body of the first appended byte. Appended bytes that are stored already
+  ///     are ignored.
   /// - Throws: `CacheError.unavailable` if the partial response is no longer stored, is complete, or another
   ///   writer, in this process or another, is adding to it; `CacheError.tooLarge`, `CacheError.io`.
   func extend(_ record: CacheRecord, at offset: Int64) async throws(CacheError) -> any BodyWriter
@@ -70,16 +71,18 @@ public protocol CacheStore: AnyObject, Sendable {
   /// replaced or removed meanwhile (its `sequence` tells).
   ///
   /// The ticket of the record is the ticket of the request that validated the response. A response that is
-  /// overtaken is stored as invalidated; without a ticket, an invalidated response stays invalidated. The record
-  /// is not written if another update has written a more recent one since its request was sent (RFC 9111 §4).
+  /// overtaken is stored as invalidated; without a ticket, an invalidated response stays invalidated. The
+  /// record is not written if another update has written a more recent one since its request was sent (RFC
+  /// 9111 §4).
   ///
   /// - Returns: whether it was replaced.
   /// - Throws: `CacheError`.
   @discardableResult
   func update(_ record: CacheRecord) async throws(CacheError) -> Bool
 
-  /// Removes the entries that match. They are no longer found from the start of this call, however many they are,
-  /// even if the process ends before their space is reclaimed. Responses to earlier requests are overtaken.
+  /// Removes the entries that match. They are no longer found from the start of this call, however many they
+  /// are, even if the process ends before their space is reclaimed. Responses to earlier requests are
+  /// overtaken.
   ///
   /// - Returns: the number of responses removed.
   /// - Throws: `CacheError`.
@@ -115,15 +118,16 @@ public protocol CacheStore: AnyObject, Sendable {
   /// - Throws: `CacheError`.
   func counts() async throws(CacheError) -> CacheCounts
 
-  /// Changes capacities in bytes, and evicts at once until usage is within them; nil leaves a capacity unchanged.
+  /// Changes capacities in bytes, and evicts at once until usage is within them; nil leaves a capacity
+  /// unchanged.
   func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError)
 
   /// Evicts from memory until at most `bytes` are in use, for a system that is low on memory. The capacity and
   /// pinned entries do not change. The default implementation does nothing.
   func trimMemory(to bytes: Int64)
 
-  /// Removes all entries of a partition. When this returns, the store's files contain nothing of them. The default
-  /// implementation removes the matching entries.
+  /// Removes all entries of a partition. When this returns, the store's files contain nothing of them. The
+  /// default implementation removes the matching entries.
   ///
   /// - Returns: the number of responses removed.
   /// - Throws: `CacheError`.

@@ -1,5 +1,5 @@
-/// The order of eviction in memory: one doubly linked list for each bucket of an `EvictionPolicy`, least recently
-/// used first. The time of each operation does not depend on the number of entries.
+/// The order of eviction in memory: one doubly linked list for each bucket of an `EvictionPolicy`, least
+/// recently used first. The time of each operation does not depend on the number of entries.
 ///
 /// A value type: copying it copies the lists. Positions stay valid until their entry is removed.
 struct EvictionOrder<Element: Sendable>: Sendable {

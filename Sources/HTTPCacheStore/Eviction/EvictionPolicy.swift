@@ -6,28 +6,28 @@
   import Musl
 #endif
 
-/// Decides which entries a cache keeps: priorities by frequency and size in coarse buckets, and an admission test
-/// for new entries. Pure arithmetic; both tiers use it, each with its own order of eviction.
+/// Decides which entries a cache keeps: priorities by frequency and size in coarse buckets, and an admission
+/// test for new entries. Pure arithmetic; both tiers use it, each with its own order of eviction.
 ///
-/// An entry's priority is `inflation + frequency^(4/3) / size^exponent`, computed when it is stored and at each
-/// use. The exponent of the frequency is above 1 because that closes more of the gap between LRU and the best
-/// possible policy on all tested traces with sizes (`make simulate`). `inflation` rises to the priority of each
-/// evicted entry, so that entries that are no longer used fall behind (greedy-dual). Entries of similar worth,
-/// within half an octave, share a bucket. Because `inflation` never falls, the order of use within a bucket is
-/// also the order of priority: the next entry to evict is the least recently used entry of some bucket. Finding it
-/// means reading one entry of each bucket, of which there are fewer than two hundred.
+/// An entry's priority is `inflation + frequency^(4/3) / size^exponent`, computed when it is stored and at
+/// each use. The exponent of the frequency is above 1 because that closes more of the gap between LRU and the
+/// best possible policy on all tested traces with sizes (`make simulate`). `inflation` rises to the priority
+/// of each evicted entry, so that entries that are no longer used fall behind (greedy-dual). Entries of
+/// similar worth, within half an octave, share a bucket. Because `inflation` never falls, the order of use
+/// within a bucket is also the order of priority: the next entry to evict is the least recently used entry of
+/// some bucket. Finding it means reading one entry of each bucket, of which there are fewer than two hundred.
 ///
-/// A new entry is admitted if no victim that it displaces has a higher priority than its own: it must not be the
-/// next entry to evict. The frequency in its priority counts its earlier misses, so an entry that is requested
-/// again gets in. A refusal raises `inflation` like an eviction: entries of a full cache that were popular once
-/// are overtaken by new entries unless they are used.
+/// A new entry is admitted if no victim that it displaces has a higher priority than its own: it must not be
+/// the next entry to evict. The frequency in its priority counts its earlier misses, so an entry that is
+/// requested again gets in. A refusal raises `inflation` like an eviction: entries of a full cache that were
+/// popular once are overtaken by new entries unless they are used.
 ///
 /// The tier that keeps the order stores bucket and priority with each entry, and calls:
 /// - at a look-up, hit or miss: `recordUse(hash:)`;
-/// - when storing and at a hit: `bucket(frequency:size:)` and `priority(bucket:)`, then moves the entry to the end
-///   of its bucket; after storing, `expect(entries:)`;
-/// - when bytes must be freed: `admits` with the entries of lowest priority as victims, then `evicted(priority:)`
-///   for each evicted entry, or for the new entry if it is refused.
+/// - when storing and at a hit: `bucket(frequency:size:)` and `priority(bucket:)`, then moves the entry to
+///   the end of its bucket; after storing, `expect(entries:)`;
+/// - when bytes must be freed: `admits` with the entries of lowest priority as victims, then
+///   `evicted(priority:)` for each evicted entry, or for the new entry if it is refused.
 public struct EvictionPolicy: Sendable {
   /// An entry that would be evicted.
   public struct Victim: Sendable, Hashable {

@@ -1,8 +1,8 @@
 extension FrequencySketch {
   /// Takes the larger count of both sketches for each key.
   ///
-  /// - Parameter isHalved: whether to halve the counts of `other`. Otherwise an old count would never fade between
-  ///   two sketches that merge again and again.
+  /// - Parameter isHalved: whether to halve the counts of `other`. Otherwise an old count would never fade
+  ///   between two sketches that merge again and again.
   package mutating func merge(_ other: FrequencySketch, isHalved: Bool = false) {
     let other = other.prepared(toMerge: words.count, isHalved: isHalved)
     merge(other, words: 0..<other.words.count)

@@ -1,5 +1,5 @@
-/// Estimates how often a key was used recently, in a fixed amount of memory: a count-min sketch of 4-bit counters
-/// that are halved after a number of uses per expected entry (the TinyLFU idea).
+/// Estimates how often a key was used recently, in a fixed amount of memory: a count-min sketch of 4-bit
+/// counters that are halved after a number of uses per expected entry (the TinyLFU idea).
 ///
 /// It also counts keys that are not stored, which an admission test needs. The estimate is never below the true
 /// count since the last halvings, up to its ceiling of 15. Growing keeps all counts.

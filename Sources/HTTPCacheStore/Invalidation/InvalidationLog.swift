@@ -3,8 +3,9 @@ import Synchronization
 
 /// The invalidations and removals of a store that one process uses, for comparison with running requests.
 ///
-/// A store notes each selection *before* it looks for matching entries, and calls `isOvertaken` in the critical
-/// section that makes a response visible: either the invalidation finds the response, or the response is overtaken.
+/// A store notes each selection *before* it looks for matching entries, and calls `isOvertaken` in the
+/// critical section that makes a response visible: either the invalidation finds the response, or the
+/// response is overtaken.
 ///
 /// Each invalidation has a number. A table keeps the number of the last invalidation for classes of scopes
 /// (targets, origins, partitions, groups). Because the table has a fixed size, an invalidation may overtake a

@@ -1,7 +1,7 @@
 package import HTTPCacheSemantics
 
-/// A class of responses that an invalidation may match. A response that is not stored yet is overtaken if one of
-/// its scopes was invalidated after its ticket.
+/// A class of responses that an invalidation may match. A response that is not stored yet is overtaken if one
+/// of its scopes was invalidated after its ticket.
 package enum InvalidationScope: Sendable, Hashable {
   case everything
   case target(String)
@@ -11,8 +11,8 @@ package enum InvalidationScope: Sendable, Hashable {
   /// Any group of an origin.
   case groups(origin: String)
 
-  /// The narrowest scopes that include all matches of a selection. Empty for a selection that cannot match a running
-  /// request: one stored response, or responses by age.
+  /// The narrowest scopes that include all matches of a selection. Empty for a selection that cannot match a
+  /// running request: one stored response, or responses by age.
   package static func all(of selection: CacheSelection) -> [InvalidationScope] {
     switch selection {
     case .all: return [.everything]

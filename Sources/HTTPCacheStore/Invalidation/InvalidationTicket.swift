@@ -3,9 +3,9 @@ import Synchronization
 /// The state of a store's invalidations, removals and changes when a request was sent.
 ///
 /// A request takes a ticket before it goes to the upstream. The store compares the ticket when it commits or
-/// freshens the response: a response to a request that was sent before an invalidation must not be reused without
-/// validation (RFC 9111 §4.4), and must not replace a more recent response (§4), however late its last byte
-/// arrives.
+/// freshens the response: a response to a request that was sent before an invalidation must not be reused
+/// without validation (RFC 9111 §4.4), and must not replace a more recent response (§4), however late its
+/// last byte arrives.
 public struct InvalidationTicket: Sendable, Hashable {
   private static let lastMoment = Atomic<UInt64>(0)
 

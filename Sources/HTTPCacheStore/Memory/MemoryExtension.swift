@@ -22,7 +22,7 @@ final class MemoryExtension: BodyWriter {
   ///   adding to it; `CacheError.tooLarge` if the body would have too many ranges.
   init(_ record: CacheRecord, at offset: Int64, store: MemoryStore) throws(CacheError) {
     guard store.beginExtension(of: record.sequence) else {
-      throw CacheError(.unavailable, "somebody else is adding to it", key: record.key)
+      throw CacheError(.unavailable, "another writer is adding to it", key: record.key)
     }
     do throws(CacheError) {
       let (base, length) = try Self.part(of: record, in: store)

@@ -24,8 +24,8 @@ struct MemoryGroup: Sendable {
 
   var isPinned: Bool { variants.contains { $0.record.isPinned } }
 
-  /// Puts a variant first, in place of the one it replaces, and drops the oldest beyond `limit`. A part of another
-  /// response never replaces a complete variant.
+  /// Puts a variant first, in place of the one it replaces, and drops the oldest beyond `limit`. A part of
+  /// another response never replaces a complete variant.
   mutating func put(_ variant: StoredVariant, cost: Int64, limit: Int = .max) {
     remove { variant.record.replaces($0) }
     variants.insert(variant, at: 0)
@@ -110,11 +110,11 @@ struct MemoryGroup: Sendable {
     generation = nil
   }
 
-  /// Gives the variant with this sequence number another record, unless a more recent response freshened it since the
-  /// record's request was sent. Keeps the body.
+  /// Gives the variant with this sequence number another record, unless a more recent response freshened it
+  /// since the record's request was sent. Keeps the body.
   ///
-  /// - Parameter isMarked: whether the caller invalidated the record, and it is not only overtaken: the variant is
-  ///   then invalidated in any case.
+  /// - Parameter isMarked: whether the caller invalidated the record, and it is not only overtaken: the
+  ///   variant is then invalidated in any case.
   /// - Returns: whether the variant is stored and has the record.
   mutating func update(_ record: CacheRecord, isMarked: Bool) -> Bool {
     let index = variants.firstIndex {

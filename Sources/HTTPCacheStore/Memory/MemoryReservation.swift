@@ -3,8 +3,8 @@ import Synchronization
 
 /// The bytes that one body being written uses in a memory store.
 ///
-/// The growing body owns its reservation: the bytes count in `MemoryStore.usage` until the response is committed,
-/// or until the writer and all readers have released the body.
+/// The growing body owns its reservation: the bytes count in `MemoryStore.usage` until the response is
+/// committed, or until the writer and all readers have released the body.
 final class MemoryReservation: Sendable {
   private struct State {
     // Bytes appended.

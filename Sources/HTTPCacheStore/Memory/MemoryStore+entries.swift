@@ -13,7 +13,8 @@ extension MemoryStore {
     return removeMatching(selection) { _ in true }
   }
 
-  /// Removes all entries of a partition, and all notes about refusals, because a note does not name its partition.
+  /// Removes all entries of a partition, and all notes about refusals, because a note does not name its
+  /// partition.
   ///
   /// - Throws: nothing.
   @discardableResult

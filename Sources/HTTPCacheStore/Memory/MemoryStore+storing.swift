@@ -5,7 +5,8 @@ extension MemoryStore {
   ///
   /// - Parameter reservation: the reservation of its body, released once the bytes count as stored.
   /// - Returns: its record as stored, with its sequence number.
-  /// - Throws: `CacheError.tooLarge`, `CacheError.superseded`, `CacheError.noSpace` if all other entries are pinned.
+  /// - Throws: `CacheError.tooLarge`, `CacheError.superseded`, `CacheError.noSpace` if all other entries are
+  ///   pinned.
   func commit(
     _ record: CacheRecord, body bytes: BodyBytes, variantLimit: Int,
     from reservation: MemoryReservation? = nil
@@ -76,8 +77,8 @@ extension MemoryStore {
     return stored
   }
 
-  /// The record as it becomes visible: invalidated if its request was overtaken. Called with the lock of the shard
-  /// held, so that an invalidation either finds the response or is noted here.
+  /// The record as it becomes visible: invalidated if its request was overtaken. Called with the lock of the
+  /// shard held, so that an invalidation either finds the response or is noted here.
   private func compared(_ record: CacheRecord) -> CacheRecord {
     guard !record.response.isInvalidated, let ticket = record.ticket,
       isOvertaken(record.key, groups: record.groups, since: ticket)

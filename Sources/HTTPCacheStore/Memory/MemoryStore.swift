@@ -3,12 +3,12 @@ import Synchronization
 
 /// A store in memory.
 ///
-/// `peek` never answers `.unknown`, because nothing is stored elsewhere. The variants of a key are evicted together.
-/// If all entries in a full store are worth more than a new response (see `EvictionPolicy`), the response is
-/// committed without an error, as if it had been evicted at once.
+/// `peek` never answers `.unknown`, because nothing is stored elsewhere. The variants of a key are evicted
+/// together. If all entries in a full store are worth more than a new response (see `EvictionPolicy`), the
+/// response is committed without an error, as if it had been evicted at once.
 ///
-/// Keys are spread over shards. Each shard has a lock that is held for table operations only; capacity and order of
-/// eviction are shared by all shards.
+/// Keys are spread over shards. Each shard has a lock that is held for table operations only; capacity and
+/// order of eviction are shared by all shards.
 public final class MemoryStore: CacheStore {
   private static let shardCount = 16
 
@@ -162,8 +162,8 @@ public final class MemoryStore: CacheStore {
   /// Does nothing: no changes are batched.
   public func flush() async {}
 
-  /// Evicts until at most `bytes` are in use, for a system that is low on memory. The capacity and pinned entries do
-  /// not change.
+  /// Evicts until at most `bytes` are in use, for a system that is low on memory. The capacity and pinned
+  /// entries do not change.
   public func trimMemory(to bytes: Int64) {
     evictExcess(over: max(0, bytes), sparing: nil)
     compact()
@@ -172,8 +172,8 @@ public final class MemoryStore: CacheStore {
   /// The shard of a key.
   func shard(of key: CacheKey) -> MemoryShard { shards[Int(key.processHash >> 60)] }
 
-  /// The first sequence number of a tier for responses that are only in its memory: above the numbers of any index
-  /// below, so that a number identifies one response of a key.
+  /// The first sequence number of a tier for responses that are only in its memory: above the numbers of any
+  /// index below, so that a number identifies one response of a key.
   static let firstSequenceOfTier: UInt64 = 1 << 62
 
   /// Numbers later responses from `first` on.
@@ -182,8 +182,8 @@ public final class MemoryStore: CacheStore {
   /// A number higher than all earlier ones.
   func nextSequence() -> UInt64 { lastSequence.add(1, ordering: .relaxed).newValue }
 
-  /// Whether a writer may collect more bytes of a body that is also stored elsewhere: all such bodies together take at
-  /// most a quarter of the capacity, unless there is only one.
+  /// Whether a writer may collect more bytes of a body that is also stored elsewhere: all such bodies
+  /// together take at most a quarter of the capacity, unless there is only one.
   ///
   /// - Parameter own: the bytes that it has collected.
   func mayCollect(_ bytes: Int64, having own: Int64) -> Bool {

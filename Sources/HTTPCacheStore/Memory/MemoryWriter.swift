@@ -23,8 +23,8 @@ final class MemoryWriter: BodyWriter {
   private let reservation: MemoryReservation
   private let state = Mutex(State())
 
-  /// - Throws: `CacheError.tooLarge` if the announced length is too large, `CacheError.notAdmitted` if other bodies
-  ///   that are being written need the memory, `CacheError.damaged` for ranges outside the body.
+  /// - Throws: `CacheError.tooLarge` if the announced length is too large, `CacheError.notAdmitted` if other
+  ///   bodies that are being written need the memory, `CacheError.damaged` for ranges outside the body.
   init(_ record: CacheRecord, variantLimit: Int, store: MemoryStore) throws(CacheError) {
     let expected = BodySlices(of: record).storedLength ?? record.bodyLength
     if let expected, expected > store.largestEntry {

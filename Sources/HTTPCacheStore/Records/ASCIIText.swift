@@ -28,8 +28,8 @@ enum ASCIIText {
     guard let first = bytes.first, let last = bytes.last, first > 0x20, last > 0x20 else {
       return bytes.isEmpty
     }
-    // Eight bytes at once: the highest bit of a byte, of the byte less 0x20, or of the byte and 1 marks the first
-    // byte that does not fit. A borrow or carry only affects later bytes.
+    // Eight bytes at once: the highest bit of a byte, of the byte less 0x20, or of the byte and 1 marks the
+    // first byte that does not fit. A borrow or carry only affects later bytes.
     var index = 0
     var bits: UInt64 = 0
     while index &+ 8 <= bytes.count {

@@ -1,5 +1,5 @@
-/// Reads values in the encoding that `RecordCodec` describes, from untrusted bytes: each length is compared with the
-/// remaining bytes before it is used.
+/// Reads values in the encoding that `RecordCodec` describes, from untrusted bytes: each length is compared
+/// with the remaining bytes before it is used.
 struct BinaryReader {
   private let input: UnsafeRawBufferPointer
   private var position = 0

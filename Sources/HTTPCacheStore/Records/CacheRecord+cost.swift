@@ -2,8 +2,8 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension CacheRecord {
-  // Memory besides the text: objects, the table's slot, the place in the order, the share of the sketch, and the
-  // spare space of growing tables.
+  // Memory besides the text: objects, the table's slot, the place in the order, the share of the sketch, and
+  // the spare space of growing tables.
   private static var overhead: Int64 { 1_080 }
   // Two string headers, a name object, and the allocator's rounding.
   private static var fieldOverhead: Int64 { 64 }

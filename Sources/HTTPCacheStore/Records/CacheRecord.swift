@@ -22,13 +22,13 @@ public final class CacheRecord: Sendable {
   public let isPinned: Bool
   /// Whether the response must not be written to disk.
   public let isMemoryOnly: Bool
-  /// Whether the first bytes of the body are worth keeping when the transfer breaks off, because it can be continued.
-  /// Used by the writer only; not stored.
+  /// Whether the first bytes of the body are worth keeping when the transfer breaks off, because it can be
+  /// continued. Used by the writer only; not stored.
   public let isResumable: Bool
   /// The store's number for the order of storing; 0 before it is stored.
   public let sequence: UInt64
-  /// The ticket of the request for the response, or for the response that freshened it; nil lets the store choose.
-  /// Not written to disk. See `CacheStore.ticket()`.
+  /// The ticket of the request for the response, or for the response that freshened it; nil lets the store
+  /// choose. Not written to disk. See `CacheStore.ticket()`.
   public let ticket: InvalidationTicket?
 
   private let answered = Mutex<(age: Int64, head: HTTPResponse)?>(nil)
@@ -54,8 +54,8 @@ public final class CacheRecord: Sendable {
     self.ticket = ticket
   }
 
-  /// The head of an answer (RFC 9111 §5.1). Answers within a second share one head, because copying the fields to add
-  /// `Age` is a large part of the cost of a hit.
+  /// The head of an answer (RFC 9111 §5.1). Answers within a second share one head, because copying the
+  /// fields to add `Age` is a large part of the cost of a hit.
   ///
   /// - Parameter age: the current age in seconds.
   package func head(age: Int64) -> HTTPResponse {

@@ -1,6 +1,7 @@
 import HTTPTypes
 
-/// Common field names of responses, found by their bytes, so that decoding a record does not allocate new names.
+/// Common field names of responses, found by their bytes, so that decoding a record does not allocate new
+/// names.
 struct CommonFieldNames {
   /// The bytes of all names, one after the other.
   private let bytes: [UInt8]

@@ -183,8 +183,8 @@ extension RecordCodec {
     return Self.list(fields)
   }
 
-  /// Fields in their order. Every other way to build `HTTPFields` is generic code of another module, and takes longer
-  /// than the rest of the decoding; this one is inlined, and appends fields as they are.
+  /// Fields in their order. Every other way to build `HTTPFields` is generic code of another module, and
+  /// takes longer than the rest of the decoding; this one is inlined, and appends fields as they are.
   private static func list(_ fields: [HTTPField]) -> HTTPFields {
     var list = HTTPFields()
     guard let first = fields.first else { return list }

@@ -3,11 +3,11 @@ import HTTPTypes
 
 /// The binary form of a `CacheRecord`: a format number, the content, and an XXH64 over both.
 ///
-/// Integers are little-endian base-128 (7 bits a byte, least significant first), signed ones zigzagged. Text and bytes
-/// are preceded by their length. Later versions keep a reader for each format.
+/// Integers are little-endian base-128 (7 bits a byte, least significant first), signed ones zigzagged. Text
+/// and bytes are preceded by their length. Later versions keep a reader for each format.
 package enum RecordCodec {
-  /// The highest format that is written: 3 for a record that overrides affect, 2 for a record with `requestedRange`,
-  /// otherwise 1, which lacks both.
+  /// The highest format that is written: 3 for a record that overrides affect, 2 for a record with
+  /// `requestedRange`, otherwise 1, which lacks both.
   package static let format: UInt8 = 3
   /// The longest encoded record in bytes, written or read.
   package static let longestRecord = 1 << 20
@@ -81,8 +81,8 @@ package enum RecordCodec {
     return writer.output
   }
 
-  /// The bytes that identify a variant: the key and the fields that `Vary` nominated, ordered by their names in lower
-  /// case (RFC 9111 §4.1). Two records with equal bytes are the same variant.
+  /// The bytes that identify a variant: the key and the fields that `Vary` nominated, ordered by their names
+  /// in lower case (RFC 9111 §4.1). Two records with equal bytes are the same variant.
   package static func variant(of record: CacheRecord) -> [UInt8] {
     var writer = BinaryWriter()
     write(record.key, to: &writer)

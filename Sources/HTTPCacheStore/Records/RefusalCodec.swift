@@ -1,7 +1,7 @@
 package import HTTPCacheSemantics
 
-/// The binary form of the steps of a `RefusalNote`, in the encoding of `RecordCodec`: their number, then question,
-/// answer and section of each. Text that is too long is cut.
+/// The binary form of the steps of a `RefusalNote`, in the encoding of `RecordCodec`: their number, then
+/// question, answer and section of each. Text that is too long is cut.
 package enum RefusalCodec {
   /// The maximum number of steps that are written or read, and the longest text in bytes.
   package static let mostSteps = 32

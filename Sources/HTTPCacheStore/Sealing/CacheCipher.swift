@@ -1,13 +1,14 @@
 /// Encrypts the data that a `SealedStore` gives to the store below it, and detects changes of it.
 ///
-/// A cipher belongs to one store: its keys should depend on that store's `secret`, so that data of one directory
-/// cannot be decrypted in another.
+/// A cipher belongs to one store: its keys should depend on that store's `secret`, so that data of one
+/// directory cannot be decrypted in another.
 public protocol CacheCipher: Sendable {
-  /// Identifies the cipher's key without revealing it: 8 to 64 bytes, constant. Data sealed by a cipher with another
-  /// `keyID` is left alone.
+  /// Identifies the cipher's key without revealing it: 8 to 64 bytes, constant. Data sealed by a cipher with
+  /// another `keyID` is left alone.
   var keyID: [UInt8] { get }
 
-  /// The number of bytes that sealing adds, for example a nonce and a tag: 16 to 1,024, constant. 28 for AES-GCM.
+  /// The number of bytes that sealing adds, for example a nonce and a tag: 16 to 1,024, constant. 28 for
+  /// AES-GCM.
   var overhead: Int { get }
 
   /// Encrypts bytes, with a different result each time, so that equal contents cannot be recognised.
@@ -37,8 +38,8 @@ public protocol CacheCipher: Sendable {
     into output: UnsafeMutableRawBufferPointer
   ) throws(CacheError)
 
-  /// A keyed digest, such as HMAC-SHA-256: without the key, it can neither be computed nor compared with guesses. The
-  /// first 16 bytes are used.
+  /// A keyed digest, such as HMAC-SHA-256: without the key, it can neither be computed nor compared with
+  /// guesses. The first 16 bytes are used.
   func digest(_ bytes: [UInt8]) -> [UInt8]
 }
 

@@ -1,8 +1,8 @@
 import HTTPCacheSemantics
 import Synchronization
 
-/// The chunks of a sealed body, opened as they are read. The last chunk read stays open, because the next read often
-/// begins in it.
+/// The chunks of a sealed body, opened as they are read. The last chunk read stays open, because the next
+/// read often begins in it.
 final class SealedChunks: Sendable {
   private struct Open: Sendable {
     let index: Int64

@@ -1,8 +1,8 @@
 import HTTPCacheSemantics
 import Synchronization
 
-/// A body while it is sealed and stored: the chunks that the store below has, and for readers the bytes that are not
-/// yet, or never will be, in a whole chunk.
+/// A body while it is sealed and stored: the chunks that the store below has, and for readers the bytes that
+/// are not yet, or never will be, in a whole chunk.
 final class SealedGrowth: Sendable {
   struct State: Sendable {
     /// The bytes of chunks that the store below has.

@@ -1,11 +1,12 @@
-/// The positions of the chunks of a sealed body: each has a slot of 64 KiB, the last one a shorter slot. Four slots
-/// are a checksum block of the store below, so a chunk is never in two blocks.
+/// The positions of the chunks of a sealed body: each has a slot of 64 KiB, the last one a shorter slot. Four
+/// slots are a checksum block of the store below, so a chunk is never in two blocks.
 struct SealedLayout: Sendable {
   /// Bytes of a sealed chunk.
   static let slot: Int64 = 64 << 10
   /// The largest position of a byte in a body, so that computing positions cannot overflow.
   static let farthest: Int64 = 1 << 59
-  /// The allowed overheads of a cipher: a shorter tag would authenticate too little, a longer one would fill the slots.
+  /// The allowed overheads of a cipher: a shorter tag would authenticate too little, a longer one would fill
+  /// the slots.
   static let overheads = 16...1_024
 
   /// The bytes that sealing adds to a chunk.
@@ -18,7 +19,8 @@ struct SealedLayout: Sendable {
   /// The number of body bytes in one chunk.
   var chunk: Int64 { Self.slot - Int64(overhead) }
 
-  /// The number of chunks of a body. An empty body has an empty chunk, so that no other body can be cut to nothing.
+  /// The number of chunks of a body. An empty body has an empty chunk, so that no other body can be cut to
+  /// nothing.
   func chunkCount(of length: Int64) -> Int64 {
     max(1, (min(length, Self.farthest) + chunk - 1) / chunk)
   }
@@ -51,8 +53,8 @@ struct SealedLayout: Sendable {
 
   /// The chunks that are completely within a range of a body.
   ///
-  /// While the length is unknown, the chunk that ends with the range may be the last one of the body, and does not
-  /// count.
+  /// While the length is unknown, the chunk that ends with the range may be the last one of the body, and
+  /// does not count.
   func chunks(in range: Range<Int64>, length: Int64?) -> Range<Int64> {
     let first = (range.lowerBound + chunk - 1) / chunk
     let end: Int64

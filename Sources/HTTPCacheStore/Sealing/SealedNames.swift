@@ -2,8 +2,8 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Synchronization
 
-/// The names in the store below: keyed digests. The store below can find entries by them, but its readers can neither
-/// read the names nor test guesses.
+/// The names in the store below: keyed digests. The store below can find entries by them, but its readers can
+/// neither read the names nor test guesses.
 final class SealedNames: Sendable {
   private enum Kind: UInt8 {
     case origin = 1

@@ -1,8 +1,8 @@
 import HTTPCacheSemantics
 import HTTPTypes
 
-/// A record as the store below has it: the fields for finding, ordering and evicting in the clear, the rest sealed in
-/// `userInfo`. Facts that are known only after the body are sealed in the trailers.
+/// A record as the store below has it: the fields for finding, ordering and evicting in the clear, the rest
+/// sealed in `userInfo`. Facts that are known only after the body are sealed in the trailers.
 struct SealedRecord {
   /// Identifies the body of a chunk: 16 random bytes.
   typealias BodyID = [UInt8]

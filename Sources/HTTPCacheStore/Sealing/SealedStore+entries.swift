@@ -42,8 +42,8 @@ extension SealedStore {
 
   /// Removes the entries that match. `.all` also removes entries sealed under other keys.
   ///
-  /// The store below cannot match a prefix that is longer than an origin: all entries of the origin are marked as
-  /// invalidated at once, then their records are opened, and those that match are removed.
+  /// The store below cannot match a prefix that is longer than an origin: all entries of the origin are
+  /// marked as invalidated at once, then their records are opened, and those that match are removed.
   ///
   /// - Throws: what the store below throws.
   @discardableResult
@@ -56,8 +56,8 @@ extension SealedStore {
     }
   }
 
-  /// Marks the entries that match as invalidated. `.all` also marks entries sealed under other keys; a prefix that is
-  /// longer than an origin marks all entries of the origin.
+  /// Marks the entries that match as invalidated. `.all` also marks entries sealed under other keys; a prefix
+  /// that is longer than an origin marks all entries of the origin.
   ///
   /// - Returns: the number of responses marked; nil if the base does not count, or may have marked more.
   /// - Throws: what the store below throws.

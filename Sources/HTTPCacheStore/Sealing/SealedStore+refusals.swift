@@ -5,8 +5,8 @@ extension SealedStore {
   // Question, answer and section of each step that the base keeps.
   private static let mostPieces = 3 * RefusalCodec.mostSteps
 
-  /// Remembers, sealed in the base, why a response was not stored. Texts of a long explanation are cut more than in
-  /// other stores.
+  /// Remembers, sealed in the base, why a response was not stored. Texts of a long explanation are cut more
+  /// than in other stores.
   public func note(_ refusal: RefusalNote) {
     let key = names.key(Self.noteKey(refusal.key))
     var writer = BinaryWriter()
@@ -51,8 +51,8 @@ extension SealedStore {
     }
   }
 
-  // Different from the key of a stored response, so that a reader of the directory cannot see which response a note is
-  // about.
+  // Different from the key of a stored response, so that a reader of the directory cannot see which response
+  // a note is about.
   private static func noteKey(_ key: CacheKey) -> CacheKey { key.with(target: "refusal:" + key.target) }
 
   private static func context(_ key: CacheKey) -> [UInt8] { [4] + Array(key.target.utf8) }

@@ -4,13 +4,13 @@ import Synchronization
 /// A store that encrypts for another store, usually one on disk: records and bodies are sealed, names are keyed
 /// digests.
 ///
-/// The store below sees only what its work needs: sizes, times, which entries share a target, origin, partition or
-/// group (but not which one), and which entries are pinned or invalidated. Data that was changed counts as a miss,
-/// is reported to `onDamage`, and is removed.
+/// The store below sees only what its work needs: sizes, times, which entries share a target, origin,
+/// partition or group (but not which one), and which entries are pinned or invalidated. Data that was changed
+/// counts as a miss, is reported to `onDamage`, and is removed.
 ///
-/// Bodies are sealed in chunks of 65,508 bytes, so that reading a range opens only its chunks. A partial body keeps
-/// its whole chunks. Entries sealed under another key are neither found nor changed, but they count towards usage
-/// and are evicted like the rest.
+/// Bodies are sealed in chunks of 65,508 bytes, so that reading a range opens only its chunks. A partial body
+/// keeps its whole chunks. Entries sealed under another key are neither found nor changed, but they count
+/// towards usage and are evicted like the rest.
 public final class SealedStore: CacheStore {
   /// The first part of the target of each response that any cipher sealed.
   package static let targetMark = "sealed-"
@@ -28,8 +28,8 @@ public final class SealedStore: CacheStore {
   /// Makes a store over `base`.
   ///
   /// - Parameters:
-  ///   - base: the store below; it may hold entries sealed under other keys. Its largest entry must be that of the
-  ///     sealed form: `sealedLength(of:overhead:)`.
+  ///   - base: the store below; it may hold entries sealed under other keys. Its largest entry must be that
+  ///     of the sealed form: `sealedLength(of:overhead:)`.
   ///   - cipher: made for the base's `secret`.
   ///   - largestEntry: the longest body in bytes; nil leaves it to the base.
   ///   - onDamage: called for damaged data.
@@ -78,7 +78,8 @@ public final class SealedStore: CacheStore {
     sealedLength(of: length, overhead: SealedLayout.overheads.upperBound)
   }
 
-  /// The prefix of the targets that a cipher seals, in the store below. For every cipher it begins with `sealed-`.
+  /// The prefix of the targets that a cipher seals, in the store below. For every cipher it begins with
+  /// `sealed-`.
   package static func prefix(of cipher: any CacheCipher) -> String { SealedNames.prefix(of: cipher) }
 
   /// The variants that the base has in memory.
@@ -97,8 +98,8 @@ public final class SealedStore: CacheStore {
     opened(try base.read(names.key(key)), of: key)
   }
 
-  /// Begins to store a response. A partial response is stored up to its last whole chunk; without a whole chunk it is
-  /// committed without an error, as if it had been evicted at once.
+  /// Begins to store a response. A partial response is stored up to its last whole chunk; without a whole
+  /// chunk it is committed without an error, as if it had been evicted at once.
   ///
   /// - Throws: `CacheError.tooLarge`; what the base throws.
   public func write(

@@ -77,8 +77,8 @@ final class SealedWriter: BodyWriter {
     }
   }
 
-  /// The number of plain body bytes after `count` more have arrived. The store below limits the sealed bytes, which are
-  /// more.
+  /// The number of plain body bytes after `count` more have arrived. The store below limits the sealed bytes,
+  /// which are more.
   private func stored(after count: Int64, _ state: SealedGrowth.State) -> Int64 {
     let written = state.written.saturatingAdd(count)
     switch extent {

@@ -22,8 +22,8 @@ final class PromotingBody: StoredBody {
   }
 }
 
-/// An open body that keeps the bytes that are read from its start without a gap, and gives them to a promotion at
-/// the end.
+/// An open body that keeps the bytes that are read from its start without a gap, and gives them to a
+/// promotion at the end.
 final class PromotingReader: BodyReader {
   private struct State {
     // nil once the bytes were given, or cannot be complete any more.

@@ -1,9 +1,9 @@
 import HTTPCacheSemantics
 import Synchronization
 
-/// Collects the bodies of all responses that a store has for a key, and then copies them into the memory tier above.
-/// Bodies that the tier has already, or that come with their record, are collected at once; others when a reader
-/// reads them to the end.
+/// Collects the bodies of all responses that a store has for a key, and then copies them into the memory tier
+/// above. Bodies that the tier has already, or that come with their record, are collected at once; others
+/// when a reader reads them to the end.
 final class Promotion: Sendable {
   /// The key of the responses.
   let key: CacheKey

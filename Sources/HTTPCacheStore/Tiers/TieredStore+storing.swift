@@ -21,8 +21,8 @@ extension TieredStore {
 
   /// Stores a response only in memory.
   ///
-  /// - Throws: `CacheError.damaged` for a body that is not as long as announced; `CacheError.superseded` if either
-  ///   tier has a more recent response; what the memory store throws.
+  /// - Throws: `CacheError.damaged` for a body that is not as long as announced; `CacheError.superseded` if
+  ///   either tier has a more recent response; what the memory store throws.
   func commitToMemory(
     _ record: CacheRecord, trailers: HTTPFields, body bytes: BodyBytes, variantLimit: Int,
     from reservation: MemoryReservation
@@ -42,7 +42,8 @@ extension TieredStore {
     return try memory.commit(own, body: bytes, variantLimit: variantLimit, from: reservation)
   }
 
-  /// Refuses a response that the store below is about to commit if memory has a more recent one that is only there.
+  /// Refuses a response that the store below is about to commit if memory has a more recent one that is only
+  /// there.
   ///
   /// - Throws: `CacheError.superseded`.
   func requireNotSuperseded(_ record: CacheRecord) throws(CacheError) {
@@ -68,8 +69,8 @@ extension TieredStore {
     return same
   }
 
-  /// Marks variants of the store below as invalidated, because memory is about to have a newer response. While memory
-  /// has it, they are not used; later they must at least be validated.
+  /// Marks variants of the store below as invalidated, because memory is about to have a newer response.
+  /// While memory has it, they are not used; later they must at least be validated.
   private func distrustBelow(_ older: [StoredVariant], of key: CacheKey) async {
     do throws(CacheError) {
       for variant in older {

@@ -1,14 +1,14 @@
 public import HTTPCacheSemantics
 
-/// A memory tier over another store, usually one on disk: it answers from copies of small bodies while they match the
-/// store below.
+/// A memory tier over another store, usually one on disk: it answers from copies of small bodies while they
+/// match the store below.
 ///
-/// Each write, freshening, mark and removal is made in the store below first, then in memory. Copies carry the
-/// generation (`GenerationSource`) that was read before the store below, and are no longer used once the generation
-/// has changed, in whichever process. The variants of a key are copied together or not at all.
+/// Each write, freshening, mark and removal is made in the store below first, then in memory. Copies carry
+/// the generation (`GenerationSource`) that was read before the store below, and are no longer used once the
+/// generation has changed, in whichever process. The variants of a key are copied together or not at all.
 ///
-/// If the store below fails to store a response, memory keeps the only copy, if it can, and `onFailure` is called.
-/// This copy is found before variants of the store below with equal nominated fields.
+/// If the store below fails to store a response, memory keeps the only copy, if it can, and `onFailure` is
+/// called. This copy is found before variants of the store below with equal nominated fields.
 public final class TieredStore: CacheStore {
   let memory: MemoryStore
   let base: any CacheStore
@@ -22,11 +22,11 @@ public final class TieredStore: CacheStore {
   ///
   /// - Parameters:
   ///   - memory: an empty store that only this tier uses.
-  ///   - base: the store below. If several processes or tiers share it, it must be a `GenerationSource`; it should
-  ///     be a `TierBase`.
+  ///   - base: the store below. If several processes or tiers share it, it must be a `GenerationSource`; it
+  ///     should be a `TierBase`.
   ///   - promotionLimit: the longest body that is copied into memory, in bytes.
-  ///   - onFailure: called when `base` failed and this store continues without it: the name of the operation, and
-  ///     the error.
+  ///   - onFailure: called when `base` failed and this store continues without it: the name of the operation,
+  ///     and the error.
   public init(
     memory: MemoryStore, base: any CacheStore, promotionLimit: Int64 = 1 << 20,
     onFailure: (@Sendable (String, CacheError) -> Void)? = nil
@@ -52,7 +52,8 @@ public final class TieredStore: CacheStore {
     return .found(group.variants)
   }
 
-  /// The variants in memory, if they are complete and match the store below; else the variants of the store below.
+  /// The variants in memory, if they are complete and match the store below; else the variants of the store
+  /// below.
   ///
   /// - Throws: `CacheError` of the store below, if memory has nothing for the key.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
@@ -78,9 +79,9 @@ public final class TieredStore: CacheStore {
 
   /// Begins to store a response in the store below, and in memory if it is small.
   ///
-  /// - Throws: `CacheError.tooLarge`; `CacheError.notAdmitted` for a response that would be only in memory if other
-  ///   bodies that are being written need the memory; what the store below throws, if memory cannot keep the only
-  ///   copy.
+  /// - Throws: `CacheError.tooLarge`; `CacheError.notAdmitted` for a response that would be only in memory if
+  ///   other bodies that are being written need the memory; what the store below throws, if memory cannot
+  ///   keep the only copy.
   public func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
@@ -105,8 +106,8 @@ public final class TieredStore: CacheStore {
     return try TieredWriter(record, variantLimit: variantLimit, base: writer, tier: self)
   }
 
-  /// Begins to add to a partial response, in the store below unless it is only in memory. Memory has no copies of
-  /// parts.
+  /// Begins to add to a partial response, in the store below unless it is only in memory. Memory has no
+  /// copies of parts.
   ///
   /// - Throws: what the tier that has the part throws.
   public func extend(
@@ -150,7 +151,8 @@ public final class TieredStore: CacheStore {
     base.isOvertaken(key, groups: groups, since: ticket)
   }
 
-  /// Whether another process may have invalidated or removed a response that is only in memory, after its request.
+  /// Whether another process may have invalidated or removed a response that is only in memory, after its
+  /// request.
   private func isOutdated(_ record: CacheRecord) -> Bool {
     guard record.isMemoryOnly else { return false }
     guard let ticket = record.ticket else { return true }

@@ -24,7 +24,8 @@ final class TieredWriter: BodyWriter {
   private let state: Mutex<State>
 
   /// - Parameter base: the writer of the store below; nil keeps the response only in memory.
-  /// - Throws: `CacheError.tooLarge` or `CacheError.notAdmitted` if memory has to keep the only copy and cannot.
+  /// - Throws: `CacheError.tooLarge` or `CacheError.notAdmitted` if memory has to keep the only copy and
+  ///   cannot.
   init(
     _ record: CacheRecord, variantLimit: Int, base: (any BodyWriter)?, tier: TieredStore
   ) throws(CacheError) {
@@ -146,8 +147,8 @@ final class TieredWriter: BodyWriter {
     return base
   }
 
-  // Keeps a copy of bytes that the store below has. Drops the copy if it gets too long, or if all copies together take
-  // too much memory.
+  // Keeps a copy of bytes that the store below has. Drops the copy if it gets too long, or if all copies
+  // together take too much memory.
   private func copy(_ bytes: BodyBytes) {
     let count = Int64(bytes.count)
     let (copy, copied) = state.withLock { ($0.end == nil ? $0.copy : nil, $0.copied) }
@@ -183,8 +184,8 @@ final class TieredWriter: BodyWriter {
     copy.append(bytes)
   }
 
-  // The store below failed: memory keeps the response if it has all bytes, otherwise the error is thrown. A body that
-  // is too large or not as announced is not a failure of the store.
+  // The store below failed: memory keeps the response if it has all bytes, otherwise the error is thrown. A
+  // body that is too large or not as announced is not a failure of the store.
   private func goOnWithout(
     _ base: any BodyWriter, after error: CacheError, in operation: String, keep: () throws(CacheError) -> Void
   ) throws(CacheError) {

@@ -32,7 +32,8 @@ public struct MessageBody: Sendable, AsyncSequence {
 
     /// The next bytes, never empty; nil at the end.
     ///
-    /// - Throws: the error that ended the body early: an `UpstreamError`, a `CacheError`, or `CancellationError`.
+    /// - Throws: the error that ended the body early: an `UpstreamError`, a `CacheError`, or
+    ///   `CancellationError`.
     public func next() async throws -> BodyBytes? { try await source.next() }
   }
 

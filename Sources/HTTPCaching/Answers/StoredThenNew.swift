@@ -30,8 +30,8 @@ public struct StoredThenNew: AsyncSequence, Sendable {
 
     private let sequence: StoredThenNew
     private var state = State.beginning
-    /// The error of a second answer that failed: an `UpstreamError`, an `OriginStatusError`, or what reading the
-    /// origin's body threw. nil if there was a second answer or nothing had changed.
+    /// The error of a second answer that failed: an `UpstreamError`, an `OriginStatusError`, or what reading
+    /// the origin's body threw. nil if there was a second answer or nothing had changed.
     public private(set) var failure: (any Error)?
     /// The outcome of asking the origin if it had nothing new: it confirmed the first answer, or sent an equal
     /// one. nil before the end, after a second answer, and after a failure.

@@ -40,8 +40,8 @@ final class BackgroundWork: Sendable {
     }
   }
 
-  /// Waits until the tasks that have begun are done. When `limit` has passed, or the caller is cancelled, cancels
-  /// the remaining tasks and returns without waiting for tasks that ignore their cancellation.
+  /// Waits until the tasks that have begun are done. When `limit` has passed, or the caller is cancelled,
+  /// cancels the remaining tasks and returns without waiting for tasks that ignore their cancellation.
   func finish(within limit: Duration, clock: any CacheClock) async {
     let (number, unfinished) = state.withLock { state in
       state.next += 1

@@ -22,8 +22,8 @@ extension HTTPCache {
     public var rules: CacheRules
     /// The name in `Cache-Status` (RFC 9211 §2); nil adds no such field.
     public var cacheStatusName: String?
-    /// Whether `Cache-Status` shows the cache key (RFC 9211 §2.7). Default false: the target may contain secrets,
-    /// and the key helps an attacker to poison the cache (§6).
+    /// Whether `Cache-Status` shows the cache key (RFC 9211 §2.7). Default false: the target may contain
+    /// secrets, and the key helps an attacker to poison the cache (§6).
     public var cacheStatusShowsKey: Bool
     /// Whether a commit waits until its data is on the disk.
     public var durability: Durability
@@ -39,8 +39,8 @@ extension HTTPCache {
     public var observer: (any CacheObserver)?
     /// The source of the time.
     public var clock: any CacheClock
-    /// Runs the tasks that the engine starts: transfers, background work, hooks. nil is Swift's default executor.
-    /// Such a task does not inherit its caller's executor.
+    /// Runs the tasks that the engine starts: transfers, background work, hooks. nil is Swift's default
+    /// executor. Such a task does not inherit its caller's executor.
     package var executor: (any TaskExecutor)?
 
     /// Makes a configuration: 32 MiB of memory, 1 GiB of disk, private.

@@ -53,7 +53,8 @@ extension HTTPCache {
 }
 
 extension CacheExplanation {
-  /// Ends an explanation of storing with a reason: the head may have allowed storing, and the body prevented it.
+  /// Ends an explanation of storing with a reason: the head may have allowed storing, and the body prevented
+  /// it.
   ///
   /// - Parameter reason: as `refusal(_:)` makes it.
   public mutating func conclude(refusedFor reason: CacheExplanation) {

@@ -12,18 +12,18 @@ extension HTTPCache {
   /// | `.networkElseCache` | as above, and not staler than `maxStale` | always |
   /// | `.cacheElseNetwork`, `.cacheOnly`, `.bypass` | – | one answer, as by `respond` |
   ///
-  /// Use without validation is forbidden by `no-cache` in the response or the request, by an invalidation, and
-  /// for a stale response by `must-revalidate` and similar directives (RFC 9111 §4, §4.2.4). There is one answer,
-  /// as by `respond`, if no stored answer comes first, for methods other than GET, HEAD and QUERY, for a GET or
-  /// HEAD with content, and for a request with `only-if-cached`.
+  /// Use without validation is forbidden by `no-cache` in the response or the request, by an invalidation,
+  /// and for a stale response by `must-revalidate` and similar directives (RFC 9111 §4, §4.2.4). There is one
+  /// answer, as by `respond`, if no stored answer comes first, for methods other than GET, HEAD and QUERY,
+  /// for a GET or HEAD with content, and for a request with `only-if-cached`.
   ///
   /// There is no second answer if the origin confirms the first one (304), sends it again (the same strong
   /// validator, or the same bytes for bodies up to 64 KiB), or fails. A failure is reported by
   /// `StoredThenNew.AsyncIterator.failure` and to the observer. A 5xx status is a failure, and so is a status
   /// of `.networkElseCache(onStatus:)` (RFC 9111 §4.3.3).
   ///
-  /// - Parameters: as for `respond(to:body:policy:options:via:)`. The sequence throws the errors of that function
-  ///   as long as it has given no answer.
+  /// - Parameters: as for `respond(to:body:policy:options:via:)`. The sequence throws the errors of that
+  ///   function as long as it has given no answer.
   public func responses(
     to request: HTTPRequest, body: MessageBody? = nil, policy: CachePolicy = .standard,
     options: RequestOptions = RequestOptions(), via upstream: any Upstream

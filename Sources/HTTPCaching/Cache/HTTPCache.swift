@@ -40,8 +40,9 @@ public final class HTTPCache: Sendable {
   /// Writes batched changes, so that no change is lost when the process ends.
   public func flush() async { await store.flush() }
 
-  /// Waits for background validations (RFC 5861 §3); for a process that is about to end. When `limit` has passed,
-  /// cancels the remaining ones and returns without waiting for an upstream that ignores its cancellation.
+  /// Waits for background validations (RFC 5861 §3); for a process that is about to end. When `limit` has
+  /// passed, cancels the remaining ones and returns without waiting for an upstream that ignores its
+  /// cancellation.
   ///
   /// - Parameter limit: the longest time to wait.
   public func finishBackgroundWork(within limit: Duration) async {

@@ -3,17 +3,17 @@ public import HTTPCacheStore
 
 extension HTTPCache {
   /// Removes everything stored for an account, for example when it signs out: responses, parts of responses,
-  /// responses that are being stored, and notes about refusals. When this returns, no file of the cache contains
-  /// any byte of the partition. Copies that a file system or a flash disk keeps of deleted files are out of
-  /// reach, and so are files that a caller still holds.
+  /// responses that are being stored, and notes about refusals. When this returns, no file of the cache
+  /// contains any byte of the partition. Copies that a file system or a flash disk keeps of deleted files are
+  /// out of reach, and so are files that a caller still holds.
   ///
   /// Running transfers of the partition continue for their readers, and are not stored. A response that another
   /// process is storing at this moment is stored as invalidated: wipe while no process uses the account.
   ///
   /// - Parameter partition: as in `RequestOptions.partition`; the partition of this cache's mode.
   /// - Returns: the number of responses removed.
-  /// - Throws: `CacheError`; `CacheError.busy` if another process has been reading an old state of the index for
-  ///   seconds: everything is removed, but the index's log still contains bytes of it.
+  /// - Throws: `CacheError`; `CacheError.busy` if another process has been reading an old state of the index
+  ///   for seconds: everything is removed, but the index's log still contains bytes of it.
   @discardableResult
   public func wipe(partition: String) async throws(CacheError) -> Int {
     let mode = configuration.rules.mode

@@ -35,8 +35,8 @@ final class FlightHold: Sendable {
 
   /// No head arrived.
   ///
-  /// - Parameter isOwnLimit: whether the leader was cancelled or ran out of its own time, which says nothing about
-  ///   the origin.
+  /// - Parameter isOwnLimit: whether the leader was cancelled or ran out of its own time, which says nothing
+  ///   about the origin.
   func failed(_ error: UpstreamError, isOwnLimit: Bool) {
     guard let flight = flight.withLock({ $0.take() }) else { return }
     coalescing.leaderFailed(key, flight: flight, error, isOwnLimit: isOwnLimit)

@@ -30,8 +30,8 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - ticket: taken now, in case the request leads.
-  ///   - isOvertaken: whether an invalidation overtook a flight with these groups (nil before its head) and this
-  ///     ticket. No request joins such a flight: its answer may be older than the invalidation.
+  ///   - isOvertaken: whether an invalidation overtook a flight with these groups (nil before its head) and
+  ///     this ticket. No request joins such a flight: its answer may be older than the invalidation.
   /// - Returns: the request's role, and the waiters of an overtaken flight, which have to join again.
   mutating func join(
     _ key: CacheKey, ticket: InvalidationTicket, uptime: Duration,
@@ -105,8 +105,8 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
 
   /// The leader failed before its head: one waiter leads in its place, once; after that all fail.
   ///
-  /// - Parameter isOwnLimit: whether the leader was cancelled or ran out of its own time. Such a failure does not
-  ///   count: the origin has not failed, and other requests may have more time.
+  /// - Parameter isOwnLimit: whether the leader was cancelled or ran out of its own time. Such a failure does
+  ///   not count: the origin has not failed, and other requests may have more time.
   mutating func leaderFailed(
     _ key: CacheKey, flight id: UInt64, isOwnLimit: Bool
   ) -> (successor: Waiter?, others: [Waiter]) {

@@ -21,8 +21,8 @@ struct SharedTransfer: Sendable {
     self.range = range
   }
 
-  /// This transfer with a reader for one follower. From now on the transfer continues for this reader, even if all
-  /// other readers leave.
+  /// This transfer with a reader for one follower. From now on the transfer continues for this reader, even
+  /// if all other readers leave.
   func withReader() -> SharedTransfer {
     var shared = self
     shared.source = transfer.makeSource(range)

@@ -17,8 +17,8 @@ public struct CacheEncryption: Sendable {
 
   /// A cipher that the caller provides.
   ///
-  /// - Parameter make: makes the cipher for a directory. Its keys should depend on the directory's random `secret`
-  ///   of 32 bytes, which any program that can read the directory knows.
+  /// - Parameter make: makes the cipher for a directory. Its keys should depend on the directory's random
+  ///   `secret` of 32 bytes, which any program that can read the directory knows.
   public static func cipher(
     _ make: @escaping @Sendable (_ secret: [UInt8]) throws(CacheError) -> any CacheCipher
   ) -> CacheEncryption {

@@ -13,8 +13,8 @@ final class LimitMark: Sendable {
 extension CacheClock {
   /// Runs `body`, and `onLimit` if `body` takes longer than `limit`.
   ///
-  /// `onLimit` must wake `body`. Because the limit may pass before `body` begins to wait, `body` reads the mark under
-  /// the lock that `onLimit` takes.
+  /// `onLimit` must wake `body`. Because the limit may pass before `body` begins to wait, `body` reads the
+  /// mark under the lock that `onLimit` takes.
   ///
   /// - Parameter limit: the longest time; nil for no limit.
   func limit<Value>(

@@ -2,9 +2,9 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension Exchange {
-  /// Handles a 304 to the exchange's own condition (RFC 9111 §4.3.4): it freshens the matching candidates, and one
-  /// of them answers. If its strong entity tag names a candidate that does not match, that candidate answers
-  /// unchanged.
+  /// Handles a 304 to the exchange's own condition (RFC 9111 §4.3.4): it freshens the matching candidates,
+  /// and one of them answers. If its strong entity tag names a candidate that does not match, that candidate
+  /// answers unchanged.
   mutating func notModified(
     _ response: HTTPResponse, _ forward: Forward, requestTime: Timestamp, responseTime: Timestamp,
     refusal: StorageRefusal?

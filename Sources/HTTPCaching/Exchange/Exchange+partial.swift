@@ -26,8 +26,8 @@ extension Exchange {
     let completion: Completion?
   }
 
-  /// Whether a candidate may answer the request: it is complete, or it contains the whole range that the request
-  /// asks for (RFC 9111 §3.3).
+  /// Whether a candidate may answer the request: it is complete, or it contains the whole range that the
+  /// request asks for (RFC 9111 §3.3).
   func isSuitable(_ index: Int) -> Bool {
     guard let part = part(index) else { return true }
     return RangeRequest.ranges(for: request, stored: candidates[index], part: part) != nil
@@ -36,8 +36,8 @@ extension Exchange {
   /// The stored part of a candidate; nil if all of it is stored.
   func part(_ index: Int) -> StoredPart? { parts.isEmpty ? nil : parts[index] }
 
-  /// How to complete an incomplete response from the origin; nil if no incomplete response can be completed, or if
-  /// completing it saves too little.
+  /// How to complete an incomplete response from the origin; nil if no incomplete response can be completed,
+  /// or if completing it saves too little.
   func completion() -> Completion? {
     switch policy {
     case .standard, .revalidate, .cacheElseNetwork, .networkElseCache: break

@@ -2,8 +2,8 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension Exchange {
-  /// The updates that a response to HEAD makes to each stored response to GET that could have been chosen for it
-  /// (RFC 9111 §4.3.5).
+  /// The updates that a response to HEAD makes to each stored response to GET that could have been chosen for
+  /// it (RFC 9111 §4.3.5).
   func headFreshening(
     _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp,
     refusal: StorageRefusal?
@@ -25,10 +25,11 @@ extension Exchange {
     }
   }
 
-  /// The stored response to invalidate: the origin sent a new response that cannot replace it, so the stored one
-  /// must not be used again without validation.
+  /// The stored response to invalidate: the origin sent a new response that cannot replace it, so the stored
+  /// one must not be used again without validation.
   ///
-  /// A response that the origin says is gone must not answer either, even if nothing of the new answer is stored.
+  /// A response that the origin says is gone must not answer either, even if nothing of the new answer is
+  /// stored.
   func superseded(by response: HTTPResponse, _ storage: Storage) -> [RecordUpdate] {
     if policy != .bypass, requestMiss == nil, Self.isGone(response.status.code),
       case .doNotStore = storage

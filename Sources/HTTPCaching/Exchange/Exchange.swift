@@ -171,8 +171,8 @@ struct Exchange: Sendable {
         isGone: isGone(response)))
   }
 
-  /// The origin gave no usable answer. A failure to reach the origin is RFC 9111 §4.2.4's "disconnected"; a broken
-  /// or untrusted answer counts as an error like 502.
+  /// The origin gave no usable answer. A failure to reach the origin is RFC 9111 §4.2.4's "disconnected"; a
+  /// broken or untrusted answer counts as an error like 502.
   func failed(_ error: UpstreamError, now: Timestamp) -> FailureAction {
     switch error.kind {
     case .cancelled: .fail
@@ -215,8 +215,8 @@ struct Exchange: Sendable {
     return false
   }
 
-  /// Matching variants that the new response replaces although its `Vary` differs. If they stayed, requests would
-  /// always select them before the new response.
+  /// Matching variants that the new response replaces although its `Vary` differs. If they stayed, requests
+  /// would always select them before the new response.
   func outdated(by stored: StoredResponse) -> [Int] {
     matching.filter { candidates[$0].nominated != stored.nominated }
   }
@@ -273,8 +273,8 @@ struct Exchange: Sendable {
     return true
   }
 
-  /// Marks a response whose key an override made from another target: it may only be used where the same overrides
-  /// make the key.
+  /// Marks a response whose key an override made from another target: it may only be used where the same
+  /// overrides make the key.
   func keyed(_ stored: StoredResponse) -> StoredResponse {
     if key.target == target { return stored }
     var stored = stored

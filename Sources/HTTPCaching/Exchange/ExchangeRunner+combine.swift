@@ -83,8 +83,8 @@ extension ExchangeRunner {
     return RangeRequest.head(head, range: wanted, length: combination.length, answering: request)
   }
 
-  /// The store refuses the part: passes on the answer to the caller's own range; any other request is sent again
-  /// for the whole response.
+  /// The store refuses the part: passes on the answer to the caller's own range; any other request is sent
+  /// again for the whole response.
   private func refused(
     _ error: CacheError, _ combination: Exchange.Combination, _ response: UpstreamResponse,
     _ forward: Exchange.Forward, _ exchange: Exchange, _ flight: FlightHold?

@@ -2,8 +2,8 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// Performs the actions of an `Exchange`: reads and writes the store, asks the upstream, waits for the transfers
-/// of leaders.
+/// Performs the actions of an `Exchange`: reads and writes the store, asks the upstream, waits for the
+/// transfers of leaders.
 struct ExchangeRunner: Sendable {
   let cache: HTTPCache
   let options: RequestOptions
@@ -226,8 +226,8 @@ struct ExchangeRunner: Sendable {
     throw error
   }
 
-  /// The answer from the store after the origin failed. Reads the store again, because it may have changed since
-  /// the first look.
+  /// The answer from the store after the origin failed. Reads the store again, because it may have changed
+  /// since the first look.
   private func storedAnswer(
     _ exchange: Exchange, _ variants: [StoredVariant],
     after failure: (Exchange, Timestamp) -> Exchange.FailureAction

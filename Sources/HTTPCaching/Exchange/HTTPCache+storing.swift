@@ -83,8 +83,8 @@ extension HTTPCache {
     }
   }
 
-  /// Removes all responses to a key from the store: each variant in each form, under the key itself and under the
-  /// other names of its target.
+  /// Removes all responses to a key from the store: each variant in each form, under the key itself and under
+  /// the other names of its target.
   ///
   /// - Parameter rules: the rules, resolved for the request.
   /// - Returns: the keys that had a response.

@@ -6,7 +6,8 @@ package struct Redirect: Sendable {
   /// Bytes of a redirect's own body that are read to store it.
   private static let drainLimit = 64 << 10
 
-  /// The next request. It has content only if that can be sent again, like the content of a QUERY (RFC 10008 §2.5).
+  /// The next request. It has content only if that can be sent again, like the content of a QUERY (RFC 10008
+  /// §2.5).
   package let request: HTTPRequest
 
   /// Nil if the response is not a redirect that can be followed: `Location` is missing or unusable, or content
@@ -42,8 +43,8 @@ package struct Redirect: Sendable {
     self.request = next
   }
 
-  /// Reads a redirect's body to its end, so that a storable redirect is stored. Ignores a body that breaks off: its
-  /// transfer reports why it is not stored.
+  /// Reads a redirect's body to its end, so that a storable redirect is stored. Ignores a body that breaks
+  /// off: its transfer reports why it is not stored.
   ///
   /// - Throws: `CancellationError`.
   package static func drain(_ body: MessageBody) async throws {

@@ -12,7 +12,8 @@ public import HTTPTypes
 /// - of `ETag`, `Last-Modified`, `Repr-Digest`, `Content-Digest` and `Content-MD5`: a hook may remove them, but
 ///   neither change nor add them.
 ///
-/// A response that may not be stored with the hook's changes, for example with an added `no-store`, is not stored.
+/// A response that may not be stored with the hook's changes, for example with an added `no-store`, is not
+/// stored.
 public struct ProposedRecord: Sendable {
   /// The key of the response.
   public let key: CacheKey
@@ -21,8 +22,8 @@ public struct ProposedRecord: Sendable {
   /// Opaque bytes that are kept with the response and returned with each answer from it. The whole record, head
   /// included, has at most 1 MiB. Empty for a new response.
   public var userInfo: [UInt8]
-  /// Where it may be stored. A response in memory stays in memory when it is freshened; an entry on disk is removed
-  /// if the hook allows memory only.
+  /// Where it may be stored. A response in memory stays in memory when it is freshened; an entry on disk is
+  /// removed if the hook allows memory only.
   public var storagePolicy: StoragePolicy
   /// Whether it is exempt from eviction. Pinned entries still count towards usage.
   public var isPinned: Bool

@@ -3,10 +3,10 @@ public import HTTPTypes
 /// Decides last whether and how a response is stored. The cache calls it for each response that may be stored,
 /// before the body arrives, and for each stored response that is about to get new fields.
 ///
-/// The hook returns the proposal unchanged, a changed one, or nil, which keeps the response from being stored. If
-/// it throws, or takes longer than a second, the response is not stored either, because a hook often protects
-/// secrets. The hook never changes the caller's answer. A stored response that a hook refuses to freshen is
-/// removed.
+/// The hook returns the proposal unchanged, a changed one, or nil, which keeps the response from being
+/// stored. If it throws, or takes longer than a second, the response is not stored either, because a hook
+/// often protects secrets. The hook never changes the caller's answer. A stored response that a hook refuses
+/// to freshen is removed.
 ///
 /// Followers get the response as it is stored.
 public struct StoringHook: Sendable {
@@ -36,8 +36,8 @@ public struct StoringHook: Sendable {
     self.init(.asynchronous(decide))
   }
 
-  /// A hook that asks this one and then, unless it returned nil, asks `other` with its result. Both together have
-  /// one second.
+  /// A hook that asks this one and then, unless it returned nil, asks `other` with its result. Both together
+  /// have one second.
   public func then(_ other: StoringHook) -> StoringHook {
     let names = strippedNames.union(other.strippedNames)
     if case .immediate(let first) = decision, case .immediate(let second) = other.decision {

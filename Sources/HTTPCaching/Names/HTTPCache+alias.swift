@@ -2,8 +2,8 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// Responses that several targets of an origin share under one name (`CacheAlias`). They are stored under the name;
-/// a pointer is stored under the key of each target whose response named it.
+/// Responses that several targets of an origin share under one name (`CacheAlias`). They are stored under the
+/// name; a pointer is stored under the key of each target whose response named it.
 extension HTTPCache {
   /// The target of the item that holds the responses of a key; nil where there is no pointer.
   func item(of key: CacheKey, rules: CacheRules) throws(CacheError) -> String? {
@@ -25,8 +25,8 @@ extension HTTPCache {
     if case .found(let stored) = store.peek(key) { !stored.isEmpty } else { false }
   }
 
-  /// The key of the item that a response names, nil if it names none. Writes the pointer first, or removes a pointer
-  /// that is no longer valid.
+  /// The key of the item that a response names, nil if it names none. Writes the pointer first, or removes a
+  /// pointer that is no longer valid.
   func itemKey(
     for exchange: Exchange, _ response: StoredResponse, isMemoryOnly: Bool
   ) async -> CacheKey? {
@@ -69,8 +69,8 @@ extension HTTPCache {
     }
   }
 
-  /// Writes the pointer to an item that was just stored, if the pointer was removed meanwhile because the item was
-  /// missing: before the transfer began, or by another process.
+  /// Writes the pointer to an item that was just stored, if the pointer was removed meanwhile because the
+  /// item was missing: before the transfer began, or by another process.
   func restorePointer(
     to item: CacheKey, from key: CacheKey, alias: HTTPField.Name?, _ response: StoredResponse,
     isPinned: Bool, isMemoryOnly: Bool

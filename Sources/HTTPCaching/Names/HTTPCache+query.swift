@@ -3,8 +3,8 @@ import HTTPCacheStore
 import HTTPTypes
 
 extension HTTPCache {
-  /// Reads the content of a QUERY, up to the limit for content in a key. Returns nil for requests whose key has no
-  /// content: other methods, and requests that the cache does not handle.
+  /// Reads the content of a QUERY, up to the limit for content in a key. Returns nil for requests whose key
+  /// has no content: other methods, and requests that the cache does not handle.
   ///
   /// - Throws: what the body throws.
   func content(

@@ -88,8 +88,8 @@ extension HTTPCache {
         key: key.searchRule, response: rule, bodyLength: 0, isMemoryOnly: isMemoryOnly))
   }
 
-  /// Invalidates entries that were stored for the path of a key under other rules: an unsafe method could not find
-  /// them while another rule, or none, was valid.
+  /// Invalidates entries that were stored for the path of a key under other rules: an unsafe method could not
+  /// find them while another rule, or none, was valid.
   private func invalidateShared(_ key: CacheKey) async throws(CacheError) {
     let path = SearchVariance.path(of: key.target)
     for selection in [CacheSelection.target(path), .prefix(path + "?")] {

@@ -3,9 +3,9 @@ import HTTPCacheStore
 import Synchronization
 
 extension HTTPCache {
-  /// Whether the cache works without its origins: from the next request on, also for background validation, each
-  /// origin counts as unreachable (RFC 9111 §4.2.4), and a request with an unsafe method fails. False at first.
-  /// Running requests continue.
+  /// Whether the cache works without its origins: from the next request on, also for background validation,
+  /// each origin counts as unreachable (RFC 9111 §4.2.4), and a request with an unsafe method fails. False at
+  /// first. Running requests continue.
   public var isOffline: Bool {
     get { forcedOffline.load(ordering: .relaxed) }
     set { forcedOffline.store(newValue, ordering: .relaxed) }

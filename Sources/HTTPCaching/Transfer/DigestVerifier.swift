@@ -14,8 +14,8 @@ struct DigestVerifier: Sendable {
     private var sha512: SHA512?
   #endif
 
-  /// Nil if the response states no digest that can be verified: its coding was removed, or the trait `Crypto` is
-  /// off.
+  /// Nil if the response states no digest that can be verified: its coding was removed, or the trait `Crypto`
+  /// is off.
   ///
   /// - Parameters:
   ///   - response: the response as it arrived.

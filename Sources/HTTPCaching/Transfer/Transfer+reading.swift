@@ -52,8 +52,8 @@ extension Transfer {
     }
   }
 
-  /// Gives up the writer and its bytes. Readers continue with the reader of the stored bytes if it is open, or with
-  /// the bytes that are kept from then on.
+  /// Gives up the writer and its bytes. Readers continue with the reader of the stored bytes if it is open,
+  /// or with the bytes that are kept from then on.
   func stopWriting() {
     keepStoredBytesReadable()
     shared.withLock { shared in

@@ -240,7 +240,8 @@ final class Transfer: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Reports the end before the last bytes go out, so that a reader that has all bytes finds everything reported.
+  /// Reports the end before the last bytes go out, so that a reader that has all bytes finds everything
+  /// reported.
   private func finish(
     _ phase: TransferState.Phase, _ end: End, publishing held: BodyBytes? = nil
   ) {

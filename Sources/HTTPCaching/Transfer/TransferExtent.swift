@@ -1,5 +1,5 @@
-/// The octets of a representation that a transfer brings, and the stored octets around them that its readers can
-/// read through the writer.
+/// The octets of a representation that a transfer brings, and the stored octets around them that its readers
+/// can read through the writer.
 struct TransferExtent: Sendable {
   /// Where the origin's octets begin. Earlier octets are stored, or not needed.
   var start: Int64 = 0

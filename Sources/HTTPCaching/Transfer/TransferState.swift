@@ -1,8 +1,8 @@
 import HTTPCacheStore
 import HTTPTypes
 
-/// The state of a transfer, without I/O: how much of the origin's body has arrived, the position of each reader, and
-/// the last bytes, kept for readers that keep up.
+/// The state of a transfer, without I/O: how much of the origin's body has arrived, the position of each
+/// reader, and the last bytes, kept for readers that keep up.
 struct TransferState: Sendable {
   /// The phase of a transfer.
   enum Phase: Sendable {
@@ -54,15 +54,16 @@ struct TransferState: Sendable {
   var isRunning: Bool { if case .running = phase { true } else { false } }
   var hasReaders: Bool { !positions.isEmpty }
 
-  /// Whether the fetch has to wait for its readers. A resumed transfer never waits for its readers: they first read
-  /// stored bytes, and the origin would time out.
+  /// Whether the fetch has to wait for its readers. A resumed transfer never waits for its readers: they
+  /// first read stored bytes, and the origin would time out.
   var isAhead: Bool {
     if isHeldBack { return true }
     guard !positions.isEmpty, !continuesStored else { return false }
     return received - (positions.values.max() ?? 0) >= Self.window
   }
 
-  /// Whether the fetch has to wait for its slowest reader, because only this transfer has the bytes that it needs.
+  /// Whether the fetch has to wait for its slowest reader, because only this transfer has the bytes that it
+  /// needs.
   var isHeldBack: Bool { positions.values.contains { isFarBehind($0) } }
 
   private func isFarBehind(_ position: Int64) -> Bool {

@@ -6,8 +6,8 @@ public protocol Upstream: Sendable {
   /// - Throws: `UpstreamError`.
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse
 
-  /// The longest time that `send` waits for a head if a request has no `timeout`; nil if unknown. Followers wait no
-  /// longer either.
+  /// The longest time that `send` waits for a head if a request has no `timeout`; nil if unknown. Followers
+  /// wait no longer either.
   var defaultTimeout: Duration? { get }
 }
 

@@ -5,8 +5,8 @@ public import HTTPTypes
 public struct UpstreamResponse: Sendable {
   /// Status and fields.
   public var head: HTTPResponse
-  /// The body; its trailers are available after its end. It throws `UpstreamError` when it is cut short, so that an
-  /// incomplete body never passes for complete.
+  /// The body; its trailers are available after its end. It throws `UpstreamError` when it is cut short, so
+  /// that an incomplete body never passes for complete.
   public var body: MessageBody
   /// Whether the upstream removed the content coding that the fields still name.
   public var isContentDecoded: Bool
