@@ -6,7 +6,7 @@ public enum WorkloadStep: Sendable, Hashable {
   case abandon(SampleVersion, after: Int)
   /// Stores the beginning of a version as a part.
   case keep(SampleVersion, count: Int)
-  /// Adds `count` bytes to the part of a version, or fewer at its end.
+  /// Adds at most `count` bytes of the version to its part, at offset `from`.
   case extend(SampleVersion, from: Int, count: Int)
   /// Freshens the entry of a key.
   case freshen(Int)
