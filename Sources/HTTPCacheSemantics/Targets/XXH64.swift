@@ -1,6 +1,6 @@
 /// XXH64, written from its specification: the checksum of stored blocks.
 ///
-/// It is not a cryptographic hash: it detects damage, but does not stop an attacker, who can easily make
+/// It is not a cryptographic hash: it detects damage, but does not stop an attacker: it is easy to make
 /// inputs with equal hashes. Keys use `SipHash13`.
 package struct XXH64: Sendable {
   private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87

@@ -16,7 +16,7 @@ extension CacheRecord {
   ///   - moment: when its request was sent, by `InvalidationTicket.nextMoment`; nil if another process sent
   ///     it, or the time is no longer known.
   package func isOlder(than stored: CacheRecord, askedForAt moment: UInt64?) -> Bool {
-    // The same request: only its record changes, and no other response is stored.
+    // It comes from this record's own request: only the record changes, and no other response is stored.
     if let moment, ticket?.moment == moment { return false }
     if stored.response.isInvalidated { return false }
     if response.isInvalidated { return true }

@@ -3,7 +3,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-/// What is left of the time before a key was given: nothing.
+/// Nothing remains of plain data from before a key was given.
 @Suite(.timeLimit(.minutes(10))) struct SealedRemovalTests {
   private let directory: SealedDirectory
 
@@ -59,7 +59,7 @@ import Testing
       let file = try #require(try await cache.file(for: request))
       for _ in 0..<5_000 { _ = try store.read(record("/whole").key) }
       await cache.flush()
-      // As if the process were killed now: nobody has its locks in the copy.
+      // As if the process were killed now: the locks in the copy have no owner.
       try FileManager.default.copyItem(
         atPath: directory.path + "/used", toPath: directory.path + "/cache")
       withExtendedLifetime((file, unfinished, added)) {}
@@ -82,7 +82,7 @@ import Testing
       await cache.flush()
     }
     #expect(try directory.found(texts) == [])
-    // What was popular in the clear is not carried over either.
+    // The popularity of plain entries is not carried over either.
     let disk = try directory.disk()
     await disk.loadPopularity()
     #expect(disk.frequency(of: record("/whole").key) == 0)
