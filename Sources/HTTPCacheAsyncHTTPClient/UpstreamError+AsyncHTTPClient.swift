@@ -14,7 +14,7 @@
   #endif
 
   extension UpstreamError {
-    /// What an error of AsyncHTTPClient or of what it stands on means for the cache.
+    /// The upstream error for an error of AsyncHTTPClient or of the libraries below it.
     init(asyncHTTPClient error: any Error) {
       switch error {
       case let error as UpstreamError:
@@ -60,7 +60,7 @@
       }
     }
 
-    /// The reason within what BoringSSL says, such as `CERTIFICATE_VERIFY_FAILED`, in words.
+    /// The reason in BoringSSL's text, such as `CERTIFICATE_VERIFY_FAILED`, in words.
     private static func tlsText(_ text: String) -> String {
       guard let start = text.firstRange(of: "OPENSSL_internal:") else { return "TLS failed: \(text)" }
       let reason = text[start.upperBound...].prefix { $0.isUppercase || $0.isNumber || $0 == "_" }

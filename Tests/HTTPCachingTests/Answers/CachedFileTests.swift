@@ -157,7 +157,7 @@ struct CachedFileTests {
     try overwrite(try await bodyPath(kitchen), at: 290_000)
     let response = try await kitchen.respond()
     while let bytes = try? await response.body.source.next(), !bytes.isEmpty {}
-    // Whoever goes on reading is told the same, and it does not count again.
+    // A later read of the source throws again, and does not count again.
     await #expect(throws: CacheError.self) { try await response.body.source.next() }
     try await kitchen.get()
     try await kitchen.get()

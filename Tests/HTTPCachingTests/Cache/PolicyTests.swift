@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-/// The table of policies: what becomes of the store and what of the origin.
+/// The table of policies: their effects on the store and on the origin.
 @Suite("Policies", .timeLimit(.minutes(10)))
 struct PolicyTests {
   private let kitchen = Kitchen()

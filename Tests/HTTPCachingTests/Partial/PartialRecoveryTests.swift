@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Incomplete responses do not outlive their use", .timeLimit(.minutes(10)))
 struct PartialRecoveryTests {
-  /// Answers ranges with something of its own, and the rest as it should.
+  /// Answers ranges wrongly, and other requests correctly.
   private func lie(_ kitchen: PartialKitchen, _ body: @escaping @Sendable () -> MessageBody) {
     let text = kitchen.origin.text
     kitchen.origin.answers { request in
