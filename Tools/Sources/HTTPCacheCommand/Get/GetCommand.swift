@@ -12,6 +12,11 @@ struct GetCommand: AsyncParsableCommand {
       without -O are fetched into the cache only. One line per URL on standard error says what \
       happened. With --json these lines go to standard output, and a body only to a file.
 
+      -o FILE and -O replace a file when the body is complete, and keep its mode and owner; a link is \
+      followed, and a device or FIFO is written into. A transfer that is interrupted is continued when \
+      the command is run again: from the cache, or, where the cache does not store the response, from \
+      the folder FILE.httpcache-part beside the file.
+
       Exit status:
       \(ExitStatus.help)
       """)
@@ -86,22 +91,30 @@ struct GetCommand: AsyncParsableCommand {
   var minimumFree = ByteSize(bytes: DiskStore.defaultMinimumFreeSpace)
 
   func validate() throws {
-    if output != nil, usesRemoteName { throw ValidationError("give -o or -O, not both") }
-    if output != nil, urls.count > 1 { throw ValidationError("-o takes one URL; use -O for several") }
-    guard (1...256).contains(jobs) else { throw ValidationError("--jobs is a number from 1 to 256") }
-    guard (0...100).contains(redirects) else {
-      throw ValidationError("--redirects is a number from 0 to 100")
+    if output != nil, usesRemoteName { throw ValidationError("-o and -O exclude each other") }
+    if output != nil, urls.count > 1 {
+      throw ValidationError("-o takes the body of one URL (got \(urls.count)); -O names a file for each")
     }
-    for seconds in [maxTime, connectTimeout].compactMap({ $0 }) {
+    if json, output == "-" {
+      throw ValidationError(
+        "--json writes its report to standard output, and so would -o - the body; name a file with -o FILE")
+    }
+    guard (1...256).contains(jobs) else {
+      throw ValidationError("--jobs must be from 1 to 256 (got \(jobs))")
+    }
+    guard (0...100).contains(redirects) else {
+      throw ValidationError("--redirects must be from 0 to 100 (got \(redirects))")
+    }
+    for (option, seconds) in [("--max-time", maxTime ?? 1), ("--connect-timeout", connectTimeout)] {
       guard seconds > 0, seconds <= 1e6 else {
-        throw ValidationError("a time is a number of seconds above 0")
+        throw ValidationError("\(option) must be above 0 and at most 1000000 seconds (got \(seconds))")
       }
     }
     if let cacert, !FileManager.default.isReadableFile(atPath: cacert) {
-      throw ValidationError("cannot read \(cacert)")
+      throw ValidationError("--cacert: cannot read \(cacert)")
     }
     if let method, HTTPRequest.Method(rawValue: method) == nil {
-      throw ValidationError("'\(method)' is not a method")
+      throw ValidationError("-X: '\(method)' is not a method, such as GET or POST")
     }
   }
 
@@ -110,11 +123,12 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   private func fetchAll() async throws {
+    try checkOutput()
     let content = try content()
-    let recorder = StorageRecorder { Console.report("httpcache: \($0)") }
-    let cache = try openCache(recorder)
     let isShown = !quiet && Terminal.isTerminal(STDERR_FILENO) && !writesToTerminal
     let meter = ProgressMeter(transfers: urls.count, isShown: isShown)
+    let recorder = StorageRecorder { meter.say("httpcache: \($0)") }
+    let cache = try openCache(recorder)
     var options = OriginClient.Options()
     options.connectTimeout = .seconds(connectTimeout)
     options.isHTTP1Only = http1Only
@@ -125,7 +139,8 @@ struct GetCommand: AsyncParsableCommand {
         let fetcher = Fetcher(
           cache: cache, upstream: upstream, recorder: recorder, meter: meter, policy: usedPolicy,
           options: RequestOptions(redirectLimit: redirects), includesHead: include,
-          explains: explain, failsOnError: fail)
+          explains: explain, failsOnError: fail, tellsLimits: !quiet,
+          protectsTerminal: output == nil && writesToTerminal)
         let status = try await fetchAll(with: fetcher, content: content)
         // What was used stale is validated for the next time (RFC 5861 §3).
         await cache.finishBackgroundWork(within: .seconds(10))
@@ -146,7 +161,7 @@ struct GetCommand: AsyncParsableCommand {
       var statuses = [ExitStatus](repeating: .success, count: urls.count)
       var begun = 0
       func begin() {
-        guard begun < urls.count else { return }
+        guard begun < urls.count, !Task.isCancelled else { return }
         let (index, url) = (begun, urls[begun])
         let request = request(for: url)
         begun += 1
@@ -166,6 +181,10 @@ struct GetCommand: AsyncParsableCommand {
         if !json, let text = report.explanations { Console.report(text) }
         if json { try Console.printJSON(report.json) }
         begin()
+      }
+      if begun < urls.count {
+        Console.report("httpcache: interrupted before \(HumanText.count(urls.count - begun, "more URL"))")
+        statuses[begun] = .interrupted
       }
       return statuses.first { $0 != .success } ?? .success
     }
@@ -198,7 +217,7 @@ struct GetCommand: AsyncParsableCommand {
     guard data.hasPrefix("@") else { return BodyBytes(Array(data.utf8)) }
     let path = String(data.dropFirst())
     guard let bytes = FileManager.default.contents(atPath: path) else {
-      Console.report("httpcache: cannot read \(path)")
+      Console.report("httpcache: -d: cannot read \(path)")
       throw ExitStatus.failure.code
     }
     return BodyBytes(bytes)
@@ -210,7 +229,17 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   private var writesToTerminal: Bool {
-    destinations == [.standardOutput] && Terminal.isTerminal(STDOUT_FILENO)
+    guard let destination = destinations.first, destinations.count == 1 else { return false }
+    return (try? Output.isTerminal(destination)) ?? false
+  }
+
+  /// Refuses a report and a body in one stream.
+  private func checkOutput() throws {
+    guard json, let output, Output.isStandardOutput(output) else { return }
+    Console.report(
+      "httpcache: --json writes its report to standard output, which \(output) is too; "
+        + "name another file with -o")
+    throw ExitStatus.usage.code
   }
 
   /// Where the bodies go, in the order of the URLs.
