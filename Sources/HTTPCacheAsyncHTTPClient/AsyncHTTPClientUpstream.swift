@@ -86,7 +86,7 @@
         context?.onVersion?(response.version)
       } catch let error as HTTPClientError where error == .remoteConnectionClosed {
         // No answer at all: RFC 9111 §4.2.4 calls that disconnected.
-        throw UpstreamError(.unreachable, "the connection was closed before an answer", cause: error)
+        throw UpstreamError(.unreachable, "the origin closed the connection without a response", cause: error)
       } catch {
         throw UpstreamError(asyncHTTPClient: error)
       }

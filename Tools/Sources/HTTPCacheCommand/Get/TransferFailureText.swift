@@ -25,7 +25,7 @@ struct TransferFailureText {
     case let error as UpstreamError where isEarlyEnd(error):
       TransferReport.Failure(status: .brokenProtocol, reason: earlyEnd(error), isEarlyEnd: true)
     case let error as UpstreamError:
-      TransferReport.Failure(status: ExitStatus(error.kind), reason: error.message)
+      TransferReport.Failure(status: ExitStatus(error.kind), reason: error.message + option(error))
     case let error as CacheError:
       TransferReport.Failure(
         status: ExitStatus(error.code), reason: "\(error)", isDamage: error.code == .damaged)
@@ -42,6 +42,14 @@ struct TransferFailureText {
     case is CancellationError: interrupted
     default: TransferReport.Failure(status: .failure, reason: "\(error)")
     }
+  }
+
+  /// The option that changes a time limit.
+  private func option(_ error: UpstreamError) -> String {
+    let isConnecting =
+      (error.cause as? HTTPClientError) == .connectTimeout
+      || { if case .connectTimeout? = error.cause as? ChannelError { true } else { false } }()
+    return isConnecting ? " (--connect-timeout)" : ""
   }
 
   private var interrupted: TransferReport.Failure {
