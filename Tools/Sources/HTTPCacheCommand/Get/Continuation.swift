@@ -14,8 +14,9 @@ struct Continuation {
     case fails
   }
 
-  /// Bytes that the cache may lack before the part file is preferred: a killed process leaves them unwritten.
-  static let slack: Int64 = 16 << 20
+  /// Bytes that the cache may lack before the part file is preferred: a killed process loses up to 4 MiB of
+  /// what it stores, and what is continued from the cache is stored.
+  static let slack: Int64 = 8 << 20
 
   /// The request.
   let request: HTTPRequest
@@ -46,9 +47,9 @@ struct Continuation {
 
   /// Whether a request asks for the whole of something as a GET without content does, so that a part file
   /// can be made and continued.
-  static func isPossible(_ request: HTTPRequest, content: BodyBytes?) -> Bool {
+  static func isPossible(_ request: HTTPRequest, hasContent: Bool) -> Bool {
     let others: [HTTPField.Name?] = [.range, .ifRange, .ifMatch, .ifUnmodifiedSince, HTTPField.Name("Host")]
-    return request.method == .get && content == nil
+    return request.method == .get && !hasContent
       && others.allSatisfy { name in name.map { request.headerFields[$0] == nil } ?? true }
   }
 

@@ -45,7 +45,7 @@ struct Fetcher: Sendable {
     do {
       let output = try Output(destination)
       let transport = ObservedUpstream(upstream)
-      let transfer = Transfer(
+      var transfer = Transfer(
         fetcher: self, request: request, url: url, content: content, destination: destination,
         output: output, transport: transport)
       let ending = await transfer.run(policy)

@@ -6,14 +6,14 @@ struct Transfer {
   let request: HTTPRequest
   let url: String
   let content: BodyBytes?
-  let destination: Output.Destination
-  let output: Output
+  var destination: Output.Destination
+  var output: Output
   let transport: ObservedUpstream
 
   private var clock: any CacheClock { fetcher.cache.configuration.clock }
 
   /// Fetches, and tells how it ended.
-  func run(_ policy: CachePolicy) async -> TransferReport.Ending {
+  mutating func run(_ policy: CachePolicy) async -> TransferReport.Ending {
     var progress = TransferProgress()
     do {
       return .answered(try await answer(policy, &progress))
@@ -24,7 +24,7 @@ struct Transfer {
     }
   }
 
-  private func answer(
+  private mutating func answer(
     _ policy: CachePolicy, _ progress: inout TransferProgress
   ) async throws -> TransferReport.Answer {
     let continuation = await continuation(policy)
@@ -46,9 +46,9 @@ struct Transfer {
       }
     }
     var answer = TransferReport.Answer(
-      status: response.head.status.code, outcome: response.outcome, bytes: 0,
+      status: response.head.status.code, head: response.head, outcome: response.outcome, bytes: 0,
       finalTarget: response.finalTarget, redirects: response.redirects.count,
-      fields: response.head.headerFields, isCacheOnly: policy == .cacheOnly)
+      isCacheOnly: policy == .cacheOnly)
     answer.httpVersion = answer.isFromOrigin ? transport.seen.httpVersion : nil
     answer.restart = restart
     if isUnsatisfiable(response) {
@@ -61,6 +61,8 @@ struct Transfer {
       answer.continuation = .init(bytes: cached.start, fetched: cached.fetched)
     }
     answer.length = progress.length
+    // Of the message as it came, before anything is taken off its body.
+    progress.record = record(of: response, progress)
     try await take(response, &answer, &progress, isContinued: isContinued)
     return answer
   }
@@ -77,7 +79,7 @@ struct Transfer {
     if let start = isContinued ? progress.start : nil {
       try output.resume(at: start)
     } else if !isLeftOut {
-      try await output.begin(record(of: response, progress)) { [meter = fetcher.meter] in
+      try await output.begin(progress.record) { [meter = fetcher.meter] in
         meter.say("httpcache: \($0)")
       }
     }
@@ -131,7 +133,7 @@ struct Transfer {
     default: break
     }
     guard let partial = output.partial, !fetcher.includesHead,
-      Continuation.isPossible(request, content: content), let target,
+      Continuation.isPossible(request, hasContent: content != nil), let target,
       let continuation = Continuation(of: request, url: target, record: partial.record, size: partial.size)
     else { return nil }
     let cached = await cachedBytes(of: partial.record.target)
@@ -152,7 +154,7 @@ struct Transfer {
 
   private func record(of response: CacheResponse, _ progress: TransferProgress) -> PartRecord? {
     guard progress.isForwarded, !fetcher.includesHead, !transport.seen.isDecoded, let target,
-      Continuation.isPossible(request, content: content)
+      Continuation.isPossible(request, hasContent: content != nil)
     else { return nil }
     return PartRecord(
       url: target, target: response.finalTarget, head: response.head, length: progress.length, now: clock.now)
@@ -193,6 +195,18 @@ struct Transfer {
     if case .notStored(let refusal) = told, refusal != .incomplete {
       return .nothing(OutcomeText.text(refusal))
     }
-    return .nothing("the response cannot be continued without a strong ETag or Last-Modified")
+    return .nothing(reasonForNothing(progress))
+  }
+
+  private func reasonForNothing(_ progress: TransferProgress) -> String {
+    if fetcher.includesHead { return "with -i a response is not continued" }
+    if let coding = progress.fields[.contentEncoding] {
+      return "a response in a content coding (\(coding)) is not continued"
+    }
+    if !Continuation.isPossible(request, hasContent: content != nil) {
+      return "only a GET of the whole, without content, is continued"
+    }
+    return
+      "a response without a strong ETag or Last-Modified, or of an origin without ranges, cannot be continued"
   }
 }

@@ -14,6 +14,10 @@ struct TransferProgress {
   var received: Int64 = 0
   /// The length of the whole in bytes, if it is known.
   var length: Int64?
+  /// What is known of the response to continue it; nil if that is not possible.
+  var record: PartRecord?
+  /// The fields of the response.
+  private(set) var fields: HTTPFields = [:]
   /// The body.
   private(set) var body: MessageBody?
 
@@ -29,6 +33,7 @@ struct TransferProgress {
     target = response.finalTarget
     self.start = start
     body = response.body
+    fields = response.head.headerFields
     length = response.body.length.map { $0 + start }
     guard case .forwarded(_, let status, _, let isCollapsed) = response.outcome, !isCollapsed else { return }
     isForwarded = true

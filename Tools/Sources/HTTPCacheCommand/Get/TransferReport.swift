@@ -15,6 +15,7 @@ struct TransferReport: Sendable {
     }
 
     var status: Int
+    var head = HTTPResponse(status: .ok)
     var outcome: CacheOutcome
     var storage: StorageRecorder.Result?
     var bytes: Int64
@@ -23,8 +24,6 @@ struct TransferReport: Sendable {
     var file: String?
     /// Why the response is stored or not.
     var explanation: CacheExplanation?
-    /// The fields of the response.
-    var fields: HTTPFields = [:]
     /// The version of HTTP that the origin answered with; nil for a stored response.
     var httpVersion: String?
     /// The length of the body in bytes, if it was known before its end.
@@ -156,7 +155,7 @@ struct TransferReport: Sendable {
       report.outcome = outcome.word
       report.status = answer.status
       report.httpVersion = answer.httpVersion
-      report.headers = JSONReport.headers(answer.fields)
+      report.headers = JSONReport.headers(answer.head.headerFields)
       report.continuedFrom = answer.continuation.map(\.bytes)
       report.bytes = answer.bytes
       report.finalURL = answer.finalTarget

@@ -217,4 +217,20 @@ import Testing
     let direct = try #require(record("ETag", "\"1\"", url: "http://a/x?sig=1"))
     #expect(direct.isSame(target: target) == (target == "http://a/x?sig=1"))
   }
+
+  @Test("a policy that forbids asking the origin leaves a part as it is, and reload begins anew")
+  func policies() async throws {
+    try await withPart { origin, directory, part in
+      func run(_ policy: String) async -> CommandRun {
+        await CommandRun(
+          "get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out"),
+          "--policy", policy)
+      }
+      #expect(await run("cache-only").status == ExitStatus.notStored.rawValue)
+      #expect(directory.contents("out.httpcache-part/body")?.isEmpty == false)
+      #expect(await run("reload").status == 0)
+      #expect(origin.requests.map(\.start) == [nil, nil])
+      #expect(directory.contents("out") == Self.content)
+    }
+  }
 }

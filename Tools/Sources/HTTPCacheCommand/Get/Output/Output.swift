@@ -11,6 +11,9 @@ final class Output: Sendable {
     case nowhere
   }
 
+  /// The output cannot be written.
+  typealias Failure = OutputFailure
+
   private struct State {
     var descriptor: Int32 = -1
     var hasBegun = false
