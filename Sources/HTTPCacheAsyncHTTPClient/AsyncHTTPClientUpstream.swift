@@ -4,7 +4,7 @@
   public import HTTPCaching
   public import Logging
   public import NIOCore
-  import NIOHTTP1
+  public import NIOHTTP1
   public import NIOSSL
 
   /// An upstream that sends requests with AsyncHTTPClient: HTTP/1.1 and HTTP/2, TLS.
@@ -21,6 +21,8 @@
       public var tlsConfiguration: TLSConfiguration?
       /// The address that this request's connection is bound to.
       public var localAddress: String?
+      /// Called with the version of HTTP of each response, before the response is returned.
+      public var onVersion: (@Sendable (HTTPVersion) -> Void)?
       /// The caller's content, whose length only AsyncHTTPClient knows.
       var content: HTTPClientRequest.Body?
 
@@ -81,9 +83,10 @@
       let response: HTTPClientResponse
       do {
         response = try await client.execute(outgoing, deadline: deadline, logger: context?.logger)
+        context?.onVersion?(response.version)
       } catch let error as HTTPClientError where error == .remoteConnectionClosed {
         // Without any answer, the cache is disconnected in terms of RFC 9111 §4.2.4.
-        throw UpstreamError(.unreachable, "the connection was closed before an answer", cause: error)
+        throw UpstreamError(.unreachable, "the origin closed the connection without a response", cause: error)
       } catch {
         throw UpstreamError(asyncHTTPClient: error)
       }
