@@ -111,6 +111,11 @@ struct Transfer {
     } else {
       try await write(response, bar, &progress)
       answer.bytes = progress.start + progress.received
+      // The rest may come without a length of its own; the whole has one.
+      if isContinued, let length = progress.length, answer.bytes != length {
+        throw UpstreamError(
+          .protocol, "the response has \(answer.bytes) bytes, not \(length) as Content-Range says")
+      }
       try output.finish()
       if case .file(let path) = destination { answer.file = path }
     }

@@ -35,7 +35,8 @@ struct TransferProgress {
     self.start = start
     body = response.body
     fields = response.head.headerFields
-    length = response.body.length.map { $0 + start }
+    let whole = start > 0 ? PartialContent.part(of: response.head)?.length : nil
+    length = whole ?? response.body.length.map { $0 + start }
     guard case .forwarded(_, let status, _, let isCollapsed) = response.outcome, !isCollapsed else { return }
     isForwarded = true
     // The cache makes a 200 of its own part and the origin's 206.

@@ -233,4 +233,26 @@ import Testing
       #expect(directory.contents("out") == Self.content)
     }
   }
+
+  @Test("a rest that is shorter or longer than its range never passes for complete", arguments: [-1, 1])
+  func wrongLength(change: Int) async throws {
+    let directory = try TemporaryDirectory()
+    let counter = AnswerCounter()
+    var file = ServedFile(content: Self.content, fields: "Cache-Control: no-store")
+    file.cut = 20_000
+    let origin = try await ScriptOrigin { [file] request in
+      if counter.next() == 1 { return file.answer(request) }
+      let start = request.start ?? 0
+      let rest = Array(Self.content[start...].dropLast(change < 0 ? 1 : 0)) + (change > 0 ? [0] : [])
+      return .init(
+        head: "HTTP/1.1 206 Part\r\nContent-Range: bytes \(start)-49999/50000\r\nETag: \"v1\"\r\n"
+          + "Transfer-Encoding: chunked",
+        body: Array("\(String(rest.count, radix: 16))\r\n".utf8) + rest + Array("\r\n0\r\n\r\n".utf8))
+    }
+    _ = await get(origin, directory)
+    let run = await get(origin, directory)
+    #expect(run.status == ExitStatus.brokenProtocol.rawValue)
+    #expect(directory.contents("out") == nil)
+    try await origin.close()
+  }
 }
