@@ -62,7 +62,7 @@ struct SavedSketchTests {
     return sketch
   }
 
-  @Test("what was encoded is the same, and tells who wrote it")
+  @Test("what was encoded is the same, and tells its writer")
   func encoding() throws {
     let sketch = sketch([7: 3, 1 << 40: 15], entries: 1_000)
     let bytes = sketch.encoded(by: 99, secretMark: 5)
