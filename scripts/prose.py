@@ -12,7 +12,6 @@ import sys
 UNCLEAN = [
     "CHANGELOG.md",
     "README.md",
-    "Sources/CSQLiteLog",
     "Sources/HTTPCacheDisk",
     "Tests/HTTPCacheDiskTests",
     "Tools",

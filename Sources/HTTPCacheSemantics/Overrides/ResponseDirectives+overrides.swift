@@ -36,7 +36,7 @@ extension ResponseDirectives {
   ///
   /// - Parameters:
   ///   - origin: the directives of the origin.
-   ///   - unprotected: the protections of users from each other that may be ignored.
+  ///   - unprotected: the protections of users from each other that may be ignored.
   mutating func apply(
     _ effect: RuleEffect, to response: HTTPResponse, origin: ResponseDirectives,
     unprotected: Set<RuleEffect.Protection>

@@ -14,7 +14,7 @@ extension HTTPCache {
   /// - Parameters:
   ///   - request: a GET, with scheme, authority and path.
   ///   - policy: how fresh the response must be: `.cacheElseNetwork` (the default) accepts any age, `.standard`
-   ///     accepts a response that may be used without asking the origin.
+  ///     accepts a response that may be used without asking the origin.
   ///   - options: partition, redirects, and whether decoded bodies are accepted.
   ///   - writesMemoryOnly: whether to write a file even if the response may be in memory only
   ///     (`StoragePolicy.allowedInMemoryOnly`), or if the cache is encrypted. The file is then on disk in the

@@ -150,7 +150,7 @@ struct CachedFileTests {
     #expect(try await kitchen.cache.store.counts().hits == 0)
   }
 
-  @Test("a damaged body counts as no hit: who asks again gets a miss, and that is all")
+  @Test("a damaged body counts as no hit: the next request gets a miss, and that is all")
   func damagedCounts() async throws {
     let kitchen = try kitchen(.disk, count: 300_000)
     try await kitchen.get()

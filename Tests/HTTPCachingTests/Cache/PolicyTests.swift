@@ -62,7 +62,7 @@ struct PolicyTests {
     #expect(try await kitchen.get("/other", policy: .cacheElseNetwork).text == "two")
   }
 
-  @Test("cacheOnly: whatever its age; a miss is 504 and asks nobody")
+  @Test("cacheOnly: whatever its age; a miss is 504 and no origin is asked")
   func cacheOnly() async throws {
     let kitchen = try await prepared()
     kitchen.clock.advance(by: 1_000_000)

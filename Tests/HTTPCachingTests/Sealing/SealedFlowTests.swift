@@ -125,7 +125,7 @@ import Testing
     #expect(kitchen.events.count { if case .storeFailed = $0 { true } else { false } } == 0)
   }
 
-  @Test("a file is handed out as it was, but only to who says that it may lie in the clear")
+  @Test("a file is handed out as it was, but only if the caller allows it to be in the clear")
   func files() async throws {
     let kitchen = try kitchen(300_000)
     try await kitchen.get()
