@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the format with the committed .swift-format; with --fix, formats.
+# Checks the format with the committed .swift-format, and the words of comments; with --fix, formats.
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
@@ -8,4 +8,7 @@ paths=(Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests
 if [ "${1:-}" = --fix ]; then
   exec swift format --in-place --recursive "${paths[@]}"
 fi
-check lint swift format lint --strict --recursive "${paths[@]}"
+failed=0
+check lint swift format lint --strict --recursive "${paths[@]}" || failed=1
+scripts/prose.sh || failed=1
+exit $failed

@@ -1,6 +1,6 @@
 import HTTPCacheSimulation
 
-/// What is to be simulated.
+/// The options of a run.
 struct Options {
   static let usage = """
     usage: simulate-races [--seed N] [--count N | --seconds N] [--scenario NAME | --scenarios]

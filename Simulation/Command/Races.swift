@@ -1,7 +1,7 @@
 import HTTPCacheSimulation
 import Synchronization
 
-/// Simulates many worlds and counts what was found.
+/// Simulates many worlds and counts the violations.
 struct Races {
   /// Violations that are counted together.
   private struct Sort: Hashable, CustomStringConvertible {
@@ -21,7 +21,7 @@ struct Races {
 
   /// Runs worlds until there have been enough of them.
   ///
-  /// - Returns: whether every rule held that had to.
+  /// - Returns: whether no rule was broken, except the allowed ones.
   func run() -> Bool {
     let start = clock.now
     let end = options.count == nil ? start + .seconds(options.seconds) : nil

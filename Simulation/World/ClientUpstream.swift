@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// The way of one client to the origin of a world.
+/// The upstream of one client to the origin of a world.
 ///
 /// `@unchecked Sendable` because only the thread that runs the simulation uses it.
 final class ClientUpstream: Upstream, @unchecked Sendable {
@@ -11,9 +11,9 @@ final class ClientUpstream: Upstream, @unchecked Sendable {
   private(set) var sentAt: Duration?
   /// The step in which the latest request went out.
   private(set) var sentStep = 0
-  /// The versions of all targets when the origin made the latest head with `Clear-Site-Data` that came.
+  /// The versions of all targets when the origin made the latest head with `Clear-Site-Data` that arrived.
   private(set) var cleared: [Int]?
-  /// The versions of all targets when the origin made the latest answer to an unsafe request that came.
+  /// The versions of all targets when the origin made the latest answer to an unsafe request that arrived.
   private(set) var changed: [Int]?
 
   init(_ origin: SimulatedOrigin, client: Int) {
@@ -39,7 +39,7 @@ final class ClientUpstream: Upstream, @unchecked Sendable {
     let versions = origin.versions
     try await wait(.head, deadline)
     if case .lost = fault { throw UpstreamError(.protocol, "simulated loss") }
-    // A head that never came invalidates nothing.
+    // A head that never arrived invalidates nothing.
     if head.headerFields[.clearSiteData] != nil { cleared = versions }
     if request.head.method == .put { changed = versions }
     let plan = origin.plan.targets[target]

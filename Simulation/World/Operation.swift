@@ -28,18 +28,18 @@ enum Operation: Sendable {
     var target = 0
     var partition = 0
     var scope = Scope.target
-    /// Whether it removes, instead of marking as invalidated.
+    /// Whether it removes instead of marking as invalidated.
     var removes = false
   }
 
   case client(Client)
   case purge(Purge)
-  /// The caller of the client with this number, counted back from the latest, gives up.
+  /// Cancels the caller with this number, counted back from the latest.
   case cancel(back: Int)
   /// The origin changes a target; the cache is not told.
   case change(target: Int)
   case advance(seconds: Int)
   case jump(seconds: Int)
-  /// Nothing begins until all that has begun is done.
+  /// Waits until all running operations are done.
   case settle
 }

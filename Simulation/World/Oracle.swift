@@ -141,7 +141,7 @@ final class Oracle: @unchecked Sendable {
       circumstances(of: overtaken, sent))
   }
 
-  /// How far the response had come when the invalidation ended, and when it began.
+  /// The progress of the response when the invalidation ended, and when it began.
   private func circumstances(of floor: Floor, _ sent: SimulatedOrigin.Sent) -> String {
     func phase(_ step: Int) -> String {
       guard let head = sent.headStep, step > head else { return "before the head" }
@@ -177,7 +177,7 @@ final class Oracle: @unchecked Sendable {
   }
 }
 
-/// What was so when a request began.
+/// The state when a request began.
 struct Beginning: Sendable {
   let uptime: Duration
   let endedInvalidations: Int

@@ -1,7 +1,7 @@
 import HTTPCacheStore
 
-/// What an origin sends of a target: the bytes name the target, the representation and the version, and
-/// the rest follows from these.
+/// A representation that an origin sends for a target. Its bytes name the target, the representation and the
+/// version, and the rest follows from these.
 struct Representation: Hashable, Sendable {
   let target: Int
   /// `a` and `b` are for one form each, `n` and `s` for all forms.
@@ -41,7 +41,7 @@ struct Representation: Hashable, Sendable {
     self.version = version
   }
 
-  /// The representation that a body says it is.
+  /// The representation that the bytes of a body name.
   static func of(body: [UInt8]) -> Representation? {
     guard body.first == UInt8(ascii: "|"), let end = body.dropFirst().firstIndex(of: UInt8(ascii: "|")) else {
       return nil

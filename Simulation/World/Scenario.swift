@@ -2,7 +2,7 @@
 package struct Scenario: Sendable {
   /// The name, for the command line.
   package let name: String
-  /// The rules that some of the interleavings broke before the mends of issue 12.
+  /// The rules that some of the interleavings broke before they were mended.
   package let breaks: Set<Violation.Kind>
   /// The rules that some of the interleavings still break. A mend takes its rule out.
   package let known: Set<Violation.Kind>

@@ -94,7 +94,7 @@ extension Scenario {
     ]
   }
 
-  /// A 304 confirms what the request does not match (RFC 9111 §4.3.4).
+  /// A 304 confirms a response that the request does not match (RFC 9111 §4.3.4).
   private static var validations: [Scenario] {
     func target(_ tags: WorldPlan.Tags, lifetime: Int64 = 0, _ confirmation: WorldPlan.Confirmation = .whole)
       -> WorldPlan.Target

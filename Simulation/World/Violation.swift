@@ -2,7 +2,8 @@
 package struct Violation: Sendable, Hashable, CustomStringConvertible {
   /// The rule that is broken.
   package enum Kind: String, Sendable, CaseIterable {
-    /// An answer is older than an unsafe request through the same process that had ended before (RFC 9111 §4.4).
+    /// An answer is older than an unsafe request through the same process that had ended before (RFC 9111
+    /// §4.4).
     case staleAfterUnsafe = "stale-after-unsafe"
     /// An answer is older than an unsafe request through another process that had ended before.
     case staleAfterUnsafeElsewhere = "stale-after-unsafe-elsewhere"

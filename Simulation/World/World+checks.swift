@@ -1,7 +1,8 @@
 import HTTPCaching
 
 extension World {
-  /// Checks the callers while no job can run: a caller that still waits then waits for time or for another task.
+  /// Checks the callers while no job can run: a caller that still waits then waits for time or for another
+  /// task.
   func checkCallers() {
     guard scheduler.isIdle, !scheduler.isOwnWorkPaused else { return }
     for number in callers.indices where callers[number].waitsForHead && !callers[number].isReported {
@@ -17,14 +18,14 @@ extension World {
     }
   }
 
-  /// When a caller that waits for a head has to have one, or an error. It is the caller's own time, however
-  /// many requests it makes or waits for.
+  /// The time by which a caller that waits for a head must get one, or an error. It is the caller's own time,
+  /// however many requests it makes or waits for.
   private func deadline(of caller: Caller) -> Duration? {
     guard caller.waitsForHead, let began = caller.began, let timeout = caller.plan.timeout else { return nil }
     return began + timeout
   }
 
-  /// The first moment at which a caller has waited for too long.
+  /// The first moment at which a caller has waited too long.
   var nextDeadline: Duration? {
     callers.lazy.filter { !$0.isReported }.compactMap { self.deadline(of: $0) }.min().map {
       $0 + .milliseconds(1)
@@ -47,7 +48,7 @@ extension World {
     }
   }
 
-  /// Asks once more for everything, of an origin without faults.
+  /// Requests everything once more, from an origin without faults.
   func probe() {
     origin.isHealthy = true
     for process in caches.indices {
@@ -61,7 +62,7 @@ extension World {
     }
   }
 
-  /// Checks that nothing is left of all requests but entries.
+  /// Checks that all requests have left nothing but entries.
   func checkEnd() async {
     for (process, cache) in caches.enumerated() {
       let unfinished = cache.unfinishedWork

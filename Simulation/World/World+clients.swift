@@ -63,7 +63,7 @@ extension World {
     return request
   }
 
-  /// What the response invalidates is invalid for all requests that begin from now on.
+  /// Marks what the response invalidates as invalid for all requests that begin from now on.
   private func endInvalidations(
     _ plan: Operation.Client, _ upstream: ClientUpstream, _ response: CacheResponse
   ) {
@@ -98,7 +98,7 @@ extension World {
     oracle.report(.needlessError, "client \(number) failed: \(error)")
   }
 
-  /// Changes what is stored behind the requests, after the origin has changed it: the one way for all worlds.
+  /// Changes the store independently of requests, after the origin changed the resource: used by all worlds.
   func purge(_ plan: Operation.Purge) {
     let targets = covered(by: plan)
     for target in targets { origin.change(target) }

@@ -1,6 +1,6 @@
 import HTTPCacheSemantics
 
-/// What a seed makes a world of.
+/// The world that a seed makes.
 struct WorldPlan: Sendable {
   enum Stores: Sendable { case memory, tiered }
   enum Hook: Sendable { case none, immediate, suspending }
@@ -52,6 +52,6 @@ struct WorldPlan: Sendable {
   var operations: [Operation] = []
   var weights = Scheduler.Weights()
 
-  /// Whether nothing but the callers' own doing can keep an answer from them.
+  /// Whether only the callers themselves can keep an answer from them.
   var isFaultless: Bool { originFaults == 0 && storeFaults == 0 && !hasTimeouts }
 }

@@ -49,9 +49,9 @@ struct verdict {
 /// The number of plans that are not ended.
 extern atomic_int faults_active;
 
-/// Whether a call on an open file has to be looked at; takes the plan's lock if so.
+/// Whether a plan covers a call on an open file; if so, takes the plan's lock.
 int enter_file(int descriptor, uint32_t call, struct verdict *verdict);
-/// The same for a call on a path.
+/// Like `enter_file`, for a call on a path.
 int enter_path(int directory, const char *path, uint32_t call, struct verdict *verdict);
 void leave(struct verdict *verdict);
 /// Ends the process as a power cut of its own would.

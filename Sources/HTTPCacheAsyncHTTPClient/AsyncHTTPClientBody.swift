@@ -5,7 +5,7 @@
   import NIOCore
   import Synchronization
 
-  /// The body of a response of AsyncHTTPClient: pulled, so that the network waits for its reader.
+  /// The body of a response of AsyncHTTPClient, pulled, so that the network waits for its reader.
   final class AsyncHTTPClientBody: BodySource {
     private final class Puller: @unchecked Sendable {
       // @unchecked Sendable because only one pull runs at a time and `state` guards its begin and end.
@@ -40,8 +40,8 @@
     /// Makes a source.
     ///
     /// - Parameters:
-    ///   - length: how many bytes there must be; nil where nothing tells.
-    ///   - idleTimeout: the most time one `next` may wait.
+    ///   - length: the required number of bytes; nil if unknown.
+    ///   - idleTimeout: the longest time that one `next` may wait.
     init(
       _ body: HTTPClientResponse.Body, length: Int64?, idleTimeout: TimeAmount?,
       eventLoop: any EventLoop
@@ -87,7 +87,7 @@
       pull?.cancel()
     }
 
-    /// Accounts for what a pull brought.
+    /// Handles the result of a pull.
     private func received(_ result: Result<ByteBuffer?, any Error>) throws -> BodyBytes? {
       try state.withLock { state in
         state.pull = nil

@@ -4,24 +4,26 @@
   public import HTTPCaching
   public import Logging
   public import NIOCore
-  import NIOHTTP1
+  public import NIOHTTP1
   public import NIOSSL
 
-  /// The way to the origin over AsyncHTTPClient: HTTP/1.1 and HTTP/2, TLS.
+  /// An upstream that sends requests with AsyncHTTPClient: HTTP/1.1 and HTTP/2, TLS.
   ///
-  /// It follows no redirect. AsyncHTTPClient hands over neither 1xx responses nor trailers.
+  /// It follows no redirects. AsyncHTTPClient delivers neither 1xx responses nor trailers.
   public struct AsyncHTTPClientUpstream: Upstream {
-    /// What a caller passes through the cache for one request, as `RequestOptions.context`.
+    /// Settings that a caller passes through the cache for one request, as `RequestOptions.context`.
     public struct Context: Sendable {
-      /// When the response's head must have come.
+      /// The time by which the response's head must have arrived.
       public var deadline: NIODeadline?
-      /// Where AsyncHTTPClient logs what it does for the request.
+      /// The logger that AsyncHTTPClient uses for the request.
       public var logger: Logger?
-      /// The TLS configuration of this request alone.
+      /// The TLS configuration of this request.
       public var tlsConfiguration: TLSConfiguration?
       /// The address that this request's connection is bound to.
       public var localAddress: String?
-      /// The content as the caller gave it, whose length only AsyncHTTPClient knows.
+      /// Called with the version of HTTP of each response, before the response is returned.
+      public var onVersion: (@Sendable (HTTPVersion) -> Void)?
+      /// The caller's content, whose length only AsyncHTTPClient knows.
       var content: HTTPClientRequest.Body?
 
       /// Makes a context.
@@ -36,24 +38,24 @@
       }
     }
 
-    /// What requests are sent with.
+    /// The client that sends requests.
     public let client: HTTPClient
     let isDecompressing: Bool
     private let headTimeout: Duration
     private let idleTimeout: Duration?
 
-    /// Makes an upstream over a client, which stays the caller's to shut down.
+    /// Makes an upstream over a client, which the caller has to shut down.
     ///
-    /// The client should be made with `redirectConfiguration` `.disallow`. From one that follows
-    /// redirects, the redirect itself is taken, and its target asked for through the cache.
+    /// The client should have `redirectConfiguration` `.disallow`. If the client follows a redirect, this
+    /// upstream returns the redirect itself, and the cache requests its target again.
     ///
     /// - Parameters:
     ///   - client: sends the requests.
-    ///   - isDecompressing: whether the client was made with `decompression`; `HTTPClient.shared` was.
-    ///     What it decodes is stored decoded, and ranges of it are not reused.
-    ///   - headTimeout: the most time to wait for the head, where a request does not say.
-    ///   - idleTimeout: the most time to wait for the next bytes of a body; nil leaves it to the
-    ///     client's `timeout.read`.
+    ///   - isDecompressing: whether the client was made with `decompression`, like `HTTPClient.shared`.
+    ///     Decoded bodies are stored decoded, and their ranges are not reused.
+    ///   - headTimeout: the longest time to wait for the head, if the request sets none.
+    ///   - idleTimeout: the longest time to wait for the next bytes of a body; nil uses the client's
+    ///     `timeout.read`.
     public init(
       client: HTTPClient, isDecompressing: Bool = false, headTimeout: Duration = .seconds(60),
       idleTimeout: Duration? = nil
@@ -64,7 +66,7 @@
       self.idleTimeout = idleTimeout
     }
 
-    /// Sends a request and returns with the head.
+    /// Sends a request and returns when the head has arrived.
     ///
     /// - Throws: `UpstreamError`.
     public func send(
@@ -81,9 +83,10 @@
       let response: HTTPClientResponse
       do {
         response = try await client.execute(outgoing, deadline: deadline, logger: context?.logger)
+        context?.onVersion?(response.version)
       } catch let error as HTTPClientError where error == .remoteConnectionClosed {
-        // No answer at all: RFC 9111 §4.2.4 calls that disconnected.
-        throw UpstreamError(.unreachable, "the connection was closed before an answer", cause: error)
+        // Without any answer, the cache is disconnected in terms of RFC 9111 §4.2.4.
+        throw UpstreamError(.unreachable, "the origin closed the connection without a response", cause: error)
       } catch {
         throw UpstreamError(asyncHTTPClient: error)
       }
@@ -93,10 +96,10 @@
       var head = try Self.head(response.status, response.headers)
       let isDecoded = isDecompressing && Self.isDecoded(response.headers)
       let length = try Self.bodyLength(head, request.head.method, isDecoded: isDecoded)
-      // The coding is off already; over HTTP/2 there never was one, whatever NIO makes of it.
+      // The transfer coding is already removed; over HTTP/2 there is none, but NIO adds the field.
       head.headerFields[.transferEncoding] = nil
       if isDecoded {
-        // What is handed over shall be what the fields say; AsyncHTTPClient leaves them.
+        // Make the fields match the decoded bytes: AsyncHTTPClient does not change them.
         head.headerFields[.contentEncoding] = nil
         head.headerFields[.contentLength] = nil
       }
@@ -152,8 +155,8 @@
         headerFields: fields)
     }
 
-    /// The redirect that the client has followed by itself. Its body is lost, so that it must not be
-    /// stored: what is stored for this target would not be what the origin sent.
+    /// The redirect that the client followed itself. Its body is lost, so it must not be stored: the stored
+    /// response would not be what the origin sent.
     private static func redirect(
       _ followed: HTTPResponseHead
     ) throws(UpstreamError) -> UpstreamResponse {
@@ -163,15 +166,15 @@
       return UpstreamResponse(head: head, body: .empty, storageRefusal: .upstream)
     }
 
-    /// Whether NIO's decompressor takes the coding off.
+    /// Whether NIO's decompressor removes the coding.
     private static func isDecoded(_ headers: HTTPHeaders) -> Bool {
       let coding = headers[canonicalForm: "Content-Encoding"].first?.lowercased()
       return coding == "gzip" || coding == "deflate"
     }
 
-    /// How many bytes the body must have; nil where nothing tells (RFC 9112 §6.3).
+    /// The required number of bytes of the body; nil if unknown (RFC 9112 §6.3).
     ///
-    /// - Throws: `UpstreamError` for a transfer coding that nobody takes off (RFC 9112 §6.1).
+    /// - Throws: `UpstreamError` for a transfer coding that NIO does not remove (RFC 9112 §6.1).
     private static func bodyLength(
       _ head: HTTPResponse, _ method: HTTPRequest.Method, isDecoded: Bool
     ) throws(UpstreamError) -> Int64? {

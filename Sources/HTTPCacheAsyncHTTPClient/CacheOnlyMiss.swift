@@ -1,9 +1,9 @@
 #if AsyncHTTPClient
   public import HTTPCaching
 
-  /// Nothing stored could answer a request whose policy forbids asking the origin.
+  /// No stored response could answer a request whose policy forbids asking the origin.
   public struct CacheOnlyMiss: Error, Sendable, CustomStringConvertible {
-    /// Why nothing stored could.
+    /// Why no stored response could answer.
     public let reason: UnsatisfiableReason
 
     /// The reason in words.

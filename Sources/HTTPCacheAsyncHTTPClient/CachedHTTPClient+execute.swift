@@ -7,24 +7,23 @@
   import NIOHTTP1
 
   extension CachedHTTPClient {
-    /// How much later than at its deadline a request ends, whatever it waits for: the cache, which may answer
-    /// with a stale response, goes first.
+    /// The longest time after its deadline at which a request ends: the cache, which may answer with a stale
+    /// response, goes first.
     private static let grace = TimeAmount.milliseconds(200)
 
-    /// Performs a request: from the store if RFC 9111 and the policy allow it, else by asking the
-    /// origin.
+    /// Performs a request: from the store if RFC 9111 and the policy allow it, otherwise by asking the origin.
     ///
     /// - Parameters:
-    ///   - request: with an absolute URL. One with a TLS configuration or a `Host` of its own passes
-    ///     the cache by, since another origin may answer it.
-    ///   - deadline: when the head of the response must be there; the body may take longer.
-    ///   - logger: where AsyncHTTPClient logs.
+    ///   - request: with an absolute URL. A request with its own TLS configuration or `Host` bypasses the
+    ///     cache, because another origin may answer it.
+    ///   - deadline: the time by which the head of the response must arrive; the body may take longer.
+    ///   - logger: the logger of AsyncHTTPClient.
     ///   - cachePolicy: how to use the cache.
-    ///   - partition: keeps accounts or sites apart (RFC 9111 §7.2); empty for everybody.
-    /// - Returns: the response, whose body has yet to be read.
+    ///   - partition: separates accounts or sites (RFC 9111 §7.2); empty for responses that all callers share.
+    /// - Returns: the response with its unread body.
     /// - Throws: what `HTTPClient` throws, if the origin had to be asked, failed, and nothing stored may
-    ///   answer; `UpstreamError` for a failure that `HTTPClient` has no error for; `CacheOnlyMiss` for
-    ///   a miss with the policy `.cacheOnly`; `CancellationError`.
+    ///   answer; `UpstreamError` for a failure without an error of `HTTPClient`; `CacheOnlyMiss` for a miss
+    ///   with the policy `.cacheOnly`; `CancellationError`.
     public func execute(
       _ request: HTTPClientRequest, deadline: NIODeadline, logger: Logger? = nil,
       cachePolicy: CachePolicy = .standard, partition: String = ""
@@ -38,7 +37,7 @@
       context.content = request.body
       let options = RequestOptions(
         partition: partition, redirectLimit: redirectLimit, acceptsDecoded: true,
-        // Nobody would decode what is stored as it came.
+        // Without decompression, callers decode bodies themselves; with it, they cannot.
         acceptsEncoded: !upstream.isDecompressing, timeout: Self.timeout(until: deadline),
         context: context)
       let bypasses = request.tlsConfiguration != nil || head.hasHostOfItsOwn
@@ -51,7 +50,7 @@
             policy: policy, options: options, via: upstream)
         }
       } catch let error as UpstreamError {
-        // A request that waited for another one's answer in vain has no cause.
+        // A follower whose time ran out has no cause.
         if error.cause == nil, error.kind == .timeout { throw HTTPClientError.deadlineExceeded }
         throw error.cause ?? error
       }
@@ -65,10 +64,10 @@
     ///
     /// - Parameters:
     ///   - request: with an absolute URL.
-    ///   - timeout: the most time until the head of the response is there.
-    ///   - logger: where AsyncHTTPClient logs.
+    ///   - timeout: the longest time until the head of the response has arrived.
+    ///   - logger: the logger of AsyncHTTPClient.
     ///   - cachePolicy: how to use the cache.
-    ///   - partition: keeps accounts or sites apart (RFC 9111 §7.2); empty for everybody.
+    ///   - partition: separates accounts or sites (RFC 9111 §7.2); empty for responses that all callers share.
     /// - Throws: as `execute(_:deadline:logger:cachePolicy:partition:)` does.
     public func execute(
       _ request: HTTPClientRequest, timeout: TimeAmount, logger: Logger? = nil,
@@ -82,8 +81,8 @@
     /// Gets a URL.
     ///
     /// - Parameters:
-    ///   - url: absolute.
-    ///   - timeout: the most time until the head of the response is there.
+    ///   - url: an absolute URL.
+    ///   - timeout: the longest time until the head of the response has arrived.
     ///   - cachePolicy: how to use the cache.
     /// - Throws: as `execute(_:deadline:logger:cachePolicy:partition:)` does.
     public func get(
@@ -92,7 +91,7 @@
       try await execute(HTTPClientRequest(url: url), timeout: timeout, cachePolicy: cachePolicy)
     }
 
-    /// What no cache key can be made for, such as a request over a socket of the file system.
+    /// Performs a request that has no cache key, for example over a Unix domain socket.
     private func executeUncached(
       _ request: HTTPClientRequest, deadline: NIODeadline, logger: Logger?
     ) async throws -> CachedHTTPClientResponse {
@@ -105,14 +104,14 @@
         redirects: [])
     }
 
-    /// The time left until a deadline; nil for one that is further than a year away.
+    /// The time left until a deadline; nil if it is more than a year away.
     private static func timeout(until deadline: NIODeadline) -> Duration? {
       let now = NIODeadline.now()
       guard deadline < now + .hours(24 * 365) else { return nil }
       return .nanoseconds((deadline - now).nanoseconds)
     }
 
-    /// Ends `body` at the deadline, as `HTTPClient` would.
+    /// Ends `body` at the deadline, like `HTTPClient`.
     private func within(
       _ deadline: NIODeadline, _ body: @escaping @Sendable () async throws -> CacheResponse
     ) async throws -> CacheResponse {

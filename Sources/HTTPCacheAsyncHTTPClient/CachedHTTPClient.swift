@@ -4,8 +4,8 @@
   public import Logging
   public import NIOCore
 
-  /// AsyncHTTPClient with a cache in front of it: `execute` as `HTTPClient` has it, answered from the
-  /// store where RFC 9111 allows.
+  /// AsyncHTTPClient with a cache: `execute` as in `HTTPClient`, answered from the store where RFC 9111
+  /// allows it.
   ///
   /// ```swift
   /// let client = CachedHTTPClient(cache: cache)
@@ -14,25 +14,26 @@
   /// try await client.shutdown()
   /// ```
   ///
-  /// Redirects are followed through the cache, whatever the client's configuration says of them.
+  /// Redirects are followed through the cache, whatever the client's configuration says.
   public final class CachedHTTPClient: Sendable {
-    /// What answers.
+    /// The cache that answers requests.
     public let cache: HTTPCache
-    /// What asks the origin.
+    /// The upstream that asks the origin.
     public let upstream: AsyncHTTPClientUpstream
-    /// The most redirects to follow; 0 hands them to the caller.
+    /// The maximum number of redirects to follow; 0 returns redirects to the caller.
     public let redirectLimit: Int
     private let ownsClient: Bool
 
-    /// Makes a client of its own, which `shutdown()` closes.
+    /// Makes a cached client with a new `HTTPClient`, which `shutdown()` closes.
     ///
     /// - Parameters:
-    ///   - cache: answers what it can.
-    ///   - configuration: of the client. Its redirect mode is not used. With `decompression`, bodies
-    ///     are stored decoded and ranges of them are not reused; without, as the origin sent them.
-    ///   - eventLoopGroup: where connections run.
-    ///   - redirectLimit: the most redirects to follow; 0 hands them to the caller.
-    ///   - backgroundActivityLogger: where the client logs what it does for no request in particular.
+    ///   - cache: the cache.
+    ///   - configuration: the configuration of the client. Its redirect mode is not used. With
+    ///     `decompression`, bodies are stored decoded and their ranges are not reused; without, bodies are
+    ///     stored as the origin sent them.
+    ///   - eventLoopGroup: the event loops of connections.
+    ///   - redirectLimit: the maximum number of redirects to follow; 0 returns redirects to the caller.
+    ///   - backgroundActivityLogger: the client's logger for activity outside of requests.
     public init(
       cache: HTTPCache, configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
       eventLoopGroup: any EventLoopGroup = HTTPClient.defaultEventLoopGroup,
@@ -56,17 +57,17 @@
       ownsClient = true
     }
 
-    /// Uses a client of the caller's, which stays the caller's to shut down.
+    /// Makes a cached client with an existing `HTTPClient`, which the caller has to shut down.
     ///
-    /// A client that follows redirects by itself, as `HTTPClient.shared` does, asks twice for the
-    /// target of each redirect; one with `redirectConfiguration` `.disallow` does not.
+    /// A client that follows redirects itself, like `HTTPClient.shared`, requests the target of each redirect
+    /// twice; a client with `redirectConfiguration` `.disallow` does not.
     ///
     /// - Parameters:
-    ///   - cache: answers what it can.
+    ///   - cache: the cache.
     ///   - client: asks the origin.
-    ///   - isDecompressing: whether the client was made with `decompression`; that `HTTPClient.shared`
-    ///     was is known.
-    ///   - redirectLimit: the most redirects to follow; 0 hands them to the caller.
+    ///   - isDecompressing: whether the client was made with `decompression`; always true for
+    ///     `HTTPClient.shared`.
+    ///   - redirectLimit: the maximum number of redirects to follow; 0 returns redirects to the caller.
     public init(
       cache: HTTPCache, sharing client: HTTPClient, isDecompressing: Bool = false,
       redirectLimit: Int = 20
@@ -77,9 +78,9 @@
       ownsClient = false
     }
 
-    /// Runs `body` with a client of its own and shuts it down afterwards.
+    /// Runs `body` with a new client and shuts it down afterwards.
     ///
-    /// - Throws: what `body` throws, or what fails in shutting down.
+    /// - Throws: what `body` throws, or the error of shutting down.
     public static func withClient<Result>(
       cache: HTTPCache, configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
       _ body: (CachedHTTPClient) async throws -> Result
@@ -89,7 +90,7 @@
       do {
         result = try await body(client)
       } catch {
-        // The body's error is the one to tell.
+        // Throw the error of the body, not of the shutdown.
         try? await client.shutdown()
         throw error
       }
@@ -97,11 +98,10 @@
       return result
     }
 
-    /// Ends what runs in the background, writes what is batched, and closes the client if it is this
-    /// one's own.
+    /// Ends background work, writes batched changes, and closes the client if this object made it.
     ///
-    /// - Parameter limit: the longest time to wait for validations in the background (RFC 5861 §3).
-    /// - Throws: `HTTPClientError.alreadyShutdown`, or what fails in closing connections.
+    /// - Parameter limit: the longest time to wait for background validations (RFC 5861 §3).
+    /// - Throws: `HTTPClientError.alreadyShutdown`, or the error of closing connections.
     public func shutdown(within limit: Duration = .seconds(5)) async throws {
       await cache.finishBackgroundWork(within: limit)
       await cache.flush()

@@ -5,7 +5,7 @@
   import NIOHTTP1
 
   extension CachedHTTPClientResponse {
-    /// What the cache answered, in AsyncHTTPClient's types.
+    /// The cache's response in AsyncHTTPClient's types.
     init(_ response: CacheResponse, to request: HTTPClientRequest) {
       let status = HTTPResponseStatus(
         statusCode: response.head.status.code, reasonPhrase: response.head.status.reasonPhrase)

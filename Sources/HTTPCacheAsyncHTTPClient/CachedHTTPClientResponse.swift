@@ -2,17 +2,17 @@
   public import AsyncHTTPClient
   public import HTTPCaching
 
-  /// A response of AsyncHTTPClient, and where it came from. What `HTTPClientResponse` has, it has:
+  /// A response of AsyncHTTPClient with its cache outcome. It has the properties of `HTTPClientResponse`:
   /// `status`, `headers`, `body`, `history`, `url`.
   @dynamicMemberLookup
   public struct CachedHTTPClientResponse: Sendable {
     /// The response, for code that takes AsyncHTTPClient's type.
     ///
-    /// Its history has one element: the request that was answered last, after redirects.
+    /// Its history has one element: the last request, after redirects.
     public var response: HTTPClientResponse
     /// Where it came from, and why.
     public let cacheOutcome: CacheOutcome
-    /// The outcomes of the redirects on the way, first to last.
+    /// The outcomes of the redirects that were followed, first to last.
     public let redirects: [CacheOutcome]
 
     /// A property of the response.

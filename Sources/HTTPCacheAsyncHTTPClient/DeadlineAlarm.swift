@@ -2,7 +2,7 @@
   import NIOCore
   import Synchronization
 
-  /// Calls somebody at a deadline, unless it is cancelled before.
+  /// Calls a closure at a deadline, unless it is cancelled before.
   final class DeadlineAlarm: Sendable {
     private let passed = Mutex(false)
     private let scheduled = Mutex<Scheduled<Void>?>(nil)

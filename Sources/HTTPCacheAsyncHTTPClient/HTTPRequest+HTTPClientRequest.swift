@@ -4,8 +4,8 @@
   import NIOHTTP1
 
   extension HTTPRequest {
-    /// The same request in the types of the cache; nil if its target is no http or https URI, or a
-    /// name is none.
+    /// The request in the types of the cache; nil if its target is not an http or https URI, or a field name
+    /// is not a token.
     init?(_ request: HTTPClientRequest) {
       guard let separator = request.url.firstRange(of: "://"),
         let method = HTTPRequest.Method(request.method.rawValue)

@@ -2,6 +2,7 @@
   import AsyncHTTPClient
   import HTTPCaching
   import NIOCore
+  import NIOHTTP1
   import NIOPosix
   import NIOSSL
 
@@ -14,30 +15,50 @@
   #endif
 
   extension UpstreamError {
-    /// What an error of AsyncHTTPClient or of what it stands on means for the cache.
+    /// The upstream error for an error of AsyncHTTPClient or of the libraries below it.
     init(asyncHTTPClient error: any Error) {
       switch error {
       case let error as UpstreamError:
         self = error
       case let error as HTTPClientError:
-        self.init(Self.kind(error), error.shortDescription, cause: error)
+        self.init(Self.kind(error), Self.text(error), cause: error)
+      case let error as HTTPParserError:
+        self.init(.protocol, Self.text(error), cause: error)
       case is CancellationError:
         self.init(.cancelled, "cancelled", cause: error)
       case let error as NIOConnectionError:
         self.init(.unreachable, Self.text(error), cause: error)
       case is SocketAddressError:
-        self.init(.unreachable, "the name of the host is not known", cause: error)
+        self.init(.unreachable, "the host name cannot be resolved", cause: error)
       case ChannelError.connectTimeout:
-        self.init(.timeout, "no connection in time", cause: error)
+        self.init(.timeout, "no connection within the time limit", cause: error)
       case NIOSSLError.uncleanShutdown:
-        self.init(.protocol, "the connection was closed without a farewell", cause: error)
+        self.init(.protocol, "the connection was closed without the end that TLS requires", cause: error)
       case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
         self.init(.tls, Self.tlsText("\(error)"), cause: error)
       case let error as IOError:
-        self.init(Self.kind(error), "the connection failed: \(Self.reason(error))", cause: error)
+        let kind = Self.kind(error)
+        let doing = kind == .unreachable ? "cannot connect" : "the connection failed"
+        self.init(kind, "\(doing): \(Self.reason(error))", cause: error)
       default:
         self.init(.protocol, "\(error)", cause: error)
       }
+    }
+
+    private static func text(_ error: HTTPClientError) -> String {
+      switch error {
+      case .remoteConnectionClosed: "the connection was closed before the end of the response"
+      case .deadlineExceeded, .readTimeout: "no response within the time limit"
+      case .connectTimeout: "no connection within the time limit"
+      case .tlsHandshakeTimeout: "no TLS handshake within the time limit"
+      default: error.shortDescription
+      }
+    }
+
+    private static func text(_ error: HTTPParserError) -> String {
+      error == .invalidEOFState
+        ? "the connection was closed before the end of the response"
+        : "the response is not valid HTTP: \(error)"
     }
 
     private static func kind(_ error: HTTPClientError) -> Kind {
@@ -60,11 +81,12 @@
       }
     }
 
-    /// The reason within what BoringSSL says, such as `CERTIFICATE_VERIFY_FAILED`, in words.
+    /// The reason in BoringSSL's text, such as `CERTIFICATE_VERIFY_FAILED`, in words.
     private static func tlsText(_ text: String) -> String {
       guard let start = text.firstRange(of: "OPENSSL_internal:") else { return "TLS failed: \(text)" }
       let reason = text[start.upperBound...].prefix { $0.isUppercase || $0.isNumber || $0 == "_" }
       if reason == "CERTIFICATE_VERIFY_FAILED" { return "the certificate is not trusted" }
+      if reason == "WRONG_VERSION_NUMBER" { return "the server does not speak TLS on this port" }
       return "TLS failed: " + reason.replacing("_", with: " ").lowercased()
     }
 
@@ -79,7 +101,7 @@
         }
         return "no connection to \(place): \(last.error)"
       }
-      return "no connection to \(place): the name of the host is not known"
+      return "the host name \(error.host) cannot be resolved"
     }
   }
 #endif

@@ -44,7 +44,8 @@ final class StoreParts: Sendable {
 
   init(
     directory: CacheDirectory, index: DiskIndex, generations: GenerationFile?, secret: [UInt8],
-    settings: DirectorySettings, identity: FileIdentity, notes: [String], needsSweep: Bool, replacing older: StoreParts?
+    settings: DirectorySettings, identity: FileIdentity, notes: [String], needsSweep: Bool,
+    replacing older: StoreParts?
   ) {
     self.directory = directory
     self.index = index

@@ -6,7 +6,7 @@
   import Musl
 #endif
 
-/// A program that was started, with a pipe from its standard output.
+/// A started program, with a pipe from its standard output.
 package final class ChildProcess: Sendable {
   /// How a program ended.
   package enum End: Sendable, Hashable {
@@ -45,7 +45,7 @@ package final class ChildProcess: Sendable {
 
   deinit { close(output) }
 
-  /// Ends it at once.
+  /// Kills it.
   package func kill() { _ = signal(SIGKILL) }
 
   private func signal(_ number: Int32) -> Int32 {
@@ -58,7 +58,7 @@ package final class ChildProcess: Sendable {
     #endif
   }
 
-  /// Reads all that it writes until it ends, on the calling thread.
+  /// Reads its output until it ends, on the calling thread.
   package func readToEnd() -> String {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)

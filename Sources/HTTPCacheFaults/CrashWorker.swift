@@ -8,19 +8,18 @@ public import HTTPCacheTesting
   import Musl
 #endif
 
-/// The part of a crash sweep that runs in a process of its own and is killed there: what the main function
-/// of the program for `FaultSweep.crashing` calls.
+/// The part of a crash sweep that runs in a separate process and is killed there. The main function of the
+/// program for `FaultSweep.crashing` calls it.
 public enum CrashWorker {
   /// The first argument of such a process.
   public static let argument = "crash-worker"
 
-  /// Does the workload in the directory that the arguments tell, and is killed at the call that they
-  /// tell.
+  /// Runs the workload in the directory of the arguments, and is killed at their system call.
   ///
   /// - Parameters:
-  ///   - arguments: those of the process, without its name.
+  ///   - arguments: the arguments of the process, without its name.
   ///   - openStore: opens the store.
-  /// - Returns: false if the arguments are for something else.
+  /// - Returns: false if the arguments have another purpose.
   /// - Throws: `FaultError`, what the store throws.
   public static func run(
     _ arguments: [String], openStore: FaultSweep.OpenStore
@@ -47,7 +46,7 @@ public enum CrashWorker {
     _ = line.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
   }
 
-  /// The ledger after what a process told until it was killed.
+  /// The ledger for the output of a process that was killed.
   static func ledger(_ told: String, _ workload: StoreWorkload) -> WorkloadLedger {
     var ledger = WorkloadLedger()
     // A line without its end may be cut.

@@ -1,21 +1,21 @@
 import HTTPCacheTesting
 
 extension FaultSweep {
-  /// Kills a process that does the workload before each of its system calls that change something, and in
-  /// the middle of each that writes, and opens what it left.
+  /// Kills a process that runs the workload before each changing system call, and in the middle of each
+  /// write, and opens the directory that it left.
   ///
-  /// All that was done before must be there, and what was under way either done or not.
+  /// Each step that was done before must be there; the interrupted step may be done or not.
   ///
   /// - Parameters:
   ///   - program: the path of an executable whose main function calls `CrashWorker.run`.
-  ///   - arguments: what it is given before those that `CrashWorker.run` takes, for the main function.
-  ///   - step: 1 takes every call, 2 every other one.
+  ///   - arguments: arguments for its main function, before those that `CrashWorker.run` takes.
+  ///   - step: 1 takes every call, 2 every second one.
   /// - Throws: `FaultError`; what the store throws without faults.
   public func crashing(
     _ program: String, _ arguments: [String] = [], step: Int = 1
   ) async throws -> SweepReport {
     var report = SweepReport()
-    // A thread in the background may make a few calls more or less each time.
+    // A background thread may make a few more or fewer calls each time.
     let last = try await count(.changing)
     for number in stride(from: 1, through: last, by: max(1, step)) {
       for way in ["before", "within"] {

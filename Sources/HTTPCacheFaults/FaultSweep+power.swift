@@ -1,12 +1,12 @@
 import HTTPCacheTesting
 
 extension FaultSweep {
-  /// Lets the power go at random moments of the workload, and opens what may be found then.
+  /// Cuts the power at random moments of the workload, and opens a directory as it may be found afterwards.
   ///
   /// - Parameters:
-  ///   - runs: how many folders to look at.
-  ///   - seed: chooses the moments, and what became of what was not synced.
-  ///   - isDurable: whether what the store called done must be there, as when it syncs.
+  ///   - runs: the number of directories to check.
+  ///   - seed: chooses the moments, and which changes survive that were not synced.
+  ///   - isDurable: whether steps that the store reported as done must be there, because it syncs.
   /// - Throws: `FaultError`; what the store throws without faults.
   public func powerLoss(runs: Int, seed: UInt64 = 1, isDurable: Bool) async throws -> SweepReport {
     var report = SweepReport()

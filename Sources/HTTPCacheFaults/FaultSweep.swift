@@ -1,17 +1,18 @@
 public import HTTPCacheStore
 public import HTTPCacheTesting
 
-/// Puts a store through the same workload again and again, each time with another fault, and checks that
-/// it opens afterwards, has no wrong body, no half one that passes for a whole, and nothing that it must
-/// not have.
+/// Runs a workload on a store repeatedly, each time with another fault, and checks that the store opens
+/// afterwards, and has no wrong body, no half body that passes for a whole one, and nothing that it must not
+/// have.
 ///
-///     let sweep = FaultSweep(folder: folder, workload: StoreWorkload(seed: 1, count: 20)) { directory, clock in
+///     let sweep = FaultSweep(folder: folder, workload: StoreWorkload(seed: 1, count: 20)) { directory, clock
+///     in
 ///       try MyStore(directory: directory, clock: clock)
 ///     }
 ///     let report = try await sweep.failing(.write, with: .noSpace)
 ///     #expect(report.violations.isEmpty)
 public struct FaultSweep: Sendable {
-  /// Opens the store of a directory, which need not be there yet.
+  /// Opens the store of a directory, which may not exist yet.
   public typealias OpenStore =
     @Sendable (
       _ directory: String, _ clock: ManualClock
@@ -25,15 +26,15 @@ public struct FaultSweep: Sendable {
   ///
   /// - Parameters:
   ///   - folder: an empty folder to work in.
-  ///   - workload: what the store does each time. Its bodies have to fit into the store together.
-  ///   - openStore: opens the store, for each run in a directory of its own.
+  ///   - workload: the steps of each run. The store must have room for all its bodies together.
+  ///   - openStore: opens the store; each run has a new directory.
   public init(folder: String, workload: StoreWorkload, openStore: @escaping OpenStore) {
     self.folder = folder
     self.workload = workload
     self.openStore = openStore
   }
 
-  /// How many calls of some kinds the workload makes without faults.
+  /// The number of system calls of some kinds that the workload makes without faults.
   ///
   /// - Throws: `FaultError`, what the store throws.
   public func count(_ calls: SystemCalls) async throws -> Int {
@@ -47,14 +48,14 @@ public struct FaultSweep: Sendable {
     return faults.count(calls)
   }
 
-  /// Makes one call after the other do something else, in runs of their own.
+  /// Injects a fault into one call after the other, each in a separate run.
   ///
   /// - Parameters:
-  ///   - calls: which ones.
-  ///   - suffix: only on files whose path ends like this.
-  ///   - fault: what they do.
-  ///   - times: how many calls in a row are concerned; `Int.max` never ends.
-  ///   - step: 1 takes every call, 2 every other one.
+  ///   - calls: the kinds of calls.
+  ///   - suffix: only calls on files whose path ends with this text.
+  ///   - fault: the fault.
+  ///   - times: the number of consecutive calls that fail; `Int.max` never ends.
+  ///   - step: 1 takes every call, 2 every second one.
   /// - Throws: `FaultError`; what the store throws when it is opened without faults.
   public func failing(
     _ calls: SystemCalls, onFilesEndingIn suffix: String = "", with fault: SystemFault, times: Int = 1,
@@ -95,7 +96,7 @@ public struct FaultSweep: Sendable {
     try await audit(directory, ledger, isComplete: false, &report)
   }
 
-  /// Opens a directory after a fault and reads everything.
+  /// Opens a directory after a fault and reads all entries.
   func audit(
     _ directory: String, _ ledger: WorkloadLedger?, isComplete: Bool, _ report: inout SweepReport
   ) async throws {
@@ -113,7 +114,7 @@ public struct FaultSweep: Sendable {
       report.found += try await WorkloadAudit.run(
         on: store, keys: workload.keys, ledger: ledger, isComplete: isComplete)
     } catch let error as CacheError {
-      // An index found damaged in use is replaced; then it must do.
+      // An index that is found damaged in use is replaced; the new one must work.
       report.found.unreadable += 1
       await store.flush()
       do {

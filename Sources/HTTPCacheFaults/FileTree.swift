@@ -6,9 +6,9 @@
   import Musl
 #endif
 
-/// Folders as sweeps need them: made, copied, removed.
+/// Makes, copies and removes folders for sweeps.
 package enum FileTree {
-  /// Everything below a folder, folders before what is in them, relative to it.
+  /// All paths below a folder, relative to it; each folder comes before its contents.
   package static func contents(of folder: String) -> [(path: String, isFolder: Bool)] {
     var found: [(path: String, isFolder: Bool)] = []
     func visit(_ path: String) {
@@ -31,7 +31,7 @@ package enum FileTree {
     return found
   }
 
-  /// Removes a folder and all that is in it, or a file; what is not there is no error.
+  /// Removes a folder with its contents, or a file; does nothing if it does not exist.
   package static func remove(_ path: String) {
     for (below, isFolder) in contents(of: path).reversed() {
       if isFolder { rmdir(path + "/" + below) } else { unlink(path + "/" + below) }
@@ -46,7 +46,7 @@ package enum FileTree {
     }
   }
 
-  /// Copies a folder to where nothing is.
+  /// Copies a folder to a path where nothing exists.
   package static func copy(_ source: String, to destination: String) throws(FaultError) {
     try make(destination)
     for (below, isFolder) in contents(of: source) {

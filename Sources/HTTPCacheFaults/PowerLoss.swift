@@ -1,21 +1,21 @@
-/// What a folder may look like after a power loss: what was not pressed to disk is there, or not, or in
-/// part, in whatever order.
+/// The possible states of a folder after a power loss: a change that was not synced is there completely, in
+/// part, or not at all, in any order.
 ///
-/// Two kinds of file systems are played by turns. In one, changes of names take effect in their order
-/// and every sync waits for those before it, as with a journal. In the other a name is only safe when
-/// its folder was synced, and any others may be lost.
+/// Two kinds of file systems are simulated by turns. In one, changes of names take effect in order and every
+/// sync waits for the changes before it, as with a journal. In the other, a name is only safe after its
+/// folder was synced; any other change of a name may be lost.
 public struct PowerLoss: Sendable {
   private let changes: [SystemChange]
 
-  /// Takes what was changed, beginning with an empty folder (`SystemFaults.changes`).
+  /// Takes the changes, starting with an empty folder (`SystemFaults.changes`).
   public init(changes: [SystemChange]) { self.changes = changes }
 
-  /// Makes a folder as it may be found.
+  /// Makes a folder in a possible state.
   ///
   /// - Parameters:
-  ///   - count: how many of the changes were asked for before the power went.
-  ///   - seed: chooses what became of those that were not synced.
-  ///   - folder: where nothing is yet.
+  ///   - count: the number of changes before the power loss.
+  ///   - seed: chooses which changes survive that were not synced.
+  ///   - folder: a path where nothing exists.
   /// - Throws: `FaultError` if it cannot be made.
   public func makeFolder(_ folder: String, after count: Int, seed: UInt64) throws(FaultError) {
     var generator = SplitMix(seed: seed)
@@ -63,7 +63,7 @@ public struct PowerLoss: Sendable {
       guard let folder = Self.folder(of: change) else { continue }
       if !isJournaled {
         let isSafe = done[index...].contains(.folderSynced(path: folder))
-        // All of the unsafe ones are lost, or none, or some.
+        // All unsafe changes are lost, or none, or some.
         if !isSafe, lostOf == 0 || (lostOf == 2 && generator.below(2) == 0) { continue }
       }
       apply(change, &nodes)
@@ -71,7 +71,7 @@ public struct PowerLoss: Sendable {
     return nodes
   }
 
-  // The folder whose names change; nil if none do.
+  /// The folder whose names a change affects; nil if none.
   private static func folder(of change: SystemChange) -> String? {
     switch change {
     case .created(let path, _), .renamed(_, let path), .linked(_, let path), .unlinked(let path),
@@ -130,7 +130,7 @@ public struct PowerLoss: Sendable {
     }
   }
 
-  // What is left of a change that was not synced.
+  // The surviving part of a change that was not synced.
   private static func what(
     is loss: Loss, of change: SystemChange, _ generator: inout SplitMix
   ) -> SystemChange? {
@@ -143,7 +143,7 @@ public struct PowerLoss: Sendable {
       let unit = generator.below(2) == 0 ? 512 : 4_096
       let units = (bytes.count + unit - 1) / unit
       let cut = min(bytes.count, generator.below(units + 1) * unit)
-      // Either end may have come through.
+      // The first or the second half may have survived.
       return generator.below(2) == 0
         ? .written(file: file, offset: offset, bytes: Array(bytes.prefix(cut)))
         : .written(file: file, offset: offset + Int64(cut), bytes: Array(bytes.dropFirst(cut)))

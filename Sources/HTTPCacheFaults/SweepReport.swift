@@ -1,18 +1,18 @@
 public import HTTPCacheTesting
 
-/// What a sweep of faults did and found.
+/// The result of a sweep of faults.
 public struct SweepReport: Sendable, CustomStringConvertible {
-  /// How many faults were made, one run each.
+  /// The number of faults; each is one run.
   public var runs = 0
-  /// What was read afterwards, over all runs.
+  /// The bodies read afterwards, over all runs.
   public var found = WorkloadAudit()
-  /// Runs in which the store could not be opened while the fault was there.
+  /// The number of runs in which the store could not be opened during the fault.
   public var refusals = 0
-  /// The longest time that opening took afterwards, in milliseconds.
+  /// The longest time of opening afterwards, in milliseconds.
   public var slowestOpening = 0
-  /// Runs after which something was missing that the store had called done: it is fetched again.
+  /// Runs after which an entry was missing that the store had reported as stored: it is fetched again.
   public var losses: [String] = []
-  /// What must not be, with the run it was found in.
+  /// Violations, each with its run.
   public var violations: [String] = []
 
   /// Makes an empty report.

@@ -22,19 +22,19 @@ public struct SystemCalls: OptionSet, Sendable, Hashable {
   public static let allocate = SystemCalls(FAULTS_ALLOCATE)
   /// Renaming.
   public static let rename = SystemCalls(FAULTS_RENAME)
-  /// Making a further name.
+  /// Making another name for a file.
   public static let link = SystemCalls(FAULTS_LINK)
   /// Removing a name.
   public static let unlink = SystemCalls(FAULTS_UNLINK)
-  /// Pressing a file or folder to disk.
+  /// Syncing a file or folder to disk.
   public static let sync = SystemCalls(FAULTS_SYNC)
   /// Making a folder.
   public static let makeDirectory = SystemCalls(FAULTS_MAKE_DIRECTORY)
 
-  /// All that change something on disk.
+  /// All calls that change something on disk.
   public static let changing: SystemCalls = [
     .open, .write, .truncate, .allocate, .rename, .link, .unlink, .sync, .makeDirectory,
   ]
-  /// All of them.
+  /// All calls.
   public static let all: SystemCalls = [.changing, .read]
 }

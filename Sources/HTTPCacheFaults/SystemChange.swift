@@ -1,7 +1,7 @@
 import CSystemFaults
 
-/// Something that a system call changed on disk. Paths are relative to the folder that was watched;
-/// files are numbered as they are made.
+/// A change that a system call made on disk. Paths are relative to the watched folder; files are numbered in
+/// the order in which they are made.
 public enum SystemChange: Sendable, Hashable {
   /// A file was made.
   case created(path: String, file: Int64)
@@ -13,7 +13,7 @@ public enum SystemChange: Sendable, Hashable {
   case allocated(file: Int64, length: Int64)
   /// A name was changed.
   case renamed(from: String, to: String)
-  /// A further name was given.
+  /// Another name was given to a file.
   case linked(from: String, to: String)
   /// A name was removed.
   case unlinked(path: String)
@@ -21,9 +21,9 @@ public enum SystemChange: Sendable, Hashable {
   case folderMade(path: String)
   /// A folder was removed.
   case folderRemoved(path: String)
-  /// A file's content was pressed to disk.
+  /// A file's content was synced to disk.
   case synced(file: Int64)
-  /// A folder's names were pressed to disk.
+  /// A folder's names were synced to disk.
   case folderSynced(path: String)
 
   init?(_ change: faults_change) {

@@ -8,17 +8,17 @@ import CSystemFaults
   import Musl
 #endif
 
-/// What a system call does instead of what it was asked for.
+/// The fault of a system call.
 public enum SystemFault: Sendable, Hashable {
   /// It fails with an error number (`errno`).
   case failure(Int32)
-  /// It reads or writes at most so many bytes, and says so.
+  /// It reads or writes at most this number of bytes, and reports that.
   case short(bytes: Int)
-  /// It writes at most so many bytes, and fails with `EIO`.
+  /// It writes at most this number of bytes, and fails with `EIO`.
   case torn(bytes: Int)
   /// The process is killed before it, with `SIGKILL`.
   case kill
-  /// The process is killed when half of its bytes are written; before it, if it writes none.
+  /// The process is killed after half of its bytes are written; if it writes none, before it.
   case killWithin
 
   /// The file system is full.

@@ -8,29 +8,29 @@ import CSystemFaults
   import Musl
 #endif
 
-/// Makes system calls on the files of one folder fail, for everything in the process, SQLite included.
+/// Injects faults into system calls on the files of one folder, for the whole process, including SQLite.
 ///
-/// A program that links this module catches the C library's calls on files and passes them on, unless
-/// there is a `SystemFaults` for their folder. Files have to be opened while there is.
+/// A program that links this module intercepts the C library's calls on files, and passes them on unless a
+/// `SystemFaults` exists for their folder. A file must be opened while it exists.
 ///
 ///     let faults = try SystemFaults(below: folder)
 ///     let store = try MyStore(directory: folder + "/cache")
 ///     faults.fail(.write, with: .noSpace, at: 3)
 public final class SystemFaults: @unchecked Sendable {
-  // @unchecked Sendable because the plan has a lock of its own.
+  // @unchecked Sendable because the plan has its own lock.
   private let plan: OpaquePointer
   /// The folder, without symbolic links.
   public let folder: String
 
-  /// Whether calls can be caught on this platform: on Linux with glibc.
+  /// Whether calls can be intercepted on this platform: on Linux with glibc.
   public static var isAvailable: Bool { faults_are_available() != 0 }
 
-  /// Begins to watch a folder, which has to be there.
+  /// Starts watching a folder, which must exist.
   ///
   /// - Parameters:
-  ///   - folder: which one; all that is below it counts.
-  ///   - recordsChanges: keeps all that is written, for `changes`.
-  /// - Throws: `FaultError` if that cannot be.
+  ///   - folder: the folder; everything below it counts.
+  ///   - recordsChanges: records all changes, for `changes`.
+  /// - Throws: `FaultError` if that is impossible.
   public init(below folder: String, recordsChanges: Bool = false) throws(FaultError) {
     guard let resolved = realpath(folder, nil) else {
       throw FaultError("\(folder): \(String(cString: strerror(errno)))")
@@ -45,14 +45,14 @@ public final class SystemFaults: @unchecked Sendable {
 
   deinit { faults_end(plan) }
 
-  /// Makes calls do something else.
+  /// Injects a fault into calls.
   ///
   /// - Parameters:
-  ///   - calls: of which kinds.
-  ///   - suffix: only on files whose path ends like this.
-  ///   - fault: what they do.
-  ///   - number: the first call concerned, counted from now; 1 is the next one.
-  ///   - times: how many calls are concerned from then on.
+  ///   - calls: the kinds of calls.
+  ///   - suffix: only calls on files whose path ends with this text.
+  ///   - fault: the fault.
+  ///   - number: the first such call, counted from now; 1 is the next one.
+  ///   - times: the number of calls from then on.
   public func fail(
     _ calls: SystemCalls, onFilesEndingIn suffix: String = "", with fault: SystemFault,
     at number: Int = 1, times: Int = 1
@@ -63,22 +63,22 @@ public final class SystemFaults: @unchecked Sendable {
       plan, calls.rawValue, suffix, first, isEndless ? .max : last, fault.action, fault.value)
   }
 
-  /// Lets everything succeed again.
+  /// Removes all faults.
   public func heal() { faults_heal(plan) }
 
-  /// How many calls of some kinds there were.
+  /// The number of calls of some kinds.
   public func count(_ calls: SystemCalls) -> Int { Int(faults_count(plan, calls.rawValue)) }
 
-  /// How much was changed so far.
+  /// The number of changes so far.
   public var changeCount: Int { Int(faults_change_count(plan)) }
 
-  /// What was changed so far, in order. Memory that files are mapped into is not seen.
+  /// The changes so far, in order. Changes through mapped memory are not seen.
   public var changes: [SystemChange] {
     (0..<faults_change_count(plan)).compactMap { SystemChange(faults_change_at(plan, $0)) }
   }
 }
 
-/// Why faults cannot be made.
+/// Why faults cannot be injected.
 public struct FaultError: Error, Sendable, CustomStringConvertible {
   /// A sentence for people.
   public let description: String

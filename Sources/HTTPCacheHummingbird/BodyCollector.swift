@@ -4,7 +4,7 @@
   import NIOCore
   import Synchronization
 
-  /// Collects what a route writes.
+  /// Collects the body that a route writes.
   struct BodyCollector: ResponseBodyWriter {
     private final class Storage: Sendable {
       let buffer = Mutex(ByteBuffer())
@@ -15,8 +15,8 @@
 
     /// The body in one piece.
     ///
-    /// - Parameter length: how many bytes were announced.
-    /// - Throws: what the body throws; `UpstreamError` if it is not as long as announced.
+    /// - Parameter length: the announced number of bytes.
+    /// - Throws: what the body throws; `UpstreamError` if it does not have the announced length.
     static func collect(_ body: ResponseBody, length: Int) async throws -> ByteBuffer {
       let collector = BodyCollector(length: length)
       try await body.write(collector)

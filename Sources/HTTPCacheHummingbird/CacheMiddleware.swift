@@ -2,8 +2,8 @@
   public import HTTPCaching
   public import Hummingbird
 
-  /// Answers requests from a shared cache inside the server (RFC 9111), and asks the routes below it
-  /// for the rest.
+  /// Answers requests from a shared cache inside the server (RFC 9111), and passes the rest to the routes
+  /// below it.
   ///
   /// ```swift
   /// let cache = try HTTPCache.open(.init(rules: CacheRules(mode: .shared, refusesSetCookie: true), cacheStatusName: "app"))
@@ -11,17 +11,17 @@
   /// router.group("articles").add(middleware: CacheMiddleware(cache)).get { … }
   /// ```
   ///
-  /// Responses are stored that their `Cache-Control` and the rest of RFC 9111 allow to store; concurrent
-  /// requests for the same are one call of the route. Conditional requests get 304, ranges 206, and
-  /// methods that are not safe invalidate. What a route throws leaves the middleware as it came, unless
-  /// `stale-if-error` lets a stored response answer.
+  /// Responses are stored if their `Cache-Control` and RFC 9111 allow it. Concurrent requests for one
+  /// resource call its route once. Conditional requests get 304, ranges get 206, and unsafe methods
+  /// invalidate. An error that a route throws leaves the middleware unchanged, unless `stale-if-error` allows
+  /// a stored response to answer.
   ///
-  /// Middleware added before it sees every request, middleware added after it only those that the cache
-  /// does not answer. So put authentication and logging before it, and `ETagMiddleware`,
+  /// Middleware added before it sees every request; middleware added after it sees only the requests that the
+  /// cache does not answer. So add authentication and logging before it, and `ETagMiddleware`,
   /// `DefaultCacheControlMiddleware` and compression after it.
   ///
-  /// A middleware can ask the routes only while it handles a request: a response with
-  /// `stale-while-revalidate` (RFC 5861 §3) is validated before it is used. `CachingResponder` does it
+  /// A middleware can call the routes only while it handles a request: so a response with
+  /// `stale-while-revalidate` (RFC 5861 §3) is validated before it is used. `CachingResponder` validates it
   /// afterwards.
   public struct CacheMiddleware<Context: RequestContext>: RouterMiddleware {
     private let server: ServerCache<Context>
@@ -32,9 +32,9 @@
     /// Makes a middleware.
     ///
     /// - Parameters:
-    ///   - cache: of the mode `.shared`. In place of a private one, a shared one over the same store is
-    ///     used, since the answers go to many users.
-    ///   - options: how requests become keys, and what else there is to choose.
+    ///   - cache: a cache of the mode `.shared`. A private cache is replaced by a shared one over its store,
+    ///     because the answers go to many users.
+    ///   - options: how requests become keys, and further settings.
     public init(_ cache: HTTPCache, options: ServerCacheOptions<Context> = ServerCacheOptions()) {
       server = ServerCache(cache, options: options, validatesInBackground: false)
     }

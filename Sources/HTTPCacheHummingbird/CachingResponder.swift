@@ -2,9 +2,8 @@
   public import HTTPCaching
   public import Hummingbird
 
-  /// A whole server's responder with a shared cache in front of it, as `CacheMiddleware` is in front of
-  /// routes. It outlives requests, so that `stale-while-revalidate` validates in the background
-  /// (RFC 5861 §3).
+  /// A shared cache in front of a whole server's responder, as `CacheMiddleware` is in front of routes. It
+  /// outlives requests, so `stale-while-revalidate` validates in the background (RFC 5861 §3).
   ///
   /// ```swift
   /// let app = Application(responder: CachingResponder(router.buildResponder(), cache: cache))
@@ -23,10 +22,9 @@
     /// Makes a responder.
     ///
     /// - Parameters:
-    ///   - responder: answers what the cache cannot.
-    ///   - cache: of the mode `.shared`; in place of a private one, a shared one over the same store is
-    ///     used.
-    ///   - options: how requests become keys, and what else there is to choose.
+    ///   - responder: answers the requests that the cache cannot answer.
+    ///   - cache: a cache of the mode `.shared`. A private cache is replaced by a shared one over its store.
+    ///   - options: how requests become keys, and further settings.
     public init(
       _ responder: Responder, cache: HTTPCache,
       options: ServerCacheOptions<Context> = ServerCacheOptions()
@@ -35,7 +33,7 @@
       server = ServerCache(cache, options: options, validatesInBackground: true)
     }
 
-    /// Answers from the cache, or as the responder does.
+    /// Answers from the cache, or with the responder.
     ///
     /// - Throws: what the responder throws, or the partition of the options.
     @Sendable public func respond(to request: Request, context: Context) async throws -> Response {

@@ -2,19 +2,17 @@
   import HTTPCaching
   public import Hummingbird
 
-  /// Gives the responses of the routes below it a `Cache-Control`, unless they say themselves how they
-  /// are to be cached.
+  /// Adds a `Cache-Control` to the responses of the routes below it that say nothing about caching.
   ///
   /// ```swift
   /// router.group("articles").add(middleware: DefaultCacheControlMiddleware(.public, .maxAge(60)))
   /// ```
   ///
-  /// Only successful answers to GET and HEAD get it. Add it after a `CacheMiddleware` that is to obey it.
+  /// Only successful answers to GET and HEAD get it. Add it after the `CacheMiddleware` that should obey it.
   ///
-  /// An answer to a request with `Authorization` or `Cookie`, or with `Set-Cookie`, may be for its user
-  /// alone, so a default does not make it one for everybody (RFC 9111 §3.5, §7.3): it gets `private` in
-  /// place of `public`.
-  /// A route whose answers are the same for all says so itself.
+  /// An answer to a request with `Authorization` or `Cookie`, or with `Set-Cookie`, may be for one user, so a
+  /// default must not share it (RFC 9111 §3.5, §7.3): it gets `private` instead of `public`. A route whose
+  /// answers are equal for all users has to say so itself.
   public struct DefaultCacheControlMiddleware<Context: RequestContext>: RouterMiddleware {
     private let value: String
     private let valueForOneUser: String

@@ -2,13 +2,13 @@
   import HTTPCaching
   public import Hummingbird
 
-  /// Gives responses an entity tag made from their body, and answers 304 where the client has that
-  /// already (RFC 9110 §8.8.3, §13.1.2).
+  /// Gives responses an entity tag made from their body, and answers 304 if the client has that body already
+  /// (RFC 9110 §8.8.3, §13.1.2).
   ///
-  /// It takes answers with status 200 to GET, and to HEAD where the route gives the body along, whose
-  /// length is known and within a limit; a tag that the route has made stays. Streams pass untouched, and so does what says
-  /// `no-store`. Add it after a `CacheMiddleware`, so that what the cache stores has the tag, and before
-  /// compression, whose output is what the tag has to tell apart.
+  /// It handles answers with status 200 to GET, and to HEAD if the route provides the body, with a known
+  /// length within a limit. A tag from the route stays. Streams, and responses with `no-store`, pass
+  /// unchanged. Add it after a `CacheMiddleware`, so that stored responses have the tag, and before
+  /// compression, whose output needs different tags.
   public struct ETagMiddleware<Context: RequestContext>: RouterMiddleware {
     private let limit: Int
 
@@ -44,7 +44,7 @@
       ResponseDirectives(fields, rules: CacheRules()).noStore
     }
 
-    /// The 304 without what describes the content that it does not have (RFC 9110 §15.4.5).
+    /// The 304 without the fields that describe content (RFC 9110 §15.4.5).
     private static func notModified(_ response: Response) -> Response {
       var fields = response.headers
       for name in [

@@ -3,7 +3,7 @@
   import Hummingbird
   import NIOCore
 
-  /// The writer that a route gets whose body goes into a pipe.
+  /// Writes the body of a route into a pipe.
   struct PipeWriter: ResponseBodyWriter {
     let pipe: ResponseBodyPipe
 

@@ -1,17 +1,17 @@
 #if Hummingbird
   public import HTTPCaching
 
-  /// Where a request was addressed to: the scheme and the authority of its cache key.
+  /// The scheme and the authority of a request for its cache key.
   ///
-  /// A server sees a path and, in `Host`, whatever the client wrote there. Responses are found again
-  /// only under the same origin, and absolute URIs in `Location` invalidate only within it.
+  /// A server sees a path and, in `Host`, any text that the client wrote there. Responses are found only
+  /// under the origin of their request, and absolute URIs in `Location` invalidate only within it.
   public struct RequestOrigin: Sendable {
     private let find: @Sendable (HTTPRequest) -> (scheme: String?, authority: String?)
 
     /// Computes the origin of each request.
     ///
-    /// - Parameter find: gives scheme (`http` or `https`) and authority; with nil for either, the
-    ///   request is not cached.
+    /// - Parameter find: returns scheme (`http` or `https`) and authority. If either is nil, the request is
+    ///   not cached.
     public init(_ find: @escaping @Sendable (HTTPRequest) -> (scheme: String?, authority: String?)) {
       self.find = find
     }
@@ -19,9 +19,9 @@
     /// The authority that the request names in `Host` or `:authority`.
     ///
     /// - Parameters:
-    ///   - scheme: of all requests, for a server behind something that takes TLS off; nil is that of
-    ///     the connection.
-    ///   - authority: of requests that name none, which HTTP/1.0 allows.
+    ///   - scheme: the scheme of all requests, for a server behind a proxy that terminates TLS; nil uses the
+    ///     connection's.
+    ///   - authority: the authority of requests that name none, which HTTP/1.0 allows.
     public static func host(scheme: String? = nil, otherwise authority: String = "localhost")
       -> RequestOrigin
     {
@@ -31,14 +31,14 @@
       }
     }
 
-    /// One origin for all requests, whatever `Host` says: for a server whose responses do not depend
-    /// on it. Nobody can fill the cache with made-up names then.
+    /// One origin for all requests, whatever `Host` says: for a server whose responses do not depend on it.
+    /// Clients cannot fill the cache with made-up names then.
     public static func fixed(scheme: String, authority: String) -> RequestOrigin {
       RequestOrigin { _ in (scheme, authority) }
     }
 
-    /// What a reverse proxy wrote into `X-Forwarded-Proto` and `X-Forwarded-Host`, and `Host` where it
-    /// wrote nothing. Only for servers that no client reaches except through that proxy.
+    /// The origin in `X-Forwarded-Proto` and `X-Forwarded-Host` from a reverse proxy, otherwise in `Host`.
+    /// Only for servers that clients cannot reach without that proxy.
     public static func forwarded(otherwise authority: String = "localhost") -> RequestOrigin {
       RequestOrigin { request in
         let host = RequestOrigin.host(otherwise: authority).find(request)
@@ -49,7 +49,7 @@
       }
     }
 
-    /// The request as the cache keys it; nil if its target cannot be a key.
+    /// The request with its absolute target for the cache; nil if the target cannot be a key.
     func absolute(_ request: HTTPRequest) -> HTTPRequest? {
       let origin = find(request)
       guard let scheme = origin.scheme, let authority = origin.authority else { return nil }

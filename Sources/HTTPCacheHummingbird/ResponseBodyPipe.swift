@@ -4,7 +4,7 @@
   import NIOCore
   import Synchronization
 
-  /// What a route writes, handed over piece by piece: the route waits until a piece is taken.
+  /// Passes on what a route writes, piece by piece: the route waits until each piece is taken.
   final class ResponseBodyPipe: Sendable {
     private enum Ending {
       case finished(HTTPFields)
@@ -29,9 +29,9 @@
 
     // MARK: Writing
 
-    /// Hands a piece over; returns when the next one is wanted.
+    /// Passes a piece on; returns when the next one is wanted.
     ///
-    /// - Throws: `CancellationError` when nobody reads any more.
+    /// - Throws: `CancellationError` when the reader has gone.
     func write(_ buffer: ByteBuffer) async throws {
       guard buffer.readableBytes > 0 else { return }
       try await withTaskCancellationHandler {

@@ -19,7 +19,7 @@
 
     /// Makes a source.
     ///
-    /// - Parameter length: how many bytes the route has announced, if it has.
+    /// - Parameter length: the number of bytes that the route announced, if any.
     init(_ body: ResponseBody, length: Int64?) {
       self.length = length
       state = Mutex(State(body: body))

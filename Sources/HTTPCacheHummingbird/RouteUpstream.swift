@@ -6,9 +6,9 @@
 
   /// A route as the origin of a cache.
   final class RouteUpstream<Context: RequestContext>: Upstream {
-    /// What the cache was told other than what the route said.
+    /// The route's result, if the cache got a different one.
     enum Withheld: Sendable {
-      /// Nothing.
+      /// The cache got the route's result.
       case nothing
       /// The route threw.
       case error(any Error)
@@ -25,7 +25,7 @@
       self.context = context
     }
 
-    /// What the cache was told other than what the route said.
+    /// The route's result, if the cache got a different one.
     var withheld: Withheld { state.withLock { $0 } }
 
     func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
@@ -59,7 +59,7 @@
         head: head, body: MessageBody(ResponseBodySource(response.body, length: length)))
     }
 
-    /// What the cache is told of an error, so that it may answer with something stale (RFC 5861 §4).
+    /// The response that the cache gets for an error, so that it may answer with a stale one (RFC 5861 §4).
     private static func answer(to error: any Error) -> UpstreamResponse {
       let status = (error as? any HTTPResponseError)?.status ?? .internalServerError
       return UpstreamResponse(

@@ -3,11 +3,11 @@
   import HTTPCaching
   import Hummingbird
 
-  /// Answers the requests of a server from a shared cache, and asks a route for the rest.
+  /// Answers the requests of a server from a shared cache, and calls a route for the rest.
   struct ServerCache<Context: RequestContext>: Sendable {
     let cache: HTTPCache
     let options: ServerCacheOptions<Context>
-    /// Whether a route can still be asked when its request has been answered.
+    /// Whether a route can still be called after its request has been answered.
     let validatesInBackground: Bool
 
     init(
@@ -29,7 +29,7 @@
     ) async throws -> Response {
       let partition = try await options.partition(request, context)
       guard let head = options.origin.absolute(request.head),
-        // What an unsafe request changes is invalidated whoever sends it (RFC 9111 §4.4).
+        // An unsafe request invalidates even if it has no partition (RFC 9111 §4.4).
         partition != nil || !request.method.isSafe
       else { return try await route.respond(to: request, context: context) }
       let upstream = RouteUpstream(route, request: request, context: context)
@@ -46,7 +46,7 @@
       return try Self.restored(response, upstream.withheld).serverResponse(to: request.method)
     }
 
-    /// The response as the route made it, where it is the route's and the cache was told another.
+    /// The route's own response, if the cache got a different one.
     private static func restored(
       _ response: CacheResponse, _ withheld: RouteUpstream<Context>.Withheld
     ) throws -> CacheResponse {
@@ -59,7 +59,7 @@
   }
 
   extension Request {
-    /// The content, unless it is clear that there is none.
+    /// The content, unless there is certainly none.
     fileprivate var content: MessageBody? {
       let length = headers[.contentLength].flatMap { Int64($0) }
       if length == 0 { return nil }
@@ -81,7 +81,7 @@
   }
 
   extension CacheResponse {
-    /// The response in Hummingbird's type, its body pulled as the client takes it.
+    /// The response in Hummingbird's type; its body is pulled at the client's pace.
     fileprivate func serverResponse(to method: HTTPRequest.Method) -> Response {
       if method == .head {
         return Response(status: head.status, headers: head.headerFields, body: ResponseBody())
@@ -92,7 +92,7 @@
         status: head.status, headers: head.headerFields,
         body: ResponseBody(contentLength: hasNoContent ? nil : body.length.flatMap { Int(exactly: $0) }) {
           writer in
-          // A client that leaves stops what feeds the body.
+          // A client that disconnects stops the source of the body.
           defer { body.source.cancel() }
           for try await buffer in BufferSequence(body) { try await writer.write(buffer) }
           let trailers = body.trailers

@@ -1,22 +1,22 @@
 #if Hummingbird
   public import Hummingbird
 
-  /// What a `CacheMiddleware` or a `CachingResponder` is made with besides its cache.
+  /// The settings of a `CacheMiddleware` or a `CachingResponder` besides its cache.
   public struct ServerCacheOptions<Context: RequestContext>: Sendable {
-    /// The partition of a request; nil passes the cache by. Where such a request is not safe, what it
-    /// changes is invalidated all the same, in all partitions (RFC 9111 §4.4).
+    /// The partition of a request; nil bypasses the cache. An unsafe request still invalidates what it
+    /// changes, in all partitions (RFC 9111 §4.4).
     public typealias Partition = @Sendable (Request, Context) async throws -> String?
 
-    /// Where requests are addressed to.
+    /// How the origin of a request is found.
     public var origin: RequestOrigin
-    /// Keeps users apart (RFC 9111 §7.2): the partition that a request is answered from.
+    /// Separates users (RFC 9111 §7.2): the partition that answers a request.
     public var partition: Partition
 
     /// Makes options.
     ///
     /// - Parameters:
-    ///   - origin: where requests are addressed to.
-    ///   - partition: keeps users apart; one for everybody where it is not given.
+    ///   - origin: how the origin of a request is found.
+    ///   - partition: separates users; by default all users share one partition.
     public init(
       origin: RequestOrigin = .host(), partition: @escaping Partition = { _, _ in "" }
     ) {

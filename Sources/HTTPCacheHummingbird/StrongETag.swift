@@ -3,13 +3,13 @@
   import HTTPCaching
   import NIOCore
 
-  /// A strong entity tag: other bytes, or bytes of another kind, have another one (RFC 9110 §8.8.1).
+  /// A strong entity tag: it differs for different bytes, and for different kinds of content (RFC 9110 §8.8.1).
   enum StrongETag {
     private static let digits = Array("0123456789abcdef".utf8)
 
     /// Makes the tag of a body.
     ///
-    /// - Parameter fields: those of the response, of which type and coding count.
+    /// - Parameter fields: the fields of the response; content type and coding count.
     static func make(of body: ByteBuffer, described fields: HTTPFields) -> String {
       var hash = SHA256()
       for name in [HTTPField.Name.contentType, .contentEncoding, .contentLanguage] {

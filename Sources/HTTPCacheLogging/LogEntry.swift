@@ -16,7 +16,7 @@
       case .answered(let target, let outcome):
         name("answered", "answered")
         add(target: target)
-        // Without the name of a cache, which is another's affair.
+        // Without the name of a cache, which the log does not need.
         let text = CacheStatus(outcome: outcome, name: "cache").fieldValue
         metadata["cache.status"] = "\(text.dropFirst("cache; ".count))"
       case .stored(let key, let bytes):

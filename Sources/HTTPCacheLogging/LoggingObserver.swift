@@ -2,18 +2,17 @@
   public import HTTPCaching
   public import Logging
 
-  /// Tells swift-log what the cache does: a message per event, and what it concerns as metadata.
+  /// Logs the cache's events with swift-log: a message per event, with metadata.
   ///
   /// ```swift
   /// let configuration = HTTPCache.Configuration(observer: LoggingObserver(Logger(label: "cache")))
   /// ```
   ///
-  /// The metadata has `cache.event`, and, as far as the event has it, `cache.target`, `cache.status`
-  /// (written as in `Cache-Status`, RFC 9211), `cache.partition`, `cache.bytes`, `cache.reason`,
-  /// `cache.operation` and `cache.error`. A target may tell secrets: its query is left out unless asked
-  /// for.
+  /// The metadata has `cache.event` and, depending on the event, `cache.target`, `cache.status` (written as
+  /// in `Cache-Status`, RFC 9211), `cache.partition`, `cache.bytes`, `cache.reason`, `cache.operation` and
+  /// `cache.error`. A target may contain secrets, so its query is left out by default.
   public struct LoggingObserver: CacheObserver {
-    /// Which level an event is logged at; nil is not at all.
+    /// The level of an event; nil does not log it.
     public typealias Level = @Sendable (CacheEvent) -> Logger.Level?
 
     private let logger: Logger
@@ -23,9 +22,9 @@
     /// Makes an observer.
     ///
     /// - Parameters:
-    ///   - logger: where to log.
+    ///   - logger: the logger.
     ///   - showsQueries: whether targets are logged with their query.
-    ///   - level: which level an event is logged at.
+    ///   - level: the level of each event.
     public init(
       _ logger: Logger, showsQueries: Bool = false, level: @escaping Level = LoggingObserver.level(of:)
     ) {
@@ -34,8 +33,9 @@
       self.level = level
     }
 
-    /// The level where nothing else is said: `.error` for a store that failed, `.warning` for an origin
-    /// or a hook that failed and for what encryption found, `.info` for a site that was cleared, `.trace` for answers, `.debug` for the rest.
+    /// The default level: `.error` for a store that failed, `.warning` for an origin or a hook that failed
+    /// and for encryption notices, `.info` for a site that was cleared, `.trace` for answers, `.debug` for
+    /// the rest.
     public static func level(of event: CacheEvent) -> Logger.Level? {
       switch event {
       case .storeFailed: .error

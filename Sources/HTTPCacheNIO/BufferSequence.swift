@@ -2,8 +2,8 @@
   package import HTTPCaching
   package import NIOCore
 
-  /// A message body as NIO's buffers: pulled, so that whoever sends waits for whoever reads. A
-  /// transfer that fails throws what made it fail.
+  /// A message body as NIO's buffers, pulled, so that the sender waits for the reader. A transfer that fails
+  /// throws its error.
   package struct BufferSequence: AsyncSequence, Sendable {
     private let body: MessageBody
 

@@ -3,8 +3,7 @@
   package import NIOCore
   import Synchronization
 
-  /// A sequence of NIO's buffers as the source of a body. The sequence is asked for nothing before
-  /// somebody pulls.
+  /// A sequence of NIO's buffers as the source of a body. The sequence is not read before the first pull.
   package final class BufferSource<Buffers: AsyncSequence & Sendable>: BodySource
   where Buffers.Element == ByteBuffer {
     private final class Iterator: @unchecked Sendable {
@@ -28,7 +27,7 @@
 
     /// Makes a source.
     ///
-    /// - Parameter length: how many bytes there will be, if that is known.
+    /// - Parameter length: the expected number of bytes, if known.
     package init(_ buffers: Buffers, length: Int64?) {
       iterator = Iterator(buffers)
       self.length = length

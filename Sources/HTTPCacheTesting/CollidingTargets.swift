@@ -1,10 +1,10 @@
-/// Targets that have one XXH64 under the seed 0, as an attacker finds them: a hash of keys that is not
-/// keyed, or not made against chosen keys, would put all of them into one place.
+/// Targets with equal XXH64 hashes under the seed 0, as an attacker finds them. A hash table without a secret
+/// would put all of them into one bucket.
 ///
-/// XXH64 takes 32 bytes at a time into four lanes of 8 bytes, each by itself. Two words that follow each
-/// other in a lane can be exchanged for two others that leave the lane in the same state: the first is
-/// chosen, the second is computed, and tried again until it has only characters of a URL. Each of the 16
-/// pairs here was found so, in four blocks of 64 bytes; each choice of one side of each pair gives a target.
+/// XXH64 takes 32 bytes at a time into four independent lanes of 8 bytes. Two consecutive words of a lane can
+/// be replaced by two others that leave the lane in an equal state: the first is chosen, the second computed,
+/// until it contains only characters of a URL. Each of the 16 pairs here was found in this way, in four
+/// blocks of 64 bytes. Each choice of one side of each pair gives a target.
 package enum CollidingTargets {
   /// 32 bytes, so that the first block begins with a stripe of XXH64.
   private static let prefix = "https://example.com/aaaaaaaaaaaa"
@@ -29,7 +29,7 @@ package enum CollidingTargets {
     ("4EVxk5rJBoXB~jJW", "ZurZSIOk-qgwqrBV"),
   ]
 
-  /// The number of targets there are.
+  /// The number of targets.
   package static let count = 1 << pairs.count
 
   /// A target of 288 bytes.

@@ -2,7 +2,7 @@ public import HTTPCacheSemantics
 public import HTTPCacheStore
 import Synchronization
 
-/// A store that does what the one below it does, except for the calls that are told to fail.
+/// A store that forwards to the store below it, except for the calls that should fail.
 ///
 ///     let store = FaultyStore(MemoryStore(capacity: 1 << 20))
 ///     store.fail(.append, at: 2, with: CacheError(.noSpace, "full"))
@@ -27,10 +27,10 @@ public final class FaultyStore: CacheStore, GenerationSource {
   /// Makes calls fail.
   ///
   /// - Parameters:
-  ///   - operation: which ones.
+  ///   - operation: the operation.
   ///   - number: the first call that fails, counted from now; 1 is the next one.
-  ///   - times: how many calls fail from then on.
-  ///   - error: what they throw.
+  ///   - times: the number of calls that fail from then on.
+  ///   - error: the error that they throw.
   public func fail(
     _ operation: StoreOperation, at number: Int = 1, times: Int = 1,
     with error: CacheError = CacheError(.io, "made to fail")
@@ -43,15 +43,15 @@ public final class FaultyStore: CacheStore, GenerationSource {
     }
   }
 
-  /// Lets everything succeed again.
+  /// Lets all calls succeed again.
   public func heal() { state.withLock { $0.faults = [:] } }
 
-  /// How often something was called.
+  /// The number of calls of an operation.
   public func calls(_ operation: StoreOperation) -> Int {
     state.withLock { $0.calls[operation, default: 0] }
   }
 
-  /// Counts a call, and throws if it is to fail.
+  /// Counts a call, and throws if it should fail.
   func check(_ operation: StoreOperation) throws(CacheError) {
     let error = state.withLock { state in
       let call = state.calls[operation, default: 0] + 1
@@ -61,7 +61,7 @@ public final class FaultyStore: CacheStore, GenerationSource {
     if let error { throw error }
   }
 
-  /// What the store below says, with bodies that can be made to fail.
+  /// The result of the store below, with bodies that can fail.
   public func peek(_ key: CacheKey) -> PeekResult {
     switch base.peek(key) {
     case .found(let variants): .found(variants.map(wrap))
@@ -69,7 +69,7 @@ public final class FaultyStore: CacheStore, GenerationSource {
     }
   }
 
-  /// What the store below has, with bodies that can be made to fail.
+  /// The variants of the store below, with bodies that can fail.
   ///
   /// - Throws: the error it was told to throw; what the store below throws.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
@@ -118,10 +118,10 @@ public final class FaultyStore: CacheStore, GenerationSource {
     return FaultyWriter(try await base.extend(record, at: offset), store: self)
   }
 
-  /// Remembers it in the store below.
+  /// Keeps the note in the store below.
   public func note(_ refusal: RefusalNote) { base.note(refusal) }
 
-  /// What the store below remembers.
+  /// The notes of the store below.
   ///
   /// - Throws: the error it was told to throw; what the store below throws.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
@@ -162,21 +162,21 @@ public final class FaultyStore: CacheStore, GenerationSource {
     return try await base.entries(selection, after: cursor, limit: limit)
   }
 
-  /// That of the store below.
+  /// The usage of the store below.
   public var usage: StoreUsage { base.usage }
 
-  /// That of the store below.
+  /// The secret of the store below.
   public var secret: [UInt8] { base.secret }
 
   /// Counts in the store below.
   public func count(_ counts: CacheCounts) { base.count(counts) }
 
-  /// Those of the store below.
+  /// The counters of the store below.
   ///
   /// - Throws: the error it was told to throw; what the store below throws.
   public func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
 
-  /// Changes those of the store below.
+  /// Changes the capacities of the store below.
   ///
   /// - Throws: the error it was told to throw; what the store below throws.
   public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
@@ -186,7 +186,7 @@ public final class FaultyStore: CacheStore, GenerationSource {
   /// Flushes the store below.
   public func flush() async { await base.flush() }
 
-  /// That of the store below; 0 if it has none.
+  /// The generation of the store below; 0 if it has none.
   public func generation(of key: CacheKey) -> UInt64 {
     (base as? any GenerationSource)?.generation(of: key) ?? 0
   }

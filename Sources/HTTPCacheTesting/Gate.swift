@@ -1,4 +1,4 @@
-/// Holds whoever comes until it is opened; then it stays open.
+/// Holds tasks until it is opened; then it stays open.
 public final class Gate: Sendable {
   private struct State {
     var isOpen = false
@@ -11,7 +11,7 @@ public final class Gate: Sendable {
   /// Makes a closed gate.
   public init() {}
 
-  /// Lets everybody through, those who wait and those who come later.
+  /// Lets waiting and later tasks through.
   public func open() {
     let waiting = state.withLock { state in
       state.isOpen = true
@@ -42,10 +42,10 @@ public final class Gate: Sendable {
     }
   }
 
-  /// How many came so far, let through or not.
+  /// The number of tasks that have arrived, including those let through.
   public var arrivals: Int { state.withLock { $0.arrivals } }
 
-  /// Waits until `count` have come. Returns early if the task is cancelled.
+  /// Waits until `count` tasks have arrived. Returns early if the task is cancelled.
   public func waitForArrivals(_ count: Int) async {
     await state.wait { $0.arrivals >= count }
   }

@@ -1,7 +1,7 @@
 public import HTTPCacheSemantics
 public import HTTPCacheStore
 
-/// A clock that stands still until it is moved.
+/// A clock that stands still until a test moves it.
 public final class ManualClock: CacheClock {
   private struct Sleeper {
     let wake: Duration
@@ -20,18 +20,18 @@ public final class ManualClock: CacheClock {
   /// Makes a clock that shows `now`.
   public init(now: Timestamp) { state = WatchedState(State(now: now)) }
 
-  /// What the clock shows.
+  /// The wall time of the clock.
   public var now: Timestamp { state.withLock { $0.now } }
 
-  /// What has been waited through.
+  /// The time that the clock was advanced by.
   public var uptime: Duration { state.withLock { $0.uptime } }
 
-  /// How many tasks sleep now.
+  /// The number of sleeping tasks.
   public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-  /// Moves wall time and uptime forward, and wakes who waited for it.
+  /// Moves wall time and uptime forward, and wakes the tasks whose time has come.
   ///
-  /// - Parameter seconds: how far, in seconds.
+  /// - Parameter seconds: the step in seconds.
   public func advance(by seconds: Int64) {
     let woken = state.withLock { state in
       state.now = state.now.adding(seconds)
@@ -43,7 +43,7 @@ public final class ManualClock: CacheClock {
     for continuation in woken { continuation.resume() }
   }
 
-  /// Sets wall time alone, as when a system's clock jumps.
+  /// Sets only the wall time, as when a system's clock jumps.
   public func jump(to now: Timestamp) { state.withLock { $0.now = now } }
 
   /// Waits until `count` tasks sleep at the same time, so that moving the clock wakes them. Returns early if

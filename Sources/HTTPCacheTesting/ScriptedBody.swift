@@ -3,7 +3,7 @@ import HTTPCaching
 import HTTPTypes
 import Synchronization
 
-/// The body of a scripted response: plays its steps as they are pulled.
+/// The body of a scripted response: performs its steps as it is pulled.
 final class ScriptedBody: BodySource {
   private struct State {
     var steps: ArraySlice<ScriptedResponse.Step>
@@ -57,7 +57,7 @@ final class ScriptedBody: BodySource {
     if wasRunning { onCancel() }
   }
 
-  // The wait is a task of its own, so that `cancel` ends it as well as the caller's cancellation.
+  // The wait is a separate task, so that both `cancel` and the caller's cancellation end it.
   private func wait(at gate: Gate) async throws {
     let task = Task { try await gate.pass() }
     let isCancelled = state.withLock { state in

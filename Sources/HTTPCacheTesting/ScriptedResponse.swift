@@ -2,36 +2,36 @@ public import HTTPCacheStore
 public import HTTPCaching
 public import HTTPTypes
 
-/// What a `ScriptedUpstream` answers: events in the order in which they happen.
+/// The answer of a `ScriptedUpstream`: events in the order in which they happen.
 ///
 ///     ScriptedResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: "hello")
 ///     ScriptedResponse.failure(.unreachable)
 ///     ScriptedResponse(body: "half").cutShort(by: .protocol)
 ///     ScriptedResponse(headers: ["ETag": "\"1\""], body: "one").stalling(at: gate)
 public struct ScriptedResponse: Sendable {
-  /// Something that happens on the wire.
+  /// An event on the wire.
   public enum Step: Sendable {
     /// Bytes of the body arrive.
     case bytes(BodyBytes)
-    /// Nothing happens until the gate is opened.
+    /// The answer pauses until the gate is opened.
     case wait(Gate)
     /// The transfer fails.
     case fail(UpstreamError)
   }
 
-  /// What happens before the head arrives; bytes are ignored here.
+  /// The steps before the head arrives; bytes are ignored here.
   public var beforeHead: [Step]
   /// 1xx responses, sent before the head.
   public var interim: [HTTPResponse]
   /// Status and fields.
   public var head: HTTPResponse
-  /// What happens after the head.
+  /// The steps after the head.
   public var steps: [Step]
-  /// Trailer fields, there after the last step.
+  /// Trailer fields, available after the last step.
   public var trailers: HTTPFields
   /// The length in bytes that the body announces; nil for none.
   public var announcedLength: Int64?
-  /// Whether the upstream says it took off the content coding.
+  /// Whether the upstream states that it removed the content coding.
   public var isContentDecoded: Bool
 
   /// Makes a response from its parts.
@@ -51,9 +51,8 @@ public struct ScriptedResponse: Sendable {
   ///
   /// - Parameters:
   ///   - status: the status code.
-  ///   - headers: names and values in order; a name that is no token is a mistake of the test and
-  ///     traps.
-  ///   - body: its text.
+  ///   - headers: names and values in order; a name that is not a token is an error of the test and traps.
+  ///   - body: the text of the body.
   ///   - trailers: names and values, like `headers`.
   public init(
     status: Int = 200, headers: KeyValuePairs<String, String> = [:], body: String = "",
@@ -76,14 +75,14 @@ public struct ScriptedResponse: Sendable {
       steps: chunks.map { .bytes($0) }, trailers: Self.fields(trailers))
   }
 
-  /// A response whose head never comes.
+  /// A response whose head never arrives.
   public static func failure(_ error: UpstreamError) -> ScriptedResponse {
     var response = ScriptedResponse(status: 200)
     response.beforeHead = [.fail(error)]
     return response
   }
 
-  /// A response whose head never comes.
+  /// A response whose head never arrives.
   public static func failure(_ kind: UpstreamError.Kind) -> ScriptedResponse {
     failure(UpstreamError(kind, "scripted"))
   }
@@ -95,40 +94,40 @@ public struct ScriptedResponse: Sendable {
     ScriptedResponse(status: 304, headers: headers)
   }
 
-  /// The same, but the transfer fails after the body's bytes.
+  /// This response, except that the transfer fails after the bytes of the body.
   public func cutShort(by kind: UpstreamError.Kind = .protocol) -> ScriptedResponse {
     var copy = self
     copy.steps.append(.fail(UpstreamError(kind, "scripted")))
     return copy
   }
 
-  /// The same, but the head waits for a gate.
+  /// This response, except that the head waits for a gate.
   public func stallingBeforeHead(at gate: Gate) -> ScriptedResponse {
     var copy = self
     copy.beforeHead.append(.wait(gate))
     return copy
   }
 
-  /// The same, but the body waits for a gate after `count` of its steps.
+  /// This response, except that the body waits for a gate after `count` of its steps.
   public func stalling(after count: Int = 0, at gate: Gate) -> ScriptedResponse {
     var copy = self
     copy.steps.insert(.wait(gate), at: max(0, min(count, steps.count)))
     return copy
   }
 
-  /// The same, but the end of the body waits for a gate.
+  /// This response, except that the end of the body waits for a gate.
   public func stallingAtEnd(at gate: Gate) -> ScriptedResponse {
     stalling(after: steps.count, at: gate)
   }
 
-  /// The same, with 1xx responses before the head.
+  /// This response with 1xx responses before the head.
   public func preceded(by interim: [HTTPResponse]) -> ScriptedResponse {
     var copy = self
     copy.interim = interim
     return copy
   }
 
-  /// The same, as if the upstream had taken off the content coding that the fields tell of.
+  /// This response as if the upstream had removed the content coding that the fields name.
   public func decoded() -> ScriptedResponse {
     var copy = self
     copy.isContentDecoded = true

@@ -2,7 +2,7 @@ public import HTTPCacheStore
 public import HTTPCaching
 public import HTTPTypes
 
-/// An upstream that answers from a script and remembers what it was asked.
+/// An upstream that answers from a script and records its requests.
 ///
 ///     let upstream = ScriptedUpstream { request in
 ///       .init(headers: ["Cache-Control": "max-age=60"], body: "hello")
@@ -15,7 +15,7 @@ public final class ScriptedUpstream: Upstream {
     public let head: HTTPRequest
     /// The content, read to its end; nil for none.
     public let body: BodyBytes?
-    /// Everything else, with its body used up.
+    /// The whole request; its body has been read.
     public let request: UpstreamRequest
 
     /// The value of a field by its name, in any case; nil if there is none.
@@ -39,7 +39,7 @@ public final class ScriptedUpstream: Upstream {
     self.answer = answer
   }
 
-  /// Makes an upstream that gives these answers, in this order, and cannot be reached after them.
+  /// Makes an upstream that gives these answers in order, and cannot be reached afterwards.
   public init(_ responses: [ScriptedResponse] = []) {
     state = WatchedState(State(queue: responses[...]))
     answer = nil
@@ -53,10 +53,10 @@ public final class ScriptedUpstream: Upstream {
   /// The requests that arrived, in order.
   public var requests: [Received] { state.withLock { $0.received } }
 
-  /// How many requests arrived.
+  /// The number of requests that arrived.
   public var requestCount: Int { state.withLock { $0.received.count } }
 
-  /// How many bodies were cancelled or dropped before their end.
+  /// The number of bodies that were cancelled or dropped before their end.
   public var cancelledBodies: Int { state.withLock { $0.cancelledBodies } }
 
   /// Waits until `count` requests have arrived. Returns early if the task is cancelled.
@@ -66,9 +66,8 @@ public final class ScriptedUpstream: Upstream {
 
   /// Answers from the script.
   ///
-  /// - Throws: the error that the script has before the head; `.unreachable` when the queue is empty;
-  ///   `.cancelled` when the task is cancelled while the head is held back; `.protocol` when the
-  ///   request's own body fails.
+  /// - Throws: the script's error before the head; `.unreachable` when the queue is empty; `.cancelled` when
+  ///   the task is cancelled while the head is held back; `.protocol` when the request's own body fails.
   public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     let received = Received(
       head: request.head, body: try await Self.collect(request.body), request: request)

@@ -1,4 +1,4 @@
-/// Something a `FaultyStore` can make fail.
+/// An operation that a `FaultyStore` can make fail.
 public enum StoreOperation: String, Sendable, Hashable, CaseIterable {
   /// `CacheStore.read`.
   case read

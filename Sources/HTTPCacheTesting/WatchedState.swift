@@ -1,6 +1,6 @@
 import Synchronization
 
-/// State that tests wait for: a lock, and tasks that wait until a condition on what it protects holds.
+/// State that tests wait for: a lock, with tasks that wait until a condition on the state holds.
 package final class WatchedState<State: Sendable>: Sendable {
   private struct Waiter {
     let condition: @Sendable (State) -> Bool
@@ -36,8 +36,8 @@ package final class WatchedState<State: Sendable>: Sendable {
     return result
   }
 
-  /// Suspends until the condition holds. Returns early if the task is cancelled, so that a test that is beyond
-  /// its time limit ends.
+  /// Suspends until the condition holds. Returns early if the task is cancelled, so that a test ends when it
+  /// exceeds its time limit.
   package func wait(until condition: @escaping @Sendable (State) -> Bool) async {
     let id = protected.withLock { protected in
       protected.nextID += 1

@@ -7,7 +7,7 @@ public import HTTPCaching
 #endif
 
 extension CachePolicy {
-  /// The policy of a `URLRequest` or a `URLSessionConfiguration`, all six of them.
+  /// The policy for a policy of a `URLRequest` or a `URLSessionConfiguration`.
   public init(_ policy: URLRequest.CachePolicy) {
     self =
       switch policy {

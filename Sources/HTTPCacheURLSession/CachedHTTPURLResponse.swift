@@ -6,22 +6,22 @@ import HTTPTypes
   public import FoundationNetworking
 #endif
 
-/// An HTTP response that knows where it came from. Code that expects a `HTTPURLResponse` sees one.
+/// An `HTTPURLResponse` that also tells where it came from.
 ///
-/// Archiving keeps what a `HTTPURLResponse` has, and loses the rest.
+/// Archiving keeps only the properties of `HTTPURLResponse`.
 public final class CachedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
-  // @unchecked Sendable because everything in it is constant; its superclass says the same of itself.
+  // @unchecked Sendable because all its properties are constant, as in its superclass.
 
-  /// Where the response came from, and why; nil in one that was archived.
+  /// Where the response came from, and why; nil after archiving.
   public let outcome: CacheOutcome?
-  /// The outcomes of the redirects on the way, first to last.
+  /// The outcomes of the redirects that were followed, first to last.
   public let redirects: [CacheOutcome]
-  /// How its content compares with what was stored for the request before.
+  /// How the content compares with the response stored for the request before.
   public let contentChange: ContentChange
-  /// What a `StoringHook` kept with the stored response that answered; empty without.
+  /// The bytes that a `StoringHook` kept with the stored response; empty without a hook.
   public let userInfo: [UInt8]
-  /// When the stored response that answered came from the origin, or was last confirmed by it; nil for
-  /// an answer straight from the origin.
+  /// When the stored response was received from the origin or last confirmed by it; nil for an answer from the
+  /// origin.
   public let storedAt: Date?
 
   /// The response for a URL; nil if Foundation refuses it.
@@ -29,7 +29,7 @@ public final class CachedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
     self.init(response, url: url, fields: response.head.headerFields.dictionary)
   }
 
-  /// The same with other fields.
+  /// The response with other fields.
   init?(_ response: CacheResponse, url: URL, fields: [String: String]) {
     outcome = response.outcome
     redirects = response.redirects

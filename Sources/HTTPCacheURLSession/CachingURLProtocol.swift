@@ -8,20 +8,20 @@ import Synchronization
   public import Foundation
 #endif
 
-/// Lets the tasks of a `URLSession` that exists already load through a cache.
+/// Lets the tasks of a plain `URLSession` load through a cache.
 ///
 /// ```swift
 /// let configuration = URLSessionConfiguration.default.caching(with: cache)
 /// let session = URLSession(configuration: configuration)
 /// ```
 ///
-/// Data tasks with delegates, completion handlers and `async` calls are answered by the cache, redirects
-/// are followed through it. Download tasks, upload tasks, and what is not HTTP, are loaded by Foundation
-/// as if there were no cache; after an upload that changed something the cache no longer answers with
-/// what it had of it. New code should use `CachedURLSession`, which can do more.
+/// The cache answers data tasks with delegates, completion handlers and `async` calls, and follows their
+/// redirects. Foundation itself loads download tasks, upload tasks, and URLs other than HTTP. An upload that
+/// changes a resource also invalidates its stored response. New code should use `CachedURLSession`, which can
+/// do more.
 ///
-/// Each configuration has a class of its own, by which Foundation's instances find their cache; nothing
-/// is added to requests.
+/// Each configuration has its own class, by which Foundation's instances find their cache; requests are not
+/// changed.
 public class CachingURLProtocol: URLProtocol {
   private enum Load {
     case cached(ProtocolLoad)
@@ -31,28 +31,28 @@ public class CachingURLProtocol: URLProtocol {
 
   private let load = Mutex<Load?>(nil)
 
-  /// The number by which the class finds its cache; nil for the class that has none.
+  /// The number by which the class finds its cache; nil for the class without a cache.
   class var slot: Int? { nil }
 
   deinit {
     if case .cached(let load) = load.withLock({ $0 }) { load.cancel() }
   }
 
-  /// Whether the request is one for the cache of this class: HTTP, with a host.
+  /// Whether the cache of this class handles the request: it is HTTP, with a host.
   public override class func canInit(with request: URLRequest) -> Bool {
     CachedLoading.of(self) != nil && CachedLoading.accepts(request)
   }
 
-  /// Whether the task is one for the cache of this class; those that deliver files are not.
+  /// Whether the cache of this class handles the task: not if the task delivers a file.
   public override class func canInit(with task: URLSessionTask) -> Bool {
     guard !(task is URLSessionDownloadTask), let request = task.currentRequest else { return false }
     return canInit(with: request)
   }
 
-  /// The request as it is.
+  /// The unchanged request.
   public override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-  /// Starts, or goes on after the task was suspended.
+  /// Starts, or continues after the task was suspended.
   public override func startLoading() {
     let begun = load.withLock { load -> Load? in
       if load == nil { load = makeLoad() }
@@ -69,7 +69,7 @@ public class CachingURLProtocol: URLProtocol {
     }
   }
 
-  /// Holds the load while the task is suspended, else ends it.
+  /// Pauses the load while the task is suspended, otherwise ends it.
   public override func stopLoading() {
     switch load.withLock({ $0 }) {
     case .cached(let load):

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Runs asynchronous code on the thread of a caller that is not: the caller itself does what can be
-/// done, and sleeps only while a store's own threads read or write. Nothing of it needs the cooperative
-/// pool, so that it goes on even where every thread of the pool is such a caller.
+/// Runs asynchronous code for a caller that blocks its thread. The caller's thread itself runs the code, and
+/// sleeps only while a store's threads read or write. No thread of the cooperative pool is needed, so this
+/// works even if every thread of the pool is such a caller.
 final class CallerRuns: TaskExecutor, @unchecked Sendable {
-  // @unchecked Sendable because `condition` guards everything that changes.
+  // @unchecked Sendable because `condition` guards all mutable state.
   private let condition = NSCondition()
   private var jobs: [UnownedJob] = []
   private var isDone = false
 
   private init() {}
 
-  /// Waits for the work, whose asynchronous parts must be those of a store.
+  /// Waits for `work`, whose asynchronous calls must be those of a store.
   static func wait<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value {
     let caller = CallerRuns()
     let result = Result<Value>()
@@ -25,7 +25,7 @@ final class CallerRuns: TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// What the work came to; written before `end` and read after it.
+  /// The result of the work; written before `end` and read after it.
   private final class Result<Value: Sendable>: @unchecked Sendable {
     // @unchecked Sendable because the thread that writes it is the one that reads it.
     var value: Value?
@@ -46,7 +46,7 @@ final class CallerRuns: TaskExecutor, @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Runs what there is, and waits for more until the work is done.
+  /// Runs jobs, and waits for more until the work is done.
   private func runJobs() {
     while true {
       condition.lock()

@@ -2,15 +2,15 @@
   import Dispatch
   public import HTTPCaching
 
-  /// Trims the memory of a cache when the system warns that it runs out of it, on Apple's systems: to the
-  /// half, and if it is critical to nothing. It does so as long as it is kept.
+  /// Trims the memory of a cache when the system is low on memory, on Apple's systems: to half at a warning,
+  /// to nothing if memory is critical. It works as long as this object exists.
   public final class MemoryPressureWatch: @unchecked Sendable {
     // @unchecked Sendable because the sources are set up once and only cancelled after that.
     private let sources: [any DispatchSourceMemoryPressure]
 
-    /// Begins to watch.
+    /// Starts watching.
     ///
-    /// - Parameter cache: which is not kept by it.
+    /// - Parameter cache: the cache, which is referenced weakly.
     public init(_ cache: HTTPCache) {
       let warning = DispatchSource.makeMemoryPressureSource(eventMask: .warning, queue: nil)
       warning.setEventHandler { [weak cache] in

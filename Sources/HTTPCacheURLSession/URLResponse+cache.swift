@@ -12,13 +12,13 @@ extension URLResponse {
   /// The outcomes of the redirects that were followed on the way, first to last.
   public var cacheRedirects: [CacheOutcome] { (self as? CachedHTTPURLResponse)?.redirects ?? [] }
 
-  /// How its content compares with what was stored for the request before; `.unknown` for responses
-  /// that did not come through a cache.
+  /// How the content compares with the response stored for the request before; `.unknown` for responses that
+  /// did not come through a cache.
   public var cacheContentChange: ContentChange {
     (self as? CachedHTTPURLResponse)?.contentChange ?? .unknown
   }
 
-  /// When the stored response that answered came from the origin, or was last confirmed by it; nil for
-  /// an answer straight from the origin.
+  /// When the stored response was received from the origin or last confirmed by it; nil for an answer from
+  /// the origin.
   public var cacheStoredAt: Date? { (self as? CachedHTTPURLResponse)?.storedAt }
 }

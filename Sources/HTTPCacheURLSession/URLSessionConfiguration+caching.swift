@@ -9,19 +9,18 @@ import HTTPTypes
 #endif
 
 extension URLSessionConfiguration {
-  /// The bytes that a body may have by default, where it has to be handed over in one piece: 512 MiB.
+  /// The default maximum length of a body that is delivered in one piece: 512 MiB.
   public static let defaultBodyLimit = 512 << 20
 
   /// A copy of this configuration whose sessions load through a cache; its `urlCache` is nil.
   ///
-  /// What the cache does not have is loaded as this configuration says: proxies, cookies, credentials,
-  /// timeouts, other protocol classes. Set these before. The cache is kept until `endCaching()`, which
-  /// few programs need.
+  /// Requests to the origin use this configuration: proxies, cookies, credentials, timeouts, other protocol
+  /// classes. Set these before this call. The cache is kept until `endCaching()`, which few programs need.
   ///
   /// - Parameters:
-  ///   - cache: the cache, which any number of configurations may share.
-  ///   - bodyLimit: the most bytes of a body that has to be handed over in one piece, as on Linux to
-  ///     every completion handler; longer ones fail with `URLError.dataLengthExceedsMaximum`.
+  ///   - cache: the cache; any number of configurations may share it.
+  ///   - bodyLimit: the maximum length in bytes of a body that is delivered in one piece, as on Linux to
+  ///     every completion handler; longer bodies fail with `URLError.dataLengthExceedsMaximum`.
   public func caching(
     with cache: HTTPCache, bodyLimit: Int = defaultBodyLimit
   ) -> URLSessionConfiguration { caching(with: cache, via: nil, bodyLimit: bodyLimit) }
@@ -31,8 +30,8 @@ extension URLSessionConfiguration {
     URLSessionConfiguration.default.caching(with: cache)
   }
 
-  /// Lets go of the cache of a configuration that `caching(with:bodyLimit:)` made. Its sessions, and
-  /// those of its copies, load without a cache from then on.
+  /// Releases the cache of a configuration that `caching(with:bodyLimit:)` made. From then on its sessions,
+  /// and those of its copies, load without a cache.
   public func endCaching() {
     for type in protocolClasses ?? [] {
       if let type = type as? CachingURLProtocol.Type { CachedLoading.unregister(type) }
@@ -40,12 +39,12 @@ extension URLSessionConfiguration {
     protocolClasses?.removeAll { $0 is CachingURLProtocol.Type }
   }
 
-  /// The same over any upstream; nil is Foundation's.
+  /// Like `caching(with:bodyLimit:)`, over any upstream; nil uses Foundation.
   func caching(
     with cache: HTTPCache, via upstream: (any Upstream)?, bodyLimit: Int = defaultBodyLimit
   ) -> URLSessionConfiguration {
     let configuration = withoutCaching()
-    // What requests get from the configuration they have before they come to the session below.
+    // Requests already have the configuration's fields before they reach the session below.
     let below = withoutCaching()
     below.httpAdditionalHeaders = nil
     below.requestCachePolicy = .useProtocolCachePolicy
@@ -57,7 +56,7 @@ extension URLSessionConfiguration {
     return configuration
   }
 
-  /// A copy with no cache in it, neither Foundation's nor one of ours.
+  /// A copy without any cache, neither Foundation's nor ours.
   private func withoutCaching() -> URLSessionConfiguration {
     let configuration = (copy() as? URLSessionConfiguration) ?? .default
     configuration.urlCache = nil

@@ -9,30 +9,30 @@ import Synchronization
   public import Foundation
 #endif
 
-/// The way to the origin over Foundation's `URLSession`.
+/// An upstream that sends requests with Foundation's `URLSession`.
 ///
-/// It follows no redirect and keeps nothing. Foundation takes off content codings, which the response
-/// says (`isContentDecoded`), and hands over no trailers; of 1xx responses it hands over what the
-/// system's Foundation does (on Linux all but 100).
+/// It follows no redirects and caches nothing. Foundation decodes content codings, which the response states
+/// (`isContentDecoded`), and delivers no trailers. It delivers the 1xx responses that the system's Foundation
+/// delivers (on Linux all but 100).
 ///
-/// Foundation delivers as fast as the origin sends. What a slow reader has not read is kept in memory:
-/// at most about 6 MiB where the origin takes ranges and gives a strong validator, since the rest is
-/// then asked for in ranges as the reader goes on; without bounds elsewhere.
+/// Foundation delivers as fast as the origin sends. Bytes that a slow reader has not read are kept in memory:
+/// at most about 6 MiB if the origin supports ranges and sends a strong validator, because the rest is then
+/// fetched in ranges; otherwise without a limit.
 public final class URLSessionUpstream: Upstream {
-  /// Nil once it was invalidated: it goes when what is under way in it has come to its end.
+  /// Nil after invalidation. It is released when its running tasks have ended.
   private let session: Mutex<OriginSession?>
   private let delegate: (any URLSessionDelegate)?
   private let cookies: CookieJar?
   private let idleTimeout: TimeInterval
   private let wholeTimeout: TimeInterval
 
-  /// Makes an upstream with a session of its own.
+  /// Makes an upstream with a new session.
   ///
   /// - Parameters:
   ///   - configuration: as for a `URLSession`. Its cache and its cache policy are not used. Its cookie
-  ///     storage gets the cookies of responses, but requests have only those that they come with.
-  ///   - delegate: is asked about authentication challenges, and told about progress of uploads and
-  ///     the end of the session. It is kept until then.
+  ///     storage keeps the cookies of responses, but no cookies are added to requests.
+  ///   - delegate: is asked about authentication challenges, and gets the progress of uploads and the end of
+  ///     the session. It is kept until then.
   public init(
     configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil
   ) {
@@ -75,25 +75,25 @@ public final class URLSessionUpstream: Upstream {
     terms.onInterim = request.onInterim
     let exchange = OriginExchange(terms, in: try current())
     var head = try await exchange.head()
-    // The coding is off already.
+    // The coding is already removed.
     head.headerFields[.transferEncoding] = nil
-    // What was answered to credentials that a shared cache has not seen (RFC 9111 §3.5).
+    // The answer to credentials that a shared cache has not seen (RFC 9111 §3.5).
     let isAnothers = exchange.isAuthorized && context?.isShared == true
     return UpstreamResponse(
       head: head, body: MessageBody(ReceivedBody(exchange)), isContentDecoded: exchange.isDecoded,
       storageRefusal: isAnothers ? .authorized : nil)
   }
 
-  /// Lets what is under way come to its end, and takes nothing more.
+  /// Lets running requests finish, and starts no more.
   public func finishTasksAndInvalidate() {
     // Released outside of the lock.
     _ = session.withLock { $0.take() }
   }
 
-  /// Cancels what is under way, and takes nothing more.
+  /// Cancels running requests, and starts no more.
   public func invalidateAndCancel() { session.withLock { $0.take() }?.invalidateAndCancel() }
 
-  /// Foundation's session, with what is under way in it.
+  /// Foundation's session with its running tasks.
   ///
   /// - Throws: `UpstreamError.cancelled` after it was invalidated.
   func current() throws(UpstreamError) -> OriginSession {
@@ -101,7 +101,7 @@ public final class URLSessionUpstream: Upstream {
     return session
   }
 
-  /// Foundation's own timeouts, out of the way: seconds of about a year.
+  /// Disables Foundation's own timeouts: about a year in seconds.
   private static let unlimited: TimeInterval = 30_000_000
 
   private static func duration(_ interval: TimeInterval) -> Duration {

@@ -117,7 +117,8 @@ import Testing
     #expect(try next.settings().capacity == 48 << 20)
   }
 
-  @Test("an impossible capacity in the index is taken for none", arguments: ["-1", "'text'", "x'00'", "NULL"])
+  @Test(
+    "an impossible capacity in the index is taken for none", arguments: ["-1", "'text'", "x'00'", "NULL"])
   func impossible(value: String) async throws {
     let fixture = try Fixture(capacity: 16 << 20)
     try await fill(fixture.store, 3)

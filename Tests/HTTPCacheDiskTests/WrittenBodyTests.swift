@@ -13,7 +13,8 @@ import Testing
   }
 
   private func file(_ fixture: Fixture) throws -> FileHandle {
-    let path = fixture.directory.path("cache/bodies/" + (try #require(try fixture.directory.bodyFiles().first)))
+    let path = fixture.directory.path(
+      "cache/bodies/" + (try #require(try fixture.directory.bodyFiles().first)))
     return try #require(FileHandle(forUpdatingAtPath: path))
   }
 
@@ -28,7 +29,9 @@ import Testing
     return fixture
   }
 
-  @Test("bytes that were written after it was opened are found, though all was checked", arguments: [0, 300_000, 599_999])
+  @Test(
+    "bytes that were written after it was opened are found, though all was checked",
+    arguments: [0, 300_000, 599_999])
   func written(at offset: Int) async throws {
     let fixture = try await checked()
     let reader = try open(fixture.store)
@@ -64,7 +67,9 @@ import Testing
     #expect(try await reader.read(0..<600_000).array == body)
   }
 
-  @Test("an open body whose entry is removed, or whose file gets another name, is read on, and sent from its file")
+  @Test(
+    "an open body whose entry is removed, or whose file gets another name, is read on, and sent from its file"
+  )
   func unlinked() async throws {
     let fixture = try await checked()
     let (first, second) = (try open(fixture.store), try open(fixture.store))

@@ -78,7 +78,7 @@ import Testing
     _ = try await kit.get("/")
     kit.origin.stop()
     kit.clock.advance(by: 10)
-    // Without a connection from before, whose end the system may not have noticed.
+    // Use a new connection: the system may not have noticed the end of the old one.
     let other = CachedURLSession(cache: kit.cache, configuration: .ephemeral)
     let (data, _) = try await other.data(for: kit.request("/"))
     #expect(String(decoding: data, as: UTF8.self) == "known")
@@ -141,8 +141,8 @@ import Testing
     #expect(String(decoding: data, as: UTF8.self) == "streamed")
   }
 
-  /// RFC 9110 §9.3.1: content of a GET has no defined meaning, so no key tells of it. Foundation sends no
-  /// such request; what is stored must not hide that.
+  /// RFC 9110 §9.3.1: content of a GET has no defined meaning, so no key includes it. Foundation sends no
+  /// such request; a stored response must not hide that.
   @Test func aGetWithContentIsNotAnsweredFromTheStore() async throws {
     let kit = try Kit { _ in .text("stored", [("Cache-Control", "max-age=60")]) }
     var request = kit.request("/")

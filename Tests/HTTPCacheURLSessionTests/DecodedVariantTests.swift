@@ -9,8 +9,8 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// Foundation takes off content codings: what it stored is not what the wire had, and others who use
-/// the same store must not take one for the other.
+/// Foundation decodes content codings: the bodies that it stores are not those of the wire, and another
+/// client of the store must not take one for the other.
 @Suite(.timeLimit(.minutes(10))) struct DecodedVariantTests {
   private static let fields = [("Cache-Control", "max-age=60"), ("ETag", "\"a\"")]
 
@@ -19,7 +19,7 @@ import Testing
     return .gzip("some text", Self.fields)
   }
 
-  /// Asks as a proxy would, which hands on what the wire has.
+  /// Asks like a proxy, which forwards the bytes of the wire.
   private func askAtTheWire(_ kit: Kit, _ upstream: any Upstream) async throws -> CacheResponse {
     let url = kit.origin.url("/")
     let request = HTTPRequest(

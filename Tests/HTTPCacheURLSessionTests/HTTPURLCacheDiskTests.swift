@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// The same with a directory, and shared with the engine.
+/// An `HTTPURLCache` with a directory, shared with the engine.
 @Suite(.timeLimit(.minutes(10))) struct HTTPURLCacheDiskTests {
   private typealias Make = HTTPURLCacheTests
 
@@ -116,7 +116,7 @@ import Testing
       Make.response("one", ["Cache-Control": "max-age=60", "ETag": "\"a\""]), for: Make.request())
     #expect(try await answer(cache.cache, origin).text == "one")
     #expect(origin.requestCount == 0)
-    // What says no-cache is confirmed by the origin first.
+    // A response with no-cache is confirmed by the origin first.
     try cache.storeCachedResponse(
       Make.response("two", ["Cache-Control": "no-cache", "ETag": "\"a\""]), for: Make.request())
     #expect(try await answer(cache.cache, origin).text == "two")
@@ -185,7 +185,7 @@ import Testing
       var reload = fresh
       reload.cachePolicy = .reloadIgnoringLocalCacheData
       #expect(try await session.get(reload).text == "origin 3")
-      // It took nothing away, and stored nothing.
+      // Foundation removed no entry and stored none.
       for request in [fresh, varying, stale] {
         #expect(cache.cachedResponse(for: request)?.data == Data("stored".utf8))
       }

@@ -64,7 +64,7 @@ import Testing
         group.addTask { _ = try? stored(in: cache) }
       }
     }
-    // With the pool free again, a hook is heard; other tests may take all of it for a second, though.
+    // With the pool free again, a hook is called in time. But other tests may use all of the pool for a second.
     var heard = false
     for _ in 1...30 where !heard {
       cache.removeAllCachedResponses()

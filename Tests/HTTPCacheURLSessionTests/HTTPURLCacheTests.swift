@@ -39,7 +39,7 @@ import Testing
     cache.cachedResponse(for: request).map { String(decoding: $0.data, as: UTF8.self) }
   }
 
-  /// RFC 9110 §9.3.1: no key tells what the content is.
+  /// RFC 9110 §9.3.1: the key does not include the content.
   @Test func aRequestWithContentIsNeitherStoredNorAnswered() throws {
     var request = Self.request()
     request.httpBody = Data("a".utf8)
@@ -169,7 +169,7 @@ import Testing
     #expect(text(Self.request(other)) == nil)
     #expect(text(Self.request(other, range)) == "012")
     #expect(text(Self.request(other, ["Range": "bytes=0-5"])) == nil)
-    // One that is not what it says.
+    // A part whose bytes differ from its Content-Range.
     try cache.storeCachedResponse(
       Self.response("01", ["Content-Range": "bytes 0-2/10"], status: 206),
       for: Self.request("https://example.com/lie", range))
@@ -308,7 +308,7 @@ import Testing
   }
 }
 
-/// Keeps which operations failed.
+/// Collects the operations that failed.
 final class EventCollector: CacheObserver {
   private let operations = Mutex<[String]>([])
 

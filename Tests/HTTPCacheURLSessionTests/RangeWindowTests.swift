@@ -20,7 +20,7 @@ import Testing
       .send(UpstreamRequest(head: head)).body
   }
 
-  /// An origin whose plain answer comes to a halt after more than is kept unread.
+  /// An origin whose plain answer pauses after more bytes than are kept unread.
   private func origin(
     namesParts: Bool = true, _ tag: @escaping @Sendable (Int) -> String = { _ in "\"a\"" }
   ) throws -> SocketOrigin {
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// Reads once the origin has stopped to send because nobody read.
+  /// Reads after the origin had to stop sending, because no byte was read.
   private func readLate(_ body: MessageBody, _ origin: SocketOrigin) async throws -> [UInt8] {
     await origin.abandoned(1)
     return try await body.collect().array

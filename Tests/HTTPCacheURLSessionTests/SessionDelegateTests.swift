@@ -8,11 +8,11 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// What delegates are asked, and what follows from their answers.
+/// The questions that delegates are asked, and the effects of their answers.
 @Suite(.timeLimit(.minutes(10))) struct SessionDelegateTests {
   private static let fresh = [("Cache-Control", "max-age=60")]
 
-  /// Answers as it is told and keeps what it is asked.
+  /// Gives prepared answers and records the questions.
   final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
     struct Answers: Sendable {
       var disposition = URLSession.ResponseDisposition.allow

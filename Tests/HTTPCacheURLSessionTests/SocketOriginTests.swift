@@ -5,7 +5,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// The origin itself, asked by Foundation without any cache.
+/// The test origin itself, requested by Foundation without any cache.
 @Suite(.timeLimit(.minutes(10))) struct SocketOriginTests {
   private func get(
     _ url: URL, _ fields: [String: String] = [:]

@@ -64,7 +64,7 @@ func microseconds(calls: Int, _ body: (Int) async throws -> Void) async rethrows
   return (Double(seconds) * 1e6 + Double(attoseconds) / 1e12) / Double(calls)
 }
 
-/// The same for both stores, in turns: the least of some rounds.
+/// Runs a call on both stores by turns, and keeps the least time of some rounds.
 func both(
   calls: Int, rounds: Int = 9, _ body: (Int, any CacheStore) async throws -> Void
 ) async rethrows -> (plain: Double, sealed: Double) {

@@ -1,6 +1,6 @@
-/// What no policy can exceed: a hit on an object of some size that was requested so many requests
-/// before takes size times distance of the byte-requests that a cache has in all, which is a knapsack
-/// to be filled with the cheapest hits; the last one in part.
+/// The bound that no policy can exceed. A hit on an object takes its size times the number of requests since
+/// its last request, out of all byte-requests that a cache has. That is a knapsack, filled with the cheapest
+/// hits; the last one in part.
 func bound(of trace: Trace, capacity: Int64) -> HitRatio {
   var last = [Int](repeating: -1, count: trace.sizes.count)
   var uses: [(size: Double, distance: Double)] = []

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// What the codec of `httpcache serve` makes of the bytes of one direction of a connection.
 struct HTTP1Transcript: Equatable {
-  /// Who sends the bytes, and what the answers are for.
+  /// The sender of the bytes: a client with requests, or a server with responses to GET or to HEAD.
   enum Direction { case requests, responses, responsesToHead }
 
   struct Message: Equatable {

@@ -35,7 +35,7 @@ int shim_allocate(int descriptor, int64_t length);
 int shim_is_on_network(int descriptor);
 
 /// Takes (or, with `exclusive` 0, shares) the advisory lock of an open file, without waiting.
-/// Returns 0 or -errno; -EWOULDBLOCK if somebody else has it.
+/// Returns 0 or -errno; -EWOULDBLOCK if another process has it.
 int shim_try_lock(int descriptor, int exclusive);
 
 /// Starts a detached thread that takes no signals. Returns 0 or -errno.

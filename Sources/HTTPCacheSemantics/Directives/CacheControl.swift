@@ -2,22 +2,22 @@ import HTTPTypes
 
 /// Splits fields with the syntax of `Cache-Control` into directives (RFC 9111 §5.2).
 enum CacheControl {
-  /// What follows a directive's name.
+  /// The argument of a directive.
   enum Argument {
-    /// Nothing.
+    /// No argument.
     case none
     /// A token, or the inside of a quoted string: recipients accept both forms.
     case value(Octets)
-    /// Something else. A directive that restricts is obeyed all the same; one that permits is not.
+    /// Neither of these. A malformed directive still restricts, but permits nothing.
     case malformed
 
-    /// Whether there is none.
+    /// Whether there is no argument.
     var isNone: Bool { if case .none = self { true } else { false } }
 
-    /// Whether it has the syntax of an argument, or is not there.
+    /// Whether it is absent or well-formed.
     var isWellFormed: Bool { if case .malformed = self { false } else { true } }
 
-    /// `delta-seconds` (§1.2.2), nil if it is something else.
+    /// `delta-seconds` (§1.2.2); nil for any other value.
     var seconds: Int64? {
       if case .value(let octets) = self { octets.deltaSeconds } else { nil }
     }
@@ -25,7 +25,7 @@ enum CacheControl {
 
   /// Calls `body` with the name and the argument of each directive of one field line, in order.
   ///
-  /// A quoted string without an end hides no directive: what follows it counts as malformed.
+  /// A quoted string without an end hides no directive: the directives after it count as malformed.
   static func forEachDirective(in octets: Octets, _ body: (Octets, Argument) -> Void) {
     var members = FieldMembers(octets)
     while let member = members.next() {

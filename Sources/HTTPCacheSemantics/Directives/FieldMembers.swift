@@ -1,11 +1,12 @@
 import HTTPTypes
 
-/// Walks the members of a list-based field value (RFC 9110 §5.6.1): separated by commas outside of
-/// quoted strings, without the whitespace around them, empty ones left out.
+/// Iterates over the members of a list-based field value (RFC 9110 §5.6.1): separated by commas outside of
+/// quoted strings, trimmed of whitespace, without empty members.
 struct FieldMembers {
   private let octets: Octets
   private var position = 0
-  /// Whether the last member has a quoted string without an end: it then holds all that follows.
+  /// Whether the last member has a quoted string without an end; this member then extends to the end of the
+  /// value.
   private(set) var isUnterminated = false
 
   init(_ octets: Octets) { self.octets = octets }
@@ -36,8 +37,8 @@ struct FieldMembers {
 }
 
 extension HTTPFields {
-  /// The place of the first line with a name at or after `start`. Comparing lengths first spares nearly
-  /// all comparisons of text.
+  /// The index of the first line with a name at or after `start`. Comparing lengths first avoids most text
+  /// comparisons.
   func firstIndex(of name: HTTPField.Name, from start: Int = 0) -> Int? {
     let name = name.canonicalName
     let count = name.utf8.count
@@ -50,7 +51,7 @@ extension HTTPFields {
     return nil
   }
 
-  /// Calls `body` for each line with a name, in order.
+  /// Calls `body` for each line with this name, in order.
   func forEachLine(of name: HTTPField.Name, _ body: (Octets) -> Void) {
     var next = firstIndex(of: name)
     while let index = next {
@@ -67,12 +68,12 @@ extension HTTPFields {
     }
   }
 
-  /// The first line with a name.
+  /// The first line with this name.
   func first(_ name: HTTPField.Name) -> HTTPField? {
     firstIndex(of: name).map { self[$0] }
   }
 
-  /// Removes every line with a name.
+  /// Removes every line with this name.
   mutating func remove(_ name: HTTPField.Name) {
     if contains(name) { self[fields: name] = [] }
   }

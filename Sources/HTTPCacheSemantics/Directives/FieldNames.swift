@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Field names that rules need and HTTPTypes has no constant for.
+/// Field names that the rules need and HTTPTypes does not define.
 enum FieldNames {
   static let cacheStatus = name("Cache-Status")
   static let clearSiteData = name("Clear-Site-Data")

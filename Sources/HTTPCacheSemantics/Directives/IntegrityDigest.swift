@@ -3,8 +3,8 @@ import RawStructuredFieldValues
 
 /// A digest that a message states of its content or representation (RFC 9530).
 public struct IntegrityDigest: Sendable, Hashable {
-  /// The algorithms that are verified (RFC 9530 §5). All others are ignored, as are those that do not
-  /// protect against anybody (`md5`, `sha`, `unixsum`, `unixcksum`, `adler`, `crc32c`).
+  /// The algorithms that are verified (RFC 9530 §5). All others are ignored, including the insecure ones
+  /// (`md5`, `sha`, `unixsum`, `unixcksum`, `adler`, `crc32c`).
   public enum Algorithm: String, Sendable, Hashable, CaseIterable {
     /// SHA-256.
     case sha256 = "sha-256"
@@ -12,7 +12,7 @@ public struct IntegrityDigest: Sendable, Hashable {
     case sha512 = "sha-512"
   }
 
-  /// What a digest is computed of.
+  /// The bytes that a digest is computed of.
   public enum Subject: Sendable, Hashable, CaseIterable {
     /// The content of the message: `Content-Digest` (§2).
     case content
@@ -25,7 +25,7 @@ public struct IntegrityDigest: Sendable, Hashable {
 
   /// The algorithm.
   public let algorithm: Algorithm
-  /// The digest; one of a wrong length matches nothing.
+  /// The digest. A digest of a wrong length matches nothing.
   public let value: [UInt8]
 
   /// Makes a digest.
@@ -34,10 +34,10 @@ public struct IntegrityDigest: Sendable, Hashable {
     self.value = value
   }
 
-  /// The digests that fields state and this cache can verify.
+  /// The digests that the fields state and this cache can verify.
   ///
-  /// - Returns: nothing for a field that is no dictionary, or is too long. Members that are no byte
-  ///   sequences are left out.
+  /// - Returns: an empty list for a field that is not a dictionary, or is too long. Members that are not byte
+  ///   sequences are ignored.
   public static func list(of subject: Subject, in fields: HTTPFields) -> [IntegrityDigest] {
     let name = subject == .content ? FieldNames.contentDigest : FieldNames.reprDigest
     guard fields.contains(name) else { return [] }

@@ -4,8 +4,8 @@
 /// and comparing octets needs no allocation.
 typealias Octets = UnsafeBufferPointer<UInt8>
 
-/// The greatest number of seconds that rules calculate with; larger ones count as this
-/// (RFC 9111 §1.2.2). It is also the largest Integer of a structured field (RFC 9651 §3.3.1).
+/// The greatest number of seconds in calculations; larger numbers count as this one (RFC 9111 §1.2.2). It is
+/// also the largest Integer of a structured field (RFC 9651 §3.3.1).
 let greatestDeltaSeconds: Int64 = 999_999_999_999_999
 
 extension UInt8 {
@@ -44,14 +44,14 @@ extension UnsafeBufferPointer<UInt8> {
     return part(start..<end)
   }
 
-  /// Whether it spells `text`, which is in lower case, in any letter case.
+  /// Whether it spells `text`, which is in lower case, ignoring letter case.
   func isCaseInsensitively(_ text: StaticString) -> Bool {
     guard count == text.utf8CodeUnitCount else { return false }
     for index in 0..<count where self[index].lowercased != text.utf8Start[index] { return false }
     return true
   }
 
-  /// Whether the octets are the same.
+  /// Whether both have equal octets.
   func isEqual(to other: Octets) -> Bool {
     guard count == other.count, let left = baseAddress, let right = other.baseAddress else {
       return count == other.count
@@ -78,7 +78,7 @@ extension UnsafeBufferPointer<UInt8> {
     return Swift.min(value, greatestDeltaSeconds)
   }
 
-  /// A run of digits as a number, saturating at the largest one; nil for anything else.
+  /// Digits as a number, saturating at the largest one; nil for anything else.
   var decimal: Int64? {
     guard count > 0 else { return nil }
     var value: Int64 = 0

@@ -21,16 +21,16 @@ public struct RequestDirectives: Sendable, Hashable {
   /// `Pragma: no-cache` in a request without `Cache-Control` (§5.4).
   public var pragmaNoCache = false
 
-  /// Makes directives that say nothing.
+  /// Makes an empty set of directives.
   public init() {}
 
-  /// Finds the directives in the header fields of a request, in one pass and without allocating
-  /// where there are none. Said twice, the more restrictive value counts.
+  /// Finds the directives in the header fields of a request, in one pass, without allocating if there are
+  /// none. If a directive is repeated, the more restrictive value counts.
   public init(_ fields: HTTPFields) {
     self.init(fields, features: RequestFeatures(fields))
   }
 
-  /// The same where it is known what the request has.
+  /// Like `init(_:)`, for a request with known features.
   package init(_ fields: HTTPFields, features: RequestFeatures) {
     guard features.contains(.directives) else { return }
     var hasCacheControl = false
@@ -51,7 +51,7 @@ public struct RequestDirectives: Sendable, Hashable {
     if hasCacheControl { pragmaNoCache = false }
   }
 
-  /// The directives of a request as the overrides of the rules have them.
+  /// The directives of a request after applying the overrides of the rules.
   ///
   /// - Parameters:
   ///   - request: the request.
@@ -61,7 +61,7 @@ public struct RequestDirectives: Sendable, Hashable {
       of: request, features: RequestFeatures(request.headerFields), rules: rules)
   }
 
-  /// The same where it is known what the request has.
+  /// Like `init(of:rules:)`, for a request with known features.
   package init(of request: HTTPRequest, features: RequestFeatures, rules: CacheRules) {
     self.init(request.headerFields, features: features)
     guard let applied = rules.applied, applied.ignoresRequestDirectives else { return }

@@ -1,7 +1,7 @@
 package import HTTPTypes
 
-/// Which fields that bear on reuse a request has, found in one look at its fields, so that a plain
-/// request, which has none, is not searched for each of them.
+/// The fields of a request that affect reuse, found in one pass over its fields: a plain request, which has
+/// none, is then not searched for each of them.
 package struct RequestFeatures: OptionSet, Sendable, Hashable {
   package let rawValue: UInt8
 
@@ -9,7 +9,7 @@ package struct RequestFeatures: OptionSet, Sendable, Hashable {
 
   /// `Cache-Control` or `Pragma` (RFC 9111 §5.2, §5.4).
   package static let directives = RequestFeatures(rawValue: 1)
-  /// `If-Match` or `If-Unmodified-Since`, which are for the origin (RFC 9111 §4.3.2).
+  /// `If-Match` or `If-Unmodified-Since`, which the origin evaluates (RFC 9111 §4.3.2).
   package static let originConditions = RequestFeatures(rawValue: 2)
   /// `If-None-Match` or `If-Modified-Since` (RFC 9111 §4.3.2).
   package static let conditions = RequestFeatures(rawValue: 4)
@@ -23,7 +23,7 @@ package struct RequestFeatures: OptionSet, Sendable, Hashable {
     var found: RequestFeatures = []
     for index in fields.indices {
       let name = fields[index].name.canonicalName
-      // Comparing lengths first spares nearly all comparisons of text.
+      // Comparing lengths first avoids most text comparisons.
       switch name.utf8.count {
       case 5 where name == "range": found.insert(.range)
       case 6 where name == "pragma": found.insert(.directives)

@@ -5,10 +5,10 @@ extension ResponseDirectives {
   /// The longest targeted field that is parsed, in octets.
   private static let targetedLimit = 16_384
 
-  /// Reads one targeted field (RFC 9213 §2.1), nil if it is absent, empty or no valid dictionary:
-  /// it then behaves as if it were not there.
+  /// Reads one targeted field (RFC 9213 §2.1); nil if it is absent, empty or not a valid dictionary, which
+  /// all count as absent.
   ///
-  /// Members of the wrong type are not consumed. A field that holds nothing else counts as empty.
+  /// Members of the wrong type are ignored. A field with only such members counts as empty.
   init?(targetedField name: String, in fields: HTTPFields) {
     guard let fieldName = HTTPField.Name(name) else { return nil }
     let value = fields.combinedOctets(fieldName)
@@ -22,8 +22,8 @@ extension ResponseDirectives {
     if isEmpty { return nil }
   }
 
-  /// Applies one member, false if its type is not the directive's. Unknown ones are ignored, but
-  /// make the field not empty.
+  /// Applies one member; false if its type is not the directive's. Unknown members are ignored, but make the
+  /// field non-empty.
   private mutating func consume(_ key: String, _ member: ItemOrInnerList) -> Bool {
     let item: RFC9651BareItem? =
       if case .item(let item) = member { item.rfc9651BareItem } else { nil }
@@ -62,7 +62,7 @@ extension ResponseDirectives {
     if value >= 0 {
       self[keyPath: seconds] = min(value, greatestDeltaSeconds)
     } else if let mark {
-      // No `delta-seconds` (RFC 9111 §1.2.2): stale, and not a lifetime that permits storing.
+      // Not `delta-seconds` (RFC 9111 §1.2.2): the response is stale, and has no lifetime that permits storing.
       self[keyPath: seconds] = 0
       flags.insert(mark)
     }

@@ -3,9 +3,9 @@ public import HTTPTypes
 /// The cache directives of a response (RFC 9111 §5.2.2, RFC 5861, RFC 8246), from `Cache-Control`
 /// or from the targeted field that replaces it (RFC 9213).
 public struct ResponseDirectives: Sendable, Hashable {
-  /// What a directive with an optional list of field names applies to.
+  /// The range of a directive with an optional list of field names.
   public enum Scope: Sendable, Hashable {
-    /// The directive is not there.
+    /// The directive is absent.
     case absent
     /// The whole response.
     case whole
@@ -17,9 +17,9 @@ public struct ResponseDirectives: Sendable, Hashable {
   public enum Source: Sendable, Hashable {
     /// In `Cache-Control`, or nowhere.
     case cacheControl
-    /// In this targeted field; `Cache-Control` and `Expires` do not count then (RFC 9213 §2.2).
+    /// In this targeted field. `Cache-Control` and `Expires` are then ignored (RFC 9213 §2.2).
     case targeted(String)
-    /// In an override; `Cache-Control` and `Expires` do not count then.
+    /// In an override. `Cache-Control` and `Expires` are then ignored.
     case `override`
   }
 
@@ -41,29 +41,28 @@ public struct ResponseDirectives: Sendable, Hashable {
   public var noStore = false
   /// `no-transform` (§5.2.2.6).
   public var noTransform = false
-  /// The directives that are kept with a stored response; `noCache` and `private` without
-  /// arguments are among them.
+  /// The directives that are kept with a stored response, including `noCache` and `private` without arguments.
   public var flags: ReuseFacts.Directives = []
 
-  /// What overrides make of the lifetime, in order.
+  /// The changes that overrides make to the lifetime, in order.
   var lifetimes: [RuleEffect.Lifetime] = []
   /// Whether an override ignores `Expires`.
   var ignoresExpires = false
 
-  /// Makes directives that say nothing.
+  /// Makes an empty set of directives.
   public init() {}
 
   /// Finds the directives that apply to a cache with these rules.
   ///
-  /// The first field of `rules.targetedFields` that is there, not empty and a valid dictionary
-  /// decides alone (RFC 9213 §2.2); else `Cache-Control` does. Any octets are accepted: what cannot
-  /// be parsed is ignored, or counts as stale where it would have been a lifetime (§4.2.1). A malformed
-  /// directive restricts as a well-formed one does, and permits nothing: it makes no response storable
-  /// (§3, §3.5), lifts no `no-store` (§5.2.2.3) and lengthens no use.
+  /// The first field of `rules.targetedFields` that is present, not empty and a valid dictionary decides
+  /// alone (RFC 9213 §2.2); otherwise `Cache-Control` does. Any octets are accepted: a part that cannot be
+  /// parsed is ignored, or counts as stale if it would have been a lifetime (§4.2.1). A malformed directive
+  /// restricts like a well-formed one and permits nothing: it makes no response storable (§3, §3.5), does not
+  /// lift `no-store` (§5.2.2.3), and extends no use.
   ///
   /// - Parameters:
   ///   - fields: the header fields of the response.
-  ///   - rules: whose targeted fields are looked for.
+  ///   - rules: the rules that name the targeted fields.
   public init(_ fields: HTTPFields, rules: CacheRules) {
     for name in rules.targetedFields {
       if let directives = Self(targetedField: name, in: fields) {
@@ -155,12 +154,12 @@ public struct ResponseDirectives: Sendable, Hashable {
     }
   }
 
-  /// Notes whether a directive that both restricts and permits is there in its well-formed form. Only
-  /// that form permits; the restriction counts in any form.
+  /// Notes whether a directive that both restricts and permits is well-formed. Only the well-formed directive
+  /// permits; the restriction counts in any form.
   ///
   /// - Parameters:
-  ///   - mark: what says that it is not.
-  ///   - isFirst: whether the directive was not seen before.
+  ///   - mark: the flag for the malformed form.
+  ///   - isFirst: whether this is the first occurrence of the directive.
   private mutating func note(
     _ mark: ReuseFacts.Directives, unless isWellFormed: Bool, isFirst: Bool
   ) {
@@ -181,13 +180,13 @@ public struct ResponseDirectives: Sendable, Hashable {
     }
   }
 
-  /// A lifetime that is said twice with different values, or not said in seconds, is 0 (§4.2.1).
+  /// A lifetime that is repeated with different values, or is not a number of seconds, is 0 (§4.2.1).
   private static func merged(_ earlier: Int64?, _ seconds: Int64?) -> Int64 {
     guard let seconds, earlier == nil || earlier == seconds else { return 0 }
     return seconds
   }
 
-  /// A window is the smallest one said.
+  /// If a window is repeated, the smallest one counts.
   private static func smaller(_ earlier: Int64?, _ seconds: Int64?) -> Int64? {
     guard let seconds else { return earlier }
     return min(earlier ?? seconds, seconds)
@@ -197,8 +196,8 @@ public struct ResponseDirectives: Sendable, Hashable {
     if case .value(let octets) = argument { fieldNames(in: octets) } else { [] }
   }
 
-  /// The names in a list; none if there are so many or so malformed ones that the directive is
-  /// better taken as unqualified.
+  /// The names in a list; empty if the list is so long or so malformed that the directive counts as
+  /// unqualified.
   static func fieldNames(in octets: Octets) -> [String] {
     var names: [String] = []
     var members = FieldMembers(octets)

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension CacheExplanation {
-  /// Whether a fresh response is wanted, or a stale one allowed; what was compared for it.
+  /// Adds whether the request demands a fresh response or allows a stale one, with the compared values.
   mutating func addWish(
     _ decision: ReuseDecision, stored: StoredResponse, directives: RequestDirectives,
     policy: CachePolicy, rules: CacheRules, now: Timestamp
@@ -60,7 +60,7 @@ extension CacheExplanation {
     add(.decision, question, answer + values, section)
   }
 
-  /// The request that goes to the origin (§4.3.1, §3.4).
+  /// Adds the request that goes to the origin (§4.3.1, §3.4).
   mutating func addForward(
     _ sent: HTTPRequest, for request: HTTPRequest, completing: Int? = nil
   ) {
@@ -93,7 +93,7 @@ extension CacheExplanation {
       "RFC 9111 §4.3.2")
   }
 
-  /// Whether it stands in for an origin that fails (§4.2.4, RFC 5861 §4).
+  /// Adds whether the response may be used if the origin fails (§4.2.4, RFC 5861 §4).
   mutating func addFailures(
     _ stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
     policy: CachePolicy, rules: CacheRules, now: Timestamp
@@ -119,7 +119,7 @@ extension CacheExplanation {
     }
   }
 
-  /// What the request's own conditions and its range make of the response (§4.3.2).
+  /// Adds the effect of the request's own conditions and range (§4.3.2).
   mutating func addAnswer(
     _ stored: StoredResponse, _ part: StoredPart?, request: HTTPRequest, length: Int64?,
     now: Timestamp, isValidated: Bool

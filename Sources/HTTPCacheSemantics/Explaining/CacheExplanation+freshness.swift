@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension CacheExplanation {
-  /// What the selected response says of its reuse, and how old it is (§4.2).
+  /// Adds the freshness and age of the selected response (§4.2).
   mutating func addFreshness(
     _ stored: StoredResponse, directives: RequestDirectives, rules: CacheRules, now: Timestamp
   ) {
@@ -36,7 +36,7 @@ extension CacheExplanation {
     addStaleUse(facts, rules: rules.concerning(stored.head))
   }
 
-  /// What forbids any reuse without validation, fresh or stale.
+  /// Adds what forbids any reuse without validation, fresh or stale.
   private mutating func addMandatoryValidation(
     _ stored: StoredResponse, _ directives: RequestDirectives
   ) {
@@ -63,7 +63,7 @@ extension CacheExplanation {
       isTargeted ? "RFC 9213 §2.2" : "RFC 9111 §5.2.2")
   }
 
-  /// Where a lifetime came from, with what it was preferred to or calculated from (§4.2.1, §4.2.2).
+  /// The origin of a lifetime, with the values that it overrules or is calculated from (§4.2.1, §4.2.2).
   static func origin(
     of facts: ReuseFacts, _ found: ResponseDirectives, status: Int, fields: HTTPFields,
     responseTime: Timestamp, rules: CacheRules
@@ -99,7 +99,7 @@ extension CacheExplanation {
     }
   }
 
-  /// What the response says of its use once it is stale (§4.2.4).
+  /// Adds what the response allows once it is stale (§4.2.4).
   private mutating func addStaleUse(_ facts: ReuseFacts, rules: CacheRules) {
     var said: [String] = []
     if let window = facts.staleWhileRevalidate {

@@ -1,12 +1,12 @@
 import HTTPTypes
 
 extension CacheExplanation {
-  /// The most effects on a response that are told one by one.
+  /// The maximum number of effects on a response that are listed.
   private static let effectLimit = 12
 
-  /// Which overrides match a request, and what each effect on the request and on its key changes.
+  /// Adds the overrides that match a request, and each effect on the request and its key.
   ///
-  /// - Parameter rules: resolved for the request.
+  /// - Parameter rules: the rules, resolved for the request.
   mutating func addOverrides(_ request: HTTPRequest, rules: CacheRules) {
     guard let applied = rules.applied else { return }
     let names = applied.matched.map { Self.name(of: $0, rules) }
@@ -31,13 +31,13 @@ extension CacheExplanation {
     }
   }
 
-  /// What each effect on a response changes, in order.
+  /// Adds each effect on a response, in order.
   ///
   /// - Parameters:
   ///   - response: the head as it arrived or as it is stored.
   ///   - request: the request that it answers.
-  ///   - rules: resolved for the request.
-  ///   - now: when it arrived.
+  ///   - rules: the rules, resolved for the request.
+  ///   - now: the time when it arrived.
   mutating func addEffects(
     on response: HTTPResponse, to request: HTTPRequest, rules: CacheRules, now: Timestamp
   ) {
@@ -82,7 +82,7 @@ extension CacheExplanation {
     }
   }
 
-  /// What a response says of the cache item that it belongs to.
+  /// Adds the cache item that a response names.
   private mutating func addItem(
     of response: HTTPResponse, to request: HTTPRequest, _ applied: OverrideSet
   ) {

@@ -1,10 +1,10 @@
 extension CacheExplanation {
-  /// The path that the decision takes through the questions of Apple's drawing of
-  /// `NSURLRequest.CachePolicy.useProtocolCachePolicy`: is there a cached response, must it be
-  /// revalidated, is it stale, and what follows. Empty for an explanation of storing.
+  /// The path of the decision through Apple's diagram of `NSURLRequest.CachePolicy.useProtocolCachePolicy`:
+  /// is there a cached response, must it be revalidated, is it stale, and what follows. Empty for an
+  /// explanation of storing.
   ///
-  /// Where the origin is asked, the path ends there: only its answer tells whether the response has
-  /// changed (`CacheOutcome.protocolPolicyPath`).
+  /// If the origin is asked, the path ends there: only its answer tells whether the response has changed
+  /// (`CacheOutcome.protocolPolicyPath`).
   public var protocolPolicyPath: [Step] {
     switch decision {
     case nil: []
@@ -44,7 +44,7 @@ extension CacheExplanation {
     return found() + [isStale(staleness), following("return the cached response\(why)")]
   }
 
-  /// A stale response is validated for its age alone; every other reason asks for it whatever the age.
+  /// A stale response is validated because of its age; every other reason holds at any age.
   private static func needed(_ reason: ValidationReason) -> [Step] {
     if case .stale(let age, let lifetime) = reason {
       return found() + [isStale("\(age) s old, fresh for \(lifetime) s")]
@@ -77,8 +77,7 @@ extension CacheExplanation {
 }
 
 extension CacheOutcome {
-  /// The path that was taken through the questions of Apple's drawing of
-  /// `NSURLRequest.CachePolicy.useProtocolCachePolicy`, to its end.
+  /// The path through Apple's diagram of `NSURLRequest.CachePolicy.useProtocolCachePolicy`, to its end.
   public var protocolPolicyPath: [CacheExplanation.Step] {
     switch self {
     case .hit(let age, let lifetime, let allowance):

@@ -10,7 +10,7 @@ extension CacheExplanation {
     }
   }
 
-  /// What `Reuse.methodMiss` asks.
+  /// Adds the checks of `Reuse.methodMiss`.
   mutating func addMethod(_ request: HTTPRequest, _ obstacle: MissReason?) {
     let question = "Can the store answer it?"
     switch obstacle {
@@ -42,7 +42,7 @@ extension CacheExplanation {
       isWrittenThrough && !isForbidden ? "RFC 9111 §4" : "RFC 9111 §5.2.1.7")
   }
 
-  /// The most stored responses that are described one by one.
+  /// The maximum number of stored responses that are described.
   private static let variantLimit = 32
 
   mutating func addStored(_ variants: [StoredResponse], _ parts: [StoredPart?]) {
@@ -77,7 +77,7 @@ extension CacheExplanation {
       + (part.ranges.count > 8 ? " and more" : "")
   }
 
-  /// What `RangeRequest.ranges` and `Vary.select` compare.
+  /// Adds the comparisons of `RangeRequest.ranges` and `Vary.select`.
   mutating func addVariants(
     _ variants: [StoredResponse], _ parts: [StoredPart?], suitable: [Int], selected: Int?,
     request: HTTPRequest, rules: CacheRules, digest: SecretDigest
@@ -143,7 +143,7 @@ extension CacheExplanation {
     return "'\(Excerpt.text(Vary.normalized(name, in: request.headerFields, rules: rules)))'"
   }
 
-  /// What makes the selected response of no use, whatever the origin would say of it.
+  /// Adds the reasons not to use the selected response that no validation can remove.
   mutating func addUsability(
     _ stored: StoredResponse, request: HTTPRequest, policy: CachePolicy, rules: CacheRules
   ) {

@@ -1,20 +1,20 @@
 public import HTTPTypes
 
 extension CacheExplanation {
-  /// Explains what is done with a request and what is stored for it (RFC 9111 §4).
+  /// Explains the decision for a request and the stored responses for it (RFC 9111 §4).
   ///
-  /// The questions come in the order in which the cache asks them: may the store answer it, is
-  /// something stored, must that be validated, is it stale, and has it changed.
+  /// The questions are in the order in which the cache decides them: may the store answer, is a response
+  /// stored, must it be validated, is it stale, and has it changed.
   ///
   /// - Parameters:
   ///   - request: the request.
-  ///   - variants: what is stored for its key, most recent first.
-  ///   - parts: what of each of them is stored, nil for all; empty if all are complete.
-  ///   - lengths: the lengths of the complete ones in bytes, where known.
-  ///   - forwarded: the request that the origin would get; nil for the one that validates what is
-  ///     selected.
-  ///   - completing: the incomplete one that `forwarded` completes, if it does.
-  ///   - policy: how the caller wants to use the cache.
+  ///   - variants: the stored responses for its key, most recent first.
+  ///   - parts: the stored part of each response, nil for all; empty if all are complete.
+  ///   - lengths: the lengths of the complete bodies in bytes, where known.
+  ///   - forwarded: the request that the origin would get; nil for the one that validates the selected
+  ///     response.
+  ///   - completing: the index of the incomplete response that `forwarded` completes, if any.
+  ///   - policy: how the caller uses the cache.
   ///   - rules: the choices of the cache.
   ///   - now: the time.
   ///   - digest: makes the digest of a secret value.

@@ -1,14 +1,14 @@
 public import HTTPTypes
 
 extension CacheExplanation {
-  /// Explains whether a response is stored (RFC 9111 §3): each requirement, met or not, and in the
-  /// last step the decision, which names the first requirement that is not met.
+  /// Explains whether a response is stored (RFC 9111 §3): each requirement with its result; the last step is
+  /// the decision, which names the first failed requirement.
   ///
   /// - Parameters:
   ///   - request: the request as it was forwarded.
   ///   - response: the head as it arrived.
   ///   - rules: the choices of the cache.
-  ///   - now: when it arrived.
+  ///   - now: the time when it arrived.
   public static func storage(
     request: HTTPRequest, response: HTTPResponse, rules: CacheRules, now: Timestamp
   ) -> CacheExplanation {
@@ -40,28 +40,28 @@ extension CacheExplanation {
     return explanation
   }
 
-  /// The explanation of a response that was not stored for a reason that its head does not give, or
-  /// that is all that may be kept of it.
+  /// The explanation of a response that was not stored for a reason outside its head, or of which nothing
+  /// else may be kept.
   public static func refusal(_ refusal: StorageRefusal) -> CacheExplanation {
     var explanation = CacheExplanation()
     explanation.add(.storing, "Is it stored?", "no: \(refusal)", refusal.section)
     return explanation
   }
 
-  /// One requirement; `refusal` is what follows where it is not met.
+  /// Adds one requirement; `refusal` is the consequence if it fails.
   private mutating func check(
     _ question: String, _ values: String, _ section: String, refusal: StorageRefusal?
   ) {
     add(.storing, question, "\(refusal == nil ? "yes" : "no"): \(values)", refusal?.section ?? section)
   }
 
-  /// The requirements of §3, in the order in which `Storability` asks them.
+  /// Adds the requirements of §3, in the order of `Storability`.
   private mutating func addRequirements(
     _ request: HTTPRequest, _ response: HTTPResponse, _ directives: ResponseDirectives,
     _ rules: CacheRules, _ now: Timestamp, _ decision: StorageDecision
   ) {
     let code = response.status.code
-    // The method is asked for first; what else there is to ask of POST comes below.
+    // Check the method first; the further requirements for POST follow below.
     let isRefused =
       request.method != .post && decision == .doNotStore(.method(request.method))
     check(
@@ -131,7 +131,7 @@ extension CacheExplanation {
       refusal: isAuthorized && !directives.flags.allowsSharingAuthorized ? .authorized : nil)
   }
 
-  /// What `CookieSharing` asks; nothing where there is no cookie to be shared.
+  /// Adds the checks of `CookieSharing`; nothing if no cookie could be shared.
   private mutating func addCookie(
     _ response: HTTPResponse, _ rules: CacheRules, _ now: Timestamp
   ) {
@@ -171,7 +171,7 @@ extension CacheExplanation {
       "RFC 9111 §3", refusal: isAllowed ? nil : .notCacheable(status: code))
   }
 
-  /// What this cache asks beyond §3: whether it could ever use the response.
+  /// Adds this cache's own requirement beyond §3: that the response could ever be reused.
   private mutating func addUse(
     _ request: HTTPRequest, _ response: HTTPResponse, _ directives: ResponseDirectives,
     _ facts: ReuseFacts, _ rules: CacheRules, _ now: Timestamp

@@ -1,32 +1,32 @@
-/// Why a cache did what it did, as the chain of questions it asked.
+/// The reasons of a decision of the cache, as a chain of questions and answers.
 public struct CacheExplanation: Sendable, Hashable, CustomStringConvertible {
-  /// What a step is about; the order is that in which the questions are asked.
+  /// The topic of a step, in the order of the questions.
   public enum Topic: String, Sendable, Hashable, CaseIterable {
-    /// What the request says.
+    /// The request.
     case request = "Request"
-    /// What overrides of the cache's rules make different.
+    /// The overrides that match the request.
     case overrides = "Overrides"
-    /// What is stored for its target.
+    /// The responses stored for the target.
     case stored = "What is stored"
-    /// Which of it the request selects (RFC 9111 §4.1).
+    /// The stored response that the request selects (RFC 9111 §4.1).
     case variant = "Variant"
-    /// Whether that is fresh (RFC 9111 §4.2).
+    /// Whether that response is fresh (RFC 9111 §4.2).
     case freshness = "Freshness"
-    /// What follows (RFC 9111 §4).
+    /// The decision (RFC 9111 §4).
     case decision = "Decision"
     /// Whether a response is stored (RFC 9111 §3).
     case storing = "Storing"
   }
 
-  /// One question and what followed.
+  /// One question and its answer.
   public struct Step: Sendable, Hashable, CustomStringConvertible {
-    /// What was asked.
+    /// The question.
     public var question: String
     /// The answer, with the values that were compared.
     public var answer: String
-    /// The section that asks it; empty where a setting of the cache does.
+    /// The section with the rule; empty for a setting of the cache.
     public var section: String
-    /// What it is about.
+    /// The topic.
     public var topic: Topic
 
     /// Makes a step.
@@ -43,7 +43,7 @@ public struct CacheExplanation: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// A response to the same request that came earlier and was not stored.
+  /// An earlier response to the same request that was not stored.
   public struct Refusal: Sendable, Hashable, CustomStringConvertible {
     /// When it arrived.
     public var time: Timestamp
@@ -59,7 +59,7 @@ public struct CacheExplanation: Sendable, Hashable, CustomStringConvertible {
       self.steps = steps
     }
 
-    /// When, which status and why, and then every step.
+    /// Time, status and reason, followed by every step.
     public var description: String {
       let reason = steps.last.map { ", \($0.answer)" } ?? ""
       let section = steps.last.map { $0.section.isEmpty ? "" : " (\($0.section))" } ?? ""
@@ -72,7 +72,7 @@ public struct CacheExplanation: Sendable, Hashable, CustomStringConvertible {
   public var steps: [Step]
   /// What was decided about reuse; nil in an explanation of storing.
   public var decision: ReuseDecision?
-  /// Why earlier responses were not stored, the latest first, where that answers the question.
+  /// Why earlier responses were not stored, latest first; empty if not relevant.
   public var refusals: [Refusal]
 
   /// Makes an explanation.
@@ -82,7 +82,7 @@ public struct CacheExplanation: Sendable, Hashable, CustomStringConvertible {
     self.refusals = refusals
   }
 
-  /// The steps, one a line, below the titles of their topics if there is more than one.
+  /// The steps, one per line, under the titles of their topics if there are several topics.
   public var description: String {
     var lines: [String] = []
     let isGrouped = steps.contains { $0.topic != steps.first?.topic }
@@ -98,7 +98,7 @@ public struct CacheExplanation: Sendable, Hashable, CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// Puts a step before the first one of a topic, or last.
+  /// Inserts a step before the first step of a topic, or at the end.
   package mutating func insert(_ step: Step, before topic: Topic) {
     steps.insert(step, at: steps.firstIndex { $0.topic == topic } ?? steps.endIndex)
   }

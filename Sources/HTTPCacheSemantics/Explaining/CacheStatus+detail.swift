@@ -1,6 +1,6 @@
 extension CacheStatus {
-  /// A cache key for the `key` parameter (RFC 9211 §2.7): the target, before it the method if it is
-  /// QUERY, after it a digest of its content. The partition is left out: it may name an account.
+  /// A cache key for the `key` parameter (RFC 9211 §2.7): the target, preceded by the method for QUERY,
+  /// followed by a digest of its content. The partition is left out because it may name an account.
   public static func key(_ key: CacheKey) -> String {
     switch key.methodClass {
     case .get, .searchRule, .pointer: key.target

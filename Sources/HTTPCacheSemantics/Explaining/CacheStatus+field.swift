@@ -2,10 +2,10 @@ public import HTTPTypes
 import RawStructuredFieldValues
 
 extension CacheStatus {
-  /// The member as it stands in the field (RFC 9211 §2, RFC 9651 §4.1).
+  /// The member as text of the field (RFC 9211 §2, RFC 9651 §4.1).
   ///
-  /// Name and detail are tokens where they can be. Characters that a string of a structured field
-  /// cannot hold are percent-encoded.
+  /// Name and detail are tokens if possible. Characters that a string of a structured field cannot contain are
+  /// percent-encoded.
   public var fieldValue: String {
     var value = Self.tokenOrString(name)
     if hit { value += "; hit" }
@@ -24,7 +24,7 @@ extension CacheStatus {
     fields.append(HTTPField(name: FieldNames.cacheStatus, value: status.fieldValue))
   }
 
-  /// The members of a field, the cache closest to the origin first; nil if it is malformed.
+  /// The members of a field, starting with the cache closest to the origin; nil if the field is malformed.
   ///
   /// Parameters that are unknown or of the wrong type are ignored.
   public static func list(in fields: HTTPFields) -> [CacheStatus]? {

@@ -1,5 +1,5 @@
 extension CacheStatus {
-  /// Says how a request was answered (RFC 9211 §2).
+  /// Describes how a request was answered (RFC 9211 §2).
   ///
   /// - Parameters:
   ///   - outcome: where the answer came from.

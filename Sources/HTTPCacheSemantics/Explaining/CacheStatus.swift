@@ -8,35 +8,35 @@ public struct CacheStatus: Sendable, Hashable {
     case method
     /// Nothing is stored for the URI.
     case uriMiss = "uri-miss"
-    /// Nothing that is stored for the URI has the fields of this request.
+    /// Responses are stored for the URI, but for other values of this request's fields.
     case varyMiss = "vary-miss"
     /// Nothing usable is stored.
     case miss
     /// A fresh response is stored, but the request does not allow its use.
     case request
-    /// What is stored was stale.
+    /// The stored response was stale.
     case stale
-    /// What is stored is not all that was asked for.
+    /// The stored response is only a part of what the request asks for.
     case partial
   }
 
-  /// The cache.
+  /// The name of the cache.
   public var name: String
   /// Whether the answer came from the store without going forward (§2.1).
   public var hit: Bool
   /// Why the request went forward (§2.2).
   public var fwd: Forward?
-  /// The status that the next hop answered with (§2.3).
+  /// The status of the next hop's answer (§2.3).
   public var fwdStatus: Int?
   /// The remaining lifetime in seconds, negative for a stale response (§2.4).
   public var ttl: Int64?
   /// Whether the response was stored (§2.5).
   public var stored: Bool?
-  /// Whether the request was collapsed with others, and whether that helped (§2.6).
+  /// Whether the request was collapsed with others, and used their response (§2.6).
   public var collapsed: Bool?
   /// The cache key (§2.7).
   public var key: String?
-  /// What else there is to say (§2.8).
+  /// Further details (§2.8).
   public var detail: String?
 
   /// Makes a member.

@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// Values of a message as an explanation shows them: bounded, and harmless on a terminal.
+/// Values of a message as an explanation shows them: bounded, and safe to print on a terminal.
 enum Excerpt {
-  /// The most characters of one value.
+  /// The maximum number of characters of one value.
   static let limit = 160
 
   /// A value without control characters.
@@ -27,7 +27,7 @@ enum Excerpt {
     return shown.isEmpty ? nil : shown.joined(separator: "; ")
   }
 
-  /// The same for fields with dates, telling those that are none.
+  /// The lines of these date fields, like `fields(_:of:)`; marks values that are not dates.
   static func dates(
     _ names: [HTTPField.Name], of fields: HTTPFields, relativeTo now: Timestamp
   ) -> [String] {
@@ -38,14 +38,14 @@ enum Excerpt {
     }
   }
 
-  /// A list for people, and what to say where it is empty.
+  /// A list for people; `nothing` if it is empty.
   static func list(_ parts: [String], orElse nothing: String) -> String {
     parts.isEmpty ? nothing : parts.joined(separator: ", ")
   }
 }
 
 extension RequestDirectives {
-  /// The directives with their values, as they are obeyed.
+  /// The directives with their values, as the cache obeys them.
   var texts: [String] {
     var texts: [String] = []
     if noCache { texts.append("no-cache") }
@@ -64,7 +64,7 @@ extension RequestDirectives {
 }
 
 extension ResponseDirectives {
-  /// The directives with their values, as they are obeyed.
+  /// The directives with their values, as the cache obeys them.
   var texts: [String] {
     var texts: [String] = []
     if noStore { texts.append("no-store") }
@@ -78,7 +78,7 @@ extension ResponseDirectives {
     return texts
   }
 
-  /// The field they were found in.
+  /// The field that contains the directives.
   var field: String {
     switch source {
     case .cacheControl: "Cache-Control"

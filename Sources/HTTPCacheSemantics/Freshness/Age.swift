@@ -2,16 +2,16 @@ import HTTPTypes
 
 /// How old a stored response is (RFC 9111 §4.2.3, §5.1).
 public enum Age {
-  /// The current age in seconds: what it was on arrival, and the time since then.
+  /// The current age in seconds: the age on arrival plus the time since then.
   ///
-  /// A clock that was set back counts as no time, never as a negative one; the sum saturates.
+  /// If the clock was set back, the time since arrival counts as 0; the sum saturates.
   public static func current(_ stored: StoredResponse, now: Timestamp) -> Int64 {
     let residentTime = max(0, now - stored.responseTime)
     return min(
       max(0, stored.facts.correctedInitialAge).saturatingAdd(residentTime), greatestDeltaSeconds)
   }
 
-  /// The value of `Age`: its first member, 0 if that is no number of seconds (§5.1).
+  /// The value of `Age`: its first member, 0 if that is not a number of seconds (§5.1).
   static func received(_ fields: HTTPFields) -> Int64 {
     guard let field = fields.first(.age) else { return 0 }
     return field.withUnsafeBytesOfValue { octets in

@@ -1,4 +1,4 @@
-/// A day of the Gregorian calendar, extended to the years before it.
+/// A day of the Gregorian calendar, also before its introduction.
 struct CivilDate {
   let year: Int
   let month: Int
@@ -12,17 +12,17 @@ struct CivilDate {
     self.init(unchecked: year, month, day)
   }
 
-  /// Makes a date of parts; days beyond the end of the month count into the next one.
+  /// Makes a date of parts; days beyond the end of the month continue in the next month.
   init(unchecked year: Int, _ month: Int, _ day: Int) {
     self.year = year
     self.month = month
     self.day = day
   }
 
-  /// Makes the date that is so many days after 1 January 1970.
+  /// Makes the date `days` after 1 January 1970.
   init(daysSince1970 days: Int) {
-    // Years are counted from 1 March, so that the leap day is the last of its year, and in eras
-    // of 400 years, which all have the same number of days.
+    // Years start on 1 March here, so that the leap day is the last day of its year, and eras have 400 years,
+    // which all have the same number of days.
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
     let dayOfEra = shifted - era * 146_097

@@ -6,15 +6,15 @@ enum FieldDate {
   case invalid
   case valid(Timestamp)
 
-  /// The time, if it is a valid one.
+  /// The time, if it is valid.
   var time: Timestamp? {
     if case .valid(let time) = self { time } else { nil }
   }
 }
 
 extension HTTPFields {
-  /// The date that the first line with a name holds. Further lines that say something else make it
-  /// invalid, so that what depends on it counts as stale (RFC 9111 §4.2.1).
+  /// The date in the first line with a name. A further line with another value makes it invalid, so that the
+  /// response counts as stale (RFC 9111 §4.2.1).
   func date(_ name: HTTPField.Name, relativeTo now: Timestamp) -> FieldDate {
     var result = FieldDate.absent
     for field in self where field.name == name {

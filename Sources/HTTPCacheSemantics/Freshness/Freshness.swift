@@ -1,14 +1,13 @@
 public import HTTPTypes
 
-/// How long a response is fresh, and how old it was on arrival (RFC 9111 §4.2).
+/// The lifetime of a response, and its age on arrival (RFC 9111 §4.2).
 public enum Freshness {
-  /// Derives what a response alone says about its reuse.
+  /// Derives the facts about reuse that follow from a response alone.
   ///
   /// - Parameters:
   ///   - response: the head as it arrived, before fields were removed for storing.
   ///   - requestTime: when the request was sent.
-  ///   - responseTime: when the response arrived; replaces a `Date` that is missing or invalid
-  ///     (RFC 9110 §6.6.1).
+  ///   - responseTime: when the response arrived; replaces a missing or invalid `Date` (RFC 9110 §6.6.1).
   ///   - rules: the choices of the cache.
   public static func facts(
     response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, rules: CacheRules
@@ -40,7 +39,7 @@ public enum Freshness {
       staleIfError: directives.staleIfError, overrides: rules.applied?.responseFingerprint ?? 0)
   }
 
-  /// The same, and what overrides make of it.
+  /// The lifetime of `lifetime` after applying the overrides.
   private static func overriddenLifetime(
     response: HTTPResponse, directives: ResponseDirectives, date: Timestamp,
     responseTime: Timestamp, rules: CacheRules
@@ -61,7 +60,7 @@ public enum Freshness {
     responseTime: Timestamp, rules: CacheRules
   ) -> (seconds: Int64, source: ReuseFacts.LifetimeSource) {
     if let explicit = directives.lifetime(in: rules.mode) { return explicit }
-    // Next to a targeted field, `Expires` does not count (RFC 9213 §2.2).
+    // Next to a targeted field, `Expires` is ignored (RFC 9213 §2.2).
     if directives.obeysExpires {
       switch response.headerFields.date(.expires, relativeTo: responseTime) {
       case .valid(let expires):
@@ -80,7 +79,7 @@ public enum Freshness {
     return (seconds, .heuristic)
   }
 
-  /// Whether a lifetime may be guessed (§4.2.2).
+  /// Whether a heuristic lifetime is allowed (§4.2.2).
   private static func allowsHeuristics(
     status: Int, directives: ResponseDirectives, mode: CacheMode
   ) -> Bool {
@@ -88,7 +87,7 @@ public enum Freshness {
       || directives.permitsPrivateStoring(in: mode)
   }
 
-  /// A share of the time since the last change (§4.2.2), nil if there is none.
+  /// A share of the time since the last change (§4.2.2); nil without heuristics.
   private static func heuristic(interval: Int64, rules: CacheRules) -> Int64? {
     let share = Double(interval) * rules.heuristicFraction
     guard share >= 1 else { return nil }

@@ -16,8 +16,8 @@ extension Timestamp {
 
   /// The time as an IMF-fixdate, such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
   ///
-  /// Times before the year 0 and after the year 9999 have no such form and show the nearest that
-  /// has.
+  /// Times before the year 0 or after the year 9999 cannot be written in this form, and are shown as the
+  /// nearest time that can.
   public var httpDate: String {
     let clamped = min(max(seconds, Self.firstSecond), Self.lastSecond)
     let days = clamped >= 0 ? clamped / 86_400 : (clamped - 86_399) / 86_400
@@ -65,7 +65,7 @@ extension Timestamp {
   }
 }
 
-/// Reads the parts of the three formats at their fixed places.
+/// Reads the parts of the three formats at their fixed positions.
 private struct DateScanner {
   let octets: Octets
 
@@ -114,7 +114,7 @@ private struct DateScanner {
   private func isSpace(_ index: Int) -> Bool { octets[index] == 0x20 }
   private func isDash(_ index: Int) -> Bool { octets[index] == UInt8(ascii: "-") }
 
-  /// A space and the only zone there is.
+  /// A space and `GMT`, the only zone.
   private func isZone(_ index: Int) -> Bool {
     octets.part(index..<octets.count).isCaseInsensitively(" gmt")
   }
@@ -123,8 +123,8 @@ private struct DateScanner {
     octets.part(index..<index + count).decimal.map { Int($0) }
   }
 
-  /// Seconds since midnight. A leap second counts as the second before it: an expiration time must
-  /// not become later than it was said (RFC 9111 §4.2).
+  /// Seconds since midnight. A leap second counts as the second before it, so that an expiration time never
+  /// becomes later than stated (RFC 9111 §4.2).
   private func time(_ index: Int) -> Int? {
     guard octets[index + 2] == UInt8(ascii: ":"), octets[index + 5] == UInt8(ascii: ":"),
       let hour = number(index, 2), let minute = number(index + 3, 2),
@@ -149,7 +149,7 @@ private struct DateScanner {
       || name.isCaseInsensitively("saturday")
   }
 
-  /// The place of a name of three letters in a row of such names.
+  /// The index of a three-letter name in a sequence of such names.
   private func place(of name: Octets, in names: StaticString) -> Int? {
     for start in stride(from: 0, to: names.utf8CodeUnitCount, by: 3) {
       if name[0].lowercased == names.utf8Start[start]

@@ -1,15 +1,14 @@
 public import HTTPTypes
 
-/// Responses that tell to clear what is kept of their origin (W3C Clear Site Data).
+/// Responses that ask to clear what is stored of their origin (W3C Clear Site Data).
 public enum ClearSiteData {
-  /// The most members of the field that are looked at.
+  /// The maximum number of members of the field that are read.
   public static let memberLimit = 64
 
-  /// Whether a response tells this cache to remove what it has stored of the response's origin.
+  /// Whether a response asks this cache to remove what it has stored of the response's origin.
   ///
-  /// Only over `https`: the field counts on secure origins alone. Only in a private cache: the field
-  /// speaks of one user's data, and in a shared cache it would let any response to anybody empty the
-  /// cache for everybody.
+  /// Only over `https`: the field is valid on secure origins only. Only in a private cache: the field is
+  /// about one user's data; in a shared cache, any response to any user could empty the cache for all users.
   ///
   /// - Parameters:
   ///   - response: the head as it arrived.
@@ -24,7 +23,7 @@ public enum ClearSiteData {
     response.headerFields.forEachMember(of: FieldNames.clearSiteData) { member in
       count += 1
       guard count <= memberLimit else { return }
-      // Quoted strings, compared as they are: types are case-sensitive.
+      // Quoted strings, compared exactly: types are case-sensitive.
       if member.text == "\"cache\"" || member.text == "\"*\"" { isNamed = true }
     }
     return isNamed

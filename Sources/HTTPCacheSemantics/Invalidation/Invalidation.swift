@@ -2,11 +2,10 @@ public import HTTPTypes
 
 /// What unsafe requests invalidate (RFC 9111 §4.4).
 public enum Invalidation {
-  /// The targets that the answer to a request invalidates, none if the method is safe or the answer
-  /// an error.
+  /// The targets that the answer to a request invalidates; empty if the method is safe or the answer an error.
   ///
-  /// Methods that are not known to be safe count as unsafe. `Location` and `Content-Location` count
-  /// on the origin of the target only.
+  /// Methods that are not known to be safe count as unsafe. `Location` and `Content-Location` count only if
+  /// they are on the target's origin.
   public static func targets(
     request: HTTPRequest, response: HTTPResponse
   ) -> [InvalidationTarget] {

@@ -1,6 +1,6 @@
-/// What a non-error response to an unsafe request invalidates (RFC 9111 §4.4).
+/// A target that a non-error response to an unsafe request invalidates (RFC 9111 §4.4).
 public struct InvalidationTarget: Sendable, Hashable {
-  /// Why.
+  /// Why the target is invalidated.
   public enum Cause: Sendable, Hashable {
     /// It is the target URI of the request.
     case target
@@ -11,7 +11,7 @@ public struct InvalidationTarget: Sendable, Hashable {
   }
   /// The normalised URI.
   public var target: String
-  /// Why.
+  /// Why the target is invalidated.
   public var cause: Cause
 
   /// Makes a target.

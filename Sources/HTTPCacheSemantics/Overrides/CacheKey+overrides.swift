@@ -1,8 +1,8 @@
 public import HTTPTypes
 
 extension CacheKey {
-  /// Makes the key of a request as the overrides of the rules have it. The origin of a target is never
-  /// changed.
+  /// Makes the key of a request after applying the overrides of the rules. Overrides never change the origin
+  /// of a target.
   ///
   /// - Returns: nil if the request has no authority or path, or no valid `http` or `https` target.
   public init?(request: HTTPRequest, rules: CacheRules, partition: String = "") {
@@ -11,7 +11,7 @@ extension CacheKey {
     self.init(request: request, target: target, rules: rules, partition: partition)
   }
 
-  /// The same where the rules are resolved and the normalised target is known.
+  /// Like `init(request:rules:partition:)`, for resolved rules and a known normalised target.
   package init(request: HTTPRequest, target: String, rules: CacheRules, partition: String) {
     self.init(
       mode: rules.mode, partition: partition, methodClass: request.method == .query ? .query : .get,

@@ -1,13 +1,13 @@
 public import HTTPTypes
 
 extension CacheRules {
-  /// The rules for one request: with the overrides that match it. Rules that are so already stay.
+  /// The rules with the overrides that match a request. Resolved rules are returned unchanged.
   public func resolved(for request: HTTPRequest) -> CacheRules {
     guard isUnresolved else { return self }
     return resolved(for: request, target: CacheKey.target(of: request) ?? "")
   }
 
-  /// The same where the normalised target of the request is known.
+  /// Like `resolved(for:)`, with the known normalised target of the request.
   package func resolved(for request: HTTPRequest, target: String) -> CacheRules {
     guard let overrideSet, !overrideSet.isResolved else { return self }
     var rules = self
@@ -15,28 +15,29 @@ extension CacheRules {
     return rules
   }
 
-  /// Whether there are overrides and it is not known which of them apply.
+  /// Whether there are overrides that are not resolved for a request.
   var isUnresolved: Bool { overrideSet.map { !$0.isResolved } ?? false }
 
-  /// Whether there are no overrides at all.
+  /// Whether there are no overrides.
   package var isPlain: Bool { overrideSet == nil }
 
-  /// Which overrides a request has; nil for rules without any, and for those that are for no request.
+  /// The overrides that match the request; nil for rules without overrides, and for rules that are not
+  /// resolved.
   var applied: OverrideSet? {
     guard let overrideSet, overrideSet.isResolved else { return nil }
     return overrideSet
   }
 
-  /// Whether any override matched.
+  /// Whether any override matches.
   var isOverridden: Bool { applied.map { !$0.matched.isEmpty } ?? false }
 
-  /// The field that names a cache item; of resolved rules.
+  /// The field that names a cache item. Requires resolved rules.
   package var alias: HTTPField.Name? { applied?.alias }
 
-  /// Equal for equal effects on the key; of resolved rules.
+  /// Equal for equal effects on the key. Requires resolved rules.
   package var keyFingerprint: UInt64 { applied?.keyFingerprint ?? 0 }
 
-  /// Whether any override names a field that names cache items.
+  /// Whether any override defines a field that names cache items.
   package var hasAliases: Bool {
     overrides.contains { $0.effects.contains { if case .alias = $0 { true } else { false } } }
   }
@@ -51,7 +52,7 @@ extension CacheRules {
     }
   }
 
-  /// The rules with what the overrides change of their own properties for a response.
+  /// The rules with the changes that overrides make to their properties for a response.
   func concerning(_ response: HTTPResponse) -> CacheRules {
     guard let applied, applied.responseFingerprint != 0 else { return self }
     var rules = self
@@ -69,14 +70,14 @@ extension CacheRules {
     return rules
   }
 
-  /// Whether a response may be stored, and used once it is.
+  /// Whether overrides allow to store a response and to use it.
   func allowsUse(of response: HTTPResponse) -> Bool {
     var isAllowed = true
     forEachEffect(on: response) { if case .stores(let isStored) = $0 { isAllowed = isStored } }
     return isAllowed
   }
 
-  /// Whether a response is kept from eviction once it is stored.
+  /// Whether a stored response is exempt from eviction.
   public func pins(_ response: HTTPResponse) -> Bool {
     var isPinned = false
     forEachEffect(on: response) { if case .pins(let pins) = $0 { isPinned = pins } }

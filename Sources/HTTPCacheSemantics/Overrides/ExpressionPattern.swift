@@ -1,4 +1,4 @@
-/// A regular expression, compiled once, equal to others of its text.
+/// A regular expression, compiled once. Patterns with equal text are equal.
 struct ExpressionPattern: Sendable, Hashable {
   let text: String
   private let compiled: Compiled
@@ -10,7 +10,7 @@ struct ExpressionPattern: Sendable, Hashable {
     } catch {
       throw TargetPatternError(text, "\(error)")
     }
-    // A program that cannot be made for some expression has to show here and not at a request.
+    // Run it once, so that an expression that cannot be compiled fails here and not during a request.
     _ = compiled.isFound(in: "")
   }
 
@@ -21,7 +21,7 @@ struct ExpressionPattern: Sendable, Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
   private final class Compiled: @unchecked Sendable {
-    // A Regex does not change once it is parsed, and stores the program it is lowered to atomically.
+    // A Regex does not change after parsing, and stores its compiled program atomically.
     private let regex: Regex<AnyRegexOutput>
 
     init(_ regex: Regex<AnyRegexOutput>) {

@@ -1,8 +1,8 @@
-/// The form of a target with `*` and `**`, compared in one pass over the target whatever it holds.
+/// A target pattern with `*` and `**`, compared in one pass over the target.
 struct GlobPattern: Sendable, Hashable {
   private static let lengthLimit = 1_024
 
-  /// The form as it is compared: scheme and host in lower case, percent-encoding normalised.
+  /// The normalised pattern: scheme and host in lower case, percent-encoding normalised.
   let text: String
   private let isPath: Bool
   private let hasQuery: Bool
@@ -27,7 +27,7 @@ struct GlobPattern: Sendable, Hashable {
     program = GlobProgram(octets)
   }
 
-  /// Whether a normalised target has this form.
+  /// Whether a normalised target matches the pattern.
   func matches(_ target: Octets) -> Bool {
     var start = 0
     if isPath {
@@ -50,7 +50,7 @@ struct GlobPattern: Sendable, Hashable {
       if let authority = authorityStart(form) {
         path = form[authority...].firstIndex(of: UInt8(ascii: "/")) ?? form.count
         output.append(contentsOf: form[..<path].lazy.map(\.lowercased))
-        // Without a path it is that of the origin, as in a normalised target.
+        // A pattern without a path means the origin's path, as in a normalised target.
         if path == form.count, form.last != UInt8(ascii: "*") { output.append(UInt8(ascii: "/")) }
       }
       TargetURI.appendNormalized(form.part(path..<form.count), to: &output)

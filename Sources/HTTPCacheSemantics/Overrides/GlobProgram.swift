@@ -1,14 +1,14 @@
-/// Compares octets with a form with wildcards: all places of the form that may have been reached are
-/// kept as bits, so that no target can make it go back.
+/// Compares octets with a pattern with wildcards. All positions of the pattern that may have been reached are
+/// kept as bits, so that no target causes backtracking.
 final class GlobProgram: Sendable {
-  /// What is compared before the first wildcard.
+  /// The octets before the first wildcard.
   private let prefix: [UInt8]
-  /// The number of places after the prefix, one more than there are tokens.
+  /// The number of positions after the prefix, one more than there are tokens.
   private let count: Int
   private let words: Int
-  /// For each octet the places that it leads on from.
+  /// For each octet, the positions that it advances from.
   private let literals: [UInt64]
-  /// The places of `*`, of `**`, and of both.
+  /// The positions of `*`, of `**`, and of both.
   private let segmentWildcards: [UInt64]
   private let wildcards: [UInt64]
   private let skippable: [UInt64]
@@ -48,7 +48,7 @@ final class GlobProgram: Sendable {
     skippable = zip(segmentWildcards, wildcards).map { $0 | $1 }
   }
 
-  /// Whether all of the octets have the form.
+  /// Whether all octets match the pattern.
   func accepts(_ octets: Octets) -> Bool {
     guard octets.count >= prefix.count else { return false }
     for index in prefix.indices where octets[index] != prefix[index] { return false }
@@ -64,7 +64,7 @@ final class GlobProgram: Sendable {
     }
   }
 
-  /// - Returns: whether any place is left.
+  /// - Returns: whether any position is left.
   private func advance(_ places: UnsafeMutableBufferPointer<UInt64>, over octet: UInt8) -> Bool {
     let isInSegment = octet != UInt8(ascii: "/") && octet != UInt8(ascii: "?")
     var carry: UInt64 = 0
@@ -81,7 +81,7 @@ final class GlobProgram: Sendable {
     return isAny != 0
   }
 
-  /// A wildcard may stand for nothing. Two never follow each other.
+  /// A wildcard may match nothing. Two wildcards never follow each other.
   private func skip(_ places: UnsafeMutableBufferPointer<UInt64>) {
     var carry: UInt64 = 0
     for word in 0..<words {

@@ -1,4 +1,4 @@
-/// A host, or all hosts below one, on one port or on all.
+/// A host, or all hosts below it, on one port or on all ports.
 struct HostPattern: Sendable, Hashable {
   /// The host in lower case, without `*.` and port.
   let name: String
@@ -19,10 +19,10 @@ struct HostPattern: Sendable, Hashable {
     port = parts.1.isEmpty ? nil : Int64(String(decoding: parts.1.dropFirst(), as: UTF8.self))
   }
 
-  /// The pattern as it is written.
+  /// The pattern as text.
   var text: String { (isBelow ? "*." : "") + name + (port.map { ":\($0)" } ?? "") }
 
-  /// Whether a normalised target is on it.
+  /// Whether a normalised target is on a matching host.
   func matches(_ target: Octets) -> Bool {
     guard let colon = target.firstIndex(of: UInt8(ascii: ":")), colon + 3 <= target.count else {
       return false
@@ -50,7 +50,7 @@ struct HostPattern: Sendable, Hashable {
     }
   }
 
-  /// Where the port begins, behind the brackets of an IPv6 address.
+  /// The end of the host, which may be an IPv6 address in brackets.
   private static func hostEnd(_ authority: some RandomAccessCollection<UInt8>) -> Int {
     let start = authority.lastIndex(of: UInt8(ascii: "]")) ?? authority.startIndex
     let end = authority[start...].firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A predicate over requests, equal to others of its name.
+/// A predicate over requests. Predicates with equal names are equal.
 struct NamedPredicate: Sendable, Hashable {
   let name: String
   let holds: @Sendable (HTTPRequest) -> Bool

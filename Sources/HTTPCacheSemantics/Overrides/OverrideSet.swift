@@ -1,11 +1,11 @@
 import HTTPTypes
 
-/// Overrides, and which of them a request has. A class, so that rules without any cost no more to copy.
+/// Overrides, and the ones that match a request. A class, so that rules without overrides are cheap to copy.
 final class OverrideSet: Sendable, Hashable {
   let overrides: [RuleOverride]
-  /// Whether it is known for a request which of them match.
+  /// Whether `matched` is known for a request.
   let isResolved: Bool
-  /// The places of those that match, in order.
+  /// The indices of the overrides that match, in order.
   let matched: [Int]
   /// Equal for equal effects on responses; 0 without any.
   let responseFingerprint: UInt64
@@ -13,27 +13,27 @@ final class OverrideSet: Sendable, Hashable {
   let keyFingerprint: UInt64
   /// Whether names in `Vary` are ignored.
   let ignoresVary: Bool
-  /// Whether directives of the request are.
+  /// Whether directives of the request are ignored.
   let ignoresRequestDirectives: Bool
   /// The field that names a cache item.
   let alias: HTTPField.Name?
 
-  /// The same for requests that none matches, so that these allocate nothing.
+  /// The set for requests that no override matches, shared so that such requests allocate nothing.
   private let unmatched: OverrideSet?
 
-  /// Overrides of which it is not known yet which of them match.
+  /// Overrides that are not resolved for a request.
   convenience init(_ overrides: [RuleOverride]) {
     self.init(overrides, matched: [], unmatched: OverrideSet(overrides, matched: [], unmatched: nil))
   }
 
-  /// The same, and which of them match a request.
+  /// The overrides, resolved for a request.
   func resolved(for request: HTTPRequest, target: String) -> OverrideSet {
     let matched = overrides.indices.filter { overrides[$0].matches(request, target: target) }
     if matched.isEmpty, let unmatched { return unmatched }
     return OverrideSet(overrides, matched: matched, unmatched: nil)
   }
 
-  /// - Parameter unmatched: given for overrides that are for no request.
+  /// - Parameter unmatched: set for overrides that are not resolved.
   private init(_ overrides: [RuleOverride], matched: [Int], unmatched: OverrideSet?) {
     self.overrides = overrides
     self.matched = matched

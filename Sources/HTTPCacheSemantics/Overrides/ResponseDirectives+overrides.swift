@@ -1,7 +1,7 @@
 public import HTTPTypes
 
 extension ResponseDirectives {
-  /// The directives of a response as the overrides of the rules have them.
+  /// The directives of a response after applying the overrides of the rules.
   ///
   /// - Parameters:
   ///   - response: the head as it arrived or as it is stored.
@@ -22,7 +22,7 @@ extension ResponseDirectives {
     }
   }
 
-  /// Which protections effects may ignore: all in a private cache, what is allowed in a shared one.
+  /// The protections that effects may ignore: all in a private cache, the allowed ones in a shared cache.
   static func unprotected(
     _ response: HTTPResponse, rules: CacheRules
   ) -> Set<RuleEffect.Protection> {
@@ -35,8 +35,8 @@ extension ResponseDirectives {
   /// Applies one effect.
   ///
   /// - Parameters:
-  ///   - origin: what the origin said.
-  ///   - unprotected: what may be ignored though it protects users from each other.
+  ///   - origin: the directives of the origin.
+  ///   - unprotected: the protections of users from each other that may be ignored.
   mutating func apply(
     _ effect: RuleEffect, to response: HTTPResponse, origin: ResponseDirectives,
     unprotected: Set<RuleEffect.Protection>
@@ -67,7 +67,7 @@ extension ResponseDirectives {
       self.private = .absent
       flags.remove(.private)
     case .noCache:
-      // In a shared cache fields that are named stay out of the store: they are one user's.
+      // In a shared cache the named fields are not stored: they are one user's.
       if case .fields = noCache, !unprotected.contains(.private) { return }
       noCache = .absent
       flags.remove(.noCache)
@@ -88,7 +88,7 @@ extension ResponseDirectives {
     switch name {
     case .noStore:
       noStore = true
-      // Nothing is to be stored, whatever else is said.
+      // Store nothing, whatever the other directives say.
       flags.remove(.mustUnderstand)
     case .noCache:
       noCache = .whole
@@ -98,7 +98,7 @@ extension ResponseDirectives {
     }
   }
 
-  /// Takes a value for all that was said before, save for what protects users from each other.
+  /// Replaces all earlier directives with a value, except those that protect users from each other.
   private mutating func replace(with value: String, _ unprotected: Set<RuleEffect.Protection>) {
     let before = self
     var fields = HTTPFields()
@@ -120,7 +120,7 @@ extension ResponseDirectives {
 }
 
 extension RuleEffect.Lifetime {
-  /// What becomes of a lifetime in seconds.
+  /// The changed lifetime in seconds.
   func applied(to seconds: Int64) -> Int64 {
     switch self {
     case .exactly(let wanted): min(max(0, wanted), greatestDeltaSeconds)

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension RuleEffect: CustomStringConvertible {
-  /// A few words for people. The same for equal effects, in every process.
+  /// A few words for people. Equal for equal effects, in every process.
   public var description: String {
     switch self {
     case .lifetime(.exactly(let seconds)): "lifetime exactly \(seconds) s"
@@ -34,7 +34,7 @@ extension RuleEffect: CustomStringConvertible {
     }
   }
 
-  /// Whether it is about the key rather than about a response or a request.
+  /// Whether it is an effect on the key.
   var isOnKey: Bool {
     switch self {
     case .droppingQuery, .keepingQuery, .ignoringQuery, .sortingQuery, .lowercasingPath, .alias: true
@@ -42,10 +42,10 @@ extension RuleEffect: CustomStringConvertible {
     }
   }
 
-  /// Whether it is about a response.
+  /// Whether it is an effect on a response.
   var isOnResponse: Bool { !isOnKey && self != .ignoringRequestDirectives }
 
-  /// Whether it may make a response fresh that would not be.
+  /// Whether it may make a response fresh that would otherwise be stale.
   var isGenerous: Bool {
     switch self {
     case .lifetime(.exactly), .lifetime(.atLeast), .cacheControl: true

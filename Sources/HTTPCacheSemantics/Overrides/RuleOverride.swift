@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// What is different for some targets.
+/// Changes of the rules for some targets.
 ///
 /// ```swift
 /// rules.overrides = [
@@ -9,27 +9,27 @@ public import HTTPTypes
 /// ]
 /// ```
 ///
-/// All overrides that match a request apply, in order, and the effects of each in order. The
-/// conditions on the response are for effects on responses: the key and what is ignored of a request
-/// are settled before there is one.
+/// All overrides that match a request apply, in order, and the effects of each in order. The conditions on
+/// the response apply only to effects on responses: the key and the ignored request directives are decided
+/// before there is a response.
 public struct RuleOverride: Sendable, Hashable {
-  /// What it is called in explanations; empty for its patterns.
+  /// The name in explanations; empty to show the patterns.
   public let name: String
-  /// The targets; one that matches is enough. None is every target.
+  /// The targets; at least one pattern must match. Empty means every target.
   public let targets: [TargetPattern]
-  /// The methods; none is every one.
+  /// The methods; empty means every method.
   public let methods: Set<CacheKey.MethodClass>
-  /// Media types of the response, such as `image/png` or `image/*`, in lower case; none is every one,
-  /// and responses without `Content-Type`.
+  /// Media types of the response, such as `image/png` or `image/*`, in lower case; empty means every type, and
+  /// responses without `Content-Type`.
   public let mediaTypes: [String]
-  /// Statuses of the response; none is every one, save that no lifetime is given to errors.
+  /// Statuses of the response; empty means every status, except that errors get no lifetime.
   public let statuses: Set<Int>
-  /// What is different, in the order in which it is applied.
+  /// The effects, in the order in which they are applied.
   public let effects: [RuleEffect]
 
   /// Equal for equal effects on responses, in every process; 0 without any.
   let responseFingerprint: UInt64
-  /// The same for effects on the key.
+  /// Equal for equal effects on the key, in every process; 0 without any.
   let keyFingerprint: UInt64
 
   /// Makes an override.
@@ -42,7 +42,7 @@ public struct RuleOverride: Sendable, Hashable {
       effects: effects)
   }
 
-  /// Makes an override for any of some targets.
+  /// Makes an override for any of several targets.
   public init(
     _ targets: [TargetPattern], name: String = "", methods: Set<CacheKey.MethodClass> = [],
     mediaTypes: [String] = [], statuses: Set<Int> = [], effects: [RuleEffect]
@@ -58,7 +58,7 @@ public struct RuleOverride: Sendable, Hashable {
     keyFingerprint = Self.fingerprint(effects.filter(\.isOnKey), [])
   }
 
-  /// Whether a request is meant. A request without a valid target is none.
+  /// Whether the override matches a request. A request without a valid target never matches.
   public func matches(_ request: HTTPRequest) -> Bool {
     guard let target = CacheKey.target(of: request) else { return false }
     return matches(request, target: target)
@@ -69,7 +69,7 @@ public struct RuleOverride: Sendable, Hashable {
     return targets.isEmpty || targets.contains { $0.matches(request, target: target) }
   }
 
-  /// Whether the conditions on the response hold.
+  /// Whether a response fulfils the conditions on the response.
   func concerns(_ response: HTTPResponse) -> Bool {
     if !statuses.isEmpty, !statuses.contains(response.status.code) { return false }
     if mediaTypes.isEmpty { return true }
@@ -81,7 +81,7 @@ public struct RuleOverride: Sendable, Hashable {
     }
   }
 
-  /// Whether an effect is for a response that the override concerns.
+  /// Whether an effect applies to a response that fulfils the conditions.
   func applies(_ effect: RuleEffect, to response: HTTPResponse) -> Bool {
     !effect.isGenerous || !statuses.isEmpty || (200..<400).contains(response.status.code)
   }

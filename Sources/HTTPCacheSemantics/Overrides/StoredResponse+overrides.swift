@@ -1,13 +1,13 @@
 import HTTPTypes
 
 extension StoredResponse {
-  /// The response as the overrides of the rules have it; nil if it must not be used under them.
+  /// The response after applying the overrides of the rules; nil if they forbid its use.
   ///
-  /// Facts are derived when a response is stored. Where other overrides apply now, they are derived
-  /// anew from the stored head, so that a change of overrides counts at once, both ways: what is
-  /// stored only because of an override is not used without it.
+  /// Facts are derived when a response is stored. If other overrides apply now, the facts are derived again
+  /// from the stored head, so that a change of overrides takes effect at once: a response that is stored only
+  /// because of an override is not used without it.
   ///
-  /// - Parameter rules: resolved for the request.
+  /// - Parameter rules: the rules, resolved for the request.
   package func seen(by rules: CacheRules) -> StoredResponse? {
     let fingerprint = rules.applied?.responseFingerprint ?? 0
     if facts.overrides == fingerprint, fingerprint == 0 { return self }
@@ -27,14 +27,14 @@ extension StoredResponse {
     return seen
   }
 
-  /// The same response, to be validated before any use.
+  /// This response, marked for validation before any use.
   package var markedInvalidated: StoredResponse {
     var marked = self
     marked.isInvalidated = true
     return marked
   }
 
-  /// Whether its key was made by what makes the keys of these rules, or is its own target.
+  /// Whether its key was made under equal effects on keys, or is its own target.
   package func isKeyed(by rules: CacheRules) -> Bool {
     keyFingerprint == 0 || keyFingerprint == rules.applied?.keyFingerprint
   }

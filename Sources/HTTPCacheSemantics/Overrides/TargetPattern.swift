@@ -1,9 +1,9 @@
 public import HTTPTypes
 
-/// Which requests are meant: by their normalised target URI, or by a predicate.
+/// Selects requests by their normalised target URI, or by a predicate.
 ///
-/// Targets are compared as `CacheKey.target(of:)` makes them: scheme and host in lower case, without
-/// default port, fragment and user information. Path and query count with their letter case.
+/// Targets are compared in the form of `CacheKey.target(of:)`: scheme and host in lower case, without default
+/// port, fragment and user information. Path and query are case-sensitive.
 public struct TargetPattern: Sendable, Hashable, CustomStringConvertible {
   enum Kind: Sendable, Hashable {
     case any
@@ -21,18 +21,18 @@ public struct TargetPattern: Sendable, Hashable, CustomStringConvertible {
 
   /// Requests to a host.
   ///
-  /// - Parameter host: `example.com` for that host alone, `*.example.com` for every host below it but
-  ///   not itself; with `:8080` for that port only, else for every port. Letter case is no matter.
-  /// - Throws: for what is no host.
+  /// - Parameter host: `example.com` for that host alone, `*.example.com` for every host below it but not
+  ///   itself; with `:8080` for that port only, otherwise for every port. Letter case is ignored.
+  /// - Throws: `TargetPatternError` for text that is not a host.
   public static func host(_ host: String) throws(TargetPatternError) -> TargetPattern {
     TargetPattern(kind: .host(try HostPattern(host)))
   }
 
   /// Targets that begin with a URL.
   ///
-  /// - Parameter url: an absolute `http` or `https` URL with a complete host: that of
-  ///   `https://example.com` begins no target on `example.com.evil`.
-  /// - Throws: for what is no such URL.
+  /// - Parameter url: an absolute `http` or `https` URL with a complete host: `https://example.com` does not match
+  ///   targets on `example.com.evil`.
+  /// - Throws: `TargetPatternError` for text that is not such a URL.
   public static func prefix(_ url: String) throws(TargetPatternError) -> TargetPattern {
     guard let normal = TargetURI.key(url) else {
       throw TargetPatternError(url, "not an absolute http or https URL")
@@ -40,28 +40,29 @@ public struct TargetPattern: Sendable, Hashable, CustomStringConvertible {
     return TargetPattern(kind: .prefix(normal))
   }
 
-  /// Targets that have a form, such as `https://*.example.com/images/**` or `/**/*.png`.
+  /// Targets that match a pattern, such as `https://*.example.com/images/**` or `/**/*.png`.
   ///
-  /// `*` is any number of octets within a segment of the path, or within the host; `**` is any number
-  /// of any octets. Everything else stands for itself, `?` too. A form that begins with `/` is
-  /// compared with path and query on any origin, any other one with the whole target. One without `?`
-  /// says nothing of the query. Letter case counts, save in scheme and host.
+  /// `*` matches any number of octets within a segment of the path, or within the host; `**` matches any
+  /// number of any octets. Every other character matches itself, including `?`. A pattern that begins with
+  /// `/` is compared with path and query on any origin, any other pattern with the whole target. A pattern
+  /// without `?` ignores the query. Letter case counts, except in scheme and host.
   ///
-  /// The time a comparison takes grows with the length of the target only.
+  /// The time of a comparison is proportional to the length of the target.
   ///
   /// - Parameter form: at most 1,024 octets.
-  /// - Throws: for a form that is too long, or begins with neither `/`, `*`, `http://` nor `https://`.
+  /// - Throws: `TargetPatternError` for a pattern that is too long, or begins with neither `/`, `*`, `http://` nor
+  ///   `https://`.
   public static func glob(_ form: String) throws(TargetPatternError) -> TargetPattern {
     TargetPattern(kind: .glob(try GlobPattern(form)))
   }
 
-  /// Targets in which a regular expression is found, in the syntax of Swift's `Regex`. `^` and `$`
-  /// stand for both ends; letter case counts unless the expression begins with `(?i)`.
+  /// Targets that contain a match of a regular expression, in the syntax of Swift's `Regex`. `^` and `$`
+  /// match both ends; letter case counts unless the expression begins with `(?i)`.
   ///
-  /// Expressions can be slow on targets made for it, and are slower than every other kind of pattern:
-  /// where anybody may send requests, use `glob`.
+  /// An attacker can choose targets that make an expression slow, and expressions are slower than all other
+  /// patterns. Use `glob` if untrusted clients send requests.
   ///
-  /// - Throws: for what is no regular expression.
+  /// - Throws: `TargetPatternError` for text that is not a regular expression.
   public static func expression(_ text: String) throws(TargetPatternError) -> TargetPattern {
     TargetPattern(kind: .expression(try ExpressionPattern(text)))
   }
@@ -69,17 +70,17 @@ public struct TargetPattern: Sendable, Hashable, CustomStringConvertible {
   /// Requests for which a predicate holds.
   ///
   /// - Parameters:
-  ///   - name: tells it from others: predicates of one name are equal, in this process and in what is
-  ///     stored. Give a predicate that decides otherwise another name.
-  ///   - predicate: is asked for each request, so it has to be fast. It must answer the same for the
-  ///     same request.
+  ///   - name: identifies the predicate: predicates with equal names are equal, in this process and in stored
+  ///     records. Give a changed predicate a new name.
+  ///   - predicate: called for each request, so it must be fast. It must always return the same result for
+  ///     equal requests.
   public static func matching(
     _ name: String, _ predicate: @escaping @Sendable (HTTPRequest) -> Bool
   ) -> TargetPattern {
     TargetPattern(kind: .predicate(NamedPredicate(name: name, holds: predicate)))
   }
 
-  /// The pattern as it was given.
+  /// The pattern as text.
   public var description: String {
     switch kind {
     case .any: "any target"
@@ -91,19 +92,19 @@ public struct TargetPattern: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether a request is meant. A request without a valid target is none.
+  /// Whether the pattern matches a request. A request without a valid target never matches.
   public func matches(_ request: HTTPRequest) -> Bool {
     guard let target = CacheKey.target(of: request) else { return false }
     return matches(request, target: target)
   }
 
-  /// The same where the normalised target of the request is known.
+  /// Like `matches(_:)`, with the known normalised target of the request.
   package func matches(_ request: HTTPRequest, target: String) -> Bool {
     if case .predicate(let predicate) = kind { return predicate.holds(request) }
     return matches(target: target)
   }
 
-  /// Whether a normalised target is meant; a predicate, which needs a request, is taken as true.
+  /// Whether a normalised target matches; true for a predicate, which needs a request.
   func matches(target: String) -> Bool {
     var octets = target
     switch kind {
@@ -115,6 +116,6 @@ public struct TargetPattern: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether it depends on more of the request than its target.
+  /// Whether it depends on more than the target of the request.
   var needsRequest: Bool { if case .predicate = kind { true } else { false } }
 }

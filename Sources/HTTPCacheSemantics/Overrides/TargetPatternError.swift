@@ -1,4 +1,4 @@
-/// Why a text is no pattern for targets.
+/// Why a text is not a valid pattern for targets.
 public struct TargetPatternError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The text.
   public let pattern: String

@@ -14,7 +14,7 @@ extension Vary {
     }
   }
 
-  /// What a stored response was selected by and still is, with the overrides of the rules.
+  /// The nominated fields of a stored response, without those that overrides ignore.
   static func nominated(of stored: StoredResponse, rules: CacheRules) -> [NominatedField] {
     guard let applied = rules.applied, applied.ignoresVary, !stored.nominated.isEmpty else {
       return stored.nominated

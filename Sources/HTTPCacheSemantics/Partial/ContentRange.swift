@@ -1,17 +1,16 @@
 public import HTTPTypes
 
-/// What `Content-Range` says of the content of a message (RFC 9110 §14.4), in bytes.
+/// The `Content-Range` of a message (RFC 9110 §14.4), in bytes.
 public enum ContentRange: Sendable, Hashable {
-  /// These octets of a representation; `length` is that of all of it, nil if it is not known.
+  /// These octets of a representation; `length` is the length of all of it, nil if unknown.
   case part(Range<Int64>, length: Int64?)
-  /// None, of a representation of this length (416).
+  /// No octets, of a representation of this length (416).
   case unsatisfied(length: Int64)
 
   /// Reads the field of a response.
   ///
-  /// - Returns: nil if it is absent, there are several, the unit is not `bytes`, or the value is
-  ///   invalid: a last position before the first, or beyond the complete length. What it came with
-  ///   must not be combined then.
+  /// - Returns: nil if the field is absent, repeated, not in `bytes`, or invalid: a last position before the
+  ///   first, or beyond the complete length. The message must then not be combined with others.
   public init?(_ fields: HTTPFields) {
     guard let field = fields.first(.contentRange), fields[fields: .contentRange].count == 1,
       let range = field.withUnsafeBytesOfValue({ ContentRange($0.trimmed()) })

@@ -1,9 +1,9 @@
 public import HTTPTypes
 
-/// Incomplete responses: what may be stored of them, how they are completed and combined
+/// Incomplete responses: what is stored, and how they are completed and combined
 /// (RFC 9111 §3.3, §3.4, RFC 9110 §15.3.7.3).
 public enum PartialContent {
-  /// What a 206 holds, if it may be stored as an incomplete 200 (RFC 9111 §3.3).
+  /// The range of a 206 that may be stored as an incomplete 200 (RFC 9111 §3.3).
   ///
   /// - Returns: nil for several parts (`multipart/byteranges`), another unit, and an invalid or
   ///   missing `Content-Range`.
@@ -25,7 +25,7 @@ public enum PartialContent {
     return request.headerFields.contains(.ifRange) ? .partialContent : nil
   }
 
-  /// The head of a 206 as if it were an incomplete 200.
+  /// The head of a 206 as an incomplete 200.
   static func whole(_ response: HTTPResponse) -> HTTPResponse {
     guard let (_, length) = part(of: response) else { return response }
     var head = response
@@ -37,9 +37,8 @@ public enum PartialContent {
     return head
   }
 
-  /// Whether a response that breaks off is worth keeping: it can be continued, since a strong
-  /// validator tells whether the rest belongs to it, and the origin does not refuse ranges
-  /// (RFC 9110 §14.3).
+  /// Whether the first bytes of a response are worth keeping if it breaks off: it has a strong validator,
+  /// which tells whether the rest belongs to it, and the origin does not refuse ranges (RFC 9110 §14.3).
   public static func isResumable(_ stored: StoredResponse) -> Bool {
     guard stored.requestMethod == .get, stored.head.status.code == 200, !stored.isDecoded,
       stored.strongValidator != nil
@@ -51,14 +50,15 @@ public enum PartialContent {
     return !refusesRanges
   }
 
-  /// Makes the request for octets that are missing. `If-Range` sees to it that they are sent only if
-  /// they belong to what is stored; else the origin sends all of what it has now.
+  /// Makes the request for missing octets. With `If-Range`, the origin sends them only if they belong to the
+  /// stored ones; otherwise it sends its whole current representation.
   ///
   /// - Parameters:
-  ///   - request: the request to be answered.
-  ///   - stored: what is to be completed; must be resumable.
-  ///   - missing: the octets to ask for; an upper bound of `Int64.max` asks for all that follow.
-  ///   - length: the length of the whole representation in bytes, if it is known.
+  ///   - request: the request to answer.
+  ///   - stored: the response to complete; must be resumable.
+  ///   - missing: the octets to ask for; an upper bound of `Int64.max` asks for all octets from the lower
+  ///     bound on.
+  ///   - length: the length of the whole representation in bytes, if known.
   public static func request(
     _ request: HTTPRequest, completing stored: StoredResponse, missing: Range<Int64>, length: Int64?
   ) -> HTTPRequest {
@@ -72,13 +72,13 @@ public enum PartialContent {
     return request
   }
 
-  /// Where a 206 belongs in an incomplete response: both have the same strong validator, and they
-  /// agree on the length of the representation (RFC 9111 §3.4).
+  /// The octets of a 206 if it can be added to an incomplete response: both have the same strong validator,
+  /// and agree on the length of the representation (RFC 9111 §3.4).
   ///
   /// - Parameters:
   ///   - response: the head of the 206.
   ///   - stored: the incomplete response.
-  ///   - length: that of the stored representation in bytes, if it is known.
+  ///   - length: the length of the stored representation in bytes, if known.
   ///   - receivedAt: when the 206 arrived.
   /// - Returns: the octets of the 206; nil if they must not be combined.
   public static func range(
@@ -96,7 +96,7 @@ public enum PartialContent {
 
   /// The stored response with the header fields of the 206 that is combined with it (§3.4, §3.2).
   ///
-  /// - Parameters: as for `Freshening.updated`; `length` is that of the representation, if known.
+  /// - Parameters: as for `Freshening.updated`; `length` is the length of the representation, if known.
   public static func combined(
     _ stored: StoredResponse, with response: HTTPResponse, length: Int64?, requestTime: Timestamp,
     responseTime: Timestamp, rules: CacheRules, answering request: HTTPRequest,

@@ -2,20 +2,20 @@ public import HTTPTypes
 
 /// Answers range requests from stored responses (RFC 9110 §14.2).
 public enum RangeRequest {
-  /// The most ranges of one request that are honoured.
+  /// The maximum number of ranges of one request that are honoured.
   public static let rangeLimit = 16
 
   /// Decides which octets to send.
   ///
-  /// Ranges apply to GET, QUERY (RFC 10008 §2.8) and to a 200. What is malformed, in another unit, more than `rangeLimit`
-  /// ranges or wastefully overlapping is ignored (§14.2), as are ranges of a representation whose
-  /// coding was removed.
+  /// Ranges apply to GET and QUERY (RFC 10008 §2.8), and to a 200. A `Range` is ignored if it is malformed,
+  /// in another unit, has more than `rangeLimit` ranges, or overlaps wastefully (§14.2), and if the coding of
+  /// the representation was removed.
   ///
   /// - Parameters:
   ///   - request: the request; its conditions must have been evaluated.
   ///   - stored: the response that would be sent whole.
-  ///   - length: the length of its body in bytes; nil if it is not known, which leaves only ranges
-  ///     with a first and a last position.
+  ///   - length: the length of its body in bytes; nil if unknown: then only ranges with a first and a last
+  ///     position apply.
   public static func evaluate(
     _ request: HTTPRequest, stored: StoredResponse, length: Int64?
   ) -> RangeDecision {
@@ -23,7 +23,7 @@ public enum RangeRequest {
       request, features: RequestFeatures(request.headerFields), stored: stored, length: length)
   }
 
-  /// The same where it is known what the request has.
+  /// Like `evaluate(_:stored:length:)`, for a request with known features.
   package static func evaluate(
     _ request: HTTPRequest, features: RequestFeatures, stored: StoredResponse, length: Int64?
   ) -> RangeDecision {
@@ -45,13 +45,13 @@ public enum RangeRequest {
     return isWasteful(ranges, length: length) ? .whole : .partial(ranges)
   }
 
-  /// The octets that an incomplete response has for a request (RFC 9111 §3.3).
+  /// The octets of an incomplete response that answer a request (RFC 9111 §3.3).
   ///
   /// - Parameters:
   ///   - request: the request; its conditions must have been evaluated.
   ///   - stored: the incomplete response.
-  ///   - part: what of it is stored.
-  /// - Returns: nil unless the request has a range, and all it asks for is there.
+  ///   - part: the stored part.
+  /// - Returns: nil unless the request has a range, and all its octets are stored.
   public static func ranges(
     for request: HTTPRequest, stored: StoredResponse, part: StoredPart
   ) -> [Range<Int64>]? {
@@ -60,7 +60,7 @@ public enum RangeRequest {
     {
       return ranges
     }
-    // The origin sent something else than it said; it would do so again.
+    // The origin sent other octets than it announced; it would do so again.
     guard let asked = stored.requestedRange, request.method == .get, part.ranges.count == 1,
       request.headerFields[fields: .range].map(\.value) == [asked],
       isApplicable(request, stored: stored)
@@ -73,15 +73,15 @@ public enum RangeRequest {
   /// - Parameters:
   ///   - head: the head of the whole response.
   ///   - range: the octets sent; not empty and within `length`.
-  ///   - length: the length of the whole body in bytes; nil if it is not known.
-  ///   - request: the request it answers. One with `If-Range` comes from a client that has the other
-  ///     representation header fields already (§15.3.7).
+  ///   - length: the length of the whole body in bytes; nil if unknown.
+  ///   - request: the request it answers. A client that sends `If-Range` has the other representation header
+  ///     fields already (§15.3.7).
   public static func head(
     _ head: HTTPResponse, range: Range<Int64>, length: Int64?, answering request: HTTPRequest
   ) -> HTTPResponse {
     var partial = head
     partial.status = .partialContent
-    // These describe the content of the message, which is another one now (RFC 9530 §2).
+    // These fields describe the content of the whole message, which is different now (RFC 9530 §2).
     partial.headerFields.remove(FieldNames.contentDigest)
     partial.headerFields.remove(FieldNames.contentMD5)
     partial.headerFields[.contentRange] =
@@ -128,7 +128,7 @@ public enum RangeRequest {
     }
   }
 
-  /// More than two ranges that overlap, or more octets than there are (RFC 9110 §14.2, §17.15).
+  /// More than two ranges that overlap, or more octets than the body has (RFC 9110 §14.2, §17.15).
   private static func isWasteful(_ ranges: [Range<Int64>], length: Int64) -> Bool {
     guard ranges.count > 1 else { return false }
     let total = ranges.reduce(Int64(0)) {

@@ -1,8 +1,8 @@
 /// One range of a `Range` field in octets (RFC 9110 §14.1.2).
 enum RangeSpecifier {
-  /// From an octet to another or to the end.
+  /// From one octet to another or to the end.
   case from(Int64, through: Int64)
-  /// So many octets at the end.
+  /// This number of octets at the end.
   case suffix(Int64)
 
   /// Parses a field value, nil if it is invalid, in another unit or has too many ranges.
@@ -31,7 +31,7 @@ enum RangeSpecifier {
     return .from(first, through: end)
   }
 
-  /// The octets it names whatever the length; nil if they depend on it.
+  /// The octets, if they do not depend on the length; else nil.
   var fixed: Range<Int64>? {
     if case .from(let first, let last) = self, last < .max { return first..<(last + 1) }
     return nil

@@ -1,10 +1,10 @@
-/// Why a stored response does not stand in for an origin that failed.
+/// Why a stored response cannot replace the answer of an origin that failed.
 public enum FallbackRefusal: Reason, Hashable {
-  /// The request's policy is not to use the store.
+  /// The request's policy forbids using the store.
   case policy(CachePolicy)
-  /// The store cannot answer such a request (§4).
+  /// The store cannot answer this request (§4).
   case miss(MissReason)
-  /// It must not be used for requests of others (§3.5).
+  /// It answered an authorized request and must not be shared (§3.5).
   case authorized
   /// It sets a cookie that this shared cache does not keep (§7.3).
   case setCookie
@@ -14,7 +14,7 @@ public enum FallbackRefusal: Reason, Hashable {
   case responseNoCache
   /// The request said `no-cache`, or `Pragma: no-cache` (§5.2.1.4).
   case requestNoCache
-  /// The request's `max-age` or `min-fresh` asks for no stale response (§5.2.1.1).
+  /// The request's `max-age` or `min-fresh` excludes a stale response (§5.2.1.1).
   case requestFreshness
   /// The response said `must-revalidate` (§5.2.2.2).
   case mustRevalidate
@@ -22,9 +22,9 @@ public enum FallbackRefusal: Reason, Hashable {
   case proxyRevalidate
   /// The response has `s-maxage` and the cache is shared (§5.2.2.10).
   case sMaxAge
-  /// It is staler than what allows it permits; both in seconds.
+  /// It is stale for longer than allowed; both in seconds.
   case tooStale(Int64, limit: Int64)
-  /// Nothing allows to hide this status behind a stale response (RFC 5861 §4).
+  /// No rule allows replacing an answer with this status by a stale response (RFC 5861 §4).
   case serverError(Int)
   /// A setting of the cache forbids it.
   case rules

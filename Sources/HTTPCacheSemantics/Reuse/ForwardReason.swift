@@ -2,7 +2,7 @@
 public enum ForwardReason: Reason, Hashable {
   /// Nothing usable was stored.
   case miss(MissReason)
-  /// What was stored had to be validated, and the origin sent a new response.
+  /// The stored response had to be validated, and the origin sent a new response.
   case validation(ValidationReason)
 
   /// A sentence for people.

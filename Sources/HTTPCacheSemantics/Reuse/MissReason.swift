@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// Why nothing stored could be used.
+/// Why no stored response could be used.
 public enum MissReason: Reason, Hashable {
   /// Nothing is stored for the key.
   case absent
@@ -14,7 +14,7 @@ public enum MissReason: Reason, Hashable {
   case precondition(HTTPField.Name)
   /// The content of a QUERY cannot be part of a key (RFC 10008 §2.7).
   case content(ContentObstacle)
-  /// What is stored does not hold the part that the request asks for (§3.3).
+  /// The stored octets do not include the part that the request asks for (§3.3).
   case partial
   /// The store could not be read; an event tells why.
   case storeFailed

@@ -1,13 +1,13 @@
 public import HTTPTypes
 
 extension Reuse {
-  /// Decides whether a stored response stands in for an origin that failed (RFC 9111 §4.2.4,
-  /// RFC 5861 §4).
+  /// Decides whether a stored response replaces the answer of an origin that failed (RFC 9111 §4.2.4, RFC
+  /// 5861 §4).
   ///
   /// - Parameters:
   ///   - stored: selected by `Vary.select`.
   ///   - request: the request.
-  ///   - directives: the request's directives.
+  ///   - policy: how the caller uses the cache.
   ///   - policy: how the caller wants to use the cache.
   ///   - rules: the choices of the cache.
   ///   - now: the time.
@@ -40,7 +40,7 @@ extension Reuse {
       facts: facts, staleness: staleness, directives: directives, rules: rules, failure: failure)
   }
 
-  /// What forbids the use of the stored response, fresh or stale.
+  /// The reason that forbids the use of the stored response, fresh or stale.
   private static func refusal(
     stored: StoredResponse, request: HTTPRequest, policy: CachePolicy, rules: CacheRules
   ) -> FallbackRefusal? {
@@ -62,7 +62,7 @@ extension Reuse {
     return stored.facts.directives.contains(.noCache) ? .responseNoCache : nil
   }
 
-  /// Which directive forbids the use of a stale response (§4.2.4).
+  /// The directive that forbids the use of a stale response (§4.2.4).
   private static func forbidden(
     _ directives: ReuseFacts.Directives, mode: CacheMode
   ) -> FallbackRefusal? {
@@ -72,8 +72,8 @@ extension Reuse {
     return directives.contains(.sMaxAge) ? .sMaxAge : nil
   }
 
-  /// `stale-if-error` first: it holds regardless of other freshness information (RFC 5861 §4).
-  /// A window that has passed also ends what being disconnected would allow.
+  /// Checks `stale-if-error` first: it holds regardless of other freshness information (RFC 5861 §4). A
+  /// window that has passed also ends the use while disconnected.
   private static func fallback(
     facts: ReuseFacts, staleness: Int64, directives: RequestDirectives, rules: CacheRules,
     failure: FailureKind
@@ -113,6 +113,6 @@ extension Reuse {
 }
 
 extension FailureKind {
-  /// The status of the origin's answer; nil if there was none to be used.
+  /// The status of the origin's answer; nil if there was no usable answer.
   fileprivate var status: Int? { if case .status(let code) = self { code } else { nil } }
 }

@@ -2,16 +2,16 @@ public import HTTPTypes
 
 /// Whether a stored response may answer a request (RFC 9111 §4).
 public enum Reuse {
-  /// Why a request cannot be answered from the store whatever is in it; nil if it may be.
+  /// Why a request cannot be answered from the store, whatever is stored; nil if it can.
   ///
-  /// Only GET, HEAD and QUERY are answered (§4, RFC 10008 §2.7). A GET or HEAD with content is for the
-  /// origin, since only the origin knows what its content means (RFC 9110 §9.3.1, §9.3.2). `If-Match` and
-  /// `If-Unmodified-Since` are for the origin to evaluate (§4.3.2).
+  /// Only GET, HEAD and QUERY are answered (§4, RFC 10008 §2.7). A GET or HEAD with content goes to the
+  /// origin, because only the origin knows what its content means (RFC 9110 §9.3.1, §9.3.2). The origin
+  /// evaluates `If-Match` and `If-Unmodified-Since` (§4.3.2).
   public static func methodMiss(_ request: HTTPRequest) -> MissReason? {
     methodMiss(request, features: RequestFeatures(request.headerFields))
   }
 
-  /// The same where it is known what the request has.
+  /// Like `methodMiss(_:)`, for a request with known features.
   package static func methodMiss(
     _ request: HTTPRequest, features: RequestFeatures
   ) -> MissReason? {
@@ -30,8 +30,8 @@ public enum Reuse {
     return nil
   }
 
-  /// What a miss leads to: a request that must not be forwarded cannot be answered (§5.2.1.7). An unsafe
-  /// one is written through all the same (§4), unless the caller's own policy keeps it from the origin.
+  /// The decision after a miss: a request that must not be forwarded cannot be answered (§5.2.1.7). An unsafe
+  /// request is written through nevertheless (§4), unless the caller's own policy keeps it from the origin.
   public static func whenMissing(
     _ reason: MissReason, directives: RequestDirectives, policy: CachePolicy
   ) -> ReuseDecision {
@@ -47,7 +47,7 @@ public enum Reuse {
   ///   - stored: selected by `Vary.select`.
   ///   - request: the request; its method must have passed `methodMiss`.
   ///   - directives: the request's directives.
-  ///   - policy: how the caller wants to use the cache.
+  ///   - policy: how the caller uses the cache.
   ///   - rules: the choices of the cache.
   ///   - now: the time.
   public static func decide(
@@ -55,7 +55,7 @@ public enum Reuse {
     policy: CachePolicy, rules: CacheRules, now: Timestamp
   ) -> ReuseDecision {
     if !rules.isPlain {
-      // From here on nothing but the properties of the rules counts.
+      // From here on only the properties of the rules count.
       var concerned = rules.resolved(for: request).concerning(stored.head)
       concerned.overrides = []
       return decide(
@@ -88,8 +88,8 @@ public enum Reuse {
       .stale(age: age, lifetime: lifetime), directives: directives, policy: policy)
   }
 
-  /// What no validation can help: the policy, a response to HEAD for another method, and one that
-  /// must not be shared (§3.5).
+  /// Why no validation can make the response usable: the policy, a response to HEAD for another method, or a
+  /// response that must not be shared (§3.5).
   private static func unusable(
     stored: StoredResponse, request: HTTPRequest, policy: CachePolicy, rules: CacheRules
   ) -> MissReason? {
@@ -106,15 +106,15 @@ public enum Reuse {
     return CookieSharing.isForbidden(stored, rules: rules) ? .absent : nil
   }
 
-  /// Whether a stored response may be confirmed by the origin for a request: whether it meets the
-  /// requirements of §4 but for `Vary` and freshness, and the policy allows its use.
+  /// Whether the origin may confirm a stored response for a request: it meets the requirements of §4 except
+  /// `Vary` and freshness, and the policy allows its use.
   package static func isConfirmable(
     _ stored: StoredResponse, for request: HTTPRequest, policy: CachePolicy, rules: CacheRules
   ) -> Bool {
     unusable(stored: stored, request: request, policy: policy, rules: rules) == nil
   }
 
-  /// What forbids any reuse without validation, fresh or stale.
+  /// The reason that forbids any reuse without validation, fresh or stale.
   private static func mandatoryValidation(
     _ facts: ReuseFacts, _ isInvalidated: Bool, _ directives: RequestDirectives
   ) -> ValidationReason? {
@@ -124,17 +124,17 @@ public enum Reuse {
     return directives.pragmaNoCache ? .pragmaNoCache : nil
   }
 
-  /// Why a fresh response is not wanted (§5.2.1.1, §5.2.1.3, policies).
+  /// Why the request does not accept a fresh response (§5.2.1.1, §5.2.1.3, policies).
   ///
-  /// A reload of a response that is `immutable` asks for nothing: the origin said that it does not
-  /// change while it is fresh (RFC 8246 §2). `no-cache` in the request still does (§2.1).
+  /// A reload of an `immutable` response needs no validation: the origin said that it does not change while
+  /// it is fresh (RFC 8246 §2). `no-cache` in the request still demands one (§2.1).
   private static func unwanted(
     facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy,
     isImmutable: Bool
   ) -> ValidationReason? {
     switch policy {
     case .cacheElseNetwork, .cacheOnly: return nil
-    // Where the origin must not be asked, it is as if it could not be reached.
+    // An origin that must not be asked counts as unreachable.
     case .networkElseCache: return directives.onlyIfCached ? nil : .policy(policy)
     case .revalidate: return isImmutable ? nil : .policy(policy)
     case .standard, .reload, .reloadEverywhere, .bypass: break
@@ -149,8 +149,8 @@ public enum Reuse {
     return nil
   }
 
-  /// Whether `immutable` counts. To a client it does only where the origin is authenticated
-  /// (RFC 8246 §3), or is this machine; a shared cache leaves that to its clients (§2.1).
+  /// Whether `immutable` counts. A client obeys it only if the origin is authenticated (RFC 8246 §3), or is
+  /// this machine; a shared cache leaves it to its clients (§2.1).
   private static func isImmutable(
     _ facts: ReuseFacts, request: HTTPRequest, rules: CacheRules
   ) -> Bool {
@@ -168,7 +168,7 @@ public enum Reuse {
       || (parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil })
   }
 
-  /// `max-age=0` asks for a response that is just validated, even within the same second.
+  /// `max-age=0` demands a response that was just validated, even within the same second.
   private static func exceeds(_ age: Int64, _ maxAge: Int64) -> Bool {
     age > maxAge || maxAge == 0
   }
@@ -190,7 +190,7 @@ public enum Reuse {
     if let maxAge = directives.maxAge, exceeds(age, maxAge) { return nil }
     if directives.minFresh != nil { return nil }
     if let maxStale = directives.maxStale { return staleness <= maxStale ? .maxStale : nil }
-    // A client that names an age does not wish to receive a stale response (§5.2.1.1).
+    // A client that sends `max-age` does not accept a stale response (§5.2.1.1).
     if directives.maxAge == nil, rules.allowsStaleWhileRevalidate,
       let window = facts.staleWhileRevalidate, staleness <= window
     {

@@ -1,4 +1,4 @@
-/// What to do with a request and what is stored for it (RFC 9111 §4).
+/// The decision for a request and its stored response (RFC 9111 §4).
 public enum ReuseDecision: Sendable, Hashable {
   /// Reuse without asking the origin. Age and lifetime in seconds.
   case fresh(age: Int64, lifetime: Int64)

@@ -1,9 +1,9 @@
-/// What follows from a stored response alone, computed when it is stored or freshened so that a
-/// hit only has to compare numbers.
+/// Facts about the reuse of a stored response, computed when it is stored or freshened, so that a hit only
+/// compares numbers.
 public struct ReuseFacts: Sendable, Hashable {
   /// Where a freshness lifetime came from (RFC 9111 §4.2.1, §4.2.2).
   public enum LifetimeSource: UInt8, Sendable, Hashable, CaseIterable {
-    /// Nothing gave a lifetime: always stale.
+    /// No lifetime: always stale.
     case none = 0
     /// `s-maxage` (§5.2.2.10).
     case sMaxAge = 1
@@ -19,7 +19,7 @@ public struct ReuseFacts: Sendable, Hashable {
     case `override` = 6
   }
 
-  /// Directives of the response that bear on reuse.
+  /// Directives of the response that affect reuse.
   public struct Directives: OptionSet, Sendable, Hashable {
     /// The bits, as stored on disk.
     public let rawValue: UInt32
@@ -41,19 +41,19 @@ public struct ReuseFacts: Sendable, Hashable {
     public static let `private` = Directives(rawValue: 64)
     /// `must-understand` (§5.2.2.3).
     public static let mustUnderstand = Directives(rawValue: 128)
-    /// An override allows to share the answer to an authorized request.
+    /// An override allows sharing the answer to an authorized request.
     static let sharedByOverride = Directives(rawValue: 256)
-    /// What looks as if it allowed that (§3.5) is an override's and not the origin's.
+    /// The directive that seems to allow this (§3.5) comes from an override, not from the origin.
     static let notSharedByOrigin = Directives(rawValue: 512)
-    /// `must-revalidate` is there, but malformed: it restricts, and permits nothing (§3.5).
+    /// `must-revalidate` is present but malformed: it restricts, and permits nothing (§3.5).
     static let malformedMustRevalidate = Directives(rawValue: 1_024)
-    /// `s-maxage` is there, but malformed.
+    /// `s-maxage` is present but malformed.
     static let malformedSMaxAge = Directives(rawValue: 2_048)
-    /// `must-understand` is there, but malformed.
+    /// `must-understand` is present but malformed.
     static let malformedMustUnderstand = Directives(rawValue: 4_096)
-    /// `private` is there, but malformed.
+    /// `private` is present but malformed.
     static let malformedPrivate = Directives(rawValue: 8_192)
-    /// `max-age` is there, but malformed.
+    /// `max-age` is present but malformed.
     static let malformedMaxAge = Directives(rawValue: 16_384)
   }
 
@@ -63,13 +63,13 @@ public struct ReuseFacts: Sendable, Hashable {
   public var lifetimeSource: LifetimeSource
   /// The corrected initial age in seconds (§4.2.3).
   public var correctedInitialAge: Int64
-  /// Directives that bear on reuse.
+  /// Directives that affect reuse.
   public var directives: Directives
   /// The `stale-while-revalidate` window in seconds (RFC 5861 §3).
   public var staleWhileRevalidate: Int64?
   /// The `stale-if-error` window in seconds (RFC 5861 §4).
   public var staleIfError: Int64?
-  /// Equal for equal overrides that had a part in this; 0 for none.
+  /// Equal for equal overrides that affected these facts; 0 for none.
   public var overrides: UInt64
 
   /// Makes facts; `Freshness.facts` derives them from a response.

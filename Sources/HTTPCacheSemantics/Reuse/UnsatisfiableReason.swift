@@ -2,6 +2,6 @@
 public enum UnsatisfiableReason: Reason, Hashable {
   /// Nothing stored can be used.
   case miss(MissReason)
-  /// What is stored would have to be validated.
+  /// The stored response would have to be validated.
   case validation(ValidationReason)
 }

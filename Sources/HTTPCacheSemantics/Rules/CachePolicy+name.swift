@@ -1,5 +1,5 @@
 extension CachePolicy {
-  /// Whether an answer with this status is taken as if the origin could not be reached.
+  /// Whether an answer with this status counts as if the origin could not be reached.
   public func countsAsFailure(_ status: Int) -> Bool {
     if case .networkElseCache(_, let onStatus) = self { onStatus.contains(status) } else { false }
   }

@@ -1,18 +1,19 @@
 extension CacheRules {
-  /// The most overrides of keys of which it depends on the request whether they apply to a target.
+  /// The maximum number of overrides of keys that depend on more of the request than its target.
   private static let uncertainLimit = 6
 
-  /// The target of the key for a target; of resolved rules.
+  /// The target of the key for a target. Requires resolved rules.
   package func keyTarget(of target: String) -> String {
     guard let applied, applied.keyFingerprint != 0 else { return target }
     return keyTarget(of: target, with: applied.matched)
   }
 
-  /// The targets that keys of requests for a target may have, itself among them. Whoever purges or
-  /// invalidates a target has to do the same with these.
+  /// The targets that the keys of requests for a target may have, including itself. A caller that purges or
+  /// invalidates the target must do so for these targets, too.
   ///
   /// - Parameter target: a normalised target URI.
-  /// - Returns: nil if it depends on so many properties of the request that all of the origin is meant.
+  /// - Returns: nil if too many overrides depend on other properties of the request: any target of the origin
+  ///   is then possible.
   public func keyTargets(of target: String) -> [String]? {
     var certain: [Int] = []
     var uncertain: [Int] = []

@@ -1,15 +1,15 @@
-/// The choices that RFC 9111 leaves to a cache, as one value.
+/// The choices that RFC 9111 leaves to a cache.
 public struct CacheRules: Sendable, Hashable {
   /// Private or shared (RFC 9111 §1).
   public var mode: CacheMode
 
-  /// The share of the time since `Last-Modified` that a response without explicit lifetime is
-  /// taken as fresh, 0 to switch heuristics off (RFC 9111 §4.2.2). Default 0.1.
+  /// The heuristic lifetime of a response without explicit lifetime, as a share of the time since
+  /// `Last-Modified`; 0 switches heuristics off (RFC 9111 §4.2.2). Default 0.1.
   public var heuristicFraction: Double
 
   /// The longest heuristic lifetime in seconds (RFC 9111 §4.2.2); `Int64.max` is without limit.
   ///
-  /// nil (the default) is what fits the mode: `privateHeuristicLimit` or `sharedHeuristicLimit`
+  /// nil (the default) is the default of the mode: `privateHeuristicLimit` or `sharedHeuristicLimit`
   /// (`docs/decisions/0020-a-guess-has-an-end.md`).
   public var heuristicLimit: Int64?
 
@@ -20,7 +20,7 @@ public struct CacheRules: Sendable, Hashable {
   /// The longest heuristic lifetime of a shared cache by default, in seconds: one day.
   public static let sharedHeuristicLimit: Int64 = 86_400
 
-  /// The longest heuristic lifetime in seconds that these rules give.
+  /// The longest heuristic lifetime in seconds under these rules.
   public var longestHeuristicLifetime: Int64 {
     heuristicLimit ?? (mode == .private ? Self.privateHeuristicLimit : Self.sharedHeuristicLimit)
   }
@@ -31,55 +31,54 @@ public struct CacheRules: Sendable, Hashable {
   /// Whether `stale-if-error` is obeyed (RFC 5861 §4).
   public var allowsStaleIfError: Bool
 
-  /// Whether a stale response may be used when the origin cannot be reached and nothing forbids
-  /// it (RFC 9111 §4.2.4).
+  /// Whether a stale response may be used when the origin cannot be reached, unless a directive forbids it
+  /// (RFC 9111 §4.2.4).
   public var allowsStaleWhenDisconnected: Bool
 
   /// Names of targeted fields, in order of precedence, such as `CDN-Cache-Control`
   /// (RFC 9213 §2.2). Empty by default.
   public var targetedFields: [String]
 
-  /// Whether `Accept-Encoding`, `Accept-Language` and the like are normalised before variants are
+  /// Whether `Accept-Encoding`, `Accept-Language` and similar fields are normalised before variants are
   /// compared (RFC 9111 §4.1), so that equal preferences share a variant.
   public var normalizesVary: Bool
 
-  /// The most variants kept for one key; further ones displace the oldest.
+  /// The maximum number of variants of one key; further ones displace the oldest.
   public var variantLimit: Int
 
-  /// The most bytes of a QUERY's content that are read to make its key (RFC 10008 §2.7). A QUERY with
-  /// more is passed on as it is, neither answered from the store nor stored. Default 64 KiB.
+  /// The maximum number of bytes of a QUERY's content that are read to make its key (RFC 10008 §2.7). A QUERY
+  /// with more content is passed on, neither answered from the store nor stored. Default 64 KiB.
   public var queryContentLimit: Int
 
-  /// Whether a private cache obeys `Clear-Site-Data: "cache"` (W3C Clear Site Data). Default true. A
-  /// shared cache never does: the field is for user agents, and what one response says must not
-  /// empty the cache for everybody.
+  /// Whether a private cache obeys `Clear-Site-Data: "cache"` (W3C Clear Site Data). Default true. A shared
+  /// cache never does: the field is for user agents, and one response must not empty the cache for all users.
   public var obeysClearSiteData: Bool
 
   /// Whether `No-Vary-Search` is obeyed (draft-ietf-httpbis-no-vary-search), so that URIs that differ
   /// in query parameters without meaning share a response. Default false: it is a draft.
   public var obeysNoVarySearch: Bool
 
-  /// Whether a 404 or 410 from the origin removes what is stored for the request's key. Default false:
-  /// it is then kept, but not used again unless the origin confirms it.
+  /// Whether a 404 or 410 from the origin removes what is stored for the request's key. Default false: the
+  /// stored response is then kept, but not used again unless the origin confirms it.
   public var removesGone: Bool
 
-  /// Whether a shared cache never stores a response with `Set-Cookie`, and never uses one that is
-  /// stored, as nginx and Varnish do by default. Default false: it is stored with an explicit lifetime
-  /// of the origin's that is more than 0, since RFC 9111 §7.3 says that the field does not inhibit
-  /// caching; with a guessed lifetime, or none, it is not. A private cache stores it either way.
+  /// Whether a shared cache never stores nor uses a response with `Set-Cookie`, like nginx and Varnish by
+  /// default. Default false: the response is stored if the origin gives an explicit lifetime above 0, because
+  /// RFC 9111 §7.3 says that the field does not inhibit caching; with a heuristic lifetime, or none, it is
+  /// not. A private cache always stores it.
   public var refusesSetCookie: Bool
 
-  /// What is different for some targets, in order: all that match apply, and where two contradict each
-  /// other the later one wins (`docs/overrides.md`). None by default.
+  /// Changes for some targets, in order: all that match apply, and if two contradict each other the later one
+  /// wins (`docs/overrides.md`). Empty by default.
   public var overrides: [RuleOverride] {
     get { overrideSet?.overrides ?? [] }
     set { overrideSet = newValue.isEmpty ? nil : OverrideSet(newValue) }
   }
 
-  /// The same, and for rules that are for one request which of them match; nil without any.
+  /// The overrides, resolved if the rules are for one request; nil without overrides.
   var overrideSet: OverrideSet?
 
-  /// Makes rules for a mode; every other choice has the default of its property.
+  /// Makes rules for a mode; every other property has its default.
   public init(
     mode: CacheMode = .private, heuristicFraction: Double = 0.1, heuristicLimit: Int64? = nil,
     allowsStaleWhileRevalidate: Bool = true, allowsStaleIfError: Bool = true,

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// Whether a shared cache may keep a response that sets a cookie.
 ///
-/// RFC 9111 §7.3 leaves it to the cache: `Set-Cookie` does not inhibit caching. But an origin that says
-/// nothing of caching has hardly meant one client's cookie for all, so a guessed lifetime is not enough.
+/// RFC 9111 §7.3 leaves it to the cache: `Set-Cookie` does not inhibit caching. But an origin that does not
+/// mention caching probably meant the cookie for one client, so a heuristic lifetime is not enough.
 enum CookieSharing {
   /// Whether a response must not be stored because of its `Set-Cookie`.
   ///
@@ -21,10 +21,10 @@ enum CookieSharing {
     return rules.refusesSetCookie || !isExplicitlyFresh(response.headerFields, rules: rules, now: now)
   }
 
-  /// Whether a stored response must not be used because of its `Set-Cookie`: it may have been stored
-  /// when other rules held.
+  /// Whether a stored response must not be used because of its `Set-Cookie`: it may have been stored under
+  /// other rules.
   static func isForbidden(_ stored: StoredResponse, rules: CacheRules) -> Bool {
-    // Where overrides had a part, they were asked when the response was seen by them.
+    // Overrides were applied when the response was seen by them.
     guard rules.mode == .shared, stored.facts.overrides == 0 else { return false }
     if !rules.refusesSetCookie, stored.facts.freshnessLifetime > 0 {
       switch stored.facts.lifetimeSource {
@@ -35,7 +35,7 @@ enum CookieSharing {
     return isForbidden(stored.head, rules: rules, now: stored.responseTime)
   }
 
-  /// Whether the origin itself gives a lifetime of more than no time (§4.2.1).
+  /// Whether the origin itself gives a lifetime above 0 (§4.2.1).
   private static func isExplicitlyFresh(
     _ fields: HTTPFields, rules: CacheRules, now: Timestamp
   ) -> Bool {

@@ -4,8 +4,8 @@ public import HTTPTypes
 public enum FieldHygiene {
   /// The response without the header fields that must not be stored (RFC 9111 §3.1).
   ///
-  /// These are the fields of one connection and of one proxy, those that a qualified `no-cache`
-  /// names, and in a shared cache those that a qualified `private` names.
+  /// These are the fields of one connection and of one proxy, the fields that a qualified `no-cache` names,
+  /// and in a shared cache the fields that a qualified `private` names.
   public static func storable(_ response: HTTPResponse, rules: CacheRules) -> HTTPResponse {
     let excluded = excluded(by: response, rules: rules)
     guard
@@ -20,11 +20,11 @@ public enum FieldHygiene {
     return stored
   }
 
-  /// The trailer fields of a response without those that must not be stored, which are the same, and in
-  /// a shared cache `Set-Cookie`: its place is the header, where the rule for it looks (§7.3).
+  /// The trailer fields of a response without those that must not be stored. A shared cache also drops
+  /// `Set-Cookie`: it belongs in the header, where its rule looks for it (§7.3).
   ///
   /// - Parameters:
-  ///   - trailers: as they arrived.
+  ///   - trailers: the trailer fields as they arrived.
   ///   - response: the head as it arrived.
   ///   - rules: the choices of the cache.
   public static func storable(
@@ -39,7 +39,7 @@ public enum FieldHygiene {
     return stored
   }
 
-  /// The names of fields that a response keeps from being stored, in lower case.
+  /// The names of fields that the response forbids to store, in lower case.
   private static func excluded(by response: HTTPResponse, rules: CacheRules) -> [String] {
     let directives = ResponseDirectives(of: response, rules: rules)
     var excluded = connectionOptions(response.headerFields)
@@ -48,8 +48,8 @@ public enum FieldHygiene {
     return excluded
   }
 
-  /// The fields without those that are meant for the next hop only (RFC 9110 §7.6.1), and without
-  /// credentials and challenges of proxies (§11.7). For messages that a proxy passes on.
+  /// The fields without those for the next hop only (RFC 9110 §7.6.1), and without credentials and challenges
+  /// of proxies (§11.7). For messages that a proxy passes on.
   public static func forwardable(_ fields: HTTPFields) -> HTTPFields {
     let options = connectionOptions(fields)
     guard
@@ -60,10 +60,10 @@ public enum FieldHygiene {
     return forwarded
   }
 
-  /// Whether a field may be meant for one connection because `Connection` names it.
+  /// Whether `Connection` may limit a field to one connection by naming it.
   ///
-  /// A field that is intended for all recipients is not: RFC 9110 §7.6.1 forbids to send such an option,
-  /// and names `Cache-Control`. To obey it would hide what restricts the use of a response.
+  /// It may not for a field that all recipients need: RFC 9110 §7.6.1 forbids to send such an option, and names
+  /// `Cache-Control`. Obeying it would hide restrictions on the use of a response.
   ///
   /// - Parameter name: in lower case.
   public static func isConnectionOption(_ name: String) -> Bool {

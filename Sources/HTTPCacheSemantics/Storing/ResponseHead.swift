@@ -2,7 +2,7 @@ public import HTTPTypes
 
 /// The head of a response that comes from a store.
 public enum ResponseHead {
-  /// The stored head with the current age (RFC 9111 §4, §5.1); everything else is passed on.
+  /// The stored head with the current age (RFC 9111 §4, §5.1).
   ///
   /// - Parameters:
   ///   - stored: the stored response.
@@ -11,7 +11,7 @@ public enum ResponseHead {
     var head = stored.head
     let field = HTTPField(name: .age, value: String(max(0, age)))
     guard let index = head.headerFields.firstIndex(of: .age) else {
-      // One copy of the fields, of the right size.
+      // Reserve the size first, so that the fields are copied once.
       head.headerFields.reserveCapacity(head.headerFields.count + 1)
       head.headerFields.append(field)
       return head

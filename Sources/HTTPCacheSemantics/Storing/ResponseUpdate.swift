@@ -1,7 +1,7 @@
-/// What a newer head makes of a stored response (RFC 9111 §3.2).
+/// The result of updating a stored response with a newer head (RFC 9111 §3.2).
 package struct ResponseUpdate: Sendable {
-  /// What is stored in its place.
+  /// The response to store instead.
   package var stored: StoredResponse
-  /// What answers the request that was validated: also with fields that must not be stored.
+  /// The response that answers the validated request, including fields that must not be stored.
   package var answer: StoredResponse
 }

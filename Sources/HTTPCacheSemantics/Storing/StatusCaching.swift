@@ -1,4 +1,4 @@
-/// What the definitions of status codes say about caching.
+/// The caching rules of status codes.
 enum StatusCaching {
   /// Whether responses may be stored, and be fresh, without an explicit lifetime (RFC 9110 §15.1).
   static func isHeuristicallyCacheable(_ code: Int) -> Bool {
@@ -17,10 +17,10 @@ enum StatusCaching {
     }
   }
 
-  /// Whether responses are never stored as responses of their own.
+  /// Whether responses with this status are never stored.
   ///
-  /// 304 updates others (RFC 9111 §4.3.4). 412 and 416 answer conditions and ranges, which are no
-  /// part of the key. 428, 429, 431 and 511 say so in their definition (RFC 6585 §3 to §6).
+  /// 304 updates stored responses (RFC 9111 §4.3.4). 412 and 416 answer conditions and ranges, which are not
+  /// part of the key. The definitions of 428, 429, 431 and 511 forbid it (RFC 6585 §3 to §6).
   static func isNeverStored(_ code: Int) -> Bool {
     switch code {
     case 304, 412, 416, 428, 429, 431, 511: true

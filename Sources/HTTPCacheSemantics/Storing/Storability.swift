@@ -61,7 +61,7 @@ public enum Storability {
       ? nil : .neverReusable
   }
 
-  /// What directives forbid (§3, §5.2.2).
+  /// The refusal because of directives (§3, §5.2.2).
   private static func refusal(
     code: Int, directives: ResponseDirectives, request: HTTPRequest, response: HTTPResponse,
     rules: CacheRules, now: Timestamp
@@ -82,7 +82,7 @@ public enum Storability {
     return CookieSharing.isForbidden(storable, rules: rules, now: now) ? .setCookie : nil
   }
 
-  /// Whether anything makes the response cacheable (§3, last requirement).
+  /// Whether any property makes the response cacheable (§3, last requirement).
   static func allowsStoring(
     code: Int, directives: ResponseDirectives, fields: HTTPFields, rules: CacheRules, now: Timestamp
   ) -> Bool {
@@ -107,7 +107,7 @@ public enum Storability {
     return TargetURI.resolved(location, against: target) == target
   }
 
-  /// Whether there is any way to use the response again: while fresh, stale, or validated.
+  /// Whether the response can ever be used again: fresh, stale, or validated.
   static func isEverReusable(
     facts: ReuseFacts, fields: HTTPFields, rules: CacheRules, now: Timestamp
   ) -> Bool {

@@ -8,7 +8,7 @@ public enum StorageRefusal: Reason, Hashable {
   case interim
   /// `must-understand` or the status requires understanding that this cache lacks (§5.2.2.3).
   case statusNotUnderstood(Int)
-  /// 206 or 304, which this cache uses but does not store as a response of its own.
+  /// 206 or 304, which this cache uses but does not store.
   case statusNotStored(Int)
   /// The response said `no-store` (§5.2.2.5).
   case responseNoStore
@@ -18,7 +18,7 @@ public enum StorageRefusal: Reason, Hashable {
   case privateInShared
   /// The request had `Authorization`, the cache is shared, nothing allows it (§3.5).
   case authorized
-  /// It sets a cookie, the cache is shared, and no explicit lifetime says that it is for all; or
+  /// It sets a cookie, the cache is shared, and the origin gives no explicit lifetime; or
   /// `CacheRules.refusesSetCookie` is on (§7.3).
   case setCookie
   /// Nothing makes it cacheable: no explicit lifetime, not heuristically cacheable (§3).
@@ -36,9 +36,9 @@ public enum StorageRefusal: Reason, Hashable {
   /// The content of a QUERY cannot be part of a key (RFC 10008 §2.7), or a GET or HEAD has content
   /// (RFC 9110 §9.3.1).
   case content(ContentObstacle)
-  /// The response tells to clear the cache (W3C Clear Site Data).
+  /// The response asks to clear the cache (W3C Clear Site Data).
   case clearsSite
-  /// The content or the representation is not what its digest says (RFC 9530 §2, §3).
+  /// The content or the representation does not match its digest (RFC 9530 §2, §3).
   case digestMismatch(algorithm: String)
   /// An override of the cache's rules forbids it.
   case `override`
@@ -46,11 +46,11 @@ public enum StorageRefusal: Reason, Hashable {
   case policy
   /// Larger than the largest entry allowed, in bytes.
   case tooLarge(limit: Int64)
-  /// The store is full, and what would have to go is worth more.
+  /// The store is full, and the entries that it would displace are worth more.
   case notAdmitted
   /// A more recent response was stored while this one was on its way (§4).
   case superseded
-  /// The way to the origin says that it must not be stored, whatever its fields say.
+  /// The upstream says that it must not be stored, whatever its fields say.
   case upstream
   /// The `willStore` hook returned nil, or `notAllowed`.
   case hook
@@ -58,7 +58,7 @@ public enum StorageRefusal: Reason, Hashable {
   case hookFailed
   /// The `willStore` hook did not return in time.
   case hookTimedOut
-  /// The `willStore` hook allows memory only, and there is none.
+  /// The `willStore` hook allows memory only, and the cache has no memory tier.
   case memoryOnly
   /// The transfer ended before the body was complete.
   case incomplete

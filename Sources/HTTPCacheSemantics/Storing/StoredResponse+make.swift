@@ -1,27 +1,26 @@
 public import HTTPTypes
 
 extension StoredResponse {
-  /// What became of an exchange that was to be stored.
+  /// The result of making a stored response.
   public enum Making: Sendable, Hashable {
     /// The stored response.
     case made(StoredResponse)
-    /// It cannot be stored, since it could not be selected again.
+    /// It cannot be stored, because no request could select it again.
     case refused(StorageRefusal)
   }
 
-  /// Derives the stored response of an exchange that `Storability.decide` allows to store.
+  /// Makes the stored response of an exchange that `Storability.decide` allows to store.
   ///
-  /// Fields that must not be stored are dropped (RFC 9111 §3.1), a missing or invalid `Date` is
-  /// replaced (RFC 9110 §6.6.1), the nominated request fields are kept (§4.1) and what follows for
-  /// reuse is computed.
+  /// Drops fields that must not be stored (RFC 9111 §3.1), replaces a missing or invalid `Date` (RFC 9110
+  /// §6.6.1), keeps the nominated request fields (§4.1), and computes the facts about reuse.
   ///
   /// - Parameters:
   ///   - request: the request as it was forwarded.
   ///   - response: the head as it arrived.
   ///   - requestTime: when the request was sent.
   ///   - responseTime: when the head arrived.
-  ///   - isDecoded: whether the body comes without the content coding that it had on the wire; the
-  ///     fields that describe the coded octets are dropped then.
+  ///   - isDecoded: whether the content coding was removed from the body; the fields that describe the coded
+  ///     octets are then dropped.
   ///   - rules: the choices of the cache.
   ///   - digest: makes the digest of a secret value that `Vary` nominates.
   public static func make(

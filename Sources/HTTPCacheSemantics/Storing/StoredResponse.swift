@@ -16,16 +16,16 @@ public struct StoredResponse: Sendable, Hashable {
   public var responseTime: Timestamp
   /// Whether the request carried `Authorization` (RFC 9111 §3.5).
   public var answeredAuthorized: Bool
-  /// Whether the body is stored without the content coding it had on the wire.
+  /// Whether the content coding was removed from the body before storing.
   public var isDecoded: Bool
-  /// Marked stale by a purge or an invalidation: validated before any reuse (RFC 9111 §4.4).
+  /// Whether a purge or an invalidation marked it: it is validated before any reuse (RFC 9111 §4.4).
   public var isInvalidated: Bool
-  /// The `Range` that a part was the answer to, kept where the part is not what its
-  /// `Content-Range` said, so that only the same request gets it again; else nil.
+  /// The request's `Range`, kept if the stored part is not what its `Content-Range` announced: only a request
+  /// with this `Range` gets the part again. Otherwise nil.
   public var requestedRange: String?
-  /// What follows from the above for reuse.
+  /// The facts about reuse that follow from the properties above.
   public var facts: ReuseFacts
-  /// Equal for equal overrides by which the key is not the target that was asked for; 0 where it is.
+  /// Equal for equal overrides that changed the key; 0 if the key has the requested target.
   public var keyFingerprint: UInt64
 
   /// Makes a stored response; `StoredResponse.make` derives one from an exchange.

@@ -2,19 +2,18 @@ public import HTTPTypes
 
 /// Names that responses give to cache items, so that several targets of one origin share an item.
 ///
-/// The name is an opaque text, not a URI: it counts within the origin, partition and mode of the
-/// response that gives it, and cannot reach beyond.
+/// The name is opaque text, not a URI. It is valid only within the origin, partition and mode of the response.
 public enum CacheAlias {
   /// The longest name in octets.
   public static let lengthLimit = 256
 
-  /// What a response says of its cache item.
+  /// The cache item that a response names.
   public enum Reading: Sendable, Hashable {
-    /// Nothing.
+    /// No item.
     case absent
-    /// It belongs to the item with this key target.
+    /// The item with this key target.
     case item(target: String)
-    /// Something that is not obeyed.
+    /// A name that is not obeyed.
     case refused(Refusal)
   }
 
@@ -24,9 +23,9 @@ public enum CacheAlias {
     case empty
     /// It is longer than `lengthLimit`.
     case tooLong
-    /// It holds spaces, control characters or octets outside of ASCII.
+    /// It contains spaces, control characters or octets outside of ASCII.
     case badOctets
-    /// There are several lines that differ.
+    /// Several lines differ.
     case contradictory
     /// It is a URL of another origin.
     case otherOrigin
@@ -43,12 +42,12 @@ public enum CacheAlias {
     }
   }
 
-  /// Reads what a response says of its cache item.
+  /// Reads the cache item that a response names.
   ///
   /// - Parameters:
-  ///   - name: the field.
-  ///   - fields: of the response.
-  ///   - target: the normalised target URI that was asked for.
+  ///   - name: the field that contains the name.
+  ///   - fields: the fields of the response.
+  ///   - target: the normalised target URI of the request.
   public static func read(
     _ name: HTTPField.Name, in fields: HTTPFields, target: String
   ) -> Reading {
@@ -73,7 +72,7 @@ public enum CacheAlias {
         TargetURI.origin(of: resolved) == origin
       else { return .refused(.otherOrigin) }
     }
-    // No normalised target has a fragment, so none is an item's.
+    // A normalised target has no fragment, so this cannot be the target of another response.
     var item = Array("\(origin)/#\(name.canonicalName)=".utf8)
     FormParameter.append(Array(octets), to: &item)
     return .item(target: String(decoding: item, as: UTF8.self))

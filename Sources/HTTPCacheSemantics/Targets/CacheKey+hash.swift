@@ -1,6 +1,6 @@
 extension CacheKey {
-  /// The secret of this process, drawn from that of Swift's own tables: random, but constant where
-  /// `SWIFT_DETERMINISTIC_HASHING` is set, so that a simulation can be run again.
+  /// The secret of this process, drawn from Swift's own hashing: random, but constant with
+  /// `SWIFT_DETERMINISTIC_HASHING`, so that a simulation can be repeated.
   static let processSecret: SipHash13.Secret = {
     func word(_ number: Int) -> UInt64 {
       var hasher = Hasher()
@@ -10,10 +10,11 @@ extension CacheKey {
     return SipHash13.Secret(low: word(0), high: word(1))
   }()
 
-  /// SipHash-1-3 of the key: target, 0xFF, partition, 0xFF, content digest, mode, method class. 0xFF is in no
-  /// UTF-8, and what follows the digest has a fixed length, so that no two keys give the same bytes.
+  /// SipHash-1-3 of the key: target, 0xFF, partition, 0xFF, content digest, mode, method class. UTF-8 never
+  /// contains 0xFF, and the fields after the digest have a fixed length, so different keys never give the
+  /// same bytes.
   ///
-  /// - Parameter secret: what no client knows.
+  /// - Parameter secret: unknown to clients.
   package func hash(under secret: SipHash13.Secret) -> UInt64 {
     Self.hash(mode, partition, methodClass, target, contentDigest, under: secret)
   }

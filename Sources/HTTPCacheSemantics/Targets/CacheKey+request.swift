@@ -13,8 +13,7 @@ extension CacheKey {
       target: target)
   }
 
-  /// The normalised target URI of a request (RFC 9110 §7.1, §4.2.3); a request without scheme has
-  /// `http`.
+  /// The normalised target URI of a request (RFC 9110 §7.1, §4.2.3). A request without a scheme gets `http`.
   public static func target(of request: HTTPRequest) -> String? {
     guard var authority = request.authority, var path = request.path else { return nil }
     let scheme = request.scheme ?? "http"
@@ -42,7 +41,7 @@ extension CacheKey {
     }
   }
 
-  /// A cheap test for what normalisation would not change.
+  /// A cheap test whether normalisation would leave the authority unchanged.
   private static func isNormalAuthority(_ octets: Octets, isSecure: Bool) -> Bool {
     var index = 0
     while index < octets.count, octets[index] != UInt8(ascii: ":") {
@@ -63,7 +62,7 @@ extension CacheKey {
   private static func isNormalPath(_ octets: Octets) -> Bool {
     guard octets.first == UInt8(ascii: "/"), octets.count < 8_192, let start = octets.baseAddress
     else { return false }
-    // Looking at all of them, eight at a time, is faster than stopping at the first.
+    // Checking all octets, eight at a time, is faster than stopping at the first.
     let bytes = UnsafeRawPointer(start)
     var changes: UInt64 = 0
     var index = 0
@@ -80,7 +79,7 @@ extension CacheKey {
 
   private static let everyOctet: UInt64 = 0x0101_0101_0101_0101
 
-  /// Not 0 if normalisation might change one of eight octets of a path, or one may not be there.
+  /// Not 0 if normalisation might change one of eight octets of a path, or if one of them is not allowed.
   @inline(__always)
   private static func normalisationChanges(_ octets: UInt64) -> UInt64 {
     let isBelowVisible = (octets &- 0x2121_2121_2121_2121) & ~octets

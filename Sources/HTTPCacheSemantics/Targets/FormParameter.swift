@@ -1,10 +1,9 @@
-/// One parameter of a query in the format of forms (`application/x-www-form-urlencoded`, WHATWG URL),
-/// decoded.
+/// One decoded parameter of a query in the format of forms (`application/x-www-form-urlencoded`, WHATWG URL).
 struct FormParameter: Sendable, Hashable {
   let name: [UInt8]
   let value: [UInt8]
 
-  /// The parameters of a query without its `?`, in order; empty ones are no parameters.
+  /// The parameters of a query without its `?`, in order; empty parameters are skipped.
   static func list(_ query: some Sequence<UInt8>) -> [FormParameter] {
     Array(query).split(separator: UInt8(ascii: "&")).map { part in
       guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else {
@@ -15,7 +14,7 @@ struct FormParameter: Sendable, Hashable {
     }
   }
 
-  /// Without `+` for spaces and percent-encoding; what is no UTF-8 then becomes U+FFFD.
+  /// Decodes `+` and percent-encoding; invalid UTF-8 becomes U+FFFD.
   static func decoded(_ octets: ArraySlice<UInt8>) -> [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(octets.count)
@@ -35,7 +34,8 @@ struct FormParameter: Sendable, Hashable {
     return Array(String(decoding: output, as: UTF8.self).utf8)
   }
 
-  /// Appends it percent-encoded as a normalised URI has it (RFC 3986 §6.2.2), so that it reads back.
+  /// Appends the parameter with the percent-encoding of a normalised URI (RFC 3986 §6.2.2); decoding reverses
+  /// it.
   func append(to output: inout [UInt8]) {
     Self.append(name, to: &output)
     output.append(UInt8(ascii: "="))

@@ -1,4 +1,4 @@
-/// A target URI while effects make a key of it. What they leave is spelt as it was.
+/// A target URI while effects make a key of it. Parts that no effect changes keep their spelling.
 struct KeyTarget {
   private var path: Substring
   private var items: [Substring]?
@@ -45,7 +45,7 @@ struct KeyTarget {
     }.map { all[$0.offset] }
   }
 
-  /// Percent-encoded octets stay: their digits are in upper case in a normalised target.
+  /// Leaves percent-encoded octets unchanged: a normalised target has their digits in upper case.
   private mutating func lowercasePath() {
     var octets = Array(path.utf8)
     var index = 0

@@ -1,13 +1,13 @@
 public import HTTPTypes
 
-/// The metadata that makes the key of a QUERY together with its content (RFC 10008 §2.7).
+/// The metadata of a QUERY's content, which is part of its key (RFC 10008 §2.7).
 public enum QueryMetadata {
-  /// The metadata of a request's content as octets that are the same for equal metadata only.
+  /// The metadata of a request's content as octets that are equal only for equal metadata.
   ///
-  /// Every field whose name begins with `Content-` counts (RFC 9110 §8.3 to §8.7), save those that
-  /// follow from the content: its length and its digests. What is the same by definition is made
-  /// equal: letter case of media type, parameter names, `charset`, codings and languages; parameters
-  /// in quotation marks that need none; whitespace. The order of parameters stays.
+  /// Every field whose name begins with `Content-` counts (RFC 9110 §8.3 to §8.7), except those that follow
+  /// from the content: its length and its digests. Values that are equal by definition become equal octets:
+  /// letter case of media type, parameter names, `charset`, codings and languages; needless quotation marks;
+  /// whitespace. The order of parameters stays.
   public static func canonical(_ fields: HTTPFields) -> [UInt8] {
     var names: Set<String> = []
     for field in fields where isMetadata(field.name.canonicalName) {
@@ -27,7 +27,7 @@ public enum QueryMetadata {
     return name != "content-length" && name != "content-digest" && name != "content-md5"
   }
 
-  /// With its length before it, so that no two lists of values look alike.
+  /// Preceded by its length, so that different lists of values never give equal octets.
   private static func append(_ value: [UInt8], to output: inout [UInt8]) {
     withUnsafeBytes(of: UInt64(value.count).littleEndian) { output.append(contentsOf: $0) }
     output.append(contentsOf: value)
@@ -47,7 +47,7 @@ public enum QueryMetadata {
     return octets.withUnsafeBufferPointer { mediaType($0) } ?? octets
   }
 
-  /// A media type in its simplest form (RFC 9110 §8.3.1, §5.6.6); nil for what is none.
+  /// A media type in its simplest form (RFC 9110 §8.3.1, §5.6.6); nil for any other value.
   static func mediaType(_ octets: Octets) -> [UInt8]? {
     var scanner = Scanner(octets: octets.trimmed())
     guard let type = scanner.token(), scanner.take("/"), let subtype = scanner.token() else {
@@ -102,7 +102,7 @@ public enum QueryMetadata {
       return position > start ? octets.part(start..<position) : nil
     }
 
-    /// What a quoted string stands for; nil if there is none or it does not end.
+    /// The content of a quoted string; nil if there is none or it does not end.
     mutating func quoted() -> [UInt8]? {
       guard take("\"") else { return nil }
       var value: [UInt8] = []

@@ -1,7 +1,7 @@
 extension SearchVariance {
-  /// A target with the simplest query that is equivalent to its own: without the parameters that make
-  /// no difference, in the order of their names if order makes none (draft-ietf-httpbis-no-vary-search
-  /// §7). The canonical target of a canonical target is itself.
+  /// A target with the simplest query that is equivalent to its own: without parameters that do not matter,
+  /// and sorted by name if the order does not matter (draft-ietf-httpbis-no-vary-search §7). The canonical
+  /// target of a canonical target is itself.
   ///
   /// - Parameter target: a normalised target URI.
   public func canonical(_ target: String) -> String {
@@ -34,7 +34,7 @@ extension SearchVariance {
     case .only(let names): list.removeAll { !names.contains($0.name) }
     }
     if variesOnOrder { return list }
-    // Among parameters of one name the order always counts.
+    // The order of parameters with equal names always matters.
     return list.enumerated().sorted { first, second in
       first.element.name == second.element.name
         ? first.offset < second.offset

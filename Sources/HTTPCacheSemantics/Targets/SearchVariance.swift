@@ -1,10 +1,10 @@
 public import HTTPTypes
 import RawStructuredFieldValues
 
-/// Which parts of a query make a difference to a response: a URL variation config
+/// The parts of a query that matter for a response: a URL variation config
 /// (draft-ietf-httpbis-no-vary-search §4).
 public struct SearchVariance: Sendable, Hashable {
-  /// The query parameters that make a difference, by their decoded names in UTF-8.
+  /// The query parameters that matter, by their decoded names in UTF-8.
   public enum Parameters: Sendable, Hashable {
     /// All but these ("no-vary params").
     case allBut(Set<[UInt8]>)
@@ -15,27 +15,27 @@ public struct SearchVariance: Sendable, Hashable {
   /// The longest field that is read, in octets; a longer one counts as absent.
   public static let lengthLimit = 16_384
 
-  /// The parameters that make a difference.
+  /// The parameters that matter.
   public var parameters: Parameters
-  /// Whether the order of parameters with different names makes a difference.
+  /// Whether the order of parameters with different names matters.
   public var variesOnOrder: Bool
 
-  /// Makes a variance; by default every query is another one.
+  /// Makes a variance; by default different queries are never equivalent.
   public init(parameters: Parameters = .allBut([]), variesOnOrder: Bool = true) {
     self.parameters = parameters
     self.variesOnOrder = variesOnOrder
   }
 
-  /// Obtains the variance of a response (§5). A field that is absent, malformed or of other types than
-  /// it should be is the default.
+  /// Obtains the variance of a response (§5). A field that is absent, malformed or has members of wrong types
+  /// gives the default.
   ///
-  /// With `key-order` alone only the order counts as meaningless: the algorithm of §5.1 would return
-  /// the default there, but §1 and §6.1 use it so.
+  /// With `key-order` alone, only the order does not matter: the algorithm of §5.1 would return the default,
+  /// but §1 and §6.1 use it in this way.
   public init(_ fields: HTTPFields) {
     self = Self.parsed(fields) ?? SearchVariance()
   }
 
-  /// Whether it is the default: queries are the same if they are spelt the same (§6).
+  /// Whether it is the default: queries are equivalent only if they are spelt alike (§6).
   public var isDefault: Bool { variesOnOrder && parameters == .allBut([]) }
 
   private static func parsed(_ fields: HTTPFields) -> SearchVariance? {

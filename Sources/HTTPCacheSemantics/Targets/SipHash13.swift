@@ -1,10 +1,10 @@
 /// SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", with one round for each word and
 /// three at the end): the hash of keys.
 ///
-/// Without its secret a client cannot find two inputs of one hash faster than by chance, as long as the
-/// hashes are not shown.
+/// Without the secret, a client cannot find two inputs with equal hashes faster than by chance, as long as it
+/// never sees hashes.
 package struct SipHash13: Sendable {
-  /// What makes its results unpredictable: 16 random bytes, as two words.
+  /// Makes the results unpredictable: 16 random bytes, as two words.
   package struct Secret: Sendable {
     let low: UInt64
     let high: UInt64
@@ -15,7 +15,7 @@ package struct SipHash13: Sendable {
       self.high = high
     }
 
-    /// Makes a secret of 16 bytes, least significant first; bytes that are missing are 0.
+    /// Makes a secret of 16 bytes, least significant first; missing bytes are 0.
     package init(_ bytes: some Collection<UInt8>) {
       func word(_ bytes: some Collection<UInt8>) -> UInt64 {
         bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
@@ -40,7 +40,7 @@ package struct SipHash13: Sendable {
     v3 = secret.high ^ 0x7465_6462_7974_6573
   }
 
-  /// The hash of `bytes` in one go.
+  /// The hash of `bytes`.
   package static func hash(_ bytes: [UInt8], _ secret: Secret) -> UInt64 {
     var hash = SipHash13(secret)
     bytes.withUnsafeBytes { hash.append($0) }
@@ -71,7 +71,7 @@ package struct SipHash13: Sendable {
       count &+= 8
     }
     let rest = bytes.count &- index
-    // The last eight bytes at once, without those that were taken already.
+    // Read the last eight bytes at once, and drop those that were taken already.
     if rest > 0, index >= 8 {
       let last = bytes.loadUnaligned(fromByteOffset: bytes.count &- 8, as: UInt64.self)
       tail = UInt64(littleEndian: last) &>> UInt64(64 &- 8 &* rest)

@@ -40,7 +40,7 @@ struct URIParts {
 }
 
 extension TargetURI {
-  /// Appends host and port, nil for an authority that names none.
+  /// Appends host and port; nil for an authority without a host.
   static func appendAuthority(
     _ authority: Octets, defaultPort: Int64, to output: inout [UInt8]
   ) -> Bool {
@@ -133,8 +133,8 @@ extension TargetURI {
     }
   }
 
-  /// Appends octets with their percent-encoding normalised (RFC 3986 §6.2.2.1, §6.2.2.2). A `%`
-  /// that starts no triplet stays, and what follows it is not decoded into one.
+  /// Appends octets with their percent-encoding normalised (RFC 3986 §6.2.2.1, §6.2.2.2). A `%` that starts
+  /// no triplet stays, and the octets after it are not decoded into a triplet.
   static func appendNormalized(_ octets: Octets, to output: inout [UInt8]) {
     var index = 0
     var decodableFrom = 0

@@ -9,7 +9,7 @@ extension TargetURI {
     public let path: String
   }
 
-  /// The parts of a normalised URI, as a request carries them; nil if it is none.
+  /// The parts of a normalised URI, as a request carries them; nil for any other text.
   public static func parts(of uri: String) -> Parts? {
     guard let normalized = normalized(uri) else { return nil }
     let octets = normalized.utf8

@@ -7,12 +7,12 @@ public enum TargetURI {
   /// RFC 9110 §4.2.3 become equal.
   ///
   /// Scheme and host become lower case, the default port is dropped, an empty path becomes `/`,
-  /// percent-encoded triplets become upper case or, for unreserved characters, what they encode,
-  /// octets outside of ASCII become percent-encoded, dot segments are removed (RFC 3986 §6.2.2).
-  /// Fragment and user information are dropped. The query keeps its order, an empty one its `?`.
+  /// percent-encoded triplets become upper case or, for unreserved characters, are decoded, octets outside of
+  /// ASCII become percent-encoded, and dot segments are removed (RFC 3986 §6.2.2). Fragment and user
+  /// information are dropped. The query keeps its order, an empty query its `?`.
   ///
-  /// - Returns: nil if it is no such URI, has no host, holds control characters or spaces, or is
-  ///   longer than `lengthLimit`.
+  /// - Returns: nil if it is not such a URI, has no host, contains control characters or spaces, or is longer
+  ///   than `lengthLimit`.
   public static func normalized(_ uri: String) -> String? {
     var uri = uri
     return uri.withUTF8 { normalized($0) }
@@ -21,7 +21,7 @@ public enum TargetURI {
   /// Resolves a reference, such as a `Location`, against an absolute URI (RFC 3986 §5.2), and
   /// normalises the result.
   ///
-  /// - Returns: nil if either is malformed or the result is no `http` or `https` URI.
+  /// - Returns: nil if either is malformed or the result is not an `http` or `https` URI.
   public static func resolved(_ reference: String, against base: String) -> String? {
     var reference = reference
     var base = base
@@ -41,8 +41,8 @@ public enum TargetURI {
     return String(normal[..<path])
   }
 
-  /// The target of a request as a key: dot segments stay, since the origin gets them as they are and
-  /// may answer them differently from what they would resolve to.
+  /// The target of a request for its key. Dot segments stay, because the origin gets them unchanged and may
+  /// answer them differently from the resolved path.
   static func key(_ uri: String) -> String? {
     var uri = uri
     return uri.withUTF8 { normalized($0, keepingDotSegments: true) }

@@ -1,7 +1,7 @@
 /// XXH64, written from its specification: the checksum of stored blocks.
 ///
-/// It is not a cryptographic hash: it detects damage, it does not stop an attacker, who can make inputs of
-/// one hash at will. Keys have `SipHash13`.
+/// It is not a cryptographic hash: it detects damage, but does not stop an attacker: it is easy to make
+/// inputs with equal hashes. Keys use `SipHash13`.
 package struct XXH64: Sendable {
   private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -9,7 +9,7 @@ package struct XXH64: Sendable {
   private static let prime4: UInt64 = 0x85EB_CA77_C2B2_AE63
   private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
 
-  /// The hash of `bytes` in one go.
+  /// The hash of `bytes`.
   package static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
     var index = 0
     var accumulator: UInt64

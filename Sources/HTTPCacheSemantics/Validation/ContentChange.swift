@@ -1,23 +1,23 @@
 public import HTTPTypes
 
-/// How the content of an answer compares with what was stored for the request before.
+/// How the content of an answer compares with the response stored for the request before.
 public enum ContentChange: Sendable, Hashable {
-  /// It is the same: it came from the store, the origin confirmed it (304), or it has the same strong
-  /// validator (RFC 9110 §8.8.1).
+  /// The content is the same: it came from the store, the origin confirmed it (304), or the strong validators
+  /// are equal (RFC 9110 §8.8.1).
   case unchanged
-  /// It is another one: its strong validator or its digest (RFC 9530) is different.
+  /// The content is different: strong validators or digests (RFC 9530) differ.
   case changed
   /// Nothing was stored for the request before.
   case firstSeen
-  /// The store was not asked, or neither validators nor digests tell.
+  /// The store was not read, or neither validators nor digests tell.
   case unknown
 
-  /// Compares a response with a stored one by what their fields tell.
+  /// Compares a response with a stored one by their fields.
   ///
   /// - Parameters:
-  ///   - stored: what was stored.
+  ///   - stored: the stored response.
   ///   - response: the head as it arrived.
-  ///   - time: when it arrived.
+  ///   - time: the time when it arrived.
   public static func between(
     _ stored: StoredResponse, and response: HTTPResponse, receivedAt time: Timestamp
   ) -> ContentChange {
@@ -25,7 +25,7 @@ public enum ContentChange: Sendable, Hashable {
     if let old = stored.strongValidator, let new = StrongValidator(fields, receivedAt: time) {
       return old == new ? .unchanged : .changed
     }
-    // The digest of the content is that of a part where the response is one.
+    // If the response is a part, the digest of its content is the digest of that part.
     let subjects: [IntegrityDigest.Subject] =
       response.status.code == 206 ? [.representation] : [.representation, .content]
     for subject in subjects {

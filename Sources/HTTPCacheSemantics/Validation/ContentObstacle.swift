@@ -3,12 +3,12 @@ public import HTTPTypes
 /// Why the content of a request cannot be part of a key, so that its response is neither looked up nor
 /// stored (RFC 10008 §2.7 for QUERY, RFC 9110 §9.3.1 and §9.3.2 for GET and HEAD).
 public enum ContentObstacle: Reason, Hashable {
-  /// It is longer than the cache reads for a key, in bytes.
+  /// It is longer than this number of bytes, which the cache reads for a key.
   case tooLarge(limit: Int)
   /// Digests of content are not available: the trait `Crypto` is off.
   case noDigest
-  /// It is that of a GET or HEAD, which has no generally defined semantics: the origin may answer
-  /// another content otherwise.
+  /// It belongs to a GET or HEAD, where content has no generally defined semantics: the origin may answer
+  /// other content differently.
   case undefinedSemantics(HTTPRequest.Method)
 
   /// A few words for people.

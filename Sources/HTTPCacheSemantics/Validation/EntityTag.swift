@@ -1,12 +1,12 @@
 import HTTPTypes
 
-/// An entity tag in a field value (RFC 9110 §8.8.3), valid only as long as the octets it lies in.
+/// An entity tag in a field value (RFC 9110 §8.8.3), valid only as long as its octets.
 struct EntityTag {
   /// Whether it has the prefix `W/`.
   let isWeak: Bool
-  /// What is between the quotes.
+  /// The octets between the quotes.
   let opaque: Octets
-  /// How many octets it takes.
+  /// The number of octets of the tag.
   let length: Int
 
   /// Reads a tag at the start of `octets`; case matters, and there are no escapes.
@@ -26,18 +26,18 @@ struct EntityTag {
     length = end + 1
   }
 
-  /// Reads a field value that is one tag.
+  /// Reads a field value that is exactly one tag.
   init?(_ octets: Octets) {
     self.init(prefix: octets)
     guard length == octets.count else { return nil }
   }
 
-  /// Strong comparison (§8.8.3.2): neither is weak, and they are the same.
+  /// Strong comparison (§8.8.3.2): neither is weak, and they are equal.
   func matchesStrongly(_ other: EntityTag) -> Bool {
     !isWeak && !other.isWeak && opaque.isEqual(to: other.opaque)
   }
 
-  /// Weak comparison (§8.8.3.2): weak or not, they are the same.
+  /// Weak comparison (§8.8.3.2): they are equal, weak or not.
   func matchesWeakly(_ other: EntityTag) -> Bool { opaque.isEqual(to: other.opaque) }
 }
 
@@ -48,7 +48,7 @@ extension HTTPFields {
     return field.withUnsafeBytesOfValue { body(EntityTag($0)) }
   }
 
-  /// Calls `body` for each tag of a list of tags, and stops at the first octet that fits none.
+  /// Calls `body` for each tag of a list of tags; stops at the first octet that is not part of a tag.
   func forEachEntityTag(in name: HTTPField.Name, _ body: (EntityTag) -> Void) {
     for field in self where field.name == name {
       field.withUnsafeBytesOfValue { octets in

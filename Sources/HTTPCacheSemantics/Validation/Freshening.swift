@@ -2,24 +2,24 @@ public import HTTPTypes
 
 /// Updates stored responses from newer heads (RFC 9111 §3.2, §4.3.4, §4.3.5).
 public enum Freshening {
-  /// Which stored responses a 304 identifies (§4.3.4).
+  /// The stored responses that a 304 identifies (§4.3.4).
   ///
-  /// Only candidates that could have been chosen for the request are updated. Of them, a strong entity
-  /// tag identifies all that have it. Weak validators, of which `Last-Modified` is one, identify the
-  /// most recent match. Without any, a single candidate is meant: the origin confirmed the one
-  /// condition it was sent, and RFC 9110 §15.4.5 asks for no `Last-Modified` in a 304
+  /// Only candidates that could have been chosen for the request are updated. A strong entity tag identifies
+  /// all candidates that have it. Weak validators, including `Last-Modified`, identify the most recent match.
+  /// A 304 without validators identifies a single candidate: the origin confirmed the only condition it got,
+  /// and RFC 9110 §15.4.5 does not require `Last-Modified` in a 304
   /// (`docs/decisions/0006-a-304-without-validators.md`).
   ///
-  /// A candidate that the request does not match answers it where no other has the strong tag of the
-  /// 304: the tag says that its octets are those of the selected representation (RFC 9110 §8.8.3.3).
-  /// Anything weaker says nothing of a candidate that was selected by other fields
+  /// A candidate that the request does not match answers it if it alone has the strong tag of the 304: the
+  /// tag says that its octets are those of the selected representation (RFC 9110 §8.8.3.3). A weaker
+  /// validator does not identify a candidate that was selected by other fields
   /// (`docs/decisions/0019-what-a-304-confirms.md`).
   ///
   /// - Parameters:
   ///   - notModified: the head of the 304.
-  ///   - candidates: the responses whose validators the request had, the preferred one first.
-  ///   - mismatched: the indices of those that could not have been chosen for the request, since it
-  ///     has other values of the fields that they nominate (§4.1).
+  ///   - candidates: the responses whose validators the request carried, the preferred one first.
+  ///   - mismatched: the indices of candidates that could not have been chosen, because the request has other
+  ///     values of the fields that they nominate (§4.1).
   public static func decide(
     notModified: HTTPResponse, candidates: [StoredResponse], mismatched: Set<Int> = []
   ) -> FresheningDecision {
@@ -53,16 +53,15 @@ public enum Freshening {
 
   /// The stored response with the header fields of a newer one (§3.2).
   ///
-  /// Not updated are the fields of §3.1, `Content-Length`, `Content-Range`, and what the stored body
-  /// depends on: `Content-Encoding` and the digest of the content. `Age` is dropped and `Date` made
-  /// where the newer response has none, since both describe it. The facts are derived anew, and the
-  /// mark of an invalidation is cleared.
+  /// Not updated are the fields of §3.1, `Content-Length`, `Content-Range`, and the fields that describe the
+  /// stored body: `Content-Encoding` and the digest of the content. `Age` is dropped, and `Date` is set, if
+  /// the newer response has none. The facts are derived again, and the mark of an invalidation is cleared.
   ///
-  /// A new `Vary` needs the request that was validated: its fields are nominated anew. Where that is
-  /// not possible, and where the newer response must not be stored (`no-store`, `private` in a
-  /// shared cache, `Vary: *`, `Set-Cookie` where `CacheRules.refusesSetCookie` or the lack of an
-  /// explicit lifetime forbids to store it), the result is the stored response as it was, marked invalidated, so
-  /// that every use is validated and nothing of the newer one is kept.
+  /// A new `Vary` needs the validated request: its fields are nominated again. If that is impossible, or if
+  /// the newer response must not be stored, the result is the unchanged stored response, marked as
+  /// invalidated: every use is then validated, and nothing of the newer response is kept. The newer response
+  /// must not be stored because of `no-store`, `private` in a shared cache, `Vary: *`, or `Set-Cookie`
+  /// (forbidden by `CacheRules.refusesSetCookie` or without an explicit lifetime).
   ///
   /// - Parameters:
   ///   - stored: the response to update.
@@ -70,7 +69,7 @@ public enum Freshening {
   ///   - requestTime: when the request was sent.
   ///   - responseTime: when the newer response arrived.
   ///   - rules: the choices of the cache.
-  ///   - request: the request that was validated.
+  ///   - request: the validated request.
   ///   - digest: makes the digest of a secret value.
   public static func updated(
     _ stored: StoredResponse, with response: HTTPResponse, requestTime: Timestamp,
@@ -83,7 +82,7 @@ public enum Freshening {
     ).stored
   }
 
-  /// The same, and what answers the request that was validated.
+  /// Like `updated`, and also returns the response that answers the validated request.
   package static func update(
     of stored: StoredResponse, with response: HTTPResponse, requestTime: Timestamp,
     responseTime: Timestamp, rules: CacheRules, validating request: HTTPRequest? = nil,
@@ -116,7 +115,7 @@ public enum Freshening {
     return ResponseUpdate(stored: stored.markedInvalidated, answer: result)
   }
 
-  /// Whether a response must not be stored with the fields that an update has left it with.
+  /// Whether a response must not be stored with its fields after an update.
   private static func isForbidden(
     _ merged: HTTPResponse, to request: HTTPRequest?, rules: CacheRules, receivedAt time: Timestamp
   ) -> Bool {
@@ -127,8 +126,8 @@ public enum Freshening {
       && !directives.flags.allowsSharingAuthorized
   }
 
-  /// What a response to HEAD means for a stored response to GET that could have been chosen for the
-  /// same request (§4.3.5).
+  /// The effect of a response to HEAD on a stored response to GET that could have been chosen for the same
+  /// request (§4.3.5).
   ///
   /// - Parameters: as for `updated(_:with:requestTime:responseTime:rules:validating:digest:)`.
   public static func updatedByHead(
@@ -140,16 +139,16 @@ public enum Freshening {
     let newer = response.headerFields
     let older = stored.head.headerFields
     var compared: [HTTPField.Name] = [.eTag, .lastModified]
-    // A body without its content coding has another length than the one on the wire.
+    // A decoded body has another length than the one on the wire.
     if !stored.isDecoded { compared.append(.contentLength) }
     for name in compared {
-      // A part of unknown length has none, which says nothing.
+      // A part of unknown length has no length to compare.
       if name == .contentLength, !older.contains(name) { continue }
       if newer.contains(name), newer[fields: name] != older[fields: name] { return .invalidate }
     }
     guard stored.head.status.code == 200 else { return .invalidate }
-    // Nothing shows that a response without validators is still that of an invalidated one: it does not clear
-    // the mark (§4.4).
+    // Without equal validators, the response may differ from an invalidated one, so it does not clear the
+    // mark (§4.4).
     let hasMatch = [HTTPField.Name.eTag, .lastModified].contains { newer.contains($0) && older.contains($0) }
     if stored.isInvalidated, !hasMatch { return .invalidate }
     let updated = updated(
@@ -171,7 +170,7 @@ public enum Freshening {
       && modified == stored.date(.lastModified, relativeTo: candidate.responseTime).time
   }
 
-  /// Fields that stay as they were stored.
+  /// Fields that keep their stored values.
   private static func isKept(_ name: HTTPField.Name, isDecoded: Bool) -> Bool {
     switch name {
     case .contentLength, .contentRange, .contentEncoding, FieldNames.contentDigest: true
@@ -180,7 +179,7 @@ public enum Freshening {
     }
   }
 
-  /// A newer response as overrides look at it: a 304 need not say what type it is of.
+  /// A newer response as overrides see it: a 304 may omit the type of the content.
   private static func newer(_ response: HTTPResponse, of stored: StoredResponse) -> HTTPResponse {
     var newer = HTTPResponse(status: stored.head.status, headerFields: response.headerFields)
     if !newer.headerFields.contains(.contentType) {

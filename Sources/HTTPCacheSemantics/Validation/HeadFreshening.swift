@@ -1,8 +1,8 @@
-/// What a response to HEAD means for a stored response to GET (RFC 9111 §4.3.5).
+/// The effect of a response to HEAD on a stored response to GET (RFC 9111 §4.3.5).
 public enum HeadFreshening: Sendable, Hashable {
-  /// It is the same representation: store this in its place.
+  /// It describes the same representation: store this response instead.
   case update(StoredResponse)
-  /// It is another one: the stored response counts as stale.
+  /// It describes another representation: the stored response counts as stale.
   case invalidate
   /// It says nothing about the stored response.
   case unrelated

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// What a request's own preconditions make of a stored response (RFC 9111 §4.3.2).
+/// The effect of a request's own preconditions on a stored response (RFC 9111 §4.3.2).
 public enum PreconditionResult: Sendable, Hashable {
   /// Send the stored response.
   case proceed

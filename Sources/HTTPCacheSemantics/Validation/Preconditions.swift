@@ -5,13 +5,13 @@ public import HTTPTypes
 public enum Preconditions {
   /// Decides whether the request's own conditions turn the stored response into a 304.
   ///
-  /// `If-None-Match` goes before `If-Modified-Since`. A response without `Last-Modified` is compared
-  /// by its `Date`, or by when it arrived (§4.3.2).
+  /// `If-None-Match` has priority over `If-Modified-Since`. For a response without `Last-Modified`, its
+  /// `Date` is compared, or the time of its arrival (§4.3.2).
   ///
   /// - Parameters:
   ///   - request: GET or HEAD; conditions of other methods are for the origin.
   ///   - stored: the response that would be sent without conditions; they apply to 200 and 206.
-  ///   - now: for the `Age` of the 304.
+  ///   - now: the time, for the `Age` of the 304.
   public static func evaluate(
     _ request: HTTPRequest, stored: StoredResponse, now: Timestamp
   ) -> PreconditionResult {
@@ -19,7 +19,7 @@ public enum Preconditions {
       request, features: RequestFeatures(request.headerFields), stored: stored, now: now)
   }
 
-  /// The same where it is known what the request has.
+  /// Like `evaluate(_:stored:now:)`, for a request with known features.
   package static func evaluate(
     _ request: HTTPRequest, features: RequestFeatures, stored: StoredResponse, now: Timestamp
   ) -> PreconditionResult {
@@ -45,7 +45,7 @@ public enum Preconditions {
     return isUnmodified ? .notModified(notModifiedHead(stored, now: now)) : .proceed
   }
 
-  /// Whether `If-None-Match` is false: `*`, or one of its tags is the response's by weak comparison
+  /// Whether `If-None-Match` is false: it is `*`, or one of its tags matches the response's by weak comparison
   /// (RFC 9110 §13.1.2).
   package static func matchesAny(_ fields: HTTPFields, of response: HTTPFields) -> Bool {
     let lines = fields.lazy.filter { $0.name == .ifNoneMatch }
@@ -60,8 +60,8 @@ public enum Preconditions {
     }
   }
 
-  /// Whether `If-Modified-Since` is false; more than one are ignored (RFC 9110 §13.1.3), as is
-  /// one in a QUERY, which RFC 10008 §2.6 leaves to the same section.
+  /// Whether `If-Modified-Since` is false. It is ignored if repeated (RFC 9110 §13.1.3), and in a QUERY, for
+  /// which RFC 10008 §2.6 refers to that section.
   private static func isUnmodifiedSince(
     _ fields: HTTPFields, stored: StoredResponse, now: Timestamp
   ) -> Bool {

@@ -1,7 +1,6 @@
 package import HTTPTypes
 
-/// What tells that two responses are octet for octet of the same representation
-/// (RFC 9110 §8.8.1).
+/// A value that tells whether two responses have the same representation, octet for octet (RFC 9110 §8.8.1).
 package struct StrongValidator: Hashable {
   /// The field value, as `If-Range` carries it.
   package let value: [UInt8]

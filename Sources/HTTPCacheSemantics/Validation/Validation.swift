@@ -1,24 +1,24 @@
 public import HTTPTypes
 
-/// Conditional requests that ask whether stored responses are still right (RFC 9111 §4.3.1).
+/// Conditional requests that ask whether stored responses are still valid (RFC 9111 §4.3.1).
 public enum Validation {
-  /// The most entity tags that one request lists.
+  /// The maximum number of entity tags in one request.
   public static let entityTagLimit = 32
 
   /// Makes the request to forward.
   ///
-  /// It lists the entity tags of all candidates; the modification date only of a single one that the
-  /// request matches, since no date confirms another one. The
-  /// client's own conditions and range are replaced, so that the answer can be stored and be
-  /// evaluated for the client afterwards. Without candidates they stay.
+  /// It lists the entity tags of all candidates. It carries a modification date only for a single candidate
+  /// that the request matches, because a date cannot identify one of several. The client's own conditions and
+  /// range are replaced, so that the answer can be stored and then be evaluated for the client. Without
+  /// candidates they stay.
   ///
   /// - Parameters:
-  ///   - request: the request to be answered.
-  ///   - stored: the candidates to validate, most recent first; empty for a plain miss.
+  ///   - request: the request to answer.
+  ///   - stored: the candidates to validate, most recent first; empty for a miss.
   ///   - matches: whether the request matches the candidates (§4.1).
-  ///   - keepsRange: whether the client's range stays, since only a part is stored.
-  ///   - policy: `.reloadEverywhere` tells the caches on the way not to answer from their store
-  ///     (`no-cache`), `.revalidate` to validate theirs (`max-age=0`).
+  ///   - keepsRange: whether the client's range stays, because only a part is stored.
+  ///   - policy: `.reloadEverywhere` tells caches on the way not to answer from their store (`no-cache`),
+  ///     `.revalidate` to validate their responses (`max-age=0`).
   public static func request(
     _ request: HTTPRequest, validating stored: [StoredResponse], matches: Bool = true,
     keepsRange: Bool = false, policy: CachePolicy
@@ -40,25 +40,27 @@ public enum Validation {
     return conditional
   }
 
-  /// The request without conditions of its own and without a range.
+  /// The request without conditions and without a range.
   static func withoutConditions(_ request: HTTPRequest) -> HTTPRequest {
     var request = request
     request.headerFields.removeAll { isConditionOrRange($0.name) }
     return request
   }
 
-  /// Whether a validation may name a stored response that the request does not match, so that the
-  /// origin can tell by its strong entity tag that it is what the request selects (§4.1, §4.3.1).
+  /// Whether a validation may name a stored response that the request does not match. The origin can then
+  /// tell by its strong entity tag that it is what the request selects (§4.1, §4.3.1).
   ///
-  /// Not one without a strong tag, since nothing else confirms it. Not one whose tag another stored
-  /// response of the same URI has too, though it is another representation: such an origin breaks
-  /// RFC 9110 §8.8.3.3, and its tags tell nothing. Not one in a content coding that the request does not
-  /// name, which an origin that uses one strong tag for all codings would confirm.
+  /// Excluded are:
+  /// - a response without a strong tag, because nothing else confirms it;
+  /// - a response whose tag another stored response of the URI has for another representation: such an origin
+  ///   breaks RFC 9110 §8.8.3.3, and its tags tell nothing;
+  /// - a response in a content coding that the request does not name, because an origin that uses one strong
+  ///   tag for all codings would confirm it.
   ///
   /// - Parameters:
-  ///   - index: the stored response.
-  ///   - candidates: all that are stored for the key.
-  ///   - request: the request to be answered.
+  ///   - index: the index of the stored response.
+  ///   - candidates: all responses stored for the key.
+  ///   - request: the request to answer.
   package static func mayName(
     mismatched index: Int, among candidates: [StoredResponse], for request: HTTPRequest
   ) -> Bool {
@@ -70,7 +72,7 @@ public enum Validation {
     }
   }
 
-  /// Whether nothing tells two stored responses of one strong tag apart.
+  /// Whether two stored responses with equal strong tags cannot be told apart.
   static func isSameRepresentation(_ first: StoredResponse, _ second: StoredResponse) -> Bool {
     let names: [HTTPField.Name] = [
       .contentEncoding, .contentType, .contentLanguage, .contentLength, .lastModified,
@@ -85,8 +87,8 @@ public enum Validation {
       && fields.withEntityTag { $0.map { !$0.isWeak } ?? false }
   }
 
-  /// Whether `Accept-Encoding` names each content coding of a stored response, or `*`, and not with
-  /// the weight 0 (RFC 9110 §12.5.3).
+  /// Whether `Accept-Encoding` names each content coding of a stored response, or `*`, with a weight above 0
+  /// (RFC 9110 §12.5.3).
   private static func accepts(_ request: HTTPRequest, codingsOf stored: StoredResponse) -> Bool {
     var isAccepted = true
     stored.head.headerFields.forEachMember(of: .contentEncoding) { coding in
@@ -110,7 +112,7 @@ public enum Validation {
     return isAccepted
   }
 
-  /// Whether a stored response has an entity tag or a modification date to ask with.
+  /// Whether a stored response has an entity tag or a modification date for a condition.
   public static func hasValidator(_ stored: StoredResponse) -> Bool {
     hasValidator(stored.head.headerFields, now: stored.responseTime)
   }

@@ -14,7 +14,7 @@ public enum ValidationReason: Reason, Hashable {
   case requestMaxAge(Int64, age: Int64)
   /// The request's `min-fresh`, in seconds, is not met (§5.2.1.3).
   case requestMinFresh(Int64, remaining: Int64)
-  /// The request's policy asks for it.
+  /// The request's policy demands it.
   case policy(CachePolicy)
   /// It was stored for other values of the nominated fields, and the origin was asked whether its
   /// strong entity tag is that of this request's representation (§4.1).

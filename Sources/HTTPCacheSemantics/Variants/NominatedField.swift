@@ -3,11 +3,11 @@ public import HTTPTypes
 /// A request field that `Vary` nominated, with the value the stored response was selected by
 /// (RFC 9111 §4.1).
 public struct NominatedField: Sendable, Hashable {
-  /// What the original request said.
+  /// The value in the original request.
   public enum Value: Sendable, Hashable {
     /// The request had no such field.
     case absent
-    /// The value, normalised as the rules say.
+    /// The value, normalised if the rules say so.
     case text(String)
     /// A keyed digest of a value that must not be stored, such as a `Cookie`.
     case digest([UInt8])
@@ -25,6 +25,6 @@ public struct NominatedField: Sendable, Hashable {
   }
 }
 
-/// Turns the value of a secret request field into a keyed digest, or nil where no cryptography is
-/// available (the response is then not stored).
+/// Turns the value of a secret request field into a keyed digest; nil if no cryptography is available (the
+/// response is then not stored).
 public typealias SecretDigest = @Sendable (_ value: String) -> [UInt8]?

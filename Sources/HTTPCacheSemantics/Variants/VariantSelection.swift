@@ -1,11 +1,11 @@
 public import HTTPTypes
 
-/// Which stored response a request selects (RFC 9111 §4.1).
+/// The stored response that a request selects (RFC 9111 §4.1).
 public enum VariantSelection: Sendable, Hashable {
-  /// The one at this index.
+  /// The response at this index.
   case selected(Int)
-  /// None is stored.
+  /// No response is stored.
   case nothingStored
-  /// None matches in these fields.
+  /// No response matches; they differ in these fields.
   case mismatch([HTTPField.Name])
 }

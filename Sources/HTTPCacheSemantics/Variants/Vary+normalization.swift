@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// Brings the values of nominated fields into a form in which equal ones are equal text
-/// (RFC 9111 §4.1). Normalising twice is the same as once.
+/// Normalises the values of nominated fields, so that equivalent values become equal text (RFC 9111 §4.1).
+/// Normalising twice gives the same result as once.
 extension Vary {
-  /// The value of a field that is there, all its lines combined.
+  /// The value of a field that is present, all its lines combined.
   static func normalized(
     _ name: HTTPField.Name, in fields: HTTPFields, rules: CacheRules
   ) -> String {
@@ -27,8 +27,7 @@ extension Vary {
     return text
   }
 
-  /// A value without the whitespace around the commas outside of its quoted strings, as a list
-  /// may have it or not (RFC 9110 §5.6.1).
+  /// A value without the optional whitespace around commas outside of quoted strings (RFC 9110 §5.6.1).
   private static func withoutListWhitespace(_ octets: Octets) -> String {
     var output: [UInt8] = []
     output.reserveCapacity(octets.count)

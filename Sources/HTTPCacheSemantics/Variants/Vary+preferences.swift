@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// Lists of preferences with weights, whose order means nothing (RFC 9110 §12.5), brought into one
-/// form on the stack: every hit on a response with `Vary: Accept-Encoding` needs it.
+/// Normalises lists of weighted preferences, whose order does not matter (RFC 9110 §12.5), on the stack:
+/// every hit on a response with `Vary: Accept-Encoding` needs it.
 extension Vary {
-  /// Fields that are such lists.
+  /// Whether a field is such a list.
   static func isPreference(_ name: HTTPField.Name) -> Bool {
     let name = name.canonicalName
     switch name.utf8.count {
@@ -14,8 +14,8 @@ extension Vary {
     }
   }
 
-  /// Calls `body` with the members of a list in order of weight and then of text, with their names in
-  /// lower case and their weights as short as possible, as UTF-8; with nil if one is malformed.
+  /// Calls `body` with the members of a list as UTF-8, sorted by weight and then by text, with names in lower
+  /// case and weights as short as possible; with nil if a member is malformed.
   static func withPreferences<Result>(
     _ name: HTTPField.Name, in fields: HTTPFields, _ body: (Octets?) -> Result
   ) -> Result {
@@ -26,7 +26,7 @@ extension Vary {
       memberCount += 1
       for octet in octets where octet == UInt8(ascii: ",") { memberCount += 1 }
     }
-    // An octet takes at most two in UTF-8, and the normal form of a member is never longer than it was.
+    // An octet takes at most two bytes in UTF-8, and normalising never makes a member longer.
     let textLimit = 2 * octetCount
     return withUnsafeTemporaryAllocation(
       of: Preference.self, capacity: min(memberCount, preferenceLimit)
@@ -53,13 +53,13 @@ extension Vary {
   private static var preferenceLimit: Int { 256 }
 
   private struct Preference {
-    /// Where its text is: name and parameters, without the weight.
+    /// The range of its text: name and parameters, without the weight.
     var text: Range<Int>
-    /// In thousandths.
+    /// The weight in thousandths.
     var weight: Int
   }
 
-  /// Writes octets into memory that is known to be large enough.
+  /// Writes octets into memory that is large enough.
   private struct Writer {
     private let buffer: UnsafeMutableBufferPointer<UInt8>
     private(set) var count = 0
@@ -74,7 +74,7 @@ extension Vary {
       count += 1
     }
 
-    /// One character for an octet, as `Octets.text` has it.
+    /// Appends one character for an octet, like `Octets.text`.
     mutating func appendCharacter(_ octet: UInt8) {
       if octet < 0x80 { return append(octet) }
       append(0xC0 | octet >> 6)
@@ -98,7 +98,7 @@ extension Vary {
     }
   }
 
-  /// Orders by weight, the highest first, and then by text.
+  /// Orders by weight, highest first, then by text.
   private static func isBefore(_ lhs: Preference, _ rhs: Preference, in texts: Octets) -> Bool {
     if lhs.weight != rhs.weight { return lhs.weight > rhs.weight }
     let left = texts.part(lhs.text)
@@ -111,7 +111,7 @@ extension Vary {
 
   /// Reads the members.
   ///
-  /// - Returns: how many there are; nil if one is malformed or there are too many.
+  /// - Returns: the number of members; nil if one is malformed or there are too many.
   private static func readPreferences(
     _ name: HTTPField.Name, in fields: HTTPFields,
     into preferences: UnsafeMutableBufferPointer<Preference>, texts: inout Writer
@@ -136,7 +136,7 @@ extension Vary {
   ///
   /// - Returns: its weight; nil if it is malformed.
   private static func readPreference(_ member: Octets, into texts: inout Writer) -> Int? {
-    // Most members are a bare name.
+    // Most members are only a name.
     if !member.contains(where: { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "\"") }) {
       for octet in member { texts.appendCharacter(octet.lowercased) }
       return 1_000
@@ -166,8 +166,7 @@ extension Vary {
     return weight
   }
 
-  /// Whether every quoted string ends. One that does not would swallow the members that sorting
-  /// puts behind it.
+  /// Whether every quoted string ends. One that does not would include the members that sorting puts after it.
   private static func closesQuotes(_ member: Octets) -> Bool {
     var isQuoted = false
     var index = 0
@@ -182,7 +181,7 @@ extension Vary {
     return !isQuoted
   }
 
-  /// The next semicolon outside of quoted strings, or the end.
+  /// The index of the next semicolon outside of quoted strings, or the end.
   private static func parameterEnd(_ member: Octets, from start: Int) -> Int {
     var index = start
     var isQuoted = false

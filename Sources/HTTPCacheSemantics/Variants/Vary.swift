@@ -1,8 +1,8 @@
 public import HTTPTypes
 
-/// Which of several stored responses a request selects (RFC 9111 §4.1).
+/// Selects one of several stored responses for a request (RFC 9111 §4.1).
 public enum Vary {
-  /// The most field names that a `Vary` may nominate.
+  /// The maximum number of field names in `Vary`.
   public static let nominationLimit = 64
 
   /// The fields that a response nominates, with their values in the request that it answers.
@@ -10,7 +10,7 @@ public enum Vary {
   /// The values of `Authorization`, `Proxy-Authorization` and `Cookie` are kept as digests only.
   ///
   /// - Parameters:
-  ///   - response: whose `Vary` counts; all its lines do.
+  ///   - response: the response; all lines of its `Vary` count.
   ///   - request: the request as it was forwarded.
   ///   - rules: whether values are normalised.
   ///   - digest: makes the digest of a secret value.
@@ -43,8 +43,8 @@ public enum Vary {
 
   /// Selects the stored response for a request.
   ///
-  /// Of several that match, the most recent one by `Date` is chosen (§4), and one with `Vary` goes
-  /// before one without (§4.1).
+  /// If several match, the most recent one by `Date` is chosen (§4), and a response with `Vary` before one
+  /// without (§4.1).
   ///
   /// - Parameters:
   ///   - stored: the candidates for the request's key, most recently stored first.
@@ -70,7 +70,7 @@ public enum Vary {
       mismatches(among: stored, for: request, rules: rules, digest: digest))
   }
 
-  /// Whether the request has the nominated fields that a stored response was selected by.
+  /// Whether the request has the nominated fields of a stored response.
   public static func matches(
     _ stored: StoredResponse, request: HTTPRequest, rules: CacheRules, digest: SecretDigest
   ) -> Bool {
@@ -79,8 +79,8 @@ public enum Vary {
     }
   }
 
-  /// Whether the value of one nominated field is the one that was stored. A value that equals the
-  /// stored one as it is needs no normalising, since that changes nothing the second time.
+  /// Whether the value of one nominated field equals the stored value. A value that equals the stored text
+  /// needs no normalising, because normalising twice changes nothing.
   static func matches(
     _ nominated: NominatedField, fields: HTTPFields, rules: CacheRules, digest: SecretDigest
   ) -> Bool {
@@ -109,12 +109,12 @@ public enum Vary {
     }
   }
 
-  /// Whether the octets of a text are the octets it was made of.
+  /// Whether the octets of a text are the octets it was made from.
   private static func octetsAreText(_ text: String) -> Bool {
     text.utf8.allSatisfy { $0 < 0x80 }
   }
 
-  /// Whether a matching response goes before one that is earlier in the list.
+  /// Whether a matching response is preferred over one that is earlier in the list.
   private static func isPreferred(_ stored: StoredResponse, to best: StoredResponse) -> Bool {
     if stored.nominated.isEmpty != best.nominated.isEmpty { return best.nominated.isEmpty }
     return stored.date > best.date
@@ -137,7 +137,7 @@ public enum Vary {
     return names
   }
 
-  /// Fields whose values never reach a store (RFC 9111 §7.3).
+  /// Whether the values of a field must never reach a store (RFC 9111 §7.3).
   static func isSecret(_ name: HTTPField.Name) -> Bool {
     name == .authorization || name == .proxyAuthorization || name == .cookie
   }
@@ -174,9 +174,9 @@ public enum Vary {
 }
 
 extension StoredResponse {
-  /// Its `Date`, or when it arrived.
+  /// Its `Date`, or the time of its arrival.
   var date: Timestamp { dateField ?? responseTime }
 
-  /// Its `Date`; nil if there is none, or none that is valid.
+  /// Its `Date`; nil if it is missing or invalid.
   package var dateField: Timestamp? { head.headerFields.date(.date, relativeTo: responseTime).time }
 }

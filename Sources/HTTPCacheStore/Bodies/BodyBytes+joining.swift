@@ -1,5 +1,5 @@
 extension BodyBytes {
-  /// Bytes one after the other, in one piece.
+  /// Joins pieces into one.
   package init(joining pieces: [BodyBytes]) {
     if let first = pieces.first, pieces.count == 1 {
       self = first

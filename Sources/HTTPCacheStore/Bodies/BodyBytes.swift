@@ -1,6 +1,6 @@
 /// Immutable bytes of a body, shared without copying.
 ///
-/// A slice keeps the whole of its owner alive.
+/// A slice keeps all bytes of its owner alive.
 public struct BodyBytes: Sendable {
   private final class Owner: @unchecked Sendable {
     // @unchecked Sendable because the memory is never written after init and freed only in deinit.
@@ -15,8 +15,8 @@ public struct BodyBytes: Sendable {
     deinit { if keptAlive == nil { bytes.deallocate() } }
   }
 
-  // Where a cache line starts, systems copy a large body in little more than half the time. By hand,
-  // since allocators cost more where they are asked for it.
+  // Systems copy a large body that starts at a cache line in little more than half the time. Aligned by hand,
+  // because allocators are slower when asked to align.
   private static let cacheLine = 64
   private static let alignedFrom = 16 << 10
 
@@ -42,9 +42,8 @@ public struct BodyBytes: Sendable {
 
   /// Allocates `capacity` bytes and lets `initialize` fill them.
   ///
-  /// - Parameters:
-  ///   - capacity: how many bytes to allocate.
-  ///   - initialize: writes into the buffer and returns how many bytes it wrote.
+  ///   - capacity: the number of bytes to allocate.
+  ///   - initialize: writes into the buffer and returns the number of bytes that it wrote.
   /// - Throws: what `initialize` throws.
   public init<Failure: Error>(
     unsafeUninitializedCapacity capacity: Int,
@@ -66,11 +65,11 @@ public struct BodyBytes: Sendable {
     count = written
   }
 
-  /// Shares memory that somebody else owns.
+  /// Shares memory that another object owns.
   ///
   /// - Parameters:
   ///   - bytes: memory that stays valid and unchanged as long as `owner` lives.
-  ///   - owner: what is kept alive.
+  ///   - owner: the object that is kept alive.
   public init(unsafeBytes bytes: UnsafeRawBufferPointer, keepingAlive owner: AnyObject) {
     self.owner = Owner(bytes: bytes, keptAlive: owner)
     start = 0
@@ -83,13 +82,13 @@ public struct BodyBytes: Sendable {
     self.count = count
   }
 
-  /// What keeps the memory alive, if somebody else owns it.
+  /// The object that keeps the memory alive, if another object owns it.
   package var keptAlive: AnyObject? { owner?.keptAlive }
 
-  /// Whether there are none.
+  /// Whether there are no bytes.
   public var isEmpty: Bool { count == 0 }
 
-  /// The bytes at `range`, clamped to what is there, sharing the memory.
+  /// The bytes in `range`, clamped to the existing bytes, sharing the memory.
   public subscript(range: Range<Int>) -> BodyBytes {
     let clamped = range.clamped(to: 0..<count)
     return BodyBytes(owner: owner, start: start + clamped.lowerBound, count: clamped.count)
@@ -98,7 +97,7 @@ public struct BodyBytes: Sendable {
   /// The first `length` bytes at most.
   public func prefix(_ length: Int) -> BodyBytes { self[0..<max(0, min(length, count))] }
 
-  /// What follows the first `length` bytes.
+  /// All bytes after the first `length`.
   public func dropFirst(_ length: Int) -> BodyBytes { self[max(0, min(length, count))..<count] }
 
   /// Calls `body` with the bytes; the pointer must not escape.

@@ -1,13 +1,13 @@
 import HTTPCacheSemantics
 
-/// Where the bytes of a body lie that may be stored in part: the stored ranges follow one another.
+/// The layout of a body that may be stored in part: the stored ranges follow one another.
 struct BodySlices: Sendable {
-  /// The ranges of the whole body that are stored, ascending and apart; nil for all of it.
+  /// The stored ranges of the whole body, ascending and apart; nil for all of it.
   let ranges: [Range<Int64>]?
 
   init(of record: CacheRecord) { ranges = record.storedRanges }
 
-  /// The ranges that are there when `count` bytes are.
+  /// The ranges that the first `count` stored bytes fill.
   func available(count: Int64) -> [Range<Int64>] {
     guard let ranges else { return count == 0 ? [] : [0..<count] }
     var rest = count
@@ -18,10 +18,10 @@ struct BodySlices: Sendable {
     }
   }
 
-  /// How many bytes the stored ranges have; nil if the whole body is stored.
+  /// The length of the stored ranges in bytes; nil if the whole body is stored.
   var storedLength: Int64? { ranges.map { $0.reduce(0) { $0.saturatingAdd(Int64($1.count)) } } }
 
-  /// Where the beginning of `range` lies among `count` stored bytes: as far as they go without a gap.
+  /// The place of the beginning of `range` among `count` stored bytes, up to the first gap.
   func place(of range: Range<Int64>, count: Int64) -> Range<Int> {
     guard let ranges else {
       let clamped = range.clamped(to: 0..<count)

@@ -1,11 +1,11 @@
 import HTTPCacheSemantics
 
-/// A part of a body in memory, and what is being added to it. What was stored before wins over what
-/// comes again.
+/// A part of a body in memory, and the bytes that are being added. Bytes that were stored before are kept when
+/// they arrive again.
 final class ExtendedBody: Sendable {
   private let base: MemoryBody
   private let growing: GrowingBody
-  /// Where the appended bytes begin.
+  /// The position of the first appended byte in the body.
   private let offset: Int64
   /// The length of the whole body; nil while it is unknown.
   let length: Int64?
@@ -17,16 +17,16 @@ final class ExtendedBody: Sendable {
     self.length = length
   }
 
-  /// How many bytes were appended.
+  /// The number of appended bytes.
   var appended: Int64 { growing.count }
 
-  /// Where the next appended byte goes.
+  /// The position of the next appended byte.
   var end: Int64 { offset.saturatingAdd(growing.count) }
 
-  /// What is there.
+  /// The ranges that can be read.
   var ranges: [Range<Int64>] { StoredRanges.union(base.availableRanges + [offset..<end]) }
 
-  /// How many bytes there are after `count` further ones.
+  /// The number of bytes after `count` more have been appended.
   func stored(after count: Int64) -> Int64 {
     StoredRanges.count(
       StoredRanges.union(base.availableRanges + [offset..<end.saturatingAdd(count)]))
@@ -34,13 +34,13 @@ final class ExtendedBody: Sendable {
 
   func append(_ bytes: BodyBytes) { growing.append(bytes) }
 
-  /// Nothing will follow.
+  /// No more bytes will be appended.
   func finish() { _ = growing.finish() }
 
-  /// Lets go of what was appended.
+  /// Releases the appended bytes.
   func drop() { growing.drop() }
 
-  /// The bytes from the beginning of `range` on, as far as they are there without a gap.
+  /// The bytes from the start of `range` to its end or the first gap.
   func read(_ range: Range<Int64>) -> BodyBytes {
     var pieces: [BodyBytes] = []
     var position = range.lowerBound
@@ -53,10 +53,10 @@ final class ExtendedBody: Sendable {
     return BodyBytes(joining: pieces)
   }
 
-  /// The bytes at some ranges that are there, one after the other.
+  /// The bytes in some ranges that can be read, joined.
   func joined(_ ranges: [Range<Int64>]) -> BodyBytes { BodyBytes(joining: ranges.map { read($0) }) }
 
-  // What one of the two has; what was appended only up to where the part begins again.
+  // A piece from one of the two; appended bytes only up to where the stored part begins again.
   private func piece(_ range: Range<Int64>) -> BodyBytes {
     let stored = base.bytes(range)
     guard stored.isEmpty, range.lowerBound >= offset, range.lowerBound < end else { return stored }
@@ -66,7 +66,7 @@ final class ExtendedBody: Sendable {
   }
 }
 
-/// Reads a body in memory while it is added to.
+/// Reads a body in memory while bytes are added to it.
 final class ExtendedReader: BodyReader {
   private let body: ExtendedBody
 

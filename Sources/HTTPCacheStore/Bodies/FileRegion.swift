@@ -2,11 +2,11 @@
 public struct FileRegion: Sendable {
   /// The file descriptor; valid as long as the reader lives.
   public let descriptor: Int32
-  /// Where the bytes start in the file.
+  /// The position of the first byte in the file.
   public let offset: Int64
-  /// How many bytes.
+  /// The number of bytes.
   public let count: Int64
-  /// Whether every block was checked, which sending without reading requires.
+  /// Whether every block was checked, which is required for sending without reading.
   public let isVerified: Bool
 
   /// Makes a region.

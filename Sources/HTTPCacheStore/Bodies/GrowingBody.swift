@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A body in memory that grows while it is read. What was appended never moves under a reader: a
-/// reader shares the memory there was, and a larger one takes its place for what follows.
+/// A body in memory that grows while it is read. Appended bytes never move under a reader: a reader shares the
+/// current memory, and later bytes may go into a larger memory.
 final class GrowingBody: Sendable {
   private final class Memory: @unchecked Sendable {
-    // @unchecked Sendable because only bytes nobody was told of are written, under the body's lock.
+    // @unchecked Sendable because only bytes that no reader can see are written, under the body's lock.
     let bytes: UnsafeMutableRawBufferPointer
 
     init(capacity: Int) {
@@ -26,7 +26,7 @@ final class GrowingBody: Sendable {
     var isDropped = false
   }
 
-  // An announced length is only believed so far before its bytes are there.
+  // At most this much memory is allocated for an announced length before its bytes arrive.
   private static let believedAhead = 1 << 20
 
   private let announced: Int?
@@ -34,7 +34,7 @@ final class GrowingBody: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - announced: the number of bytes that are expected, if it is known.
+  ///   - announced: the expected number of bytes, if known.
   ///   - reservation: counts the bytes as long as they are kept.
   init(announced: Int64?, reservation: MemoryReservation? = nil) {
     self.announced = announced.map { Int(clamping: max(0, $0)) }
@@ -44,13 +44,13 @@ final class GrowingBody: Sendable {
   /// The number of bytes that have arrived.
   var count: Int64 { state.withLock { Int64($0.count) } }
 
-  /// Whether nothing will follow.
+  /// Whether no more bytes will follow.
   var isComplete: Bool { state.withLock { $0.isComplete } }
 
   /// Whether its bytes are no longer kept.
   var isDropped: Bool { state.withLock { $0.isDropped } }
 
-  /// Lets go of the bytes; readers that share them keep them alive.
+  /// Releases the bytes; readers that share them keep them alive.
   func drop() {
     state.withLock { state in
       state.memory = nil
@@ -74,7 +74,7 @@ final class GrowingBody: Sendable {
     }
   }
 
-  /// What has arrived of `range`, which lies among the bytes appended; nil if it was dropped.
+  /// The arrived bytes of `range`, which must be within the appended bytes; nil if the bytes were dropped.
   func read(_ range: Range<Int>) -> BodyBytes? {
     state.withLock { state in
       if state.isDropped { return nil }
@@ -84,7 +84,7 @@ final class GrowingBody: Sendable {
     }
   }
 
-  /// All of it in one piece that is no larger than it has to be. Nothing may be appended after it.
+  /// All bytes in one piece of exact size. No bytes may be appended afterwards.
   func finish() -> BodyBytes {
     state.withLock { state in
       state.isComplete = true

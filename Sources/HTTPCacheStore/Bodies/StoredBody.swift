@@ -1,7 +1,7 @@
 /// A stored body that can be opened.
 public protocol StoredBody: AnyObject, Sendable {
-  /// Opens it.
+  /// Opens the body.
   ///
-  /// - Throws: `CacheError.io` or `CacheError.damaged`, when it is gone or not what its record says.
+  /// - Throws: `CacheError.io` or `CacheError.damaged` if the body is gone or does not match its record.
   func open() throws(CacheError) -> any BodyReader
 }

@@ -8,12 +8,12 @@ public import HTTPCacheSemantics
   import Musl
 #endif
 
-/// The time, injected so that tests need not wait.
+/// The source of time, injected so that tests need not wait.
 public protocol CacheClock: Sendable {
   /// Wall time, for HTTP arithmetic. It may jump.
   var now: Timestamp { get }
 
-  /// Time that never goes back, for waiting, since some fixed moment.
+  /// Monotonic time since some fixed moment, for waiting.
   var uptime: Duration { get }
 
   /// Suspends for `duration`.

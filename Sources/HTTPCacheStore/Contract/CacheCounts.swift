@@ -2,11 +2,11 @@ import HTTPCacheSemantics
 
 /// Counters over the life of a store.
 public struct CacheCounts: Sendable, Hashable {
-  /// Answered from the store without the origin.
+  /// Requests answered from the store without the origin.
   public var hits: Int64
-  /// Answered from the store after the origin confirmed.
+  /// Requests answered from the store after the origin confirmed the response.
   public var validated: Int64
-  /// Answered by the origin.
+  /// Requests answered by the origin.
   public var misses: Int64
   /// Responses stored.
   public var stores: Int64
@@ -17,7 +17,7 @@ public struct CacheCounts: Sendable, Hashable {
   /// Body bytes received from origins.
   public var originBytes: Int64
 
-  /// Makes counters; everything not given is 0.
+  /// Makes counters; each default is 0.
   public init(
     hits: Int64 = 0, validated: Int64 = 0, misses: Int64 = 0, stores: Int64 = 0,
     evictions: Int64 = 0, hitBytes: Int64 = 0, originBytes: Int64 = 0
@@ -31,7 +31,7 @@ public struct CacheCounts: Sendable, Hashable {
     self.originBytes = originBytes
   }
 
-  /// Adds each counter, wrapping never, saturating.
+  /// Adds each counter, saturating at the maximum.
   public static func += (lhs: inout CacheCounts, rhs: CacheCounts) {
     lhs.hits = lhs.hits.saturatingAdd(rhs.hits)
     lhs.validated = lhs.validated.saturatingAdd(rhs.validated)

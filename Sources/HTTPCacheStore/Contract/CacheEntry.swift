@@ -2,9 +2,9 @@ public import HTTPCacheSemantics
 
 /// One entry of a listing.
 public struct CacheEntry: Sendable {
-  /// Everything but the body.
+  /// The record: everything except the body.
   public let record: CacheRecord
-  /// Bytes it takes, record and body.
+  /// Bytes of record and body.
   public let size: Int64
   /// When it was last used.
   public let lastUsed: Timestamp

@@ -1,14 +1,14 @@
 public import HTTPCacheSemantics
 
-/// An error of the cache itself. It never fails a request: the engine takes it as a miss, or as a
-/// response that is not stored, and tells the observer.
+/// An error of the cache itself. It never fails a request: the engine treats it as a miss, or as a response
+/// that is not stored, and tells the observer.
 public struct CacheError: Error, Sendable, CustomStringConvertible {
-  /// The kind of an error. More may be added.
+  /// The kind of an error. Later versions may add kinds.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String, Sendable {
       case io = "input/output error"
       case noSpace = "no space left"
-      case notAdmitted = "not worth what would have to go"
+      case notAdmitted = "worth less than the entries to evict"
       case superseded = "a more recent response is stored"
       case tooLarge = "larger than the largest entry allowed"
       case damaged = "damaged"
@@ -25,40 +25,40 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let io = Code(kind: .io)
     /// The file system or the capacity is full.
     public static let noSpace = Code(kind: .noSpace)
-    /// The store is full, and what would have to go for the response is worth more
-    /// (`EvictionPolicy`). Told only of bodies that were being written; a small one is committed without
-    /// an error, as if it had been evicted at once.
+    /// The store is full, and the entries that the response would displace are worth more (`EvictionPolicy`).
+    /// Thrown only while a body is being written; a small body is committed without an error, as if it had been
+    /// evicted at once.
     public static let notAdmitted = Code(kind: .notAdmitted)
     /// A more recent response was stored while this one was on its way (RFC 9111 §4), and stays.
     public static let superseded = Code(kind: .superseded)
     /// The response is larger than the largest entry allowed.
     public static let tooLarge = Code(kind: .tooLarge)
-    /// What is stored is not what was written.
+    /// The stored bytes are not the bytes that were written.
     public static let damaged = Code(kind: .damaged)
     /// The directory has a format of a newer version of this library.
     public static let newerFormat = Code(kind: .newerFormat)
-    /// The directory cannot be used: not writable, vanished, no directory.
+    /// The directory cannot be used: it is not writable, has vanished, or is not a directory.
     public static let unavailable = Code(kind: .unavailable)
     /// Another process held the index for too long.
     public static let busy = Code(kind: .busy)
     /// The store was closed.
     public static let closed = Code(kind: .closed)
-    /// The encryption key has not 32 bytes.
+    /// The encryption key does not have 32 bytes.
     public static let invalidKey = Code(kind: .invalidKey)
-    /// The request has no absolute URI or one that cannot be parsed.
+    /// The request has no absolute URI, or an invalid one.
     public static let invalidRequest = Code(kind: .invalidRequest)
 
-    /// A few words.
+    /// The code in a few words.
     public var description: String { kind.rawValue }
   }
 
   /// The kind.
   public let code: Code
-  /// What was being done, and the system's message.
+  /// The operation that failed, and the system's message.
   public let message: String
-  /// What caused it.
+  /// The underlying error.
   public let cause: (any Error)?
-  /// The key it concerns.
+  /// The affected key.
   public let key: CacheKey?
 
   /// Makes an error.

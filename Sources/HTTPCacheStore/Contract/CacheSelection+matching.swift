@@ -1,7 +1,7 @@
 public import HTTPCacheSemantics
 
 extension CacheSelection {
-  /// Whether an entry is meant. For stores that look at entries one by one.
+  /// Whether the selection includes an entry. For stores that check entries one by one.
   ///
   /// - Parameters:
   ///   - record: the entry's record; its response time is when it was stored or freshened.
@@ -25,7 +25,7 @@ extension CacheSelection {
     }
   }
 
-  /// The one key whose variants are meant; nil if others may be.
+  /// The key, if the selection includes only variants of that key; else nil.
   public var key: CacheKey? {
     switch self {
     case .key(let key), .variant(let key, _): key

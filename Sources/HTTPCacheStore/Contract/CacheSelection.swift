@@ -1,6 +1,6 @@
 public import HTTPCacheSemantics
 
-/// Which entries an operation is meant for.
+/// The entries that an operation applies to.
 public enum CacheSelection: Sendable, Hashable {
   /// Every entry.
   case all
@@ -8,9 +8,9 @@ public enum CacheSelection: Sendable, Hashable {
   case partition(mode: CacheMode, String)
   /// All variants of a key.
   case key(CacheKey)
-  /// One variant of a key, as long as it has not been replaced.
+  /// One variant of a key, unless it was replaced.
   case variant(CacheKey, sequence: UInt64)
-  /// All entries of a target URI, whatever partition or method.
+  /// All entries of a target URI, in all partitions and for all methods.
   case target(String)
   /// Entries whose target URI starts with a prefix.
   case prefix(String)

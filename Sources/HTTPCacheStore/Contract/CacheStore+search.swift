@@ -2,9 +2,9 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension CacheStore {
-  /// The targets, other than a target itself, under which responses for it may be stored since they
-  /// had `No-Vary-Search` (draft-ietf-httpbis-no-vary-search §7) or named a cache item (`CacheAlias`).
-  /// Whoever purges or invalidates a target has to do the same with these.
+  /// The other targets under which responses for a target may be stored, because they had `No-Vary-Search`
+  /// (draft-ietf-httpbis-no-vary-search §7) or named a cache item (`CacheAlias`). A caller that purges or
+  /// invalidates the target must do so for these targets, too.
   ///
   /// - Parameter target: a normalised target URI.
   /// - Throws: `CacheError`.
@@ -37,7 +37,7 @@ extension CacheStore {
 }
 
 extension CacheRecord {
-  /// The key target of the cache item that a pointer names; nil for every other record.
+  /// The key target of the cache item that a pointer names; nil if the record is not a pointer.
   package var item: String? {
     guard key.methodClass == .pointer, let field = response.head.headerFields.first,
       case .item(let target) = CacheAlias.read(

@@ -1,6 +1,6 @@
-/// How long a body may be that is stored.
+/// The longest body that is stored.
 public enum LargestEntry: Sendable, Hashable, ExpressibleByIntegerLiteral {
-  /// So many bytes.
+  /// A number of bytes.
   case bytes(Int64)
   /// A share of the capacity of each tier, from 0 to 1.
   case share(Double)
@@ -8,7 +8,7 @@ public enum LargestEntry: Sendable, Hashable, ExpressibleByIntegerLiteral {
   /// An eighth of the capacity.
   public static let `default` = LargestEntry.share(0.125)
 
-  /// Bytes.
+  /// Makes a limit in bytes.
   public init(integerLiteral bytes: Int64) { self = .bytes(bytes) }
 
   /// The longest body in bytes under a capacity in bytes; never more than the capacity.

@@ -6,8 +6,7 @@
   import Musl
 #endif
 
-/// Writes bytes in memory to a new file, on a thread of its own: the threads of Swift concurrency
-/// must not wait for a disk.
+/// Writes bytes to a new file, on a separate thread: the threads of Swift concurrency must not wait for a disk.
 enum NewFile {
   private final class Job: Sendable {
     let bytes: BodyBytes
@@ -30,20 +29,20 @@ enum NewFile {
     func finish(_ error: CacheError?) { continuation.resume(returning: error) }
   }
 
-  /// Writes a file with mode 0600; on failure nothing is left of it.
+  /// Writes a file with mode 0600; on failure no file is left.
   ///
   /// - Throws: `CacheError.io`, also if something exists at `path`; `CacheError.noSpace`.
   static func make(_ bytes: BodyBytes, at path: String) async throws(CacheError) {
     try await add(bytes, at: path, isMore: false)
   }
 
-  /// Writes a file with mode 0600, piece by piece; on failure nothing is left of it.
+  /// Writes a file with mode 0600, piece by piece; on failure no file is left.
   ///
   /// - Parameters:
-  ///   - length: of the file in bytes.
-  ///   - read: gives the bytes at a range.
-  /// - Throws: what `read` throws; `CacheError.io`, also if something exists at `path`;
-  ///   `CacheError.noSpace`; `CacheError.damaged` if there are fewer bytes.
+  ///   - length: the length of the file in bytes.
+  ///   - read: returns the bytes in a range.
+  /// - Throws: what `read` throws; `CacheError.io`, also if a file exists at `path`; `CacheError.noSpace`;
+  ///   `CacheError.damaged` if there are fewer bytes.
   static func make(
     at path: String, length: Int64, read: (Range<Int64>) async throws(CacheError) -> BodyBytes
   ) async throws(CacheError) {
@@ -64,7 +63,7 @@ enum NewFile {
     }
   }
 
-  // Also where a piece is added: on failure nothing is left.
+  // Adds one piece; on failure no file is left.
   private static func add(
     _ bytes: BodyBytes, at path: String, isMore: Bool
   ) async throws(CacheError) {

@@ -1,9 +1,9 @@
-/// What a look into memory found.
+/// The result of a look into memory.
 public enum PeekResult: Sendable {
   /// These variants, complete: no other exist.
   case found([StoredVariant])
   /// Nothing is stored.
   case absent
-  /// Memory does not know: `read` has to be asked.
+  /// Memory cannot tell: call `read`.
   case unknown
 }

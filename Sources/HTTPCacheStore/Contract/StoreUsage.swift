@@ -1,19 +1,19 @@
-/// What a store holds and may hold, in bytes.
+/// Usage and capacity of a store in bytes.
 public struct StoreUsage: Sendable, Hashable {
   /// Bytes in memory.
   public var memoryBytes: Int64
-  /// Bytes allowed in memory.
+  /// Capacity of memory in bytes.
   public var memoryCapacity: Int64
   /// Responses in memory.
   public var memoryEntries: Int
   /// Bytes on disk: index, log and bodies.
   public var diskBytes: Int64
-  /// Bytes allowed on disk.
+  /// Capacity of the disk in bytes.
   public var diskCapacity: Int64
   /// Responses on disk.
   public var diskEntries: Int
 
-  /// Makes a usage; everything not given is 0.
+  /// Makes a usage; each default is 0.
   public init(
     memoryBytes: Int64 = 0, memoryCapacity: Int64 = 0, memoryEntries: Int = 0,
     diskBytes: Int64 = 0, diskCapacity: Int64 = 0, diskEntries: Int = 0

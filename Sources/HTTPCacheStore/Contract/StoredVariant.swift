@@ -1,6 +1,6 @@
-/// One stored response and the way to its body.
+/// One stored response with access to its body.
 public struct StoredVariant: Sendable {
-  /// Everything but the body.
+  /// The record: everything except the body.
   public let record: CacheRecord
   /// Opens the body.
   public let body: any StoredBody

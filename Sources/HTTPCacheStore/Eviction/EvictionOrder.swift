@@ -1,5 +1,5 @@
-/// The order of eviction in memory: one doubly linked list for each bucket of an `EvictionPolicy`,
-/// least recently used first. Every operation takes the same time whatever the number of entries.
+/// The order of eviction in memory: one doubly linked list for each bucket of an `EvictionPolicy`, least
+/// recently used first. The time of each operation does not depend on the number of entries.
 ///
 /// A value type: copying it copies the lists. Positions stay valid until their entry is removed.
 struct EvictionOrder<Element: Sendable>: Sendable {
@@ -18,7 +18,7 @@ struct EvictionOrder<Element: Sendable>: Sendable {
   private struct List: Sendable {
     var first = EvictionOrder.none
     var last = EvictionOrder.none
-    // Of the first entry, so that looking for the lowest of all touches no entry.
+    // The priority of the first entry, so that finding the lowest priority reads no entry.
     var priority = Double.infinity
   }
 
@@ -52,7 +52,7 @@ struct EvictionOrder<Element: Sendable>: Sendable {
   private var nodes: [Node] = []
   private var freeNode = none
   private var lists: [List]
-  // One bit for each list that is not empty; few are.
+  // One bit for each list that is not empty; few lists are not.
   private var occupied: [UInt64]
   private(set) var count = 0
 
@@ -61,7 +61,7 @@ struct EvictionOrder<Element: Sendable>: Sendable {
     occupied = [UInt64](repeating: 0, count: Int(Self.bucketCount) / 64)
   }
 
-  /// Puts an entry last in a bucket.
+  /// Appends an entry to a bucket.
   mutating func insert(
     _ element: Element, size: Int64, bucket: Int32, priority: Double
   ) -> Position {
@@ -82,7 +82,7 @@ struct EvictionOrder<Element: Sendable>: Sendable {
     return position
   }
 
-  /// Puts an entry last in a bucket that may be another one than before.
+  /// Moves an entry to the end of a bucket, which may be a different one.
   mutating func move(_ position: Position, size: Int64, bucket: Int32, priority: Double) {
     unlink(position)
     nodes[Int(position)].size = size
@@ -91,7 +91,7 @@ struct EvictionOrder<Element: Sendable>: Sendable {
     link(position)
   }
 
-  /// Takes an entry out.
+  /// Removes an entry.
   mutating func remove(_ position: Position) {
     unlink(position)
     nodes[Int(position)].element = nil
@@ -100,12 +100,12 @@ struct EvictionOrder<Element: Sendable>: Sendable {
     count -= 1
   }
 
-  /// Whether it takes far more memory than its entries need.
+  /// Whether the order uses far more memory than its entries need.
   var isSparse: Bool { nodes.capacity > 64 && nodes.capacity / 4 > count }
 
-  /// The same order in as much memory as it needs.
+  /// A copy of the order that uses only the memory that it needs.
   ///
-  /// - Parameter moved: told the new position of each entry.
+  /// - Parameter moved: called with the new position of each entry.
   func compacted(moved: (Element, Position) -> Void) -> EvictionOrder {
     var order = EvictionOrder()
     order.nodes.reserveCapacity(count)
@@ -153,7 +153,7 @@ struct EvictionOrder<Element: Sendable>: Sendable {
     return (found, element, lowest)
   }
 
-  /// The bytes of entries with a priority of at most `bound`; stops counting when there are `need`.
+  /// The bytes of entries with a priority of at most `bound`; stops counting at `need` bytes.
   func bytes(upTo bound: Double, need: Int64, sparing spared: Position?) -> Int64 {
     var bytes: Int64 = 0
     for index in occupiedLists where lists[index].priority <= bound {
@@ -191,7 +191,7 @@ struct EvictionOrder<Element: Sendable>: Sendable {
   }
 
   private mutating func unlink(_ position: Position) {
-    // Not the node as a whole, whose element would be retained.
+    // Read the two links only: reading the whole node would retain its element.
     let (previous, next) = (nodes[Int(position)].previous, nodes[Int(position)].next)
     let list = Int(nodes[Int(position)].list)
     if next == Self.none {

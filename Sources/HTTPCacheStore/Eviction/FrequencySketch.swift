@@ -1,11 +1,10 @@
-/// Estimates how often something was used lately, in a fixed amount of memory: a count-min sketch of
-/// 4-bit counters, halved every so many uses per expected entry (the TinyLFU idea).
+/// Estimates how often a key was used recently, in a fixed amount of memory: a count-min sketch of 4-bit
+/// counters that are halved after a number of uses per expected entry (the TinyLFU idea).
 ///
-/// It counts what is not stored as well, which is what an admission test needs. The estimate is never
-/// below the true count since the last halvings, up to its ceiling of 15. It can grow and forgets
-/// nothing by it.
+/// It also counts keys that are not stored, which an admission test needs. The estimate is never below the true
+/// count since the last halvings, up to its ceiling of 15. Growing keeps all counts.
 public struct FrequencySketch: Sendable {
-  /// The highest frequency it can tell.
+  /// The highest frequency that it can report.
   public static let ceiling = 15
 
   // Each word holds 16 counters of 4 bits; one use raises one counter in each of four words.
@@ -13,7 +12,7 @@ public struct FrequencySketch: Sendable {
   private var mask: UInt64
   private var uses = 0
 
-  // Too few words, and what was used once looks popular; many of them remember what is long gone.
+  // With too few words, keys that were used once look popular; with too many, old uses are remembered too long.
   private static let wordsPerEntry = 8
   private static let usesPerWord = 4
   private static let mostWords = 1 << 19
@@ -21,7 +20,7 @@ public struct FrequencySketch: Sendable {
 
   /// Makes a sketch.
   ///
-  /// - Parameter expectedEntries: how many entries the cache will hold, roughly; it takes 64 bytes for
+  /// - Parameter expectedEntries: the approximate number of entries of the cache. The sketch takes 64 bytes for
   ///   each, at least 8 KiB and at most 4 MiB.
   public init(expectedEntries: Int) {
     words = [UInt64](repeating: 0, count: Self.leastWords)
@@ -29,7 +28,7 @@ public struct FrequencySketch: Sendable {
     expect(entries: expectedEntries)
   }
 
-  /// Grows if there are more entries than it has room for; it never shrinks.
+  /// Grows if there are more entries than it has words for; it never shrinks.
   public mutating func expect(entries: Int) {
     while words.count < Self.mostWords, words.count / Self.wordsPerEntry < entries {
       grow(toWords: 2 * words.count)
@@ -72,15 +71,15 @@ public struct FrequencySketch: Sendable {
     if uses >= Self.usesPerWord * words.count { halve() }
   }
 
-  // Old popularity must fade, or what was popular once could never be displaced.
+  // Counts must fade, or entries that were popular once could never be displaced.
   mutating func halve() {
     for index in words.indices { words[index] = words[index] >> 1 & 0x7777_7777_7777_7777 }
     uses /= 2
   }
 
   private func place(of spread: UInt64, row: Int) -> (word: Int, shift: UInt64) {
-    // All four in one block of eight words, which lie together in the processor's cache; in it each
-    // row has two words of its own, and 5 bits of the hash choose one of their 32 counters.
+    // All four counters are in one block of eight words, which is one cache line. Each row has two words of the
+    // block, and 5 bits of the hash choose one of their 32 counters.
     let choice = spread >> (5 * UInt64(row) + 44)
     let word = (spread & mask & ~7) | UInt64(row) << 1 | choice >> 4 & 1
     return (Int(word), (choice & 0xF) << 2)

@@ -1,15 +1,15 @@
 public import HTTPCacheSemantics
 import Synchronization
 
-/// What a store of one process has invalidated and removed, as far as responses on their way have to know.
+/// The invalidations and removals of a store that one process uses, for comparison with running requests.
 ///
-/// A store notes each selection *before* it looks for entries that match, and asks `isOvertaken` in the same
-/// critical section that makes a response visible: a response is then either found by the invalidation, or
-/// overtaken by it.
+/// A store notes each selection *before* it looks for matching entries, and calls `isOvertaken` in the
+/// critical section that makes a response visible: either the invalidation finds the response, or the
+/// response is overtaken.
 ///
-/// Each invalidation has a number; a table keeps, for classes of scopes (targets, origins, partitions, groups),
-/// the number of the last invalidation. The table has a fixed size, so that an invalidation may overtake a
-/// response that it does not match: that response is validated once more than needed.
+/// Each invalidation has a number. A table keeps the number of the last invalidation for classes of scopes
+/// (targets, origins, partitions, groups). Because the table has a fixed size, an invalidation may overtake a
+/// response that it does not match; that response is then validated once more than needed.
 public final class InvalidationLog: Sendable {
   private final class Counter: Sendable {
     let value = Atomic<UInt64>(0)
@@ -20,7 +20,7 @@ public final class InvalidationLog: Sendable {
   private let everything = Counter()
   private let classes = (0..<1_024).map { _ in Counter() }
 
-  /// Makes a log that has noted nothing.
+  /// Makes an empty log.
   public init() {}
 
   /// The ticket of a request that is about to be sent.
@@ -33,7 +33,7 @@ public final class InvalidationLog: Sendable {
     InvalidationTicket(source: source, number: last.value.load(ordering: .acquiring), seen: seen)
   }
 
-  /// Notes that what matches is invalidated or removed.
+  /// Notes that matching entries are invalidated or removed.
   public func note(_ selection: CacheSelection) {
     for scope in InvalidationScope.all(of: selection) {
       let number = last.value.add(1, ordering: .acquiringAndReleasing).newValue
@@ -42,15 +42,15 @@ public final class InvalidationLog: Sendable {
     }
   }
 
-  /// Whether a response may match something that was noted after a ticket was taken.
+  /// Whether a selection noted after a ticket was taken may match a response.
   ///
   /// - Parameters:
-  ///   - key: of the response.
-  ///   - groups: of the response (RFC 9875); nil before they are known, when it may belong to any.
-  ///   - ticket: from this log. Nothing overtakes a ticket of another one: the store that gave it compares it.
+  ///   - key: the key of the response.
+  ///   - groups: the groups of the response (RFC 9875); nil before they are known: it may be in any group.
+  ///   - ticket: from this log. A ticket of another log is never overtaken here: its own store compares it.
   public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     guard ticket.source == source else { return false }
-    // Nothing at all was noted since: the usual case.
+    // No selection was noted since: the usual case.
     if last.value.load(ordering: .acquiring) == ticket.number { return false }
     if everything.value.load(ordering: .acquiring) > ticket.number { return true }
     return InvalidationScope.contains(of: key, groups: groups, requestTarget: ticket.requestTarget) {

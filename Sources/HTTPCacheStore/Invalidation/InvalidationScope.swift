@@ -1,7 +1,7 @@
 package import HTTPCacheSemantics
 
-/// What an invalidation may concern, as far as it is counted: a response that is not stored yet is overtaken if
-/// one of its scopes was invalidated after its ticket.
+/// A class of responses that an invalidation may match. A response that is not stored yet is overtaken if one
+/// of its scopes was invalidated after its ticket.
 package enum InvalidationScope: Sendable, Hashable {
   case everything
   case target(String)
@@ -11,8 +11,8 @@ package enum InvalidationScope: Sendable, Hashable {
   /// Any group of an origin.
   case groups(origin: String)
 
-  /// The narrowest scopes that have everything a selection matches; none for a selection that says nothing about
-  /// responses that are on their way: one stored response, or responses by age.
+  /// The narrowest scopes that include all matches of a selection. Empty for a selection that cannot match a
+  /// running request: one stored response, or responses by age.
   package static func all(of selection: CacheSelection) -> [InvalidationScope] {
     switch selection {
     case .all: return [.everything]
@@ -31,7 +31,7 @@ package enum InvalidationScope: Sendable, Hashable {
     }
   }
 
-  /// A hash by which scopes share counters. Two scopes with one hash cost a validation, never a stale answer.
+  /// The hash by which scopes share counters. Two scopes with one hash cost a validation, never a stale answer.
   package var hash: UInt64 {
     switch self {
     case .everything: 0
@@ -43,13 +43,13 @@ package enum InvalidationScope: Sendable, Hashable {
     }
   }
 
-  /// Whether any scope of a response matches a condition; `everything` is not asked about.
+  /// Whether any scope of a response fulfils a condition; `everything` is not checked.
   ///
   /// - Parameters:
-  ///   - key: of the response.
-  ///   - groups: of the response; nil before they are known.
-  ///   - requestTarget: the target that was asked for, if it is not that of the key.
-  ///   - condition: is given the hash of each scope.
+  ///   - key: the key of the response.
+  ///   - groups: the groups of the response; nil before they are known.
+  ///   - requestTarget: the target of the request, if it differs from the key's.
+  ///   - condition: takes the hash of each scope.
   package static func contains(
     of key: CacheKey, groups: [String]?, requestTarget: String?, where condition: (UInt64) -> Bool
   ) -> Bool {

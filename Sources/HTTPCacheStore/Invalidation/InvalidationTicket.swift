@@ -1,15 +1,15 @@
 import Synchronization
 
-/// When a request was sent, in terms of what its store had invalidated, removed and stored by then.
+/// The state of a store's invalidations, removals and changes when a request was sent.
 ///
 /// A request takes a ticket before it goes to the upstream. The store compares the ticket when it commits or
-/// freshens the response: a response that was asked for before an invalidation must not be reused after the
-/// invalidation without validation (RFC 9111 §4.4), and must not take the place of a more recent one (§4),
-/// however late its last byte comes.
+/// freshens the response: a response to a request that was sent before an invalidation must not be reused
+/// without validation (RFC 9111 §4.4), and must not replace a more recent response (§4), however late its
+/// last byte arrives.
 public struct InvalidationTicket: Sendable, Hashable {
   private static let lastMoment = Atomic<UInt64>(0)
 
-  /// The counters that the ticket was taken from. A ticket tells nothing about other counters.
+  /// The counters that the ticket was taken from. It cannot be compared with other counters.
   package let source: UInt64
   /// The number of the last invalidation before the request.
   package let number: UInt64
@@ -19,7 +19,7 @@ public struct InvalidationTicket: Sendable, Hashable {
   package let moment: UInt64
   /// When the response became visible in memory, by `nextMoment`; 0 before that.
   package private(set) var visible: UInt64 = 0
-  /// The target that was asked for, if the response is stored under the target of another key.
+  /// The target of the request, if the response is stored under another target.
   package var requestTarget: String?
 
   package init(source: UInt64, number: UInt64, seen: UInt64 = 0, moment: UInt64 = nextMoment()) {
@@ -32,7 +32,7 @@ public struct InvalidationTicket: Sendable, Hashable {
   /// A ticket older than every invalidation.
   package static let oldest = InvalidationTicket(source: 0, number: 0, moment: 0)
 
-  /// A number that rises with each call in this process, so that requests and changes in memory have an order.
+  /// A number that rises with each call in this process. It orders requests and changes in memory.
   package static func nextMoment() -> UInt64 { lastMoment.add(1, ordering: .relaxed).newValue }
 
   /// The ticket of a response that becomes visible in memory now.

@@ -1,4 +1,4 @@
-/// A stored body in memory. Opening it costs nothing: it is its own reader.
+/// A stored body in memory. Opening it is free: it is its own reader.
 final class MemoryBody: StoredBody, BodyReader {
   /// The stored bytes in one piece.
   let bytes: BodyBytes
@@ -21,7 +21,7 @@ final class MemoryBody: StoredBody, BodyReader {
 
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes { self.bytes(range) }
 
-  /// The bytes from the beginning of `range` on, as far as they are there without a gap.
+  /// The bytes from the start of `range` to its end or the first gap.
   func bytes(_ range: Range<Int64>) -> BodyBytes {
     bytes[slices.place(of: range, count: Int64(bytes.count))]
   }

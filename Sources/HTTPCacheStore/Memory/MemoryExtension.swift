@@ -2,10 +2,10 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Synchronization
 
-/// Collects a further part of a body of which a part is in memory.
+/// Adds bytes to a partial body in memory.
 final class MemoryExtension: BodyWriter {
   private struct State {
-    // Why it takes no more.
+    // Why it takes no more bytes.
     var end: CacheError?
     var hasReader = false
     var isCommitted = false
@@ -18,11 +18,11 @@ final class MemoryExtension: BodyWriter {
   private let reservation: MemoryReservation
   private let state = Mutex(State())
 
-  /// - Throws: `CacheError.unavailable` if it is not stored, of a body of another length, or if somebody
-  ///   is adding to it; `CacheError.tooLarge` for one part too many.
+  /// - Throws: `CacheError.unavailable` if it is not stored, the body has another length, or another writer is
+  ///   adding to it; `CacheError.tooLarge` if the body would have too many ranges.
   init(_ record: CacheRecord, at offset: Int64, store: MemoryStore) throws(CacheError) {
     guard store.beginExtension(of: record.sequence) else {
-      throw CacheError(.unavailable, "somebody else is adding to it", key: record.key)
+      throw CacheError(.unavailable, "another writer is adding to it", key: record.key)
     }
     do throws(CacheError) {
       let (base, length) = try Self.part(of: record, in: store)

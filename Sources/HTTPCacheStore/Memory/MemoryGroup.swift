@@ -1,32 +1,31 @@
 import HTTPCacheSemantics
 
-/// The variants of one key in memory; they are evicted together, so that what is there is complete.
+/// The variants of one key in memory. They are evicted together, so that a group is always complete.
 struct MemoryGroup: Sendable {
-  /// The variants, the most recently stored first.
+  /// The variants, most recently stored first.
   private(set) var variants: [StoredVariant] = []
-  /// What each variant takes in bytes.
+  /// The bytes of each variant.
   private var costs: [Int64] = []
-  /// What all of them take in bytes.
+  /// The bytes of all variants.
   private(set) var size: Int64 = 0
-  /// Where it is in the order of eviction; nil while it is pinned or not yet stored.
+  /// The position in the order of eviction; nil while it is pinned or not yet stored.
   var position: EvictionOrder<CacheKey>.Position?
   /// When it was last used.
   var lastUsed: Timestamp
-  /// What the tier below had reached when these copies of its responses were made; nil if they are
-  /// not all there is.
+  /// The generation of the tier below when these copies were made; nil if not all its responses were copied.
   var generation: UInt64?
 
   init(lastUsed: Timestamp) { self.lastUsed = lastUsed }
 
   var isEmpty: Bool { variants.isEmpty }
 
-  /// Whether there is anything here that the tier below does not have.
+  /// Whether any variant is stored only here, and not in the tier below.
   var hasMemoryOnly: Bool { variants.contains { $0.record.isMemoryOnly } }
 
   var isPinned: Bool { variants.contains { $0.record.isPinned } }
 
-  /// Puts a variant first, in place of what it replaces, and drops the oldest beyond `limit`; but never
-  /// a complete one for a part of another response of the same variant.
+  /// Puts a variant first, in place of the one it replaces, and drops the oldest beyond `limit`. A part of
+  /// another response never replaces a complete variant.
   mutating func put(_ variant: StoredVariant, cost: Int64, limit: Int = .max) {
     remove { variant.record.replaces($0) }
     variants.insert(variant, at: 0)
@@ -41,9 +40,9 @@ struct MemoryGroup: Sendable {
     }
   }
 
-  /// Puts a variant in the place of the partial one with this sequence number: first if it is complete.
+  /// Replaces the partial variant with this sequence number; a complete variant goes first.
   ///
-  /// - Returns: whether there is one.
+  /// - Returns: whether that variant is stored.
   mutating func extend(_ sequence: UInt64, with variant: StoredVariant, cost: Int64) -> Bool {
     guard let index = partialIndex(of: sequence) else { return false }
     if variant.record.isComplete {
@@ -68,7 +67,7 @@ struct MemoryGroup: Sendable {
     variants.firstIndex { !$0.record.isComplete && $0.record.sequence == sequence }
   }
 
-  /// Whether a complete response is here that a response which was asked for earlier must not replace.
+  /// Whether a complete response is stored that the response to an earlier request must not replace.
   func supersedes(_ record: CacheRecord) -> Bool {
     variants.contains { variant in
       let stored = variant.record
@@ -78,15 +77,15 @@ struct MemoryGroup: Sendable {
   }
 
   private static func isOlder(_ record: CacheRecord, than stored: CacheRecord) -> Bool {
-    // Copies of what the tier below has carry no ticket: that store compares them.
+    // Copies from the tier below have no ticket: the store below compares them.
     guard let moment = record.ticket?.moment, let ticket = stored.ticket, ticket.visible > moment else {
       return false
     }
     return record.isOlder(than: stored, askedForAt: ticket.moment)
   }
 
-  /// Takes over copies of all responses that the tier below has; what is only here stays, in place of
-  /// a copy with equal nominated fields.
+  /// Takes copies of all responses of the tier below. A response that is only here stays, in place of a copy
+  /// with equal nominated fields.
   mutating func adopt(_ copies: [StoredVariant], costs copyCosts: [Int64], generation: UInt64) {
     dropCopies()
     let own = variants.map(\.record)
@@ -105,18 +104,18 @@ struct MemoryGroup: Sendable {
     costs = order.map { costs[$0] }
   }
 
-  /// Drops the copies of what the tier below has.
+  /// Drops the copies of responses of the tier below.
   mutating func dropCopies() {
     remove { !$0.isMemoryOnly }
     generation = nil
   }
 
-  /// Gives the variant of this sequence number another record, unless it was freshened by a more recent response
-  /// since this one was asked for; it keeps its body.
+  /// Gives the variant with this sequence number another record, unless a more recent response freshened it
+  /// since the record's request was sent. Keeps the body.
   ///
-  /// - Parameter isMarked: whether the record was invalidated by the caller, and is not just overtaken: its
-  ///   variant is then invalidated at least.
-  /// - Returns: whether there is one, and it has the record.
+  /// - Parameter isMarked: whether the caller invalidated the record, and it is not only overtaken: the
+  ///   variant is then invalidated in any case.
+  /// - Returns: whether the variant is stored and has the record.
   mutating func update(_ record: CacheRecord, isMarked: Bool) -> Bool {
     let index = variants.firstIndex {
       $0.record.sequence == record.sequence && $0.record.isMemoryOnly == record.isMemoryOnly
@@ -140,9 +139,9 @@ struct MemoryGroup: Sendable {
     return true
   }
 
-  /// Marks variants that match as invalidated.
+  /// Marks the variants that match as invalidated.
   ///
-  /// - Parameter ticket: of the variants from then on; nil leaves them theirs.
+  /// - Parameter ticket: the new ticket of these variants; nil keeps their tickets.
   mutating func invalidate(
     taking ticket: InvalidationTicket? = nil, where matches: (CacheRecord) -> Bool
   ) {
@@ -153,14 +152,14 @@ struct MemoryGroup: Sendable {
     }
   }
 
-  /// Removes variants that match.
+  /// Removes the variants that match.
   mutating func remove(where matches: (CacheRecord) -> Bool) {
     for index in variants.indices.reversed() where matches(variants[index].record) {
       remove(at: index)
     }
   }
 
-  /// The variants with what each one takes.
+  /// The variants, each with its bytes.
   var entries: Zip2Sequence<[StoredVariant], [Int64]> { zip(variants, costs) }
 
   private mutating func remove(at index: Int) {

@@ -1,15 +1,15 @@
 import HTTPCacheSemantics
 import Synchronization
 
-/// The bytes that one body being written takes of a memory store.
+/// The bytes that one body being written uses in a memory store.
 ///
 /// The growing body owns its reservation: the bytes count in `MemoryStore.usage` until the response is
-/// committed, or until the writer and all readers have let go of the body.
+/// committed, or until the writer and all readers have released the body.
 final class MemoryReservation: Sendable {
   private struct State {
     // Bytes appended.
     var written: Int64 = 0
-    // Bytes promised to this body, those appended included; 0 for a copy of what is stored elsewhere.
+    // Bytes promised to this body, including those appended; 0 for a copy of a body that is stored elsewhere.
     var promised: Int64 = 0
     var isOnlyCopy = false
     var isReleased = false
@@ -22,9 +22,9 @@ final class MemoryReservation: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - record: of the response that is being written.
-  ///   - announced: the length of the body in bytes; nil if it is unknown.
-  ///   - keepsStored: whether what is stored for the key must stay while the body grows.
+  ///   - record: the record of the response that is being written.
+  ///   - announced: the length of the body in bytes; nil if unknown.
+  ///   - keepsStored: whether the responses stored for the key must stay while the body grows.
   init(
     for record: CacheRecord, announced: Int64?, keepsStored: Bool = false, store: MemoryStore
   ) {
@@ -39,8 +39,8 @@ final class MemoryReservation: Sendable {
   /// Bytes appended that still count as being written.
   var written: Int64 { state.withLock { $0.written } }
 
-  /// Makes this body one that is stored nowhere else, and promises it its announced length: all such bodies
-  /// together may take the capacity.
+  /// Makes this body the only copy, stored nowhere else, and promises it its announced length: all such bodies
+  /// together may take the whole capacity.
   ///
   /// - Throws: `CacheError.notAdmitted` if other bodies that are being written need the memory.
   func becomeOnlyCopy() throws(CacheError) {
@@ -58,9 +58,9 @@ final class MemoryReservation: Sendable {
     if isLate { store.takeBack(promised: wanted, written: 0) }
   }
 
-  /// Counts bytes before they are appended, and evicts what the response may displace if there is no room.
+  /// Counts bytes before they are appended, and evicts entries that the response may displace if needed.
   ///
-  /// - Throws: `CacheError.notAdmitted` if there is no room; `CacheError.closed` after `release`.
+  /// - Throws: `CacheError.notAdmitted` if too few bytes can be freed; `CacheError.closed` after `release`.
   func add(_ bytes: Int64) throws(CacheError) {
     let (missing, size): (Int64, Int64) = state.withLock { state in
       let size = state.written + bytes
@@ -84,7 +84,7 @@ final class MemoryReservation: Sendable {
     throw CacheError(.closed, "the writer was committed or abandoned", key: record.key)
   }
 
-  /// The body grows no more, but readers still hold its bytes.
+  /// The body stops growing, but readers still hold its bytes.
   func stopGrowing() {
     let promised = state.withLock { state in
       defer { state.promised = 0 }
@@ -93,7 +93,7 @@ final class MemoryReservation: Sendable {
     store.takeBack(promised: promised, written: 0)
   }
 
-  /// The bytes are stored, or no writer and no reader holds them. Calling it again does nothing.
+  /// The bytes are stored, or released by the writer and all readers. Calling it again does nothing.
   func release() {
     let (promised, written): (Int64, Int64) = state.withLock { state in
       state.isReleased = true

@@ -12,9 +12,9 @@ final class MemoryShard: Sendable {
     private var policy = EvictionPolicy(exponent: 1)
     private var order = EvictionOrder<CacheKey>()
 
-    /// Counts a look-up and tells what is there.
+    /// Counts a look-up and returns the stored group.
     ///
-    /// - Parameter inflation: of all shards, so that their priorities can be compared.
+    /// - Parameter inflation: the inflation of all shards, so that their priorities can be compared.
     mutating func use(_ key: CacheKey, at now: Timestamp, inflation: Double) -> MemoryGroup? {
       guard let index = groups.index(forKey: key) else {
         policy.recordUse(hash: key.processHash)
@@ -39,7 +39,7 @@ final class MemoryShard: Sendable {
       return group
     }
 
-    /// Counts a look-up and tells what is there, if it is complete and of this generation.
+    /// Counts a look-up and returns the stored group, if it is complete and has this generation.
     mutating func use(
       _ key: CacheKey, generation: UInt64, at now: Timestamp, inflation: Double
     ) -> MemoryGroup? {
@@ -48,7 +48,7 @@ final class MemoryShard: Sendable {
       return use(key, at: index, now: now, inflation: inflation)
     }
 
-    /// How many bytes a change would add, and the highest priority it may displace.
+    /// The bytes that a change would add, and the highest priority that it may displace.
     mutating func forecast(
       _ key: CacheKey, inflation: Double, change: (inout MemoryGroup) -> Void
     ) -> (growth: Int64, bound: Double) {
@@ -62,12 +62,12 @@ final class MemoryShard: Sendable {
       )
     }
 
-    /// Bytes that could go for something with this bound; never those of `key`.
+    /// The bytes of entries with a priority of at most `bound`, without those of `key`.
     func bytes(upTo bound: Double, need: Int64, sparing key: CacheKey?) -> Int64 {
       order.bytes(upTo: bound, need: need, sparing: key.flatMap { groups[$0]?.position })
     }
 
-    /// The priority of what would be evicted next; never that of `spared`.
+    /// The priority of the entry to evict next, but never `spared`.
     func lowestPriority(sparing spared: CacheKey?) -> Double? {
       guard let position = spared.flatMap({ groups[$0]?.position }) else { return order.lowestPriority }
       return order.next(upTo: .infinity, sparing: position)?.priority
@@ -80,9 +80,9 @@ final class MemoryShard: Sendable {
       return policy.admissionBound(candidateHash: record.key.processHash, size: size)
     }
 
-    /// Changes what is stored for a key and puts it last in its bucket.
+    /// Changes the variants of a key and moves the key to the end of its bucket.
     ///
-    /// - Returns: by how much bytes and variants became more.
+    /// - Returns: the increase in bytes and in variants.
     mutating func change(
       _ key: CacheKey, at now: Timestamp, inflation: Double, _ change: (inout MemoryGroup) -> Void
     ) -> (bytes: Int64, variants: Int) {
@@ -109,9 +109,9 @@ final class MemoryShard: Sendable {
       return growth
     }
 
-    /// Evicts what comes first until `need` bytes are free or priorities reach beyond `bound`.
+    /// Evicts in order until `need` bytes are free or the next priority is above `bound`.
     ///
-    /// - Returns: what went, and the highest priority among it.
+    /// - Returns: the freed bytes and variants, and the highest evicted priority.
     mutating func evict(
       need: Int64, bound: Double, sparing spared: CacheKey?
     ) -> (bytes: Int64, variants: Int, priority: Double) {
@@ -130,7 +130,7 @@ final class MemoryShard: Sendable {
       return gone
     }
 
-    /// Gives back memory that was needed for more than there is now.
+    /// Releases memory that tables no longer need.
     mutating func compact() {
       guard order.isSparse || groups.capacity > 64 && groups.capacity / 4 > groups.count else { return }
       var groups = [CacheKey: MemoryGroup](minimumCapacity: groups.count)

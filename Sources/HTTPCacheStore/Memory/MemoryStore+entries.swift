@@ -2,7 +2,7 @@ public import HTTPCacheSemantics
 import Synchronization
 
 extension MemoryStore {
-  /// Removes what matches.
+  /// Removes the entries that match.
   ///
   /// - Returns: the number of responses removed.
   /// - Throws: nothing.
@@ -13,7 +13,8 @@ extension MemoryStore {
     return removeMatching(selection) { _ in true }
   }
 
-  /// Removes everything of a partition, and why responses were not stored, which does not tell of whom.
+  /// Removes all entries of a partition, and all notes about refusals, because a note does not name its
+  /// partition.
   ///
   /// - Throws: nothing.
   @discardableResult
@@ -22,9 +23,9 @@ extension MemoryStore {
     return try await remove(.partition(mode: mode, partition))
   }
 
-  /// Removes what matches.
+  /// Removes the entries that match.
   ///
-  /// - Returns: how many responses that are `counted` were removed.
+  /// - Returns: the number of removed responses for which `counted` is true.
   func removeMatching(_ selection: CacheSelection, counted: (CacheRecord) -> Bool) -> Int {
     var removed = 0
     for (key, _) in groups(selection) {
@@ -41,7 +42,7 @@ extension MemoryStore {
     return removed
   }
 
-  /// Marks what matches as invalidated.
+  /// Marks the entries that match as invalidated.
   ///
   /// - Returns: the number of responses that match.
   /// - Throws: nothing.
@@ -51,9 +52,9 @@ extension MemoryStore {
     return invalidateMatching(selection) { _ in true }
   }
 
-  /// Marks what matches as invalidated.
+  /// Marks the entries that match as invalidated.
   ///
-  /// - Returns: how many responses that are `counted` match.
+  /// - Returns: the number of matching responses for which `counted` is true.
   func invalidateMatching(_ selection: CacheSelection, counted: (CacheRecord) -> Bool) -> Int {
     var marked = 0
     for (key, _) in groups(selection) {
@@ -69,7 +70,7 @@ extension MemoryStore {
     return marked
   }
 
-  /// Entries that match, in the order of storing.
+  /// The entries that match, in the order of storing.
   ///
   /// - Throws: nothing.
   public func entries(
@@ -78,7 +79,7 @@ extension MemoryStore {
     listing(selection, after: cursor?.position ?? 0, limit: limit) { _ in true }
   }
 
-  /// Entries that match and whose record is `wanted`, in the order of storing.
+  /// The entries that match and whose record is `wanted`, in the order of storing.
   func listing(
     _ selection: CacheSelection, after position: Int64, limit: Int,
     wanted: (CacheRecord) -> Bool
@@ -100,7 +101,7 @@ extension MemoryStore {
         entries.append(
           CacheEntry(record: variant.record, size: cost, lastUsed: group.lastUsed, bodyPath: nil))
       }
-      // What is beyond the page is dropped now and then, so that a large store makes no large list.
+      // Entries beyond the page are dropped now and then, so that a large store does not make a large list.
       if entries.count > 2 * limit + 1_024 { cut() }
     }
     cut()

@@ -2,24 +2,24 @@ import HTTPCacheSemantics
 import Synchronization
 
 extension MemoryStore {
-  /// What became of something that was to be stored.
+  /// The result of an attempt to store.
   enum Placement: Sendable, Hashable {
     /// It is stored.
     case stored
-    /// Everything that would have to go is worth more.
+    /// All entries that would have to be evicted are worth more.
     case refused
-    /// Everything that would have to go is pinned.
+    /// All entries that would have to be evicted are pinned.
     case noRoom
   }
 
-  /// Counts a look-up and tells what is there.
+  /// Counts a look-up and returns the stored group.
   func use(_ key: CacheKey) -> MemoryGroup? {
     let now = clock.now
     let inflation = inflation
     return shard(of: key).state.withLock { $0.use(key, at: now, inflation: inflation) }
   }
 
-  /// Counts a look-up and tells what is there, if it is complete and of this generation.
+  /// Counts a look-up and returns the stored group, if it is complete and has this generation.
   func use(_ key: CacheKey, generation: UInt64) -> MemoryGroup? {
     let now = clock.now
     let inflation = inflation
@@ -28,17 +28,17 @@ extension MemoryStore {
     }
   }
 
-  /// What is there, without counting a look-up.
+  /// The stored group, without counting a look-up.
   func group(_ key: CacheKey) -> MemoryGroup? {
     shard(of: key).state.withLock { $0.groups[key] }
   }
 
-  /// Stores if the policy admits it, and evicts what has to go.
+  /// Stores if the policy admits it, and evicts entries as needed.
   ///
   /// - Parameters:
-  ///   - reservation: of the body that is stored, released once its bytes count as stored.
-  ///   - change: puts something into the variants of the key; may be called twice.
-  ///   - otherwise: what happens to them if it is not stored.
+  ///   - reservation: the reservation of the body, released once its bytes count as stored.
+  ///   - change: changes the variants of the key; may be called twice.
+  ///   - otherwise: changes them if storing is refused.
   func place(
     _ key: CacheKey, from reservation: MemoryReservation? = nil,
     change: (inout MemoryGroup) -> Void, otherwise: (inout MemoryGroup) -> Void
@@ -48,7 +48,7 @@ extension MemoryStore {
       return place(
         key, from: reservation, growth: growth, bound: bound, change: change, otherwise: otherwise)
     }
-    // What is pinned stays, so that nobody else may take the same room before it counts.
+    // A pinned entry cannot be evicted later, so no other pinned entry may take these bytes before they count.
     return pinning.withLock { _ in
       let (growth, bound) = forecast(key, change: change)
       return place(
@@ -81,9 +81,9 @@ extension MemoryStore {
     return .stored
   }
 
-  /// Changes the variants of a key, whatever room there is.
+  /// Changes the variants of a key without an admission test.
   ///
-  /// - Returns: by how much they became more.
+  /// - Returns: the increase in bytes and in variants.
   @discardableResult
   func change(_ key: CacheKey, _ change: (inout MemoryGroup) -> Void) -> Int {
     let now = clock.now
@@ -95,7 +95,7 @@ extension MemoryStore {
     return growth.variants
   }
 
-  /// Evicts what has the lowest priority in all shards until no more than `limit` bytes are stored.
+  /// Evicts the entries of lowest priority of all shards until at most `limit` bytes are stored.
   func evictExcess(over limit: Int64, sparing key: CacheKey?) {
     guard excess(over: limit) > 0 else { return }
     let home = key.map { shard(of: $0) }
@@ -120,10 +120,10 @@ extension MemoryStore {
     }
   }
 
-  /// Gives back memory that was needed for more than there is now.
+  /// Releases memory that tables no longer need.
   func compact() { for shard in shards { shard.state.withLock { $0.compact() } } }
 
-  // Whether that many bytes are in entries that something with this bound may displace.
+  // Whether entries that `bound` allows to displace have this number of bytes.
   func isFree(_ need: Int64, bound: Double, sparing key: CacheKey?) -> Bool {
     guard need > 0 else { return true }
     var found: Int64 = 0

@@ -2,20 +2,19 @@ import HTTPCacheSemantics
 import Synchronization
 
 extension MemoryStore {
-  /// Bytes of bodies being written that evict nothing: what one transfer holds anyway for its readers.
+  /// Bytes of bodies being written that evict no entry: as much as one transfer keeps for its readers.
   static let freeInFlight: Int64 = 1 << 20
 
-  /// Counts bytes of a body that is being written. If there is no room, entries go that the response may
-  /// displace.
+  /// Counts bytes of a body that is being written. Evicts entries that the response may displace if needed.
   ///
   /// - Parameters:
-  ///   - bodySize: bytes of the body as far as they are known: announced, or appended with `bytes`.
-  ///   - keepsStored: whether what is stored for the key must stay.
-  /// - Returns: false if there is no room; then nothing is counted.
+  ///   - bodySize: the known bytes of the body: the announced length, or the appended bytes including `bytes`.
+  ///   - keepsStored: whether the responses stored for the key must stay.
+  /// - Returns: false if too few bytes can be freed; then none are counted.
   func collect(
     _ bytes: Int64, of record: CacheRecord, bodySize: Int64, keepsStored: Bool
   ) -> Bool {
-    // Count first: two writers that ask at the same time see each other, so that the limit holds.
+    // Count first: two writers at the same time then see each other's bytes, and the limit holds.
     addInFlight(bytes)
     let need = excess(over: capacityNow)
     if need <= 0 { return true }
@@ -28,7 +27,7 @@ extension MemoryStore {
       evictExcess(over: capacityNow, sparing: key)
       return true
     }
-    // The response replaces what is stored for its key, so that may go before it is replaced.
+    // The response replaces the one stored for its key, so that one may be evicted before.
     if !keepsStored, isFree(need, bound: bound, sparing: nil) {
       evictExcess(over: capacityNow, sparing: nil)
       return true

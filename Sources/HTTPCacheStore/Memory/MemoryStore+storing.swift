@@ -3,9 +3,10 @@ import HTTPCacheSemantics
 extension MemoryStore {
   /// Stores a response.
   ///
-  /// - Parameter reservation: of its body, released once the bytes count as stored.
+  /// - Parameter reservation: the reservation of its body, released once the bytes count as stored.
   /// - Returns: its record as stored, with its sequence number.
-  /// - Throws: `CacheError.tooLarge`, `CacheError.superseded`, `CacheError.noSpace` if everything else is pinned.
+  /// - Throws: `CacheError.tooLarge`, `CacheError.superseded`, `CacheError.noSpace` if all other entries are
+  ///   pinned.
   func commit(
     _ record: CacheRecord, body bytes: BodyBytes, variantLimit: Int,
     from reservation: MemoryReservation? = nil
@@ -25,7 +26,7 @@ extension MemoryStore {
       let variant = StoredVariant(record: stored, body: MemoryBody(bytes, record: record))
       group.put(variant, cost: cost, limit: variantLimit)
     } otherwise: { group in
-      // What it was to replace is out of date, stored or not.
+      // The response that it replaces is out of date, whether the new one is stored or not.
       isSuperseded = group.supersedes(compared(record))
       if !isSuperseded { group.remove { record.replaces($0) } }
     }
@@ -38,12 +39,12 @@ extension MemoryStore {
     CacheError(.superseded, "it was asked for while this one was on its way", key: record.key)
   }
 
-  /// Stores a response with what it has now in the place of the part of it that was stored.
+  /// Stores a response in place of its stored part.
   ///
   /// - Parameters:
-  ///   - sequence: of that part.
-  ///   - reservation: of what was added to it, released once the bytes count as stored.
-  /// - Throws: `CacheError.unavailable` if the part is not stored any more; what `commit` throws.
+  ///   - sequence: the sequence number of that part.
+  ///   - reservation: the reservation of the added bytes, released once they count as stored.
+  /// - Throws: `CacheError.unavailable` if the part is no longer stored; what `commit` throws.
   func commit(
     _ record: CacheRecord, body bytes: BodyBytes, extending sequence: UInt64,
     from reservation: MemoryReservation
@@ -76,8 +77,8 @@ extension MemoryStore {
     return stored
   }
 
-  /// The record as it becomes visible: invalidated if something overtook its request. Called with the lock of
-  /// the shard held, so that an invalidation either finds the response or is noted here.
+  /// The record as it becomes visible: invalidated if its request was overtaken. Called with the lock of the
+  /// shard held, so that an invalidation either finds the response or is noted here.
   private func compared(_ record: CacheRecord) -> CacheRecord {
     guard !record.response.isInvalidated, let ticket = record.ticket,
       isOvertaken(record.key, groups: record.groups, since: ticket)
@@ -96,7 +97,7 @@ extension MemoryStore {
 
   /// Replaces the record of the response with its sequence number.
   ///
-  /// - Returns: whether there is one, and it was not freshened by a more recent response meanwhile.
+  /// - Returns: whether it is stored, and no more recent response freshened it meanwhile.
   func updateRecord(_ record: CacheRecord) -> Bool {
     var isUpdated = false
     change(record.key) { isUpdated = $0.update(compared(record), isMarked: record.response.isInvalidated) }

@@ -4,14 +4,14 @@ extension MemoryStore: TierBase {
   /// Counts a use.
   public func recordUse(of key: CacheKey) { _ = use(key) }
 
-  /// What is stored for a key.
+  /// The variants stored for a key.
   ///
   /// - Throws: nothing.
   public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
     group(key)?.variants ?? []
   }
 
-  /// Takes over copies of all responses that the tier below has for a key, if the policy admits them.
+  /// Takes copies of all responses that the tier below has for a key, if the policy admits them.
   func adopt(_ key: CacheKey, _ copies: [(CacheRecord, BodyBytes)], generation: UInt64) {
     let variants = copies.map { record, bytes in
       StoredVariant(record: record, body: MemoryBody(bytes, record: record))
@@ -25,6 +25,6 @@ extension MemoryStore: TierBase {
     }
   }
 
-  /// Drops the copies of what the tier below has for a key.
+  /// Drops the copies of responses that the tier below has for a key.
   func dropCopies(of key: CacheKey) { change(key) { $0.dropCopies() } }
 }

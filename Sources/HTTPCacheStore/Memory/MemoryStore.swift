@@ -3,12 +3,12 @@ import Synchronization
 
 /// A store in memory.
 ///
-/// It knows everything it holds, so `peek` never answers `.unknown`. The variants of a key are evicted
-/// together. A response that is refused because everything in the full store is worth more (see
-/// `EvictionPolicy`) is committed without an error, as if it had been evicted at once.
+/// `peek` never answers `.unknown`, because nothing is stored elsewhere. The variants of a key are evicted
+/// together. If all entries in a full store are worth more than a new response (see `EvictionPolicy`), the
+/// response is committed without an error, as if it had been evicted at once.
 ///
-/// Keys are spread over shards, each with a lock of its own that is held for table operations only;
-/// capacity and the order of eviction are those of the whole store.
+/// Keys are spread over shards. Each shard has a lock that is held for table operations only; capacity and
+/// order of eviction are shared by all shards.
 public final class MemoryStore: CacheStore {
   private static let shardCount = 16
 
@@ -17,7 +17,7 @@ public final class MemoryStore: CacheStore {
   private let entryLimit: LargestEntry
   private let counters = Mutex(CacheCounts())
   private let recentRefusals = Mutex(RecentRefusals(limit: 256))
-  // The partial responses that somebody is adding to, by sequence number.
+  // The partial responses that a writer is adding to, by sequence number.
   private let extended = Mutex<Set<UInt64>>([])
   private let lastSequence = Atomic<UInt64>(0)
   let invalidations = InvalidationLog()
@@ -29,9 +29,9 @@ public final class MemoryStore: CacheStore {
   private let inFlight = Atomic<Int64>(0)
   // Bytes promised to bodies that are being written and are stored nowhere else.
   private let promised = Atomic<Int64>(0)
-  // Held while something pinned looks for room and takes it.
+  // Held while a pinned entry checks for free bytes and takes them.
   let pinning = Mutex(())
-  // What has been evicted had at most this priority. Positive numbers compare like their bits.
+  // The highest priority evicted so far. Positive floating-point numbers compare like their bits.
   private let inflationBits = Atomic<UInt64>(0)
 
   /// A random key of this store.
@@ -40,9 +40,9 @@ public final class MemoryStore: CacheStore {
   /// Makes an empty store.
   ///
   /// - Parameters:
-  ///   - capacity: bytes, heads and tables included.
+  ///   - capacity: bytes, including heads and tables.
   ///   - largestEntry: the longest body.
-  ///   - clock: tells when entries were last used.
+  ///   - clock: the time of uses.
   ///   - secret: 32 bytes; nil makes random ones.
   public init(
     capacity: Int64, largestEntry: LargestEntry = .default, clock: any CacheClock = SystemClock(),
@@ -61,13 +61,13 @@ public final class MemoryStore: CacheStore {
     entryLimit.bytes(of: capacity.load(ordering: .relaxed))
   }
 
-  /// What is stored for a key; counts as a use of it.
+  /// The variants stored for a key; counts as a use of the key.
   public func peek(_ key: CacheKey) -> PeekResult {
     guard let group = use(key) else { return .absent }
     return .found(group.variants)
   }
 
-  /// What is stored for a key; counts as a use of it.
+  /// The variants stored for a key; counts as a use of the key.
   ///
   /// - Throws: nothing.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
@@ -79,7 +79,7 @@ public final class MemoryStore: CacheStore {
     invalidations.ticket(seen: lastSequence.load(ordering: .relaxed))
   }
 
-  /// Whether a response may match something that was invalidated or removed after a ticket was taken.
+  /// Whether an invalidation or removal after a ticket was taken may match a response.
   public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     invalidations.isOvertaken(key, groups: groups, since: ticket)
   }
@@ -95,9 +95,9 @@ public final class MemoryStore: CacheStore {
       record.with(ticket: record.ticket ?? ticket()), variantLimit: variantLimit, store: self)
   }
 
-  /// Begins to add to a part of a response.
+  /// Begins to add to a partial response.
   ///
-  /// - Throws: `CacheError.unavailable` if it is not stored, or somebody is adding to it.
+  /// - Throws: `CacheError.unavailable` if it is not stored, or another writer is adding to it.
   public func extend(
     _ record: CacheRecord, at offset: Int64
   ) async throws(CacheError) -> any BodyWriter {
@@ -107,24 +107,24 @@ public final class MemoryStore: CacheStore {
   /// Remembers why a response was not stored; the last 256 are kept.
   public func note(_ refusal: RefusalNote) { recentRefusals.withLock { $0.add(refusal) } }
 
-  /// Why responses of a key were not stored, the latest first, four at most.
+  /// Why responses of a key were not stored, latest first, at most four.
   ///
   /// - Throws: nothing.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
     recentRefusals.withLock { $0.of(key) }
   }
 
-  /// Forgets why responses were not stored.
+  /// Removes all notes about refusals.
   func forgetRefusals() { recentRefusals.withLock { $0 = RecentRefusals(limit: 256) } }
 
   /// Takes the right to add to a partial response.
   ///
-  /// - Returns: false if somebody else has it.
+  /// - Returns: false if another writer has it.
   func beginExtension(of sequence: UInt64) -> Bool {
     extended.withLock { $0.insert(sequence).inserted }
   }
 
-  /// Gives it back.
+  /// Gives the right back.
   func endExtension(of sequence: UInt64) { extended.withLock { _ = $0.remove(sequence) } }
 
   /// Replaces the record of a stored response and keeps its body.
@@ -134,7 +134,7 @@ public final class MemoryStore: CacheStore {
     updateRecord(record)
   }
 
-  /// Bytes and responses in use; the bytes of bodies that are being written count.
+  /// Bytes and responses in use, including the bytes of bodies that are being written.
   public var usage: StoreUsage {
     StoreUsage(
       memoryBytes: used.load(ordering: .relaxed) + inFlight.load(ordering: .relaxed),
@@ -145,12 +145,12 @@ public final class MemoryStore: CacheStore {
   /// Adds to the counters.
   public func count(_ counts: CacheCounts) { counters.withLock { $0 += counts } }
 
-  /// The counters; they last as long as the store.
+  /// The counters of this store since it was made.
   ///
   /// - Throws: nothing.
   public func counts() async throws(CacheError) -> CacheCounts { counters.withLock { $0 } }
 
-  /// Changes the capacity in bytes and evicts down to it. What is pinned stays.
+  /// Changes the capacity in bytes, and evicts until usage is within it. Pinned entries stay.
   ///
   /// - Throws: nothing.
   public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
@@ -159,39 +159,39 @@ public final class MemoryStore: CacheStore {
     trimMemory(to: memory)
   }
 
-  /// Nothing is batched.
+  /// Does nothing: no changes are batched.
   public func flush() async {}
 
-  /// Evicts down to `bytes`, as when the system runs out of memory; the capacity stays. What is
-  /// pinned stays.
+  /// Evicts until at most `bytes` are in use, for a system that is low on memory. The capacity and pinned
+  /// entries do not change.
   public func trimMemory(to bytes: Int64) {
     evictExcess(over: max(0, bytes), sparing: nil)
     compact()
   }
 
-  /// The part of the store that a key belongs to.
+  /// The shard of a key.
   func shard(of key: CacheKey) -> MemoryShard { shards[Int(key.processHash >> 60)] }
 
-  /// Where a tier begins to number what is only in its memory: above the numbers of any index below, so that a
-  /// number tells one response of a key.
+  /// The first sequence number of a tier for responses that are only in its memory: above the numbers of any
+  /// index below, so that a number identifies one response of a key.
   static let firstSequenceOfTier: UInt64 = 1 << 62
 
-  /// Numbers what is stored from now on from some number on.
+  /// Numbers later responses from `first` on.
   func beginSequence(at first: UInt64) { lastSequence.max(first, ordering: .relaxed) }
 
-  /// A number higher than all before.
+  /// A number higher than all earlier ones.
   func nextSequence() -> UInt64 { lastSequence.add(1, ordering: .relaxed).newValue }
 
-  /// Whether a writer may collect more, whose body can be had elsewhere: all such bodies together take a quarter
-  /// of the capacity at most, unless there is only one.
+  /// Whether a writer may collect more bytes of a body that is also stored elsewhere: all such bodies
+  /// together take at most a quarter of the capacity, unless there is only one.
   ///
-  /// - Parameter own: bytes that it has collected.
+  /// - Parameter own: the bytes that it has collected.
   func mayCollect(_ bytes: Int64, having own: Int64) -> Bool {
     let all = inFlight.load(ordering: .relaxed)
     return all <= own || all + bytes <= capacityNow / 4
   }
 
-  /// Takes note of what came into a shard, or went.
+  /// Counts the change of a shard.
   func account(bytes: Int64, variants: Int) {
     used.add(bytes, ordering: .relaxed)
     entryCount.add(variants, ordering: .relaxed)
@@ -223,7 +223,7 @@ public final class MemoryStore: CacheStore {
   /// Counts bytes of a body that is being written.
   func addInFlight(_ bytes: Int64) { inFlight.add(bytes, ordering: .relaxed) }
 
-  /// Counts bytes no longer that were promised to a body, or written of it.
+  /// Stops counting bytes that were promised to a body, or written to it.
   func takeBack(promised bytes: Int64, written: Int64) {
     promised.subtract(bytes, ordering: .relaxed)
     inFlight.subtract(written, ordering: .relaxed)

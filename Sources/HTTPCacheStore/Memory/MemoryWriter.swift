@@ -24,8 +24,7 @@ final class MemoryWriter: BodyWriter {
   private let state = Mutex(State())
 
   /// - Throws: `CacheError.tooLarge` if the announced length is too large, `CacheError.notAdmitted` if other
-  ///   bodies that are being written need the memory, `CacheError.damaged` for ranges that are not in the
-  ///   body.
+  ///   bodies that are being written need the memory, `CacheError.damaged` for ranges outside the body.
   init(_ record: CacheRecord, variantLimit: Int, store: MemoryStore) throws(CacheError) {
     let expected = BodySlices(of: record).storedLength ?? record.bodyLength
     if let expected, expected > store.largestEntry {
@@ -86,7 +85,7 @@ final class MemoryWriter: BodyWriter {
     return stored
   }
 
-  // The record for what came: of a part, whatever came of it.
+  // The record for the bytes that arrived; a part may be shorter than announced.
   private func arrived(_ count: Int64) throws(CacheError) -> CacheRecord {
     guard let ranges = record.storedRanges else {
       guard record.bodyLength ?? count == count else { throw damaged(count) }

@@ -1,4 +1,4 @@
-/// Text that is ASCII, as nearly all of a record is, without the way of the general decoder.
+/// A fast path for ASCII text, which is nearly all text of a record.
 enum ASCIIText {
   /// Whether all bytes are ASCII.
   static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -23,13 +23,13 @@ enum ASCIIText {
     }
   }
 
-  /// Whether a field's value is visible characters with blanks between them (RFC 9110 §5.5).
+  /// Whether a field's value consists of visible characters, with blanks only between them (RFC 9110 §5.5).
   static func isPlainValue(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let first = bytes.first, let last = bytes.last, first > 0x20, last > 0x20 else {
       return bytes.isEmpty
     }
-    // Eight at once: the highest bit of a byte, or of it less 0x20, or of it and 1, tells of the first that
-    // is none; what it borrows from others or carries into them comes after that.
+    // Eight bytes at once: the highest bit of a byte, of the byte less 0x20, or of the byte and 1 marks the
+    // first byte that does not fit. A borrow or carry only affects later bytes.
     var index = 0
     var bits: UInt64 = 0
     while index &+ 8 <= bytes.count {

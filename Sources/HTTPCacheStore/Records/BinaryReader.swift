@@ -1,5 +1,5 @@
-/// Takes values in the encoding that `RecordCodec` describes, from bytes that may be anything: no
-/// length is believed before it was compared with what is left.
+/// Reads values in the encoding that `RecordCodec` describes, from untrusted bytes: each length is compared
+/// with the remaining bytes before it is used.
 struct BinaryReader {
   private let input: UnsafeRawBufferPointer
   private var position = 0
@@ -55,7 +55,7 @@ struct BinaryReader {
     }
   }
 
-  /// A number of elements of at least `size` bytes each, which must fit into what is left.
+  /// A number of elements of at least `size` bytes each; all of them must fit into the remaining bytes.
   mutating func count(ofSize size: Int) throws(CacheError) -> Int {
     let value = try unsigned()
     guard value <= UInt64(size == 1 ? remaining : remaining / size) else {

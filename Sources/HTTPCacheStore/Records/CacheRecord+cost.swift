@@ -2,13 +2,13 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension CacheRecord {
-  // What the objects, the table's slot, the place in the order and the share of the sketch take besides the
-  // text, with the room that tables have to grow.
+  // Memory besides the text: objects, the table's slot, the place in the order, the share of the sketch, and
+  // the spare space of growing tables.
   private static var overhead: Int64 { 1_080 }
-  // Two string headers, a name object and what an allocator rounds up.
+  // Two string headers, a name object, and the allocator's rounding.
   private static var fieldOverhead: Int64 { 64 }
 
-  /// An estimate of the bytes that the record takes in memory, without the body.
+  /// An estimate of the bytes of memory that the record takes, without the body.
   var memoryCost: Int64 {
     var cost = Self.overhead + Int64(key.target.utf8.count + key.partition.utf8.count)
     cost += Int64(key.contentDigest.count + userInfo.count)

@@ -2,33 +2,33 @@ public import HTTPCacheSemantics
 package import HTTPTypes
 import Synchronization
 
-/// Everything known of one stored response but its body. Immutable: a change makes a new record.
+/// One stored response without its body. Immutable: a change makes a new record.
 public final class CacheRecord: Sendable {
-  /// What it is found by.
+  /// The key.
   public let key: CacheKey
   /// Head, trailers, times, nominated fields, facts.
   public let response: StoredResponse
-  /// The length of the complete body in bytes; nil while it is not known.
+  /// The length of the complete body in bytes; nil while it is unknown.
   public let bodyLength: Int64?
   /// The ranges of the body that are stored; nil for all of it.
   public let storedRanges: [Range<Int64>]?
-  /// Names of the groups it belongs to, scoped to its origin (RFC 9875).
+  /// The names of its groups, scoped to its origin (RFC 9875).
   public let groups: [String]
-  /// Opaque bytes of the door's caller, kept with the response.
+  /// Opaque bytes that the caller keeps with the response.
   public let userInfo: [UInt8]
   /// Whether it came from content shipped with the app.
   public let isSeed: Bool
-  /// Keeps it from eviction; it still counts.
+  /// Whether it is exempt from eviction; it still counts towards usage.
   public let isPinned: Bool
-  /// Whether it may go to disk.
+  /// Whether the response must not be written to disk.
   public let isMemoryOnly: Bool
-  /// Whether what has arrived of it is worth keeping when the transfer breaks off, since it can be
-  /// continued. For the writer only; not stored.
+  /// Whether the first bytes of the body are worth keeping when the transfer breaks off, because it can be
+  /// continued. Used by the writer only; not stored.
   public let isResumable: Bool
-  /// The order of storing within a store, given by the store; 0 before.
+  /// The store's number for the order of storing; 0 before it is stored.
   public let sequence: UInt64
-  /// When the response, or the one that freshened it, was asked for; nil leaves it to the store. Not written
-  /// to disk. See `CacheStore.ticket()`.
+  /// The ticket of the request for the response, or for the response that freshened it; nil lets the store
+  /// choose. Not written to disk. See `CacheStore.ticket()`.
   public let ticket: InvalidationTicket?
 
   private let answered = Mutex<(age: Int64, head: HTTPResponse)?>(nil)
@@ -54,8 +54,8 @@ public final class CacheRecord: Sendable {
     self.ticket = ticket
   }
 
-  /// The head of an answer (RFC 9111 §5.1). Answers within a second share one, since what a hit costs
-  /// is for a large part the copy of the fields that `Age` is put into.
+  /// The head of an answer (RFC 9111 §5.1). Answers within a second share one head, because copying the
+  /// fields to add `Age` is a large part of the cost of a hit.
   ///
   /// - Parameter age: the current age in seconds.
   package func head(age: Int64) -> HTTPResponse {
@@ -85,11 +85,11 @@ public final class CacheRecord: Sendable {
       ticket: ticket ?? self.ticket)
   }
 
-  /// The same record for another part of its body.
+  /// A copy for another stored part of the body.
   ///
   /// - Parameters:
-  ///   - ranges: what is stored of the body; nil for all of it.
-  ///   - bodyLength: the length of the complete body in bytes; nil while it is not known.
+  ///   - ranges: the stored ranges of the body; nil for all of it.
+  ///   - bodyLength: the length of the complete body in bytes; nil while it is unknown.
   public func storing(_ ranges: [Range<Int64>]?, bodyLength: Int64?) -> CacheRecord {
     CacheRecord(
       key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,

@@ -1,14 +1,14 @@
 import HTTPTypes
 
-/// Names of fields that responses often have, found by their bytes, so that decoding a record does not make
-/// them anew.
+/// Common field names of responses, found by their bytes, so that decoding a record does not allocate new
+/// names.
 struct CommonFieldNames {
   /// The bytes of all names, one after the other.
   private let bytes: [UInt8]
-  /// Where each begins, and where the last one ends.
+  /// The start of each name, and the end of the last one.
   private let starts: [Int]
   private let names: [HTTPField.Name]
-  /// One more than the number of a name, at the place of its slot or after it; 0 where there is none.
+  /// One more than the index of a name, in its slot or in a later one; 0 for a free slot.
   private let slots: [UInt8]
 
   private static let slotCount = 512
@@ -47,7 +47,7 @@ struct CommonFieldNames {
     (bytes.count &* 37 &+ Int(bytes[0]) &* 5 &+ Int(bytes[bytes.count - 1]) &* 11) % slotCount
   }
 
-  /// The name that is written so, letter by letter; nil if it is none of these.
+  /// The common name with exactly these bytes; nil if there is none.
   static func name(_ bytes: UnsafeRawBufferPointer) -> HTTPField.Name? {
     bytes.isEmpty ? nil : all.name(bytes)
   }

@@ -5,11 +5,11 @@ extension RecordCodec {
   /// Decodes a record.
   ///
   /// - Parameters:
-  ///   - bytes: anything.
-  ///   - sequence: takes the place of the encoded sequence number, for stores that give it when they
-  ///     store; nil keeps the encoded one.
-  ///   - isInvalidated: marks the record as invalidated, whatever is encoded.
-  /// - Throws: `CacheError.damaged` for what is not a whole record, `CacheError.newerFormat`.
+  ///   - bytes: untrusted bytes.
+  ///   - sequence: replaces the encoded sequence number, for stores that number entries as they store them; nil
+  ///     keeps the encoded one.
+  ///   - isInvalidated: marks the record as invalidated, even if the encoded one is not.
+  /// - Throws: `CacheError.damaged` for anything but a whole record, `CacheError.newerFormat`.
   package static func decode(
     _ bytes: UnsafeRawBufferPointer, sequence: UInt64? = nil, isInvalidated: Bool = false
   ) throws(CacheError) -> CacheRecord {
@@ -173,8 +173,8 @@ extension RecordCodec {
         fields.append(HTTPField(name: name, value: ASCIIText.string(value)))
         continue
       }
-      // What would be read as the end of the field when it is sent; nothing else is a danger, and
-      // what an origin sent beyond RFC 9110 §5.5 is kept as it was.
+      // Refuse only bytes that would end the field when it is sent. Other bytes that
+      // an origin sent beyond RFC 9110 §5.5 are kept.
       guard !value.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
         throw BinaryReader.damaged("field value has NUL, CR or LF")
       }
@@ -183,8 +183,8 @@ extension RecordCodec {
     return Self.list(fields)
   }
 
-  /// Fields in their order. Every other way into `HTTPFields` is generic code of another module, which takes
-  /// longer than all else that is decoded; this one is inlined, and appends what it is given.
+  /// Fields in their order. Every other way to build `HTTPFields` is generic code of another module, and
+  /// takes longer than the rest of the decoding; this one is inlined, and appends fields as they are.
   private static func list(_ fields: [HTTPField]) -> HTTPFields {
     var list = HTTPFields()
     guard let first = fields.first else { return list }

@@ -2,13 +2,13 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension RecordCodec {
-  /// Refuses what `decode` refuses, so that no store commits a record that it cannot read again.
+  /// Refuses the records that `decode` refuses, so that no store commits a record that it cannot read again.
   ///
-  /// Names, methods, reasons and values need no look: their types hold nothing that `decode` refuses. The
-  /// length of the whole is compared once it is encoded.
+  /// Names, methods, reasons and values are not checked: their types cannot hold what `decode` refuses. The
+  /// length of the whole record is checked after encoding.
   ///
   /// - Throws: `CacheError.tooLarge` for more than `mostFields` fields, `CacheError.damaged` for a negative
-  ///   length and for ranges that overlap, are out of order, or lie outside the body.
+  ///   length and for ranges that overlap, are out of order, or are outside the body.
   static func requireDecodable(_ record: CacheRecord) throws(CacheError) {
     for fields in [record.response.head.headerFields, record.response.trailers]
     where fields.count > mostFields {
@@ -24,7 +24,7 @@ extension RecordCodec {
     }
   }
 
-  /// Whether ranges of a body follow each other and lie within the body.
+  /// Whether ranges are in order and within the body.
   private static func areSound(_ ranges: [Range<Int64>], bodyLength: Int64?) -> Bool {
     var end: Int64 = 0
     for range in ranges {

@@ -3,11 +3,11 @@ import HTTPTypes
 
 /// The binary form of a `CacheRecord`: a format number, the content, and an XXH64 over both.
 ///
-/// Integers are little-endian base-128 (7 bits a byte, least significant first), signed ones
-/// zigzagged; text and bytes are preceded by their length. A reader for each format stays for good.
+/// Integers are little-endian base-128 (7 bits a byte, least significant first), signed ones zigzagged. Text
+/// and bytes are preceded by their length. Later versions keep a reader for each format.
 package enum RecordCodec {
-  /// The highest format that is written: 3 for a record that overrides had a part in, 2 for one with
-  /// `requestedRange`, else 1, which lacks both.
+  /// The highest format that is written: 3 for a record that overrides affect, 2 for a record with
+  /// `requestedRange`, otherwise 1, which lacks both.
   package static let format: UInt8 = 3
   /// The longest encoded record in bytes, written or read.
   package static let longestRecord = 1 << 20
@@ -29,7 +29,7 @@ package enum RecordCodec {
     ]
   }
 
-  /// Encodes a record. Refuses what `decode` would refuse.
+  /// Encodes a record. Refuses the records that `decode` would refuse.
   ///
   /// - Throws: `CacheError.tooLarge` for a record longer than `longestRecord` bytes or of more than 16,384
   ///   fields, `CacheError.damaged` for a negative length and for ranges that overlap, are out of order, or
@@ -81,8 +81,8 @@ package enum RecordCodec {
     return writer.output
   }
 
-  /// What tells variants apart: the key and what `Vary` nominated, in the order of the names in lower case
-  /// (RFC 9111 §4.1). Two records with the same bytes are of one variant.
+  /// The bytes that identify a variant: the key and the fields that `Vary` nominated, ordered by their names
+  /// in lower case (RFC 9111 §4.1). Two records with equal bytes are the same variant.
   package static func variant(of record: CacheRecord) -> [UInt8] {
     var writer = BinaryWriter()
     write(record.key, to: &writer)

@@ -1,13 +1,13 @@
 package import HTTPCacheSemantics
 
 /// The binary form of the steps of a `RefusalNote`, in the encoding of `RecordCodec`: their number, then
-/// question, answer and section of each. What is too long is cut.
+/// question, answer and section of each. Text that is too long is cut.
 package enum RefusalCodec {
-  /// The most steps, and the longest text of one in bytes, that are written or read.
+  /// The maximum number of steps that are written or read, and the longest text in bytes.
   package static let mostSteps = 32
   package static let longestText = 1_024
 
-  /// Encodes the steps of an explanation, with shorter texts where they would take more than some bytes.
+  /// Encodes the steps of an explanation, with shorter texts if the encoding would be longer than `bytes`.
   static func encode(_ explanation: CacheExplanation, within bytes: Int) -> [UInt8] {
     var longest = longestText
     var output = encode(explanation)
@@ -26,7 +26,7 @@ package enum RefusalCodec {
   private static func encode(_ explanation: CacheExplanation, longestText: Int) -> [UInt8] {
     var writer = BinaryWriter()
     var steps = explanation.steps
-    // The last one is the reason.
+    // Keep the last step: it is the reason.
     if steps.count > mostSteps { steps.removeSubrange((mostSteps - 1)..<(steps.count - 1)) }
     writer.count(steps.count)
     for step in steps {
@@ -39,8 +39,8 @@ package enum RefusalCodec {
 
   /// Decodes steps.
   ///
-  /// - Parameter bytes: anything.
-  /// - Throws: `CacheError.damaged` for what is not the whole of some steps.
+  /// - Parameter bytes: untrusted bytes.
+  /// - Throws: `CacheError.damaged` for anything but whole steps.
   package static func decode(
     _ bytes: UnsafeRawBufferPointer
   ) throws(CacheError) -> CacheExplanation {

@@ -1,8 +1,8 @@
 import HTTPCacheSemantics
 
-/// Arithmetic with the ranges of a body that are stored: ascending, apart, none of them empty.
+/// Arithmetic with the stored ranges of a body: ascending, apart, never empty.
 package enum StoredRanges {
-  /// The most ranges of one response; a further one is refused.
+  /// The maximum number of ranges of one response; a further range is refused.
   package static let most = 64
 
   /// The union of any ranges.
@@ -29,12 +29,12 @@ package enum StoredRanges {
     return true
   }
 
-  /// How many bytes they have.
+  /// The number of bytes in the ranges.
   package static func count(_ ranges: [Range<Int64>]) -> Int64 {
     ranges.reduce(0) { $0.saturatingAdd($1.upperBound - $1.lowerBound) }
   }
 
-  /// What is there of `ranges`, which follow one another, when `count` bytes came.
+  /// The ranges that the first `count` bytes of consecutive `ranges` fill.
   package static func prefix(_ ranges: [Range<Int64>], count: Int64) -> [Range<Int64>] {
     var rest = count
     return ranges.compactMap { range in
@@ -44,7 +44,7 @@ package enum StoredRanges {
     }
   }
 
-  /// Whether one more part, from `offset` on, would make too many ranges of them.
+  /// Whether one more part, from `offset` on, would make too many ranges.
   package static func isFull(_ ranges: [Range<Int64>], at offset: Int64) -> Bool {
     ranges.count >= most
       && !ranges.contains { $0.contains(offset) || $0.upperBound == offset }
@@ -52,13 +52,13 @@ package enum StoredRanges {
 }
 
 extension CacheRecord {
-  /// Whether it takes the place of another record of its key: both have the same nominated fields, and
-  /// it is no part of a response of which the other is the whole.
+  /// Whether it replaces another record of its key: their nominated fields are equal, and it is not a part of a
+  /// response while the other is complete.
   package func replaces(_ other: CacheRecord) -> Bool {
     response.nominated == other.response.nominated && (isComplete || !other.isComplete)
   }
 
-  /// The same record for what is stored of the body: complete if that is all of it.
+  /// A copy with these stored ranges; complete if they are the whole body.
   ///
   /// - Parameter ranges: ascending and apart.
   package func holding(_ ranges: [Range<Int64>], bodyLength: Int64?) -> CacheRecord {

@@ -20,7 +20,7 @@ enum Base64URL {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// Nil for anything else than what `encode` makes.
+  /// Nil for any text that `encode` does not make.
   static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     var output: [UInt8] = []
     output.reserveCapacity(text.count * 3 / 4)

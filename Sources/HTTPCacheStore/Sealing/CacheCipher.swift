@@ -1,51 +1,51 @@
-/// Keeps secret what a `SealedStore` gives to the store below it, and tells whether it comes back as it was.
+/// Encrypts the data that a `SealedStore` gives to the store below it, and detects changes of it.
 ///
-/// One cipher belongs to one store: its keys should depend on that store's `secret`, so that nothing of
-/// one directory opens in another.
+/// A cipher belongs to one store: its keys should depend on that store's `secret`, so that data of one
+/// directory cannot be decrypted in another.
 public protocol CacheCipher: Sendable {
-  /// Tells keys apart without telling anything of them: 8 to 64 bytes, the same each time. What was sealed
-  /// by a cipher with another one is left alone.
+  /// Identifies the cipher's key without revealing it: 8 to 64 bytes, constant. Data sealed by a cipher with
+  /// another `keyID` is left alone.
   var keyID: [UInt8] { get }
 
-  /// How many bytes longer what is sealed is than what was to be sealed, such as a nonce and a tag: 16 to
-  /// 1,024, the same each time. 28 in AES-GCM.
+  /// The number of bytes that sealing adds, for example a nonce and a tag: 16 to 1,024, constant. 28 for
+  /// AES-GCM.
   var overhead: Int { get }
 
-  /// Seals bytes, in another way each time, so that nobody can tell that two are the same.
+  /// Encrypts bytes, with a different result each time, so that equal contents cannot be recognised.
   ///
   /// - Parameters:
-  ///   - bytes: what is sealed.
-  ///   - purpose: what it is; each has a key of its own.
-  ///   - context: what it belongs to. It is not stored, and has to be the same when it is opened.
-  ///   - output: where the result goes: `overhead` bytes longer than `bytes`. All of it is used.
+  ///   - bytes: the plain bytes.
+  ///   - purpose: the kind of data; each kind has its own key.
+  ///   - context: authenticated but not stored; must be equal when the bytes are opened.
+  ///   - output: receives the result, which fills it: `overhead` bytes longer than `bytes`.
   /// - Throws: `CacheError`; nothing is stored then.
   func seal(
     _ bytes: UnsafeRawBufferPointer, for purpose: SealPurpose, context: [UInt8],
     into output: UnsafeMutableRawBufferPointer
   ) throws(CacheError)
 
-  /// Opens what `seal` made.
+  /// Decrypts what `seal` made.
   ///
   /// - Parameters:
-  ///   - sealed: what `seal` made.
-  ///   - purpose: what it was sealed for.
-  ///   - context: what it belongs to, as when it was sealed.
-  ///   - output: where the result goes: `overhead` bytes shorter than `sealed`.
-  /// - Throws: `CacheError.damaged` if it is not what was sealed, or not for this purpose and context: it is
-  ///   removed then; any other code where it cannot be told now. Nothing of `output` is used then.
+  ///   - sealed: the result of `seal`.
+  ///   - purpose: the purpose given to `seal`.
+  ///   - context: the context given to `seal`.
+  ///   - output: receives the result: `overhead` bytes shorter than `sealed`.
+  /// - Throws: `CacheError.damaged` if the data was changed, or has another purpose or context: the caller then
+  ///   removes it. Any other code if this cannot be decided now. `output` is not used after an error.
   func open(
     _ sealed: UnsafeRawBufferPointer, for purpose: SealPurpose, context: [UInt8],
     into output: UnsafeMutableRawBufferPointer
   ) throws(CacheError)
 
-  /// A digest that nobody can compute or test guesses with who has no key, such as HMAC-SHA-256. Of its
-  /// bytes the first 16 are used.
+  /// A keyed digest, such as HMAC-SHA-256: without the key, it can neither be computed nor compared with
+  /// guesses. The first 16 bytes are used.
   func digest(_ bytes: [UInt8]) -> [UInt8]
 }
 
-/// What is sealed.
+/// The kind of data that is sealed.
 public enum SealPurpose: Sendable, Hashable {
-  /// Everything but the body.
+  /// A record.
   case record
   /// A chunk of a body.
   case body
@@ -54,7 +54,7 @@ public enum SealPurpose: Sendable, Hashable {
 extension CacheCipher {
   private static var keyIDLengths: ClosedRange<Int> { 8...64 }
 
-  /// Makes sure that a store can be sealed with it.
+  /// Checks that a store can use the cipher.
   ///
   /// - Throws: `CacheError.unavailable`.
   func requireLengths() throws(CacheError) {

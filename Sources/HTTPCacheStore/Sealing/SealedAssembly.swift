@@ -1,9 +1,9 @@
 import HTTPCacheSemantics
 import Synchronization
 
-/// Cuts what comes of a body into chunks.
+/// Cuts the arriving bytes of a body into chunks.
 ///
-/// A chunk that is full waits for a further byte, or for the end, as long as it may be the last one.
+/// A full chunk that may be the last one waits for a further byte, or for the end.
 final class SealedAssembly: Sendable {
   struct Chunk: Sendable {
     let start: Int64
@@ -13,11 +13,11 @@ final class SealedAssembly: Sendable {
     var place: Range<Int64> { start..<start + Int64(bytes.count) }
   }
 
-  /// What some bytes made.
+  /// The result of adding bytes.
   struct Step: Sendable {
     /// Whole chunks, in order.
     var chunks: [Chunk] = []
-    /// Bytes that will be in none.
+    /// Bytes that will not be in any chunk.
     var fragments: [(start: Int64, bytes: BodyBytes)] = []
     /// The bytes of the chunk that is being filled.
     var pending: [UInt8] = []
@@ -35,16 +35,16 @@ final class SealedAssembly: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - targets: where what comes lies in the body, in order.
-  ///   - length: of the whole body, if it is known.
-  ///   - layout: where chunks lie.
+  ///   - targets: the positions of the arriving bytes in the body, in order.
+  ///   - length: the length of the whole body, if known.
+  ///   - layout: the positions of chunks.
   init(targets: [Range<Int64>], length: Int64?, layout: SealedLayout) {
     self.length = length
     chunk = Int(layout.chunk)
     state = Mutex(State(targets: targets[...], position: targets.first?.lowerBound ?? 0))
   }
 
-  /// - Throws: `CacheError.damaged` if more comes than was announced.
+  /// - Throws: `CacheError.damaged` if more bytes arrive than announced.
   func append(_ bytes: BodyBytes) throws(CacheError) -> Step {
     let step: Step? = state.withLock { state in
       var step = Step()
@@ -65,7 +65,7 @@ final class SealedAssembly: Sendable {
     return step
   }
 
-  /// Nothing more comes.
+  /// No more bytes arrive.
   ///
   /// - Parameter isEnd: whether the body ends here.
   func finish(isEnd: Bool) -> Step {
@@ -111,7 +111,7 @@ final class SealedAssembly: Sendable {
     }
   }
 
-  // What is pending at the end of a range is a chunk, or never will be one.
+  // At the end of a range, the pending bytes are either a chunk or will never be one.
   private func finish(_ state: inout State, _ step: inout Step) {
     guard !state.pending.isEmpty else { return }
     if state.position == length {

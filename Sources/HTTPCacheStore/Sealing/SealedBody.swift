@@ -21,7 +21,7 @@ final class SealedBody: StoredBody {
     let chunks = SealedChunks(reader, of: opened.bodyID, cipher: store.cipher) { error in
       store.isDamaged(below, error)
     }
-    // A body of one chunk that is in memory is worth opening at once: then a hit needs no suspension.
+    // Open a body of one chunk that is in memory at once: a hit then needs no suspension.
     var bytes: BodyBytes?
     if record.isComplete, let length = record.bodyLength, length <= store.layout.chunk,
       let sealed = reader.bytesInMemory

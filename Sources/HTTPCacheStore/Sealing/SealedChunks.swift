@@ -1,8 +1,8 @@
 import HTTPCacheSemantics
 import Synchronization
 
-/// The chunks of a sealed body, opened as they are read. The last one that was read stays open, since
-/// who reads on begins where he ended.
+/// The chunks of a sealed body, opened as they are read. The last chunk read stays open, because the next
+/// read often begins in it.
 final class SealedChunks: Sendable {
   private struct Open: Sendable {
     let index: Int64
@@ -30,9 +30,9 @@ final class SealedChunks: Sendable {
     self.onDamage = onDamage
   }
 
-  /// Reads a range that is there, and not empty.
+  /// Reads a non-empty range of stored bytes.
   ///
-  /// - Parameter length: of the body, if it is known.
+  /// - Parameter length: the length of the body, if known.
   /// - Throws: `CacheError.damaged`, `CacheError.io`.
   func read(_ range: Range<Int64>, length: Int64?) async throws(CacheError) -> BodyBytes {
     var pieces: [BodyBytes] = []
@@ -69,14 +69,14 @@ final class SealedChunks: Sendable {
       sealed, from: chunks.lowerBound, count: chunks.upperBound - chunks.lowerBound, length: length)
     let index = chunks.upperBound - 1
     let place = layout.bytes(of: index, length: length)
-    // A slice would keep all of them alive.
+    // A slice would keep all chunks alive.
     let tail = bytes.dropFirst(bytes.count - place.count)
     let kept = chunks.count == 1 ? bytes : tail.withUnsafeBytes { BodyBytes($0) }
     last.withLock { $0 = Open(index: index, bytes: kept) }
     return bytes
   }
 
-  /// Opens chunks that follow one another.
+  /// Opens consecutive chunks.
   ///
   /// - Throws: `CacheError.damaged`.
   func open(

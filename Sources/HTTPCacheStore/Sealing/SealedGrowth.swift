@@ -1,34 +1,34 @@
 import HTTPCacheSemantics
 import Synchronization
 
-/// A body while it is sealed and stored: which of its chunks the store below has, and the bytes that are
-/// no whole chunk yet, or never will be one, for who reads while it comes.
+/// A body while it is sealed and stored: the chunks that the store below has, and for readers the bytes that
+/// are not yet, or never will be, in a whole chunk.
 final class SealedGrowth: Sendable {
   struct State: Sendable {
     /// The bytes of chunks that the store below has.
     var sealed: [Range<Int64>]
-    /// Bytes at the ends of parts, that are in no whole chunk and are not stored.
+    /// Bytes at the ends of parts, in no whole chunk and not stored.
     var fragments: [(start: Int64, bytes: BodyBytes)] = []
-    /// Bytes of the chunk that is being filled, and where it begins.
+    /// Bytes of the chunk that is being filled, and their position.
     var pending: [UInt8] = []
     var pendingStart: Int64 = 0
-    /// Of the whole body, once it is known.
+    /// The length of the whole body, once known.
     var length: Int64?
-    /// Bytes that were appended.
+    /// The number of appended bytes.
     var written: Int64 = 0
-    /// Why no more is taken.
+    /// Why it takes no more bytes.
     var end: CacheError?
 
     var pendingRange: Range<Int64> { pendingStart..<pendingStart + Int64(pending.count) }
 
-    /// Everything that can be read.
+    /// All ranges that can be read.
     var available: [Range<Int64>] {
       StoredRanges.union(
         sealed + [pendingRange] + fragments.map { $0.start..<$0.start + Int64($0.bytes.count) })
     }
   }
 
-  /// The bytes at the beginning of a range, as far as one place has them.
+  /// The bytes at the beginning of a range, up to the end of the place that has them.
   enum Place: Sendable {
     case bytes(BodyBytes)
     case sealed(Range<Int64>)
@@ -37,19 +37,19 @@ final class SealedGrowth: Sendable {
 
   private let state: Mutex<State>
 
-  /// - Parameter stored: bytes of chunks that were stored before.
+  /// - Parameter stored: the bytes of chunks that were stored before.
   init(stored: [Range<Int64>], length: Int64?) {
     state = Mutex(State(sealed: stored, length: length))
   }
 
   var snapshot: State { state.withLock { $0 } }
 
-  /// Changes what there is.
+  /// Changes the state.
   func change<Result: Sendable>(_ body: (inout sending State) -> sending Result) -> Result {
     state.withLock { body(&$0) }
   }
 
-  /// Where the beginning of a range is.
+  /// The place of the beginning of a range.
   func place(of range: Range<Int64>) -> Place {
     state.withLock { state in
       guard !range.isEmpty else { return .nowhere }
@@ -79,7 +79,7 @@ final class SealedGrowthReader: BodyReader {
   private let growth: SealedGrowth
   private let chunks: SealedChunks?
 
-  /// - Parameter chunks: of the store below; nil if it gets none.
+  /// - Parameter chunks: the chunks of the store below; nil if it gets none.
   init(_ growth: SealedGrowth, _ chunks: SealedChunks?) {
     self.growth = growth
     self.chunks = chunks

@@ -1,44 +1,45 @@
-/// Where the chunks of a sealed body lie: each in a slot of 64 KiB, the last one in a shorter slot. So
-/// four of them are a block of the checksums below, and a chunk never lies in two.
+/// The positions of the chunks of a sealed body: each has a slot of 64 KiB, the last one a shorter slot. Four
+/// slots are a checksum block of the store below, so a chunk is never in two blocks.
 struct SealedLayout: Sendable {
   /// Bytes of a sealed chunk.
   static let slot: Int64 = 64 << 10
-  /// No byte of a body lies beyond this, so that places can be reckoned with.
+  /// The largest position of a byte in a body, so that computing positions cannot overflow.
   static let farthest: Int64 = 1 << 59
-  /// What the overhead of a cipher may be: a shorter tag would authenticate too little, and more would
-  /// make slots of little else.
+  /// The allowed overheads of a cipher: a shorter tag would authenticate too little, a longer one would fill
+  /// the slots.
   static let overheads = 16...1_024
 
-  /// Bytes by which what is sealed is longer.
+  /// The bytes that sealing adds to a chunk.
   let overhead: Int
 
   init(_ cipher: any CacheCipher) { overhead = cipher.overhead }
 
   init(overhead: Int) { self.overhead = overhead }
 
-  /// Bytes of a body in one chunk.
+  /// The number of body bytes in one chunk.
   var chunk: Int64 { Self.slot - Int64(overhead) }
 
-  /// How many chunks a body has. An empty one has an empty chunk, so that it cannot be made of another.
+  /// The number of chunks of a body. An empty body has an empty chunk, so that no other body can be cut to
+  /// nothing.
   func chunkCount(of length: Int64) -> Int64 {
     max(1, (min(length, Self.farthest) + chunk - 1) / chunk)
   }
 
-  /// How long a body is when it is sealed.
+  /// The length of a body after sealing.
   func sealedLength(of length: Int64) -> Int64 {
     let length = min(max(0, length), Self.farthest)
     return length + Int64(overhead) * chunkCount(of: length)
   }
 
-  /// The bytes of a body in a chunk.
+  /// The body bytes in a chunk.
   ///
-  /// - Parameter length: of the body, if it is known.
+  /// - Parameter length: the length of the body, if known.
   func bytes(of index: Int64, length: Int64?) -> Range<Int64> {
     let start = index * chunk
     return start..<max(start, min(start + chunk, length ?? .max))
   }
 
-  /// Where a chunk lies.
+  /// The position of a chunk.
   func slot(of index: Int64, length: Int64?) -> Range<Int64> {
     let bytes = bytes(of: index, length: length)
     let start = index * Self.slot
@@ -50,10 +51,10 @@ struct SealedLayout: Sendable {
     length.map { index == chunkCount(of: $0) - 1 } ?? false
   }
 
-  /// The chunks that lie wholly in a range of a body.
+  /// The chunks that are completely within a range of a body.
   ///
-  /// As long as the length is not known, the chunk that ends with the range may be the last one of the
-  /// body, and does not count.
+  /// While the length is unknown, the chunk that ends with the range may be the last one of the body, and
+  /// does not count.
   func chunks(in range: Range<Int64>, length: Int64?) -> Range<Int64> {
     let first = (range.lowerBound + chunk - 1) / chunk
     let end: Int64
@@ -65,14 +66,14 @@ struct SealedLayout: Sendable {
     return first..<max(first, end)
   }
 
-  /// Where such chunks lie.
+  /// The positions of consecutive chunks.
   func slots(of chunks: Range<Int64>, length: Int64?) -> Range<Int64> {
     guard !chunks.isEmpty else { return 0..<0 }
     let start = chunks.lowerBound * Self.slot
     return start..<self.slot(of: chunks.upperBound - 1, length: length).upperBound
   }
 
-  /// The bytes of a body of which the sealed form is there: those of whole chunks.
+  /// The body bytes whose chunks are completely stored.
   ///
   /// - Parameter slots: ranges of the sealed form.
   func bytes(in slots: [Range<Int64>], length: Int64?) -> [Range<Int64>] {

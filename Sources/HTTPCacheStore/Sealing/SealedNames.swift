@@ -2,8 +2,8 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Synchronization
 
-/// The names under which the store below knows things: keyed digests, so that it finds them and nobody
-/// can read them or test guesses.
+/// The names in the store below: keyed digests. The store below can find entries by them, but its readers can
+/// neither read the names nor test guesses.
 final class SealedNames: Sendable {
   private enum Kind: UInt8 {
     case origin = 1
@@ -14,7 +14,7 @@ final class SealedNames: Sendable {
     case nominated = 6
   }
 
-  // An object, so that what is not known takes no room.
+  // An object, so that an empty shelf takes little memory.
   private final class Known: Sendable {
     let key: CacheKey
     let sealed: CacheKey
@@ -32,13 +32,13 @@ final class SealedNames: Sendable {
   private static let shelfCount = 16
   private static let shelfSize = 512
 
-  /// Half of a digest of 32 bytes: nobody who could look for two of the same has the key.
+  /// Half of a 32-byte digest: without the key, no attacker can search for two names with equal digests.
   static let digestLength = 16
 
   private let cipher: any CacheCipher
-  /// The beginning of the target of each response that this cipher sealed.
+  /// The first part of the target of each response that this cipher sealed.
   let prefix: String
-  // What was asked for last: a hit in memory must not cost digests.
+  // The last names used: a hit in memory must not compute digests.
   private let shelves: [Shelf]
 
   init(cipher: any CacheCipher) {
@@ -51,7 +51,7 @@ final class SealedNames: Sendable {
     SealedStore.targetMark + Base64URL.encode(cipher.keyID) + "://"
   }
 
-  /// The key below; mode and method class stay as they are.
+  /// The key below; mode and method class are unchanged.
   func key(_ key: CacheKey) -> CacheKey {
     let shelf = shelves[Int(key.processHash >> 60)]
     let place = Int(truncatingIfNeeded: key.processHash) & (Self.shelfSize - 1)
@@ -65,7 +65,7 @@ final class SealedNames: Sendable {
     return sealed
   }
 
-  /// A target below: its origin and the whole of it.
+  /// A target below: its origin and the whole target.
   func target(_ target: String) -> String {
     let origin = CacheKey.origin(of: target)
     let next = target.utf8.dropFirst(origin.utf8.count).first
@@ -76,7 +76,7 @@ final class SealedNames: Sendable {
   /// An origin below.
   func origin(_ origin: String) -> String { prefix + text(.origin, Array(origin.utf8)) }
 
-  /// A partition below; that of everybody stays empty.
+  /// A partition below; the empty partition stays empty.
   func partition(_ name: String) -> String {
     name.isEmpty ? "" : SealedStore.targetMark + text(.partition, Array(name.utf8))
   }
@@ -89,7 +89,7 @@ final class SealedNames: Sendable {
     return text(.group, writer.output)
   }
 
-  /// A ticket below: the target that was asked for has another name there.
+  /// A ticket below: the target of the request has another name there.
   func ticket(_ ticket: InvalidationTicket) -> InvalidationTicket {
     guard let target = ticket.requestTarget else { return ticket }
     var below = ticket
@@ -97,7 +97,7 @@ final class SealedNames: Sendable {
     return below
   }
 
-  /// What tells variants apart below.
+  /// The nominated fields below.
   func nominated(_ fields: [NominatedField]) -> [NominatedField] {
     guard !fields.isEmpty else { return [] }
     var writer = BinaryWriter()

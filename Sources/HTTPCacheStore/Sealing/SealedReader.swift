@@ -16,7 +16,7 @@ final class SealedReader: BodyReader {
     bytesInMemory = bytes
   }
 
-  /// What lies in a file is sealed.
+  /// Nil, because the bytes in a file are sealed.
   var fileRegion: FileRegion? { nil }
 
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
@@ -29,7 +29,7 @@ final class SealedReader: BodyReader {
     return try await chunks.read(wanted, length: length)
   }
 
-  /// Writes the body to a new file as it was before it was sealed.
+  /// Writes the decrypted body to a new file.
   func clone(to path: String) async throws(CacheError) {
     guard let length, availableRanges == (length == 0 ? [] : [0..<length]) else {
       throw CacheError(.unavailable, "only a part of the body is stored, so it cannot be cloned")

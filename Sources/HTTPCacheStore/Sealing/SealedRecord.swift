@@ -1,10 +1,10 @@
 import HTTPCacheSemantics
 import HTTPTypes
 
-/// A record as the store below has it: what it needs for finding, ordering and evicting, and the rest
-/// sealed in `userInfo`. What is known only when a body has come is sealed in the trailers.
+/// A record as the store below has it: the fields for finding, ordering and evicting in the clear, the rest
+/// sealed in `userInfo`. Facts that are known only after the body are sealed in the trailers.
 struct SealedRecord {
-  /// What the body's chunks belong to: 16 random bytes.
+  /// Identifies the body of a chunk: 16 random bytes.
   typealias BodyID = [UInt8]
 
   private enum Kind: UInt8 {
@@ -17,11 +17,11 @@ struct SealedRecord {
   private static let bodyIDLength = 16
   private static let name = HTTPField.Name("Sealed")
 
-  /// The record in the clear.
+  /// The decrypted record.
   let record: CacheRecord
   let bodyID: BodyID
 
-  /// A new body's.
+  /// An identifier for a new body.
   static func makeBodyID() -> BodyID {
     var generator = SystemRandomNumberGenerator()
     return (0..<bodyIDLength).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -30,10 +30,10 @@ struct SealedRecord {
   /// The record for the store below.
   ///
   /// - Parameters:
-  ///   - record: in the clear.
-  ///   - isFinal: whether trailers and length are known; else they come with `completion`.
-  ///   - slots: what is stored of the sealed body; nil for all of it.
-  ///   - sealedLength: of the whole body.
+  ///   - record: the plain record.
+  ///   - isFinal: whether trailers and length are known; otherwise they follow with `completion`.
+  ///   - slots: the stored ranges of the sealed body; nil for all of it.
+  ///   - sealedLength: the length of the whole sealed body.
   static func seal(
     _ record: CacheRecord, bodyID: BodyID, isFinal: Bool, slots: [Range<Int64>]?, sealedLength: Int64?,
     _ cipher: any CacheCipher, _ names: SealedNames
@@ -59,9 +59,9 @@ struct SealedRecord {
       ticket: record.ticket.map { names.ticket($0) })
   }
 
-  /// Opens a record of the store below; nil for a part of which no whole chunk is there.
+  /// Opens a record of the store below; nil for a part that has no whole chunk.
   ///
-  /// - Throws: `CacheError.damaged` if it is not what was sealed.
+  /// - Throws: `CacheError.damaged` if it was changed.
   static func open(
     _ below: CacheRecord, _ cipher: any CacheCipher, _ names: SealedNames
   ) throws(CacheError) -> SealedRecord? {
@@ -93,7 +93,7 @@ struct SealedRecord {
       }
       return SealedRecord(record: record.storing(nil, bodyLength: length), bodyID: bodyID)
     }
-    // Beyond it places cannot be reckoned with.
+    // Beyond this position, computing positions could overflow.
     guard slots.last?.upperBound ?? 0 <= layout.sealedLength(of: SealedLayout.farthest) else {
       throw CacheError(.damaged, "sealed: a part too far away")
     }
@@ -102,7 +102,7 @@ struct SealedRecord {
     return SealedRecord(record: record.storing(ranges, bodyLength: length), bodyID: bodyID)
   }
 
-  // By these the store below selects and evicts, so that they have to be there in the clear as well.
+  // The store below selects and evicts by these fields, so they are in the clear as well and must match.
   private static func requireSame(
     _ below: CacheRecord, _ record: CacheRecord, _ names: SealedNames
   ) throws(CacheError) {
@@ -130,9 +130,9 @@ struct SealedRecord {
     return try result.get()
   }
 
-  // MARK: What is known when the body has come
+  // MARK: Facts known after the body
 
-  /// Trailers for the store below, with the length of the body and its trailers in them.
+  /// The trailers for the store below, which contain the length of the body and its trailers.
   static func completion(
     trailers: HTTPFields, length: Int64?, bodyID: BodyID, _ cipher: any CacheCipher
   ) throws(CacheError) -> HTTPFields {
@@ -175,7 +175,7 @@ struct SealedRecord {
     return (length, try RecordCodec.readFields(&reader))
   }
 
-  // MARK: What things belong to
+  // MARK: Contexts
 
   /// The context of a chunk.
   static func context(chunk index: Int64, isLast: Bool, of bodyID: BodyID) -> [UInt8] {

@@ -1,11 +1,11 @@
 public import HTTPCacheSemantics
 
 extension SealedStore {
-  /// How a selection is found below.
+  /// How a selection is found in the store below.
   private enum Search {
     /// By another selection.
     case selection(CacheSelection)
-    /// By opening what another selection finds.
+    /// By opening the records that another selection finds.
     case opening(CacheSelection)
   }
 
@@ -26,11 +26,11 @@ extension SealedStore {
     }
   }
 
-  // A whole origin has a prefix of its own below. Of anything else digests tell nothing.
+  // A whole origin has a prefix in the store below. Digests cannot match any other prefix.
   private func search(prefix: String) -> Search {
     if prefix.isEmpty { return .selection(.prefix(names.prefix)) }
     let origin = CacheKey.origin(of: prefix)
-    // Without what follows an origin, it may be the beginning of a longer one.
+    // A prefix that ends within the authority may match a longer authority.
     guard !origin.isEmpty, origin.utf8.count < prefix.utf8.count else {
       return .opening(.prefix(names.prefix))
     }
@@ -40,10 +40,10 @@ extension SealedStore {
     return .opening(isQuery ? .prefix(names.origin(origin) + "?") : below)
   }
 
-  /// Removes what matches. `.all` removes what others sealed as well.
+  /// Removes the entries that match. `.all` also removes entries sealed under other keys.
   ///
-  /// A prefix that is more than an origin is not told apart in the store below: everything of the origin is
-  /// marked as invalidated at once, then the records of the origin are opened, and those that match are removed.
+  /// The store below cannot match a prefix that is longer than an origin: all entries of the origin are
+  /// marked as invalidated at once, then their records are opened, and those that match are removed.
   ///
   /// - Throws: what the store below throws.
   @discardableResult
@@ -56,8 +56,8 @@ extension SealedStore {
     }
   }
 
-  /// Marks what matches as invalidated. `.all` marks what others sealed as well; a prefix that is more than an
-  /// origin marks everything of the origin.
+  /// Marks the entries that match as invalidated. `.all` also marks entries sealed under other keys; a prefix
+  /// that is longer than an origin marks all entries of the origin.
   ///
   /// - Returns: the number of responses marked; nil if the base does not count, or may have marked more.
   /// - Throws: what the store below throws.
@@ -89,7 +89,7 @@ extension SealedStore {
     return count
   }
 
-  /// Entries that match and open with this key. None has a path: what lies there is sealed.
+  /// The entries that match and open with this key. None has a path, because its file is sealed.
   ///
   /// - Throws: what the store below throws.
   public func entries(
@@ -125,7 +125,7 @@ extension SealedStore {
     }
   }
 
-  /// Wipes the partition in the base. That without a name is wiped of what others sealed as well.
+  /// Wipes the partition in the base. The empty partition includes entries sealed under other keys.
   ///
   /// - Throws: what the store below throws.
   @discardableResult
@@ -136,10 +136,10 @@ extension SealedStore {
   /// Trims the base.
   public func trimMemory(to bytes: Int64) { base.trimMemory(to: bytes) }
 
-  /// That of the base; what others sealed counts.
+  /// The usage of the base, including entries sealed under other keys.
   public var usage: StoreUsage { base.usage }
 
-  /// That of the base. It lies there in the clear, and no key is made of it alone.
+  /// The secret of the base, which is stored there in the clear. No key is made of it alone.
   public var secret: [UInt8] { base.secret }
 
   /// Counts in the base.
@@ -150,7 +150,7 @@ extension SealedStore {
   /// - Throws: what the store below throws.
   public func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
 
-  /// Changes the capacities of the base; what is sealed counts as long as it is.
+  /// Changes the capacities of the base; sealed bodies count with their sealed length.
   ///
   /// - Throws: what the store below throws.
   public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {

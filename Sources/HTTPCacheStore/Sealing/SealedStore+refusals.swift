@@ -2,11 +2,11 @@ public import HTTPCacheSemantics
 
 extension SealedStore {
   private static let pieceLength = 1_000
-  // Question, answer and section of as many steps as the base keeps.
+  // Question, answer and section of each step that the base keeps.
   private static let mostPieces = 3 * RefusalCodec.mostSteps
 
-  /// Remembers why a response was not stored, sealed, in the base. Of an explanation for which there is no
-  /// room, texts are cut further than elsewhere.
+  /// Remembers, sealed in the base, why a response was not stored. Texts of a long explanation are cut more
+  /// than in other stores.
   public func note(_ refusal: RefusalNote) {
     let key = names.key(Self.noteKey(refusal.key))
     var writer = BinaryWriter()
@@ -30,7 +30,7 @@ extension SealedStore {
         explanation: CacheExplanation(steps: steps)))
   }
 
-  /// Why responses of a key were not stored, the latest first. What does not open is passed over.
+  /// Why responses of a key were not stored, latest first. Skips notes that do not open.
   ///
   /// - Throws: what the base throws.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
@@ -51,8 +51,8 @@ extension SealedStore {
     }
   }
 
-  // Another key than that of a stored response, so that a reader of the directory cannot see which of them a
-  // note is about.
+  // Different from the key of a stored response, so that a reader of the directory cannot see which response
+  // a note is about.
   private static func noteKey(_ key: CacheKey) -> CacheKey { key.with(target: "refusal:" + key.target) }
 
   private static func context(_ key: CacheKey) -> [UInt8] { [4] + Array(key.target.utf8) }

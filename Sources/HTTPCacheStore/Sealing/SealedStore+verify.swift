@@ -1,27 +1,27 @@
 import HTTPCacheSemantics
 
-/// What `SealedStore.verify(repair:)` found.
+/// The result of `SealedStore.verify(repair:)`.
 public struct SealedVerification: Sendable {
-  /// Responses that were sealed with this key, and looked at.
+  /// The number of checked responses, sealed with this key.
   public internal(set) var entries = 0
-  /// Bytes of bodies that were opened.
+  /// The number of body bytes that were opened.
   public internal(set) var bytes: Int64 = 0
-  /// What does not open, or not as it should: target, if that is known, and why.
+  /// Damaged entries: the target, if known, and the reason.
   public internal(set) var findings: [String] = []
-  /// Whether what was found was removed.
+  /// Whether the damaged entries were removed.
   public internal(set) var isRepaired = false
 
-  /// Nothing looked at.
+  /// Makes a result of no checks.
   public init() {}
 
-  /// Whether everything opens.
+  /// Whether no entry is damaged.
   public var isSound: Bool { findings.isEmpty }
 }
 
 extension SealedStore {
   /// Opens every record and every chunk that was sealed with this key.
   ///
-  /// - Parameter repair: whether to remove what does not open.
+  /// - Parameter repair: whether to remove damaged entries.
   /// - Throws: what the base throws.
   public func verify(repair: Bool = false) async throws(CacheError) -> SealedVerification {
     var report = SealedVerification()
@@ -54,7 +54,7 @@ extension SealedStore {
       }
       let variants =
         if let tierBase { try tierBase.variants(of: below.key) } else { try base.read(below.key) }
-      // It may have gone since it was listed.
+      // It may have been removed since it was listed.
       guard let stored = variants.first(where: { $0.record.sequence == below.sequence }) else {
         return nil
       }

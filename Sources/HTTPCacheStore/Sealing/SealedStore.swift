@@ -1,18 +1,18 @@
 public import HTTPCacheSemantics
 import Synchronization
 
-/// A store over another one, in practice one on disk, that gives it nothing in the clear: records and
-/// bodies are sealed, names are keyed digests.
+/// A store that encrypts for another store, usually one on disk: records and bodies are sealed, names are keyed
+/// digests.
 ///
-/// What the store below sees is what it needs for its work: sizes, times, which responses belong to one
-/// target, origin, partition or group (but not to which), what is pinned or invalidated. Anything that
-/// does not come back as it was sealed is a miss, is told to `onDamage`, and is removed.
+/// The store below sees only what its work needs: sizes, times, which entries share a target, origin,
+/// partition or group (but not which one), and which entries are pinned or invalidated. Data that was changed
+/// counts as a miss, is reported to `onDamage`, and is removed.
 ///
-/// Bodies are sealed in chunks of 65,508 bytes, so that a range needs no others. Of a body that is stored
-/// in part whole chunks are kept. What was sealed under another key is neither found nor touched, but it
-/// counts and is evicted like the rest.
+/// Bodies are sealed in chunks of 65,508 bytes, so that reading a range opens only its chunks. A partial body
+/// keeps its whole chunks. Entries sealed under another key are neither found nor changed, but they count
+/// towards usage and are evicted like the rest.
 public final class SealedStore: CacheStore {
-  /// The beginning of the target of each response that any cipher sealed.
+  /// The first part of the target of each response that any cipher sealed.
   package static let targetMark = "sealed-"
   let base: any CacheStore
   let cipher: any CacheCipher
@@ -28,12 +28,12 @@ public final class SealedStore: CacheStore {
   /// Makes a store over `base`.
   ///
   /// - Parameters:
-  ///   - base: the store below; it may hold what others sealed. Its own largest entry has to be that of
-  ///     the sealed form: `sealedLength(of:overhead:)`.
-  ///   - cipher: of the base's `secret`.
+  ///   - base: the store below; it may hold entries sealed under other keys. Its largest entry must be that
+  ///     of the sealed form: `sealedLength(of:overhead:)`.
+  ///   - cipher: made for the base's `secret`.
   ///   - largestEntry: the longest body in bytes; nil leaves it to the base.
-  ///   - onDamage: told what was not as it was sealed.
-  /// - Throws: `CacheError.unavailable` for a cipher whose lengths are not those that it may have.
+  ///   - onDamage: called for damaged data.
+  /// - Throws: `CacheError.unavailable` for a cipher whose lengths are out of range.
   public convenience init(
     base: any CacheStore, cipher: any CacheCipher, largestEntry: Int64? = nil,
     onDamage: (@Sendable (CacheError) -> Void)? = nil
@@ -42,10 +42,10 @@ public final class SealedStore: CacheStore {
       base: base, cipher: cipher, largestEntry: largestEntry, executor: nil, onDamage: onDamage)
   }
 
-  /// Makes a store over `base` whose own tasks run on an executor of the caller's.
+  /// Makes a store over `base` with the caller's executor.
   ///
-  /// - Parameter executor: runs the removals of damaged entries; nil is Swift's own executor.
-  /// - Throws: `CacheError.unavailable` for a cipher whose lengths are not those that it may have.
+  /// - Parameter executor: runs the removals of damaged entries; nil is Swift's default executor.
+  /// - Throws: `CacheError.unavailable` for a cipher whose lengths are out of range.
   package init(
     base: any CacheStore, cipher: any CacheCipher, largestEntry: Int64? = nil,
     executor: (any TaskExecutor)?, onDamage: (@Sendable (CacheError) -> Void)? = nil
@@ -62,27 +62,27 @@ public final class SealedStore: CacheStore {
     generations = base as? any GenerationSource
   }
 
-  /// How many bytes a body takes when it is sealed.
+  /// The length of a body after sealing, in bytes.
   ///
   /// - Parameters:
-  ///   - length: of the body in bytes.
-  ///   - overhead: that of the cipher in bytes (`CacheCipher.overhead`); that of AES-GCM, if none is given.
+  ///   - length: the length of the body in bytes.
+  ///   - overhead: the cipher's `CacheCipher.overhead` in bytes; by default that of AES-GCM.
   public static func sealedLength(of length: Int64, overhead: Int = 28) -> Int64 {
     SealedLayout(overhead: overhead).sealedLength(of: length)
   }
 
-  /// The most bytes that a body takes when it is sealed, with whatever cipher.
+  /// The longest possible length of a sealed body, with any cipher.
   ///
-  /// - Parameter length: of the body in bytes.
+  /// - Parameter length: the length of the body in bytes.
   package static func longestSealed(of length: Int64) -> Int64 {
     sealedLength(of: length, overhead: SealedLayout.overheads.upperBound)
   }
 
-  /// How the targets of what a cipher seals begin in the store below; those of any cipher begin with
+  /// The prefix of the targets that a cipher seals, in the store below. For every cipher it begins with
   /// `sealed-`.
   package static func prefix(of cipher: any CacheCipher) -> String { SealedNames.prefix(of: cipher) }
 
-  /// What the base has in memory.
+  /// The variants that the base has in memory.
   public func peek(_ key: CacheKey) -> PeekResult {
     switch base.peek(names.key(key)) {
     case .found(let variants): .found(opened(variants, of: key))
@@ -98,8 +98,8 @@ public final class SealedStore: CacheStore {
     opened(try base.read(names.key(key)), of: key)
   }
 
-  /// Begins to store a response. Of a part, what is no whole chunk is not stored; a part without one is
-  /// committed without an error, as if it had been evicted at once.
+  /// Begins to store a response. A partial response is stored up to its last whole chunk; without a whole
+  /// chunk it is committed without an error, as if it had been evicted at once.
   ///
   /// - Throws: `CacheError.tooLarge`; what the base throws.
   public func write(
@@ -137,7 +137,7 @@ public final class SealedStore: CacheStore {
       record, bodyID: bodyID, extent: .parts(targets), base: writer, store: self)
   }
 
-  /// Begins to add to a part of a response, from the next chunk on.
+  /// Begins to add to a partial response, from the next chunk on.
   ///
   /// - Throws: `CacheError.unavailable`; what the base throws.
   public func extend(
@@ -157,7 +157,7 @@ public final class SealedStore: CacheStore {
       throw CacheError(
         .unavailable, "what is stored is not of a body of \(wanted ?? 0) bytes", key: record.key)
     }
-    // The base passes over bytes that it has. Of a chunk it must have all or nothing.
+    // The base skips bytes that it has. It must have all bytes of a chunk or none.
     let end = wanted.map { layout.sealedLength(of: $0) }
     guard
       slots.allSatisfy({
@@ -193,7 +193,7 @@ public final class SealedStore: CacheStore {
   /// The ticket of the base.
   public func ticket() -> InvalidationTicket { base.ticket() }
 
-  /// Asks the base, by the names that it knows.
+  /// Asks the base, with the sealed names.
   public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     base.isOvertaken(
       names.key(key), groups: groups?.map { names.group($0, of: key.origin) }, since: names.ticket(ticket))
@@ -209,7 +209,7 @@ public final class SealedStore: CacheStore {
       sealedLength: record.bodyLength.map { layout.sealedLength(of: $0) }, cipher, names)
   }
 
-  /// What the base has of a response, and what it is.
+  /// The entry that the base has for a response, decrypted.
   private func found(
     _ record: CacheRecord
   ) throws(CacheError) -> (below: CacheRecord, stored: SealedRecord)? {
@@ -222,7 +222,7 @@ public final class SealedStore: CacheStore {
     return (below, stored)
   }
 
-  /// Opens what the base has for a key; what is damaged is not among it.
+  /// The decrypted variants of a key, without damaged ones.
   func opened(_ variants: [StoredVariant], of key: CacheKey) -> [StoredVariant] {
     variants.compactMap { variant in
       do throws(CacheError) {
@@ -239,7 +239,7 @@ public final class SealedStore: CacheStore {
     }
   }
 
-  /// Tells of what does not open, and removes it if it is damaged; a cipher may fail for a moment as well.
+  /// Reports an entry that does not open, and removes it if it is damaged; other errors of a cipher may pass.
   func isDamaged(_ below: CacheRecord, _ error: CacheError) {
     onDamage?(error)
     guard error.code == .damaged else { return }
@@ -254,7 +254,7 @@ public final class SealedStore: CacheStore {
     }
   }
 
-  /// Waits until what is damaged was removed, then flushes the base.
+  /// Waits until damaged entries are removed, then flushes the base.
   public func flush() async {
     for task in removals.withLock({ Array($0.running.values) }) { await task.value }
     await base.flush()
@@ -262,7 +262,7 @@ public final class SealedStore: CacheStore {
 }
 
 extension CacheStore {
-  /// Whether what it gives to files is sealed.
+  /// Whether its files are sealed.
   package var isSealed: Bool { self is SealedStore || (self as? TieredStore)?.base is SealedStore }
 }
 
@@ -270,7 +270,7 @@ extension SealedStore: TierBase, GenerationSource {
   /// Counts a use that the tier above answered.
   public func recordUse(of key: CacheKey) { tierBase?.recordUse(of: names.key(key)) }
 
-  /// What is stored for a key, without counting a use if it can be helped.
+  /// The variants of a key, without counting a use if the base supports that.
   ///
   /// - Throws: what the store below throws.
   public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
@@ -278,6 +278,6 @@ extension SealedStore: TierBase, GenerationSource {
     return opened(try tierBase.variants(of: names.key(key)), of: key)
   }
 
-  /// That of the key below.
+  /// The generation of the key in the base.
   public func generation(of key: CacheKey) -> UInt64 { generations?.generation(of: names.key(key)) ?? 0 }
 }

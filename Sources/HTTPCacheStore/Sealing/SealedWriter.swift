@@ -3,17 +3,17 @@ import HTTPTypes
 
 /// Seals a body, or parts of one, chunk by chunk, and gives the chunks to the writer of the store below.
 final class SealedWriter: BodyWriter {
-  /// What comes.
+  /// The part of the body that arrives.
   enum Extent: Sendable {
     /// All of a body.
     case whole
     /// Some ranges, one after the other.
     case parts([Range<Int64>])
-    /// What a stored part has not, from somewhere on.
+    /// The missing bytes of a stored part, from a position on.
     case rest(from: Int64)
   }
 
-  // How much is given to the store below at once.
+  // Bytes given to the store below at once.
   private static let batch = 4 * Int(SealedLayout.slot)
 
   private let record: CacheRecord
@@ -25,8 +25,8 @@ final class SealedWriter: BodyWriter {
   private let assembly: SealedAssembly
 
   /// - Parameters:
-  ///   - record: in the clear; with the ranges that are stored already where more is added.
-  ///   - base: nil where nothing that comes can be stored.
+  ///   - record: the plain record; if bytes are added, with the ranges already stored.
+  ///   - base: nil if no arriving byte can be stored.
   init(
     _ record: CacheRecord, bodyID: SealedRecord.BodyID, extent: Extent, base: (any BodyWriter)?,
     store: SealedStore
@@ -58,7 +58,7 @@ final class SealedWriter: BodyWriter {
     let now = try check()
     if let limit = store.largestEntry, stored(after: Int64(bytes.count), now) > limit {
       let error = CacheError(.tooLarge, "more than \(limit) bytes", key: record.key)
-      // What came to a part stays, and counts.
+      // Bytes that were added to a part stay, and count.
       if case .rest = extent, (try? await take(assembly.finish(isEnd: false), count: 0)) != nil {
         _ = try? await base?.keep()
       }
@@ -67,7 +67,7 @@ final class SealedWriter: BodyWriter {
     do throws(CacheError) {
       var rest = bytes
       while !rest.isEmpty {
-        // As much as the store below gets at once, so that what is sealed is bounded.
+        // In pieces, so that the memory for sealed bytes is bounded.
         let piece = rest.prefix(Self.batch)
         rest = rest.dropFirst(Self.batch)
         try await take(try assembly.append(piece), count: Int64(piece.count))
@@ -77,13 +77,13 @@ final class SealedWriter: BodyWriter {
     }
   }
 
-  /// How many bytes of the body, in the clear, are there when so many more have come. The store below bounds
-  /// what is sealed, which is longer.
+  /// The number of plain body bytes after `count` more have arrived. The store below limits the sealed bytes,
+  /// which are more.
   private func stored(after count: Int64, _ state: SealedGrowth.State) -> Int64 {
     let written = state.written.saturatingAdd(count)
     switch extent {
     case .whole: return written
-    // Bounded before it began.
+    // Checked before the writer began.
     case .parts: return 0
     case .rest(let start):
       let first = (start + store.layout.chunk - 1) / store.layout.chunk * store.layout.chunk
@@ -105,7 +105,7 @@ final class SealedWriter: BodyWriter {
       try await take(assembly.finish(isEnd: isWhole), count: 0, isEnd: isWhole)
       guard let base, isWhole || !growth.snapshot.sealed.isEmpty else {
         guard now.written > 0 else { throw CacheError(.damaged, "nothing came", key: record.key) }
-        // No whole chunk came: as if it had been stored and evicted at once.
+        // No whole chunk arrived: treat the part as stored and evicted at once.
         end()
         return record.with(sequence: 0)
       }
@@ -148,7 +148,7 @@ final class SealedWriter: BodyWriter {
   func abandon() { _ = fail(CacheError(.closed, "the writer gave up", key: record.key)) }
 
   func reader() throws(CacheError) -> any BodyReader {
-    // Damage of what is being written shows when it is read the next time.
+    // Damage of bytes that are being written is found at the next read.
     let chunks = try base.map { (base) throws(CacheError) in
       SealedChunks(try base.reader(), of: bodyID, cipher: store.cipher) { _ in }
     }
@@ -168,7 +168,7 @@ final class SealedWriter: BodyWriter {
     return stored.record
   }
 
-  /// Seals chunks and gives them to the store below; then they are there for readers.
+  /// Seals chunks and gives them to the store below; readers can then read them.
   private func take(
     _ step: SealedAssembly.Step, count: Int64, isEnd: Bool = false
   ) async throws(CacheError) {
@@ -181,7 +181,7 @@ final class SealedWriter: BodyWriter {
       state.pending = step.pending
       state.pendingStart = step.pendingStart
       state.written += count
-      // With the last chunk at once, which only opens as the last one.
+      // Set together with the last chunk, which only opens as the last one.
       if isEnd { state.length = state.written }
     }
   }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Generations within one process: a counter for each part of the hashes, and one for all.
+/// Generations within one process: a counter for each class of hashes, and one for all.
 package final class GenerationCounters: Sendable {
   private final class Counter: Sendable {
     let value = Atomic<UInt64>(0)
@@ -11,9 +11,9 @@ package final class GenerationCounters: Sendable {
 
   package init() { counters = (0..<1_024).map { _ in Counter() } }
 
-  /// A number that rises whenever the generation of a hash, or that of all hashes, is raised.
+  /// A number that rises when the generation of a hash, or of all hashes, is raised.
   package func generation(of hash: UInt64) -> UInt64 {
-    // Neither falls, so their sum changes whenever one of them does.
+    // Neither counter falls, so the sum changes whenever one of them does.
     counter(of: hash).value.load(ordering: .acquiring) &+ all.value.load(ordering: .acquiring)
   }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A stored body that tells a promotion its bytes when it is opened or read.
+/// A stored body that gives its bytes to a promotion when it is opened or read.
 final class PromotingBody: StoredBody {
   private let base: any StoredBody
   private let index: Int
@@ -22,11 +22,11 @@ final class PromotingBody: StoredBody {
   }
 }
 
-/// An open body that keeps what is read of it, as long as it is read from its start without a gap, and
-/// tells a promotion at the end.
+/// An open body that keeps the bytes that are read from its start without a gap, and gives them to a
+/// promotion at the end.
 final class PromotingReader: BodyReader {
   private struct State {
-    // nil once it was told, or can no longer be.
+    // nil once the bytes were given, or cannot be complete any more.
     var body: GrowingBody?
   }
 
@@ -56,7 +56,7 @@ final class PromotingReader: BodyReader {
 
   func clone(to path: String) async throws(CacheError) { try await base.clone(to: path) }
 
-  // Returns the body when these were its last bytes.
+  // Returns the whole body if these were its last bytes.
   private func keep(_ bytes: BodyBytes, from start: Int64) -> BodyBytes? {
     guard let length = base.length else { return nil }
     if start == 0, Int64(bytes.count) == length {

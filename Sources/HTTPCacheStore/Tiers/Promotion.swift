@@ -1,31 +1,30 @@
 import HTTPCacheSemantics
 import Synchronization
 
-/// Collects the bodies of all responses that a store has for a key, and then copies them into the
-/// memory tier above. Bodies that the tier has already or that come with their record are there at
-/// once; others come when somebody reads them to their end.
+/// Collects the bodies of all responses that a store has for a key, and then copies them into the memory tier
+/// above. Bodies that the tier has already, or that come with their record, are collected at once; others
+/// when a reader reads them to the end.
 final class Promotion: Sendable {
-  /// Whose responses.
+  /// The key of the responses.
   let key: CacheKey
   private let generation: UInt64
   private let tier: TieredStore
   private let below: [StoredVariant]
   /// Whether all bodies are small enough to be copied.
   let isPossible: Bool
-  // nil once nothing more can come of it.
+  // nil once the promotion can no longer succeed.
   private let bodies: Mutex<[BodyBytes?]?>
 
   /// - Parameters:
-  ///   - below: everything the store has for the key.
-  ///   - group: what the tier has, whose bodies are used again where the sequence number tells that
-  ///     they are the same.
+  ///   - below: all variants that the store has for the key.
+  ///   - group: the tier's variants; a body is reused if the sequence numbers are equal.
   ///   - generation: read before `below`.
   init(
     _ key: CacheKey, of below: [StoredVariant], over group: MemoryGroup?, generation: UInt64,
     tier: TieredStore
   ) {
     self.key = key
-    // What memory has a newer response for is passed over.
+    // Skip responses for which memory has a newer one.
     let own = (group?.variants ?? []).filter(\.record.isMemoryOnly)
     let below = below.filter { variant in
       !own.contains { $0.record.replaces(variant.record) }
@@ -46,7 +45,7 @@ final class Promotion: Sendable {
     for copy in group?.variants ?? [] where !copy.record.isMemoryOnly {
       known[copy.record.sequence] = (copy.body as? MemoryBody)?.bytes
     }
-    // Of another length it is the body of something else, whatever its number says.
+    // A body of another length belongs to another response, even if the sequence number is equal.
     bodies = Mutex(
       below.map { variant in
         known[variant.record.sequence].flatMap { Int64($0.count) == variant.record.bodyLength ? $0 : nil }
@@ -56,7 +55,7 @@ final class Promotion: Sendable {
   /// Whether the store has nothing for the key.
   var isEmpty: Bool { below.isEmpty }
 
-  /// What the store has, with bodies that are collected when they are read.
+  /// The store's variants; their bodies are collected when they are read.
   var variants: [StoredVariant] {
     guard let bodies = bodies.withLock({ $0 }), bodies.contains(where: { $0 == nil }) else {
       return below
@@ -69,22 +68,22 @@ final class Promotion: Sendable {
     }
   }
 
-  /// Takes the body of a response by its sequence number.
+  /// Adds the body of a response by its sequence number.
   func deliver(_ bytes: BodyBytes, ofSequence sequence: UInt64) {
     guard let index = below.firstIndex(where: { $0.record.sequence == sequence }) else { return }
     take(bytes, at: index)
   }
 
-  /// Takes a body that was read, and copies everything if nothing is missing any more.
+  /// Adds a body that was read, and copies everything if no body is missing.
   func deliver(_ bytes: BodyBytes, at index: Int) {
     take(bytes, at: index)
     adoptIfComplete()
   }
 
-  /// Copies everything into memory if no body is missing, or those missing are in memory below.
+  /// Copies everything into memory if no body is missing, or if the missing ones are in memory below.
   func adoptIfComplete() {
     guard var found = bodies.withLock({ $0 }) else { return }
-    // One body alone waits for its reader; only where others have come is it worth opening it.
+    // A single body waits for its reader; opening it is only worthwhile if other bodies were collected.
     if found.contains(where: { $0 != nil }) {
       for index in found.indices where found[index] == nil {
         found[index] = try? below[index].body.open().bytesInMemory

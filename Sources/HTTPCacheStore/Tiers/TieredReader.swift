@@ -22,7 +22,7 @@ final class TieredReader: BodyReader {
 
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
     let bytes = try await above.read(range)
-    // The copy may have been dropped between two looks, so it is asked after the fact.
+    // The copy may have been dropped during the read, so check after it.
     guard bytes.isEmpty, copy.isDropped else { return bytes }
     guard let below else { throw CacheError(.io, "the growing body is no longer in memory") }
     return try await below.read(range)

@@ -1,10 +1,10 @@
 public import HTTPCacheSemantics
 
 extension TieredStore {
-  /// Removes what matches, from both tiers.
+  /// Removes the entries that match, from both tiers.
   ///
   /// - Returns: the number of responses removed; copies do not count.
-  /// - Throws: what the store below throws; memory has then removed what matches all the same.
+  /// - Throws: what the store below throws; the entries are then removed from memory nevertheless.
   @discardableResult
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     let below: Result<Int, CacheError>
@@ -14,9 +14,9 @@ extension TieredStore {
     return try below.get() + own
   }
 
-  /// Removes everything of a partition from both tiers, and what is kept of it in files.
+  /// Removes all entries of a partition from both tiers, and their bytes from the files.
   ///
-  /// - Throws: what the store below throws; memory has then removed it all the same.
+  /// - Throws: what the store below throws; the entries are then removed from memory nevertheless.
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     let below: Result<Int, CacheError>
@@ -34,10 +34,10 @@ extension TieredStore {
     base.trimMemory(to: bytes)
   }
 
-  /// Marks what matches as invalidated, in both tiers.
+  /// Marks the entries that match as invalidated, in both tiers.
   ///
   /// - Returns: the number of responses marked, or nil if the store below does not count.
-  /// - Throws: what the store below throws; memory has then marked what matches all the same.
+  /// - Throws: what the store below throws; the entries are then marked in memory nevertheless.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     let below: Result<Int?, CacheError>
@@ -49,7 +49,7 @@ extension TieredStore {
     return try below.get().map { $0 + own }
   }
 
-  /// Entries of the store below, then those that are only in memory.
+  /// The entries of the store below, then those that are only in memory.
   ///
   /// - Throws: what the store below throws.
   public func entries(
@@ -64,12 +64,12 @@ extension TieredStore {
     let rest = limit - below.entries.count
     let own = ownEntries(selection, after: 0, limit: max(1, rest))
     if own.entries.isEmpty { return below }
-    // Positions below zero are those in memory, counted down.
+    // Negative positions are in memory, counted down.
     guard rest > 0 else { return EntryPage(entries: below.entries, next: EntryCursor(position: -1)) }
     return EntryPage(entries: below.entries + own.entries, next: own.next)
   }
 
-  /// What both tiers hold; copies count as memory in use.
+  /// The usage of both tiers; copies count as memory in use.
   public var usage: StoreUsage {
     var usage = base.usage
     let own = memory.usage
@@ -79,7 +79,7 @@ extension TieredStore {
     return usage
   }
 
-  /// That of the store below.
+  /// The secret of the store below.
   public var secret: [UInt8] { base.secret }
 
   /// Counts in the store below.
@@ -90,10 +90,10 @@ extension TieredStore {
   /// - Throws: what the store below throws.
   public func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
 
-  /// Remembers it in the store below.
+  /// Keeps the note in the store below.
   public func note(_ refusal: RefusalNote) { base.note(refusal) }
 
-  /// What the store below remembers.
+  /// The notes of the store below.
   ///
   /// - Throws: what the store below throws.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {

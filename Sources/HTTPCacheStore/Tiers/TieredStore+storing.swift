@@ -2,9 +2,9 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension TieredStore {
-  /// Makes a response visible in memory that the store below has committed.
+  /// Makes a response visible in memory after the store below has committed it.
   ///
-  /// - Parameter bytes: its body if it was kept.
+  /// - Parameter bytes: its body, if it was copied.
   func didCommit(_ stored: CacheRecord, body bytes: BodyBytes?) {
     raiseGeneration(of: stored.key)
     if memory.group(stored.key)?.hasMemoryOnly ?? false {
@@ -19,10 +19,10 @@ extension TieredStore {
     }
   }
 
-  /// Stores a response in memory alone.
+  /// Stores a response only in memory.
   ///
-  /// - Throws: `CacheError.damaged` for a body that is not as long as announced; `CacheError.superseded` if either
-  ///   tier has a more recent response; what the memory store throws.
+  /// - Throws: `CacheError.damaged` for a body that is not as long as announced; `CacheError.superseded` if
+  ///   either tier has a more recent response; what the memory store throws.
   func commitToMemory(
     _ record: CacheRecord, trailers: HTTPFields, body bytes: BodyBytes, variantLimit: Int,
     from reservation: MemoryReservation
@@ -42,14 +42,15 @@ extension TieredStore {
     return try memory.commit(own, body: bytes, variantLimit: variantLimit, from: reservation)
   }
 
-  /// Refuses a response that the store below is about to commit if memory alone has a more recent one.
+  /// Refuses a response that the store below is about to commit if memory has a more recent one that is only
+  /// there.
   ///
   /// - Throws: `CacheError.superseded`.
   func requireNotSuperseded(_ record: CacheRecord) throws(CacheError) {
     if memory.group(record.key)?.supersedes(record) ?? false { throw MemoryStore.superseded(record) }
   }
 
-  /// What the store below has for the same nominated fields as a response that memory alone is to have.
+  /// The variants below with the nominated fields of a response that will be only in memory.
   ///
   /// - Throws: `CacheError.superseded` if a complete one of them is more recent.
   private func variantsToReplaceBelow(_ new: CacheRecord) throws(CacheError) -> [StoredVariant] {
@@ -68,8 +69,8 @@ extension TieredStore {
     return same
   }
 
-  /// Marks what the store below has as invalidated: it is older than what memory alone is to have. It is passed
-  /// over as long as memory has the newer response; after that it must at least be validated.
+  /// Marks variants of the store below as invalidated, because memory is about to have a newer response.
+  /// While memory has it, they are not used; later they must at least be validated.
   private func distrustBelow(_ older: [StoredVariant], of key: CacheKey) async {
     do throws(CacheError) {
       for variant in older {

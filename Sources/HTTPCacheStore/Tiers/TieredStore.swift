@@ -1,15 +1,14 @@
 public import HTTPCacheSemantics
 
-/// A memory tier over another store, in practice one on disk: it answers from copies of small bodies
-/// while they are what the store below has.
+/// A memory tier over another store, usually one on disk: it answers from copies of small bodies while they
+/// match the store below.
 ///
-/// The store below comes first: what is written, freshened, marked or removed is so there, then in
-/// memory. Copies carry the generation (`GenerationSource`) that was read before what they were made
-/// from, and are no longer used once it has changed, whoever changed it. The variants of a key are
-/// copied together or not at all.
+/// Each write, freshening, mark and removal is made in the store below first, then in memory. Copies carry
+/// the generation (`GenerationSource`) that was read before the store below, and are no longer used once the
+/// generation has changed, in whichever process. The variants of a key are copied together or not at all.
 ///
-/// Where the store below fails to store a response, memory keeps it alone, if it can, and `onFailure`
-/// is told. It is found before what the store below has for the same nominated fields.
+/// If the store below fails to store a response, memory keeps the only copy, if it can, and `onFailure` is
+/// called. This copy is found before variants of the store below with equal nominated fields.
 public final class TieredStore: CacheStore {
   let memory: MemoryStore
   let base: any CacheStore
@@ -22,12 +21,12 @@ public final class TieredStore: CacheStore {
   /// Makes a tier over `base`.
   ///
   /// - Parameters:
-  ///   - memory: the tier's own, empty store, used by nobody else.
-  ///   - base: the store below. If several processes or tiers share it, it has to be a
-  ///     `GenerationSource`; it should be a `TierBase`.
+  ///   - memory: an empty store that only this tier uses.
+  ///   - base: the store below. If several processes or tiers share it, it must be a `GenerationSource`; it
+  ///     should be a `TierBase`.
   ///   - promotionLimit: the longest body that is copied into memory, in bytes.
-  ///   - onFailure: told what failed in `base` where this store goes on without it: a word for the
-  ///     operation, and the error.
+  ///   - onFailure: called when `base` failed and this store continues without it: the name of the operation,
+  ///     and the error.
   public init(
     memory: MemoryStore, base: any CacheStore, promotionLimit: Int64 = 1 << 20,
     onFailure: (@Sendable (String, CacheError) -> Void)? = nil
@@ -44,7 +43,7 @@ public final class TieredStore: CacheStore {
   /// The longest body that is copied into memory, in bytes.
   var longestCopy: Int64 { min(promotionLimit, memory.largestEntry) }
 
-  /// What memory has, if it is complete and still what the store below has; else `.unknown`.
+  /// The variants in memory, if they are complete and match the store below; else `.unknown`.
   public func peek(_ key: CacheKey) -> PeekResult {
     guard let group = memory.use(key, generation: generation(of: key)), !isOutdated(group, key) else {
       return .unknown
@@ -53,7 +52,8 @@ public final class TieredStore: CacheStore {
     return .found(group.variants)
   }
 
-  /// What memory has, if it is complete and still what the store below has; else what that has.
+  /// The variants in memory, if they are complete and match the store below; else the variants of the store
+  /// below.
   ///
   /// - Throws: `CacheError` of the store below, if memory has nothing for the key.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
@@ -79,15 +79,15 @@ public final class TieredStore: CacheStore {
 
   /// Begins to store a response in the store below, and in memory if it is small.
   ///
-  /// - Throws: `CacheError.tooLarge`; `CacheError.notAdmitted` for a response in memory alone if other bodies
-  ///   that are being written need the memory; what the store below throws, if memory cannot keep the response
-  ///   alone.
+  /// - Throws: `CacheError.tooLarge`; `CacheError.notAdmitted` for a response that would be only in memory if
+  ///   other bodies that are being written need the memory; what the store below throws, if memory cannot
+  ///   keep the only copy.
   public func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
     let record = record.with(ticket: record.ticket ?? ticket())
     if record.isMemoryOnly {
-      // What is only in memory needs no copy; a whole body makes what is below older, see TieredWriter.
+      // A part that is only in memory needs no copy; for a whole body see TieredWriter.
       if !record.isComplete { return try await memory.write(record, variantLimit: variantLimit) }
       return try TieredWriter(record, variantLimit: variantLimit, base: nil, tier: self)
     }
@@ -106,10 +106,10 @@ public final class TieredStore: CacheStore {
     return try TieredWriter(record, variantLimit: variantLimit, base: writer, tier: self)
   }
 
-  /// Begins to add to a part of a response, in the store below unless it is only in memory. Memory has
-  /// no copies of parts.
+  /// Begins to add to a partial response, in the store below unless it is only in memory. Memory has no
+  /// copies of parts.
   ///
-  /// - Throws: what the tier throws that has the part.
+  /// - Throws: what the tier that has the part throws.
   public func extend(
     _ record: CacheRecord, at offset: Int64
   ) async throws(CacheError) -> any BodyWriter {
@@ -123,7 +123,7 @@ public final class TieredStore: CacheStore {
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     if record.isMemoryOnly { return memory.updateRecord(record) }
     guard try await base.update(record) else {
-      // What the store below no longer has cannot be freshened: it has to be fetched again.
+      // A response that the store below no longer has cannot be freshened: it has to be fetched again.
       memory.dropCopies(of: record.key)
       return false
     }
@@ -132,7 +132,7 @@ public final class TieredStore: CacheStore {
     return true
   }
 
-  /// Whether what was copied is still what the store below has.
+  /// The generation of a key: changes when copies may no longer match the store below.
   func generation(of key: CacheKey) -> UInt64 {
     ownGenerations.generation(of: key.processHash)
       &+ (baseGenerations?.generation(of: key) ?? 0)
@@ -151,7 +151,7 @@ public final class TieredStore: CacheStore {
     base.isOvertaken(key, groups: groups, since: ticket)
   }
 
-  /// Whether another process may have invalidated or removed a response that is only in memory since its
+  /// Whether another process may have invalidated or removed a response that is only in memory, after its
   /// request.
   private func isOutdated(_ record: CacheRecord) -> Bool {
     guard record.isMemoryOnly else { return false }
@@ -163,29 +163,29 @@ public final class TieredStore: CacheStore {
     group.hasMemoryOnly && group.variants.contains { isOutdated($0.record) }
   }
 
-  /// Marks responses that are only in memory as invalidated if another process may have invalidated or
-  /// removed them: the store below does not have them, so that no generation tells.
+  /// Marks responses that are only in memory as invalidated if another process may have invalidated or removed
+  /// them: the store below does not have them, so the generation does not tell.
   ///
-  /// - Parameter group: what memory has for the key.
-  /// - Returns: what it has after that.
+  /// - Parameter group: the variants in memory for the key.
+  /// - Returns: the variants afterwards.
   private func distrustOutdated(_ group: MemoryGroup?, of key: CacheKey) -> MemoryGroup? {
     guard let group, isOutdated(group, key) else { return group }
-    // Before it is compared again, so that nothing that comes later counts as noticed.
+    // Take the ticket before the comparison, so that later changes are not missed.
     let now = ticket()
     memory.change(key) { group in group.invalidate(taking: now) { isOutdated($0) } }
     return memory.group(key)
   }
 
-  /// What the store below has for a key, without counting a use if it can be helped.
+  /// The variants of the store below for a key, without counting a use if the store supports that.
   func variantsBelow(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     if let tierBase { return try tierBase.variants(of: key) }
     return try base.read(key)
   }
 
-  /// Copies anew what the store below has for a key, as far as the bodies are in memory.
+  /// Copies again the variants that the store below has for a key, if their bodies are in memory.
   ///
   /// - Parameters:
-  ///   - sequence: of a response whose body is known to be `bytes`.
+  ///   - sequence: the sequence number of a response whose body is `bytes`.
   func refresh(_ key: CacheKey, sequence: UInt64, bytes: BodyBytes?) {
     let generation = generation(of: key)
     let group = distrustOutdated(memory.group(key), of: key)
@@ -200,7 +200,7 @@ public final class TieredStore: CacheStore {
     }
   }
 
-  // Copies what can be copied at once; copies that can no longer be complete go.
+  // Copies what can be copied at once; drops copies that can no longer be complete.
   private func finish(_ promotion: Promotion, over group: MemoryGroup?) {
     if promotion.isPossible {
       if group != nil || !promotion.isEmpty { promotion.adoptIfComplete() }
@@ -209,7 +209,7 @@ public final class TieredStore: CacheStore {
     }
   }
 
-  /// Tells of an error that this store goes on without.
+  /// Reports an error that this store continues without.
   func report(_ operation: String, _ error: CacheError) { onFailure?(operation, error) }
 
   private static func merge(own: [StoredVariant], below: [StoredVariant]) -> [StoredVariant] {

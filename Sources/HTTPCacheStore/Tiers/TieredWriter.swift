@@ -5,7 +5,7 @@ import Synchronization
 /// Writes a body to the store below, and keeps a copy as long as it is small.
 final class TieredWriter: BodyWriter {
   private struct State {
-    // Where it goes below; nil if it stays in memory.
+    // The writer of the store below; nil if the response stays in memory.
     var base: (any BodyWriter)?
     // The copy; nil once it has grown too long.
     var copy: GrowingBody?
@@ -13,7 +13,7 @@ final class TieredWriter: BodyWriter {
     var written: Int64 = 0
     var hasReader = false
     var isCommitted = false
-    // Why it takes no more.
+    // Why it takes no more bytes.
     var end: CacheError?
   }
 
@@ -23,8 +23,9 @@ final class TieredWriter: BodyWriter {
   private let reservation: MemoryReservation
   private let state: Mutex<State>
 
-  /// - Parameter base: the writer of the store below; nil keeps the response in memory alone.
-  /// - Throws: `CacheError.tooLarge` or `CacheError.notAdmitted` if memory alone has to keep it and cannot.
+  /// - Parameter base: the writer of the store below; nil keeps the response only in memory.
+  /// - Throws: `CacheError.tooLarge` or `CacheError.notAdmitted` if memory has to keep the only copy and
+  ///   cannot.
   init(
     _ record: CacheRecord, variantLimit: Int, base: (any BodyWriter)?, tier: TieredStore
   ) throws(CacheError) {
@@ -47,7 +48,7 @@ final class TieredWriter: BodyWriter {
   var bytesWritten: Int64 { state.withLock { $0.written } }
 
   func append(_ bytes: BodyBytes) async throws(CacheError) {
-    // The copy comes second: what could not be stored must not be read.
+    // Append to the copy second: bytes that could not be stored must not be read.
     if let base = try begin() {
       do {
         try await base.append(bytes)
@@ -94,7 +95,7 @@ final class TieredWriter: BodyWriter {
     return stored
   }
 
-  // Readers of the growing body may still be opened; nothing of it is dropped.
+  // Readers of the growing body may still be opened, so none of its bytes are dropped.
   private func committed() -> GrowingBody? {
     state.withLock { state in
       state.isCommitted = true
@@ -110,7 +111,7 @@ final class TieredWriter: BodyWriter {
       tier.didCommit(stored, body: nil)
       return stored
     }
-    // What memory keeps since the store below failed is whole or nothing.
+    // A response that memory keeps because the store below failed is whole or not kept.
     guard record.isMemoryOnly, record.isResumable,
       let bytes = state.withLock({ $0.copy })?.finish(), !bytes.isEmpty
     else { return nil }
@@ -146,15 +147,15 @@ final class TieredWriter: BodyWriter {
     return base
   }
 
-  // Keeps a copy of bytes that the store below has, or drops the copy if it gets too long, or copies together take
-  // too much.
+  // Keeps a copy of bytes that the store below has. Drops the copy if it gets too long, or if all copies
+  // together take too much memory.
   private func copy(_ bytes: BodyBytes) {
     let count = Int64(bytes.count)
     let (copy, copied) = state.withLock { ($0.end == nil ? $0.copy : nil, $0.copied) }
     guard let copy else { return }
     if copied + count <= tier.longestCopy, tier.memory.mayCollect(count, having: copied) {
       do throws(CacheError) { return try append(bytes, to: copy) } catch {
-        // The store below has the bytes; the copy goes like one that is too long.
+        // The store below has the bytes; drop the copy, as for one that is too long.
       }
     }
     state.withLock { state in
@@ -164,7 +165,7 @@ final class TieredWriter: BodyWriter {
     copy.drop()
   }
 
-  // Keeps bytes that nothing else has.
+  // Keeps bytes that are stored nowhere else.
   private func keep(_ bytes: BodyBytes) throws(CacheError) {
     let (copy, copied, end) = state.withLock { ($0.copy, $0.copied, $0.end) }
     if let end { throw end }
@@ -183,8 +184,8 @@ final class TieredWriter: BodyWriter {
     copy.append(bytes)
   }
 
-  // The store below failed: memory goes on alone if it has everything, else the error stands. What is
-  // too large or not what was announced is no failure of the store.
+  // The store below failed: memory keeps the response if it has all bytes, otherwise the error is thrown. A
+  // body that is too large or not as announced is not a failure of the store.
   private func goOnWithout(
     _ base: any BodyWriter, after error: CacheError, in operation: String, keep: () throws(CacheError) -> Void
   ) throws(CacheError) {
@@ -207,7 +208,7 @@ final class TieredWriter: BodyWriter {
       guard state.end == nil else { return (nil, nil) }
       state.end = error
       guard let base = state.base else { return (nil, nil) }
-      // Readers go on with what the store below has.
+      // Readers continue with the store below.
       return (base, state.isCommitted ? nil : state.copy.take())
     }
     reservation.stopGrowing()

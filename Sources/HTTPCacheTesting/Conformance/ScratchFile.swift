@@ -6,18 +6,18 @@
   import Musl
 #endif
 
-/// A file that a check looks at or damages.
+/// A file that a check inspects or damages.
 package struct ScratchFile: Sendable {
-  /// Where it is.
+  /// The path.
   package let path: String
 
-  /// Names a file; there need not be one.
+  /// Names a file, which may not exist.
   package init(_ path: String) { self.path = path }
 
-  /// Whether there is one.
+  /// Whether it exists.
   package var exists: Bool { access(path, F_OK) == 0 }
 
-  /// All of it; nil if it cannot be read.
+  /// Its content; nil if it cannot be read.
   package var bytes: [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -42,9 +42,9 @@ package struct ScratchFile: Sendable {
     return bytes
   }
 
-  /// Makes it, or writes over its beginning.
+  /// Makes it, or overwrites its beginning.
   ///
-  /// - Returns: whether that was done.
+  /// - Returns: whether that succeeded.
   @discardableResult
   package func write(_ bytes: [UInt8]) -> Bool {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -53,9 +53,9 @@ package struct ScratchFile: Sendable {
     return bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } == bytes.count
   }
 
-  /// Changes one byte, and dates the file back, so that the change shows in its times.
+  /// Changes one byte, and dates the file back, so that its times show the change.
   ///
-  /// - Returns: whether that was done.
+  /// - Returns: whether that succeeded.
   func damage(at offset: Int64) -> Bool {
     let descriptor = open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { return false }

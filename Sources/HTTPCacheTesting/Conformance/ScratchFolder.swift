@@ -8,11 +8,11 @@ package import HTTPCacheStore
   import Musl
 #endif
 
-/// A folder for the files of a check; it goes with its last user.
+/// A folder for the files of a check. It is removed with its last user.
 package final class ScratchFolder: Sendable {
   private let path: String
 
-  /// Makes one in the folder for temporary files.
+  /// Makes a folder among the temporary files.
   ///
   /// - Throws: `CacheError.io`.
   package init() throws(CacheError) {
@@ -29,13 +29,13 @@ package final class ScratchFolder: Sendable {
     rmdir(path)
   }
 
-  /// The file of this name.
+  /// The file with this name.
   package func file(_ name: String) -> ScratchFile { ScratchFile("\(path)/\(name)") }
 
-  /// Removes the file of this name.
+  /// Removes the file with this name.
   package func remove(_ name: String) { unlink(file(name).path) }
 
-  /// What is in it.
+  /// The names of its files.
   package var names: [String] {
     guard let stream = opendir(path) else { return [] }
     defer { closedir(stream) }

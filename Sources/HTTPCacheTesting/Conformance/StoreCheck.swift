@@ -1,11 +1,11 @@
 public import HTTPCacheStore
 
-/// One behaviour that every store has to show.
+/// One behaviour that every store must have.
 public struct StoreCheck: Sendable, CustomStringConvertible {
   /// Makes an empty store.
   public typealias MakeStore = @Sendable (StoreRequirements) async throws -> any CacheStore
 
-  /// What the store has to do, as a sentence.
+  /// The required behaviour, as a sentence.
   public let name: String
   private let body: @Sendable (MakeStore) async throws -> Void
 
@@ -20,6 +20,6 @@ public struct StoreCheck: Sendable, CustomStringConvertible {
 
   /// Runs it against stores made by `makeStore`.
   ///
-  /// - Throws: `StoreViolation` if a store does something else; what the store throws.
+  /// - Throws: `StoreViolation` if a store behaves differently; what the store throws.
   public func run(_ makeStore: MakeStore) async throws { try await body(makeStore) }
 }

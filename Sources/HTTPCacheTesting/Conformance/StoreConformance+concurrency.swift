@@ -74,7 +74,7 @@ extension StoreConformance {
     },
   ]
 
-  /// The seed of a body that the entity tag of its record tells.
+  /// The seed of a body, from the entity tag of its record.
   static func seed(of record: CacheRecord) throws(StoreViolation) -> UInt64 {
     let tag = record.response.head.headerFields[.eTag] ?? ""
     guard let seed = UInt64(tag.dropFirst().dropLast()) else {
@@ -87,7 +87,7 @@ extension StoreConformance {
     let seed = try Self.seed(of: variant.record)
     let bytes: [UInt8]
     do { bytes = try await variant.body.open().readAll() } catch {
-      // It may have been removed since; only what can be read has to be right.
+      // It may have been removed since; only readable bodies must be right.
       return
     }
     let expected = StoreSample.body(size, seed: seed).array

@@ -56,7 +56,7 @@ extension StoreConformance {
         let two = try await apart.commit(trailers: [:])
         try requireEqual(two.storedRanges, [0..<first, second..<third], "ranges apart")
         try await requirePart(store, key, body, [0..<first, second..<third])
-        // From before the end of the first part to behind the second; what is stored comes wrong.
+        // From before the end of the first part to after the second; the stored bytes arrive with wrong values.
         let over = try await store.extend(two, at: first - 100)
         try await over.append(StoreSample.body(100, seed: 77))
         try await over.append(body[Int(first)..<Int(second)])

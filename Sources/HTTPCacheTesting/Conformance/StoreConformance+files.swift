@@ -127,7 +127,7 @@ extension StoreConformance {
     },
   ]
 
-  /// Stores a body of so many bytes, with a reader that was there before any of them came.
+  /// Stores a body of `count` bytes, with a reader that was opened before the first byte.
   private static func storeRead(
     _ size: Int, in store: any CacheStore
   ) async throws -> (key: CacheKey, body: BodyBytes, growing: any BodyReader) {
@@ -149,7 +149,7 @@ extension StoreConformance {
     return try variant.body.open()
   }
 
-  /// Of what is not complete nothing can be cloned.
+  /// An incomplete body cannot be cloned.
   static func requireNoClone(
     of reader: any BodyReader, in folder: ScratchFolder, line: UInt = #line
   ) async throws {
@@ -185,7 +185,7 @@ extension StoreConformance {
     }
   }
 
-  // What is said to be verified has to be what was stored.
+  // Verified bytes must be the stored bytes.
   @discardableResult
   private static func requireVerified(
     _ reader: any BodyReader, _ body: BodyBytes, _ range: Range<Int64>, line: UInt = #line

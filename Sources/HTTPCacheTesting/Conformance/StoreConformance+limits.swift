@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 
 extension StoreConformance {
-  // What a store on disk may take beyond its capacity: its write-ahead log.
+  // The bytes that a store on disk may use beyond its capacity: its write-ahead log.
   private static let slack: Int64 = 4 << 20
 
   static let limitChecks: [StoreCheck] = [

@@ -140,11 +140,11 @@ extension StoreConformance {
         try require(marked == nil || marked == 1, "\(marked ?? 0) marked")
         let found = try store.read(stored.key).first?.record
         try requireEqual(found?.response.isInvalidated, true, "mark")
-        // Only who has seen the mark may take it away.
+        // Only an update that has seen the mark may remove it.
         let seen = found ?? stored
         var response = stored.response
         response.head.headerFields[.eTag] = "\"fresh\""
-        // Whoever freshens need not know what is stored by now.
+        // The update need not know the current state of the store.
         let isUpdated = try await store.update(
           seen.with(response: response, ticket: store.ticket()).storing([0..<1], bodyLength: nil))
         try require(isUpdated, "a part was not freshened")
@@ -191,7 +191,7 @@ extension StoreConformance {
     for range in ranges {
       let middle = (range.lowerBound + range.upperBound) / 2
       for lower in [range.lowerBound, middle, range.upperBound - 1] {
-        // More is asked for than is there: the answer ends where the range ends.
+        // The request exceeds the stored range: the answer ends where the range ends.
         let found = try await reader.read(lower..<range.upperBound + 10)
         let expected = body[Int(lower)..<Int(range.upperBound)]
         try require(found.array == expected.array, "bytes from \(lower) on differ", line: line)

@@ -11,7 +11,7 @@ extension StoreConformance {
     case large = 300_000
   }
 
-  // A response that was made some seconds after the first; its tag tells which one is stored.
+  // A response made some seconds after the first; its tag shows which one is stored.
   private static func record(
     _ tag: String, made seconds: Int64, _ ticket: InvalidationTicket?, isInvalidated: Bool = false
   ) -> CacheRecord {
@@ -66,7 +66,7 @@ extension StoreConformance {
         try requireStored("\"2\"", in: store)
         let stored = try await store.onlyBody(key)
         try require(stored == StoreSample.body(size.rawValue, seed: 2).array, "the more recent body changed")
-        // A response that is asked for now is stored, also if the origin's clock was set back (§4).
+        // The response to a later request is stored, even if the origin's clock was set back (§4).
         try await store.store(record("\"3\"", made: -60, store.ticket()), StoreSample.body(100))
         try requireStored("\"3\"", in: store)
       }
@@ -126,7 +126,7 @@ extension StoreConformance {
         try require(!isOlderWritten, "an older validation was written over a more recent one")
         try requireStored("\"b\(seconds)\"", in: store)
       }
-      // A mark is a mark, whenever it was asked for.
+      // A mark counts, whenever the request was sent.
       let ticket = store.ticket()
       let newest = record("\"c\"", made: 30, store.ticket())
       try await store.update(stored.with(response: newest.response, ticket: newest.ticket))

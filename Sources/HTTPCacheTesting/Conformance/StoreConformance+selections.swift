@@ -4,7 +4,7 @@ import HTTPCacheStore
 extension StoreConformance {
   private static let origin = "https://example.com"
 
-  // Six entries, each with what a selection may look at; stored at seconds 0, 10, 20, ...
+  // Six entries with different properties that selections check; stored at seconds 0, 10, 20, ...
   private static func filled(_ makeStore: StoreCheck.MakeStore) async throws -> any CacheStore {
     let clock = ManualClock(now: StoreSample.start)
     let store = try await makeStore(StoreRequirements(clock: clock))
@@ -46,7 +46,7 @@ extension StoreConformance {
     (.unusedSince(StoreSample.start), []),
   ]
 
-  // An entry is known by the length of its body.
+  // The length of its body identifies an entry.
   private static func indexes(of entries: [CacheEntry]) -> Set<Int> {
     Set(entries.map { Int($0.record.bodyLength ?? 0) - 200 })
   }
@@ -85,7 +85,7 @@ extension StoreConformance {
         for key in [used, StoreSample.key("/unused")] {
           try await store.store(StoreSample.record(key), StoreSample.body(10))
         }
-        // Far enough for stores that write down uses only now and then.
+        // Far enough for stores that write times of use only now and then.
         clock.advance(by: 1_000_000)
         _ = try store.read(used)
         await store.flush()

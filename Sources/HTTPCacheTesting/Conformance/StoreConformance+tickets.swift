@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// Responses that were asked for before an invalidation or a removal (RFC 9111 §4.4).
+/// Responses to requests that were sent before an invalidation or a removal (RFC 9111 §4.4).
 extension StoreConformance {
   private static let key = StoreSample.key("/a/1")
 
@@ -105,7 +105,7 @@ extension StoreConformance {
 
   private static let many = 600
 
-  // A whole origin, so that stores that tell no paths apart are exact as well.
+  // A whole origin, so that stores that cannot match paths are exact as well.
   private static let manySelections: [CacheSelection] = [
     .prefix("https://many.example/"), .partition(mode: .private, "many"),
     .group(origin: "https://many.example", name: "g"),

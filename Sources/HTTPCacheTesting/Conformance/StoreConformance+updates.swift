@@ -107,7 +107,7 @@ extension StoreConformance {
         let found = try store.read(key).first?.record.isPinned
         try requireEqual(found, isPinned, "pin of \(name) after the update")
       }
-      // What is pinned takes more than this, so that nothing else may stay.
+      // The pinned entries take more than this, so no other entry may stay.
       try await store.setCapacity(memory: 1 << 20, disk: 1 << 20)
       for (name, _, isPinned) in pins {
         try requireEqual(
@@ -146,7 +146,7 @@ extension StoreConformance {
     }
   }
 
-  // A record in which everything that an update changes tells the same number.
+  // A record in which every property that an update changes has this number.
   private static func numbered(_ number: UInt8, of record: CacheRecord) -> CacheRecord {
     var response = record.response
     response.head.headerFields[.eTag] = "\"\(number)\""

@@ -1,4 +1,4 @@
-/// Behaviours that every `CacheStore` has to show, for whoever writes one.
+/// Checks of the behaviours that every `CacheStore` must have, for authors of stores.
 ///
 /// With Swift Testing:
 ///
@@ -17,7 +17,7 @@ public struct StoreConformance: Sendable {
   /// All checks.
   public static let checks: [StoreCheck] = wholeBodyChecks + partialChecks + extensionChecks
 
-  /// All but those of bodies that are stored in part, for stores that may keep less of a part than came.
+  /// All checks except those of partial bodies, for stores that may keep less of a part than arrived.
   public static let wholeBodyChecks: [StoreCheck] =
     bodyChecks + fileChecks + writerChecks + recordChecks + updateChecks + variantChecks
     + oneVariantChecks + selectionChecks + ticketChecks + recencyChecks + manyEntriesChecks + limitChecks

@@ -1,12 +1,12 @@
 public import HTTPCacheStore
 
-/// What a check of `StoreConformance` needs of the store it is given.
+/// The properties that a check of `StoreConformance` needs from its store.
 public struct StoreRequirements: Sendable {
-  /// Bytes the store may hold.
+  /// Capacity of the store in bytes.
   public var capacity: Int64
   /// The longest body.
   public var largestEntry: LargestEntry
-  /// The clock the store has to use.
+  /// The clock that the store must use.
   public var clock: ManualClock
 
   /// Makes requirements.

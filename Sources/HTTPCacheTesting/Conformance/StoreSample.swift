@@ -2,9 +2,9 @@ public import HTTPCacheSemantics
 public import HTTPCacheStore
 import HTTPTypes
 
-/// Keys, records and bodies to try a store with.
+/// Keys, records and bodies for tests of stores.
 public enum StoreSample {
-  /// When the manual clock of a check starts.
+  /// The start time of a check's manual clock.
   public static let start = Timestamp(seconds: 1_700_000_000)
 
   /// A key of `https://example.com`.
@@ -17,7 +17,7 @@ public enum StoreSample {
   /// A response that is fresh for an hour.
   ///
   /// - Parameters:
-  ///   - language: `Accept-Language` of the request, which `Vary` nominated; nil for no `Vary`.
+  ///   - language: `Accept-Language` of the request, which `Vary` nominates; nil for no `Vary`.
   ///   - time: when it was requested and arrived.
   ///   - tag: its entity tag.
   public static func response(
@@ -45,7 +45,7 @@ public enum StoreSample {
       bodyLength: bodyLength, groups: groups, isMemoryOnly: isMemoryOnly)
   }
 
-  /// Bytes that differ from place to place and from one seed to another.
+  /// Bytes that differ by position and by seed.
   public static func body(_ count: Int, seed: UInt64 = 1) -> BodyBytes {
     BodyBytes(unsafeUninitializedCapacity: count) { buffer in
       var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
@@ -96,7 +96,7 @@ extension CacheStore {
     return try await writer.commit(trailers: record.response.trailers)
   }
 
-  /// Stores a response, unless one that was begun later is stored already.
+  /// Stores a response, unless the response to a later request is stored already.
   func storeIfLatest(_ record: CacheRecord, _ body: BodyBytes) async throws(CacheError) {
     do throws(CacheError) { try await store(record, body, piece: 7_000) } catch {
       guard error.code == .superseded else { throw error }
@@ -111,7 +111,7 @@ extension CacheStore {
     return try await variant.body.open().readAll()
   }
 
-  /// All entries that match, by pages.
+  /// All entries that match, read in pages.
   func all(_ selection: CacheSelection = .all, page: Int = 100) async throws(CacheError)
     -> [CacheEntry]
   {

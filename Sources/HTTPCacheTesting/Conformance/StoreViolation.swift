@@ -1,6 +1,6 @@
-/// A store did not do what `CacheStore` asks of it.
+/// A store does not behave as `CacheStore` requires.
 public struct StoreViolation: Error, Sendable, CustomStringConvertible {
-  /// What it did, and what was expected.
+  /// The behaviour, and the expected one.
   public let message: String
   /// The line of the check.
   public let line: UInt

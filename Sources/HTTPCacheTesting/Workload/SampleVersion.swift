@@ -2,14 +2,14 @@ public import HTTPCacheSemantics
 public import HTTPCacheStore
 import HTTPTypes
 
-/// One version of a response of a `StoreWorkload`. Its entity tag says what its body has to be, so that
-/// whoever finds it, in whatever process, can tell a right body from a wrong one.
+/// One version of a response of a `StoreWorkload`. Its entity tag determines its body, so that any process
+/// that finds the response can check the body.
 public struct SampleVersion: Sendable, Hashable, CustomStringConvertible {
-  /// Which of the workload's keys it is stored under.
+  /// The number of its key in the workload.
   public let key: Int
-  /// Who wrote it.
+  /// The number of its writer.
   public let writer: Int
-  /// Counts the versions of that writer.
+  /// The number of this version among those of the writer.
   public let number: Int
   /// The length of its body in bytes.
   public let length: Int
@@ -22,7 +22,7 @@ public struct SampleVersion: Sendable, Hashable, CustomStringConvertible {
     self.length = length
   }
 
-  /// The version that a stored record is of; nil if it is none of a workload.
+  /// The version of a stored record; nil if it does not come from a workload.
   public init?(_ record: CacheRecord) {
     guard let tag = record.response.head.headerFields[.eTag] else { return nil }
     let parts = tag.dropFirst().dropLast().split(separator: ".").compactMap { Int($0) }
@@ -45,7 +45,7 @@ public struct SampleVersion: Sendable, Hashable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - announcesLength: whether the length of the body is known from the start.
-  ///   - isResumable: whether it may be continued where it broke off.
+  ///   - isResumable: whether it may be continued after breaking off.
   ///   - time: when it was requested and arrived.
   public func record(
     announcesLength: Bool = true, isResumable: Bool = false, time: Timestamp = StoreSample.start

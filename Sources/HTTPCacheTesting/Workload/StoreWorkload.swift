@@ -5,9 +5,9 @@ import HTTPTypes
 /// A sequence of operations on a store that a seed determines: whole bodies and parts of all sizes,
 /// freshening, invalidation, removal, jumps of the clock.
 ///
-/// It may be cut off at any moment, or meet errors, and `WorkloadLedger` tells what may be found then.
+/// It may be cut off at any moment, or meet errors; a `WorkloadLedger` then tells what may be found.
 public struct StoreWorkload: Sendable {
-  /// What it does, in order.
+  /// The steps, in order.
   public let steps: [WorkloadStep]
   /// The numbers of the keys it uses.
   public let keys: Range<Int>
@@ -15,7 +15,7 @@ public struct StoreWorkload: Sendable {
   private let writer: Int
   private let longest: Int
 
-  /// Lengths of bodies around every border that a store may have.
+  /// Lengths of bodies around every boundary that a store may have.
   public static let lengths = [
     0, 1, 100, 4_000, 16_384, 16_385, 60_000, 262_143, 262_144, 262_145, 700_000,
   ]
@@ -23,10 +23,10 @@ public struct StoreWorkload: Sendable {
   /// Makes a workload.
   ///
   /// - Parameters:
-  ///   - seed: determines everything.
+  ///   - seed: determines all steps.
   ///   - count: the number of steps.
   ///   - keys: the numbers of the keys it writes.
-  ///   - writer: a number that no other workload on the same directory has.
+  ///   - writer: a number that no other workload in this directory has.
   ///   - longest: the longest body in bytes.
   public init(
     seed: UInt64, count: Int, keys: Range<Int> = 0..<8, writer: Int = 1, longest: Int = 700_000
@@ -72,12 +72,12 @@ public struct StoreWorkload: Sendable {
     self.longest = longest
   }
 
-  /// What makes the same workload in another process.
+  /// The arguments that make an equal workload in another process.
   public var arguments: [String] {
     ["\(seed)", "\(steps.count)", "\(keys.lowerBound)", "\(keys.upperBound)", "\(writer)", "\(longest)"]
   }
 
-  /// Makes the workload that `arguments` are those of; nil if they are of none.
+  /// Makes the workload from its `arguments`; nil for other arguments.
   public init?(arguments: some Collection<String>) {
     let parts = Array(arguments)
     let numbers = parts.dropFirst().compactMap { Int($0) }
@@ -89,13 +89,13 @@ public struct StoreWorkload: Sendable {
       longest: numbers[4])
   }
 
-  /// Does everything, one step after the other, and goes on after errors.
+  /// Performs the steps one after the other, and continues after errors.
   ///
   /// - Parameters:
-  ///   - store: what it is done with.
+  ///   - store: the store.
   ///   - clock: the store's clock, if it may jump.
-  ///   - told: told of each step when it begins and when it ends.
-  /// - Throws: `StoreViolation` if a body that was read is not what was written.
+  ///   - told: called for each step when it begins and when it ends.
+  /// - Throws: `StoreViolation` if a body is not what was written.
   public func run(
     on store: any CacheStore, clock: ManualClock? = nil,
     told: (Int, WorkloadOutcome) async throws -> Void = { _, _ in }

@@ -9,23 +9,23 @@ public import HTTPCacheStore
   import Musl
 #endif
 
-/// What was found when everything in a store was read after a workload.
+/// The result of reading a whole store after a workload.
 public struct WorkloadAudit: Sendable, Hashable {
-  /// Whole bodies that are right.
+  /// The number of whole bodies that are right.
   public var whole = 0
-  /// Parts that are right.
+  /// The number of parts that are right.
   public var parts = 0
-  /// Bytes that were compared.
+  /// The number of bytes compared.
   public var bytes: Int64 = 0
-  /// Bodies that the store found damaged or could not read.
+  /// The number of bodies that the store reported as damaged or could not read.
   public var unreadable = 0
-  /// Keys for which less was found than was stored.
+  /// The number of keys with less than was stored.
   public var missing = 0
 
-  /// Makes one that has found nothing.
+  /// Makes an empty result.
   public init() {}
 
-  /// Adds what another one found.
+  /// Adds another result.
   public static func += (sum: inout WorkloadAudit, other: WorkloadAudit) {
     sum.whole += other.whole
     sum.parts += other.parts
@@ -37,12 +37,12 @@ public struct WorkloadAudit: Sendable, Hashable {
   /// Reads everything that is stored for some keys.
   ///
   /// - Parameters:
-  ///   - store: what is read.
+  ///   - store: the store.
   ///   - keys: the numbers of the keys.
-  ///   - ledger: what may be there; nil only compares bodies.
-  ///   - isComplete: whether what the ledger has must be there.
-  /// - Throws: `StoreViolation` for a wrong body, a version that must not be there, or one that is not
-  ///   there and has to; `CacheError` if the store cannot be read at all.
+  ///   - ledger: the allowed states; nil only compares bodies.
+  ///   - isComplete: whether all entries of the ledger must be there.
+  /// - Throws: `StoreViolation` for a wrong body, a version that must not be there, or a missing version that
+  ///   must be there; `CacheError` if the store cannot be read at all.
   public static func run(
     on store: any CacheStore, keys: Range<Int>, ledger: WorkloadLedger? = nil, isComplete: Bool = false
   ) async throws -> WorkloadAudit {
@@ -76,7 +76,7 @@ public struct WorkloadAudit: Sendable, Hashable {
     return audit
   }
 
-  /// Compares one variant with what it has to be.
+  /// Compares one variant with its expected body.
   ///
   /// - Returns: the number of bytes compared.
   /// - Throws: `StoreViolation`; `CacheError` if it cannot be read.

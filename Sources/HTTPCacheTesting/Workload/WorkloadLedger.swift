@@ -1,10 +1,10 @@
 import HTTPCacheSemantics
 public import HTTPCacheStore
 
-/// What may be found in a store after a workload, or a part of one: for each key, which versions, and
-/// whether they have to be invalidated.
+/// The states that a store may have after a workload, or a part of it: for each key, the possible versions,
+/// and whether they must be invalidated.
 public struct WorkloadLedger: Sendable {
-  /// What may be found for a key.
+  /// A possible state of a key.
   public enum State: Sendable, Hashable {
     /// No whole response.
     case absent
@@ -13,19 +13,19 @@ public struct WorkloadLedger: Sendable {
   }
 
   private var states: [Int: Set<State>] = [:]
-  // What was before the step that is under way.
+  // The states before the step that is running.
   private var before: [Int: Set<State>] = [:]
 
   /// Makes the ledger of an empty store.
   public init() {}
 
-  /// What may be found for a key.
+  /// The possible states of a key.
   public subscript(_ key: Int) -> Set<State> { states[key] ?? [.absent] }
 
-  /// The keys that may have something.
+  /// The keys that may have an entry.
   public var keys: [Int] { states.keys.sorted() }
 
-  /// Takes note of a step. What has begun or failed may have happened or not.
+  /// Notes a step. A step that has begun or failed may have taken effect or not.
   public mutating func note(_ step: WorkloadStep, _ outcome: WorkloadOutcome) {
     switch outcome {
     case .begun:
@@ -40,12 +40,12 @@ public struct WorkloadLedger: Sendable {
     }
   }
 
-  // What a step makes of the states there are now.
+  // The states that a step makes of the current ones.
   private func effect(of step: WorkloadStep) -> [Int: Set<State>] {
     switch step {
     case .store(let version, _): return [version.key: [.whole(version, isInvalidated: false)]]
     case .keep(let version, let count) where count == version.length && count > 0:
-      // A store may take what is all there for whole.
+      // A store may treat a part with all bytes as whole.
       return [version.key: self[version.key].union([.whole(version, isInvalidated: false)])]
     case .extend(let version, let offset, let count) where offset + count == version.length:
       return [
@@ -72,7 +72,7 @@ public struct WorkloadLedger: Sendable {
 }
 
 extension WorkloadLedger {
-  /// The ledger of what a store has now.
+  /// The ledger of a store's current state.
   ///
   /// - Throws: `CacheError`.
   public init(of store: any CacheStore, keys: Range<Int>) throws(CacheError) {
@@ -84,8 +84,8 @@ extension WorkloadLedger {
     }
   }
 
-  /// Whether something may be found for a key. What may be there may always be invalidated as well:
-  /// that costs no more than a question to the origin.
+  /// Whether a state is possible for a key. Any entry may also be invalidated: that only costs a request to
+  /// the origin.
   public func allows(_ state: State, for key: Int) -> Bool {
     if self[key].contains(state) { return true }
     guard case .whole(let version, true) = state else { return false }

@@ -1,35 +1,35 @@
-/// Something that a `StoreWorkload` does with a store.
+/// One step of a `StoreWorkload`.
 public enum WorkloadStep: Sendable, Hashable {
   /// Stores a version.
   case store(SampleVersion, announcesLength: Bool)
-  /// Stores the beginning of a version and gives it up.
+  /// Stores the beginning of a version and abandons it.
   case abandon(SampleVersion, after: Int)
   /// Stores the beginning of a version as a part.
   case keep(SampleVersion, count: Int)
-  /// Adds to the part of a version, to its end if it is `count` bytes long.
+  /// Adds at most `count` bytes of the version to its part, at offset `from`.
   case extend(SampleVersion, from: Int, count: Int)
-  /// Freshens what is stored for a key.
+  /// Freshens the entry of a key.
   case freshen(Int)
-  /// Marks what is stored for a key as invalidated.
+  /// Marks the entry of a key as invalidated.
   case invalidate(Int)
-  /// Marks everything of the partition that some keys are in.
+  /// Marks all entries of the partition that some keys are in.
   case invalidatePartition
-  /// Removes what is stored for a key.
+  /// Removes the entry of a key.
   case remove(Int)
-  /// Reads what is stored for a key.
+  /// Reads the entry of a key.
   case read(Int)
   /// Sets the clock, in seconds from the start; it may go back.
   case jump(Int64)
-  /// Writes what is batched.
+  /// Writes batched changes.
   case flush
 }
 
-/// How a step of a workload went.
+/// The result of a step of a workload.
 public enum WorkloadOutcome: Sendable, Hashable {
   /// It has begun.
   case begun
-  /// The store said that it was done.
+  /// The store reported that it was done.
   case done
-  /// The store threw an error, or said that nothing was there.
+  /// The store threw an error, or reported that there was no entry.
   case failed
 }

@@ -2,11 +2,11 @@ import HTTPCaching
 import HTTPTypes
 
 extension HTTPFields {
-  /// The fields of a Foundation dictionary, in the order of their names.
+  /// The fields of a Foundation dictionary, sorted by name.
   ///
-  /// Foundation has joined lines of one name with commas. That changes nothing (RFC 9110 §5.3) save for
-  /// `Set-Cookie`, whose lines are taken apart again. Names that are no tokens are left out, control
-  /// characters in values become spaces.
+  /// Foundation joins lines with equal names by commas. That changes the meaning (RFC 9110 §5.3) only of
+  /// `Set-Cookie`, whose lines are split again. Names that are not tokens are dropped; control characters in
+  /// values become spaces.
   init(_ dictionary: [AnyHashable: Any]) {
     self.init()
     var fields: [(name: String, value: String)] = []
@@ -27,8 +27,8 @@ extension HTTPFields {
     }
   }
 
-  /// The fields as Foundation has them: one value per name, lines joined, those of `Cookie` as
-  /// RFC 6265 §5.4 has them.
+  /// The fields as Foundation expects them: one value per name with joined lines, and `Cookie` joined as in
+  /// RFC 6265 §5.4.
   var dictionary: [String: String] {
     var joined: [HTTPField.Name: (name: String, value: String)] = [:]
     for field in self {
@@ -42,8 +42,8 @@ extension HTTPFields {
     return Dictionary(uniqueKeysWithValues: joined.values.map { ($0.name, $0.value) })
   }
 
-  /// The lines that a joined `Set-Cookie` was made of: a comma separates two of them where a cookie's
-  /// name and `=` follow, which is never so within a date.
+  /// The lines of a joined `Set-Cookie`: a comma separates two lines if a cookie's name and `=` follow, which
+  /// never happens inside a date.
   private static func cookies(in value: String) -> [String] {
     var cookies: [String] = []
     var start = value.startIndex
@@ -66,7 +66,7 @@ extension HTTPFields {
 }
 
 extension HTTPField {
-  /// The value as text: as UTF-8, or where it is none, octet by octet as ISO 8859-1.
+  /// The value as text: decoded as UTF-8, or if invalid, octet by octet as ISO 8859-1.
   var text: String {
     withUnsafeBytesOfValue { octets in
       if let text = String(validating: octets, as: UTF8.self) { return text }

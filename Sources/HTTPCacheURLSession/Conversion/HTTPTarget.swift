@@ -1,18 +1,18 @@
 import Foundation
 import HTTPCaching
 
-/// The parts of an absolute `http` or `https` URL that go into a request (RFC 9110 §7.1), with their
-/// percent-encoding as it is: only keys are normalised.
+/// The parts of an absolute `http` or `https` URL that go into a request (RFC 9110 §7.1). Their
+/// percent-encoding is unchanged: only keys are normalised.
 struct HTTPTarget: Sendable, Hashable {
   let scheme: String
   /// Host, and port if the URL names one; never user information (RFC 9110 §4.2.4).
   let authority: String
   /// Path and query, never the fragment.
   let path: String
-  /// What stands before the `@`, percent-encoded; nil without one.
+  /// The text before the `@`, percent-encoded; nil without one.
   let userInformation: String?
 
-  /// Nil where it is no such URL, has no host, or is longer than `TargetURI.lengthLimit`.
+  /// Nil if it is not such a URL, has no host, or is longer than `TargetURI.lengthLimit`.
   init?(_ url: URL) {
     let text = url.absoluteString
     guard text.utf8.count <= TargetURI.lengthLimit, let colon = text.firstIndex(of: ":") else {
@@ -37,7 +37,7 @@ struct HTTPTarget: Sendable, Hashable {
     self.path = path.hasPrefix("/") ? String(path) : "/" + path
   }
 
-  /// The field that Foundation's own loading makes of user information (RFC 7617 §2); nil without.
+  /// The field that Foundation makes of user information (RFC 7617 §2); nil without user information.
   var authorization: String? {
     guard let userInformation, !userInformation.isEmpty else { return nil }
     let parts = userInformation.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)

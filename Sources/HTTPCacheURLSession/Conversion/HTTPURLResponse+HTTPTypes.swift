@@ -8,7 +8,7 @@ package import HTTPTypes
 #endif
 
 extension HTTPResponse {
-  /// Status and fields of a Foundation response; nil for a status that has not three digits.
+  /// Status and fields of a Foundation response; nil if the status does not have three digits.
   package init?(_ response: HTTPURLResponse) {
     guard (100...999).contains(response.statusCode) else { return nil }
     self.init(

@@ -9,14 +9,14 @@ package import HTTPTypes
 #endif
 
 extension HTTPRequest {
-  /// The request that Foundation's own loading would send: method, target, fields. Not its body.
+  /// The request that Foundation would send: method, target, fields. Not its body.
   ///
-  /// User information in the URL becomes `Authorization` if there is none (RFC 7617 §2); the fragment
-  /// is left out. A `Host` field stays only where it says something else than the URL: such a request
-  /// is not to be answered from what is stored for the URL (`namesOtherHost`).
+  /// User information in the URL becomes `Authorization` if the request has none (RFC 7617 §2); the fragment
+  /// is dropped. A `Host` field stays only if it differs from the URL: such a request must not be answered
+  /// from what is stored for the URL (`namesOtherHost`).
   ///
-  /// - Throws: `CacheError.invalidRequest` without a URL, for one that is not `http` or `https`, has no
-  ///   host or is longer than `TargetURI.lengthLimit`, and for a method that is no token.
+  /// - Throws: `CacheError.invalidRequest` without a URL, for a URL that is not `http` or `https`, has no
+  ///   host or is longer than `TargetURI.lengthLimit`, and for a method that is not a token.
   package init(_ request: URLRequest) throws(CacheError) {
     guard let url = request.url else {
       throw CacheError(.invalidRequest, "the request has no URL")
@@ -40,16 +40,15 @@ extension HTTPRequest {
     }
   }
 
-  /// Whether a `Host` field names another host than the URL, so that the URL does not tell what is
-  /// asked for.
+  /// Whether a `Host` field names another host than the URL, so that the URL does not identify the resource.
   package var namesOtherHost: Bool { headerFields.contains(where: \.isHost) }
 }
 
 extension URLRequest {
   /// The request for Foundation to send, without a body.
   ///
-  /// - Throws: `CacheError.invalidRequest` where scheme, authority and path make no URL, and for the
-  ///   asterisk form (RFC 9112 §3.2.4), which Foundation cannot send.
+  /// - Throws: `CacheError.invalidRequest` if scheme, authority and path make no URL, and for the asterisk form
+  ///   (RFC 9112 §3.2.4), which Foundation cannot send.
   package init(_ request: HTTPRequest) throws(CacheError) {
     let path = request.path ?? ""
     let text = "\(request.scheme ?? "http")://\(request.authority ?? "")\(path)"
@@ -59,7 +58,7 @@ extension URLRequest {
     self.init(url: url)
     httpMethod = request.method.rawValue
     for (name, value) in request.headerFields.dictionary {
-      // Whoever wrote it twice need not be told twice.
+      // Foundation adds an equal field itself.
       if name.lowercased() == "host", value == target.authority { continue }
       setValue(value, forHTTPHeaderField: name)
     }
@@ -67,6 +66,6 @@ extension URLRequest {
 }
 
 extension HTTPField {
-  /// `Host`, for which HTTPTypes has the authority instead.
+  /// Whether the field is `Host`, which HTTPTypes replaces with the authority.
   fileprivate var isHost: Bool { name.canonicalName == "host" }
 }

@@ -7,11 +7,11 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// What the sessions of a configuration load with.
+/// The objects that the sessions of a configuration load with.
 final class CachedLoading: Sendable {
   let session: CachedURLSession
   let settings: LoadSettings
-  /// The most bytes that a body may have that has to be handed over in one piece.
+  /// The maximum length in bytes of a body that is delivered in one piece.
   let bodyLimit: Int
 
   init(session: CachedURLSession, settings: LoadSettings, bodyLimit: Int) {
@@ -20,25 +20,25 @@ final class CachedLoading: Sendable {
     self.bodyLimit = bodyLimit
   }
 
-  /// Whether a request is loaded through the cache; everything else Foundation loads itself: what is
-  /// not HTTP, what has no host, what names another host than its URL, and upgrades.
+  /// Whether a request is loaded through the cache. Foundation itself loads all other requests: not HTTP,
+  /// without a host, with a `Host` that differs from the URL, and upgrades.
   static func accepts(_ request: URLRequest) -> Bool {
     guard let converted = try? HTTPRequest(request) else { return false }
     return !converted.namesOtherHost && !converted.headerFields.contains(.upgrade)
       && converted.method != .connect
   }
 
-  // MARK: Which class has which
+  // MARK: The classes and their loadings
 
   private struct Registered {
     var loadings: [Int: CachedLoading] = [:]
-    // Numbers are not used again: a session that outlives its cache must not find another one.
+    // Numbers are not reused: a session that outlives its cache must not find another cache.
     var next = 0
   }
 
   private static let registered = Mutex(Registered())
 
-  /// Keeps a loading, and gives the class that finds it.
+  /// Keeps a loading, and returns the class that finds it.
   static func register(_ loading: CachedLoading) -> CachingURLProtocol.Type {
     let number = registered.withLock { registered in
       registered.next += 1
@@ -48,14 +48,14 @@ final class CachedLoading: Sendable {
     return CachingURLProtocolInSlot<SlotZero>.ofNumber(number)
   }
 
-  /// Lets go of what a class finds.
+  /// Releases the loading of a class.
   static func unregister(_ type: CachingURLProtocol.Type) {
     guard let slot = type.slot else { return }
     // Released outside of the lock.
     _ = registered.withLock { $0.loadings.removeValue(forKey: slot) }
   }
 
-  /// What a class finds; nil if it was let go of.
+  /// The loading of a class; nil if it was released.
   static func of(_ type: CachingURLProtocol.Type) -> CachedLoading? {
     guard let slot = type.slot else { return nil }
     return registered.withLock { $0.loadings[slot] }

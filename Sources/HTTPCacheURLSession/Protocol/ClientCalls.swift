@@ -5,8 +5,8 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// Calls a protocol's client where Foundation expects it: on Linux on the queue of the task, on
-/// Apple's systems on the thread that started the protocol.
+/// Calls a protocol's client where Foundation expects it: on Linux on the queue of the task, on Apple's
+/// systems on the thread that started the protocol.
 struct ClientCalls: @unchecked Sendable {
   // @unchecked Sendable because a queue and a run loop may be given work from any thread.
 

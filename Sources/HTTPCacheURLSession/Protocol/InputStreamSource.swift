@@ -4,7 +4,7 @@ import HTTPCaching
 import HTTPTypes
 import Synchronization
 
-/// The bytes of an `InputStream`, read on a queue of its own since reading may block.
+/// The bytes of an `InputStream`, read on a separate queue because reading may block.
 final class InputStreamSource: BodySource, @unchecked Sendable {
   // @unchecked Sendable because the stream is used on `queue` alone.
   private let stream: InputStream
@@ -16,7 +16,7 @@ final class InputStreamSource: BodySource, @unchecked Sendable {
   init(_ stream: InputStream) { self.stream = stream }
 
   deinit {
-    // Nobody reads any more: a read holds the source.
+    // No read is running: a running read holds the source.
     stream.close()
   }
 
@@ -40,7 +40,7 @@ final class InputStreamSource: BodySource, @unchecked Sendable {
       result = stream.read(start, maxLength: buffer.count)
       return max(0, result)
     }
-    // Foundation on Linux stops the process where the error of a stream without one is asked for.
+    // Foundation on Linux crashes when a stream without an error is asked for its error.
     if result < 0 { throw stream.streamError ?? CocoaError(.fileReadUnknown) }
     return bytes.isEmpty ? nil : bytes
   }

@@ -4,11 +4,11 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// The client of a protocol, told where Foundation expects it.
+/// The client of a protocol, called where Foundation expects it.
 final class LoadClient: @unchecked Sendable {
-  // @unchecked Sendable because the protocol and its client are used within `perform` alone.
+  // @unchecked Sendable because the protocol and its client are only used within `perform`.
 
-  /// What the client can be told.
+  /// The calls to the client.
   struct Calls {
     fileprivate let loader: URLProtocol
 
@@ -23,18 +23,18 @@ final class LoadClient: @unchecked Sendable {
     func fail(_ error: URLError) { loader.client?.urlProtocol(loader, didFailWithError: error) }
   }
 
-  // Weak, since the protocol owns its load; Foundation keeps it as long as it wants to be told.
+  // Weak, because the protocol owns its load. Foundation keeps the protocol as long as it expects calls.
   private weak let loader: URLProtocol?
   private let calls: ClientCalls
 
-  /// Made where the protocol is started.
+  /// Must be called where the protocol is started.
   init(_ loader: URLProtocol, _ surroundings: TaskSurroundings) {
     self.loader = loader
     calls = ClientCalls(surroundings)
   }
 
-  /// Does something with the client; with nil if nobody is there any more. Foundation stops the process
-  /// where it is told of a task that it has ended itself.
+  /// Calls `work` with the client, or with nil if Foundation has released the protocol. Foundation crashes
+  /// when it is called for a task that it has ended itself.
   func perform(_ work: @escaping @Sendable (Calls?) -> Void) {
     calls.perform { [self] in
       guard let loader else { return work(nil) }

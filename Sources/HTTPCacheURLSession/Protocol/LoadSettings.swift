@@ -6,14 +6,14 @@ import HTTPTypes
   import FoundationNetworking
 #endif
 
-/// What a session's configuration says about each of its requests.
+/// The settings of a session's configuration for each of its requests.
 struct LoadSettings: Sendable {
   var policy: URLRequest.CachePolicy
-  /// Seconds without progress.
+  /// The longest time without progress, in seconds.
   var requestTimeout: TimeInterval
-  /// Seconds in all.
+  /// The longest time in all, in seconds.
   var resourceTimeout: TimeInterval
-  /// What is sent unless the request says otherwise.
+  /// Fields that are sent unless the request sets them.
   var additionalFields: HTTPFields
 
   init(_ configuration: URLSessionConfiguration) {
@@ -23,7 +23,7 @@ struct LoadSettings: Sendable {
     additionalFields = HTTPFields(configuration.httpAdditionalHeaders ?? [:])
   }
 
-  /// The request with what the configuration says where the request does not.
+  /// The request, with the configuration's settings where the request has none.
   func applied(to request: URLRequest) -> URLRequest {
     var request = request
     if request.cachePolicy == .useProtocolCachePolicy { request.cachePolicy = policy }
@@ -37,10 +37,10 @@ struct LoadSettings: Sendable {
 }
 
 extension URLRequest {
-  /// Seconds without progress after which the request fails. Foundation does not tell whether the 60
-  /// seconds of a request were said or are what every request has.
+  /// The time without progress after which the request fails, in seconds. Foundation does not tell whether a
+  /// request's 60 seconds were set or are the default.
   ///
-  /// - Parameter configured: seconds where the request does not say.
+  /// - Parameter configured: seconds if the request sets none.
   func timeout(orDefault configured: TimeInterval) -> TimeInterval {
     timeoutInterval > 0 && timeoutInterval != 60 ? timeoutInterval : configured
   }

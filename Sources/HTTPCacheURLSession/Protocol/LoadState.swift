@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whether a load runs, is suspended, or has ended.
+/// Whether a load is running, suspended, or ended.
 final class LoadState: Sendable {
   private enum Phase { case new, running, suspended, ended }
 
@@ -16,7 +16,7 @@ final class LoadState: Sendable {
 
   var isSuspended: Bool { state.withLock { $0.phase == .suspended } }
 
-  /// Runs, or goes on.
+  /// Starts, or continues after being suspended.
   ///
   /// - Returns: whether this is the first time.
   func resume() -> Bool {
@@ -34,7 +34,7 @@ final class LoadState: Sendable {
     state.withLock { if $0.phase == .running { $0.phase = .suspended } }
   }
 
-  /// The task that does the work, which is cancelled at the end.
+  /// Sets the task that does the work, which is cancelled at the end.
   func began(_ task: Task<Void, Never>) {
     let isEnded = state.withLock { state in
       if state.phase != .ended { state.task = task }
@@ -43,7 +43,7 @@ final class LoadState: Sendable {
     if isEnded { task.cancel() }
   }
 
-  /// Ends.
+  /// Ends the load.
   ///
   /// - Returns: whether it had not ended yet.
   func end() -> Bool {

@@ -2,13 +2,13 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Ends a load that makes no progress: Foundation does not do so for a protocol of somebody else's.
+/// Ends a load that makes no progress: Foundation does not time out custom protocols.
 ///
-/// Only waiting for the cache counts, neither a slow delegate nor a suspended task.
+/// Only time spent waiting for the cache counts, not a slow delegate or a suspended task.
 final class LoadWatch: @unchecked Sendable {
   // @unchecked Sendable because a timer of Dispatch may be used from any thread.
 
-  /// Time for the upstream's own timeout to come first, so that a stale response may answer.
+  /// Extra time, so that the upstream's own timeout comes first and a stale response may answer.
   private static let grace: TimeInterval = 1
 
   private let idle: TimeInterval
@@ -17,17 +17,17 @@ final class LoadWatch: @unchecked Sendable {
   private let timer = DispatchSource.makeTimerSource()
 
   /// - Parameters:
-  ///   - idle: seconds without progress.
-  ///   - total: seconds in all.
+  ///   - idle: the longest time without progress, in seconds.
+  ///   - total: the longest time in all, in seconds.
   init(idle: TimeInterval, total: TimeInterval) {
     self.idle = idle + Self.grace
     deadline = .now() + total
   }
 
-  /// Begins to watch; must be called.
+  /// Starts watching; must be called.
   ///
   /// - Parameters:
-  ///   - isPaused: whether time does not count now.
+  ///   - isPaused: whether the time does not count at this moment.
   func start(
     isPaused: @escaping @Sendable () -> Bool, _ onTimeout: @escaping @Sendable () -> Void
   ) {
@@ -38,7 +38,7 @@ final class LoadWatch: @unchecked Sendable {
 
   func end() { timer.cancel() }
 
-  /// Waits for something that has to come in time.
+  /// Runs `work`, whose time is limited.
   func waiting<Value: Sendable>(_ work: () async throws -> Value) async rethrows -> Value {
     waitingSince.withLock { $0 = .now() }
     defer { waitingSince.withLock { $0 = nil } }
@@ -58,7 +58,7 @@ final class LoadWatch: @unchecked Sendable {
 }
 
 extension DispatchTime {
-  /// The seconds from one to the other.
+  /// The seconds from `rhs` to `lhs`.
   fileprivate static func - (lhs: DispatchTime, rhs: DispatchTime) -> TimeInterval {
     (TimeInterval(lhs.uptimeNanoseconds) - TimeInterval(rhs.uptimeNanoseconds)) / 1e9
   }

@@ -7,13 +7,13 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// A task that Foundation loads itself though our protocol was chosen: on Linux a protocol is not asked
+/// A task that Foundation loads itself although our protocol was chosen: on Linux a protocol is not asked
 /// about tasks, and sees neither the file of a download task nor the body of an upload task.
 final class PassedOnLoad: @unchecked Sendable {
-  // @unchecked Sendable because it is used where the protocol is started and stopped alone.
+  // @unchecked Sendable because it is only used where the protocol is started and stopped.
   private let native: URLProtocol
 
-  /// Nil where no other protocol class of the session takes the request.
+  /// Nil if no other protocol class of the session takes the request.
   init?(_ loader: CachingURLProtocol, _ task: URLSessionTask, in session: URLSession?) {
     let classes = session?.configuration.protocolClasses ?? []
     let others = classes + (URLSessionConfiguration.default.protocolClasses ?? [])

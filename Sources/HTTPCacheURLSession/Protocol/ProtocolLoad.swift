@@ -8,7 +8,7 @@ import HTTPTypes
 
 /// One request of a session, answered by the cache.
 final class ProtocolLoad: Sendable {
-  /// Bytes that a delegate may be behind.
+  /// The number of bytes that a delegate may be behind.
   private static let delegateWindow = 1 << 20
 
   private let request: URLRequest
@@ -18,7 +18,7 @@ final class ProtocolLoad: Sendable {
   private let client: LoadClient
   private let state = LoadState()
 
-  /// - Parameter settings: what the configuration of the session says now.
+  /// - Parameter settings: the current settings of the session's configuration.
   init(
     _ request: URLRequest, loading: CachedLoading, settings: LoadSettings,
     surroundings: TaskSurroundings, client: LoadClient
@@ -30,7 +30,7 @@ final class ProtocolLoad: Sendable {
     self.client = client
   }
 
-  /// Starts, or goes on after `suspend`.
+  /// Starts, or continues after `suspend`.
   func resume() {
     guard state.resume() else { return }
     let watch = LoadWatch(idle: request.timeoutInterval, total: settings.resourceTimeout)
@@ -40,10 +40,10 @@ final class ProtocolLoad: Sendable {
     }
   }
 
-  /// Holds everything back until `resume`. What the cache is asking the origin is not asked again.
+  /// Delivers nothing until `resume`. A running request to the origin is not repeated.
   func suspend() { state.suspend() }
 
-  /// Gives up; nothing is told to the client any more.
+  /// Cancels the load; the client gets no more calls.
   func cancel() { _ = state.end() }
 
   private func end(with error: URLError) {
@@ -95,7 +95,7 @@ final class ProtocolLoad: Sendable {
     do {
       data = try await collect(loaded.body, watch)
     } catch is CacheError where loaded.isFromStore && body.isRepeatable {
-      // What is stored is damaged.
+      // The stored body is damaged.
       let again = try loading.session.policy(afterDamage: nil, request)
       loaded = try await load(body, watch, policy: again)
       data = try await collect(loaded.body, watch)
@@ -130,7 +130,7 @@ final class ProtocolLoad: Sendable {
     return try await watch.waiting { try await body.source.next() }
   }
 
-  /// Tells the client something, as soon as the task is not suspended.
+  /// Calls the client, once the task is not suspended.
   private func tell(
     last: Bool = false, _ call: @escaping @Sendable (LoadClient.Calls) -> Void
   ) async throws {
@@ -138,7 +138,7 @@ final class ProtocolLoad: Sendable {
       try await state.untilRunning()
       let isTold = await withCheckedContinuation { continuation in
         client.perform { calls in
-          // Looked at where the task is suspended and cancelled, too, so that nothing comes between.
+          // Checked where the task is suspended and cancelled, too, so that neither happens in between.
           let isRunning = self.state.isRunning
           if isRunning {
             if last { _ = self.state.end() }
@@ -153,9 +153,9 @@ final class ProtocolLoad: Sendable {
 }
 
 extension LoadedResponse {
-  /// The response as a protocol's client can take it: on Linux without `WWW-Authenticate`, at which
-  /// Foundation would ask for credentials once more, and never end the task without them. It is called
-  /// `X-WWW-Authenticate` then.
+  /// The response as a protocol's client can take it. On Linux `WWW-Authenticate` is renamed
+  /// `X-WWW-Authenticate`: otherwise Foundation would ask for credentials again, and never end a task without
+  /// credentials.
   fileprivate func forClient() throws -> URLResponse {
     #if canImport(FoundationNetworking)
       guard let cached, cached.head.status == .unauthorized, let url = response.url else {

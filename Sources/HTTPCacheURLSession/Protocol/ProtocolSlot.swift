@@ -1,7 +1,7 @@
 /// A number as a type.
 ///
-/// Foundation makes the instances of a protocol and is given its class only, so there is a class for
-/// each cache: one generic class over these, made while the program runs.
+/// Foundation makes the instances of a protocol and gets only its class. So each cache has a class: one
+/// generic class over these types, made while the program runs.
 protocol ProtocolSlot {
   static var number: Int { get }
 }
@@ -22,7 +22,7 @@ enum SlotOdd<Half: ProtocolSlot>: ProtocolSlot {
 final class CachingURLProtocolInSlot<Slot: ProtocolSlot>: CachingURLProtocol {
   override class var slot: Int? { Slot.number }
 
-  /// The class of a number, which must not be negative.
+  /// The class for a number, which must not be negative.
   static func ofNumber(_ number: Int) -> CachingURLProtocol.Type where Slot == SlotZero {
     func ofSlot<Other: ProtocolSlot>(_ slot: Other.Type) -> CachingURLProtocol.Type {
       CachingURLProtocolInSlot<Other>.self

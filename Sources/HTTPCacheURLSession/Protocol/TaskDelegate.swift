@@ -4,17 +4,17 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// Asks the delegate of a task of somebody else's session about challenges and redirects, with that
-/// session and that task. Everything else it is told through the protocol's client.
+/// Asks the delegate of a task about challenges and redirects, with the task and its session. All other calls
+/// go through the protocol's client.
 final class TaskDelegate: NSObject, URLSessionTaskDelegate, @unchecked Sendable {
-  // @unchecked Sendable because nothing in it changes, and a session, a task and a delegate of one may
-  // be used from any thread.
+  // @unchecked Sendable because its properties are constant, and a session, a task and their delegate may be
+  // used from any thread.
   private let delegate: any URLSessionTaskDelegate
   private let session: URLSession
-  // Weak, since the task owns the load.
+  // Weak, because the task owns the load.
   private weak let task: URLSessionTask?
 
-  /// Nil where nobody wants to be asked, or the task does not tell whom.
+  /// Nil if no delegate implements these methods, or the task does not reveal its delegate.
   init?(of task: URLSessionTask?, in session: URLSession?) {
     guard let task, let session,
       let delegate = task.delegate ?? session.delegate as? any URLSessionTaskDelegate

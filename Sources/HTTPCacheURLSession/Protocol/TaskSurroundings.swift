@@ -5,13 +5,12 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// How a task wants its response, and where Foundation expects to be told of it.
+/// How a task expects its response, and where Foundation expects calls for it.
 struct TaskSurroundings: @unchecked Sendable {
-  // @unchecked Sendable because the session and the queue are safe to use from any thread, and are
-  // constant here.
+  // @unchecked Sendable because the session and the queue may be used from any thread, and are constant here.
 
   enum Delivery: Sendable {
-    /// As it arrives.
+    /// In pieces, as it arrives.
     case pieces
     /// At its end, all of it: the task keeps the last piece only.
     case whole
@@ -19,17 +18,17 @@ struct TaskSurroundings: @unchecked Sendable {
 
   let delivery: Delivery
   let session: URLSession?
-  /// Who is asked about challenges and redirects.
+  /// The delegate that is asked about challenges and redirects.
   let delegate: TaskDelegate?
-  /// The queue on which the task is started and stopped; nil where there is none to be known.
+  /// The queue on which the task is started and stopped; nil if unknown.
   let queue: DispatchQueue?
 
   #if canImport(FoundationNetworking)
-    /// Looks at a task, on its queue, where the protocol is started.
+    /// Inspects a task, on its queue, where the protocol is started.
     ///
-    /// Foundation on Linux has no public way to tell a task with a completion handler from one with a
-    /// delegate. What it keeps in private is looked at instead; where that should ever be named
-    /// differently, everything is delivered whole, which is right for both.
+    /// Foundation on Linux has no public way to tell a task with a completion handler from a task with a
+    /// delegate. Its private state is read instead; if that is ever renamed, every body is delivered whole,
+    /// which is correct for both.
     init(_ task: URLSessionTask?) {
       guard let task else {
         self.init(delivery: .whole)
@@ -66,7 +65,7 @@ struct TaskSurroundings: @unchecked Sendable {
       return false
     }
   #else
-    /// Apple's systems put the pieces together where a task has a completion handler.
+    /// Apple's systems join the pieces for a task with a completion handler.
     init(_ task: URLSessionTask?) { self.init(delivery: .pieces) }
   #endif
 
@@ -80,10 +79,10 @@ struct TaskSurroundings: @unchecked Sendable {
     self.queue = queue
   }
 
-  /// Waits until the delegate has taken what it was told of so far.
+  /// Waits until the delegate has handled all calls so far.
   func delegateCaughtUp() async {
     guard let session else { return }
-    // A queue that was suspended for good must not hold a load that was cancelled.
+    // A queue that is suspended for good must not block a cancelled load.
     try? await DelegateAnswer<Void>.wait { answer in
       session.delegateQueue.addOperation { answer.give(()) }
     }

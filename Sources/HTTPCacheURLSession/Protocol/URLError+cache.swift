@@ -6,8 +6,8 @@ import HTTPCaching
 #endif
 
 extension URLError {
-  /// An error as callers of Foundation know it: Foundation's own where that is the cause, else one of
-  /// the same kind, with what happened as its description.
+  /// An error in Foundation's terms: the cause if it is a Foundation error, otherwise a similar one with the
+  /// message as its description.
   static func make(_ error: any Error, url: URL?) -> URLError {
     switch error {
     case let error as URLError: return error
@@ -23,7 +23,7 @@ extension URLError {
     }
   }
 
-  /// A body that cannot be handed over in one piece.
+  /// The error for a body that is too long to deliver in one piece.
   static func tooLong(limit: Int, url: URL?) -> URLError {
     make(
       .dataLengthExceedsMaximum,

@@ -6,9 +6,9 @@ import HTTPTypes
   import FoundationNetworking
 #endif
 
-/// Hands everything on, and tells the cache of responses to unsafe requests (RFC 9111 §4.4).
+/// Forwards all calls, and tells the cache of responses to unsafe requests (RFC 9111 §4.4).
 final class WatchingClient: NSObject, URLProtocolClient, @unchecked Sendable {
-  // @unchecked Sendable because it has nothing that changes, and its client is called where and when
+  // @unchecked Sendable because its properties are constant, and its client is called where and when
   // Foundation's own protocol calls it.
   private let client: any URLProtocolClient
   private let request: URLRequest
@@ -42,12 +42,12 @@ final class WatchingClient: NSObject, URLProtocolClient, @unchecked Sendable {
   }
 
   func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
-    // Foundation's own protocol does not tell its client of the response.
+    // Foundation's own protocol does not pass the response to its client.
     let response = loader.task?.response
     if let head = (response as? HTTPURLResponse).flatMap({ HTTPResponse($0) }),
       let request = try? HTTPRequest(request)
     {
-      // Before the task can end, so that whoever started it never finds what it changed.
+      // Invalidate before the task can end, so that its caller never finds the old response.
       CallerRuns.wait { [cache] in await cache.invalidate(after: request, head) }
     }
     client.urlProtocolDidFinishLoading(loader)

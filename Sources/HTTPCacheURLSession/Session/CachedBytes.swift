@@ -3,12 +3,11 @@ import HTTPCaching
 
 /// The bytes of a body, as they arrive.
 ///
-/// A reader that falls behind is waited for: the rest of the body is then read from the store, or
-/// fetched in ranges. Only where a response is neither stored nor comes from an origin that takes ranges
-/// does Foundation keep in memory what has not been read. A sequence that is dropped before its end
-/// stops what feeds it, unless others read it too.
+/// The transfer waits for a slow reader: the rest of the body is then read from the store, or fetched in
+/// ranges. Only a response that is not stored, from an origin without ranges, is buffered in memory by
+/// Foundation. A sequence that is dropped before its end stops its transfer, unless other readers use it.
 ///
-/// One task reads; a second iterator goes on where the first one stopped.
+/// Only one task may read; a second iterator continues where the first one stopped.
 public struct CachedBytes: AsyncSequence, Sendable {
   /// Bytes.
   public typealias Element = UInt8
@@ -19,13 +18,13 @@ public struct CachedBytes: AsyncSequence, Sendable {
   /// The length in bytes, if it is known before the end.
   public var length: Int64? { body.length }
 
-  /// The same bytes in the pieces in which they arrive, which takes far less time.
+  /// The bytes in the pieces in which they arrive, which is much faster.
   public var chunks: Chunks { Chunks(body: body, url: url) }
 
   /// The bytes as lines of UTF-8.
   public var lines: Lines { Lines(bytes: self) }
 
-  /// Begins to read.
+  /// Starts to read.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(body: body.makeAsyncIterator(), url: url)
   }
@@ -44,7 +43,7 @@ public struct CachedBytes: AsyncSequence, Sendable {
 
     /// The next byte; nil at the end.
     ///
-    /// - Throws: `URLError`; `CacheError` where what is stored is damaged.
+    /// - Throws: `URLError`; `CacheError` if the stored body is damaged.
     @inlinable public mutating func next() async throws -> UInt8? {
       if position == buffer.count { try await refill() }
       guard position < buffer.count else { return nil }
@@ -63,15 +62,15 @@ public struct CachedBytes: AsyncSequence, Sendable {
     }
   }
 
-  /// The bytes of a body in pieces that are never empty.
+  /// The bytes of a body in non-empty pieces.
   public struct Chunks: AsyncSequence, Sendable {
-    /// Pieces that are never empty.
+    /// Non-empty pieces.
     public typealias Element = Data
 
     let body: MessageBody
     let url: URL?
 
-    /// Begins to read.
+    /// Starts to read.
     public func makeAsyncIterator() -> AsyncIterator {
       AsyncIterator(body: body.makeAsyncIterator(), url: url)
     }
@@ -83,7 +82,7 @@ public struct CachedBytes: AsyncSequence, Sendable {
 
       /// The next piece; nil at the end.
       ///
-      /// - Throws: `URLError`; `CacheError` where what is stored is damaged.
+      /// - Throws: `URLError`; `CacheError` if the stored body is damaged.
       public mutating func next() async throws -> Data? {
         do {
           return try await body.next().map { Data($0) }
@@ -94,15 +93,15 @@ public struct CachedBytes: AsyncSequence, Sendable {
     }
   }
 
-  /// The lines of a body, without what ends them: LF, CR LF, or CR. Empty lines are handed over too.
-  /// What is not UTF-8 becomes U+FFFD.
+  /// The lines of a body, without their ends: LF, CR LF, or CR. Empty lines are included. Invalid UTF-8
+  /// becomes U+FFFD.
   public struct Lines: AsyncSequence, Sendable {
     /// Lines.
     public typealias Element = String
 
     let bytes: CachedBytes
 
-    /// Begins to read.
+    /// Starts to read.
     public func makeAsyncIterator() -> AsyncIterator {
       AsyncIterator(bytes: bytes.makeAsyncIterator())
     }
@@ -114,7 +113,7 @@ public struct CachedBytes: AsyncSequence, Sendable {
 
       /// The next line; nil at the end.
       ///
-      /// - Throws: `URLError`; `CacheError` where what is stored is damaged.
+      /// - Throws: `URLError`; `CacheError` if the stored body is damaged.
       public mutating func next() async throws -> String? {
         var line: [UInt8] = []
         while let byte = try await bytes.next() {

@@ -6,14 +6,14 @@ public import HTTPCaching
 #endif
 
 extension CachedURLSession {
-  /// Loads a response and hands over its body as it arrives.
+  /// Loads a response and returns its body as it arrives.
   ///
   /// - Parameters:
   ///   - request: with its body in `httpBody` or `httpBodyStream`.
-  ///   - cachePolicy: how to use the cache; nil is what the request says, and where it says nothing,
-  ///     the configuration.
-  ///   - delegate: asked in place of the session's.
-  /// - Returns: the body, and a `HTTPURLResponse` that knows its `cacheOutcome`.
+  ///   - cachePolicy: how to use the cache; nil uses the request's policy, or if it has none, the
+  ///     configuration's.
+  ///   - delegate: called instead of the session's delegate.
+  /// - Returns: the body, and an `HTTPURLResponse` with its `cacheOutcome`.
   /// - Throws: `URLError`.
   public func bytes(
     for request: URLRequest, cachePolicy: CachePolicy? = nil,
@@ -27,7 +27,7 @@ extension CachedURLSession {
     }
   }
 
-  /// Loads a response and hands over its body as it arrives.
+  /// Loads a response and returns its body as it arrives.
   ///
   /// - Throws: `URLError`.
   public func bytes(

@@ -9,12 +9,12 @@ extension CachedURLSession {
   /// Loads a response with its whole body, from the cache or from the origin.
   ///
   /// - Parameters:
-  ///   - request: with its body in `httpBody` or `httpBodyStream`. A stream cannot be sent again after
-  ///     a redirect.
-  ///   - cachePolicy: how to use the cache; nil is what the request says, and where it says nothing,
-  ///     the configuration.
-  ///   - delegate: asked in place of the session's.
-  /// - Returns: the body, and a `HTTPURLResponse` that knows its `cacheOutcome`.
+  ///   - request: with its body in `httpBody` or `httpBodyStream`. A stream cannot be sent again after a
+  ///     redirect.
+  ///   - cachePolicy: how to use the cache; nil uses the request's policy, or if it has none, the
+  ///     configuration's.
+  ///   - delegate: called instead of the session's delegate.
+  /// - Returns: the body, and an `HTTPURLResponse` with its `cacheOutcome`.
   /// - Throws: `URLError`.
   public func data(
     for request: URLRequest, cachePolicy: CachePolicy? = nil,
@@ -33,13 +33,13 @@ extension CachedURLSession {
     try await data(for: URLRequest(url: url), cachePolicy: cachePolicy, delegate: delegate)
   }
 
-  /// Sends data, and loads the response with its whole body. What it changes is invalidated
-  /// (RFC 9111 §4.4).
+  /// Sends data, and loads the response with its whole body. Invalidates what the request changes (RFC 9111
+  /// §4.4).
   ///
   /// - Parameters:
-  ///   - request: where to, and with which fields.
-  ///   - bodyData: the content; the request's own is not sent.
-  ///   - delegate: asked in place of the session's.
+  ///   - request: the target and the fields.
+  ///   - bodyData: the content; the request's own content is not sent.
+  ///   - delegate: called instead of the session's delegate.
   /// - Throws: `URLError`.
   public func upload(
     for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
@@ -47,13 +47,13 @@ extension CachedURLSession {
     try await data(for: request, .data(bodyData), nil, delegate)
   }
 
-  /// Sends a file, and loads the response with its whole body. What it changes is invalidated
-  /// (RFC 9111 §4.4).
+  /// Sends a file, and loads the response with its whole body. Invalidates what the request changes (RFC 9111
+  /// §4.4).
   ///
   /// - Parameters:
-  ///   - request: where to, and with which fields.
+  ///   - request: the target and the fields.
   ///   - fileURL: the file with the content, which is never in memory as a whole.
-  ///   - delegate: asked in place of the session's.
+  ///   - delegate: called instead of the session's delegate.
   /// - Throws: `URLError`.
   public func upload(
     for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
@@ -70,7 +70,7 @@ extension CachedURLSession {
     }
   }
 
-  /// Loads and reads; where what is stored turns out to be damaged, once more, from the origin.
+  /// Loads and reads; if the stored body is damaged, loads again from the origin.
   func reading<Result>(
     _ request: URLRequest, _ content: RequestBody, _ policy: CachePolicy?,
     _ delegate: (any URLSessionTaskDelegate)?, _ read: (LoadedResponse) async throws -> Result

@@ -6,20 +6,20 @@ public import HTTPCaching
 #endif
 
 extension CachedURLSession {
-  /// Loads a response into a file, which takes the place of what is at `destination` at once, when all
-  /// of it is there. On any failure `destination` stays as it was.
+  /// Loads a response into a file, which replaces the file at `destination` in one step when it is complete.
+  /// After an error `destination` is unchanged.
   ///
-  /// The body is never in memory as a whole. A stored one is cloned where the file system can. One that
-  /// broke off is continued with a range the next time, if the origin allows it.
+  /// The body is never in memory as a whole. A stored body is cloned where the file system supports it. A
+  /// body that broke off is continued with a range by the next request, if the origin allows it.
   ///
   /// - Parameters:
-  ///   - request: what to load.
-  ///   - destination: a file to make or to replace; its folder must exist.
-  ///   - cachePolicy: how to use the cache; nil is what the request says, and where it says nothing,
-  ///     the configuration.
-  ///   - delegate: asked in place of the session's.
-  ///   - progress: is told after each piece, and once all is there.
-  /// - Throws: `UnexpectedStatus` for a status that is no 2xx, for 204, 205, and a 206 without `Range` in
+  ///   - request: the request.
+  ///   - destination: the file to make or to replace; its folder must exist.
+  ///   - cachePolicy: how to use the cache; nil uses the request's policy, or if it has none, the
+  ///     configuration's.
+  ///   - delegate: called instead of the session's delegate.
+  ///   - progress: called after each piece, and at the end.
+  /// - Throws: `UnexpectedStatus` for a status other than 2xx, for 204, 205, and for a 206 without `Range` in
   ///   the request; `URLError`, `CocoaError` if the file cannot be written.
   @discardableResult
   public func download(
@@ -41,8 +41,8 @@ extension CachedURLSession {
     }
   }
 
-  /// Whether a response with the status is what the destination is to have: not a part that nobody asked
-  /// for, and not one without content.
+  /// Whether a response with this status has the requested content: it is not an unrequested part, and has
+  /// content.
   private static func hasContent(_ status: Int, of request: URLRequest) -> Bool {
     switch status {
     case 204, 205: false
@@ -53,8 +53,7 @@ extension CachedURLSession {
 
   /// Loads a response into a file.
   ///
-  /// - Returns: a file that belongs to the caller, who moves or removes it, whatever the status; and
-  ///   the response.
+  /// - Returns: a file, whatever the status, which the caller has to move or remove; and the response.
   /// - Throws: `URLError`, `CocoaError` if the file cannot be written.
   public func download(
     for request: URLRequest, cachePolicy: CachePolicy? = nil,

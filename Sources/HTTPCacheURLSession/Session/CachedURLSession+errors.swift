@@ -6,7 +6,7 @@ import HTTPCaching
 #endif
 
 extension CachedURLSession {
-  /// The error that Foundation's methods would throw. What is not about loading stays as it is.
+  /// The error that Foundation's methods would throw. Errors that are not about loading are unchanged.
   static func foundations(_ error: any Error, _ url: URL?) -> any Error {
     switch error {
     case is CancellationError, is UpstreamError: return URLError.make(error, url: url)

@@ -6,14 +6,14 @@ public import HTTPCaching
 #endif
 
 extension CachedURLSession {
-  /// The stored body of a response as a file, without asking the origin. It stays as long as the result
-  /// is held, whatever happens to the response.
+  /// The stored body of a response as a file, without asking the origin. The file exists as long as the
+  /// result is held, even if the response is removed.
   ///
   /// - Parameters:
   ///   - request: a GET.
-  ///   - cachePolicy: how fresh it has to be; `.cacheElseNetwork` takes what is stored whatever its age,
-  ///     `.standard` what may be used without asking the origin.
-  /// - Returns: nil if nothing is stored that may be used.
+  ///   - cachePolicy: how fresh the response must be; `.cacheElseNetwork` accepts any age, `.standard`
+  ///     accepts a response that may be used without asking the origin.
+  /// - Returns: nil if no stored response may be used.
   /// - Throws: `URLError` for a request that cannot be cached, `CacheError` if no file can be made.
   public func file(
     for request: URLRequest, cachePolicy: CachePolicy = .cacheElseNetwork
@@ -29,11 +29,11 @@ extension CachedURLSession {
     }
   }
 
-  /// Where the stored body of a response lies as a file, without asking the origin. The file stays as
-  /// long as the session: each call makes one, so where there are many, hold `file(for:)` instead.
+  /// The URL of a file with the stored body of a response, without asking the origin. The file exists as long
+  /// as the session. Each call makes a file: for many files, hold `file(for:)` instead.
   ///
   /// - Parameters: as for `file(for:cachePolicy:)`.
-  /// - Returns: nil if nothing is stored that may be used.
+  /// - Returns: nil if no stored response may be used.
   /// - Throws: as `file(for:cachePolicy:)`.
   public func fileURL(
     for request: URLRequest, cachePolicy: CachePolicy = .cacheElseNetwork
@@ -45,6 +45,6 @@ extension CachedURLSession {
 }
 
 extension CachedFile {
-  /// Where it is.
+  /// The URL of the file.
   public var url: URL { URL(fileURLWithPath: path) }
 }

@@ -7,10 +7,10 @@ import HTTPTypes
 #endif
 
 extension CachedURLSession {
-  /// The most redirects that are followed, as in Foundation.
+  /// The maximum number of redirects, as in Foundation.
   private static let redirectLimit = 20
 
-  /// Loads a response up to its body, through redirects.
+  /// Loads a response up to its body, following redirects.
   func load(
     _ request: URLRequest, _ content: RequestBody, _ policy: CachePolicy?,
     _ delegate: (any URLSessionTaskDelegate)?
@@ -29,7 +29,7 @@ extension CachedURLSession {
     var next = try HTTPRequest(withConfiguredFields(request, content))
     var nextContent = content
     var url = first
-    // A field that Foundation made of the same jar is made anew for each hop.
+    // A field that Foundation made from this cookie storage is made again for each hop.
     if let cookie = next.headerFields[.cookie], cookie == cookies?.field(for: first) {
       next.headerFields[.cookie] = nil
     }
@@ -66,14 +66,14 @@ extension CachedURLSession {
     }
   }
 
-  /// A `Host` that is not the URL's asks another site, whose responses must not be found by the URL.
+  /// A request whose `Host` is not the URL's must not be answered with responses stored for the URL.
   static func policy(_ policy: CachePolicy, for request: HTTPRequest) -> CachePolicy {
     request.namesOtherHost ? .bypass : policy
   }
 
-  /// How to ask again where what is stored is damaged.
+  /// The policy for the second attempt after a stored body was damaged.
   ///
-  /// - Throws: `URLError.resourceUnavailable` where the origin may not be asked.
+  /// - Throws: `URLError.resourceUnavailable` if the origin must not be asked.
   func policy(afterDamage policy: CachePolicy?, _ request: URLRequest) throws(URLError) -> CachePolicy {
     guard (policy ?? self.policy(of: request)) != .cacheOnly else {
       throw URLError(
@@ -95,7 +95,7 @@ extension CachedURLSession {
     return withCookies(made, request, url)
   }
 
-  /// The policy of a request, or where it has none of its own that of the configuration.
+  /// The policy of a request, or if it has none, of the configuration.
   func policy(of request: URLRequest) -> CachePolicy {
     request.cachePolicy == .useProtocolCachePolicy
       ? CachePolicy(configuration.requestCachePolicy) : CachePolicy(request.cachePolicy)
@@ -158,7 +158,7 @@ extension CachedURLSession {
     return LoadedResponse(response: made, body: response.body, cached: response)
   }
 
-  /// Has Foundation load what is not HTTP.
+  /// Lets Foundation load URLs other than HTTP.
   private func passOn(_ request: URLRequest) async throws -> LoadedResponse {
     let (data, response) = try await upstream.current().passOn(request)
     return LoadedResponse(response: response, body: MessageBody(BodyBytes(data)), cached: nil)

@@ -9,15 +9,14 @@ extension CachedURLSession {
   /// Loads a response and decodes its body.
   ///
   /// - Parameters:
-  ///   - type: what to decode.
-  ///   - request: what to load.
-  ///   - cachePolicy: how to use the cache; nil is what the request says, and where it says nothing,
-  ///     the configuration. `.networkElseCache()` gives the last known value where the origin cannot be
-  ///     reached.
-  ///   - decoder: reads the body.
-  ///   - delegate: asked in place of the session's.
-  /// - Returns: the value: fresh if the origin sent or confirmed it, else cached, with its date.
-  /// - Throws: `UnexpectedStatus` for a status that is no 2xx, `URLError`, `DecodingError`.
+  ///   - type: the type of the value.
+  ///   - request: the request.
+  ///   - cachePolicy: how to use the cache; nil uses the request's policy, or if it has none, the
+  ///     configuration's. `.networkElseCache()` returns the last known value if the origin cannot be reached.
+  ///   - decoder: decodes the body.
+  ///   - delegate: called instead of the session's delegate.
+  /// - Returns: the value: `fresh` if the origin just sent or confirmed it, otherwise `cached`, with its date.
+  /// - Throws: `UnexpectedStatus` for a status other than 2xx, `URLError`, `DecodingError`.
   public func value<Value: Decodable>(
     of type: Value.Type, for request: URLRequest, cachePolicy: CachePolicy? = nil,
     decoder: JSONDecoder = JSONDecoder(), delegate: (any URLSessionTaskDelegate)? = nil

@@ -17,24 +17,24 @@ import Synchronization
 /// print(response.cacheOutcome as Any)
 /// ```
 ///
-/// Cache policies of requests and of the configuration are honoured, all six. Redirects are followed
-/// through the cache, at most 20. Cookies and the configuration's additional fields are added before
-/// the cache looks, so that `Vary` may name them. Bodies are handed over without their content coding.
-/// URLs of other schemes than `http` and `https` are passed on to Foundation and never cached.
+/// All cache policies of requests and of the configuration are honoured. At most 20 redirects are followed,
+/// each through the cache. Cookies and the configuration's additional fields are added before the cache sees
+/// the request, so that `Vary` may name them. Bodies are delivered without their content coding. URLs of
+/// other schemes than `http` and `https` are passed on to Foundation and never cached.
 ///
-/// Every method throws `URLError`, as Foundation's do: `cancelled` when the task was cancelled, a
-/// delegate said so or the session was invalidated, `resourceUnavailable` where the origin may not be
-/// asked and nothing stored will do. A cancelled request leaves the transfer to others who wait for it.
+/// Every method throws `URLError`, like Foundation's: `cancelled` if the task was cancelled, a delegate
+/// cancelled it or the session was invalidated; `resourceUnavailable` if the origin must not be asked and
+/// nothing usable is stored. A cancelled request does not stop a transfer that other requests wait for.
 public final class CachedURLSession: Sendable {
-  /// Where responses are kept.
+  /// The cache.
   public let cache: HTTPCache
-  /// What the session was made with.
+  /// The configuration that the session was made with.
   public let configuration: URLSessionConfiguration
-  /// Who is asked where a task has no delegate of its own.
+  /// The delegate for tasks without their own.
   public let delegate: (any URLSessionDelegate)?
 
   let upstream: URLSessionUpstream
-  /// What the cache asks: `upstream`, or another in its place.
+  /// The upstream of the cache: `upstream`, or a replacement.
   let origin: any Upstream
   let cookies: CookieJar?
   private let isInvalidated = Mutex(false)
@@ -43,13 +43,12 @@ public final class CachedURLSession: Sendable {
   /// Makes a session.
   ///
   /// - Parameters:
-  ///   - cache: its cache; several sessions may share one.
-  ///   - configuration: as for a `URLSession`; its `urlCache` is not used. In front of a shared cache
-  ///     its credential storage is not used either.
-  ///   - delegate: is asked about authentication challenges and redirects, is told of final responses
-  ///     and may refuse them (`URLSessionDataDelegate`), of the progress of uploads, and of the end of
-  ///     the session. What these methods are given as the session and the task are Foundation's, which
-  ///     load from the origin.
+  ///   - cache: the cache; several sessions may share it.
+  ///   - configuration: as for a `URLSession`; its `urlCache` is not used. With a shared cache, its
+  ///     credential storage is not used either.
+  ///   - delegate: is asked about authentication challenges and redirects, gets final responses and may
+  ///     refuse them (`URLSessionDataDelegate`), the progress of uploads, and the end of the session. The
+  ///     session and the task that its methods get are Foundation's, which load from the origin.
   public convenience init(
     cache: HTTPCache, configuration: URLSessionConfiguration = .default,
     delegate: (any URLSessionDelegate)? = nil
@@ -57,7 +56,7 @@ public final class CachedURLSession: Sendable {
     self.init(cache: cache, configuration: configuration, delegate: delegate, via: nil)
   }
 
-  /// Makes a session over an upstream; nil is Foundation's.
+  /// Makes a session over an upstream; nil uses Foundation.
   init(
     cache: HTTPCache, configuration: URLSessionConfiguration,
     delegate: (any URLSessionDelegate)?, via origin: (any Upstream)?
@@ -67,7 +66,7 @@ public final class CachedURLSession: Sendable {
     self.delegate = delegate
     cookies = CookieJar(configuration)
     let inner = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
-    // The cache has to see them in the request.
+    // The cache has to see these fields in the request.
     inner.httpAdditionalHeaders = nil
     if cache.configuration.rules.mode == .shared { inner.urlCredentialStorage = nil }
     upstream = URLSessionUpstream(configuration: inner, delegate: delegate)
@@ -76,14 +75,13 @@ public final class CachedURLSession: Sendable {
 
   deinit { upstream.finishTasksAndInvalidate() }
 
-  /// Lets what is under way come to its end, and takes nothing more.
+  /// Lets running requests finish, and starts no more.
   public func finishTasksAndInvalidate() {
     isInvalidated.withLock { $0 = true }
     upstream.finishTasksAndInvalidate()
   }
 
-  /// Cancels what is under way, and takes nothing more. Bodies that come from the store can still be
-  /// read.
+  /// Cancels running requests, and starts no more. Bodies from the store can still be read.
   public func invalidateAndCancel() {
     isInvalidated.withLock { $0 = true }
     upstream.invalidateAndCancel()

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// A value with what a reader should be told of it: whether it may be older than what the origin has.
+/// A value, and whether it may be older than the origin's current one.
 public enum CachedValue<Value> {
   /// The origin has just sent or confirmed it.
   case fresh(Value)
-  /// From the cache, without asking the origin; when it was received or last confirmed.
+  /// From the cache, without asking the origin; with the time when it was received or last confirmed.
   case cached(Value, Date)
 
   /// The value.
@@ -19,7 +19,7 @@ public enum CachedValue<Value> {
     if case .cached(_, let date) = self { date } else { nil }
   }
 
-  /// The same of what `transform` makes of the value.
+  /// A copy with the value transformed.
   ///
   /// - Throws: what `transform` throws.
   public func map<Result, Failure: Error>(

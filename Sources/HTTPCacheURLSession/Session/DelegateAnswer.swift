@@ -1,7 +1,7 @@
 import HTTPCaching
 
-/// What a delegate answers, which it may do late, twice or never: the first answer counts, and a wait
-/// that is cancelled ends without one.
+/// The answer of a delegate, which may come late, twice or never: the first answer counts, and cancelling
+/// ends the wait without an answer.
 struct DelegateAnswer<Value: Sendable>: Sendable {
   private let given = OneShot<Result<Value, CancellationError>>()
 

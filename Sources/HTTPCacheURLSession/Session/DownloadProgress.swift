@@ -1,17 +1,17 @@
-/// How far a download has come.
+/// The progress of a download.
 public struct DownloadProgress: Sendable, Hashable {
-  /// Bytes that are in the file.
+  /// Bytes in the file.
   public let received: Int64
-  /// Bytes that there will be; nil if that is not known before the end.
+  /// The expected length in bytes; nil if unknown before the end.
   public let expected: Int64?
 
-  /// Makes one.
+  /// Makes a progress.
   public init(received: Int64, expected: Int64?) {
     self.received = received
     self.expected = expected
   }
 
-  /// The part of the whole that is there, from 0 to 1; nil if the whole is not known.
+  /// The completed share, from 0 to 1; nil if the length is unknown.
   public var fraction: Double? {
     guard let expected else { return nil }
     return expected == 0 ? 1 : Double(received) / Double(expected)

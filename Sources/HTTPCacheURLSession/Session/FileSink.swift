@@ -4,13 +4,13 @@ import HTTPCaching
 
 /// Writes a body to a new file, on a thread that may block.
 final class FileSink: @unchecked Sendable {
-  // @unchecked Sendable because `handle` is used on `queue` alone.
+  // @unchecked Sendable because `handle` is only used on `queue`.
   private let handle: FileHandle
   private let queue = DispatchQueue(label: "swift-http-cache.download")
 
   private init(_ url: URL) throws { handle = try FileHandle(forWritingTo: url) }
 
-  /// A temporary file with a body.
+  /// Writes a body to a temporary file.
   ///
   /// - Throws: what the body throws, `CocoaError` if the file cannot be written.
   static func file(
@@ -37,11 +37,11 @@ final class FileSink: @unchecked Sendable {
     return file
   }
 
-  /// A stored body as a file; nil if it has to be read instead.
+  /// Clones a stored body into a file; nil if it has to be read instead.
   private static func clone(of stored: StoredBodyRange, in folder: URL) async -> TemporaryFile? {
     let file = TemporaryFile(unmadeIn: folder)
     do {
-      // A store's files are its own; this one is like any that the user makes.
+      // A store's files have mode 0600; this file gets the mode of any file that the user makes.
       let mode = try TemporaryFile(in: folder).mode
       try await stored.reader.clone(to: file.url.path)
       try file.setMode(mode)

@@ -9,10 +9,10 @@ import HTTPCaching
 struct LoadedResponse: Sendable {
   let response: URLResponse
   let body: MessageBody
-  /// Nil for what did not come through the cache.
+  /// Nil for a response that did not come through the cache.
   let cached: CacheResponse?
 
-  /// Whether the body was read from the store, and not from the origin just now.
+  /// Whether the body came from the store, and not from the origin.
   var isFromStore: Bool {
     switch cached?.outcome {
     case .hit, .validated: true
@@ -20,7 +20,7 @@ struct LoadedResponse: Sendable {
     }
   }
 
-  /// Bytes that are reserved before they have come, at most.
+  /// The maximum number of bytes that are reserved before they arrive.
   private static let reserveLimit: Int64 = 16 << 20
 
   func data() async throws -> Data {

@@ -5,7 +5,7 @@ import HTTPCaching
   import FoundationNetworking
 #endif
 
-/// The content of a request, as the caller gave it.
+/// The content of a request, as the caller provided it.
 enum RequestBody: Sendable {
   case none
   case data(Data)
@@ -13,7 +13,7 @@ enum RequestBody: Sendable {
   /// Can be read once.
   case stream(InputStreamSource)
 
-  /// That of a request's own.
+  /// The content of a `URLRequest`.
   init(_ request: URLRequest) throws {
     if let data = request.httpBody {
       self = .data(data)

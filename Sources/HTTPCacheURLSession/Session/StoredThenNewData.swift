@@ -5,7 +5,7 @@ public import HTTPCaching
   public import FoundationNetworking
 #endif
 
-/// The stored response with its body, and then the origin's if that is something else.
+/// The stored response with its body, followed by the origin's response if that is different.
 public struct StoredThenNewData: AsyncSequence, Sendable {
   /// A body and its response.
   public typealias Element = (Data, URLResponse)
@@ -13,26 +13,26 @@ public struct StoredThenNewData: AsyncSequence, Sendable {
   let responses: StoredThenNew
   let url: URL
 
-  /// Begins.
+  /// Makes an iterator, which makes the request.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(responses: responses.makeAsyncIterator(), url: url)
   }
 
-  /// Gives one response or two.
+  /// Gives one or two responses.
   public struct AsyncIterator: AsyncIteratorProtocol {
     var responses: StoredThenNew.AsyncIterator
     let url: URL
 
-    /// Why there was no second response, if that was not since nothing changed.
+    /// The error of a second response that failed; nil if there was one or nothing had changed.
     public var failure: (any Error)? { responses.failure }
 
-    /// What came of asking the origin where it had nothing new: the first response was confirmed, or
-    /// replaced by its equal. nil before the end, after a second response, and after a failure.
+    /// The outcome of asking the origin if it had nothing new: it confirmed the first response, or sent an
+    /// equal one. nil before the end, after a second response, and after a failure.
     public var confirmation: CacheOutcome? { responses.confirmation }
 
     /// The next response; nil after the last.
     ///
-    /// - Throws: `URLError` if there was no response before.
+    /// - Throws: `URLError`, if there was no response before.
     public mutating func next() async throws -> (Data, URLResponse)? {
       do {
         guard let response = try await responses.next() else { return nil }
@@ -50,8 +50,8 @@ public struct StoredThenNewData: AsyncSequence, Sendable {
 }
 
 extension CachedURLSession {
-  /// The stored response at once, if nothing forbids its use, and then the origin's if that is something else.
-  /// One response where nothing is stored, where what is stored is fresh, or where nothing has changed.
+  /// The stored response at once, if its use is not forbidden, followed by the origin's response if that is
+  /// different. Only one response if nothing is stored, the stored response is fresh, or nothing has changed.
   ///
   /// ```swift
   /// for try await (data, response) in try session.responses(to: request) { show(data) }
@@ -60,9 +60,9 @@ extension CachedURLSession {
   /// Redirects are followed without asking a delegate, with the cookies of the first URL.
   ///
   /// - Parameters:
-  ///   - request: what to load.
-  ///   - cachePolicy: how to use the cache; nil is what the request says, and where it says nothing,
-  ///     the configuration.
+  ///   - request: the request.
+  ///   - cachePolicy: how to use the cache; nil uses the request's policy, or if it has none, the
+  ///     configuration's.
   /// - Throws: `URLError` for a request that cannot be cached.
   public func responses(
     to request: URLRequest, cachePolicy: CachePolicy? = nil

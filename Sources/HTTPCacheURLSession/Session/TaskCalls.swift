@@ -6,9 +6,9 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// The calls to the delegates of one request that have no task of Foundation's: a stored response may
-/// redirect, and is a response like any other. They are made on the session's delegate queue, with a
-/// task that stands for the request and is never started.
+/// The delegate calls of one request for which Foundation has no task: a stored response may redirect, and
+/// may be the final response. They are made on the session's delegate queue, with a task that represents the
+/// request and is never started.
 final class TaskCalls: Sendable {
   private let request: URLRequest
   private let delegates: [any URLSessionDelegate]
@@ -43,7 +43,7 @@ final class TaskCalls: Sendable {
     return answer
   }
 
-  /// Asks whether the final response is wanted.
+  /// Asks whether to accept the final response.
   func accept(_ response: URLResponse) async throws -> Bool {
     guard let delegate = delegates.first as? any URLSessionDataDelegate else { return true }
     let task = try task()
@@ -64,7 +64,7 @@ final class TaskCalls: Sendable {
     return task
   }
 
-  /// A delegate may cancel the task that it is given.
+  /// Throws if the delegate cancelled the task that it was given.
   private func check(_ task: URLSessionDataTask) throws {
     if task.state == .canceling || task.state == .completed { throw URLError(.cancelled) }
     try Task.checkCancellation()

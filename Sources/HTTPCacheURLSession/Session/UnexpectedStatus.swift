@@ -4,7 +4,7 @@
   public import Foundation
 #endif
 
-/// The origin answered, but not with what was asked for: its status is no 2xx.
+/// The origin answered with a status other than 2xx, so without the requested content.
 public struct UnexpectedStatus: Error, Sendable, CustomStringConvertible {
   /// The response.
   public let response: HTTPURLResponse

@@ -15,9 +15,9 @@ extension HTTPURLCache {
     #endif
   }
 
-  /// Opens a cache; in memory where nothing else is possible.
+  /// Opens a cache, in memory if the directory cannot be used.
   static func open(memory: Int, disk: Int, path: String?) -> HTTPCache {
-    // Both tiers are opened where there is a disk, so that the capacity of each can be set later.
+    // Open both tiers if there is a disk, so that both capacities can be set later.
     var configuration = HTTPCache.Configuration(
       directory: disk > 0 ? path ?? defaultPath : nil, memoryCapacity: max(1, Int64(memory)),
       diskCapacity: max(0, Int64(disk)))
@@ -25,7 +25,7 @@ extension HTTPURLCache {
     do throws(CacheError) {
       cache = try HTTPCache.open(configuration)
     } catch {
-      // A newer version's directory, which is left alone.
+      // A newer version made the directory: leave it alone.
       configuration.directory = nil
       cache = HTTPCache(
         configuration: configuration, store: MemoryStore(capacity: configuration.memoryCapacity))
@@ -34,7 +34,7 @@ extension HTTPURLCache {
     return cache
   }
 
-  /// A directory of this program among the caches of the user.
+  /// This program's directory in the user's folder for caches.
   private static var defaultPath: String? {
     let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
     let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName

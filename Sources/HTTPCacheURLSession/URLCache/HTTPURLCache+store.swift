@@ -22,7 +22,7 @@ extension HTTPURLCache {
         response, body: body, to: request, isDecoded: Self.isDecoded(response, body),
         userInfo: userInfo, isMemoryOnly: isMemoryOnly,
         asking: .inPlace { limit in
-          // A hook may wait for what only the blocked threads could do.
+          // A hook may need one of the threads that are blocked here.
           await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) {
               continuation.resume()
@@ -36,8 +36,8 @@ extension HTTPURLCache {
     stored(for: request) { _ in true }
   }
 
-  /// What Foundation on Linux may answer a request with: what its policy allows, and as long as it is
-  /// fresh, since Foundation removes what it thinks stale or cannot select.
+  /// The response that Foundation on Linux may use for a request: allowed by its policy, and fresh, because
+  /// Foundation removes responses that it considers stale or cannot select.
   func usable(for request: URLRequest) -> CachedURLResponse? {
     switch request.cachePolicy {
     case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,
@@ -65,7 +65,7 @@ extension HTTPURLCache {
       let foundations = CachedHTTPURLResponse(response, to: request)
     else { return nil }
     let body = response.body
-    // A body that is damaged is one that is not there; the observer was told.
+    // A damaged body counts as not stored; the observer was told.
     guard let bytes = CallerRuns.wait({ try? await body.collect() }) else { return nil }
     return CachedURLResponse(
       response: foundations, data: Data(bytes), userInfo: UserInfo.decoded(record.userInfo),
@@ -107,8 +107,8 @@ extension HTTPURLCache {
     return bytes
   }
 
-  /// Whether the bytes are not those that the fields describe: Foundation hands over decoded content
-  /// with the fields of the coded one, and a delegate may have changed it.
+  /// Whether the bytes differ from what the fields describe: Foundation delivers decoded content with the
+  /// fields of the coded content, and a delegate may have changed the bytes.
   private static func isDecoded(_ response: HTTPResponse, _ body: BodyBytes) -> Bool {
     let fields = response.headerFields
     if let coding = fields[.contentEncoding], coding.lowercased() != "identity" { return true }
@@ -118,12 +118,12 @@ extension HTTPURLCache {
 }
 
 extension URLRequest {
-  /// Whether the request has content, which no cache key tells of (RFC 9110 §9.3.1).
+  /// Whether the request has content, which is not in the key (RFC 9110 §9.3.1).
   fileprivate var hasContent: Bool { httpBodyStream != nil || httpBody?.isEmpty == false }
 }
 
 extension Timestamp {
-  /// The second that a date lies in, clamped.
+  /// The date in whole seconds, clamped.
   init(_ date: Date) {
     let seconds = date.timeIntervalSince1970.rounded(.down)
     self.init(seconds: Int64(exactly: seconds) ?? (seconds < 0 ? .min : .max))

@@ -6,27 +6,27 @@ import HTTPTypes
   public import FoundationNetworking
 #endif
 
-/// Apple's `URLCache` over a store of this package, for code that asks a `URLCache` itself.
+/// Apple's `URLCache` over a store of this package, for code that calls a `URLCache` itself.
 ///
-/// It keeps what it is told to and finds it again whatever its age, by method, scheme, host, port, path
-/// and query, and by the request fields that `Vary` names. What it stores, a `CachedURLSession` or a
-/// `CachingURLProtocol` over the same `cache` may use, and the other way round.
+/// It keeps the responses that it is given, and finds them whatever their age, by method, scheme, host, port,
+/// path and query, and by the request fields that `Vary` names. A `CachedURLSession` or a
+/// `CachingURLProtocol` over the same `cache` may use these responses, and the other way round.
 ///
-/// Setting it as the `urlCache` of a configuration makes no session cache on Linux, where Foundation
-/// never stores a response. Write instead:
+/// On Linux, setting it as the `urlCache` of a configuration has no effect, because Foundation never stores a
+/// response. Write instead:
 ///
 /// ```swift
 /// let session = URLSession(configuration: .caching(with: urlCache.cache))
 /// ```
 ///
-/// Its methods are done when they return, and block their thread while files are read or written.
+/// Its methods have taken effect when they return. They block their thread while files are read or written.
 public final class HTTPURLCache: URLCache, @unchecked Sendable {
-  // @unchecked Sendable because all that it has is constant, and the store takes care of itself.
+  // @unchecked Sendable because all its properties are constant, and the store is thread-safe.
 
-  /// The cache, for sessions that are to use it.
+  /// The cache, for sessions that use it.
   public let cache: HTTPCache
 
-  /// Makes a cache over one that exists.
+  /// Makes a cache over an existing one.
   public init(cache: HTTPCache) {
     self.cache = cache
     super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: Self.noPath)
@@ -35,12 +35,13 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
   #if canImport(FoundationNetworking)
     /// Opens a cache.
     ///
-    /// A directory that cannot be used leaves it in memory.
+    /// If the directory cannot be used, the cache is in memory.
     ///
     /// - Parameters:
-    ///   - memoryCapacity: bytes in memory.
-    ///   - diskCapacity: bytes on disk; 0 keeps everything in memory, for as long as the cache is there.
-    ///   - directory: nil is one of this program among the caches of the user.
+    ///   - memoryCapacity: capacity of memory in bytes.
+    ///   - diskCapacity: capacity of the disk in bytes; 0 keeps all responses in memory, as long as the cache
+    ///     exists.
+    ///   - directory: nil is this program's directory in the user's folder for caches.
     public init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
       cache = Self.open(memory: memoryCapacity, disk: diskCapacity, path: directory?.path)
       super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: Self.noPath)
@@ -48,12 +49,13 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
   #else
     /// Opens a cache.
     ///
-    /// A directory that cannot be used leaves it in memory.
+    /// If the directory cannot be used, the cache is in memory.
     ///
     /// - Parameters:
-    ///   - memoryCapacity: bytes in memory.
-    ///   - diskCapacity: bytes on disk; 0 keeps everything in memory, for as long as the cache is there.
-    ///   - directory: nil is one of this program among the caches of the user.
+    ///   - memoryCapacity: capacity of memory in bytes.
+    ///   - diskCapacity: capacity of the disk in bytes; 0 keeps all responses in memory, as long as the cache
+    ///     exists.
+    ///   - directory: nil is this program's directory in the user's folder for caches.
     public override init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
       cache = Self.open(memory: memoryCapacity, disk: diskCapacity, path: directory?.path)
       super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: Self.noPath)
@@ -68,20 +70,20 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
 
   // MARK: Responses
 
-  /// What is stored for a request, however old; nil for methods other than GET and HEAD, and
-  /// for a request with content. For `Range` it
-  /// is cut out of what is stored; conditions such as `If-None-Match` do not count.
+  /// The stored response to a request, whatever its age; nil for methods other than GET and HEAD, and for a
+  /// request with content. `Range` is applied; conditions such as `If-None-Match` are ignored.
   public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
     stored(for: request)
   }
 
-  /// Stores a response, unless its policy is `notAllowed`, the request is no GET, has content or is no
-  /// HTTP, or the response could not be found again (`Vary: *`) or not be told from a complete one (a 206 without
-  /// its `Content-Range`). What an override of the cache's rules or its `willStore` forbids is not
-  /// stored either; a hook that needs the calling thread, such as one of the main actor on the main
-  /// thread, cannot answer and counts as late.
+  /// Stores a response. It is not stored if:
+  /// - its policy is `notAllowed`,
+  /// - the request is not a GET, has content or is not HTTP,
+  /// - it could not be found again (`Vary: *`), or is a 206 without its `Content-Range`,
+  /// - an override of the cache's rules or its `willStore` hook forbids it. A hook that needs the calling
+  ///   thread, such as a main-actor hook called on the main thread, cannot answer and counts as timed out.
   ///
-  /// Of `userInfo`, what is no property list is left out, and all of it beyond 64 KiB.
+  /// Parts of `userInfo` that are not property lists are dropped; all of it is dropped above 64 KiB.
   public override func storeCachedResponse(
     _ cachedResponse: CachedURLResponse, for request: URLRequest
   ) { store(cachedResponse, for: request) }
@@ -92,7 +94,7 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
   /// Removes everything.
   public override func removeAllCachedResponses() { remove(.all) }
 
-  /// Removes what was stored or confirmed at a time or later; times are whole seconds.
+  /// Removes responses that were stored or confirmed at or after a time, in whole seconds.
   public override func removeCachedResponses(since date: Date) {
     remove(.storedSince(Timestamp(date)))
   }
@@ -107,10 +109,10 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
     store(cachedResponse, for: request)
   }
 
-  /// What the task may be answered with now, handed over on another thread.
+  /// The response that the task may use now, passed to the handler on another thread.
   ///
-  /// Foundation on Linux asks this for each data task, and would use what the task's policy forbids and
-  /// remove what it does not know how to use. It gets fresh responses only, without `Vary`.
+  /// Foundation on Linux calls this for each data task, would use responses that the task's policy forbids,
+  /// and would remove responses that it cannot use. So it only gets fresh responses without `Vary`.
   public override func getCachedResponse(
     for dataTask: URLSessionDataTask,
     completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
@@ -132,21 +134,21 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
 
   // MARK: Capacities
 
-  /// Bytes allowed in memory. Setting less evicts at once.
+  /// Capacity of memory in bytes. A lower value evicts at once.
   public override var memoryCapacity: Int {
     get { Int(clamping: cache.usage.memoryCapacity) }
     set { setCapacity(memory: Int64(newValue)) }
   }
 
-  /// Bytes allowed on disk. Setting less evicts at once; a cache that was opened without a disk stays so.
+  /// Capacity of the disk in bytes. A lower value evicts at once. A cache opened without a disk never has one.
   public override var diskCapacity: Int {
     get { Int(clamping: cache.usage.diskCapacity) }
     set { setCapacity(disk: Int64(newValue)) }
   }
 
-  /// Bytes in memory, heads and bodies.
+  /// Bytes of heads and bodies in memory.
   public override var currentMemoryUsage: Int { Int(clamping: cache.usage.memoryBytes) }
 
-  /// Bytes on disk, index and bodies.
+  /// Bytes of index and bodies on disk.
   public override var currentDiskUsage: Int { Int(clamping: cache.usage.diskBytes) }
 }

@@ -2,12 +2,12 @@ import Foundation
 
 /// The `userInfo` of a `CachedURLResponse` as bytes of a record: a binary property list.
 enum UserInfo {
-  /// The most bytes that are kept.
+  /// The maximum number of bytes that are kept.
   static let limit = 64 << 10
 
   private static let signature = Array("bplist00".utf8)
 
-  /// The bytes, and what could not be kept, for people.
+  /// The bytes, and a description of values that could not be kept.
   static func encoded(_ dictionary: [AnyHashable: Any]) -> (bytes: [UInt8], problem: String?) {
     if dictionary.isEmpty { return ([], nil) }
     var kept: [String: Any] = [:]
@@ -29,8 +29,7 @@ enum UserInfo {
     return (Array(data), problem)
   }
 
-  /// The dictionary; nil where the bytes are no such property list. Only property list types are made,
-  /// whatever the bytes are.
+  /// The dictionary; nil for bytes that are not such a property list. Decoding makes only property list types.
   static func decoded(_ bytes: [UInt8]) -> [AnyHashable: Any]? {
     guard bytes.count <= limit, bytes.starts(with: signature) else { return nil }
     let list = try? PropertyListSerialization.propertyList(

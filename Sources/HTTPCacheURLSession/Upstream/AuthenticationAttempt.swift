@@ -4,15 +4,15 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// What follows from a delegate's answer to a challenge.
+/// The consequence of a delegate's answer to a challenge.
 ///
-/// On Linux Foundation never ends a task whose challenge is given to the default handling, and stops
-/// the process for every scheme but Basic, so that credentials are added here.
+/// On Linux Foundation never ends a task whose challenge gets default handling, and crashes for every scheme
+/// but Basic. So credentials are added here.
 enum AuthenticationAttempt {
   case leaveToFoundation
   /// Send the request again with this `Authorization`.
   case retry(String)
-  /// The response that came with the challenge is the answer.
+  /// The response with the challenge is the answer.
   case accept
   case cancel
 
@@ -37,7 +37,7 @@ enum AuthenticationAttempt {
       }
     }
 
-    /// RFC 7617 §2.
+    /// The credentials as in RFC 7617 §2.
     private static func basic(_ credential: URLCredential?, isBasic: Bool) -> AuthenticationAttempt {
       guard isBasic, let credential, let user = credential.user, !user.contains(":") else {
         return .accept
@@ -46,8 +46,7 @@ enum AuthenticationAttempt {
       return .retry("Basic " + pair.base64EncodedString())
     }
 
-    /// The challenge with the number of failures that there were before: each of them was a task of
-    /// its own for Foundation.
+    /// The challenge with the number of earlier failures: for Foundation, each attempt was a separate task.
     static func challenge(
       _ challenge: URLAuthenticationChallenge, failures: Int
     ) -> URLAuthenticationChallenge {

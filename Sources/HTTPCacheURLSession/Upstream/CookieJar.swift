@@ -10,7 +10,7 @@ struct CookieJar: Sendable {
   private let sends: Bool
   private let accepts: Bool
 
-  /// Nil where the configuration has nowhere to keep them.
+  /// Nil if the configuration has no cookie storage.
   init?(_ configuration: URLSessionConfiguration) {
     guard let storage = configuration.httpCookieStorage else { return nil }
     self.storage = storage
@@ -24,7 +24,7 @@ struct CookieJar: Sendable {
     return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
   }
 
-  /// Keeps what a response sets.
+  /// Stores the cookies that a response sets.
   func store(_ response: HTTPURLResponse) {
     guard accepts, let url = response.url,
       let fields = response.allHeaderFields as? [String: String],

@@ -10,7 +10,7 @@ enum DelegateCalls {
   typealias ChallengeAnswer =
     @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 
-  /// Asks one after the other until somebody wants more than the default.
+  /// Asks each delegate in turn until one wants more than the default.
   static func answer(
     _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
     asking delegates: ArraySlice<any URLSessionDelegate>, _ answer: @escaping ChallengeAnswer

@@ -2,14 +2,13 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The queue on which a session tells its events.
+/// The queue on which a session delivers its events.
 ///
-/// Foundation on Linux adds an operation for every 16 KiB, far more slowly handled than received, so
-/// that hundreds of MiB wait in a queue that nobody counts. Here an event costs little, and while many
-/// wait, the thread that receives waits a moment too. Never for long: an event's own handler may be
-/// waiting for that thread.
+/// Foundation on Linux adds an operation for every 16 KiB. Handling them is much slower than receiving, so
+/// hundreds of MiB pile up in its queue. Here an event is cheap, and while many wait, the receiving thread
+/// waits a moment too. Never for long: an event's handler may be waiting for that thread.
 final class EventQueue: OperationQueue, @unchecked Sendable {
-  // @unchecked Sendable because its own state is constant, or atomic; OperationQueue says the same.
+  // @unchecked Sendable because its own state is constant or atomic; OperationQueue is thread-safe.
 
   /// Events of at most 16 KiB each.
   private static let limit = 64

@@ -3,7 +3,7 @@ import HTTPCaching
 import HTTPTypes
 import Synchronization
 
-/// The content of a request that lies in a file.
+/// The content of a request from a file.
 final class FileBodySource: BodySource {
   private static let step = 256 << 10
 
@@ -12,7 +12,7 @@ final class FileBodySource: BodySource {
   private let handle: FileHandle
   private let isCancelled = Mutex(false)
 
-  /// - Throws: `CocoaError` if there is no such file, or it cannot be read.
+  /// - Throws: `CocoaError` if the file does not exist or cannot be read.
   init(_ url: URL) throws {
     self.url = url
     handle = try FileHandle(forReadingFrom: url)

@@ -8,18 +8,18 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// One request to the origin and its answer, over one task of Foundation or several.
+/// One request to the origin and its answer, over one or more tasks of Foundation.
 final class OriginExchange: Sendable {
-  /// What is fixed when it begins.
+  /// Settings that are fixed at the start.
   struct Terms: Sendable {
     var request: URLRequest
     var content: RequestContent?
     var priority = URLSessionTask.defaultPriority
-    /// The most time without anything arriving.
+    /// The longest time without any arriving byte.
     var idleTimeout: Duration
-    /// The most time until the head has arrived.
+    /// The longest time until the head has arrived.
     var headTimeout: Duration?
-    /// The most time until everything has arrived.
+    /// The longest time until the whole response has arrived.
     var wholeTimeout: Duration
     var delegates: [any URLSessionDelegate] = []
     var cookies: CookieJar?
@@ -131,9 +131,9 @@ final class OriginExchange: Sendable {
     }
   }
 
-  /// Applies an event: wakes whoever waits, cancels the task if the event says so.
+  /// Applies an event: wakes waiting callers, and cancels the task if the event says so.
   ///
-  /// - Parameter task: whose event it is; nil for none of a task.
+  /// - Parameter task: the task of the event; nil if it belongs to no task.
   private func change(from task: Int? = nil, _ event: (inout Shared) -> Bool) {
     let (waiter, cancelled, watch) = shared.withLock { shared in
       if let task, task != shared.state.task {
@@ -142,7 +142,7 @@ final class OriginExchange: Sendable {
       shared.lastEvent = .now
       var cancelled: URLSessionTask?
       if event(&shared) {
-        // After the answer to a redirect Foundation stops the process if the task was cancelled.
+        // Foundation crashes if a task is cancelled before its redirect has been answered.
         cancelled = shared.state.isAnsweringRedirect ? nil : shared.task
         shared.task = nil
         shared.state.task = nil
@@ -152,7 +152,7 @@ final class OriginExchange: Sendable {
     waiter?.resume()
     watch?.cancel()
     guard let cancelled else { return }
-    // It waits for the thread that receives, which may be waiting for this one.
+    // Cancelling waits for the receiving thread, which may be waiting for this one.
     DispatchQueue.global().async { cancelled.cancel() }
   }
 
@@ -185,7 +185,7 @@ final class OriginExchange: Sendable {
     }
   }
 
-  /// Whether a redirect may be answered: never after the task was cancelled.
+  /// Whether a redirect may be answered: not after the task was cancelled.
   func mayAnswerRedirect(from task: Int) -> Bool {
     shared.withLock { shared in
       guard shared.state.task == task, !shared.state.isOver else { return false }
@@ -238,7 +238,7 @@ final class OriginExchange: Sendable {
     }
   }
 
-  /// Lets go of a task that waits for the answer to a challenge.
+  /// Releases a task that waits for the answer to a challenge.
   private func release(_ task: URLSessionTask, _ answer: DelegateCalls.ChallengeAnswer) {
     shared.withLock { shared in
       guard shared.state.task == task.taskIdentifier else { return }
@@ -250,8 +250,8 @@ final class OriginExchange: Sendable {
 
   // MARK: Time
 
-  /// Ends the exchange when nothing comes any more. Foundation's own timeouts are not used: here they
-  /// count whole seconds, and one that fires during a redirect stops the process.
+  /// Ends the exchange when no more bytes arrive. Foundation's own timeouts are not used: they count whole
+  /// seconds, and a timeout during a redirect crashes.
   private func makeWatch() -> Task<Void, Never> {
     Task { [weak self] in
       while let left = self?.timeLeft() {
@@ -265,7 +265,7 @@ final class OriginExchange: Sendable {
     }
   }
 
-  /// Until what is waited for is late; nil once all is over.
+  /// The time until the next byte or the head is late; nil once the exchange has ended.
   private func timeLeft() -> Duration? {
     let now = ContinuousClock.now
     return shared.withLock { shared in
@@ -274,7 +274,7 @@ final class OriginExchange: Sendable {
       if shared.state.finalHead == nil, let limit = terms.headTimeout {
         left = min(left, limit - (now - began))
       }
-      // While nobody waits for bytes, none can be late.
+      // While no caller waits for bytes, none can be late.
       let isWaiting = shared.state.finalHead == nil || shared.waiter != nil
       return min(left, isWaiting ? terms.idleTimeout - (now - shared.lastEvent) : terms.idleTimeout)
     }

@@ -6,14 +6,13 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// A session of Foundation that only loads: no cache, no cookies, no redirects. It ends with its last
-/// user.
+/// A Foundation session that only loads: no cache, no cookies, no redirects. It ends with its last user.
 final class OriginSession: Sendable {
   private let session: URLSession
   private let router: TaskRouter
   private let isInvalidated = Mutex(false)
 
-  /// - Parameter delegate: is told when the session has become invalid.
+  /// - Parameter delegate: called when the session has become invalid.
   init(_ configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?) {
     router = TaskRouter(delegate: delegate)
     #if canImport(FoundationNetworking)
@@ -26,7 +25,7 @@ final class OriginSession: Sendable {
 
   deinit { finish() }
 
-  /// Foundation's own, for delegates' calls.
+  /// Foundation's session, for delegate calls.
   var foundations: URLSession { session }
 
   /// Starts a task whose events go to an exchange.
@@ -36,7 +35,7 @@ final class OriginSession: Sendable {
     _ request: URLRequest, _ content: RequestContent?, priority: Float, for exchange: OriginExchange
   ) throws(UpstreamError) -> URLSessionTask {
     let task = try isInvalidated.withLock { isInvalidated throws(UpstreamError) -> URLSessionTask in
-      // Within the lock: a task made of an invalid session ends the process.
+      // Within the lock: making a task in an invalid session crashes.
       guard !isInvalidated else { throw Self.invalidated }
       return make(request, content)
     }
@@ -45,7 +44,7 @@ final class OriginSession: Sendable {
     return task
   }
 
-  /// A task that is never started, for delegates' calls.
+  /// A task that is never started, for delegate calls.
   ///
   /// - Throws: `UpstreamError.cancelled` after the session was invalidated.
   func makeStandIn(_ request: URLRequest) throws(UpstreamError) -> URLSessionDataTask {
@@ -55,7 +54,7 @@ final class OriginSession: Sendable {
     }
   }
 
-  /// Has Foundation load what is not HTTP.
+  /// Lets Foundation load URLs other than HTTP.
   func passOn(_ request: URLRequest) async throws -> (Data, URLResponse) {
     let box = Mutex<URLSessionTask?>(nil)
     return try await withTaskCancellationHandler {
@@ -88,10 +87,10 @@ final class OriginSession: Sendable {
     }
   }
 
-  /// Cancels what is under way, and takes no more tasks.
+  /// Cancels running tasks, and starts no more.
   func invalidateAndCancel() {
     finish()
-    // One by one, since each knows when a task must not be cancelled any more.
+    // One by one, because each exchange knows when its task must not be cancelled.
     for exchange in router.exchanges { exchange.fail(Self.invalidated) }
   }
 

@@ -6,10 +6,10 @@ import HTTPTypes
   import FoundationNetworking
 #endif
 
-/// How the rest of a body can be asked for in pieces, as its reader goes on: Foundation delivers as
-/// fast as the origin sends, whoever reads it, and keeps in memory what is not read.
+/// How to fetch the rest of a body in pieces, as its reader goes on. Without this, Foundation receives as
+/// fast as the origin sends, and keeps unread bytes in memory.
 struct RangeWindows: Sendable {
-  /// What of the representation the message has, in bytes.
+  /// The range of the representation that the message contains, in bytes.
   let extent: Range<Int64>
   private let template: URLRequest
   private let validator: String
@@ -17,8 +17,8 @@ struct RangeWindows: Sendable {
   private let lastModified: String?
   private let length: Int64?
 
-  /// Nil where pieces cannot be put together: another method than GET, no strong validator, an origin
-  /// that does not say that it takes ranges, a content coding, an unknown length.
+  /// Nil if pieces cannot be combined: another method than GET, no strong validator, an origin that does not
+  /// state that it supports ranges, a content coding, an unknown length.
   ///
   /// - Parameter count: the length of the message's body in bytes.
   init?(continuing response: HTTPResponse, to request: URLRequest, count: Int64?) {
@@ -44,7 +44,7 @@ struct RangeWindows: Sendable {
     entityTag = fields[.eTag]
     lastModified = fields[.lastModified]
     var template = request
-    // Each would have the origin answer something else than the range (RFC 9110 §13.2.2).
+    // With each of these fields, the origin could answer without the range (RFC 9110 §13.2.2).
     for name in [
       "If-Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since",
     ] {
@@ -62,20 +62,20 @@ struct RangeWindows: Sendable {
     return request
   }
 
-  /// Whether a response is the range that was asked for, of the same representation.
+  /// Whether a response is the requested range of this representation.
   func isContinued(by response: HTTPResponse, with range: Range<Int64>) -> Bool {
     guard let part = PartialContent.part(of: response), part.range == range,
       !response.headerFields.contains(.contentEncoding)
     else { return false }
     if let length, let other = part.length, length != other { return false }
-    // RFC 9110 §15.3.7: a part has the entity tag that the whole had, and need not have the rest.
+    // RFC 9110 §15.3.7: a part has the entity tag of the whole, and may lack its other fields.
     guard response.headerFields[.eTag] == entityTag else { return false }
     let other = response.headerFields[.lastModified]
     return other == nil || other == lastModified
   }
 
-  /// Whether a response is the whole of the same representation: an origin may ignore `Range`
-  /// (RFC 9110 §14.2), also one that says it takes them.
+  /// Whether a response is the whole of this representation: an origin may ignore `Range` (RFC 9110 §14.2),
+  /// even if it states that it supports ranges.
   func isRepeated(by response: HTTPResponse) -> Bool {
     let fields = response.headerFields
     guard response.status.code == 200, extent.lowerBound == 0, extent.upperBound == length,

@@ -4,12 +4,12 @@ import Foundation
   import Glibc
 #endif
 
-/// Memory into which bytes are copied as they arrive. Large ones go back to the system when they are
-/// released: a heap that several threads share keeps many times of what passes through it.
+/// Memory into which arriving bytes are copied. Large blocks go back to the system when they are released: a
+/// heap shared by several threads would keep many times the bytes that pass through it.
 final class ReceiveBlock: @unchecked Sendable {
-  // @unchecked Sendable because its bytes are written once, before anybody is given them.
+  // @unchecked Sendable because its bytes are written once, before any reader gets them.
 
-  /// Bytes of the largest.
+  /// Bytes of the largest block.
   static let size = 256 << 10
   private static let smallestMapped = 64 << 10
 

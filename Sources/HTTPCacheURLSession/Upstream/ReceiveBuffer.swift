@@ -1,7 +1,7 @@
 import Foundation
 import HTTPCaching
 
-/// What has arrived and nobody has read yet.
+/// Bytes that have arrived and are unread.
 struct ReceiveBuffer {
   private struct Piece {
     let block: ReceiveBlock
@@ -10,14 +10,14 @@ struct ReceiveBuffer {
   }
 
   private var pieces: [Piece] = []
-  /// The block of the last piece, which may have room though that was read.
+  /// The block of the last piece, which may have space left after that was read.
   private var filling: Piece?
-  /// Bytes that nobody has read.
+  /// The number of unread bytes.
   private(set) var count = 0
 
   /// Adds a copy of bytes.
   ///
-  /// - Parameter expected: how many there will be with these; nil if that is not known.
+  /// - Parameter expected: the number of bytes including these; nil if unknown.
   mutating func append(_ data: Data, expected: Int64?) {
     var rest = data[...]
     while !rest.isEmpty {
@@ -39,7 +39,7 @@ struct ReceiveBuffer {
     }
   }
 
-  /// Takes what is there without a gap in memory; nil if nothing is.
+  /// Takes the first contiguous bytes; nil if there are none.
   mutating func take() -> BodyBytes? {
     guard !pieces.isEmpty else { return nil }
     let piece = pieces.removeFirst()
@@ -51,7 +51,7 @@ struct ReceiveBuffer {
 
   mutating func removeAll() { self = ReceiveBuffer() }
 
-  /// Lets go of room that is not needed any more.
+  /// Releases space that is no longer needed.
   mutating func end() { filling = nil }
 
   private func newPiece(for size: Int, of expected: Int64?) -> Piece {

@@ -6,21 +6,21 @@ import HTTPTypes
   import FoundationNetworking
 #endif
 
-/// What is known of one answer of the origin while it arrives, without I/O.
+/// The state of an arriving answer of the origin, without I/O.
 ///
-/// A body begins with the plain answer. When its reader falls behind, and the rest can be asked for
-/// with ranges, the plain answer is stopped and the rest fetched in windows as the reader goes on.
+/// A body begins with the plain answer. If its reader falls behind, and the rest can be fetched with ranges,
+/// the plain answer is stopped and the rest fetched in windows as the reader goes on.
 struct ReceiveState {
   enum Phase {
     case waitingForHead
     case receiving
-    /// Nothing is under way, and there is more to ask for.
+    /// No request is running, and there is more to fetch.
     case paused
     case ended
     case failed(UpstreamError)
   }
 
-  /// What a reader does next.
+  /// The next action of a reader.
   enum Step {
     case take(BodyBytes)
     case wait
@@ -28,26 +28,26 @@ struct ReceiveState {
     case fail(UpstreamError)
   }
 
-  /// Unread bytes at which the plain answer is stopped.
+  /// Number of unread bytes at which the plain answer is stopped.
   static let stopLimit = 2 << 20
-  /// Unread bytes below which the next window is asked for.
+  /// Number of unread bytes below which the next window is requested.
   static let lowLimit = 1 << 20
   private static let smallestWindow: Int64 = 1 << 20
   private static let largestWindow: Int64 = 4 << 20
 
   let request: URLRequest
   private(set) var phase = Phase.waitingForHead
-  /// The task whose events count; late ones of others are dropped.
+  /// The current task; late events of other tasks are dropped.
   var task: Int?
   private(set) var head: HTTPResponse?
-  /// Interim responses that nobody has been told of.
+  /// Interim responses that were not delivered yet.
   var interim: [HTTPResponse] = []
-  /// Set while it is not known whether a 401 is the answer: its challenge comes after its body.
+  /// Whether it is unknown if a 401 is the answer: its challenge arrives after its body.
   private(set) var isHeadWithheld = false
-  /// The length of the message's body in bytes, as it is handed over; nil if that is not known.
+  /// The length of the delivered body in bytes; nil if unknown.
   private(set) var length: Int64?
   private(set) var isDecoded = false
-  /// From when on Foundation must not be told to cancel the task.
+  /// Whether Foundation must not be told to cancel the task.
   var isAnsweringRedirect = false
   private var buffer = ReceiveBuffer()
   private var received: Int64 = 0
@@ -55,15 +55,15 @@ struct ReceiveState {
   private var window: Range<Int64>?
   private var windowReceived: Int64 = 0
   private var windowSize = smallestWindow
-  /// What comes once more, since the origin sends the whole in place of a window.
+  /// Bytes to skip because the origin sends the whole body instead of a window.
   private var repeated: Int64 = 0
 
   init(_ request: URLRequest) { self.request = request }
 
-  /// The head, once it is sure; nil before.
+  /// The head, once it is final; nil before.
   var finalHead: HTTPResponse? { isHeadWithheld ? nil : head }
 
-  /// Whether there is nothing for a reader now, and something is under way that may bring it.
+  /// Whether a reader has nothing to read now, but a running request may bring more.
   var mustWait: Bool {
     if case .receiving = phase { return buffer.count == 0 }
     return false
@@ -78,7 +78,7 @@ struct ReceiveState {
 
   // MARK: Events
 
-  /// - Returns: whether the task is to be cancelled; the same for the other events.
+  /// - Returns: whether to cancel the task; likewise for the other events.
   mutating func received(_ response: URLResponse) -> Bool {
     guard let response = response as? HTTPURLResponse, let head = HTTPResponse(response) else {
       return fail(UpstreamError(.protocol, "not an HTTP response"))
@@ -138,10 +138,10 @@ struct ReceiveState {
     return true
   }
 
-  /// The task came to its end.
+  /// The task ended.
   ///
   /// - Parameters:
-  ///   - response: what the task has, for heads that Foundation does not announce.
+  ///   - response: the response of the task, for heads that Foundation does not announce.
   ///   - isReaderWaiting: whether the network is slower than the reader.
   mutating func completed(
     _ error: (any Error)?, response: URLResponse?, isReaderWaiting: Bool
@@ -178,13 +178,13 @@ struct ReceiveState {
     buffer.end()
   }
 
-  /// A 401 is the answer after all.
+  /// A 401 is the final answer.
   mutating func endUnauthorized() {
     isHeadWithheld = false
     if case .receiving = phase { phase = .ended }
   }
 
-  /// A request with credentials is sent in place of the first.
+  /// A request with credentials replaces the first one.
   mutating func restart(_ request: URLRequest) { self = ReceiveState(request) }
 
   mutating func fail(_ error: UpstreamError) -> Bool {
@@ -206,7 +206,7 @@ struct ReceiveState {
     }
   }
 
-  /// The request for the next window; nil where there is no need for one now.
+  /// The request for the next window; nil if none is needed now.
   mutating func nextWindow() -> URLRequest? {
     guard case .paused = phase, buffer.count < Self.lowLimit, let windows else { return nil }
     let start = windows.extent.lowerBound + received

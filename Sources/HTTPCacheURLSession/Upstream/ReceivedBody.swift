@@ -1,7 +1,7 @@
 import HTTPCaching
 import HTTPTypes
 
-/// The body of the origin's response. Foundation hands over no trailers.
+/// The body of the origin's response. Foundation delivers no trailers.
 final class ReceivedBody: BodySource {
   private let exchange: OriginExchange
   let length: Int64?

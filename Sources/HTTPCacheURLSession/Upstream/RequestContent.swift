@@ -1,19 +1,19 @@
 import Foundation
 import HTTPCaching
 
-/// The content of a request as Foundation takes it without holding all of it in memory: a little as
-/// data, more as a file.
+/// The content of a request in a form that Foundation takes without holding all of it in memory: short
+/// content as data, longer content as a file.
 struct RequestContent: Sendable {
   enum Form: Sendable {
     case data(Data)
     case file(URL)
   }
 
-  /// Content up to this many bytes stays in memory.
+  /// The longest content in bytes that stays in memory.
   private static let memoryLimit = 1 << 20
 
   let form: Form
-  /// Removes the file with the last user of the content.
+  /// Removes the file when the last user releases the content.
   private let temporary: TemporaryFile?
 
   /// Reads a body to its end.

@@ -5,14 +5,13 @@ import HTTPCaching
   import FoundationNetworking
 #endif
 
-/// What `CachedURLSession` tells its upstream of a request, through the engine.
+/// The information that `CachedURLSession` passes to its upstream through the engine.
 final class RequestContext: Sendable {
-  /// The request as the caller made it, for what HTTP does not say: network service type, cellular
-  /// access, timeout.
+  /// The caller's request, for settings outside HTTP: network service type, cellular access, timeout.
   let prototype: URLRequest
-  /// Who is asked about challenges: the task's own, then the session's.
+  /// The delegates that are asked about challenges: the task's, then the session's.
   let delegates: [any URLSessionDelegate]
-  /// Whether the cache serves many users, who must not share what one's credentials opened.
+  /// Whether the cache serves many users: they must not share responses that one user's credentials opened.
   let isShared: Bool
 
   init(prototype: URLRequest, delegates: [any URLSessionDelegate], isShared: Bool) {

@@ -5,7 +5,7 @@ import Synchronization
   import Glibc
 #endif
 
-/// A file of our own that goes with its last user.
+/// A temporary file that is removed with its last user.
 final class TemporaryFile: Sendable {
   let url: URL
   private let isMoved = Mutex(false)
@@ -32,7 +32,7 @@ final class TemporaryFile: Sendable {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
   }
 
-  /// A name for a file that somebody else will make.
+  /// A path for a file that another object will make.
   init(unmadeIn folder: URL) {
     url = folder.appendingPathComponent(".swift-http-cache-\(UUID().uuidString)")
   }
@@ -41,9 +41,9 @@ final class TemporaryFile: Sendable {
     if !isMoved.withLock({ $0 }) { try? FileManager.default.removeItem(at: url) }
   }
 
-  /// Gives it its final name, in place of what has that name, in one step.
+  /// Moves it to its final path in one step, replacing any file there.
   ///
-  /// - Throws: `CocoaError`; it stays temporary then.
+  /// - Throws: `CocoaError`; the file then stays temporary.
   func move(to destination: URL) throws {
     guard rename(url.path, destination.path) == 0 else { throw Self.failure(at: destination) }
     isMoved.withLock { $0 = true }

@@ -6,7 +6,7 @@ import HTTPCaching
 #endif
 
 extension UpstreamError {
-  /// What an error of Foundation means for the cache.
+  /// The upstream error for an error of Foundation.
   ///
   /// - Parameter hasHead: whether the head of the response had arrived.
   init(_ error: any Error, hasHead: Bool) {
@@ -25,7 +25,7 @@ extension UpstreamError {
     case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet,
       .internationalRoamingOff, .callIsActive, .dataNotAllowed:
       .unreachable
-    // A connection that was closed before an answer; Foundation on Linux calls that a bad response.
+    // A connection that was closed before an answer; Foundation on Linux reports a bad response.
     case .networkConnectionLost, .badServerResponse: hasHead ? .protocol : .unreachable
     case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
       .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,

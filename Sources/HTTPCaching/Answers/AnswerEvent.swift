@@ -1,6 +1,6 @@
 /// When the observer is told of an answer from the store.
 enum AnswerEvent {
   case atOnce
-  /// By whoever reads the beginning of its body first: if that cannot be read, it was no answer.
+  /// When a reader first reads the beginning of the body: if that read fails, the answer does not count.
   case onceReadable
 }

@@ -3,20 +3,20 @@ public import HTTPTypes
 import HTTPCacheDisk
 import Synchronization
 
-/// The body of a stored response as a file, as long as it is held: it stays what it is though the
-/// response is replaced or removed, and its name goes with this object or when it is closed.
+/// The body of a stored response as a file. The file keeps its content when the response is replaced or
+/// removed. Its name is removed with this object, or by `close()`.
 ///
-/// The file is for reading. It may be the one that the cache itself reads, so whoever writes into it
-/// damages what is stored, which the cache finds out by its checksums. To keep it, copy it.
+/// Only read the file: it may share its bytes with the cache's own body file. A program that writes into it
+/// damages the stored response, which the cache detects by its checksums. To keep the file, copy it.
 public final class CachedFile: Sendable {
-  /// Where it is. The name is random; its extension follows from `Content-Type`, and `Content-Encoding`
-  /// if the bytes have one.
+  /// The path. Its name is random; the extension follows from `Content-Type` and, for encoded bytes, from
+  /// `Content-Encoding`.
   public let path: String
-  /// Its length in bytes.
+  /// The file's length in bytes.
   public let length: Int64
   /// Status and fields of the response, with its `Age`.
   public let head: HTTPResponse
-  /// What allowed its use.
+  /// Why the response could be used.
   public let outcome: CacheOutcome
 
   private let name: String
@@ -34,7 +34,7 @@ public final class CachedFile: Sendable {
 
   deinit { close() }
 
-  /// Takes the file's name away; calling it again does nothing.
+  /// Removes the file's name. Calling it again does nothing.
   public func close() {
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }
     handout.remove(name)

@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// Extensions of file names, from a table: nothing of a message gets into a name.
+/// File name extensions from a table, so that no text of a message gets into a file name.
 enum FileExtension {
-  /// The extension for a response with its dots; empty for a type that is not in the table.
+  /// The extension with its dots, for example `.json.gz`; empty for a type that is not in the table.
   static func of(_ fields: HTTPFields) -> String {
     let type = fields[.contentType].map { essence($0) } ?? ""
     let name = types[type].map { "." + $0 } ?? ""

@@ -2,7 +2,7 @@ import HTTPCacheStore
 import HTTPTypes
 import Synchronization
 
-/// The origin's body passed on without storing; tells at its end how it ended.
+/// The origin's body, passed on without storing. Reports at its end how the body ended.
 final class ForwardedBodySource: BodySource {
   private struct State {
     var bytes: Int64 = 0

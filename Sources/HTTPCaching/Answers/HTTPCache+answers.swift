@@ -3,7 +3,7 @@ import HTTPCacheStore
 import HTTPTypes
 
 extension HTTPCache {
-  /// The variants that a request may use; nil from a store that cannot be read, which says so.
+  /// The stored variants that a request may use; nil, after telling the observer, if the store cannot be read.
   func variants(for exchange: Exchange) -> [StoredVariant]? {
     do throws(CacheError) {
       let stored = try stored(for: exchange.key, rules: exchange.rules)
@@ -20,7 +20,7 @@ extension HTTPCache {
     }
   }
 
-  /// What follows for a request from what is stored for it.
+  /// The next action for a request, given its stored variants.
   func look(
     among variants: [StoredVariant], for exchange: inout Exchange, now: Timestamp
   ) -> Exchange.LookAction {
@@ -36,7 +36,7 @@ extension HTTPCache {
     return action
   }
 
-  /// The complete variants that will do.
+  /// The variants that are complete and in a form that the request accepts.
   func usable(
     _ variants: [StoredVariant], acceptsDecoded: Bool, acceptsEncoded: Bool
   ) -> [StoredVariant] {
@@ -47,7 +47,7 @@ extension HTTPCache {
     return variants.allSatisfy(isUsable) ? variants : variants.filter(isUsable)
   }
 
-  /// The answer from the store; nil if the body cannot be had.
+  /// The answer from the store; nil if its body cannot be opened.
   func answer(
     _ answer: Exchange.StoredAnswer, _ variant: StoredVariant, _ exchange: Exchange, now: Timestamp,
     event: AnswerEvent = .atOnce
@@ -58,14 +58,14 @@ extension HTTPCache {
       key: exchange.key, target: exchange.target, now: now, event: event)
   }
 
-  /// The same, after the beginning of the body was read; nil if that cannot be had either.
+  /// Like `answer`, but first reads the beginning of the body; nil if that read fails.
   func readableAnswer(
     _ answer: Exchange.StoredAnswer, _ variant: StoredVariant, _ exchange: Exchange, now: Timestamp
   ) async -> CacheResponse? {
     guard let response = self.answer(answer, variant, exchange, now: now, event: .onceReadable) else {
       return nil
     }
-    // Why it cannot is told where it is read.
+    // The read itself tells the observer why it failed.
     do throws(CacheError) {
       switch response.body.source {
       case let source as StoredBodySource: try await source.readBeginning()
@@ -77,12 +77,12 @@ extension HTTPCache {
     return response
   }
 
-  /// The answer from the store; nil if the body cannot be had.
+  /// The answer from the store; nil if its body cannot be opened.
   ///
   /// - Parameters:
-  ///   - stored: the response, which may be newer than that of `variant`, whose body it has.
-  ///   - whole: its head, with its age.
-  ///   - features: of the request.
+  ///   - stored: the response to send; it may be newer than the record of `variant`, which has the body.
+  ///   - whole: the head of the complete response, with its age.
+  ///   - features: the features of the request.
   ///   - event: when the observer is told.
   func answer(
     _ stored: StoredResponse, head whole: @autoclosure () -> HTTPResponse, outcome: CacheOutcome,
@@ -138,25 +138,25 @@ extension HTTPCache {
     return response
   }
 
-  /// What is done once the body of an answer cannot be read.
+  /// What happens when the body of an answer cannot be read.
   private var readFailed: @Sendable (CacheError, CacheCounts) -> Void {
-    // Holds nothing but this object, so that a hit allocates nothing for it.
+    // Captures only this object, so that a hit allocates nothing for it.
     { [self] error, counts in
       observe(.storeFailed(operation: "read body", error))
       takeBack(counts)
     }
   }
 
-  /// An answer could not be had after all, so it was none: whoever asks again is counted then.
+  /// Undoes the counts of an answer whose body could not be read: the repeated request is counted instead.
   func takeBack(_ counts: CacheCounts) {
     store.count(
       CacheCounts(
         hits: -counts.hits, validated: -counts.validated, hitBytes: -counts.hitBytes))
   }
 
-  /// The origin's response, being stored.
+  /// Answers with the origin's response, which is being stored.
   ///
-  /// - Parameter status: the origin's, where `head` has another one.
+  /// - Parameter status: the origin's status, if `head` has a different one.
   func deliver(
     _ head: HTTPResponse, _ body: MessageBody, _ storage: StorageDecision,
     _ forward: Exchange.Forward, _ exchange: Exchange, stored: StoredResponse? = nil,
@@ -174,7 +174,7 @@ extension HTTPCache {
     return response
   }
 
-  /// The origin's response, not stored.
+  /// Answers with the origin's response, which is not stored.
   func pass(
     _ response: UpstreamResponse, _ storage: StorageDecision, _ forward: Exchange.Forward,
     _ exchange: Exchange
@@ -189,7 +189,7 @@ extension HTTPCache {
     return deliver(response.head, body, storage, forward, exchange)
   }
 
-  /// Another request's response, read along.
+  /// Answers a follower with the leader's response.
   func deliverShared(
     _ stored: StoredResponse, _ body: MessageBody, _ forward: Exchange.Forward,
     _ exchange: Exchange, now: Timestamp
@@ -206,7 +206,7 @@ extension HTTPCache {
     return response
   }
 
-  /// No answer: the request forbids asking the origin (RFC 9111 §5.2.1.7).
+  /// The 504 response to a request that forbids asking the origin (RFC 9111 §5.2.1.7).
   func refusal(_ reason: UnsatisfiableReason, for exchange: Exchange) -> CacheResponse {
     var head = HTTPResponse(status: .gatewayTimeout, headerFields: [.contentLength: "0"])
     let outcome = CacheOutcome.unsatisfiable(reason)
@@ -215,7 +215,7 @@ extension HTTPCache {
       head: head, body: .empty, outcome: outcome, finalTarget: exchange.target)
   }
 
-  /// Gives a head the fields that are the cache's own, and tells the observer.
+  /// Adds the cache's own fields to a head, and tells the observer.
   private func finish(
     _ head: inout HTTPResponse, _ outcome: CacheOutcome, _ key: CacheKey, target: String,
     stored: StoredResponse? = nil
@@ -228,7 +228,7 @@ extension HTTPCache {
     to head: inout HTTPResponse, _ outcome: CacheOutcome, _ key: CacheKey, stored: StoredResponse? = nil
   ) {
     if !head.headerFields.contains(.date) {
-      // RFC 9110 §6.6.1: whoever forwards a response without Date adds the time it was received.
+      // RFC 9110 §6.6.1: a cache that forwards a response without Date adds the time it was received.
       head.headerFields[.date] = configuration.clock.now.httpDate
     }
     if let name = configuration.cacheStatusName {
@@ -236,7 +236,7 @@ extension HTTPCache {
     }
   }
 
-  /// Adds what happened to `Cache-Status` (RFC 9211), save to answers of the cache's own making (§2).
+  /// Adds this cache's entry to `Cache-Status` (RFC 9211), except for responses that the cache generated (§2).
   private func addCacheStatus(
     _ name: String, _ outcome: CacheOutcome, _ key: CacheKey, stored: StoredResponse?,
     to head: inout HTTPResponse

@@ -7,21 +7,21 @@ import Synchronization
 extension HTTPCache {
   /// The stored body of a response as a file, without asking the origin.
   ///
-  /// The file is linked or cloned where the file system can, else copied: see `CachedFile`. Its bytes
-  /// were checked. The request's own conditions, ranges and directives do not count; redirects are
-  /// followed as far as they are stored.
+  /// The file is linked or cloned where the file system supports it, else copied: see `CachedFile`. All its
+  /// bytes are checked. Conditions, ranges and cache directives of the request are ignored. Stored redirects
+  /// are followed.
   ///
   /// - Parameters:
   ///   - request: a GET, with scheme, authority and path.
-  ///   - policy: how fresh it has to be: `.cacheElseNetwork` (the default) takes what is stored whatever
-  ///     its age, `.standard` what may be used without asking the origin.
-  ///   - options: partition, redirects, and whether decoded bodies will do.
-  ///   - writesMemoryOnly: whether to write a file of a response that may be in memory only
-  ///     (`StoragePolicy.allowedInMemoryOnly`), or of one of an encrypted cache, which then lies there
-  ///     in the clear as long as it is held, or until the directory is opened next after a crash. A cache without a directory does so in any case: its
-  ///     files go to the temporary ones.
-  /// - Returns: nil if nothing is stored that may be used, or only a part of it, or where it would
-  ///   bring to the disk what may be in memory only, or there encrypted.
+  ///   - policy: how fresh the response must be: `.cacheElseNetwork` (the default) accepts any age, `.standard`
+  ///     accepts a response that may be used without asking the origin.
+  ///   - options: partition, redirects, and whether decoded bodies are accepted.
+  ///   - writesMemoryOnly: whether to write a file even if the response may be in memory only
+  ///     (`StoragePolicy.allowedInMemoryOnly`), or if the cache is encrypted. The file is then on disk in the
+  ///     clear as long as it is held; after a crash, until the directory is next opened. A cache without a
+  ///     directory always writes its files into the temporary directory.
+  /// - Returns: nil if no complete stored response may be used, or if `writesMemoryOnly` is false and the file
+  ///   would bring to disk what may be in memory only or must be encrypted.
   /// - Throws: `CacheError` with `invalidRequest` for a request without an absolute URI; with `io`,
   ///   `noSpace` or `unavailable` if no file can be made.
   public func file(
@@ -37,7 +37,7 @@ extension HTTPCache {
     else { return nil }
     let length = stored.range.upperBound
     do throws(CacheError) { try await check(stored.reader, length: length) } catch {
-      // Damaged, or gone: as if it were not there.
+      // Damaged or gone: treat it as not stored.
       observe(.storeFailed(operation: "read body", error))
       takeBack(CacheCounts(hits: 1, hitBytes: length))
       return nil
@@ -53,7 +53,7 @@ extension HTTPCache {
     return CachedFile(name, in: handout, length: length, answer: answer)
   }
 
-  /// Reads a body that is about to be handed out, unless all of it was checked already.
+  /// Reads a body that is about to be handed out, unless all its blocks were checked already.
   private func check(_ reader: any BodyReader, length: Int64) async throws(CacheError) {
     guard let region = reader.fileRegion, !region.isVerified else { return }
     let step: Int64 = 256 << 10
@@ -65,7 +65,7 @@ extension HTTPCache {
     }
   }
 
-  /// The folder for files; made when it is first needed.
+  /// The folder for files, made when first needed.
   private func currentHandout() throws(CacheError) -> FileHandout {
     if let current = handout.withLock({ $0 }) { return current }
     let made = try makeHandout()

@@ -32,18 +32,19 @@ public struct MessageBody: Sendable, AsyncSequence {
 
     /// The next bytes, never empty; nil at the end.
     ///
-    /// - Throws: what broke the body off: an `UpstreamError`, a `CacheError`, or `CancellationError`.
+    /// - Throws: the error that ended the body early: an `UpstreamError`, a `CacheError`, or
+    ///   `CancellationError`.
     public func next() async throws -> BodyBytes? { try await source.next() }
   }
 
-  /// Begins to pull; a second iterator goes on where the first one stopped.
+  /// Begins to pull. A second iterator continues where the first one stopped.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
 
-  /// All bytes in one piece. If it throws, the source is cancelled.
+  /// All bytes in one piece. If this throws, the source is cancelled.
   ///
-  /// - Parameter limit: the most bytes to take.
-  /// - Throws: `MessageBody.TooLong` if there are more; `CancellationError` at once when the task is cancelled;
-  ///   what the source throws.
+  /// - Parameter limit: the maximum number of bytes.
+  /// - Throws: `MessageBody.TooLong` if the body is longer; `CancellationError` at once when the task is
+  ///   cancelled; what the source throws.
   public func collect(upTo limit: Int = .max) async throws -> BodyBytes {
     do {
       let bytes = try await withTaskCancellationHandler {
@@ -51,7 +52,7 @@ public struct MessageBody: Sendable, AsyncSequence {
       } onCancel: {
         source.cancel()
       }
-      // A source that is cancelled may end as if it were complete.
+      // A cancelled source may end as if it were complete.
       try Task.checkCancellation()
       return bytes
     } catch {
@@ -74,9 +75,9 @@ public struct MessageBody: Sendable, AsyncSequence {
     return BodyBytes(all)
   }
 
-  /// A body was longer than its reader allows.
+  /// The body is longer than its reader allows.
   public struct TooLong: Error, Sendable {
-    /// The most bytes allowed.
+    /// The maximum number of bytes.
     public let limit: Int
   }
 }

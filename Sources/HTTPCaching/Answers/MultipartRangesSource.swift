@@ -23,8 +23,8 @@ final class MultipartRangesSource: BodySource {
   let trailers: HTTPFields = [:]
 
   /// - Parameters:
-  ///   - total: the length of the complete body in bytes; nil if it is not known.
-  ///   - contentType: of the complete body, repeated in each part.
+  ///   - total: the length of the complete body in bytes; nil if unknown.
+  ///   - contentType: the complete body's type, repeated in each part.
   init(
     reader: any BodyReader, ranges: [Range<Int64>], total: Int64?, contentType: String?,
     boundary: String, counts: CacheCounts, onDamage: @escaping @Sendable (CacheError, CacheCounts) -> Void
@@ -47,13 +47,13 @@ final class MultipartRangesSource: BodySource {
       + heads.reduce(0) { $0 + Int64($1.count) } + Int64(tail.count)
   }
 
-  /// The head of the 206 response (RFC 9110 §15.3.7.2): the ranges are told in the parts.
+  /// The head of the 206 response (RFC 9110 §15.3.7.2). Each part states its own range.
   static func head(_ head: HTTPResponse, boundary: String, length: Int64?) -> HTTPResponse {
     var head = head
     head.status = .partialContent
     head.headerFields[.contentType] = "multipart/byteranges; boundary=\(boundary)"
     head.headerFields[.contentRange] = nil
-    // They are of other content (RFC 9530 §2).
+    // These digests describe different content (RFC 9530 §2).
     for name in ["Content-Digest", "Content-MD5"] {
       if let name = HTTPField.Name(name) { head.headerFields[name] = nil }
     }
@@ -61,9 +61,9 @@ final class MultipartRangesSource: BodySource {
     return head
   }
 
-  /// Reads the beginning of the first range, if nobody has checked it.
+  /// Reads the beginning of the first range, unless it was checked already.
   ///
-  /// - Throws: `CacheError` if it cannot be read.
+  /// - Throws: `CacheError` if the read fails.
   func readBeginning() async throws(CacheError) {
     guard let range = ranges.first else { return }
     let source = StoredBodySource(

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that is given once, and that one task waits for. What is given later is passed over.
+/// A value that is set once, and that one task waits for. Later values are ignored.
 package final class OneShot<Value: Sendable>: Sendable {
   private enum State {
     case empty

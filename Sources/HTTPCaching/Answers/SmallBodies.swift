@@ -7,10 +7,10 @@ enum SmallBodies {
   /// The longest body that is compared, in bytes.
   static let limit = 64 << 10
 
-  /// Whether a new response has the same bytes as a stored one. Its body is read for that, and put
-  /// together again if they differ.
+  /// Whether a new response has the same bytes as a stored one. Reads the new body; if the bytes differ, `new`
+  /// gets a body that begins with the bytes already read.
   ///
-  /// A stored body that cannot be read is not the same.
+  /// A stored body that cannot be read counts as different.
   ///
   /// - Throws: what the new body throws.
   static func areEqual(_ stored: CacheResponse, _ new: inout CacheResponse) async throws -> Bool {
@@ -33,7 +33,7 @@ enum SmallBodies {
     return false
   }
 
-  /// The same bytes of another type, coding or part are something else.
+  /// Whether both heads have the same type, coding and range: else equal bytes mean something different.
   private static func describesSame(_ first: HTTPResponse, _ second: HTTPResponse) -> Bool {
     [HTTPField.Name.contentType, .contentEncoding, .contentRange].allSatisfy {
       first.headerFields[fields: $0] == second.headerFields[fields: $0]

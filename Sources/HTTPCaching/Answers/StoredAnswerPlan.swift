@@ -8,14 +8,14 @@ enum StoredAnswerPlan: Sendable {
   /// Several ranges of a body; the head is that of the whole response.
   case parts(HTTPResponse, [Range<Int64>])
 
-  /// The client's own preconditions first, then its range (RFC 9110 §13.2.2).
+  /// Evaluates the client's preconditions first, then its range (RFC 9110 §13.2.2).
   ///
   /// - Parameters:
-  ///   - features: of the request.
-  ///   - whole: the head of the whole response, with its age.
-  ///   - length: the complete body's length in bytes; nil only where a part is stored of it.
-  ///   - part: what is stored of it; nil for all.
-  /// - Returns: nil for a request that asks for more than is stored.
+  ///   - features: the features of the request.
+  ///   - whole: the head of the complete response, with its age.
+  ///   - length: the complete body's length in bytes; nil only if a part of the body is stored.
+  ///   - part: the stored part of the body; nil if all of it is stored.
+  /// - Returns: nil if the request asks for more than is stored.
   init?(
     request: HTTPRequest, features: RequestFeatures, stored: StoredResponse,
     head whole: @autoclosure () -> HTTPResponse, length: Int64?, part: StoredPart?, now: Timestamp

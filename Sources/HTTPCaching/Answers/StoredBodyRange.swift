@@ -1,10 +1,10 @@
 public import HTTPCacheStore
 
-/// A range of a stored body that can be sent from where it lies.
+/// A range of a stored body that can be sent straight from its file or from memory.
 public struct StoredBodyRange: Sendable {
   /// The open body.
   public let reader: any BodyReader
-  /// The bytes of it that make up the message body.
+  /// The bytes of the body that make up the message body.
   public let range: Range<Int64>
 
   /// Makes a range.

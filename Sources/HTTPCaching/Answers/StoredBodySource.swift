@@ -2,11 +2,11 @@ import HTTPCacheStore
 import HTTPTypes
 import Synchronization
 
-/// A body, or a range of one, read from the store.
+/// A body, or a range of a body, read from the store.
 final class StoredBodySource: BodySource {
-  /// Bytes read at once: some checksum blocks, so that none is read twice.
+  /// Bytes per read: several whole checksum blocks, so that no block is read twice.
   private static let step: Int64 = 1 << 20
-  /// Bytes read before the answer is given: a checksum block at most.
+  /// Bytes read before the answer is given: at most one checksum block.
   private static let beginning: Int64 = 256 << 10
 
   private let reader: any BodyReader
@@ -21,8 +21,8 @@ final class StoredBodySource: BodySource {
   let stored: StoredBodyRange?
 
   /// - Parameters:
-  ///   - counts: what was counted for it.
-  ///   - onDamage: told once if the body cannot be read, with these.
+  ///   - counts: what was counted for this answer.
+  ///   - onDamage: called once with `counts` if the body cannot be read.
   init(
     reader: any BodyReader, range: Range<Int64>, trailers: HTTPFields,
     counts: CacheCounts, onDamage: @escaping @Sendable (CacheError, CacheCounts) -> Void
@@ -37,10 +37,10 @@ final class StoredBodySource: BodySource {
     stored = StoredBodyRange(reader: reader, range: range)
   }
 
-  /// Reads the beginning if nobody has checked it, so that what is damaged there is found as long as another
-  /// answer can be given.
+  /// Reads the beginning, unless it was checked already: damage there is found while another answer can still
+  /// be given.
   ///
-  /// - Throws: `CacheError` if it cannot be read.
+  /// - Throws: `CacheError` if the read fails.
   func readBeginning() async throws(CacheError) {
     let start = position.withLock { $0 }
     guard start < end, reader.bytesInMemory == nil else { return }

@@ -2,12 +2,12 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// The stored answer to a request, and then the origin's if that is something else: see
+/// The stored answer to a request, followed by the origin's answer if that is different: see
 /// `HTTPCache.responses(to:body:policy:options:via:)`.
 ///
-/// Each iterator makes the request anew; a body can be sent by the first one only.
+/// Each iterator makes a new request. Only the first one can send a body.
 public struct StoredThenNew: AsyncSequence, Sendable {
-  /// One answer after the other.
+  /// The answers in order.
   public typealias Element = CacheResponse
 
   let cache: HTTPCache
@@ -17,10 +17,10 @@ public struct StoredThenNew: AsyncSequence, Sendable {
   let options: RequestOptions
   let upstream: any Upstream
 
-  /// Begins.
+  /// Makes an iterator, which makes the request.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(sequence: self) }
 
-  /// Gives one answer or two.
+  /// Gives one or two answers.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private enum State {
       case beginning
@@ -30,19 +30,18 @@ public struct StoredThenNew: AsyncSequence, Sendable {
 
     private let sequence: StoredThenNew
     private var state = State.beginning
-    /// Why there was no second answer, if that was not since nothing changed: an `UpstreamError`, an
-    /// `OriginStatusError`, or what reading the origin's body threw.
+    /// The error of a second answer that failed: an `UpstreamError`, an `OriginStatusError`, or what reading
+    /// the origin's body threw. nil if there was a second answer or nothing had changed.
     public private(set) var failure: (any Error)?
-    /// What came of asking the origin where it had nothing new: the first answer was confirmed, or
-    /// replaced by its equal. nil before the end, after a second answer, and after a failure.
+    /// The outcome of asking the origin if it had nothing new: it confirmed the first answer, or sent an equal
+    /// one. nil before the end, after a second answer, and after a failure.
     public private(set) var confirmation: CacheOutcome?
 
     init(sequence: StoredThenNew) { self.sequence = sequence }
 
     /// The next answer; nil after the last.
     ///
-    /// - Throws: what `HTTPCache.respond` throws if there was no answer before, and
-    ///   `CancellationError`.
+    /// - Throws: what `HTTPCache.respond` throws, if there was no answer before; `CancellationError`.
     public mutating func next() async throws -> CacheResponse? {
       switch state {
       case .ended: return nil
@@ -114,18 +113,18 @@ extension StoredThenNew {
   }
 
   private enum News {
-    /// The origin says what it said before.
+    /// The origin has nothing new.
     case none(CacheOutcome)
     case response(CacheResponse)
   }
 
-  /// Whether two records are of one stored response, freshened or not.
+  /// Whether two records describe the same stored response, freshened or not.
   private static func areSame(_ one: CacheRecord?, _ other: CacheRecord?) -> Bool {
     guard let one, let other else { return false }
     return one.sequence == other.sequence && one.key == other.key
   }
 
-  /// What the origin says now.
+  /// Compares the origin's answer with the first answer.
   private func news(
     since first: CacheResponse, _ content: QueryContent?
   ) async throws -> News {
@@ -136,7 +135,7 @@ extension StoredThenNew {
       }
     var new = try await respond(content?.makeBody(), asking)
     guard case .forwarded(_, let status, _, _) = new.outcome else {
-      // Another response may have been stored after the first answer: the origin confirmed that one.
+      // Another response may have been stored after the first answer, and the origin confirmed that one.
       if Self.areSame(new.record, first.record) { return .none(new.outcome) }
       return try await SmallBodies.areEqual(first, &new) ? .none(new.outcome) : .response(new)
     }
@@ -147,10 +146,10 @@ extension StoredThenNew {
     guard first.head.status == new.head.status else { return .response(new) }
     let isComparedWithFirst = Self.areSame(new.comparedRecord, first.record)
     if isComparedWithFirst, new.contentChange == .unchanged {
-      // Read to its end all the same, so that its fields are stored.
+      // Read it to its end nevertheless, so that its fields are stored.
       cache.background.begin { [body = new.body] in
         do { while try await body.source.next() != nil {} } catch {
-          // Told as the end of its transfer.
+          // The end of the transfer tells the observer.
         }
       }
       return .none(new.outcome)

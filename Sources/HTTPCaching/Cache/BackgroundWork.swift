@@ -1,7 +1,7 @@
 import HTTPCacheStore
 import Synchronization
 
-/// Tasks that no caller waits for, bounded in number.
+/// Tasks that no caller waits for. Their number is bounded.
 final class BackgroundWork: Sendable {
   /// A caller of `finish`.
   private struct Finisher {
@@ -27,7 +27,7 @@ final class BackgroundWork: Sendable {
   /// The number of tasks that have not ended.
   var count: Int { state.withLock { $0.tasks.count } }
 
-  /// Begins some work, unless there is too much already.
+  /// Begins a task, unless the maximum number of tasks is running.
   func begin(_ work: @escaping @Sendable () async -> Void) {
     state.withLock { state in
       guard state.tasks.count < limit else { return }
@@ -40,8 +40,8 @@ final class BackgroundWork: Sendable {
     }
   }
 
-  /// Waits until the work that has begun is done. When `limit` has passed, or the caller is cancelled, cancels what
-  /// is not done and returns: work that takes no notice of its cancellation goes on without being waited for.
+  /// Waits until the tasks that have begun are done. When `limit` has passed, or the caller is cancelled,
+  /// cancels the remaining tasks and returns without waiting for tasks that ignore their cancellation.
   func finish(within limit: Duration, clock: any CacheClock) async {
     let (number, unfinished) = state.withLock { state in
       state.next += 1

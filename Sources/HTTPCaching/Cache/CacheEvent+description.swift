@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 
 extension CacheEvent: CustomStringConvertible {
-  /// A line for people: what it is about, and what happened.
+  /// One line for people: the target, and what happened.
   public var description: String {
     switch self {
     case .answered(let target, let outcome): "\(target): \(outcome)"

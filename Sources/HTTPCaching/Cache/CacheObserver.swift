@@ -1,5 +1,5 @@
-/// Is told what the cache does. Called on whatever thread it happens; must return quickly.
+/// Receives the cache's events. Called on the thread on which the event happens; must return quickly.
 public protocol CacheObserver: Sendable {
-  /// Something happened.
+  /// Called for each event.
   func cache(did event: CacheEvent)
 }

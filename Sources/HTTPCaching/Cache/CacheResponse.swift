@@ -2,30 +2,29 @@ public import HTTPCacheSemantics
 import HTTPCacheStore
 public import HTTPTypes
 
-/// What a request was answered with.
+/// The answer to a request.
 public struct CacheResponse: Sendable {
   /// Status and fields, with `Age` and, if configured, `Cache-Status`.
   public var head: HTTPResponse
-  /// The body. When its end is reached, a response that was to be stored is stored.
+  /// The body. A response that is being stored is stored once its end has been read.
   public var body: MessageBody
-  /// Where it came from, and why.
+  /// Where the response came from, and why.
   public var outcome: CacheOutcome
-  /// The URI it came from, after redirects.
+  /// The URI of the response, after redirects.
   public var finalTarget: String
-  /// The outcomes of the redirects on the way, first to last.
+  /// The outcomes of the redirects that were followed, first to last.
   public var redirects: [CacheOutcome]
 
-  /// How its content compares with what was stored for the request before.
+  /// How the content compares with the response stored for the request before.
   public var contentChange: ContentChange
-  /// What a `StoringHook` kept with the stored response that answered; empty for an answer from the
-  /// origin.
+  /// The bytes that a `StoringHook` kept with the stored response; empty for an answer from the origin.
   public var userInfo: [UInt8]
-  /// When the stored response that answered came from the origin, or was last confirmed by it; nil for
-  /// an answer straight from the origin.
+  /// When the stored response was received from the origin or last confirmed by it; nil for an answer from the
+  /// origin.
   public var storedAt: Timestamp?
-  /// Whether it was answered with what may be in memory only.
+  /// Whether the stored response may be in memory only.
   let isMemoryOnly: Bool
-  /// The record of the stored response that answered; nil for an answer straight from the origin.
+  /// The record of the stored response; nil for an answer from the origin.
   var record: CacheRecord?
   /// The record of the stored response that `contentChange` compares with.
   var comparedRecord: CacheRecord?

@@ -3,11 +3,11 @@ public import HTTPCacheSemantics
 public import HTTPCacheStore
 
 extension HTTPCache {
-  /// Everything that is fixed when a cache is made.
+  /// The settings that are fixed when a cache is made.
   public struct Configuration: Sendable {
-    /// Where the disk tier lives; nil is memory only.
+    /// The directory of the disk tier; nil for a cache in memory only.
     public var directory: String?
-    /// Bytes of the memory tier; 0 switches it off.
+    /// Capacity of the memory tier in bytes; 0 switches it off.
     public var memoryCapacity: Int64
     /// Bytes of the disk tier. The capacity belongs to the directory: a value becomes that of the directory,
     /// for all processes that use it, and a lower one evicts what is too much, which the observer is told as
@@ -25,25 +25,25 @@ extension HTTPCache {
     public var rules: CacheRules
     /// The name in `Cache-Status` (RFC 9211 §2); nil adds no such field.
     public var cacheStatusName: String?
-    /// Whether `Cache-Status` shows the cache key (RFC 9211 §2.7). Default false: the target may tell
-    /// secrets, and a key helps whoever wants to poison the cache (§6).
+    /// Whether `Cache-Status` shows the cache key (RFC 9211 §2.7). Default false: the target may contain
+    /// secrets, and the key helps an attacker to poison the cache (§6).
     public var cacheStatusShowsKey: Bool
-    /// How hard a commit is pressed to disk.
+    /// Whether a commit waits until its data is on the disk.
     public var durability: Durability
-    /// When stored blocks are checked.
+    /// When stored blocks are checked against their checksums.
     public var verification: Verification
-    /// How the directory is encrypted; nil stores in the clear. See `CacheEncryption`.
+    /// How the directory is encrypted; nil stores plain text. See `CacheEncryption`.
     public var encryption: CacheEncryption?
-    /// Has the last word on what is stored; nil stores as proposed.
+    /// Decides last whether and how a response is stored; nil stores each response as proposed.
     public var willStore: StoringHook?
-    /// Says whether there is any connection; nil takes it that there is.
+    /// Reports whether there is a network connection; nil assumes that there is one.
     public var connectivity: (any ConnectivitySignal)?
-    /// Is told what happens.
+    /// Receives the cache's events.
     public var observer: (any CacheObserver)?
-    /// The time.
+    /// The source of the time.
     public var clock: any CacheClock
-    /// Runs the tasks that the engine starts on its own: transfers, background work, hooks. nil is Swift's
-    /// own executor. A task of this kind does not inherit its caller's executor.
+    /// Runs the tasks that the engine starts: transfers, background work, hooks. nil is Swift's default
+    /// executor. Such a task does not inherit its caller's executor.
     package var executor: (any TaskExecutor)?
 
     /// Makes a configuration: 32 MiB of memory, what the directory has of disk (1 GiB if it is new), private.

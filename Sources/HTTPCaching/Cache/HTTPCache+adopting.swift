@@ -3,8 +3,8 @@ package import HTTPCacheStore
 package import HTTPTypes
 
 extension HTTPCache {
-  /// Invalidates what a request changed that went to the origin another way (RFC 9111 §4.4), and the
-  /// groups that its answer names (RFC 9875 §3).
+  /// Invalidates what a request changed that did not go to the origin through this cache (RFC 9111 §4.4), and
+  /// the groups that its response names (RFC 9875 §3).
   package func invalidate(after request: HTTPRequest, _ response: HTTPResponse) async {
     await invalidate(Invalidation.targets(request: request, response: response))
     if let target = CacheKey.target(of: request) {
@@ -13,19 +13,19 @@ extension HTTPCache {
     }
   }
 
-  /// Why a request must not go to the origin another way; nil if it may. Tells the observer.
+  /// Why the cache's offline state forbids a request outside the cache; nil if the request may be sent. Tells
+  /// the observer.
   package func refusalWhileOffline(of request: HTTPRequest) -> UpstreamError? {
     offlineReason.map { notAsked(CacheKey.target(of: request) ?? "", $0) }
   }
 
-  /// Stores a response that came another way, because somebody says so. Where RFC 9111 §3 would not
-  /// have stored it, it is marked, so that a request is not answered with it before the origin has
-  /// confirmed it; what a shared cache must not have of others, and what an override or the cache's
-  /// hook forbids, is not stored.
+  /// Stores a response that the caller fetched outside this cache and asks to store. If RFC 9111 §3 does not
+  /// allow storing it, it is marked as invalidated: it answers no request before the origin has confirmed it.
+  /// It is not stored if it must not be in a shared cache, or if an override or the cache's hook forbids it.
   ///
-  /// - Parameters:
-  ///   - body: all of it, or the part that `Content-Range` tells of.
-  ///   - isDecoded: whether the bytes are not those that were sent.
+  ///   - body: all of it, or the part that `Content-Range` describes.
+  ///   - isDecoded: whether a content coding was removed from the bytes.
+  ///   - turn: where the hook runs.
   ///   - turn: where the hook runs.
   package func adopt(
     _ response: HTTPResponse, body: BodyBytes, to request: HTTPRequest, isDecoded: Bool,
@@ -104,23 +104,23 @@ extension HTTPCache {
     return making
   }
 
-  /// Removes everything stored for the target of a request, by whatever name it is found.
+  /// Removes everything stored for the target of a request, under each of its names.
   package func removeStored(for request: HTTPRequest) async {
     guard let (key, _, rules) = place(of: request) else { return }
     await removeAll(of: key, rules: rules)
   }
 
-  /// Where responses to a request are stored, and the rules for it; nil for one that has no place.
+  /// The key for responses to a request, and the rules for it; nil for a request that has no key.
   private func place(of request: HTTPRequest) -> (CacheKey, target: String, CacheRules)? {
     guard let target = CacheKey.target(of: request) else { return nil }
     let rules = configuration.rules.resolved(for: request, target: target)
     return (CacheKey(request: request, target: target, rules: rules, partition: ""), target, rules)
   }
 
-  /// What is stored for a request, however old, for `Range` cut out of it; conditions do not count.
-  /// Nil if nothing is, or only a part of what is asked for.
+  /// The stored response to a request, whatever its age, with the request's `Range` applied; conditions are
+  /// ignored. Nil if nothing is stored, or less than the request asks for.
   ///
-  /// - Parameter mayUse: whether a stored response will do.
+  /// - Parameter mayUse: whether the caller accepts a stored response.
   package func stored(
     for request: HTTPRequest, where mayUse: (StoredResponse) -> Bool = { _ in true }
   ) -> (response: CacheResponse, record: CacheRecord)? {
@@ -137,7 +137,7 @@ extension HTTPCache {
       observe(.storeFailed(operation: "read", error))
     }
     variants.removeAll { variant in
-      // Nobody here takes off a content coding.
+      // The caller cannot remove a content coding.
       guard variant.record.response.hasForm(decoded: true, encoded: false),
         let response = variant.record.response.seen(by: rules)
       else { return true }
@@ -151,7 +151,7 @@ extension HTTPCache {
       guard let stored = variant.record.response.seen(by: rules) else { continue }
       let age = Age.current(stored, now: now)
       let lifetime = stored.facts.freshnessLifetime
-      // What would have to be validated is allowed by nothing but the wish to have it all the same.
+      // A response that would need validation is used here only because the caller asks for it.
       let isFresh =
         age < lifetime && !stored.isInvalidated && !stored.facts.directives.contains(.noCache)
       let outcome = CacheOutcome.hit(

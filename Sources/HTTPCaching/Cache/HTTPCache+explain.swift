@@ -3,14 +3,14 @@ public import HTTPCacheStore
 public import HTTPTypes
 
 extension HTTPCache {
-  /// What would happen to a request now, step by step, without doing it. Where nothing usable is
-  /// stored, it comes with the reasons why earlier responses were not stored.
+  /// Explains step by step what would happen to a request now, without sending it. If nothing usable is stored,
+  /// the explanation includes why earlier responses were not stored.
   ///
   /// - Parameters:
   ///   - request: with scheme, authority and path.
   ///   - content: the content of a QUERY, which is part of its key (RFC 10008 §2.7).
   ///   - policy: how to use the cache.
-  ///   - options: partition and whether decoded bodies will do.
+  ///   - options: partition and whether decoded bodies are accepted.
   /// - Throws: `CacheError` for a request without an absolute URI, or if the store cannot be read.
   public func explain(
     _ request: HTTPRequest, content: BodyBytes = BodyBytes(), policy: CachePolicy = .standard,
@@ -65,7 +65,7 @@ extension HTTPCache {
 }
 
 extension HTTPCache {
-  /// What is different while no origin can be asked.
+  /// Adds the steps that differ while no origin can be asked.
   private func addOffline(
     _ reason: OfflineReason, to explanation: inout CacheExplanation, _ exchange: Exchange,
     isForwarded: Bool, now: Timestamp
@@ -97,7 +97,7 @@ extension HTTPCache {
       section: "draft-ietf-httpbis-no-vary-search §7", topic: .request)
   }
 
-  /// What would be sent to the origin; nil if it would not be asked.
+  /// The request that would be sent to the origin; nil if the origin would not be asked.
   private func forwarded(
     _ exchange: inout Exchange, _ variants: [StoredVariant], now: Timestamp
   ) -> Exchange.Forward? {

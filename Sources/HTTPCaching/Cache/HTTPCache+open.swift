@@ -2,12 +2,12 @@ import HTTPCacheDisk
 public import HTTPCacheStore
 
 extension HTTPCache {
-  /// Opens a cache: memory over disk as the configuration says.
+  /// Opens a cache: memory over disk, as the configuration says.
   ///
-  /// A directory that cannot be used (not writable, full, vanished) leaves the cache in memory and
-  /// is told to the observer as `.storeFailed`. What encryption meets in a directory is told as
-  /// `.encryption`: responses of another key are left alone, those that lie there in the clear are removed
-  /// before anything else is done, which takes a while where there are many.
+  /// If the directory cannot be used (not writable, full, vanished), the cache works in memory and the observer
+  /// receives `.storeFailed`. The observer receives `.encryption` about encryption in the directory: responses
+  /// under another key stay there; responses in plain text are removed before this function returns, which
+  /// takes a while if there are many.
   ///
   /// - Parameters:
   ///   - configuration: how it is to be.

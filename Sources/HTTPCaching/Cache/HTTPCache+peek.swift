@@ -3,21 +3,21 @@ import HTTPCacheStore
 public import HTTPTypes
 
 extension HTTPCache {
-  /// A fresh answer from memory, without suspending, or nil: then `respond` has to be asked.
+  /// A fresh answer from memory, without suspending; nil if the caller has to call `respond`.
   ///
   /// A request whose `Content-Length` is not 0, or that has `Transfer-Encoding`, is not answered
-  /// (RFC 9110 §9.3.1). Where content comes without either, as HTTP/2 allows, ask `respond`.
+  /// (RFC 9110 §9.3.1). For content without either field, as HTTP/2 allows, call `respond`.
   ///
   /// - Parameter request: with scheme, authority and path.
   public func peek(_ request: HTTPRequest) -> CacheResponse? {
     peek(request, partition: "", acceptsDecoded: false, acceptsEncoded: true)
   }
 
-  /// The same with a partition of its own, or for a caller that takes decoded bodies.
+  /// Like `peek(_:)`, with a partition, or for a caller that accepts decoded bodies.
   ///
   /// - Parameters:
   ///   - request: with scheme, authority and path.
-  ///   - options: partition and whether decoded bodies will do.
+  ///   - options: partition and whether decoded bodies are accepted.
   public func peek(_ request: HTTPRequest, options: RequestOptions) -> CacheResponse? {
     peek(
       request, partition: options.partition, acceptsDecoded: options.acceptsDecoded,
@@ -27,7 +27,7 @@ extension HTTPCache {
   private func peek(
     _ request: HTTPRequest, partition: String, acceptsDecoded: Bool, acceptsEncoded: Bool
   ) -> CacheResponse? {
-    // The latest of several equivalent targets is for `respond` to find.
+    // Only `respond` finds the latest of several equivalent targets.
     if configuration.rules.obeysNoVarySearch { return nil }
     guard request.method == .get || request.method == .head,
       let target = CacheKey.target(of: request)
@@ -79,7 +79,7 @@ extension HTTPCache {
       features: features, key: key, target: target, now: now)
   }
 
-  /// What is in memory for a key, where that is certain to be all there is.
+  /// The variants in memory for a key; nil if the disk tier may have more of them.
   private func peeked(_ key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
     guard let stored = found(inMemory: key, rules: rules), !failedChanges.concern(stored) else { return nil }
     return stored
@@ -98,7 +98,7 @@ extension HTTPCache {
   private func selected(
     among variants: [StoredVariant], for request: HTTPRequest, rules: CacheRules
   ) -> (StoredVariant, StoredResponse)? {
-    // One variant alone only has to match.
+    // A single variant only has to match.
     if variants.count == 1 {
       let variant = variants[0]
       let response = variant.record.response

@@ -3,8 +3,8 @@ public import HTTPCacheStore
 public import HTTPTypes
 
 extension HTTPCache {
-  /// Why responses to such a request were not stored, the latest first. The store keeps a bounded
-  /// number of such notes.
+  /// Why responses to this request were not stored, latest first. The store keeps a bounded number of these
+  /// notes.
   ///
   /// - Parameters:
   ///   - request: with scheme, authority and path.
@@ -21,9 +21,9 @@ extension HTTPCache {
     return try store.refusals(of: exchange.key)
   }
 
-  /// A response was not stored: tells the observer, and notes why for whoever asks later.
+  /// A response was not stored: tells the observer, and keeps a note of the reason.
   ///
-  /// - Parameter isConfidential: whether a hook may have forbidden to keep anything of it on disk.
+  /// - Parameter isConfidential: whether a hook may have forbidden to keep anything of the response on disk.
   func notStored(
     _ refusal: StorageRefusal, _ response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
     isConfidential: Bool = false
@@ -42,8 +42,8 @@ extension HTTPCache {
             of: refusal, request: request, response: response, rules: configuration.rules, now: now)))
   }
 
-  /// Whether anybody would ask why: not for methods that are never stored, nor where the caller said
-  /// that nothing is to be stored.
+  /// Whether a refusal is worth a note: not for methods that are never stored, nor if the caller asked to store
+  /// nothing.
   private func isNoted(_ refusal: StorageRefusal, method: HTTPRequest.Method) -> Bool {
     switch refusal {
     case .method, .policy: false
@@ -53,8 +53,8 @@ extension HTTPCache {
 }
 
 extension CacheExplanation {
-  /// Makes a reason the end of an explanation of storing: what the head allowed may have gone wrong
-  /// with the body.
+  /// Ends an explanation of storing with a reason: the head may have allowed storing, and the body prevented
+  /// it.
   ///
   /// - Parameter reason: as `refusal(_:)` makes it.
   public mutating func conclude(refusedFor reason: CacheExplanation) {
@@ -62,14 +62,14 @@ extension CacheExplanation {
     steps += reason.steps
   }
 
-  /// What may be kept of the explanation of a response that was not stored. Where "no-store" was
-  /// said, that is the reason alone, and nothing of the messages (RFC 9111 §5.2.1.5, §5.2.2.5).
+  /// The part of the explanation that may be kept for a response that was not stored. With "no-store", only
+  /// that reason is kept, and nothing of the messages (RFC 9111 §5.2.1.5, §5.2.2.5).
   static func note(
     of refusal: StorageRefusal, request: HTTPRequest, response: HTTPResponse, rules: CacheRules,
     now: Timestamp
   ) -> CacheExplanation {
     let reason = CacheExplanation.refusal(refusal)
-    // What this cache must not have, it must not remember either (RFC 9111 §5.2.2.7, §3.5).
+    // A cache must not keep a note of content that it must not store (RFC 9111 §5.2.2.7, §3.5).
     switch refusal {
     case .privateInShared, .authorized, .setCookie, .varySecret, .clearsSite, .upstream, .hook, .hookFailed,
       .hookTimedOut, .memoryOnly:

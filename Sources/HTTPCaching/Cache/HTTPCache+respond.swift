@@ -5,18 +5,18 @@ public import HTTPTypes
 extension HTTPCache {
   /// Answers a request: from the store if RFC 9111 and the policy allow it, else from the origin.
   ///
-  /// Redirects are followed through the cache as far as `options.redirectLimit` allows.
+  /// Follows at most `options.redirectLimit` redirects, each through the cache.
   ///
   /// - Parameters:
   ///   - request: with scheme, authority and path; `Authorization` and `Cookie` already added.
-  ///   - body: the request's content, of length 0 for none. A GET or HEAD with content goes to the origin,
-  ///     is not answered from the store, and its response is not stored (RFC 9110 §9.3.1). That of a QUERY is read into memory as far as
-  ///     `CacheRules.queryContentLimit` allows, since it is part of the key (RFC 10008 §2.7).
+  ///   - body: the request's content; a length of 0 means none. A GET or HEAD with content goes to the origin,
+  ///     and its response is not stored (RFC 9110 §9.3.1). The content of a QUERY is part of the key
+  ///     (RFC 10008 §2.7): up to `CacheRules.queryContentLimit` bytes of it are read into memory.
   ///   - policy: how to use the cache.
-  ///   - options: what else there is to say of this request.
+  ///   - options: further settings for this request.
   ///   - upstream: the way to the origin.
-  /// - Returns: the response. Where the request forbids asking the origin and nothing stored may
-  ///   answer, its status is 504 and its outcome `.unsatisfiable` (RFC 9111 §5.2.1.7).
+  /// - Returns: the response. If the request forbids asking the origin and nothing stored may answer, its
+  ///   status is 504 and its outcome `.unsatisfiable` (RFC 9111 §5.2.1.7).
   /// - Throws: `UpstreamError` if the origin had to be asked, failed, and nothing stored may answer;
   ///   `CacheError` with `invalidRequest` for a request without an absolute http or https URI;
   ///   `CancellationError`; what `body` throws while the content of a QUERY is read.

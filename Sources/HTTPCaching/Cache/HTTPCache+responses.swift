@@ -2,28 +2,28 @@ public import HTTPCacheSemantics
 public import HTTPTypes
 
 extension HTTPCache {
-  /// Answers a request twice: with what is stored, at once, and then with what the origin sends, if
-  /// that is something else. Nothing is asked before the first answer is pulled.
+  /// Answers a request twice: at once with the stored response, then with the origin's response if that is
+  /// different. No request is sent before the first answer is pulled.
   ///
   /// | policy | the stored answer comes first | then the origin is asked |
   /// |---|---|---|
-  /// | `.standard` | if nothing forbids its use without validation | unless the stored one is fresh |
-  /// | `.revalidate`, `.reload`, `.reloadEverywhere` | the same | always |
-  /// | `.networkElseCache` | the same, and not staler than `maxStale` | always |
+  /// | `.standard` | if its use without validation is not forbidden | unless the stored response is fresh |
+  /// | `.revalidate`, `.reload`, `.reloadEverywhere` | as above | always |
+  /// | `.networkElseCache` | as above, and not staler than `maxStale` | always |
   /// | `.cacheElseNetwork`, `.cacheOnly`, `.bypass` | – | one answer, as by `respond` |
   ///
-  /// What forbids it is `no-cache` in response or request, an invalidation, and for a stale response
-  /// `must-revalidate` and its kin (RFC 9111 §4, §4.2.4). Where nothing comes first, there is one
-  /// answer, as by `respond`; so it is for other methods than GET, HEAD and QUERY, for a GET or HEAD
-  /// with content and for a request with `only-if-cached`.
+  /// Use without validation is forbidden by `no-cache` in the response or the request, by an invalidation,
+  /// and for a stale response by `must-revalidate` and similar directives (RFC 9111 §4, §4.2.4). There is one
+  /// answer, as by `respond`, if no stored answer comes first, for methods other than GET, HEAD and QUERY,
+  /// for a GET or HEAD with content, and for a request with `only-if-cached`.
   ///
-  /// There is no second answer if the origin confirms the first (304), sends it again (the same strong
-  /// validator, or the same bytes where there are at most 64 KiB), or fails, which is told by
-  /// `StoredThenNew.AsyncIterator.failure` and to the observer. A 5xx status is such a failure, and
-  /// so is one of `.networkElseCache(onStatus:)` (RFC 9111 §4.3.3).
+  /// There is no second answer if the origin confirms the first one (304), sends it again (the same strong
+  /// validator, or the same bytes for bodies up to 64 KiB), or fails. A failure is reported by
+  /// `StoredThenNew.AsyncIterator.failure` and to the observer. A 5xx status is a failure, and so is a status
+  /// of `.networkElseCache(onStatus:)` (RFC 9111 §4.3.3).
   ///
-  /// - Parameters: as for `respond(to:body:policy:options:via:)`, whose errors the sequence throws as
-  ///   long as it has given no answer.
+  /// - Parameters: as for `respond(to:body:policy:options:via:)`. The sequence throws the errors of that
+  ///   function as long as it has given no answer.
   public func responses(
     to request: HTTPRequest, body: MessageBody? = nil, policy: CachePolicy = .standard,
     options: RequestOptions = RequestOptions(), via upstream: any Upstream

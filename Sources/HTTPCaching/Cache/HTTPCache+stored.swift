@@ -3,12 +3,12 @@ import HTTPCacheStore
 import HTTPTypes
 
 extension HTTPCache {
-  /// The answer to a request from what is stored, redirects followed as far as they are stored too;
-  /// nil if the origin would have to be asked.
+  /// The stored answer to a request, after following stored redirects; nil if the origin would have to be
+  /// asked.
   ///
   /// - Parameters:
-  ///   - content: the content of a QUERY; its redirects are not followed here.
-  ///   - onlyFresh: whether nothing stale will do, allowed or not.
+  ///   - content: the content of a QUERY. Its redirects are not followed here.
+  ///   - onlyFresh: whether to refuse stale responses, even allowed ones.
   /// - Throws: `CacheError` with `invalidRequest`.
   func storedResponse(
     to request: HTTPRequest, content: QueryContent? = nil, policy: CachePolicy,
@@ -44,7 +44,7 @@ extension HTTPCache {
       }
       if onlyFresh, case .hit(_, _, _?) = found.outcome { return nil }
       if let response = answer(found, variants[found.index], exchange, now: now) { return response }
-      // The body is gone or damaged: as if that variant did not exist.
+      // The body is gone or damaged: treat this variant as not stored.
       variants.remove(at: found.index)
     }
   }

@@ -9,25 +9,25 @@ public import HTTPCacheSemantics
 #endif
 
 extension HTTPCache.Configuration {
-  /// The shortest start: a cache in the user's folder for caches.
+  /// A configuration for a cache in the user's folder for caches.
   ///
   /// ```swift
   /// let cache = try HTTPCache.open(.userCaches("com.example.app"))
   /// ```
   ///
-  /// That folder is `$XDG_CACHE_HOME`, or `~/.cache`, and on Apple's systems `~/Library/Caches`, which
-  /// is not backed up. The cache has a folder of its own below the one with the given name; a private
-  /// and a shared cache of one name have two. A user without a home gets a cache in memory, and the
+  /// That folder is `$XDG_CACHE_HOME` or `~/.cache`; on Apple's systems it is `~/Library/Caches`, which is not
+  /// backed up. The cache's folder is inside it, in a folder called `name`; a private and a shared cache with
+  /// the same name have separate folders. For a user without a home directory the cache is in memory, and the
   /// observer is told.
   ///
   /// - Parameters:
-  ///   - name: of the app, such as its bundle identifier; characters other than letters, digits, `.`,
+  ///   - name: the name of the app, such as its bundle identifier. Characters other than letters, digits, `.`,
   ///     `-` and `_` become `_`.
   ///   - memoryCapacity: bytes of the memory tier.
   ///   - diskCapacity: bytes of the disk tier, which becomes the capacity of the directory; nil leaves the
   ///     capacity that the directory has (1 GiB for a new one).
   ///   - rules: the choices that RFC 9111 leaves open.
-  ///   - observer: is told what happens.
+  ///   - observer: receives the cache's events.
   public static func userCaches(
     _ name: String, memoryCapacity: Int64 = 32 << 20, diskCapacity: Int64? = nil,
     rules: CacheRules = CacheRules(), observer: (any CacheObserver)? = nil
@@ -35,7 +35,7 @@ extension HTTPCache.Configuration {
     let folder = rules.mode == .shared ? "HTTPCache-shared" : "HTTPCache"
     let directory = UserFolder.caches.map { "\($0)/\(UserFolder.component(name))/\(folder)" }
     return HTTPCache.Configuration(
-      // A directory that cannot be: told when the cache is opened.
+      // The empty path cannot be opened: the observer is told when the cache is opened.
       directory: directory ?? "", memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
       rules: rules, observer: observer)
   }
@@ -43,18 +43,18 @@ extension HTTPCache.Configuration {
 
 /// Folders of the user that runs this process.
 enum UserFolder {
-  /// Where caches belong; nil for a user without a home.
+  /// The folder for caches; nil for a user without a home directory.
   static var caches: String? {
     #if canImport(Darwin)
       return home.map { $0 + "/Library/Caches" }
     #else
-      // One that is not absolute is to be ignored (XDG Base Directory Specification).
+      // A relative path must be ignored (XDG Base Directory Specification).
       if let folder = variable("XDG_CACHE_HOME"), folder.hasPrefix("/") { return folder }
       return home.map { $0 + "/.cache" }
     #endif
   }
 
-  /// One component of a path, whatever the text.
+  /// Makes one path component of any text.
   static func component(_ text: String) -> String {
     let allowed = text.utf8.map { octet -> UInt8 in
       switch octet {

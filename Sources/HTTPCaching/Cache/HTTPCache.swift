@@ -3,8 +3,7 @@ import HTTPCacheSemantics
 public import HTTPCacheStore
 import Synchronization
 
-/// An HTTP cache (RFC 9111): answers requests from what it has stored, and asks an upstream for the
-/// rest.
+/// An HTTP cache (RFC 9111): answers requests from its store, and asks an upstream for the rest.
 ///
 /// ```swift
 /// let cache = try HTTPCache.open(HTTPCache.Configuration(directory: "/var/cache/app"))
@@ -12,14 +11,14 @@ import Synchronization
 /// print(response.outcome)
 /// ```
 public final class HTTPCache: Sendable {
-  /// What the cache was made with.
+  /// The configuration that the cache was made with.
   public let configuration: Configuration
-  /// Where responses are kept; changed by nothing but this cache, so that responses on their way learn of it.
+  /// The store. Only this cache changes it, so that running transfers learn of each change.
   package let store: any CacheStore
 
   let coalescing: Coalescing
   let running = RunningTransfers()
-  /// What was removed for good, so that nothing of it is stored that was asked for before.
+  /// Wiped partitions: responses to requests that were sent before the wipe are not stored.
   let wipes = InvalidationLog()
   let failedCompletions = FailedCompletions()
   let failedChanges = FailedChanges()
@@ -29,7 +28,7 @@ public final class HTTPCache: Sendable {
   let forcedOffline = Atomic<Bool>(false)
   let background: BackgroundWork
 
-  /// Makes a cache over a store of the caller's.
+  /// Makes a cache over a store that the caller provides.
   public init(configuration: Configuration, store: any CacheStore) {
     self.configuration = configuration
     self.store = store
@@ -38,12 +37,12 @@ public final class HTTPCache: Sendable {
     digest = SecretDigester.make(key: store.secret)
   }
 
-  /// Writes what is batched, so that nothing is lost when the process ends.
+  /// Writes batched changes, so that no change is lost when the process ends.
   public func flush() async { await store.flush() }
 
-  /// Waits for the validations that run in the background (RFC 5861 §3), for a process that is about to
-  /// end. When `limit` has passed, what is not done is cancelled, and this function returns without waiting for
-  /// an upstream that takes no notice of it.
+  /// Waits for background validations (RFC 5861 §3); for a process that is about to end. When `limit` has
+  /// passed, cancels the remaining ones and returns without waiting for an upstream that ignores its
+  /// cancellation.
   ///
   /// - Parameter limit: the longest time to wait.
   public func finishBackgroundWork(within limit: Duration) async {

@@ -6,8 +6,7 @@
   import Musl
 #endif
 
-/// Prints each event as a line on standard error: the target, what happened and why, and how many bytes
-/// it took.
+/// Prints each event as one line on standard error: the target, what happened, why, and the number of bytes.
 public struct PrintingObserver: CacheObserver {
   /// Makes an observer.
   public init() {}
@@ -22,6 +21,6 @@ public struct PrintingObserver: CacheObserver {
 }
 
 extension CacheObserver where Self == PrintingObserver {
-  /// Prints each event as a line on standard error: `observer: .printing`.
+  /// An observer that prints each event as one line on standard error: `observer: .printing`.
   public static var printing: PrintingObserver { PrintingObserver() }
 }

@@ -2,10 +2,10 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// Bounds the notes on responses that were not stored: the same one once a second, and a bounded
-/// number of different ones, so that a flood of uncacheable responses costs next to nothing.
+/// Limits the notes about responses that were not stored: an equal note at most once a second, and a bounded
+/// number of different notes. A flood of uncacheable responses then costs almost nothing.
 final class RefusalLimit: Sendable {
-  /// The most notes in one second.
+  /// The maximum number of notes in one second.
   static let perSecond = 64
 
   private struct State {

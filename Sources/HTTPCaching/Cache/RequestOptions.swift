@@ -1,30 +1,29 @@
 public import HTTPTypes
 
-/// What a caller may say about one request besides its policy.
+/// Settings for one request, besides its policy.
 public struct RequestOptions: Sendable {
-  /// Keeps accounts or sites apart (RFC 9111 §7.2); empty for everybody.
+  /// Separates accounts or sites (RFC 9111 §7.2); empty for responses that all callers share.
   public var partition: String
-  /// The most redirects to follow; 0 hands them to the caller, as a proxy must.
+  /// The maximum number of redirects to follow; 0 returns redirects to the caller, as a proxy must.
   public var redirectLimit: Int
-  /// Whether a stored body may be used that was decoded before it was stored, as by `URLSession`.
+  /// Whether a stored body may be used that was decoded before storing, as `URLSession` does.
   public var acceptsDecoded: Bool
-  /// Whether a stored body may be used that has a content coding. Not for a door that cannot take it
-  /// off, since its callers expect what `URLSession` gives them.
+  /// Whether a stored body with a content coding may be used. False for a door that cannot decode, because its
+  /// callers expect decoded bodies as from `URLSession`.
   public var acceptsEncoded: Bool
-  /// The most time to wait for the head of a response; nil is the upstream's default. Waiting for the head of
-  /// another request for the same resource counts, and so do several requests to the origin where one is
-  /// not enough. When the time has passed, a stale response may answer (RFC 9111 §4.2.4, RFC 5861 §4); else
-  /// `UpstreamError.timeout` is thrown. A body may take longer. Each redirect begins anew.
+  /// The longest time to wait for the head of a response; nil is the upstream's default. Time spent waiting for
+  /// a leader counts, and so does each request to the origin if several are needed. After this time, a stale
+  /// response may answer (RFC 9111 §4.2.4, RFC 5861 §4); otherwise `UpstreamError.timeout` is thrown. The time
+  /// of the body does not count. Each redirect starts a new limit.
   public var timeout: Duration?
-  /// How urgent it is.
+  /// The priority of the request.
   public var priority: TaskPriority?
-  /// What a door passes through to its upstream.
+  /// A value that a door passes to its upstream.
   public var context: (any Sendable)?
-  /// Has the last word on storing the response, after that of the cache's configuration.
+  /// Decides whether and how the response is stored, after the hook of the cache's configuration.
   public var willStore: StoringHook?
-  /// Whether a stale response that may be used while it is validated is used, and validated in the
-  /// background (RFC 5861 §3). Without, it is validated first: for a door whose upstream does not
-  /// outlive the request.
+  /// Whether a stale response is used while it is validated in the background (RFC 5861 §3). If false, it is
+  /// validated first: for a door whose upstream does not outlive the request.
   public var validatesInBackground: Bool
   /// Called for each 1xx response of the origin.
   public var onInterim: (@Sendable (HTTPResponse) async -> Void)?

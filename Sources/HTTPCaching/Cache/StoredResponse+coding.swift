@@ -1,7 +1,7 @@
 import HTTPCacheSemantics
 
 extension StoredResponse {
-  /// Whether its body is in a form that a request can use.
+  /// Whether the body is in a form that the request accepts.
   func hasForm(decoded: Bool, encoded: Bool) -> Bool {
     (decoded || !isDecoded) && (encoded || !head.headerFields.contains(.contentEncoding))
   }

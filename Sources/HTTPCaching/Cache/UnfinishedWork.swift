@@ -1,20 +1,20 @@
-/// How much of the work of a cache is not done, for tests that no work is left.
+/// The amount of unfinished work of a cache, for tests that check that no work is left.
 package struct UnfinishedWork: Sendable, Hashable {
-  /// Keys for which a leader asks the origin.
+  /// Keys for which a leader is asking the origin.
   package var flights = 0
-  /// Requests that wait for a leader.
+  /// Followers that wait for a leader.
   package var waiters = 0
-  /// Transfers that are running, once for each target that they are found by.
+  /// Running transfers, counted once for each of their targets.
   package var transfers = 0
-  /// Background tasks that have not ended.
+  /// Running background tasks.
   package var backgroundTasks = 0
 
-  /// Nothing is unfinished.
+  /// No unfinished work.
   package init() {}
 }
 
 extension HTTPCache {
-  /// What is not done at this moment.
+  /// The unfinished work at this moment.
   package var unfinishedWork: UnfinishedWork {
     var work = UnfinishedWork()
     (work.flights, work.waiters) = coalescing.counts

@@ -2,17 +2,18 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// Invalidations and removals that the store refused: what they select must not be reused without validation
-/// (RFC 9111 §4.4), so requests treat it as if the store had done them, and they are tried again.
+/// Invalidations and removals that the store failed to make. The responses that they select must not be
+/// reused without validation (RFC 9111 §4.4), so requests treat the changes as made, and the cache tries
+/// them again.
 ///
-/// Bounded: beyond 64, everything that is stored counts as invalidated.
+/// Beyond 64 failed changes, every stored response counts as invalidated.
 final class FailedChanges: Sendable {
   /// An invalidation or a removal.
   struct Change: Sendable {
     fileprivate let number: Int
     let selection: CacheSelection
     let removes: Bool
-    /// When the store refused it. What was asked for later is not concerned.
+    /// When the store failed. Responses to later requests are not affected.
     fileprivate let time: Timestamp
   }
 
@@ -27,13 +28,13 @@ final class FailedChanges: Sendable {
   private static let pause = Duration.seconds(1)
 
   private let state = Mutex(State())
-  // Read by each hit, which is not to wait for a lock.
+  // Atomic, because each hit reads it and must not wait for a lock.
   private let count = Atomic<Int>(0)
 
-  /// Whether there are none.
+  /// Whether there are no failed changes.
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
-  /// The store refused a change.
+  /// Adds a change that the store failed to make.
   func insert(_ selection: CacheSelection, removes: Bool, at time: Timestamp) {
     state.withLock { state in
       state.lastNumber += 1
@@ -47,8 +48,8 @@ final class FailedChanges: Sendable {
     }
   }
 
-  /// What a request may use of what is stored: without what should have been removed, and with a mark on what
-  /// should have been invalidated.
+  /// The variants that a request may use: without those that should have been removed, and with those marked
+  /// that should have been invalidated.
   func applied(to variants: [StoredVariant]) -> [StoredVariant] {
     if isEmpty { return variants }
     let changes = state.withLock { $0.changes }
@@ -65,14 +66,14 @@ final class FailedChanges: Sendable {
     }
   }
 
-  /// Whether any of the changes concerns something that is stored.
+  /// Whether any of the changes selects one of these variants.
   func concern(_ variants: [StoredVariant]) -> Bool {
     if isEmpty { return false }
     let changes = state.withLock { $0.changes }
     return variants.contains { variant in changes.contains { $0.concerns(variant.record) } }
   }
 
-  /// The changes to try again; none while another request tries them, or the last attempt has just failed.
+  /// The changes to try again; empty while another request tries them, or shortly after a failed attempt.
   func beginRetry(uptime: Duration) -> [Change] {
     if isEmpty { return [] }
     return state.withLock { state in
@@ -83,9 +84,9 @@ final class FailedChanges: Sendable {
     }
   }
 
-  /// The end of what `beginRetry` began.
+  /// Ends an attempt that `beginRetry` began.
   ///
-  /// - Parameter done: the changes that the store has done now.
+  /// - Parameter done: the changes that the store has now made.
   func endRetry(done: [Change], uptime: Duration) {
     let numbers = Set(done.map(\.number))
     state.withLock { state in
@@ -98,10 +99,10 @@ final class FailedChanges: Sendable {
 }
 
 extension FailedChanges.Change {
-  /// Whether it concerns a response: one that was asked for, or validated, before the store refused the change, or
-  /// in the same second.
+  /// Whether the change selects a response that was requested, or validated, before the store failed, or in
+  /// the same second.
   fileprivate func concerns(_ record: CacheRecord) -> Bool {
-    // No change goes by the last use.
+    // No change selects by last use.
     record.response.requestTime <= time
       && selection.matches(record, lastUsed: record.response.responseTime)
   }

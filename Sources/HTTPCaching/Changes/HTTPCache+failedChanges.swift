@@ -2,8 +2,8 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 
 extension HTTPCache {
-  /// The store refused an invalidation or a removal: tells the observer, and remembers the change, so that what
-  /// it selects is not reused without validation (RFC 9111 §4.4).
+  /// The store failed to invalidate or to remove: tells the observer, and remembers the change, so that the
+  /// responses that it selects are not reused without validation (RFC 9111 §4.4).
   func changeFailed(
     _ selection: CacheSelection, removes: Bool, operation: String, _ error: CacheError
   ) {
@@ -11,7 +11,7 @@ extension HTTPCache {
     observe(.storeFailed(operation: operation, error))
   }
 
-  /// Tries again what the store refused; before a request looks at the store, or changes it. At most once a second.
+  /// Retries failed changes, at most once a second; called before a request reads or changes the store.
   func retryFailedChanges() async {
     let changes = failedChanges.beginRetry(uptime: configuration.clock.uptime)
     if changes.isEmpty { return }

@@ -2,15 +2,15 @@ import HTTPCacheSemantics
 public import HTTPCacheStore
 public import HTTPTypes
 
-/// Looking at what is stored, and removing or invalidating it.
+/// Listing, removing and invalidating what is stored.
 ///
-/// What is on its way counts as well: a response whose request was sent before a removal or an invalidation that
-/// may match it is stored as invalidated, whichever process asked for it.
+/// A removal or an invalidation also covers running requests: if it may match a response whose request was
+/// sent before, this response is stored as invalidated, whichever process sent the request.
 extension HTTPCache {
   /// Bytes and entries in use.
   public var usage: StoreUsage { store.usage }
 
-  /// What was counted over the life of the cache.
+  /// The counts over the life of the cache.
   ///
   /// - Throws: `CacheError` if the directory cannot be read.
   public func counts() async throws(CacheError) -> CacheCounts { try await store.counts() }
@@ -26,12 +26,12 @@ extension HTTPCache {
     try await store.setCapacity(memory: memory, disk: disk)
   }
 
-  /// A page of what is stored.
+  /// A page of the stored entries.
   ///
   /// - Parameters:
   ///   - selection: which entries; all by default.
-  ///   - cursor: where the last page ended; nil for the first page.
-  ///   - limit: the most entries of the page.
+  ///   - cursor: where the previous page ended; nil for the first page.
+  ///   - limit: the maximum number of entries of the page.
   /// - Throws: `CacheError` if the directory cannot be read.
   public func entries(
     _ selection: CacheSelection = .all, after cursor: EntryCursor? = nil, limit: Int = 256
@@ -39,10 +39,10 @@ extension HTTPCache {
     try await store.entries(selection, after: cursor, limit: limit)
   }
 
-  /// Removes what matches. Takes effect at once, however much it is.
+  /// Removes the entries that match. Takes effect at once, however many they are.
   ///
-  /// `.target` takes the URL of a request as it is, and also means what is stored under other names for it
-  /// (overrides of keys, `No-Vary-Search`, cache items).
+  /// `.target` takes the URL of a request; it also selects entries that are stored under other names of it
+  /// (overridden keys, `No-Vary-Search`, cache items).
   ///
   /// - Returns: the number of responses removed.
   /// - Throws: `CacheError` with `invalidRequest` for a URL or an origin that is not absolute; `CacheError` if
@@ -54,7 +54,7 @@ extension HTTPCache {
     return count
   }
 
-  /// Removes what is stored for the URL of a request, for all partitions and variants.
+  /// Removes what is stored for the URL of a request, in all partitions and variants.
   ///
   /// - Parameter request: with scheme, authority and path.
   /// - Returns: the number of responses removed.
@@ -64,15 +64,15 @@ extension HTTPCache {
     try await remove(.target(try Self.target(of: request)))
   }
 
-  /// Removes everything.
+  /// Removes all entries.
   ///
   /// - Returns: the number of responses removed.
   /// - Throws: `CacheError` if the directory cannot be written.
   @discardableResult
   public func removeAll() async throws(CacheError) -> Int { try await store.remove(.all) }
 
-  /// Marks what matches as invalidated: it is kept, and validated before it is used again (RFC 9111 §4.4).
-  /// Takes effect at once, however much it is.
+  /// Marks the entries that match as invalidated: they are kept, and validated before they are used again
+  /// (RFC 9111 §4.4). Takes effect at once, however many they are.
   ///
   /// - Parameter selection: as for `remove(_:)`.
   /// - Returns: the number of responses marked; nil if the store marks without counting.
@@ -90,7 +90,7 @@ extension HTTPCache {
     return count
   }
 
-  /// Marks what is stored for the URL of a request as invalidated, for all partitions and variants.
+  /// Marks what is stored for the URL of a request as invalidated, in all partitions and variants.
   ///
   /// - Parameter request: with scheme, authority and path.
   /// - Returns: the number of responses marked; nil if the store marks without counting.
@@ -107,7 +107,7 @@ extension HTTPCache {
     return target
   }
 
-  /// The selections of the store that a caller's selection means.
+  /// Translates a caller's selection into selections of the store.
   private func resolved(_ selection: CacheSelection) async throws(CacheError) -> [CacheSelection] {
     switch selection {
     case .target(let url):
@@ -130,17 +130,17 @@ extension HTTPCache {
     }
   }
 
-  /// Everything that a change of a target changes.
+  /// The selections that a change of a target covers.
   ///
   /// - Parameters:
-  ///   - target: normalised.
-  ///   - asksForOtherNames: whether the store is asked for other names of the target.
+  ///   - target: the normalised target.
+  ///   - asksForOtherNames: whether to look up other names of the target in the store.
   /// - Throws: `CacheError` if the directory cannot be read.
   func selections(
     ofTarget target: String, asksForOtherNames: Bool
   ) async throws(CacheError) -> [CacheSelection] {
     guard let keys = configuration.rules.keyTargets(of: target) else {
-      // Overrides leave open which keys the target has.
+      // Overrides can give the target any key of its origin.
       return [.prefix((TargetURI.origin(of: target) ?? target) + "/")]
     }
     guard asksForOtherNames else { return keys.map { .target($0) } }

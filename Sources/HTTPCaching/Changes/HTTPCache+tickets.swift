@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 
 extension HTTPCache {
-  /// A request for a key wants the origin: whether it leads, waits for another request or shares its answer.
+  /// Decides for a request that needs the origin: lead, wait for the leader, or share its answer.
   func join(_ key: CacheKey) -> CoalescingTurn {
     coalescing.join(key, ticket: store.ticket()) { groups, ticket in
       store.isOvertaken(key, groups: groups, since: ticket)
@@ -14,8 +14,8 @@ extension Exchange.Forward {
   /// The ticket for a response that is stored under a key.
   ///
   /// - Parameters:
-  ///   - key: under which the response is stored.
-  ///   - requestKey: of the request: a change of its target changes the response, too.
+  ///   - key: the key under which the response is stored.
+  ///   - requestKey: the key of the request; a change of its target affects the response, too.
   func ticket(for key: CacheKey, _ requestKey: CacheKey) -> InvalidationTicket? {
     guard key != requestKey, var ticket else { return ticket }
     ticket.requestTarget = requestKey.target
@@ -24,12 +24,12 @@ extension Exchange.Forward {
 }
 
 extension HTTPCache {
-  /// Takes note of a transfer before it starts. A partition that was removed for good after the request was sent
-  /// gets nothing of its response, nor of the names that were written for it.
+  /// Registers a transfer before it starts. If the partition was wiped after the request was sent, neither the
+  /// response nor the names written for it are stored.
   ///
   /// - Parameters:
-  ///   - key: of the request.
-  ///   - storageKey: under which the response is stored.
+  ///   - key: the key of the request.
+  ///   - storageKey: the key under which the response is stored.
   func begin(
     _ transfer: Transfer, for key: CacheKey, storedAs storageKey: CacheKey, _ forward: Exchange.Forward
   ) async {

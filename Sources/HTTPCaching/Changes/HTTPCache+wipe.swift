@@ -2,18 +2,18 @@ import HTTPCacheSemantics
 public import HTTPCacheStore
 
 extension HTTPCache {
-  /// Removes everything that is stored for an account, as when it signs out: responses, parts of them,
-  /// what is on its way to the store, and notes of what was not stored. When this returns, no file of the
-  /// cache has any byte of it; what a file system or a flash disk keeps of files that were deleted is
-  /// beyond its reach, and so are files that were handed out and not let go of.
+  /// Removes everything stored for an account, for example when it signs out: responses, parts of responses,
+  /// responses that are being stored, and notes about refusals. When this returns, no file of the cache
+  /// contains any byte of the partition. Copies that a file system or a flash disk keeps of deleted files are
+  /// out of reach, and so are files that a caller still holds.
   ///
-  /// Transfers of the partition go on for those who read them, and are not stored. What another process
-  /// is storing for it at this moment is stored as invalidated: wipe when the account is in use nowhere.
+  /// Running transfers of the partition continue for their readers, and are not stored. A response that another
+  /// process is storing at this moment is stored as invalidated: wipe while no process uses the account.
   ///
-  /// - Parameter partition: as in `RequestOptions.partition`; that of the cache's own mode.
+  /// - Parameter partition: as in `RequestOptions.partition`; the partition of this cache's mode.
   /// - Returns: the number of responses removed.
-  /// - Throws: `CacheError`; `CacheError.busy` if another process has held an old state of the index for
-  ///   seconds: all is removed, but the index's log still has bytes of it.
+  /// - Throws: `CacheError`; `CacheError.busy` if another process has been reading an old state of the index
+  ///   for seconds: everything is removed, but the index's log still contains bytes of it.
   @discardableResult
   public func wipe(partition: String) async throws(CacheError) -> Int {
     let mode = configuration.rules.mode
@@ -30,9 +30,9 @@ extension HTTPCache {
     }
   }
 
-  /// Evicts from memory down to some bytes, for an app that was warned that the system runs out of it.
-  /// What is on disk stays, the capacity too, and what is pinned.
+  /// Evicts from memory until at most `bytes` are in use, for an app that received a memory warning. The disk
+  /// tier, the capacity and pinned entries do not change.
   ///
-  /// - Parameter bytes: what may stay in memory; 0 keeps nothing.
+  /// - Parameter bytes: the bytes that may stay in memory; 0 keeps nothing.
   public func trimMemory(to bytes: Int64 = 0) { store.trimMemory(to: bytes) }
 }

@@ -2,10 +2,9 @@ public import HTTPCacheSemantics
 
 /// Why a stored response was removed.
 public enum RemovalReason: Sendable, Hashable, CustomStringConvertible {
-  /// It was about to be freshened, and may not be stored any more.
+  /// It may no longer be stored; found when it was about to be freshened.
   case refused(StorageRefusal)
-  /// The origin said that there is no such resource any more, with this status
-  /// (`CacheRules.removesGone`).
+  /// The origin answered with this status, 404 or 410: the resource is gone (`CacheRules.removesGone`).
   case gone(status: Int)
 
   /// A few words for people.

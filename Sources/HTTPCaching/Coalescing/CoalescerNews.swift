@@ -1,17 +1,17 @@
-/// What a request that waited for another's answer is told.
+/// What a follower is told when its flight changes.
 enum CoalescerNews: Sendable {
-  /// Read along.
+  /// Read along with the leader.
   case share(SharedTransfer)
-  /// What was waited for was overtaken by an invalidation: join another flight, or lead one.
+  /// An invalidation overtook the flight: join another flight, or lead one.
   case joinAgain
   /// The store was changed: look again.
   case lookAgain
-  /// Lead in the place of the one that failed.
+  /// Lead in place of the leader that failed.
   case lead(FlightHold)
   case goAlone
-  /// The follower's own time has passed before the leader's head came.
+  /// The follower's own time limit passed before the leader's head arrived.
   case timedOut
   case failed(UpstreamError)
-  /// The origin answered with this 5xx status, and the leader used a stale response instead.
+  /// The origin answered the leader with this 5xx status, and the leader used a stale response instead.
   case serverError(Int)
 }

@@ -1,4 +1,4 @@
-/// What a request that wants the origin does.
+/// The role of a request that needs the origin.
 enum CoalescerRole: Sendable {
   case lead(flight: UInt64)
   case wait(flight: UInt64)

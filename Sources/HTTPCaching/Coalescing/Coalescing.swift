@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// Runs the coalescer: holds who waits, and wakes them outside its lock.
+/// Runs the coalescer: keeps the waiting followers, and wakes them outside its lock.
 final class Coalescing: Sendable {
   private typealias Waiter = CheckedContinuation<CoalescerNews, Never>
 
@@ -34,13 +34,13 @@ final class Coalescing: Sendable {
     }
   }
 
-  /// The numbers of flights and of requests that wait for one.
+  /// The numbers of flights and of waiting followers.
   var counts: (flights: Int, waiters: Int) { state.withLock { $0.coalescer.counts } }
 
   /// Waits for the leader's head.
   ///
   /// - Parameter limit: the longest time that this follower waits; nil for no limit.
-  /// - Throws: `CancellationError` when the caller gives up.
+  /// - Throws: `CancellationError` when the caller is cancelled.
   func news(
     of key: CacheKey, flight: UInt64, within limit: Duration?
   ) async throws -> CoalescerNews {
@@ -53,7 +53,7 @@ final class Coalescing: Sendable {
     } _: { mark in
       await wait(for: key, flight: flight, as: waiter, until: mark)
     }
-    // If this follower was told to lead, its hold goes out of use here and passes the lead on.
+    // If this follower was told to lead, releasing its hold here passes the lead on.
     try Task.checkCancellation()
     return news
   }
@@ -85,7 +85,7 @@ final class Coalescing: Sendable {
     for waiter in waiting { waiter.resume(returning: .share(shared.withReader())) }
   }
 
-  /// The flight is over; its waiters are told `news`.
+  /// Ends a flight; its followers are told `news`.
   func end(
     _ key: CacheKey, flight: UInt64, isUnshareable: Bool = false, news: CoalescerNews
   ) {
@@ -96,7 +96,7 @@ final class Coalescing: Sendable {
     for waiter in waiting { waiter.resume(returning: news) }
   }
 
-  /// Requests wait no longer for answers to keys that match; each asks for itself.
+  /// Ends the flights of keys that match; each follower asks the origin itself.
   func forget(where matches: (CacheKey) -> Bool) {
     let waiting = state.withLock { $0.coalescer.forget(where: matches) }
     for waiter in waiting { waiter.resume(returning: .goAlone) }

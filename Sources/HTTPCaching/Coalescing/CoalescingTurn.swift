@@ -1,4 +1,4 @@
-/// What a request does that wants the origin: `CoalescerRole` with the leader's hold.
+/// The role of a request that needs the origin: `CoalescerRole` with the leader's hold.
 enum CoalescingTurn: Sendable {
   case lead(FlightHold)
   case wait(flight: UInt64)

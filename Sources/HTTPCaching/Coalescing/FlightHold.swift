@@ -2,11 +2,11 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// A leader's duty to its followers: they are told once how its request ended.
+/// A leader's duty to tell its followers, once, how its request ended.
 ///
-/// The first call that tells an end spends the hold, and later ones do nothing. A hold that goes out of use
-/// unspent, because its leader was cancelled or threw, passes the lead on. So no way out of a function
-/// leaves followers waiting.
+/// The first call that reports an end spends the hold; later calls do nothing. A hold that is released unspent,
+/// because its leader was cancelled or threw, passes the lead on. So no exit from a function leaves followers
+/// waiting.
 final class FlightHold: Sendable {
   private let coalescing: Coalescing
   private let key: CacheKey
@@ -22,21 +22,21 @@ final class FlightHold: Sendable {
     failed(UpstreamError(.cancelled, "the request for the origin ended without an answer"), isOwnLimit: true)
   }
 
-  /// The response is for the leader alone: each follower asks for itself.
+  /// The response is for the leader alone: each follower asks the origin itself.
   ///
-  /// - Parameter isUnshareable: whether requests that follow shall not wait for one another for a while.
+  /// - Parameter isUnshareable: whether later requests do not wait for one another for a while.
   func release(isUnshareable: Bool = false) { end(isUnshareable: isUnshareable, news: .goAlone) }
 
-  /// The origin has failed with a 5xx status that a stale response stands in for.
+  /// The origin failed with a 5xx status, and a stale response is used instead.
   func serverError(_ status: Int) { end(news: .serverError(status)) }
 
-  /// The store was changed: a stored response was freshened, or the transfer of the response has ended.
+  /// The store has changed: a stored response was freshened, or the transfer has ended.
   func lookAgain() { end(news: .lookAgain) }
 
-  /// No head came.
+  /// No head arrived.
   ///
-  /// - Parameter isOwnLimit: whether the leader gave up, or had no more time, which says nothing about the
-  ///   origin.
+  /// - Parameter isOwnLimit: whether the leader was cancelled or ran out of its own time, which says nothing
+  ///   about the origin.
   func failed(_ error: UpstreamError, isOwnLimit: Bool) {
     guard let flight = flight.withLock({ $0.take() }) else { return }
     coalescing.leaderFailed(key, flight: flight, error, isOwnLimit: isOwnLimit)

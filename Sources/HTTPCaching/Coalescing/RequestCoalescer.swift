@@ -1,19 +1,19 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// Which requests go to the origin and which wait for another's answer, as a pure value: the
-/// waiters it hands back are the runner's to wake.
+/// Decides which requests go to the origin and which wait for a leader. A pure value: it returns the waiters
+/// that its caller has to wake.
 struct RequestCoalescer<Waiter: Sendable>: Sendable {
   private struct Flight: Sendable {
     let id: UInt64
-    /// Not later than the leader's request.
+    /// Taken no later than the leader's request.
     let ticket: InvalidationTicket
     var shared: SharedTransfer?
     var waiters: [UInt64: Waiter] = [:]
     var wasPassedOn = false
   }
 
-  /// How long a key whose response could not be shared keeps requests from waiting again.
+  /// How long requests for a key do not wait after a response that could not be shared.
   static var hitForMissTime: Duration { .seconds(2) }
   private static var hitForMissLimit: Int { 4096 }
 
@@ -26,13 +26,13 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
     (flights.count, flights.values.reduce(0) { $0 + $1.waiters.count })
   }
 
-  /// A request wants the origin.
+  /// Decides the role of a request that needs the origin.
   ///
   /// - Parameters:
   ///   - ticket: taken now, in case the request leads.
-  ///   - isOvertaken: whether a flight with these groups (nil before its head) and this ticket was overtaken
-  ///     by an invalidation. No request joins such a flight: its answer may be older than the invalidation.
-  /// - Returns: what the request does, and the waiters of an overtaken flight, which have to join again.
+  ///   - isOvertaken: whether an invalidation overtook a flight with these groups (nil before its head) and
+  ///     this ticket. No request joins such a flight: its answer may be older than the invalidation.
+  /// - Returns: the request's role, and the waiters of an overtaken flight, which have to join again.
   mutating func join(
     _ key: CacheKey, ticket: InvalidationTicket, uptime: Duration,
     isOvertaken: (_ groups: [String]?, InvalidationTicket) -> Bool
@@ -54,7 +54,7 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
     return (.lead(flight: lastFlight), released)
   }
 
-  /// A waiter is ready to be told; nil if it has to wait.
+  /// Registers a waiter, or returns the news that it can be told at once; nil if it has to wait.
   mutating func wait(_ key: CacheKey, flight id: UInt64, as waiter: UInt64, _ handle: Waiter)
     -> CoalescerNews?
   {
@@ -64,13 +64,13 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
     return nil
   }
 
-  /// A waiter leaves.
+  /// Removes a waiter.
   mutating func leave(_ key: CacheKey, flight id: UInt64, waiter: UInt64) -> Waiter? {
     guard flights[key]?.id == id else { return nil }
     return flights[key]?.waiters.removeValue(forKey: waiter)
   }
 
-  /// The leader's response is being stored and may be read along.
+  /// The leader's response is being stored, and followers may read along.
   mutating func share(_ key: CacheKey, flight id: UInt64, _ shared: SharedTransfer) -> [Waiter] {
     guard flights[key]?.id == id else { return [] }
     flights[key]?.shared = shared
@@ -78,7 +78,7 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
     return flights[key].map { Array($0.waiters.values) } ?? []
   }
 
-  /// The flight is over. `isUnshareable` keeps later requests from waiting for a while.
+  /// Ends a flight. With `isUnshareable`, later requests do not wait for a while.
   mutating func end(
     _ key: CacheKey, flight id: UInt64, isUnshareable: Bool = false, uptime: Duration
   ) -> [Waiter] {
@@ -93,7 +93,7 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
     return Array(flight.waiters.values)
   }
 
-  /// Flights of keys that match answer no further request.
+  /// Ends the flights of keys that match: they answer no further request.
   mutating func forget(where matches: (CacheKey) -> Bool) -> [Waiter] {
     var waiters: [Waiter] = []
     for (key, flight) in flights where matches(key) {
@@ -105,8 +105,8 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
 
   /// The leader failed before its head: one waiter leads in its place, once; after that all fail.
   ///
-  /// - Parameter isOwnLimit: whether the leader was left by its caller, or had no more time. That does not
-  ///   count: the origin has not failed, and other requests may have more time.
+  /// - Parameter isOwnLimit: whether the leader was cancelled or ran out of its own time. Such a failure does
+  ///   not count: the origin has not failed, and other requests may have more time.
   mutating func leaderFailed(
     _ key: CacheKey, flight id: UInt64, isOwnLimit: Bool
   ) -> (successor: Waiter?, others: [Waiter]) {

@@ -1,13 +1,13 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// A leader's response that others may read along.
+/// A leader's response that followers may read along.
 struct SharedTransfer: Sendable {
   let response: StoredResponse
   let transfer: Transfer
-  /// Of the response (RFC 9875).
+  /// The groups of the response (RFC 9875).
   let groups: [String]
-  /// The octets of the whole body; nil where the transfer brings all of them.
+  /// The range of the whole body in octets; nil if the transfer brings all of the body.
   var range: Range<Int64>?
   /// The reader of one follower; nil before it has one.
   private var source: TransferBodySource?
@@ -21,17 +21,18 @@ struct SharedTransfer: Sendable {
     self.range = range
   }
 
-  /// The same for one follower, as a reader from now on: the transfer goes on for it though all others leave.
+  /// This transfer with a reader for one follower. From now on the transfer continues for this reader, even
+  /// if all other readers leave.
   func withReader() -> SharedTransfer {
     var shared = self
     shared.source = transfer.makeSource(range)
     return shared
   }
 
-  /// The whole body, once its first bytes are there; nil if they cannot be had.
+  /// The whole body, once its first bytes have arrived; nil if they are no longer available.
   ///
-  /// - Parameter limit: how long the first bytes are waited for. After that the body is given without them.
-  /// - Throws: `CancellationError` when the caller gives up.
+  /// - Parameter limit: how long to wait for the first bytes. After that the body is returned without them.
+  /// - Throws: `CancellationError` when the caller is cancelled.
   func makeBody(startingWithin limit: Duration?, _ clock: any CacheClock) async throws -> MessageBody? {
     guard let source = source ?? transfer.makeSource(range), try await source.begins(within: limit, clock)
     else { return nil }

@@ -2,8 +2,8 @@
   import Crypto
   import HTTPCacheStore
 
-  /// AES-256-GCM and HMAC-SHA-256 under keys that HKDF-SHA-256 (RFC 5869) makes of a key and of the secret of
-  /// a directory: one for records, one for bodies, one for digests, and an identifier.
+  /// AES-256-GCM and HMAC-SHA-256. HKDF-SHA-256 (RFC 5869) derives the keys for records, bodies and digests,
+  /// and an identifier, from a key and the secret of a directory.
   struct AESGCMCipher: CacheCipher {
     let keyID: [UInt8]
     /// A nonce of 12 bytes and a tag of 16.

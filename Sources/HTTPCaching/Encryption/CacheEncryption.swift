@@ -15,10 +15,10 @@ public struct CacheEncryption: Sendable {
     }
   }
 
-  /// A cipher of the caller's.
+  /// A cipher that the caller provides.
   ///
-  /// - Parameter make: makes it for a directory, of whose random `secret` (32 bytes, not secret to who
-  ///   reads the directory) its keys should depend.
+  /// - Parameter make: makes the cipher for a directory. Its keys should depend on the directory's random
+  ///   `secret` of 32 bytes, which any program that can read the directory knows.
   public static func cipher(
     _ make: @escaping @Sendable (_ secret: [UInt8]) throws(CacheError) -> any CacheCipher
   ) -> CacheEncryption {
@@ -31,6 +31,6 @@ public struct CacheEncryption: Sendable {
 
   /// The cipher for a store with this secret.
   ///
-  /// - Throws: `CacheError.unavailable` without the trait `Crypto`; what the caller's own throws.
+  /// - Throws: `CacheError.unavailable` without the trait `Crypto`; what the caller's function throws.
   public func cipher(secret: [UInt8]) throws(CacheError) -> any CacheCipher { try makeCipher(secret) }
 }

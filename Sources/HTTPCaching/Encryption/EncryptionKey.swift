@@ -1,15 +1,14 @@
 public import HTTPCacheStore
 
-/// A key of 32 bytes that a cache's directory is encrypted with. It does not show its bytes when it is
-/// printed.
+/// The 32-byte key that encrypts a cache's directory. Printing it does not show its bytes.
 public struct EncryptionKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
   let bytes: [UInt8]
 
-  /// Takes a key.
+  /// Makes a key of bytes.
   ///
-  /// - Parameter bytes: 32 random bytes. A password is no key: derive one from it first.
+  /// - Parameter bytes: 32 random bytes. A password is not a key: derive a key from it first.
   /// - Throws: `CacheError.invalidKey` for any other number of bytes.
   public init(_ bytes: some Collection<UInt8>) throws(CacheError) {
     guard bytes.count == 32 else {
@@ -20,22 +19,22 @@ public struct EncryptionKey: Sendable, CustomStringConvertible, CustomDebugStrin
 
   private init(random bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Makes a random key. Where it is lost, nothing that was stored under it is found again.
+  /// Makes a random key. If it is lost, nothing that was stored under it can be read.
   public static func random() -> EncryptionKey {
     var generator = SystemRandomNumberGenerator()
     return EncryptionKey(
       random: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
   }
 
-  /// A copy of the bytes, for whoever has to keep them.
+  /// A copy of the bytes, to keep in a safe place.
   public var array: [UInt8] { bytes }
 
-  /// Says that it is a key, and nothing of it.
+  /// Says that this is a key, and shows nothing of it.
   public var description: String { "an encryption key" }
 
-  /// The same.
+  /// Equal to `description`.
   public var debugDescription: String { description }
 
-  /// Nothing.
+  /// A mirror without children.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

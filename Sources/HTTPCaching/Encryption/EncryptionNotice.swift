@@ -1,12 +1,12 @@
-/// What was found about encryption when a directory was opened.
+/// What opening a directory found about its encryption.
 public enum EncryptionNotice: Sendable, Hashable, CustomStringConvertible {
-  /// Responses there were encrypted with another key, or one is needed and none was given. They are not
-  /// found, and are left until they are evicted. At most 10,000 are counted.
+  /// Responses were encrypted with another key, or a key is needed and none was given. They are not found, and
+  /// stay until they are evicted. At most 10,000 are counted.
   case otherKey(responses: Int)
-  /// Responses lay there in the clear. They were removed for good, with all that SQLite had kept of them.
+  /// Responses were stored in plain text. They were removed, and their bytes in the index were overwritten.
   case removedPlain(responses: Int)
 
-  /// A sentence.
+  /// The notice as a sentence.
   public var description: String {
     switch self {
     case .otherKey(let count):

@@ -2,26 +2,26 @@ import HTTPCacheDisk
 import HTTPCacheStore
 
 extension HTTPCache.Configuration {
-  /// The largest entry as it lies on disk; not less, whatever the cipher. What is longer before it is
-  /// sealed is refused above.
+  /// The limit of an entry on disk, after encryption, which makes it longer. Entries that are too long before
+  /// encryption are refused earlier.
   var largestEntryOnDisk: LargestEntry {
     guard encryption != nil, let bytes = largestEntryInBytes else { return largestEntry }
     return .bytes(SealedStore.longestSealed(of: bytes))
   }
 
-  /// nil for a share, which is that of the store on disk.
+  /// The limit in bytes; nil for a share, which the store on disk computes.
   private var largestEntryInBytes: Int64? {
     if case .bytes(let bytes) = largestEntry { bytes } else { nil }
   }
 
-  /// A store on disk as it is to be used: sealed if there is a cipher.
+  /// Prepares a store on disk for use: encrypted if there is a cipher.
   ///
-  /// - Throws: `CacheError`; the directory is not to be used then.
+  /// - Throws: `CacheError`; the directory must then not be used.
   func prepare(
     _ disk: DiskStore, _ cipher: (any CacheCipher)?
   ) throws(CacheError) -> any CacheStore {
     guard var cipher else {
-      // Neither is worth going without the directory.
+      // The cache works without either of these steps: their errors do not close the directory.
       do throws(CacheError) {
         tell(try disk.countSealed())
         try disk.mayStorePlain()
@@ -32,7 +32,7 @@ extension HTTPCache.Configuration {
     }
     let secret = disk.secret
     let removed = try disk.removePlain()
-    // An index that was found damaged just then was replaced, and has another one.
+    // A damaged index may just have been replaced; the new index has a new secret.
     if disk.secret != secret, let encryption { cipher = try encryption.cipher(secret: disk.secret) }
     if removed > 0 {
       observer?.cache(did: .encryption(.removedPlain(responses: removed)))

@@ -13,16 +13,16 @@ final class LimitMark: Sendable {
 extension CacheClock {
   /// Runs `body`, and `onLimit` if `body` takes longer than `limit`.
   ///
-  /// `onLimit` has to wake what `body` waits for. The limit may pass before `body` begins to wait: so `body` asks
-  /// the mark under the lock that `onLimit` takes.
+  /// `onLimit` must wake `body`. Because the limit may pass before `body` begins to wait, `body` reads the
+  /// mark under the lock that `onLimit` takes.
   ///
-  /// - Parameter limit: nil for none.
+  /// - Parameter limit: the longest time; nil for no limit.
   func limit<Value>(
     _ limit: Duration?, onLimit: @escaping @Sendable () -> Void,
     _ body: (LimitMark) async throws -> Value
   ) async rethrows -> Value {
     let mark = LimitMark()
-    // No caller waits for a year, and clocks may not count that far.
+    // No caller waits for a year, and a clock may overflow.
     guard let limit, limit < .seconds(366 * 86_400) else { return try await body(mark) }
     return try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {

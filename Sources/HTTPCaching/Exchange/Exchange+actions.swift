@@ -3,21 +3,21 @@ import HTTPCacheStore
 import HTTPTypes
 
 extension Exchange {
-  /// What follows from the request alone.
+  /// The action that follows from the request alone.
   enum StartAction: Sendable {
     case lookUp
     case forward(Forward)
     case refuse(UnsatisfiableReason)
   }
 
-  /// What follows from what is stored.
+  /// The action that follows from what is stored.
   enum LookAction: Sendable {
     case answer(StoredAnswer, validateInBackground: Bool)
     case forward(Forward)
     case refuse(UnsatisfiableReason)
   }
 
-  /// What follows from the origin's head.
+  /// The action that follows from the origin's head.
   enum ResponseAction: Sendable {
     /// Write the updated candidates at these indices, then answer.
     case freshen([Int], StoredAnswer)
@@ -28,24 +28,24 @@ extension Exchange {
     case deliver(Delivery)
   }
 
-  /// What follows from the origin's failure.
+  /// The action that follows from the origin's failure.
   enum FailureAction: Sendable {
     case answerStale(StoredAnswer)
     case fail
   }
 
-  /// A request for the origin.
+  /// A request to send to the origin.
   struct Forward: Sendable {
     let request: HTTPRequest
     let reason: ForwardReason
-    /// Indices of the candidates whose validators it carries.
+    /// Indices of the candidates whose validators the request carries.
     let validating: [Int]
-    /// What of an incomplete candidate it asks for; nil if it does not.
+    /// The missing part of an incomplete candidate that the request asks for; nil if it asks for none.
     let completion: Completion?
     let canLead: Bool
     /// Taken before the request is sent; nil before that.
     var ticket: InvalidationTicket?
-    /// Taken at the same time, of what this cache removes for good.
+    /// Taken at that time, for wipes.
     var wipeTicket: InvalidationTicket?
   }
 
@@ -67,20 +67,20 @@ extension Exchange {
   struct RecordUpdate: Sendable {
     let index: Int
     let response: StoredResponse
-    /// Whether it gets new fields, and is not just marked as invalidated.
+    /// Whether the record gets new fields; else it is only marked as invalidated.
     var isFreshening = false
   }
 
-  /// The origin's response for the caller, and what it does to the store.
+  /// The origin's response for the caller, and the changes of the store that follow from it.
   struct Delivery: Sendable {
     let storage: Storage
     var invalidated: [InvalidationTarget] = []
     var invalidatedGroups: [String] = []
     var updates: [RecordUpdate] = []
-    /// Whether everything stored for the key is to be removed.
+    /// Whether to remove everything stored for the key.
     var isGone = false
 
-    /// Whether it changes more than the response that it stores.
+    /// Whether it changes stored responses, besides storing this response.
     var changesStored: Bool { isGone || !invalidated.isEmpty || !invalidatedGroups.isEmpty }
   }
 }

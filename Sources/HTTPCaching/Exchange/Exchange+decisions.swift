@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension Exchange {
-  /// Why the request's content keeps it from the store, whatever is in it; nil if nothing does.
+  /// Why the request's content forbids an answer from the store, whatever is stored; nil if nothing does.
   var contentMiss: MissReason? {
     if let obstacle = content?.obstacle { return .content(obstacle) }
     if hasBody, request.method == .get || request.method == .head {
@@ -14,7 +14,7 @@ extension Exchange {
     return nil
   }
 
-  /// Why the request cannot be answered from the store, whatever is in it; nil if it can.
+  /// Why the request cannot be answered from the store, whatever is stored; nil if it can.
   var requestMiss: MissReason? { contentMiss ?? Reuse.methodMiss(request, features: features) }
 
   mutating func decide(_ index: Int, now: Timestamp) -> LookAction {
@@ -54,10 +54,10 @@ extension Exchange {
     Reuse.whenMissing(reason, directives: directives, policy: policy)
   }
 
-  /// The selected candidate and every other one whose entity tag the origin may confirm.
+  /// The selected candidate, and each other candidate whose entity tag the origin may confirm.
   func validators(preferring index: Int) -> [Int] {
     let hasValidator = Validation.hasValidator(candidates[index])
-    // Next to entity tags its date would not count (RFC 9110 §13.1.3).
+    // A date is ignored next to entity tags (RFC 9110 §13.1.3).
     if hasValidator, candidates[index].head.headerFields[.eTag] == nil { return [index] }
     return (hasValidator ? [index] : []) + candidates.indices.filter { $0 != index && mayName($0) }
   }

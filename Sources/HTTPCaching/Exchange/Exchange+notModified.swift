@@ -2,9 +2,9 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension Exchange {
-  /// What a 304 to the exchange's own condition does: it freshens candidates that match the request, and
-  /// one of them answers; or it says by a strong entity tag that another one answers, which stays as it
-  /// is (RFC 9111 §4.3.4).
+  /// Handles a 304 to the exchange's own condition (RFC 9111 §4.3.4): it freshens the matching candidates,
+  /// and one of them answers. If its strong entity tag names a candidate that does not match, that candidate
+  /// answers unchanged.
   mutating func notModified(
     _ response: HTTPResponse, _ forward: Forward, requestTime: Timestamp, responseTime: Timestamp,
     refusal: StorageRefusal?
@@ -37,7 +37,7 @@ extension Exchange {
         refusal == nil ? keyed(updated) : keyed(candidates[index].markedInvalidated)
       written.append(index)
     }
-    // What a later failure may fall back to must match.
+    // A later failure may only fall back to a candidate that matches.
     if !confirmed.isEmpty { selected = answering }
     let age = Age.current(answer, now: responseTime)
     return .freshen(
@@ -47,7 +47,7 @@ extension Exchange {
         outcome: .validated(reason, age: age, lifetime: answer.facts.freshnessLifetime)))
   }
 
-  /// Why the candidate was validated; with its age as it was before.
+  /// Why the candidate was validated, computed with its age before the 304.
   private func validationReason(
     _ forward: Forward, _ index: Int, _ time: Timestamp
   ) -> ValidationReason {

@@ -2,11 +2,11 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension Exchange {
-  /// A request for what is missing of a stored incomplete response.
+  /// A request for the missing part of a stored incomplete response.
   struct Completion: Sendable {
-    /// The candidate.
+    /// The index of the candidate.
     let index: Int
-    /// The octets asked for; an upper bound of `Int64.max` asks for all that follow.
+    /// The octets asked for; an upper bound of `Int64.max` asks for all octets from the lower bound on.
     let missing: Range<Int64>
     /// The octets that the caller gets; nil for all.
     let wanted: Range<Int64>?
@@ -14,36 +14,36 @@ extension Exchange {
 
   /// A 206 that belongs to a stored incomplete response (RFC 9111 §3.4).
   struct Combination: Sendable {
-    /// The candidate.
+    /// The index of the candidate.
     let index: Int
     /// The candidate with the header fields of the 206.
     let stored: StoredResponse
     /// The octets of the 206.
     let range: Range<Int64>
-    /// The length of the representation in bytes, if it is known.
+    /// The length of the representation in bytes; nil if unknown.
     let length: Int64?
-    /// What was asked for; nil where the caller's own range was.
+    /// The completion that was requested; nil if the 206 answers the caller's own range.
     let completion: Completion?
   }
 
-  /// Whether a candidate may answer the request: it is complete, or the request has a range that
-  /// lies wholly within it (RFC 9111 §3.3).
+  /// Whether a candidate may answer the request: it is complete, or it contains the whole range that the
+  /// request asks for (RFC 9111 §3.3).
   func isSuitable(_ index: Int) -> Bool {
     guard let part = part(index) else { return true }
     return RangeRequest.ranges(for: request, stored: candidates[index], part: part) != nil
   }
 
-  /// What is stored of a candidate; nil for all of it.
+  /// The stored part of a candidate; nil if all of it is stored.
   func part(_ index: Int) -> StoredPart? { parts.isEmpty ? nil : parts[index] }
 
-  /// How to get the answer from an incomplete response and the origin together; nil if there is none
-  /// worth it.
+  /// How to complete an incomplete response from the origin; nil if no incomplete response can be completed,
+  /// or if completing it saves too little.
   func completion() -> Completion? {
     switch policy {
     case .standard, .revalidate, .cacheElseNetwork, .networkElseCache: break
     case .reload, .reloadEverywhere, .cacheOnly, .bypass: return nil
     }
-    // A reload that asks for no stored response at all gets the whole anew.
+    // A reload must not use any stored response, so it fetches the whole response.
     guard mayComplete, request.method == .get, !hasBody, !directives.noStore,
       !directives.noCache, !directives.pragmaNoCache, !hasConditions,
       selected.map({ part($0) == nil }) ?? true, let index = resumable(),
@@ -88,12 +88,12 @@ extension Exchange {
     return part.ranges.count == 1 && part.prefix > 0 ? part.prefix..<Int64.max : nil
   }
 
-  /// Whether the origin would have to evaluate a condition of the caller's.
+  /// Whether the caller set a condition that the origin would have to evaluate.
   private var hasConditions: Bool {
     request.headerFields[.ifNoneMatch] != nil || request.headerFields[.ifModifiedSince] != nil
   }
 
-  /// What a 206 does to an incomplete response; nil if they must not be combined.
+  /// Combines a 206 with an incomplete response; nil if they must not be combined.
   func combination(
     _ response: HTTPResponse, _ forward: Forward, requestTime: Timestamp, responseTime: Timestamp,
     isDecoded: Bool
@@ -128,7 +128,7 @@ extension Exchange {
     return nil
   }
 
-  /// Whether a 206 is of a representation that is stored as a whole.
+  /// Whether a 206 belongs to a representation that is completely stored.
   func isStoredWhole(_ response: HTTPResponse, receivedAt: Timestamp) -> Bool {
     response.status.code == 206
       && candidates.indices.contains { index in

@@ -2,9 +2,9 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension Exchange {
-  /// Whether the origin's response is to be stored.
+  /// Decides whether the origin's response is stored.
   ///
-  /// - Parameter refusal: what the upstream has against it.
+  /// - Parameter refusal: the upstream's reason not to store it.
   func storage(
     of response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, isDecoded: Bool,
     refusal: StorageRefusal?

@@ -2,8 +2,8 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension Exchange {
-  /// What a response to HEAD does to each stored response to GET that could have been chosen for it
-  /// (RFC 9111 §4.3.5).
+  /// The updates that a response to HEAD makes to each stored response to GET that could have been chosen for
+  /// it (RFC 9111 §4.3.5).
   func headFreshening(
     _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp,
     refusal: StorageRefusal?
@@ -25,10 +25,11 @@ extension Exchange {
     }
   }
 
-  /// The origin sent something new that cannot take the old one's place: the old one must not be
-  /// used again without asking.
+  /// The stored response to invalidate: the origin sent a new response that cannot replace it, so the stored
+  /// one must not be used again without validation.
   ///
-  /// What the origin says is gone must not answer in its place even if nothing of its answer is kept.
+  /// A response that the origin says is gone must not answer either, even if nothing of the new answer is
+  /// stored.
   func superseded(by response: HTTPResponse, _ storage: Storage) -> [RecordUpdate] {
     if policy != .bypass, requestMiss == nil, Self.isGone(response.status.code),
       case .doNotStore = storage
@@ -47,7 +48,7 @@ extension Exchange {
     }
   }
 
-  /// Whether the origin says that there is no such resource any more, and what is stored is to go.
+  /// Whether the origin says that the resource is gone, and the rules remove its stored responses.
   func isGone(_ response: HTTPResponse) -> Bool {
     rules.removesGone && policy != .bypass && requestMiss == nil
       && Self.isGone(response.status.code)
@@ -56,7 +57,7 @@ extension Exchange {
   /// 404 and 410 (RFC 9110 §15.5.5, §15.5.11).
   static func isGone(_ status: Int) -> Bool { status == 404 || status == 410 }
 
-  /// How a response from the origin compares with what was stored for the request before.
+  /// How a response from the origin compares with the response stored for the request before.
   func contentChange(of response: HTTPResponse, receivedAt time: Timestamp) -> ContentChange {
     guard hasLooked else { return .unknown }
     if response.status.code == 304 { return .unchanged }

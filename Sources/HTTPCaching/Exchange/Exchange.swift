@@ -2,12 +2,12 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// One request from start to end, as a state machine: events in, actions out. It performs nothing
-/// and never waits; `ExchangeRunner` does.
+/// One request from start to end as a state machine: events in, actions out. It performs no action and never
+/// waits; `ExchangeRunner` performs the actions.
 struct Exchange: Sendable {
   let request: HTTPRequest
   let key: CacheKey
-  /// The normalised target URI of the request, which overrides may make another key of.
+  /// The normalised target URI of the request; an override may use a different one in the key.
   let target: String
   let policy: CachePolicy
   let rules: CacheRules
@@ -15,26 +15,26 @@ struct Exchange: Sendable {
   let acceptsDecoded: Bool
   let acceptsEncoded: Bool
   let digest: SecretDigest
-  /// The content of a QUERY, as far as the cache has read it.
+  /// The content of a QUERY that the cache has read.
   let content: QueryContent?
   let features: RequestFeatures
   let directives: RequestDirectives
 
-  /// What the store has for the key, as far as this request may use it.
+  /// The stored responses for the key that this request may use.
   var candidates: [StoredResponse] = []
-  /// What is stored of each candidate, nil for all of it; empty where all are complete.
+  /// The stored part of each candidate, nil for a complete one; empty if all are complete.
   private(set) var parts: [StoredPart?] = []
-  /// The candidate that the request selects.
+  /// The index of the candidate that the request selects.
   var selected: Int?
-  /// The same, kept where the policy forbids its use.
+  /// The index of the candidate that the request matches; set even if the policy forbids its use.
   private(set) var matched: Int?
   /// The stored response that the origin's answer is compared with.
   var comparedRecord: CacheRecord?
-  /// Whether the store was asked, and what it had is still there.
+  /// Whether the store was read, and its candidates are still stored.
   private(set) var hasLooked = false
-  /// Why only the origin can answer, though what is stored may learn from its answer.
+  /// Why only the origin can answer, although its answer may update what is stored.
   private var obstacle: MissReason?
-  /// Whether incomplete responses may be completed; not after that has failed.
+  /// Whether incomplete responses may be completed; false after a failed attempt.
   var mayComplete = true
   /// Whether `stale-while-revalidate` may be obeyed.
   var validatesInBackground = true
@@ -79,7 +79,7 @@ struct Exchange: Sendable {
   ///
   /// - Parameters:
   ///   - variants: most recent first.
-  ///   - parts: what is stored of each; empty if all are complete.
+  ///   - parts: the stored part of each variant; empty if all are complete.
   mutating func found(
     _ variants: [StoredResponse], parts: [StoredPart?] = [], now: Timestamp
   ) -> LookAction {
@@ -115,12 +115,12 @@ struct Exchange: Sendable {
 
   /// The store could not be read.
   mutating func lookUpFailed() -> LookAction {
-    // A look before may have found something, as before waiting for another request.
+    // An earlier look may have found candidates.
     forgetCandidates()
     return missed(.storeFailed)
   }
 
-  /// What was stored is gone: the origin told to clear it.
+  /// The stored responses were removed: the origin asked to clear them.
   mutating func siteCleared() { forgetCandidates() }
 
   private mutating func forgetCandidates() {
@@ -133,7 +133,7 @@ struct Exchange: Sendable {
 
   /// The head of the origin's final response arrived.
   ///
-  /// - Parameter refusal: why it must not be stored, if the upstream says so.
+  /// - Parameter refusal: the upstream's reason not to store it.
   mutating func received(
     _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, isDecoded: Bool,
     refusal: StorageRefusal? = nil
@@ -171,8 +171,8 @@ struct Exchange: Sendable {
         isGone: isGone(response)))
   }
 
-  /// The origin gave no answer, or none that can be trusted: to be cut off is RFC 9111 §4.2.4's
-  /// "disconnected"; a broken or untrusted answer is an error like a 502.
+  /// The origin gave no usable answer. A failure to reach the origin is RFC 9111 §4.2.4's "disconnected"; a
+  /// broken or untrusted answer counts as an error like 502.
   func failed(_ error: UpstreamError, now: Timestamp) -> FailureAction {
     switch error.kind {
     case .cancelled: .fail
@@ -181,13 +181,12 @@ struct Exchange: Sendable {
     }
   }
 
-  /// The origin answered this request, or another one for the same, with a status that says that it
-  /// failed.
+  /// The origin answered this request, or its leader's, with a status that counts as a failure.
   func failed(status: Int, now: Timestamp) -> FailureAction {
     fallback(.status(status), now: now)
   }
 
-  /// Whether a status says that the origin failed: by HTTP, or for this request's policy.
+  /// Whether a status counts as a failure, by HTTP or by this request's policy.
   private func countsAsFailure(_ status: Int) -> Bool {
     if rules.removesGone, Self.isGone(status) { return false }
     return (500...599).contains(status) || policy.countsAsFailure(status)
@@ -202,7 +201,7 @@ struct Exchange: Sendable {
     return .answerStale(answer(index, allowance: allowance, now: now))
   }
 
-  /// Whether another request's response, just received, may answer this one too (RFC 9111 §4).
+  /// Whether a response that a leader just received may answer this request too (RFC 9111 §4).
   func mayShare(_ stored: StoredResponse, now: Timestamp) -> Bool {
     guard stored.hasForm(decoded: acceptsDecoded, encoded: acceptsEncoded),
       stored.isKeyed(by: rules),
@@ -216,13 +215,13 @@ struct Exchange: Sendable {
     return false
   }
 
-  /// Stored variants that the request matched and that the new response takes the place of, though
-  /// its `Vary` is another one: they would be selected before it for ever.
+  /// Matching variants that the new response replaces although its `Vary` differs. If they stayed, requests
+  /// would always select them before the new response.
   func outdated(by stored: StoredResponse) -> [Int] {
     matching.filter { candidates[$0].nominated != stored.nominated }
   }
 
-  /// Whether the request has a candidate's values of the fields that `Vary` names.
+  /// Whether the request has the values that a candidate has for the fields that `Vary` names.
   func matches(_ index: Int) -> Bool {
     Vary.matches(candidates[index], request: request, rules: rules, digest: digest)
   }
@@ -253,15 +252,15 @@ struct Exchange: Sendable {
   /// Whether the selected candidate is incomplete, but has what the request asks for.
   var isPartSelected: Bool { selected.map { part($0) != nil } ?? false }
 
-  /// The same request without our condition, after an answer that confirms nothing we have.
+  /// The request without the cache's condition, sent after an answer that confirms no candidate.
   mutating func withoutCondition() -> Forward {
     makeForward(forward?.reason ?? .miss(.absent))
   }
 
-  /// Whether the request can be sent once more: without content, or with content that is in memory.
+  /// Whether the request can be sent again: it has no content, or its content is in memory.
   var isRepeatable: Bool { !hasBody || content?.isRepeatable == true }
 
-  /// Whether others may wait for this request's response: nothing about it is its own.
+  /// Whether other requests may wait for this request's response, because this request has nothing special.
   private var canLead: Bool {
     guard request.method == .get, !hasBody, policy == .standard || policy == .cacheElseNetwork,
       !directives.noStore
@@ -274,8 +273,8 @@ struct Exchange: Sendable {
     return true
   }
 
-  /// A response that another target than that of the key had a part in: it is of use only where the
-  /// same overrides make the key.
+  /// Marks a response whose key an override made from another target: it may only be used where the same
+  /// overrides make the key.
   func keyed(_ stored: StoredResponse) -> StoredResponse {
     if key.target == target { return stored }
     var stored = stored

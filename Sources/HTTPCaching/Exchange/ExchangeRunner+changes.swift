@@ -2,15 +2,15 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// What the origin's response changes of what is stored.
+/// Changes of the store that follow from the origin's response.
 extension ExchangeRunner {
-  /// Writes the updated records, then answers with the first; nil if its body cannot be had.
+  /// Writes the updated records, then answers with the first one; nil if its body cannot be opened.
   func freshened(
     _ indices: [Int], _ answer: Exchange.StoredAnswer, _ forward: Exchange.Forward, _ exchange: Exchange,
     _ variants: [StoredVariant]
   ) async -> CacheResponse? {
     var refused: [(CacheRecord, StoringDecision)] = []
-    // Marks come last: they overtake the others.
+    // Write marks last, because a mark overtakes the other updates.
     let marked = indices.filter { exchange.candidates[$0].isInvalidated }
     for index in indices where !exchange.candidates[index].isInvalidated {
       let record = variants[index].record
@@ -26,14 +26,14 @@ extension ExchangeRunner {
       await write(variants[index].record.freshened(updated).with(ticket: forward.ticket))
     }
     let fresh = await cache.readableAnswer(answer, variants[answer.index], exchange, now: clock.now)
-    // The answer has its body open; only now may it go.
+    // The answer now has its body open, so its record may be removed.
     for (record, decision) in refused { await freshen(record, as: decision, exchange, forward.ticket) }
     return fresh
   }
 
   /// Removes and invalidates what the origin's response demands.
   ///
-  /// - Returns: the forwarded request, with a ticket that its own changes do not overtake.
+  /// - Returns: the forwarded request, with a new ticket that these changes do not overtake.
   func change(
     _ delivery: Exchange.Delivery, _ response: UpstreamResponse, _ forward: Exchange.Forward,
     _ exchange: Exchange
@@ -55,7 +55,7 @@ extension ExchangeRunner {
     return changed
   }
 
-  /// Changes what is stored as the origin's response demands.
+  /// Removes and invalidates what the origin's response demands.
   func apply(
     _ updates: [Exchange.RecordUpdate], _ forward: Exchange.Forward, _ exchange: Exchange,
     _ variants: [StoredVariant]
@@ -71,7 +71,7 @@ extension ExchangeRunner {
     }
   }
 
-  /// Writes a stored response that got nothing but a mark.
+  /// Writes a stored response that was only marked.
   func write(_ record: CacheRecord) async {
     do throws(CacheError) { _ = try await cache.store.update(record) } catch {
       cache.observe(.storeFailed(operation: "freshen", error))

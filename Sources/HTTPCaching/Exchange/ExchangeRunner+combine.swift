@@ -3,14 +3,14 @@ import HTTPCacheStore
 import HTTPTypes
 
 extension ExchangeRunner {
-  /// Adds a 206 to what is stored, and answers from both; nil if that is not possible and the request
-  /// has to be made anew.
+  /// Adds a 206 to the stored part, and answers from both; nil if that is not possible and the request must be
+  /// sent again.
   func combine(
     _ combination: Exchange.Combination, _ response: UpstreamResponse, _ forward: Exchange.Forward,
     _ exchange: Exchange, _ variants: [StoredVariant], _ flight: FlightHold?
   ) async -> CacheResponse? {
     let completion = combination.completion
-    // Octets that are not as many as `Content-Range` says cannot be trusted to be the missing ones.
+    // If the number of octets differs from `Content-Range`, they may not be the missing ones.
     if completion != nil, let length = response.body.length, length != combination.range.count {
       cache.failedCompletions.insert(exchange.key)
       response.body.source.cancel()
@@ -34,7 +34,7 @@ extension ExchangeRunner {
     }
     let wanted = completion.flatMap(\.wanted)?.clamped(to: 0..<(combination.length ?? .max))
     let end = completion.map { _ in wanted?.upperBound ?? combination.length ?? 0 }
-    // Only the whole answers others.
+    // Only a whole response can be shared with followers.
     if completion == nil || wanted != nil { flight?.release(isUnshareable: true) }
     let transfer = Transfer(
       body: response.body,
@@ -83,8 +83,8 @@ extension ExchangeRunner {
     return RangeRequest.head(head, range: wanted, length: combination.length, answering: request)
   }
 
-  /// The store does not take it: the caller's own range is passed on, and anything else is asked for
-  /// again as a whole.
+  /// The store refuses the part: passes on the answer to the caller's own range; any other request is sent
+  /// again for the whole response.
   private func refused(
     _ error: CacheError, _ combination: Exchange.Combination, _ response: UpstreamResponse,
     _ forward: Exchange.Forward, _ exchange: Exchange, _ flight: FlightHold?

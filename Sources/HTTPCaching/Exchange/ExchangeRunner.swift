@@ -2,22 +2,22 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// Performs what an `Exchange` decides: reads and writes the store, asks the upstream, waits for
-/// others' transfers.
+/// Performs the actions of an `Exchange`: reads and writes the store, asks the upstream, waits for the
+/// transfers of leaders.
 struct ExchangeRunner: Sendable {
   let cache: HTTPCache
   let options: RequestOptions
   let upstream: any Upstream
   let body: MessageBody?
-  /// Whether it runs for its own sake, to validate in the background.
+  /// Whether it runs to validate in the background.
   let isBackground: Bool
-  /// Until when it waits for a head, whether the origin's or a leader's.
+  /// The time limit for a head, from the origin or from a leader.
   private var limit: HeadLimit
 
   var clock: any CacheClock { cache.configuration.clock }
   var rules: CacheRules { cache.configuration.rules }
 
-  /// Makes a runner; the time that the caller allows begins to pass.
+  /// Makes a runner, and starts the caller's time limit.
   init(
     cache: HTTPCache, options: RequestOptions, upstream: any Upstream, body: MessageBody?,
     isBackground: Bool = false
@@ -41,7 +41,7 @@ struct ExchangeRunner: Sendable {
     }
   }
 
-  /// Validates what is stored in the background (RFC 5861 §3), unless somebody does already.
+  /// Validates a stored response in the background (RFC 5861 §3), unless another request does so already.
   func validate(_ exchange: Exchange) async throws {
     var exchange = exchange
     guard case .lookUp = exchange.start() else { return }
@@ -72,7 +72,7 @@ struct ExchangeRunner: Sendable {
           if validates { cache.validateInBackground(exchange, options: options, via: upstream) }
           return response
         }
-        // The body is gone or damaged: as if that variant did not exist.
+        // The body is gone or damaged: treat this variant as not stored.
         variants.remove(at: answer.index)
       case .forward(let forward):
         guard forward.canLead, mayWait else {
@@ -84,7 +84,7 @@ struct ExchangeRunner: Sendable {
     }
   }
 
-  // MARK: Waiting for others
+  // MARK: Waiting for a leader
 
   private func coalesce(
     _ forward: Exchange.Forward, _ exchange: inout Exchange, _ variants: [StoredVariant]
@@ -114,7 +114,7 @@ struct ExchangeRunner: Sendable {
       guard exchange.mayShare(shared.response, now: clock.now) else {
         return try await ask(forward, &exchange, variants, flight: nil)
       }
-      // A transfer that has ended, or breaks off before this request was given a byte, is as if there had been none.
+      // A transfer that has ended, or broke off before this request got a byte, is ignored.
       guard let body = try await shared.makeBody(startingWithin: limit.left(at: clock.uptime), clock) else {
         return try await lookUp(&exchange, mayWait: false)
       }
@@ -165,7 +165,7 @@ struct ExchangeRunner: Sendable {
       }
       let clearsSite = ClearSiteData.clearsCache(
         response.head, target: exchange.key.target, rules: rules)
-      // What a 304 confirms has to be opened before it is removed.
+      // Open what a 304 confirms before it can be removed.
       let isConfirming = response.head.status.code == 304 && !forward.validating.isEmpty
       if clearsSite, !isConfirming {
         await cache.clearSite(of: exchange.key)
@@ -226,8 +226,8 @@ struct ExchangeRunner: Sendable {
     throw error
   }
 
-  /// What the store answers after the origin failed: what is stored now, which may have changed since this
-  /// request looked.
+  /// The answer from the store after the origin failed. Reads the store again, because it may have changed
+  /// since the first look.
   private func storedAnswer(
     _ exchange: Exchange, _ variants: [StoredVariant],
     after failure: (Exchange, Timestamp) -> Exchange.FailureAction
@@ -284,7 +284,7 @@ struct ExchangeRunner: Sendable {
     }
   }
 
-  /// Starts to store the response while the caller, and whoever waits, reads it.
+  /// Starts to store the response; the caller and the followers read it meanwhile.
   private func store(
     _ terms: StoringTerms, _ response: UpstreamResponse, _ forward: Exchange.Forward,
     _ exchange: Exchange, _ variants: [StoredVariant], _ flight: FlightHold?
@@ -299,7 +299,7 @@ struct ExchangeRunner: Sendable {
       userInfo: terms.userInfo, isPinned: terms.isPinned, isMemoryOnly: terms.isMemoryOnly,
       isResumable: PartialContent.isResumable(stored), ticket: forward.ticket(for: key, exchange.key))
     let writer = try await cache.store.write(record, variantLimit: rules.variantLimit)
-    // A part is nobody else's answer.
+    // A part cannot be shared with followers.
     if part != nil { flight?.release(isUnshareable: true) }
     var outdated = exchange.outdated(by: stored).map { variants[$0].record }
     if key != exchange.key, part == nil {

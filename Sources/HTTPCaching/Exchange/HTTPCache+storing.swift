@@ -3,7 +3,7 @@ import HTTPCacheStore
 import HTTPTypes
 
 extension HTTPCache {
-  /// A transfer ended: tell and count.
+  /// Tells and counts the end of a transfer.
   func transferEnded(
     _ end: Transfer.End, of response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
     received: Int64, isConfidential: Bool
@@ -30,7 +30,7 @@ extension HTTPCache {
     store.count(counts)
   }
 
-  /// What happens when the transfer of a response ends.
+  /// The actions at the end of the transfer of a response.
   func transferEnd(
     of response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
     storedAs storageKey: CacheKey, isCompletion: Bool = false, isConfidential: Bool,
@@ -50,10 +50,10 @@ extension HTTPCache {
     }
   }
 
-  /// A response is stored: what it took the place of goes.
+  /// A response was stored: removes the responses that it replaces.
   ///
-  /// - Parameter range: the octets that were announced for a part. Where others came, only the same
-  ///   request gets them again.
+  /// - Parameter range: the announced octets of a part. If the part has other octets, only a request for the
+  ///   announced range gets them.
   func committed(
     _ record: CacheRecord, askedFor range: Range<Int64>? = nil, of request: HTTPRequest,
     outdated: [CacheRecord] = []
@@ -64,7 +64,7 @@ extension HTTPCache {
         response.requestedRange = request.headerFields[.range]
         try await store.update(record.with(response: response))
       }
-      // A part takes the place of nothing that is complete.
+      // A part never replaces a complete response.
       for old in outdated where record.isComplete || !old.isComplete {
         try await store.remove(.variant(old.key, sequence: old.sequence))
       }
@@ -73,7 +73,7 @@ extension HTTPCache {
     }
   }
 
-  /// Takes a response out of the store.
+  /// Removes a response from the store.
   func discard(_ record: CacheRecord) async {
     do throws(CacheError) {
       try await store.remove(.variant(record.key, sequence: record.sequence))
@@ -83,11 +83,11 @@ extension HTTPCache {
     }
   }
 
-  /// Takes all that is stored for a key out of the store: each variant in each form, of the key itself
-  /// and of the names that it is found by.
+  /// Removes all responses to a key from the store: each variant in each form, under the key itself and under
+  /// the other names of its target.
   ///
-  /// - Parameter rules: resolved for the request.
-  /// - Returns: the keys for which there was anything.
+  /// - Parameter rules: the rules, resolved for the request.
+  /// - Returns: the keys that had a response.
   @discardableResult
   func removeAll(of key: CacheKey, rules: CacheRules) async -> [CacheKey] {
     var found: Set<CacheKey> = []
@@ -97,7 +97,7 @@ extension HTTPCache {
     } catch {
       observe(.storeFailed(operation: "read", error))
     }
-    // Also where nothing is stored: it may be on its way.
+    // Also for keys without a stored response: a transfer may be storing one.
     for other in found.union([key]) {
       do throws(CacheError) { try await store.remove(.key(other)) } catch {
         changeFailed(.key(other), removes: true, operation: "remove", error)
@@ -112,7 +112,7 @@ extension HTTPCache {
     if error.code == .superseded { return .superseded }
     let usage = store.usage
     let capacity = max(usage.memoryCapacity, usage.diskCapacity)
-    // Where the directory could not be opened, everything is too large for what is left.
+    // If the directory could not be opened, the capacity is 0 and every response is too large.
     guard error.code == .tooLarge, capacity > 0 else { return .storeFailed }
     return .tooLarge(limit: configuration.largestEntry.bytes(of: capacity))
   }
@@ -130,7 +130,7 @@ extension HTTPCache {
         selections = try await self.selections(
           ofTarget: target.target, asksForOtherNames: rules.obeysNoVarySearch || rules.hasAliases)
       } catch {
-        // The other names of the target are not known: any target of its origin may be one.
+        // The other names of the target are unknown: any target of its origin may be one.
         observe(.storeFailed(operation: "invalidate", error))
         selections = [.prefix((TargetURI.origin(of: target.target) ?? target.target) + "/")]
       }
@@ -159,7 +159,7 @@ extension HTTPCache {
     }
   }
 
-  /// Removes what is stored of the origin of a key in its partition (W3C Clear Site Data).
+  /// Removes the stored responses of the origin of a key in its partition (W3C Clear Site Data).
   func clearSite(of key: CacheKey) async {
     guard let origin = TargetURI.origin(of: key.target) else { return }
     let site = CacheSelection.site(origin: origin, mode: key.mode, partition: key.partition)
@@ -171,7 +171,7 @@ extension HTTPCache {
     }
   }
 
-  /// Validates a stale response after it was used (RFC 5861 §3): one per key, bounded in number.
+  /// Validates a stale response after its use (RFC 5861 §3): one validation per key, in a bounded number.
   func validateInBackground(
     _ exchange: Exchange, options: RequestOptions, via upstream: any Upstream
   ) {
@@ -193,7 +193,7 @@ extension HTTPCache {
       do {
         try await runner.validate(exchangeInBackground)
       } catch {
-        // The upstream's failure was told when it happened; what is stored stays as it was.
+        // The observer was told of the upstream's failure when it happened; the stored response is unchanged.
       }
     }
   }

@@ -1,10 +1,9 @@
 import HTTPTypes
 
 extension HTTPRequest {
-  /// The same request for GET, or QUERY if it is one, without conditions, ranges and cache directives
-  /// of its own.
+  /// This request as GET, or QUERY if it is a QUERY, without conditions, ranges and cache directives.
   ///
-  /// - Parameter keepsRange: whether its range stays.
+  /// - Parameter keepsRange: whether to keep its range.
   func unconditional(keepsRange: Bool) -> HTTPRequest {
     var request = keepsRange ? self : unranged
     if method != .query { request.method = .get }
@@ -18,7 +17,7 @@ extension HTTPRequest {
     return request
   }
 
-  /// The same request for all of the representation.
+  /// This request for the whole representation.
   var unranged: HTTPRequest {
     var request = self
     request.headerFields[.range] = nil

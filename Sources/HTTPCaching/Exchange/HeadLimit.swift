@@ -1,16 +1,16 @@
 import HTTPCacheStore
 
-/// Until when a request waits for a head: that of a leader and that of the origin take the same time.
+/// The time limit of a request for a head. Waiting for a leader and waiting for the origin share one limit.
 struct HeadLimit: Sendable {
   // On the clock's `uptime`.
   private let deadline: Duration?
   private let isCallers: Bool
-  /// Whether some of the time has passed while another request was waited for.
+  /// Whether the request has spent some of its time waiting for a leader.
   var hasWaited = false
 
   /// - Parameters:
-  ///   - timeout: the caller's.
-  ///   - defaultTimeout: the upstream's, which holds where the caller gives none.
+  ///   - timeout: the caller's limit.
+  ///   - defaultTimeout: the upstream's limit, used if the caller gives none.
   init(timeout: Duration?, defaultTimeout: Duration?, clock: any CacheClock) {
     deadline = (timeout ?? defaultTimeout).map { clock.uptime + $0 }
     isCallers = timeout != nil
@@ -19,7 +19,7 @@ struct HeadLimit: Sendable {
   /// The time left; nil for no limit.
   func left(at uptime: Duration) -> Duration? { deadline.map { max(.zero, $0 - uptime) } }
 
-  /// The limit for the upstream: what is left of the caller's; nil leaves the upstream its own.
+  /// The rest of the caller's limit, for the upstream; nil lets the upstream use its own.
   ///
   /// - Throws: `UpstreamError.timeout` if no time is left.
   func forUpstream(at uptime: Duration) throws(UpstreamError) -> Duration? {

@@ -3,14 +3,15 @@ package import HTTPTypes
 
 /// The request that a redirect asks for (RFC 9110 §15.4).
 package struct Redirect: Sendable {
-  /// Bytes of a redirect's own body that are read so that it can be stored.
+  /// Bytes of a redirect's own body that are read to store it.
   private static let drainLimit = 64 << 10
 
-  /// With content only where that can be sent again, as that of a QUERY (RFC 10008 §2.5).
+  /// The next request. It has content only if that can be sent again, like the content of a QUERY (RFC 10008
+  /// §2.5).
   package let request: HTTPRequest
 
-  /// Nil where the response is no redirect that can be followed: no or no usable `Location`, or
-  /// content that would have to be sent again and cannot be.
+  /// Nil if the response is not a redirect that can be followed: `Location` is missing or unusable, or content
+  /// would have to be sent again and cannot be.
   package init?(of request: HTTPRequest, isRepeatable: Bool, response: HTTPResponse, base: String) {
     let status = response.status.code
     guard [301, 302, 303, 307, 308].contains(status),
@@ -42,8 +43,8 @@ package struct Redirect: Sendable {
     self.request = next
   }
 
-  /// Reads a redirect's body to its end, so that a storable one is stored. A body that breaks off is
-  /// nobody's loss: the transfer has told why it is not stored.
+  /// Reads a redirect's body to its end, so that a storable redirect is stored. Ignores a body that breaks
+  /// off: its transfer reports why it is not stored.
   ///
   /// - Throws: `CancellationError`.
   package static func drain(_ body: MessageBody) async throws {

@@ -2,7 +2,7 @@
 public enum StoragePolicy: Sendable, Hashable {
   /// In memory and on disk.
   case allowed
-  /// In memory, never on disk. Where a cache has no memory, it is not stored.
+  /// In memory, never on disk. A cache without memory does not store it.
   case allowedInMemoryOnly
   /// Nowhere.
   case notAllowed

@@ -5,7 +5,7 @@ import HTTPTypes
 extension ExchangeRunner {
   /// Asks the hooks about a response that is about to be stored.
   ///
-  /// - Parameter record: the stored one that is about to be freshened; nil for a new one.
+  /// - Parameter record: the stored record that is about to be freshened; nil for a new response.
   func decision(
     on response: StoredResponse, over record: CacheRecord? = nil, _ exchange: Exchange
   ) async -> StoringDecision {
@@ -25,16 +25,16 @@ extension ExchangeRunner {
         turn: .concurrent(cache.configuration.clock, executor: cache.configuration.executor)))
   }
 
-  /// The hooks of the cache and of the request, as one.
+  /// The hooks of the cache and of the request, combined.
   var hook: StoringHook? {
     guard let first = cache.configuration.willStore else { return options.willStore }
     return options.willStore.map(first.then) ?? first
   }
 
-  /// Writes a stored response with newer fields, or removes it if the hooks do not want it.
+  /// Writes a stored response with newer fields, or removes it if the hooks refuse it.
   ///
-  /// - Parameter ticket: of the request that validated it.
-  /// - Returns: whether it is stored as before, with the new fields or without.
+  /// - Parameter ticket: the ticket of the request that validated it.
+  /// - Returns: whether it is still stored, with the new fields or without.
   @discardableResult
   func freshen(
     _ record: CacheRecord, as decision: StoringDecision, _ exchange: Exchange,

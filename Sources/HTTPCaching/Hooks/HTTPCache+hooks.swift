@@ -6,8 +6,8 @@ extension HTTPCache {
   /// Asks a hook about a response that is about to be stored.
   ///
   /// - Parameters:
-  ///   - proposed: what it would be stored as without the hook.
-  ///   - record: the stored one that is about to be freshened; nil for a new one.
+  ///   - proposed: what is stored without the hook.
+  ///   - record: the stored record that is about to be freshened; nil for a new response.
   func decision(
     on proposed: StoringTerms, over record: CacheRecord? = nil, _ question: HookQuestion
   ) async -> StoringDecision {
@@ -27,7 +27,7 @@ extension HTTPCache {
     }
     guard let answer, answer.storagePolicy != .notAllowed else { return .refuse(.hook) }
     if answer.storagePolicy == .allowedInMemoryOnly {
-      // What lies on disk cannot be taken from there; where all is memory there is nothing to do.
+      // An entry on disk cannot move to memory, so it is removed. Without a disk tier nothing changes.
       if let record, !record.isMemoryOnly {
         guard store is MemoryStore else { return .refuse(.memoryOnly) }
       } else {
@@ -49,7 +49,7 @@ extension HTTPCache {
     return .store(terms)
   }
 
-  /// Why a response with a changed head may not be stored, though it might have been without.
+  /// Why a response with the head that the hook changed may not be stored, although the original may.
   private func refusal(
     of changed: StoredResponse, insteadOf original: StoredResponse, _ question: HookQuestion
   ) -> StorageRefusal? {

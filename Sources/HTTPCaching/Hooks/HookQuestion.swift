@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// What a hook is asked about, and how.
+/// The question that a hook answers, and the settings for asking it.
 struct HookQuestion: Sendable {
   let hook: StoringHook
   let request: HTTPRequest

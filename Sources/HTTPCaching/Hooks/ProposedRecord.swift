@@ -1,39 +1,36 @@
 public import HTTPCacheSemantics
 public import HTTPTypes
 
-/// A response that is about to be stored, or a stored one about to be freshened (RFC 9111 §3.2), for a
-/// `StoringHook` to look at and to change.
+/// A response that is about to be stored, or a stored response that is about to be freshened (RFC 9111 §3.2).
+/// A `StoringHook` reads and changes it.
 ///
-/// What follows for reuse is derived from the head as the hook leaves it. Some changes would make a
-/// wrong answer and are ignored:
+/// Reuse is decided by the head as the hook leaves it. Changes that would make an answer wrong are ignored:
 /// - of the status;
-/// - of `Vary`, `No-Vary-Search` and a field that names a shared item, which say what the response is
-///   found by;
-/// - of `Content-Length`, `Content-Range`, `Content-Encoding` and `Transfer-Encoding`, which describe
-///   the body as it is;
-/// - of `Date` and `Age`, which say how old it is;
-/// - of `ETag`, `Last-Modified`, `Repr-Digest`, `Content-Digest` and `Content-MD5`: they may be taken
-///   out, but neither changed nor added.
+/// - of `Vary`, `No-Vary-Search` and a field that names a shared item, which decide how the response is found;
+/// - of `Content-Length`, `Content-Range`, `Content-Encoding` and `Transfer-Encoding`, which describe the body;
+/// - of `Date` and `Age`, which tell its age;
+/// - of `ETag`, `Last-Modified`, `Repr-Digest`, `Content-Digest` and `Content-MD5`: a hook may remove them, but
+///   neither change nor add them.
 ///
-/// A response that may not be stored with the changes, since they say `no-store` for example, is not
+/// A response that may not be stored with the hook's changes, for example with an added `no-store`, is not
 /// stored.
 public struct ProposedRecord: Sendable {
-  /// What the response is found by.
+  /// The key of the response.
   public let key: CacheKey
   /// Status and fields as they would be stored.
   public var head: HTTPResponse
-  /// Opaque bytes kept with the response and handed back with each answer from it; a record, head
-  /// included, may have 1 MiB. Empty for a new response.
+  /// Opaque bytes that are kept with the response and returned with each answer from it. The whole record, head
+  /// included, has at most 1 MiB. Empty for a new response.
   public var userInfo: [UInt8]
-  /// Where it may be stored. A response that lies in memory only stays there when it is freshened; one
-  /// that lies on disk is removed if it may be in memory only.
+  /// Where it may be stored. A response in memory stays in memory when it is freshened; an entry on disk is
+  /// removed if the hook allows memory only.
   public var storagePolicy: StoragePolicy
-  /// Keeps it from eviction; it still counts.
+  /// Whether it is exempt from eviction. Pinned entries still count towards usage.
   public var isPinned: Bool
-  /// Whether it is stored already and gets new fields from a 304, a 206 or an answer to HEAD.
+  /// Whether it is stored already, and gets new fields from a 304, a 206 or an answer to HEAD.
   public let isFreshening: Bool
 
-  /// Makes a proposal, as for a test of a hook.
+  /// Makes a proposal, for example in a test of a hook.
   public init(
     key: CacheKey, head: HTTPResponse, userInfo: [UInt8] = [],
     storagePolicy: StoragePolicy = .allowed, isPinned: Bool = false, isFreshening: Bool = false

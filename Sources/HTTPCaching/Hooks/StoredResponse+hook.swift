@@ -2,8 +2,8 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension StoredResponse {
-  /// The response with the head that a hook has made of its own, as far as that makes no wrong answer:
-  /// see `ProposedRecord`.
+  /// The response with the head that a hook returned, except for changes that would make an answer wrong: see
+  /// `ProposedRecord`.
   func changed(by proposed: HTTPResponse, rules: CacheRules) -> StoredResponse {
     var fields = proposed.headerFields
     let original = head.headerFields
@@ -22,12 +22,12 @@ extension StoredResponse {
 }
 
 extension HTTPField.Name {
-  /// What a response is found by, what describes its body, and what tells its age.
+  /// Fields that decide how a response is found, describe its body, or tell its age.
   fileprivate static let fixedWhenStored: [HTTPField.Name] =
     [.vary, .contentLength, .contentRange, .contentEncoding, .transferEncoding, .date, .age]
     + ["No-Vary-Search"].compactMap { HTTPField.Name($0) }
 
-  /// What tells one representation from another.
+  /// Fields that tell one representation from another.
   fileprivate static let evidence: [HTTPField.Name] =
     [.eTag, .lastModified]
     + ["Repr-Digest", "Content-Digest", "Content-MD5"].compactMap { HTTPField.Name($0) }

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension StoringHook {
-  /// Asks the hook, for no longer than it has. One that goes on for longer is cancelled and left alone.
+  /// Asks the hook, within its time limit. A hook that takes longer is cancelled and no longer waited for.
   ///
   /// - Throws: `HookFailure`.
   func ask(

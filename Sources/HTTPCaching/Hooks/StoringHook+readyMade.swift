@@ -6,7 +6,7 @@ extension StoringHook {
   /// `Authentication-Info`, `Proxy-Authentication-Info`, `WWW-Authenticate` and `Proxy-Authenticate`.
   public static var strippingAuthentication: StoringHook { strippingAuthentication(and: []) }
 
-  /// The same for further fields that carry secrets, such as `X-Auth-Token`.
+  /// Like `strippingAuthentication`, and also strips other fields that carry secrets, such as `X-Auth-Token`.
   public static func strippingAuthentication(and others: [HTTPField.Name]) -> StoringHook {
     stripping(authenticationNames + others)
   }
@@ -46,19 +46,19 @@ extension StoringHook {
       .immediate { request, proposal in condition(request, proposal.head) ? proposal : nil })
   }
 
-  /// Stores no responses for which a condition holds.
+  /// Stores only responses for which a condition does not hold.
   public static func notStoring(
     where condition: @escaping @Sendable (HTTPRequest, HTTPResponse) -> Bool
   ) -> StoringHook {
     storing { !condition($0, $1) }
   }
 
-  /// Stores only responses to requests that match one of some patterns.
+  /// Stores only responses to requests that match at least one pattern.
   public static func storing(matching patterns: TargetPattern...) -> StoringHook {
     storing { request, _ in patterns.contains { $0.matches(request) } }
   }
 
-  /// Stores no responses to requests that match one of some patterns.
+  /// Stores only responses to requests that match none of the patterns.
   public static func notStoring(matching patterns: TargetPattern...) -> StoringHook {
     storing { request, _ in !patterns.contains { $0.matches(request) } }
   }

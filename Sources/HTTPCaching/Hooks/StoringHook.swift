@@ -1,16 +1,16 @@
 public import HTTPTypes
 
-/// Has the last word on what is stored: sees each response that may be stored, before its body
-/// arrives, and each stored one that is about to get new fields.
+/// Decides last whether and how a response is stored. The cache calls it for each response that may be stored,
+/// before the body arrives, and for each stored response that is about to get new fields.
 ///
-/// It returns the proposal as it is, nil to keep the response from being stored, or a changed one. If it
-/// throws, or takes longer than a second, the response is not stored either: a hook often protects
-/// something. The caller's answer is the same in any case. A stored response that a hook refuses to
-/// freshen is removed.
+/// The hook returns the proposal unchanged, a changed one, or nil, which keeps the response from being
+/// stored. If it throws, or takes longer than a second, the response is not stored either, because a hook
+/// often protects secrets. The hook never changes the caller's answer. A stored response that a hook refuses
+/// to freshen is removed.
 ///
-/// Requests that wait for another's response get it as it is stored.
+/// Followers get the response as it is stored.
 public struct StoringHook: Sendable {
-  /// The most time that a hook has.
+  /// The longest time that a hook may take.
   public static var timeLimit: Duration { .seconds(1) }
 
   enum Decision: Sendable {
@@ -19,7 +19,7 @@ public struct StoringHook: Sendable {
   }
 
   let decision: Decision
-  /// Fields that are to be stripped from trailers as well.
+  /// Fields that are stripped from trailers as well.
   let strippedNames: Set<HTTPField.Name>
 
   init(_ decision: Decision, strippedNames: Set<HTTPField.Name> = []) {
@@ -29,15 +29,15 @@ public struct StoringHook: Sendable {
 
   /// Makes a hook.
   ///
-  /// - Parameter decide: is given the request and the proposal; returns what is to be stored, or nil.
+  /// - Parameter decide: takes the request and the proposal; returns what to store, or nil.
   public init(
     _ decide: @escaping @Sendable (HTTPRequest, ProposedRecord) async throws -> ProposedRecord?
   ) {
     self.init(.asynchronous(decide))
   }
 
-  /// A hook that asks this one and then, unless it returned nil, another one with what this one
-  /// returned. Both together have one second.
+  /// A hook that asks this one and then, unless it returned nil, asks `other` with its result. Both together
+  /// have one second.
   public func then(_ other: StoringHook) -> StoringHook {
     let names = strippedNames.union(other.strippedNames)
     if case .immediate(let first) = decision, case .immediate(let second) = other.decision {

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// What a response is stored as, once the hooks have seen it.
+/// How a response is stored, after the hooks decided.
 struct StoringTerms: Sendable {
   var response: StoredResponse
   var userInfo: [UInt8] = []
@@ -11,7 +11,7 @@ struct StoringTerms: Sendable {
   /// Fields that must not be stored from the trailers either.
   var strippedNames: Set<HTTPField.Name> = []
 
-  /// The record of a stored response with these terms.
+  /// The record of a stored response under these terms.
   func applied(to record: CacheRecord) -> CacheRecord {
     record.with(
       response: response, groups: CacheGroups.names(of: response.head), userInfo: userInfo,
@@ -19,14 +19,14 @@ struct StoringTerms: Sendable {
   }
 }
 
-/// What the hooks decided.
+/// The decision of the hooks.
 enum StoringDecision: Sendable {
   case store(StoringTerms)
   case refuse(StorageRefusal)
 }
 
 extension HTTPFields {
-  /// The fields without those of some names.
+  /// The fields except those with these names.
   func without(_ names: Set<HTTPField.Name>) -> HTTPFields {
     guard !names.isEmpty else { return self }
     var fields = self

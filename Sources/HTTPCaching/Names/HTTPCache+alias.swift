@@ -2,8 +2,8 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// Responses that targets of an origin share by a name (`CacheAlias`). They are stored under the name,
-/// and a pointer under the key of each target that had it.
+/// Responses that several targets of an origin share under one name (`CacheAlias`). They are stored under the
+/// name; a pointer is stored under the key of each target whose response named it.
 extension HTTPCache {
   /// The target of the item that holds the responses of a key; nil where there is no pointer.
   func item(of key: CacheKey, rules: CacheRules) throws(CacheError) -> String? {
@@ -11,7 +11,7 @@ extension HTTPCache {
     return Self.item(try store.read(key.pointer).first, rules)
   }
 
-  /// What is in memory for a key that may have a pointer; nil where more may be known elsewhere.
+  /// The variants in memory for a key that may have a pointer; nil if the disk tier may have more.
   func peekedItem(of key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
     guard case .found(let pointers) = store.peek(key.pointer),
       let item = Self.item(pointers.first, rules), !isFound(key),
@@ -20,13 +20,13 @@ extension HTTPCache {
     return stored
   }
 
-  /// What is stored for the very target may be later than the item.
+  /// A response stored under the target itself may be newer than the item.
   private func isFound(_ key: CacheKey) -> Bool {
     if case .found(let stored) = store.peek(key) { !stored.isEmpty } else { false }
   }
 
-  /// The key of the item that a response names, nil if it names none. A pointer is written first; one
-  /// that does not hold any longer is removed.
+  /// The key of the item that a response names, nil if it names none. Writes the pointer first, or removes a
+  /// pointer that is no longer valid.
   func itemKey(
     for exchange: Exchange, _ response: StoredResponse, isMemoryOnly: Bool
   ) async -> CacheKey? {
@@ -37,7 +37,7 @@ extension HTTPCache {
         case .item(let item) = CacheAlias.read(
           name, in: response.head.headerFields, target: key.target)
       else {
-        // One by one: a change of the target itself would overtake this very response.
+        // Remove pointers one by one: a change of the target itself would overtake this response.
         for pointer in try store.read(key.pointer) {
           try await store.remove(.variant(pointer.record.key, sequence: pointer.record.sequence))
         }
@@ -55,7 +55,7 @@ extension HTTPCache {
     }
   }
 
-  /// Removes a pointer to nothing, unless what it points to is on its way.
+  /// Removes a pointer to an item that is not stored, unless a transfer is storing the item.
   func forgetPointer(of exchange: Exchange) {
     let (key, rules) = (exchange.key, exchange.rules)
     guard rules.alias != nil, key.methodClass == .get, !running.contains(key.target),
@@ -69,8 +69,8 @@ extension HTTPCache {
     }
   }
 
-  /// Writes the pointer to an item that has just been stored, where it was taken for one to nothing
-  /// meanwhile: before the transfer began, or by another process.
+  /// Writes the pointer to an item that was just stored, if the pointer was removed meanwhile because the
+  /// item was missing: before the transfer began, or by another process.
   func restorePointer(
     to item: CacheKey, from key: CacheKey, alias: HTTPField.Name?, _ response: StoredResponse,
     isPinned: Bool, isMemoryOnly: Bool
@@ -114,7 +114,7 @@ extension HTTPCache {
     try await write(pointer: record)
   }
 
-  /// Stores a record without a body that leads to others, unless a more recent request has stored another.
+  /// Stores a record without a body that points to other entries, unless a more recent request stored another.
   ///
   /// - Throws: `CacheError`.
   func write(pointer record: CacheRecord) async throws(CacheError) {

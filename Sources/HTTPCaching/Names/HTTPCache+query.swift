@@ -3,8 +3,8 @@ import HTTPCacheStore
 import HTTPTypes
 
 extension HTTPCache {
-  /// Reads the content of a QUERY as far as it may be part of the key; nil where no key is made from
-  /// content: for other methods, and for a request that is not the cache's business.
+  /// Reads the content of a QUERY, up to the limit for content in a key. Returns nil for requests whose key
+  /// has no content: other methods, and requests that the cache does not handle.
   ///
   /// - Throws: what the body throws.
   func content(
@@ -31,7 +31,7 @@ extension HTTPCache {
     return QueryContent(content, trailers: body.trailers, digest: digest(of: content, for: request))
   }
 
-  /// Content that is in memory already; nil for none.
+  /// The content, if it is in memory already; nil for none.
   func content(of request: HTTPRequest, _ bytes: BodyBytes?) -> QueryContent {
     let limit = max(0, configuration.rules.queryContentLimit)
     guard let bytes else { return QueryContent(digest: digest(of: BodyBytes(), for: request)) }

@@ -2,13 +2,13 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// Responses whose query does not say all (draft-ietf-httpbis-no-vary-search §7). They are stored under
-/// the canonical form of their target; a rule for the path, the latest that a response had, tells the
-/// canonical form of later targets.
+/// Responses for which parts of the query do not matter (draft-ietf-httpbis-no-vary-search §7). They are
+/// stored under the canonical form of their target. The latest rule that a response gave for the path makes
+/// the canonical form of later targets.
 extension HTTPCache {
-  /// What is stored for a key, the most recent first.
+  /// The stored variants for a key, most recent first.
   ///
-  /// - Parameter rules: resolved for the request.
+  /// - Parameter rules: the rules, resolved for the request.
   func stored(for key: CacheKey, rules: CacheRules) throws(CacheError) -> [StoredVariant] {
     failedChanges.applied(to: try found(for: key, rules: rules))
   }
@@ -23,14 +23,14 @@ extension HTTPCache {
     else { return exact }
     let canonical = Self.variance(rule).canonical(key.target)
     guard canonical != key.target else { return exact }
-    // The rule may be that of a later response: what counts is what each response says of itself.
+    // The rule may come from a later response: each response's own rule decides.
     let others = try read(key.with(target: canonical), rules).filter {
       Self.variance($0).canonical(key.target) == canonical
     }
     return Self.latestFirst(exact, others)
   }
 
-  /// The variants of a key, without those for which other overrides made it.
+  /// The variants of a key, without those for which different overrides made the key.
   private func read(_ key: CacheKey, _ rules: CacheRules) throws(CacheError) -> [StoredVariant] {
     let variants = try store.read(key)
     if variants.allSatisfy({ $0.record.response.isKeyed(by: rules) }) { return variants }
@@ -49,9 +49,9 @@ extension HTTPCache {
     }.map(\.element)
   }
 
-  /// The key under which a response is stored. Where it needs a rule, the rule is written first.
+  /// The key under which a response is stored. If the key needs a rule, writes the rule first.
   ///
-  /// - Parameter isMemoryOnly: whether nothing of the response may go to disk.
+  /// - Parameter isMemoryOnly: whether the response must not be written to disk.
   func storageKey(
     for exchange: Exchange, _ response: StoredResponse, isMemoryOnly: Bool
   ) async -> CacheKey {
@@ -88,8 +88,8 @@ extension HTTPCache {
         key: key.searchRule, response: rule, bodyLength: 0, isMemoryOnly: isMemoryOnly))
   }
 
-  /// Invalidates what other rules stored for the path of a key: while another rule held, or none, an
-  /// unsafe method could not find it.
+  /// Invalidates entries that were stored for the path of a key under other rules: an unsafe method could not
+  /// find them while another rule, or none, was valid.
   private func invalidateShared(_ key: CacheKey) async throws(CacheError) {
     let path = SearchVariance.path(of: key.target)
     for selection in [CacheSelection.target(path), .prefix(path + "?")] {

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// The content of a QUERY, as far as it was read to make the key (RFC 10008 §2.7).
+/// The content of a QUERY that was read to make the key (RFC 10008 §2.7).
 struct QueryContent: Sendable {
   private enum Form {
     case none
@@ -12,7 +12,7 @@ struct QueryContent: Sendable {
 
   /// The digest of content and metadata; nil if there is an obstacle.
   let digest: [UInt8]?
-  /// Why it is not part of the key.
+  /// Why the content is not part of the key.
   let obstacle: ContentObstacle?
   private let form: Form
 
@@ -27,13 +27,13 @@ struct QueryContent: Sendable {
     self.init(.none, digest: digest, obstacle: digest == nil ? .noDigest : nil)
   }
 
-  /// All of it, in memory.
+  /// All content, in memory.
   init(_ bytes: BodyBytes, trailers: HTTPFields, digest: [UInt8]?) {
     self.init(
       .whole(bytes, trailers: trailers), digest: digest, obstacle: digest == nil ? .noDigest : nil)
   }
 
-  /// Content that is passed on without being known.
+  /// Content that is passed on unread.
   init(_ body: MessageBody, obstacle: ContentObstacle) {
     self.init(.streamed(body), digest: nil, obstacle: obstacle)
   }
@@ -43,7 +43,7 @@ struct QueryContent: Sendable {
   /// Whether it can be sent more than once.
   var isRepeatable: Bool { if case .streamed = form { false } else { true } }
 
-  /// The body to send: a new one each time where it can be repeated; nil for no content.
+  /// The body to send, a new one on each call if the content can be repeated; nil for no content.
   func makeBody() -> MessageBody? {
     switch form {
     case .none: nil

@@ -19,7 +19,7 @@ enum QueryDigester {
   static func digest(metadata: [UInt8], content: BodyBytes) -> [UInt8]? {
     #if Crypto
       var hash = SHA256()
-      // The length first, so that no metadata passes for content.
+      // Hash the length first, so that metadata cannot pass for content.
       withUnsafeBytes(of: UInt64(metadata.count).littleEndian) { hash.update(bufferPointer: $0) }
       hash.update(data: metadata)
       content.withUnsafeBytes { hash.update(bufferPointer: $0) }

@@ -4,9 +4,9 @@ import HTTPCacheSemantics
   import Crypto
 #endif
 
-/// Digests of request fields that must never be stored as they are.
+/// Digests of request fields that must never be stored in plain text.
 enum SecretDigester {
-  /// A digest under `key`: HMAC-SHA-256, or nothing where the trait `Crypto` is off.
+  /// A digest under `key`: HMAC-SHA-256, or none if the trait `Crypto` is off.
   static func make(key: [UInt8]) -> SecretDigest {
     #if Crypto
       let key = SymmetricKey(data: key)

@@ -1,6 +1,6 @@
-/// Says whether there is any way to the origins, as the system knows it.
+/// Reports whether the system has a network connection.
 public protocol ConnectivitySignal: Sendable {
-  /// Asked before each request to an origin; must return quickly. False: no request is made, as if the
-  /// origin could not be reached. A signal that is not sure says true, since only a request tells.
+  /// Asked before each request to an origin; must return quickly. If false, no request is sent, as if the
+  /// origin could not be reached. When unsure, return true: only a request can tell.
   var isConnected: Bool { get }
 }

@@ -3,9 +3,9 @@ import HTTPCacheStore
 import Synchronization
 
 extension HTTPCache {
-  /// Whether the cache is to do without its origins: each counts as unreachable (RFC 9111 §4.2.4) from
-  /// the next request on, for validation in the background too. A request with an unsafe method then
-  /// fails. False at first. What is on its way goes on.
+  /// Whether the cache works without its origins: from the next request on, also for background validation,
+  /// each origin counts as unreachable (RFC 9111 §4.2.4), and a request with an unsafe method fails. False at
+  /// first. Running requests continue.
   public var isOffline: Bool {
     get { forcedOffline.load(ordering: .relaxed) }
     set { forcedOffline.store(newValue, ordering: .relaxed) }
@@ -18,9 +18,9 @@ extension HTTPCache {
     return .notConnected
   }
 
-  /// Tells that an origin was not asked.
+  /// Tells the observer that an origin was not asked.
   ///
-  /// - Returns: the error that stands for it.
+  /// - Returns: the error of the request.
   func notAsked(_ target: String, _ reason: OfflineReason) -> UpstreamError {
     observe(.notAsked(target: target, reason))
     return UpstreamError(.unreachable, reason.description, cause: reason)

@@ -1,4 +1,4 @@
-/// Why the origin was not asked, as if it could not be reached; the cause of the `UpstreamError`.
+/// Why the origin was not asked, and counts as unreachable; the cause of the `UpstreamError`.
 public enum OfflineReason: Error, Sendable, Hashable, CustomStringConvertible {
   /// `HTTPCache.isOffline` is set.
   case forced

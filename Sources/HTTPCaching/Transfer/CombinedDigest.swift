@@ -1,18 +1,18 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// What a body put together from parts must agree with before it is called complete (RFC 9530 §3).
+/// Digests that a body combined from parts must match before it counts as complete (RFC 9530 §3).
 struct CombinedDigest: Sendable {
   private let verifier: DigestVerifier
   private let length: Int64
-  /// Takes the parts that do not belong together out of the store.
+  /// Removes the parts from the store if they do not belong together.
   let discard: @Sendable () async -> Void
 
-  /// Nil if the parts do not make up the whole, or there is no digest of it.
+  /// Nil if the parts do not make up the whole body, or the response states no digest of it.
   ///
   /// - Parameters:
-  ///   - parts: what is stored, and what arrives.
-  ///   - length: of the whole in bytes.
+  ///   - parts: the stored part, and the part that arrives.
+  ///   - length: the length of the whole body in bytes.
   init?(
     _ stored: StoredResponse, parts: [Range<Int64>], length: Int64?,
     discard: @escaping @Sendable () async -> Void
@@ -29,9 +29,9 @@ struct CombinedDigest: Sendable {
     self.discard = discard
   }
 
-  /// The algorithm of a digest that the body does not have; nil if it has all.
+  /// The algorithm of a digest that the body does not match; nil if it matches all.
   ///
-  /// - Throws: `CacheError` if it cannot be read.
+  /// - Throws: `CacheError` if the body cannot be read.
   func mismatch(of reader: any BodyReader) async throws(CacheError) -> IntegrityDigest.Algorithm? {
     var verifier = verifier
     var position: Int64 = 0

@@ -14,13 +14,13 @@ struct DigestVerifier: Sendable {
     private var sha512: SHA512?
   #endif
 
-  /// Nil if the response states no digest that can be verified: always where its coding was taken off,
-  /// or the trait `Crypto` is off.
+  /// Nil if the response states no digest that can be verified: its coding was removed, or the trait `Crypto`
+  /// is off.
   ///
   /// - Parameters:
-  ///   - response: as it arrived.
-  ///   - isPart: whether the content is not the whole representation, so that `Repr-Digest` says
-  ///     nothing of it (RFC 9530 §3).
+  ///   - response: the response as it arrived.
+  ///   - isPart: whether the content is a part of the representation; `Repr-Digest` then does not apply
+  ///     (RFC 9530 §3).
   init?(_ response: UpstreamResponse, isPart: Bool) {
     if response.isContentDecoded { return nil }
     let fields = response.head.headerFields
@@ -45,7 +45,7 @@ struct DigestVerifier: Sendable {
     #endif
   }
 
-  /// The next bytes of the body.
+  /// Adds the next bytes of the body.
   mutating func update(_ bytes: BodyBytes) {
     #if Crypto
       bytes.withUnsafeBytes { buffer in
@@ -55,7 +55,7 @@ struct DigestVerifier: Sendable {
     #endif
   }
 
-  /// The algorithm of the first digest that the bytes so far do not have; nil if they have all.
+  /// The algorithm of the first digest that the bytes do not match; nil if they match all.
   func mismatch() -> IntegrityDigest.Algorithm? {
     #if Crypto
       for digest in expected {

@@ -1,16 +1,16 @@
 import HTTPCacheSemantics
 import Synchronization
 
-/// The keys whose incomplete responses could not be completed lately, so that the whole is asked for
-/// next: an origin that answers ranges wrongly must not make a target undeliverable.
+/// The keys whose incomplete responses could not be completed recently. The next request asks for the whole
+/// response, so that an origin that answers ranges wrongly cannot make a target undeliverable.
 final class FailedCompletions: Sendable {
   private static let limit = 1_024
   private let keys = Mutex<Set<CacheKey>>([])
 
-  /// Whether the whole is to be asked for.
+  /// Whether to ask for the whole response.
   func contains(_ key: CacheKey) -> Bool { keys.withLock { $0.contains(key) } }
 
-  /// Completing failed: it brought nothing, or not what it said.
+  /// Notes that completing failed: the origin sent nothing, or not the announced octets.
   func insert(_ key: CacheKey) {
     keys.withLock { keys in
       if keys.count >= Self.limit { keys.removeAll() }
@@ -18,6 +18,6 @@ final class FailedCompletions: Sendable {
     }
   }
 
-  /// Something was stored anew, or completed.
+  /// Notes that a response was stored anew, or completed.
   func remove(_ key: CacheKey) { _ = keys.withLock { $0.remove(key) } }
 }

@@ -2,7 +2,7 @@ import HTTPCacheStore
 import HTTPTypes
 import Synchronization
 
-/// A body of which somebody has read the beginning: that first, then the rest.
+/// A body whose first bytes were already read: gives those bytes again, then the rest.
 final class ResumedSource: BodySource {
   private let pieces: Mutex<ArraySlice<BodyBytes>>
   private let rest: MessageBody

@@ -1,7 +1,7 @@
 import HTTPCacheSemantics
 import Synchronization
 
-/// The transfers that run, by target URI, so that removing for good finds what is not stored yet.
+/// The running transfers by target URI, so that a wipe finds responses that are not stored yet.
 final class RunningTransfers: Sendable {
   private struct Running {
     let transfer: Transfer
@@ -23,14 +23,14 @@ final class RunningTransfers: Sendable {
     }
   }
 
-  /// The number of transfers, once for each target that they are found by.
+  /// The number of transfers, counted once for each of their targets.
   var count: Int { transfers.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 
-  /// Whether anything is on its way for a target.
+  /// Whether a transfer is running for a target.
   func contains(_ target: String) -> Bool { transfers.withLock { $0[target] != nil } }
 
-  /// Nothing of a partition is stored any more of what is on its way; what is being committed is stored
-  /// when this returns.
+  /// Stops storing for all running transfers of a partition. A transfer that is committing is stored when this
+  /// returns.
   func stopStoring(mode: CacheMode, partition: String) async {
     let found = transfers.withLock { transfers in
       transfers.values.flatMap(\.values).filter { $0.mode == mode && $0.partition == partition }

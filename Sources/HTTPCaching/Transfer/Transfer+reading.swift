@@ -2,7 +2,7 @@ import HTTPCacheStore
 import HTTPTypes
 import Synchronization
 
-/// What readers of the body do, each at its own pace.
+/// Functions for the readers of the body, each at its own pace.
 extension Transfer {
   func next(_ reader: Int) async throws -> BodyBytes? {
     while true {
@@ -31,7 +31,7 @@ extension Transfer {
     }
   }
 
-  /// One reader of the growing body serves everybody; it outlives commit and failure.
+  /// The reader of the growing body, shared by all readers; it outlives commit and failure.
   func storedReader() throws(CacheError) -> any BodyReader {
     if let open = shared.withLock({ $0.storedReader }) { return open }
     let opened = try writer.reader()
@@ -42,18 +42,18 @@ extension Transfer {
     }
   }
 
-  /// Opens the reader while the writer still can, if a reader needs it now.
+  /// Opens the stored bytes while the writer still exists, if a reader needs them now.
   ///
-  /// - Parameter always: also for readers that may need it later.
+  /// - Parameter always: also open them if no reader needs them yet.
   func keepStoredBytesReadable(always: Bool = false) {
     guard always || shared.withLock({ $0.state.isAnyoneBehind }) else { return }
     do throws(CacheError) { _ = try storedReader() } catch {
-      // A reader that needs it is told when it reads.
+      // A reader that needs the bytes gets the error when it reads.
     }
   }
 
-  /// Gives up the writer, which lets go of its bytes. Readers go on with the reader of the stored bytes, if it is
-  /// open, or with the bytes that are kept from then on.
+  /// Gives up the writer and its bytes. Readers continue with the reader of the stored bytes if it is open,
+  /// or with the bytes that are kept from then on.
   func stopWriting() {
     keepStoredBytesReadable()
     shared.withLock { shared in
@@ -62,15 +62,15 @@ extension Transfer {
     writer.abandon()
   }
 
-  /// Waits until a reader has something to read; false if the transfer breaks off before, or the reader left.
+  /// Waits until a reader has bytes to read; false if the transfer breaks off before, or the reader has left.
   ///
-  /// - Parameter limit: the answer is true once it has passed.
+  /// - Parameter limit: returns true once this limit has passed.
   func begins(_ reader: Int, until limit: LimitMark) async throws -> Bool {
     try await wait(reader, until: limit)
     return shared.withLock { $0.state.isReadable(reader) }
   }
 
-  /// A reader waits no longer; what it waited for may still come.
+  /// Ends a reader's wait; later bytes still reach it.
   func stopWaiting(_ reader: Int) {
     let waiting = shared.withLock { $0.readers.removeValue(forKey: reader) }
     waiting?.resume()
@@ -82,7 +82,7 @@ extension Transfer {
     }
   }
 
-  /// A reader leaves. If it was the last one and much is left to fetch, the fetch stops.
+  /// Removes a reader. If it was the last one and much is left to fetch, the fetch stops.
   func leave(_ reader: Int) {
     let (waiting, fetch, abandoned) = shared.withLock { shared in
       shared.state.removeReader(reader)

@@ -3,20 +3,20 @@ import HTTPCacheStore
 import HTTPTypes
 import Synchronization
 
-/// One body on its way from the origin into the store, read by any number of callers while it
-/// arrives, each at its own pace.
+/// One body on its way from the origin into the store. Any number of callers read it while it arrives, each at
+/// its own pace.
 final class Transfer: Sendable {
-  /// How a transfer ended, for whoever started it.
+  /// How a transfer ended, for the request that started it.
   enum End: Sendable {
     case stored(CacheRecord)
     case notStored(CacheError)
-    /// It broke off, and what arrived is stored, to be continued.
+    /// The body broke off, and its first bytes are stored to be continued later.
     case kept(CacheRecord)
-    /// It is complete, but not what it said it would be.
+    /// The body is complete, but does not match its announced length or digest.
     case refused(StorageRefusal)
     case failed(any Error)
     case leftAlone
-    /// Nothing may be kept of it, nor of its end.
+    /// The partition was wiped: nothing of the response is kept, and nothing is reported.
     case wiped
   }
 
@@ -44,12 +44,12 @@ final class Transfer: Sendable {
   private let onEnd: @Sendable (Transfer, End, _ received: Int64) -> Void
 
   /// - Parameters:
-  ///   - extent: what of the representation `body` brings.
-  ///   - clock: by which slow readers are waited for where the store takes no more.
-  ///   - executor: runs the tasks of the transfer; nil is Swift's own executor.
-  ///   - verifier: what the bytes of `body` must agree with to be stored.
-  ///   - combined: what they must agree with together with what is stored.
-  ///   - storableTrailers: leaves the trailer fields that may be stored.
+  ///   - extent: the octets of the representation that `body` brings.
+  ///   - clock: measures how long to wait for slow readers if the store takes no more bytes.
+  ///   - executor: runs the tasks of the transfer; nil is Swift's default executor.
+  ///   - verifier: the digests that the bytes of `body` must match to be stored.
+  ///   - combined: the digests that these bytes and the stored ones must match together.
+  ///   - storableTrailers: returns the trailer fields that may be stored.
   init(
     body: MessageBody, extent: TransferExtent, writer: any BodyWriter,
     clock: any CacheClock = SystemClock(), executor: (any TaskExecutor)? = nil,
@@ -78,7 +78,7 @@ final class Transfer: Sendable {
     shared.withLock { $0.task = task }
   }
 
-  /// Stores nothing of it; whoever reads it goes on. If it is being committed, waits for that.
+  /// Stops storing; the readers continue. If the response is being committed, waits for the commit.
   func stopStoring() async {
     let isCommitting = shared.withLock { shared in
       shared.isWiped = true
@@ -88,7 +88,7 @@ final class Transfer: Sendable {
     stopWriting()
   }
 
-  // Whether it may be stored; from then on it is too late to stop it.
+  // Whether the response may be committed. From then on `stopStoring` has to wait.
   private func beginCommit() -> Bool {
     shared.withLock { shared in
       shared.isCommitting = !shared.isWiped
@@ -96,14 +96,14 @@ final class Transfer: Sendable {
     }
   }
 
-  /// A body that reads along; nil if its first bytes can no longer be had.
+  /// A body that reads along; nil if its first bytes are no longer available.
   ///
-  /// - Parameter range: of the representation; nil for what the origin sends.
+  /// - Parameter range: a range of the representation; nil for what the origin sends.
   func makeBody(_ range: Range<Int64>? = nil) -> MessageBody? { makeSource(range).map { MessageBody($0) } }
 
-  /// A source that reads along; nil if its first bytes can no longer be had.
+  /// A source that reads along; nil if its first bytes are no longer available.
   ///
-  /// - Parameter range: of the representation; nil for what the origin sends.
+  /// - Parameter range: a range of the representation; nil for what the origin sends.
   func makeSource(_ range: Range<Int64>? = nil) -> TransferBodySource? {
     let (reader, isBehind) = shared.withLock { shared in
       (
@@ -115,7 +115,7 @@ final class Transfer: Sendable {
     let length = range.map { $0.upperBound - $0.lowerBound } ?? body.length
     let source = TransferBodySource(transfer: self, reader: reader, length: length)
     if isBehind {
-      // Bytes that only the store has are opened now: later the writer may be gone.
+      // Open bytes that only the store has now: later the writer may be gone.
       do throws(CacheError) { _ = try storedReader() } catch { return nil }
     }
     return source
@@ -146,7 +146,7 @@ final class Transfer: Sendable {
       while true {
         await waitForReaders(&patience)
         guard let bytes = try await body.source.next() else {
-          // A body that was cancelled ends without an error; it must not pass for complete.
+          // A cancelled body ends without an error; it must not pass for complete.
           try Task.checkCancellation()
           break
         }
@@ -166,7 +166,7 @@ final class Transfer: Sendable {
             stopWriting()
           }
         }
-        // The last bytes wait for the commit, so that whoever has them finds the response stored.
+        // The last bytes wait for the commit, so that a reader that has all bytes finds the response stored.
         if end == extent.end { held = bytes } else { publish(bytes) }
       }
       let received = shared.withLock { $0.state.received }
@@ -181,7 +181,7 @@ final class Transfer: Sendable {
       }
       let end: End
       if let algorithm = verifier?.mismatch() {
-        // The bytes are the origin's message all the same: whoever reads them gets them.
+        // The bytes are still the origin's message: readers get them.
         stopWriting()
         end = .refused(.digestMismatch(algorithm: algorithm.rawValue))
       } else {
@@ -190,7 +190,7 @@ final class Transfer: Sendable {
       finish(.finished(body.trailers), end, publishing: held)
     } catch {
       body.source.cancel()
-      // All of it is there, but nobody has compared it with its digest.
+      // All bytes have arrived, but their digest was not compared.
       let isUnverified = held != nil && (verifier != nil || combined != nil)
       let kept = await keep(isWorthKeeping: isStoring && !isWrong && !isUnverified)
       let isLeft = shared.withLock { !$0.state.hasReaders }
@@ -198,7 +198,7 @@ final class Transfer: Sendable {
     }
   }
 
-  /// Stores what arrived before the transfer broke off, if it can be continued.
+  /// Stores what arrived before the transfer broke off, if it can be continued later.
   private func keep(isWorthKeeping: Bool) async -> CacheRecord? {
     guard isWorthKeeping, beginCommit() else {
       stopWriting()
@@ -219,7 +219,7 @@ final class Transfer: Sendable {
       stopWriting()
       return .notStored(failure ?? CacheError(.io, "the store took no more bytes"))
     }
-    // Followers may still come, and the last bytes may push others out that a reader needs.
+    // Followers may still come, and the last bytes may displace bytes in memory that a reader needs.
     keepStoredBytesReadable(always: true)
     do throws(CacheError) {
       let record = try await writer.commit(trailers: storableTrailers(body.trailers))
@@ -240,7 +240,8 @@ final class Transfer: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Tells how it ended before the last bytes go out: whoever has them finds everything told.
+  /// Reports the end before the last bytes go out, so that a reader that has all bytes finds everything
+  /// reported.
   private func finish(
     _ phase: TransferState.Phase, _ end: End, publishing held: BodyBytes? = nil
   ) {
@@ -259,8 +260,8 @@ final class Transfer: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  // How long slow readers are waited for in all where the store takes no more, and at once: less than most
-  // origins wait for us.
+  // How long to wait for slow readers if the store takes no more bytes: in all, and per wait. Less than most
+  // origins wait for their client.
   private static let (patience, patienceAtOnce) = (Duration.seconds(60), Duration.seconds(20))
 
   private func waitForReaders(_ patience: inout Duration) async {
@@ -270,7 +271,7 @@ final class Transfer: Sendable {
     let end = Task(executorPreference: executor) { [clock] in
       do { try await clock.sleep(for: limit) } catch { return }
       let fetch = self.shared.withLock { shared -> CheckedContinuation<Void, Never>? in
-        // It may have been read in the same moment.
+        // A reader may have read it at this moment.
         guard !Task.isCancelled else { return nil }
         shared.state.dropSlowReaders()
         return Self.releaseFetch(&shared)

@@ -19,10 +19,10 @@ final class TransferBodySource: BodySource {
     try await transfer.next(reader)
   }
 
-  /// Waits until there is something to read; false if the transfer breaks off before.
+  /// Waits until there are bytes to read; false if the transfer breaks off before.
   ///
-  /// - Parameter limit: how long to wait; nil for no limit. After that the answer is true.
-  /// - Throws: `CancellationError` when the caller gives up.
+  /// - Parameter limit: how long to wait; nil for no limit. After that this returns true.
+  /// - Throws: `CancellationError` when the caller is cancelled.
   func begins(within limit: Duration?, _ clock: any CacheClock) async throws -> Bool {
     try await clock.limit(limit) { [transfer, reader] in
       transfer.stopWaiting(reader)

@@ -1,19 +1,19 @@
-/// Which octets of a representation a transfer brings, and which of its other octets are stored
-/// already and can be read on from the same writer.
+/// The octets of a representation that a transfer brings, and the stored octets around them that its readers
+/// can read through the writer.
 struct TransferExtent: Sendable {
-  /// Where in the representation the origin's octets begin; those before are stored, or not wanted.
+  /// Where the origin's octets begin. Earlier octets are stored, or not needed.
   var start: Int64 = 0
-  /// Where they end, if that was announced.
+  /// Where they end, if announced.
   var end: Int64?
-  /// Where they end at the latest.
+  /// The last possible end.
   var limit: Int64?
-  /// The end of what is stored behind them, once they are all there.
+  /// The end of the stored octets that follow, readable once the transfer has filled the gap.
   var readableEnd: Int64?
 
   /// A whole body of this length.
   init(length: Int64?) { end = length }
 
-  /// A part, `length` octets of it according to the framing of the message.
+  /// A part, with `length` octets according to the framing of the message.
   init(_ range: Range<Int64>, length: Int64?, readableEnd: Int64? = nil) {
     start = range.lowerBound
     end = length.map { range.lowerBound + min($0, range.upperBound - range.lowerBound) }

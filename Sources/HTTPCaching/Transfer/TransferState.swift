@@ -1,17 +1,17 @@
 import HTTPCacheStore
 import HTTPTypes
 
-/// What a transfer knows, without I/O: how far the origin's body has come, who reads how far, and
-/// the last bytes, kept for those who keep up.
+/// The state of a transfer, without I/O: how much of the origin's body has arrived, the position of each
+/// reader, and the last bytes, kept for readers that keep up.
 struct TransferState: Sendable {
-  /// How a transfer stands.
+  /// The phase of a transfer.
   enum Phase: Sendable {
     case running
     case finished(HTTPFields)
     case failed(any Error)
   }
 
-  /// What a reader does next.
+  /// The next action of a reader.
   enum ReadAction: Sendable {
     /// Take these bytes.
     case take(BodyBytes)
@@ -22,22 +22,22 @@ struct TransferState: Sendable {
     case fail(any Error)
   }
 
-  /// Bytes the fetch may run ahead of its fastest reader.
+  /// The number of bytes that the fetch may be ahead of its fastest reader.
   static let window: Int64 = 1 << 20
-  /// Bytes kept for slow readers when the store takes no more; beyond that the fetch waits for them for a while.
+  /// Bytes kept for slow readers if the store takes no more; beyond that the fetch waits for them for a while.
   static let keptWithoutStore: Int64 = 8 << 20
-  /// Bytes read from the store at once.
+  /// Bytes per read from the store.
   private static let step: Int64 = 256 << 10
-  /// A transfer that nobody reads goes on if no more than this is left.
+  /// A transfer without readers goes on if at most this number of bytes is left.
   private static let littleLeft: Int64 = 64 << 10
 
   let extent: TransferExtent
   private(set) var phase = Phase.running
-  /// How far into the representation what has arrived reaches.
+  /// The position in the representation up to which octets have arrived.
   private(set) var received: Int64
-  /// From here on the store has nothing, because it failed.
+  /// From this position on the store has no octets, because it failed.
   private(set) var storedEnd: Int64?
-  /// Nobody reads any more and the rest is not worth fetching.
+  /// No reader is left, and the rest is not worth fetching.
   private(set) var isAbandoned = false
   private var recent: [(start: Int64, bytes: BodyBytes)] = []
   private var recentBytes: Int64 = 0
@@ -54,15 +54,16 @@ struct TransferState: Sendable {
   var isRunning: Bool { if case .running = phase { true } else { false } }
   var hasReaders: Bool { !positions.isEmpty }
 
-  /// Whether the fetch has to wait for its readers. One that continues what is stored does not: its
-  /// readers may have far to go until they come to what arrives, longer than an origin waits.
+  /// Whether the fetch has to wait for its readers. A resumed transfer never waits for its readers: they
+  /// first read stored bytes, and the origin would time out.
   var isAhead: Bool {
     if isHeldBack { return true }
     guard !positions.isEmpty, !continuesStored else { return false }
     return received - (positions.values.max() ?? 0) >= Self.window
   }
 
-  /// Whether the fetch has to wait for its slowest reader, since nobody but us has the bytes that it needs next.
+  /// Whether the fetch has to wait for its slowest reader, because only this transfer has the bytes that it
+  /// needs.
   var isHeldBack: Bool { positions.values.contains { isFarBehind($0) } }
 
   private func isFarBehind(_ position: Int64) -> Bool {
@@ -70,7 +71,7 @@ struct TransferState: Sendable {
     return received - max(position, storedEnd) >= Self.keptWithoutStore
   }
 
-  /// Readers for which the fetch has waited long enough get no more.
+  /// Drops the readers for which the fetch has waited long enough.
   mutating func dropSlowReaders() {
     for (reader, position) in positions where isFarBehind(position) {
       positions[reader] = nil
@@ -79,17 +80,17 @@ struct TransferState: Sendable {
     trim()
   }
 
-  /// Whether the fetch goes on though nobody reads any more: little is left (10 % or 64 KiB).
+  /// Whether the fetch goes on without readers: little is left (10 % or 64 KiB).
   var isWorthFinishing: Bool {
     guard let end = extent.end, storedEnd == nil else { return false }
     let left = end - received
     return left <= Self.littleLeft || left <= end / 10
   }
 
-  /// Whether readers may read what was stored before.
+  /// Whether readers may read octets that were stored before.
   private var continuesStored: Bool { extent.readableEnd != nil }
 
-  /// A new reader; nil when its first byte is gone.
+  /// Adds a reader; nil if its first byte is no longer available.
   ///
   /// - Parameters:
   ///   - start: where it begins; nil for the first byte that arrives.
@@ -137,7 +138,7 @@ struct TransferState: Sendable {
     }
   }
 
-  /// Whether there is nothing for a reader now.
+  /// Whether a reader has nothing to read now.
   func mustWait(_ reader: Int) -> Bool {
     guard let position = positions[reader] else { return false }
     return isRunning && position >= received && position < ends[reader] ?? .max
@@ -169,7 +170,7 @@ struct TransferState: Sendable {
       : .end
   }
 
-  /// Bytes arrived and are in the store, if it still takes any.
+  /// Adds bytes that arrived and are stored, unless the store has failed.
   mutating func append(_ bytes: BodyBytes) {
     recent.append((received, bytes))
     recentBytes += Int64(bytes.count)
@@ -177,9 +178,9 @@ struct TransferState: Sendable {
     trim()
   }
 
-  /// The store takes no more: what comes is kept until every reader has it.
+  /// The store takes no more bytes: later bytes are kept until every reader has them.
   ///
-  /// - Parameter isReadable: whether what the store took can still be read; else what is kept stays too.
+  /// - Parameter isReadable: whether the stored bytes can still be read; else the kept bytes stay too.
   mutating func storeFailed(isReadable: Bool = true) {
     let end = isReadable ? received : recent.first?.start ?? received
     storedEnd = min(storedEnd ?? .max, end)

@@ -1,4 +1,4 @@
-/// The origin answered, but with a status that says that it failed.
+/// The origin answered with a status that counts as a failure.
 public struct OriginStatusError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The status code.
   public let status: Int

@@ -8,17 +8,17 @@ public struct UpstreamError: Error, Sendable, CustomStringConvertible {
     case timeout
     /// The TLS handshake or the certificate failed.
     case tls
-    /// The caller gave up.
+    /// The caller cancelled.
     case cancelled
-    /// The answer broke the protocol, or the connection was closed before its end.
+    /// The answer broke the protocol, or the connection was closed before the end of the answer.
     case `protocol`
   }
 
   /// The kind.
   public let kind: Kind
-  /// What happened, for people.
+  /// A description of the failure, for people.
   public let message: String
-  /// What caused it.
+  /// The underlying error.
   public let cause: (any Error)?
 
   /// Makes an error.

@@ -6,11 +6,11 @@ public struct UpstreamRequest: Sendable {
   public var head: HTTPRequest
   /// The body, streamed; nil for none.
   public var body: MessageBody?
-  /// The most time to wait for the response's head; nil is the upstream's default.
+  /// The longest time to wait for the head of the response; nil is the upstream's default.
   public var timeout: Duration?
-  /// How urgent it is.
+  /// The priority of the request.
   public var priority: TaskPriority?
-  /// What a door passes through the engine to itself.
+  /// A value that a door passes through the engine to its upstream.
   public var context: (any Sendable)?
   /// Called for each 1xx response, in order, before the final one (RFC 9110 §15.2).
   public var onInterim: (@Sendable (HTTPResponse) async -> Void)?

@@ -5,13 +5,13 @@ public import HTTPTypes
 public struct UpstreamResponse: Sendable {
   /// Status and fields.
   public var head: HTTPResponse
-  /// The body; its trailers are there after its end. It throws `UpstreamError` when it is cut
-  /// short, so that nothing incomplete passes for complete.
+  /// The body; its trailers are available after its end. It throws `UpstreamError` when it is cut short, so
+  /// that an incomplete body never passes for complete.
   public var body: MessageBody
-  /// Whether the upstream took off the content coding that the fields still tell of.
+  /// Whether the upstream removed the content coding that the fields still name.
   public var isContentDecoded: Bool
-  /// Why it must not be stored, whatever its fields say; nil leaves it to them. A stored response that
-  /// it confirms gets none of its fields, and is validated before its next use.
+  /// Why it must not be stored, whatever its fields say; nil if the fields decide. A stored response that it
+  /// confirms gets none of its fields, and is validated before its next use.
   public var storageRefusal: StorageRefusal?
 
   /// Makes a response.

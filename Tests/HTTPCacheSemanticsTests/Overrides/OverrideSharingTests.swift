@@ -46,7 +46,7 @@ struct OverrideSharingTests {
         rules: rules(.cacheControl("max-age=60"), .sharingDespite([.private]))) == .store)
   }
 
-  @Test("§3.5 what an override says allows nobody to share the answer to an authorized request")
+  @Test("§3.5 no override allows sharing the answer to an authorized request")
   func authorization() throws {
     let request = try get(["Authorization": "Basic YQ=="])
     for effect in [

@@ -121,7 +121,7 @@ import Testing
   }
 
   // holds 9110-15.3.7-2, 9110-15.3.7-3
-  @Test("RFC 9110 §15.3.7 Who sends If-Range has the other representation fields already")
+  @Test("RFC 9110 §15.3.7 A client with If-Range has the other representation fields already")
   func ifRangeFields() throws {
     let head = RangeRequest.head(
       try response(

@@ -45,7 +45,7 @@ import Testing
       let original = (0..<Int.random(in: 1...2, using: &random)).map { _ in
         PropertyTests.octets(&random)
       }
-      // The same in another order, as one line, or something else.
+      // An equal list in another order, as one line, or a different value.
       let members = original.joined(separator: [0x2C]).split(separator: 0x2C).shuffled(using: &random)
       let other =
         Int.random(in: 0..<4, using: &random) == 0

@@ -8,7 +8,7 @@ struct EvictionOrderTests {
     victims(order, upTo: .infinity)
   }
 
-  // What goes, in order.
+  // The evicted entries, in order.
   private func victims(
     _ order: EvictionOrder<String>, upTo bound: Double,
     sparing spared: EvictionOrder<String>.Position? = nil

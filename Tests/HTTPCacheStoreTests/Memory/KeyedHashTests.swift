@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPCacheStore
 
-/// Keys that a client chooses so that they collide (RFC 9111 §7: what an attacker may do to a cache).
+/// Keys that a client chooses so that they collide (RFC 9111 §7).
 @Suite(.timeLimit(.minutes(10))) struct KeyedHashTests {
   private static let count = 10_000
 

@@ -19,7 +19,7 @@ struct MemoryLimitTests {
 
   /// Writes `count` bodies at once, a piece of each in turn.
   ///
-  /// - Returns: how many were committed, and the most bytes that the store told of.
+  /// - Returns: the number of committed bodies, and the highest usage that the store reported.
   private func writeTogether(
     _ count: Int, of size: Int64, isAnnounced: Bool, isMemoryOnly: Bool = false, in store: some CacheStore
   ) async throws -> (committed: Int, peak: Int64) {
@@ -83,7 +83,7 @@ struct MemoryLimitTests {
       try await writer.append(StoreSample.body(120_000))
       try await writer.commit(trailers: [:])
     }
-    // A large body may displace what is worth less: it was asked for more often.
+    // A large body may displace entries that are worth less: it was requested more often.
     for _ in 0..<15 { _ = try memory.read(StoreSample.key("/new")) }
     let writer = try await memory.write(record("/new", length: nil), variantLimit: 8)
     let piece = StoreSample.body(128 << 10)
@@ -181,7 +181,8 @@ struct MemoryLimitTests {
   func sparedIsLowest() async throws {
     let memory = MemoryStore(capacity: 200_000, largestEntry: .share(1))
     let spared = StoreSample.key("/spared")
-    // One entry beside the spared one, and one elsewhere, worth more than the first and less than the second.
+    // One entry beside the spared one, and one in another shard, worth more than the first and less than the
+    // second.
     let keys = (0...).lazy.map { StoreSample.key("/\($0)") }
     let beside = try #require(keys.first { memory.shard(of: $0) === memory.shard(of: spared) })
     let elsewhere = try #require(keys.first { memory.shard(of: $0) !== memory.shard(of: spared) })

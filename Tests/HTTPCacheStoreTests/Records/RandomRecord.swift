@@ -2,8 +2,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// Records with lengths, counts and names of every kind, the sound and the impossible; equal seeds make equal
-/// records.
+/// Records with lengths, counts and names of every kind, valid and impossible; equal seeds make equal records.
 struct RandomRecord {
   private var state: UInt64
 
@@ -95,7 +94,7 @@ struct RandomRecord {
 
   private mutating func bytes() -> [UInt8] { (0..<below(6)).map { _ in UInt8(truncatingIfNeeded: next()) } }
 
-  /// Mostly at the edges.
+  /// A number, mostly near the limits.
   private mutating func number() -> Int64 {
     let edges: [Int64] = [0, 1, -1, 63, 64, -65, 8_191, 1 << 31, .max, .min]
     return oneIn(2) ? edges[below(edges.count)] : Int64(truncatingIfNeeded: next())

@@ -3,7 +3,7 @@ import HTTPCacheStore
 import HTTPTypes
 import Testing
 
-/// What holds for every record: whatever `encode` accepts, `decode` accepts, and gives back equal.
+/// Properties of every record: `decode` accepts whatever `encode` accepts, and returns an equal record.
 @Suite(.timeLimit(.minutes(10))) struct RecordCodecPropertyTests {
   @Test("whatever encode accepts, decode accepts and gives back equal")
   func acceptedIsReadAgain() throws {

@@ -2,8 +2,8 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// A memory store that plays the store below a tier: its usage is that of a disk, several tiers can
-/// share it, and bodies above `inline` are not in memory.
+/// A memory store that simulates the store below a tier: its usage is that of a disk, several tiers can share
+/// it, and bodies above `inline` are not in memory.
 final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
   let store: MemoryStore
   private let inline: Int

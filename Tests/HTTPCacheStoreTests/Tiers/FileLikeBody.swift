@@ -1,7 +1,7 @@
 import HTTPCacheStore
 import HTTPTypes
 
-/// A body that is not in memory as far as its reader tells.
+/// A body whose reader says that it is not in memory.
 final class FileLikeBody: StoredBody {
   private let base: any StoredBody
 
@@ -27,7 +27,7 @@ final class FileLikeReader: BodyReader {
   func clone(to path: String) async throws(CacheError) { try await base.clone(to: path) }
 }
 
-/// A writer that tells of its commit.
+/// A writer that reports its commit.
 final class ReplacingWriter: BodyWriter {
   private let base: any BodyWriter
   private let onCommit: @Sendable () -> Void

@@ -14,7 +14,7 @@ enum TemporaryFile {
     return "\(folder)/httpcache-test-\(getpid())-\(UInt64.random(in: .min ... .max))"
   }
 
-  /// What a file holds; nil if it cannot be read.
+  /// The content of a file; nil if it cannot be read.
   static func read(_ path: String) -> [UInt8]? {
     guard let file = fopen(path, "rb") else { return nil }
     defer { fclose(file) }

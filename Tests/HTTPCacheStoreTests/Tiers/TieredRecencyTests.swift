@@ -57,7 +57,7 @@ struct TieredRecencyTests {
     #expect(left.map(\.response.head.headerFields[.eTag]) == ["\"2\""])
     #expect(left.map(\.response.isInvalidated) == [false])
 
-    // A later request replaces it, whatever its date.
+    // The response to a later request replaces it, whatever its date.
     let last = try await begin(record("\"3\"", made: -60, isMemoryOnly: isSlowMemoryOnly), in: tier)
     try await last.commit(trailers: [:])
     #expect(try tier.read(key).first?.record.response.head.headerFields[.eTag] == "\"3\"")

@@ -156,7 +156,7 @@ struct TieredStoreTests {
     #expect(variants.count == 1)
     #expect(variants.first?.record.response.head.headerFields[.eTag] == "\"2\"")
     #expect(try peekedBytes(tier) == StoreSample.body(50_000, seed: 2).array)
-    // The older one below comes back when memory lets go, but must be validated then.
+    // The older response below is found when memory drops the newer one, but must then be validated.
     #expect(try base.read(key).first?.record.response.isInvalidated == true)
 
     try await store(tier, StoreSample.record(tag: "\"3\""), size: 1_000, seed: 3)

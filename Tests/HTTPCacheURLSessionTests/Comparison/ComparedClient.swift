@@ -6,7 +6,7 @@ import HTTPCaching
   import FoundationNetworking
 #endif
 
-/// One of the ways to load that are compared.
+/// One of the compared ways to load.
 struct ComparedClient: Sendable {
   typealias Answer = (data: Data, response: URLResponse)
 
@@ -15,7 +15,7 @@ struct ComparedClient: Sendable {
   let download: @Sendable (URLRequest) async throws -> Answer
   let end: @Sendable () -> Void
 
-  /// Foundation alone, with a cache of its own.
+  /// Foundation alone, with its own cache.
   static func foundation() -> ComparedClient {
     let configuration = URLSessionConfiguration.default
     configuration.urlCache = URLCache(
@@ -23,7 +23,7 @@ struct ComparedClient: Sendable {
     return session("Foundation alone", URLSession(configuration: configuration)) {}
   }
 
-  /// The same program with one line changed.
+  /// Foundation's session with one changed line: its configuration loads through a cache.
   static func withProtocol() throws -> ComparedClient {
     let configuration = URLSessionConfiguration.default.caching(with: try cache())
     return session("`URLSession` with `caching(with:)`", URLSession(configuration: configuration)) {

@@ -5,7 +5,7 @@ import HTTPCaching
   import FoundationNetworking
 #endif
 
-/// The steps that each way to load takes, and what is written down of them.
+/// The steps that each way to load takes, and the notes about them.
 struct ComparedSteps {
   let client: ComparedClient
   let origin: SocketOrigin

@@ -5,7 +5,7 @@ import HTTPCaching
   import FoundationNetworking
 #endif
 
-/// The same calls to two classes with the API of `URLCache`.
+/// Equal calls to two classes with the API of `URLCache`.
 struct ComparedURLCache {
   private let make: () -> URLCache
   private(set) var results: [(step: String, result: String)] = []

@@ -7,9 +7,9 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// The same steps against Foundation alone and against ours, as a document.
+/// Takes equal steps with Foundation alone and with this module, and prints a document.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct ComparisonTests {
-  /// The file that has what these tests print; `scripts/urlsession-compared.sh` writes and checks it.
+  /// The file with the output of these tests; `scripts/urlsession-compared.sh` writes and checks it.
   private static let document = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("docs/urlsession-compared.md")

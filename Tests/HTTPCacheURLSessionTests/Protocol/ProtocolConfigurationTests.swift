@@ -9,13 +9,13 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// What configurations and requests say, and which cache a session finds.
+/// The settings of configurations and requests, and the cache that a session finds.
 @Suite(.timeLimit(.minutes(10))) struct ProtocolConfigurationTests {
   private static let stored = ScriptedResponse(
     headers: ["Cache-Control": "max-age=60", "ETag": "\"a\""], body: "one")
 
-  /// What each policy does with something fresh, with something stale, and with nothing stored: whether
-  /// the origin is asked, and whether there is an answer.
+  /// The effect of each policy with a fresh response, a stale response, and none stored: whether the origin
+  /// is asked, and whether there is an answer.
   private static let policies: [(URLRequest.CachePolicy, fresh: Bool, stale: Bool, answers: Bool)] = [
     (.useProtocolCachePolicy, false, true, true),
     (.reloadIgnoringLocalCacheData, true, true, true),
@@ -94,7 +94,7 @@ import Testing
     #expect(configuration.httpAdditionalHeaders?["X-A"] as? String == "b")
     #expect(base.urlCache != nil)
     #expect(configuration.protocolClasses?.count == (base.protocolClasses?.count ?? 0) + 1)
-    // Not one over the other.
+    // One cache, not two on top of each other.
     let twice = kitchen.configuration(configuration)
     #expect(twice.protocolClasses?.count == configuration.protocolClasses?.count)
   }

@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// A session that exists already, over Foundation's own loading, with a real origin.
+/// A plain session over Foundation's own loading, with a real origin.
 @Suite(.timeLimit(.minutes(10))) struct ProtocolOverFoundationTests {
   private static let fresh = [("Cache-Control", "max-age=60")]
 
@@ -107,9 +107,9 @@ import Testing
   }
 }
 
-/// A delegate that is asked about challenges and redirects, and keeps by which session.
+/// A delegate that is asked about challenges and redirects, and records the session.
 private final class AskedDelegate: NSObject, URLSessionTaskDelegate, @unchecked Sendable {
-  // @unchecked Sendable because what changes is behind a lock, and the credential is constant.
+  // @unchecked Sendable because mutable state is behind a lock, and the credential is constant.
   private let credential: URLCredential?
   private let follows: Bool
   private let asking = Mutex<[URLSession]>([])

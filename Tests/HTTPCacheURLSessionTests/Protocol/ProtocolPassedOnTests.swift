@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// What Foundation loads itself in a session that has a cache.
+/// Requests that Foundation loads itself in a session that has a cache.
 @Suite(.timeLimit(.minutes(10))) struct ProtocolPassedOnTests {
   private static let fresh = [("Cache-Control", "max-age=60")]
 

@@ -5,9 +5,9 @@ import HTTPCacheTesting
   import FoundationNetworking
 #endif
 
-/// A delegate that keeps what it is told, and lets tests wait for it.
+/// A delegate that records its calls, and lets tests wait for them.
 final class DelegateLog: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-  // @unchecked Sendable because everything that changes is in `state`.
+  // @unchecked Sendable because all mutable state is in `state`.
 
   struct State: Sendable {
     var responses: [URLResponse] = []

@@ -1,4 +1,4 @@
-/// Gzip without compression (RFC 1952, RFC 1951 §3.2.4): what any decoder takes.
+/// Gzip without compression (RFC 1952, RFC 1951 §3.2.4), which any decoder accepts.
 enum Gzip {
   static func stored(_ bytes: [UInt8]) -> [UInt8] {
     var result: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]

@@ -33,7 +33,7 @@ struct Kit: Sendable {
     return request
   }
 
-  /// Loads a path and gives the body as text, the status and where it came from.
+  /// Loads a path and returns the body as text, the status and the outcome.
   func get(_ path: String, _ fields: [String: String] = [:]) async throws -> Got {
     let (data, response) = try await session.data(for: request(path, fields))
     return Got(data, response)
@@ -58,7 +58,7 @@ struct Got: Sendable {
   }
 }
 
-/// A folder that goes with its last user.
+/// A folder that is removed with its last user.
 final class Folder: Sendable {
   let url: URL
 

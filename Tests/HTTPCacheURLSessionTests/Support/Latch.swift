@@ -13,7 +13,7 @@ final class Latch: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Waits a moment at most; whether it is open.
+  /// Waits at most `seconds`; returns whether it is open.
   func isOpen(within seconds: TimeInterval) -> Bool {
     condition.lock()
     defer { condition.unlock() }

@@ -17,7 +17,7 @@ extension OriginAnswer {
     OriginAnswer(status: status, fields: [("Location", location)] + fields)
   }
 
-  /// The answer, if the request has these credentials, else 401 that asks for them.
+  /// The answer if the request has these credentials, otherwise a 401 that asks for them.
   static func protected(
     _ request: OriginRequest, credentials base64: String, realm: String = "tests",
     _ answer: OriginAnswer
@@ -26,7 +26,7 @@ extension OriginAnswer {
     return .text("who are you?", [("WWW-Authenticate", "Basic realm=\"\(realm)\"")], status: 401)
   }
 
-  /// 304 if the request has the entity tag already, else the answer with it.
+  /// 304 if the request has the entity tag, otherwise the answer with the tag.
   static func tagged(
     _ tag: String, _ request: OriginRequest, _ answer: OriginAnswer
   ) -> OriginAnswer {
@@ -39,7 +39,8 @@ extension OriginAnswer {
     return answer
   }
 
-  /// `length` bytes of the pattern, or what `Range` and `If-Range` ask of them (RFC 9110 §13.1.5).
+  /// `length` bytes of the pattern, or the range of them that `Range` and `If-Range` ask for (RFC 9110
+  /// §13.1.5).
   static func ranged(
     _ request: OriginRequest, length: Int64, tag: String?, _ fields: [(String, String)] = []
   ) -> OriginAnswer {

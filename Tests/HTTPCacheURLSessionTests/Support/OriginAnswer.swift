@@ -1,10 +1,10 @@
-/// What an origin sends: a head, then the steps of its body.
+/// The answer of an origin: a head, then the steps of its body.
 struct OriginAnswer: Sendable {
   enum Step: Sendable {
     case bytes([UInt8])
     /// Bytes of `OriginAnswer.pattern`, for bodies too large to keep.
     case pattern(Range<Int64>)
-    /// Nothing more until the latch is open, or the client has gone.
+    /// Sends nothing until the latch is open, or the client has gone.
     case hold(Latch)
     case pause(milliseconds: UInt32)
     /// Closes the connection in the middle.
@@ -12,7 +12,7 @@ struct OriginAnswer: Sendable {
   }
 
   enum Framing: Sendable {
-    /// `Content-Length`: what the steps have, or another number.
+    /// `Content-Length`: the length of the steps, or another number.
     case length(Int64? = nil)
     case chunked
     case untilClose
@@ -22,9 +22,9 @@ struct OriginAnswer: Sendable {
   var fields: [(String, String)] = []
   var steps: [Step] = []
   var framing = Framing.length()
-  /// Held before the head is sent.
+  /// Delays the head until it is open.
   var headLatch: Latch?
-  /// Sent instead of everything else, as it is; then the connection is closed.
+  /// Sent instead of everything else; then the connection is closed.
   var raw: [UInt8]?
 
   var bodyLength: Int64 {
@@ -43,7 +43,7 @@ struct OriginAnswer: Sendable {
     (0..<period).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
   }
 
-  /// The bytes of a body that are told by their place alone.
+  /// The bytes of a body that depend only on their position.
   static func pattern(_ range: Range<Int64>) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(range.count)

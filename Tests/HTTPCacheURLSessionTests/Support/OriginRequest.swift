@@ -1,6 +1,6 @@
-/// A request as it came over the socket.
+/// A request as it arrived over the socket.
 struct OriginRequest: Sendable {
-  /// Which one it is at its origin, from 1.
+  /// The number of the request at its origin, from 1.
   var number: Int
   let method: String
   let target: String
@@ -18,7 +18,7 @@ struct OriginRequest: Sendable {
 
   var bodyText: String { String(decoding: body, as: UTF8.self) }
 
-  /// The only range that `Range` asks for, of a body of `length` bytes; nil for none, or none that fits.
+  /// The only range in `Range`, for a body of `length` bytes; nil if there is none, or none that fits.
   func range(of length: Int64) -> Range<Int64>? {
     guard let value = self["Range"], value.hasPrefix("bytes="), !value.contains(",") else { return nil }
     let ends = value.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)

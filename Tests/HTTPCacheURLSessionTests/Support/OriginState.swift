@@ -6,14 +6,14 @@ import HTTPCacheTesting
   import Darwin
 #endif
 
-/// What an origin and the threads of its connections share.
+/// State shared by an origin and the threads of its connections.
 final class OriginState: Sendable {
   enum Counted: Sendable { case requests, abandoned }
 
   private struct State {
     var handler: SocketOrigin.Handler
     var requests: [OriginRequest] = []
-    /// Requests whose answer is known.
+    /// The number of requests whose answer is known.
     var handled = 0
     var abandoned = 0
     var open: Set<Int32> = []
@@ -34,7 +34,7 @@ final class OriginState: Sendable {
     await state.wait { (counted == .requests ? $0.handled : $0.abandoned) >= count }
   }
 
-  /// Keeps a request and says how to answer it.
+  /// Records a request and returns its answer.
   func received(_ request: OriginRequest) -> OriginAnswer {
     var request = request
     let handler = state.withLock { state in

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What happened, in order.
+/// Events in the order in which they happened.
 final class Seen<Element: Sendable>: Sendable {
   private let list = Mutex<[Element]>([])
 

@@ -4,7 +4,7 @@ import Foundation
   import Glibc
 #endif
 
-/// One connection of a `SocketOrigin`, on a thread of its own.
+/// One connection of a `SocketOrigin`, on its own thread.
 final class SocketConnection {
   private enum Failure: Error { case closed, cut }
 

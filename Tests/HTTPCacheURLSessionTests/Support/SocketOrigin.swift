@@ -5,8 +5,8 @@ import Synchronization
   import Glibc
 #endif
 
-/// A small HTTP/1.1 origin on real sockets, one thread for each connection, that answers as it is told
-/// and keeps every request.
+/// A small HTTP/1.1 origin on real sockets, with one thread for each connection, that gives prepared answers
+/// and records every request.
 ///
 /// ```swift
 /// let origin = try SocketOrigin { .text("number \($0.number)", [("Cache-Control", "max-age=60")]) }
@@ -42,7 +42,7 @@ final class SocketOrigin: Sendable {
     port = UInt16(bigEndian: address.sin_port)
     guard isListening else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     Thread.detachNewThread { [listener, shared] in
-      // Closed here alone: elsewhere the number might be that of another socket already.
+      // Closed only here: elsewhere the number might already belong to another socket.
       defer { close(listener) }
       while !shared.isStopped {
         var poll = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
@@ -69,7 +69,7 @@ final class SocketOrigin: Sendable {
     URL(string: "http://127.0.0.1:\(port)\(path)") ?? URL(fileURLWithPath: path)
   }
 
-  /// Answers from now on.
+  /// Sets the answers from now on.
   func answers(_ handler: @escaping Handler) { shared.answers(handler) }
 
   var requests: [OriginRequest] { shared.requests }

@@ -1,7 +1,8 @@
 import HTTPCacheTesting
 import Testing
 
-/// What a completion handler is given, for a test that waits for it. The wait ends when the test is cancelled.
+/// The value that a completion handler gets, for a test that waits for it. The wait ends when the test is
+/// cancelled.
 struct Received<Value: Sendable>: Sendable {
   private let state = WatchedState(Value?.none)
 
@@ -16,7 +17,7 @@ struct Received<Value: Sendable>: Sendable {
   }
 }
 
-/// Waits until what other threads do has come about: a minute at least.
+/// Waits until a condition that depends on other threads holds: at least a minute.
 func until(_ condition: () async throws -> Bool) async throws {
   for attempt in 0..<60_000 {
     if try await condition() { return }

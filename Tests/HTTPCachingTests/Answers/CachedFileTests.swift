@@ -150,14 +150,14 @@ struct CachedFileTests {
     #expect(try await kitchen.cache.store.counts().hits == 0)
   }
 
-  @Test("a damaged body counts as no hit: who asks again gets a miss, and that is all")
+  @Test("a damaged body counts as no hit: the next request gets a miss, and that is all")
   func damagedCounts() async throws {
     let kitchen = try kitchen(.disk, count: 300_000)
     try await kitchen.get()
     try overwrite(try await bodyPath(kitchen), at: 290_000)
     let response = try await kitchen.respond()
     while let bytes = try? await response.body.source.next(), !bytes.isEmpty {}
-    // Whoever goes on reading is told the same, and it does not count again.
+    // A later read of the source throws again, and does not count again.
     await #expect(throws: CacheError.self) { try await response.body.source.next() }
     try await kitchen.get()
     try await kitchen.get()

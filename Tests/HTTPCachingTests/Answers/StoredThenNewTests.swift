@@ -11,7 +11,7 @@ struct StoredThenNewTests {
     let fetchType: FetchType?
   }
 
-  /// Everything that a sequence gives, and what kept it from giving more.
+  /// All answers of a sequence, and the error that ended it early.
   private func all(
     _ policy: CachePolicy = .standard, _ fields: HTTPFields = [:], path: String = "/",
     method: HTTPRequest.Method = .get, readsFirst: Bool = true

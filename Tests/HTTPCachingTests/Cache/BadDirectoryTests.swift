@@ -3,8 +3,8 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-/// A directory that cannot be used, or is spoilt in use, costs what is stored: never a request, never a
-/// right body.
+/// A directory that cannot be used, or is damaged in use, loses stored responses, but never a request, and
+/// never causes a wrong body.
 @Suite(.timeLimit(.minutes(10))) struct BadDirectoryTests {
   private static let count = 300_000
 
@@ -65,7 +65,7 @@ import Testing
       return
     }
     defer { umount2(folder.path, Int32(MNT_DETACH)) }
-    // Of 1 MiB only the counters fit beside this.
+    // With 1 MiB, only the counters fit beside this.
     if options == "size=1m" {
       try Data(count: 700_000).write(to: folder.appendingPathComponent("somebody else's"))
     }
@@ -82,7 +82,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     let cache = folder.appendingPathComponent("cache")
     let kitchen = try kitchen(cache)
-    // Once in memory it would be answered from there, and rightly so.
+    // Once in memory, it would correctly be answered from memory.
     try await kitchen.cache.store.setCapacity(memory: 0, disk: nil)
     try await expectAnswers(kitchen)
     #expect(kitchen.origin.requests.count == 1)
@@ -102,7 +102,7 @@ import Testing
     }
     var wrong = 0
     for _ in 0..<6 {
-      // A body that turns out damaged under way breaks off; it is never a wrong one.
+      // A body that is found damaged while it is read breaks off; it is never wrong.
       guard let answer = try? await kitchen.get() else {
         wrong += 1
         continue

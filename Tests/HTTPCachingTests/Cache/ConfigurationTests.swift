@@ -3,7 +3,8 @@ import Testing
 
 @Suite("What a configuration has unless told otherwise", .timeLimit(.minutes(10)))
 struct ConfigurationTests {
-  @Test("32 MiB of memory, the directory's capacity, private, an eighth for the largest entry; the cache tells")
+  @Test(
+    "32 MiB of memory, the directory's capacity, private, an eighth for the largest entry; the cache tells")
   func defaults() throws {
     let configuration = HTTPCache.Configuration()
     #expect(configuration.memoryCapacity == 33_554_432)

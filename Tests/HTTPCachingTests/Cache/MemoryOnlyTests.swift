@@ -45,7 +45,7 @@ struct MemoryOnlyTests {
     #expect(try files(with: tag, in: kitchen.directory).isEmpty)
   }
 
-  @Test("no file is made of it unless somebody says so, or there is no directory")
+  @Test("no file is made of it unless the caller says so, or there is no directory")
   func files() async throws {
     for kind in StoreKind.allCases where kind != .disk {
       let kitchen = try PartialKitchen(kind, origin: origin()) { $0.willStore = .secureInMemoryOnly }

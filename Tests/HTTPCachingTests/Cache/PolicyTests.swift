@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-/// The table of policies: what becomes of the store and what of the origin.
+/// The table of policies: their effects on the store and on the origin.
 @Suite("Policies", .timeLimit(.minutes(10)))
 struct PolicyTests {
   private let kitchen = Kitchen()
@@ -62,7 +62,7 @@ struct PolicyTests {
     #expect(try await kitchen.get("/other", policy: .cacheElseNetwork).text == "two")
   }
 
-  @Test("cacheOnly: whatever its age; a miss is 504 and asks nobody")
+  @Test("cacheOnly: whatever its age; a miss is 504 and no origin is asked")
   func cacheOnly() async throws {
     let kitchen = try await prepared()
     kitchen.clock.advance(by: 1_000_000)

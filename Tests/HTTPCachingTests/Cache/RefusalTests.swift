@@ -112,7 +112,7 @@ struct RefusalTests {
     #expect(try notes().map(\.status) == [404, 404, 200])
     for number in 1...300 { try await kitchen.get("/\(number)") }
     let noted = try (1...300).filter { try !notes("/\($0)").isEmpty }
-    // One of this second is that of "/".
+    // The note of this second is about "/".
     #expect(noted == Array(1...63))
   }
 

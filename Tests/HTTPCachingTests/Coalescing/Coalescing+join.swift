@@ -4,7 +4,7 @@ import HTTPCacheStore
 @testable import HTTPCaching
 
 extension Coalescing {
-  /// Joins where nothing was invalidated.
+  /// Joins without any invalidation.
   func join(_ key: CacheKey) -> CoalescingTurn {
     join(key, ticket: InvalidationLog().ticket()) { _, _ in false }
   }

@@ -6,7 +6,7 @@ import Testing
 struct CoalescingTests {
   private let kitchen = Kitchen()
 
-  /// Starts `count` equal requests while the origin holds its head, and lets go.
+  /// Starts `count` equal requests while the origin holds its head, then releases it.
   private func together(
     _ count: Int, _ fields: HTTPFields = [:], expecting arrivals: Int
   ) async throws -> [Kitchen.Answer] {

@@ -9,12 +9,13 @@ struct DeadlineTests {
 
   private var limited: RequestOptions { RequestOptions(timeout: .seconds(5)) }
 
-  /// Lets other tasks run until `condition` holds; gives up after a while, so that what does not happen fails.
+  /// Lets other tasks run until `condition` holds; gives up after a while, so that the test fails if it never
+  /// does.
   private func settle(until condition: () -> Bool) async {
     for _ in 0..<20_000 where !condition() { await Task.yield() }
   }
 
-  /// Waits until this many requests wait for another one's, each with a limit.
+  /// Waits until this many followers wait for a leader, each with a limit.
   private func waiting(_ count: Int) async { await settle { kitchen.clock.sleeperCount == count } }
 
   /// How a request ended, once it has.
@@ -214,12 +215,12 @@ struct DeadlineTests {
   }
 }
 
-/// An upstream that takes no notice of cancellation.
+/// An upstream that ignores cancellation.
 private final class DeafUpstream: Upstream {
   let gate = Gate()
 
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-    // A task of its own is not cancelled with the caller.
+    // A separate task, which is not cancelled with the caller.
     _ = await Task { try await gate.pass() }.result
     throw UpstreamError(.unreachable, "deaf")
   }

@@ -124,7 +124,7 @@ struct OverriddenKeyFlowTests {
     texts.append(try await kitchen.get("/a?x=2", [.userAgent: "app"]).text)
     #expect(kitchen.cache.peek(kitchen.request("/a")) == nil)
     texts.append(try await kitchen.get("/a").text)
-    // What is stored for the very target is right for all whose key it is.
+    // A response stored under its own target is right for all requests with that key.
     texts.append(try await kitchen.get("/a?x=3", [.userAgent: "app"]).text)
     try #require(texts == ["1", "1", "2", "2"])
     kitchen.clock.advance(by: 60)
@@ -155,7 +155,7 @@ struct OverriddenKeyFlowTests {
     counts(plain)
     #expect(try await plain.get("/a").text == "1")
     #expect(plain.origin.requests.count == 1)
-    // What is stored for the very target is of use whatever made the key.
+    // A response stored under its own target is usable, whatever effects made the key.
     #expect(again.cache.peek(again.request("/a?z=1")) != nil)
   }
 

@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-/// A GET or HEAD with content: no key tells what its content is.
+/// A GET or HEAD with content: the key does not include the content.
 @Suite("A GET or HEAD with content passes the store by (RFC 9110 §9.3.1, §9.3.2)", .timeLimit(.minutes(10)))
 struct RequestContentTests {
   private let kitchen = Kitchen()

@@ -45,7 +45,7 @@ struct VariantConfirmationTests {
     }
   }
 
-  @Test("§4.1 A weak tag of another variant is not offered, so its body answers nobody else")
+  @Test("§4.1 A weak tag of another variant is not offered, so its body answers no other request")
   func weaklyTaggedMismatch() async throws {
     serve(varying: .acceptEncoding) { _ in "W/\"1\"" }
     try await kitchen.get("/", [.acceptEncoding: "gzip"])

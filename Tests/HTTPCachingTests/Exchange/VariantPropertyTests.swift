@@ -21,7 +21,7 @@ struct VariantPropertyTests {
     case sharedStrong
   }
 
-  /// What the origin sends: a version in a language and a coding.
+  /// A response of the origin: a version in a language and a coding.
   struct Representation: Equatable, Sendable {
     let version: Int
     let language: String
@@ -61,7 +61,7 @@ struct VariantPropertyTests {
   private static let languages = ["de", "de-AT", "fr", "en"]
   private static let codings = ["identity", "gzip", "br", "gzip, br"]
 
-  /// What the origin selects: dialects and what it does not have fall back.
+  /// The origin's selection: dialects and unavailable values fall back.
   private static func selected(_ request: HTTPRequest, version: Int) -> Representation {
     let wanted = request.headerFields[.acceptLanguage] ?? "en"
     let coding = request.headerFields[.acceptEncoding] ?? "identity"
@@ -96,7 +96,7 @@ struct VariantPropertyTests {
           }
         guard isSame else { return (200, fields, request.method == .head ? "" : current.text) }
         var confirmed = fields
-        // What RFC 9110 §15.4.5 asks for is not what every origin sends.
+        // Not every origin sends what RFC 9110 §15.4.5 requires.
         switch Int.random(in: 0..<4, using: &world.random) {
         case 0: confirmed[.eTag] = nil
         case 1: confirmed = [.lastModified: fields[.lastModified] ?? ""]
@@ -135,7 +135,7 @@ struct VariantPropertyTests {
         return
       }
       if coding != wanted.coding {
-        // The origin said by a strong tag that it is this one: it must at least be acceptable.
+        // The origin's strong tag identified this response: it must at least be acceptable.
         #expect(coding == "identity" || fields[.acceptEncoding]?.contains(coding) == true, "\(context)")
       }
       if !isHead { #expect(answer.text.hasSuffix(" \(wanted.language) \(coding)"), "\(context)") }

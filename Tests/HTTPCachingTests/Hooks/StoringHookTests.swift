@@ -277,7 +277,7 @@ struct StoringHookTests {
       ])
   }
 
-  @Test("who waited for another's response gets it as it is stored")
+  @Test("a follower of another's response gets it as it is stored")
   func coalesced() async throws {
     let kitchen = kitchen(.strippingAuthentication)
     kitchen.origin.always(200, [.cacheControl: "max-age=60", .setCookie: "a=b"], "one")

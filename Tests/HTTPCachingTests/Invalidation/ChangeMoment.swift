@@ -2,12 +2,13 @@ import HTTPCacheTesting
 import HTTPCaching
 import Synchronization
 
-/// When a stored resource changes, seen from a GET of it that is on its way.
+/// The moment at which a stored resource changes, relative to a running GET.
 enum ChangeMoment: CaseIterable, Sendable {
   case beforeSending, beforeHead, duringHook, duringBody, afterLastByte
 }
 
-/// An origin that does something at one moment of the first GET of `/page`; what it answers then was made before.
+/// An origin that runs a closure at one moment of the first GET of `/page`. Its answer was made before that
+/// moment.
 final class ChangingOrigin: Upstream {
   private let moment: ChangeMoment
   private let change = Mutex<(@Sendable () async throws -> Void)?>(nil)
@@ -15,7 +16,7 @@ final class ChangingOrigin: Upstream {
 
   init(_ moment: ChangeMoment) { self.moment = moment }
 
-  /// How often `/page` was asked for.
+  /// The number of requests for `/page`.
   var requests: Int { count.load(ordering: .relaxed) }
 
   func onMoment(_ body: @escaping @Sendable () async throws -> Void) { change.withLock { $0 = body } }
@@ -48,7 +49,7 @@ final class ChangingOrigin: Upstream {
   }
 }
 
-/// Two pieces that say which answer they are of.
+/// Two pieces that state the number of their answer.
 private final class ChangingBody: BodySource {
   private let number: Int
   private let origin: ChangingOrigin

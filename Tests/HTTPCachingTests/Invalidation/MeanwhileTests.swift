@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-/// What changes in the store while a request waits for the origin.
+/// Changes of the store while a request waits for the origin.
 @Suite(.timeLimit(.minutes(5)))
 struct MeanwhileTests {
   private let kitchen = Kitchen()

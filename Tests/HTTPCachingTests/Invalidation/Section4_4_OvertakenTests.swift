@@ -2,8 +2,8 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-/// A response that was asked for before its resource changed is not reused after the change without validation
-/// (RFC 9111 §4.4), whatever changed the resource, whenever, and wherever the response is stored.
+/// A response to a request that was sent before its resource changed is not reused after the change without
+/// validation (RFC 9111 §4.4), whatever made the change, at whatever moment, and in whatever store.
 @Suite(.timeLimit(.minutes(2)))
 struct Section4_4_OvertakenTests {
   @Test(arguments: StoreChoice.allCases, ResourceChange.allCases)

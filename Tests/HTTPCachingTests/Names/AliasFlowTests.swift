@@ -34,7 +34,7 @@ struct AliasFlowTests {
     let kitchen = try kitchen()
     names("top", kitchen)
     #expect(try await kitchen.get("/news/a").text == "1")
-    // Not known before: the origin has to say that it is the same.
+    // The URL is not known to belong to the item: the origin has to confirm it.
     #expect(try await kitchen.get("/news/b").text == "2")
     #expect(try await kitchen.get("/news/a").text == "2")
     #expect(try await kitchen.get("/news/b").outcome == .hit(age: 0, lifetime: 60, allowance: nil))
@@ -148,7 +148,7 @@ struct AliasFlowTests {
     #expect(try await kitchen.get("/news/a").text == "4")
   }
 
-  @Test("whoever purges a URL finds the item, and the pointer goes with its URL")
+  @Test("a purge of a URL finds the item, and the pointer goes with its URL")
   func purge() async throws {
     let kitchen = try kitchen()
     names("top", kitchen)
@@ -239,7 +239,7 @@ struct AliasFlowTests {
     #expect(records.count == 2 && records.allSatisfy(\.isPinned))
     try await kitchen.get("/news/a?3", method: .delete)
     #expect(try await kitchen.get("/news/a?4").text == "3")
-    // Without what made the key, the pointer is not followed.
+    // Without the effect that made the key, the pointer is not followed.
     let other = try self.kitchen(store: kitchen.cache.store)
     #expect(try other.cache.explain(other.request("/news/a")).decision == .miss(.absent))
   }

@@ -54,7 +54,7 @@ struct NoVarySearchFlowTests {
     #expect(try await kitchen.get("/a").text == "1")
     counts("params=(\"utm\")", kitchen)
     #expect(try await kitchen.get("/a?x=1&utm=1").text == "2")
-    // Its canonical target is stored, but that response says nothing of its query.
+    // Its canonical target is stored, but that response has no rule about its query.
     #expect(try await kitchen.get("/a?utm=1").text == "3")
   }
 

@@ -177,7 +177,7 @@ struct OfflineTests {
     let response = try await kitchen.cache.respond(to: kitchen.request("/"), via: decoding)
     _ = try await response.body.collect()
     #expect(try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.count == 2)
-    // This one takes nothing that was decoded, and does not see it.
+    // This session accepts no decoded bodies, and does not see it.
     kitchen.origin.always(410, [.cacheControl: "no-store"], "gone")
     try await kitchen.get("/")
     let left = try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries
@@ -207,7 +207,7 @@ struct OfflineTests {
     kitchen.clock.advance(by: 1)
     #expect(try await kitchen.get("/", only, policy: fallback).status == 504)
     #expect(kitchen.origin.requests.count == 1)
-    // Bypass is no use of the cache, so nothing that is said to it counts.
+    // Bypass does not use the cache, so the cache's offline state does not count.
     #expect(try await kitchen.get("/", only, policy: .bypass).status == 200)
     #expect(kitchen.origin.requests.last?.headerFields[.cacheControl] == "only-if-cached")
     let noCache: HTTPFields = [.cacheControl: "no-cache"]

@@ -61,7 +61,7 @@ final class PartialKitchen: Sendable {
     try await get([.range: value], policy: policy)
   }
 
-  /// Begins to read all of it while the origin breaks off after `count` bytes.
+  /// Begins to read the whole body, and lets the origin break off after `count` bytes.
   func breakOff(after count: Int) async throws {
     origin.breaks(after: count)
     let before = events.count(Self.isEnd)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Incomplete responses do not outlive their use", .timeLimit(.minutes(10)))
 struct PartialRecoveryTests {
-  /// Answers ranges with something of its own, and the rest as it should.
+  /// Answers ranges wrongly, and other requests correctly.
   private func lie(_ kitchen: PartialKitchen, _ body: @escaping @Sendable () -> MessageBody) {
     let text = kitchen.origin.text
     kitchen.origin.answers { request in
@@ -90,7 +90,7 @@ struct PartialRecoveryTests {
 
 @Suite("A part is nobody else's answer", .timeLimit(.minutes(10)))
 struct PartialSharingTests {
-  @Test("§3.3 A 206 that was not asked for is not shared with those who wait for the whole")
+  @Test("§3.3 A 206 that was not asked for is not shared with followers that wait for the whole")
   func unasked() async throws {
     let kitchen = Kitchen()
     kitchen.origin.always(

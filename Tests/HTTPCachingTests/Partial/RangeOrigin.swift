@@ -39,12 +39,12 @@ final class RangeOrigin: Upstream {
     }
   }
 
-  /// The next responses end early, after so many bytes.
+  /// Ends the next responses early, after this number of bytes.
   func breaks(after count: Int?) { state.withLock { $0.breaksAfter = count } }
 
   func ignoresRanges() { state.withLock { $0.ignoresRanges = true } }
 
-  /// Answers the next requests with something of the test's own; nil goes back to normal.
+  /// Sets the answer to the next requests; nil returns to normal answers.
   func answers(_ answer: (@Sendable (HTTPRequest) -> UpstreamResponse)?) {
     state.withLock { $0.answer = answer }
   }

@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// AES-GCM with some bytes more around it, as other ciphers have longer nonces: a cipher of a caller's own.
+/// AES-GCM with some extra bytes, as other ciphers have longer nonces: an example of a caller's cipher.
 struct PaddedCipher: CacheCipher {
   private let cipher: any CacheCipher
   private let padding: Int

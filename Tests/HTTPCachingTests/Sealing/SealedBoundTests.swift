@@ -3,7 +3,7 @@ import HTTPCaching
 import Synchronization
 import Testing
 
-/// What is as large as it can be.
+/// Records and bodies of the largest possible size.
 @Suite(.timeLimit(.minutes(10))) struct SealedBoundTests {
   private let directory: SealedDirectory
   private let store: SealedStore

@@ -3,7 +3,7 @@ import HTTPCaching
 import Synchronization
 import Testing
 
-/// A cipher of the caller's own, with other lengths than those of AES-GCM.
+/// A caller's cipher with other lengths than AES-GCM.
 @Suite(.timeLimit(.minutes(10))) struct SealedCipherTests {
   private let directory: SealedDirectory
 

@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-/// What every store has to show of whole bodies, shown by a sealed one. Parts are cut to chunks; see
+/// The checks for whole bodies that every store must pass, with a sealed store. Parts are cut to chunks; see
 /// `SealedPartTests`.
 @Suite(.timeLimit(.minutes(10))) struct SealedConformanceTests {
   @Test("conforms over a disk", arguments: StoreConformance.wholeBodyChecks)
@@ -60,7 +60,7 @@ import Testing
     if case .bytes(let bytes) = limit { bytes } else { nil }
   }
 
-  // What a body of that size takes below, with either cipher.
+  // The sealed length of a body of that size, with either cipher.
   private static func sealed(_ limit: LargestEntry) -> LargestEntry {
     bytes(limit).map { .bytes(SealedStore.sealedLength(of: $0, overhead: 40)) } ?? limit
   }

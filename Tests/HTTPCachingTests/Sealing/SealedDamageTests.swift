@@ -3,11 +3,11 @@ import HTTPCaching
 import Synchronization
 import Testing
 
-/// Whoever can write to the directory cannot make the cache answer with anything else than was stored.
+/// A program that can write to the directory cannot make the cache answer with anything but what was stored.
 @Suite(.timeLimit(.minutes(10))) struct SealedDamageTests {
   private static let slot = 65_536
   private let directory: SealedDirectory
-  // Holds ciphertext that is put there as whoever owns the directory could.
+  // Holds ciphertext that the test puts there, as the owner of the directory could.
   private let base = MemoryStore(capacity: 64 << 20)
   private let store: SealedStore
   private let body = StoreSample.body(200_000)
@@ -24,7 +24,7 @@ import Testing
     return (record, try await variant.body.open().all())
   }
 
-  // Stores something else in the place of what the base has.
+  // Replaces an entry of the base.
   private func replace(_ record: CacheRecord, _ bytes: [UInt8]) async throws {
     try await base.put(
       CacheRecord(
@@ -169,7 +169,7 @@ import Testing
   }
 }
 
-/// Cannot open anything just now.
+/// Cannot open anything at the moment.
 private struct LockedCipher: CacheCipher {
   let cipher: any CacheCipher
 

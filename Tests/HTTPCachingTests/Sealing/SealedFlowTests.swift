@@ -25,7 +25,7 @@ import Testing
     let key = StoreSample.key()
     try await one.store.put(StoreSample.record(), StoreSample.body(5_000, seed: 1))
     for seed in 2...5 as ClosedRange<UInt64> {
-      // Until it is answered from memory.
+      // Repeat until memory answers.
       for _ in 0..<3 { _ = try await two.store.body(key) }
       guard case .found = two.store.peek(key) else {
         Issue.record("memory has no copy")
@@ -67,7 +67,7 @@ import Testing
     #expect(report.findings == [])
     #expect(report.entries == 5)
     #expect(report.bytes == 320_010 + 3 * 65_508)
-    // One whose record belongs to another.
+    // An entry whose record belongs to another entry.
     let entries = try await disk.entries(.all, after: nil, limit: 9).entries.map(\.record)
     let (one, other) = (entries[1], entries[2])
     try await disk.update(
@@ -125,7 +125,7 @@ import Testing
     #expect(kitchen.events.count { if case .storeFailed = $0 { true } else { false } } == 0)
   }
 
-  @Test("a file is handed out as it was, but only to who says that it may lie in the clear")
+  @Test("a file is handed out as it was, but only if the caller allows it to be in the clear")
   func files() async throws {
     let kitchen = try kitchen(300_000)
     try await kitchen.get()

@@ -4,8 +4,8 @@ import HTTPCaching
 import Synchronization
 import Testing
 
-/// The format that `docs/encryption.md` describes, as another program made it: what was sealed stays
-/// readable in later versions.
+/// The format that `docs/encryption.md` describes, with data made by another program: later versions must
+/// still read it.
 @Suite(.timeLimit(.minutes(10))) struct SealedFormatTests {
   // Key: bytes 0 to 31; secret: 32 times 0x53; nonces: bytes 0 to 11; body: bytes 0x40 to 0x4F.
   private static let target = "sealed-Pwe7SzDQb7I://u3HgTKss6FF0-308MlioGg/l5A0Mlptyi4hLUbASno-6g"
@@ -84,7 +84,7 @@ import Testing
   func isSelected(_ selection: CacheSelection) async throws {
     let store = try await store()
     #expect(try await store.entries(selection, after: nil, limit: 9).entries.map(\.record.key) == [key])
-    // Within an origin prefixes are not told apart, and what is marked is not counted.
+    // Prefixes within an origin cannot be told apart, and the marked entries are not counted.
     let isExact = ![.prefix("https://example.com/a"), .prefix("https://exa")].contains(selection)
     #expect(try await store.invalidate(selection) == (isExact ? 1 : nil))
     #expect(try store.read(key).first?.record.response.isInvalidated == true)

@@ -3,7 +3,7 @@ import HTTPCaching
 import Synchronization
 import Testing
 
-/// Bodies that are stored in part: whole chunks are.
+/// Partial bodies: their whole chunks are stored.
 @Suite(.timeLimit(.minutes(10))) struct SealedPartTests {
   private static let chunk: Int64 = 65_508
   private static let length = 20 * chunk + 1_000
@@ -24,7 +24,7 @@ import Testing
       body[Int(range.lowerBound)..<Int(range.upperBound)])
   }
 
-  // What came, and what is kept of it.
+  // The bytes that arrived, and the bytes that are kept.
   private static let cuts: [(Range<Int64>, Range<Int64>)] = {
     let end = 20 * chunk
     return [
@@ -121,7 +121,7 @@ import Testing
     let record = CacheRecord(
       key: StoreSample.key(), response: StoreSample.response(), isResumable: true)
     let writer = try await store.write(record, variantLimit: 8)
-    // As long as chunks can be, so that only a further byte tells that this is not the end.
+    // As long as whole chunks, so that only a further byte shows that this is not the end.
     try await writer.append(body.prefix(Int(4 * Self.chunk)))
     let kept = try #require(try await writer.keep())
     #expect(kept.storedRanges == [0..<3 * Self.chunk])
@@ -136,7 +136,7 @@ import Testing
 
   @Test("what is added counts in the clear, so that no part gets larger than the largest entry")
   func largestEntry() async throws {
-    // So many chunks that what the cipher may add to them at most is more than a chunk.
+    // So many chunks that the largest overhead of a cipher adds up to more than a chunk.
     let (limit, length) = (80 * Self.chunk, 100 * Self.chunk)
     let body = StoreSample.body(Int(length))
     let disk = try DiskStore.open(
@@ -146,7 +146,7 @@ import Testing
     let store = try SealedStore(base: disk, cipher: cipher, largestEntry: limit)
     let record = StoreSample.record().storing([0..<70 * Self.chunk], bodyLength: length)
     let part = try await store.put(record, body.prefix(Int(70 * Self.chunk)))
-    // Some of it is there already.
+    // Some of its bytes are stored already.
     let writer = try await store.extend(part, at: 60 * Self.chunk)
     try await writer.append(body.dropFirst(Int(60 * Self.chunk)).prefix(Int(20 * Self.chunk)))
     let error = await #expect(throws: CacheError.self) { try await writer.append(body.prefix(1)) }

@@ -3,7 +3,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-/// What is left of the time before a key was given: nothing.
+/// Nothing remains of plain data from before a key was given.
 @Suite(.timeLimit(.minutes(10))) struct SealedRemovalTests {
   private let directory: SealedDirectory
 
@@ -58,7 +58,7 @@ import Testing
         method: .get, scheme: "https", authority: "secret-host.example", path: "/whole")
       let file = try #require(try await cache.file(for: request))
       await cache.flush()
-      // As if the process were killed now: nobody has its locks in the copy.
+      // As if the process were killed now: the locks in the copy have no owner.
       try FileManager.default.copyItem(
         atPath: directory.path + "/used", toPath: directory.path + "/cache")
       withExtendedLifetime((file, unfinished, added)) {}

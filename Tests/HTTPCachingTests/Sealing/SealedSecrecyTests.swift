@@ -4,7 +4,7 @@ import HTTPCaching
 import Synchronization
 import Testing
 
-/// What lies in the directory of an encrypted cache.
+/// The contents of the directory of an encrypted cache.
 @Suite(.timeLimit(.minutes(10))) struct SealedSecrecyTests {
   private static let secrets = [
     "secret-host", "secret-path", "secret-query", "secret-partition", "secret-group", "secret-field",
@@ -31,7 +31,7 @@ import Testing
     BodyBytes(Array(String(repeating: "secret-body ", count: count / 12 + 1).utf8.prefix(count)))
   }
 
-  // In the index, in files, parts, notes, and an epoch that a purge of many leaves.
+  // In the index, in files, parts, notes, and the epoch of a purge of many entries.
   private func fill(_ store: any CacheStore) async throws {
     for (number, count) in [0, 10, 16_000, 70_000, 400_000].enumerated() {
       try await store.put(try record(number), body(count))
@@ -57,7 +57,7 @@ import Testing
     let control = try plain.disk()
     try await fill(control)
     await control.flush()
-    // What does not show where nothing is encrypted would prove nothing.
+    // A text that does not show without encryption would prove nothing.
     #expect(try plain.found(Self.secrets).count >= 12)
 
     let store = try directory.sealed(try directory.disk())
@@ -91,7 +91,7 @@ import Testing
       try await fill(cache.store)
       #expect(try cache.store.read(try record().key).count == 1)
     }
-    // What is opened again with the same key is there, and nothing is told.
+    // Responses under this key are found when the directory is opened again, and there is no notice.
     let before = log.notices.count
     let again = try HTTPCache.open(configuration)
     #expect(try again.store.read(try record().key).count == 1)
@@ -143,7 +143,7 @@ import Testing
     }
     configuration.encryption = .key(try EncryptionKey(0..<32))
     let cache = try HTTPCache.open(configuration)
-    // That of the other key; the one without a key was removed.
+    // The entry of the other key; the plain one was removed.
     #expect(log.notices.suffix(2) == [.removedPlain(responses: 1), .otherKey(responses: 1)])
     #expect(try await cache.store.body(try record(4).key) == body(400_000).array)
   }

@@ -3,7 +3,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Synchronization
 
-/// A directory of a test's own with stores that are sealed over it.
+/// A temporary directory, with stores that are sealed over it.
 final class SealedDirectory: Sendable {
   let path: String
   let clock = ManualClock(now: StoreSample.start)
@@ -21,7 +21,7 @@ final class SealedDirectory: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// A path that was not asked for before.
+  /// A path that was not requested before.
   func newPath() -> String {
     count.withLock { count in
       count += 1
@@ -40,12 +40,12 @@ final class SealedDirectory: Sendable {
     }
   }
 
-  /// AES-GCM with the key that the tests have.
+  /// AES-GCM with the key of the tests.
   static func cipher(of secret: [UInt8]) throws -> any CacheCipher {
     try CacheEncryption.key(try EncryptionKey(0..<32)).cipher(secret: secret)
   }
 
-  /// Every byte of every file below.
+  /// Every byte of every file below the directory.
   func everything() throws -> [UInt8] {
     var bytes: [UInt8] = []
     for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
@@ -55,7 +55,7 @@ final class SealedDirectory: Sendable {
     return bytes
   }
 
-  /// Which of some texts lie below, in the clear.
+  /// The texts that are in the files in the clear.
   func found(_ texts: [String]) throws -> [String] {
     let everything = Data(try everything())
     return texts.filter { everything.range(of: Data($0.utf8)) != nil }

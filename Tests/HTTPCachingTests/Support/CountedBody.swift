@@ -1,10 +1,10 @@
 import HTTPCaching
 import Synchronization
 
-/// A body that gives pieces of memory of its own and knows how many bytes of all such bodies are held by
-/// anybody, now and at most.
+/// A body that gives pieces of its own memory, and counts the bytes of all such bodies that any object holds,
+/// now and at most.
 final class CountedBody: BodySource {
-  /// The bytes held of all bodies that share it.
+  /// The held bytes of all bodies that share this counter.
   final class Held: Sendable {
     private let state = Mutex<(now: Int, peak: Int)>((0, 0))
 
@@ -19,7 +19,7 @@ final class CountedBody: BodySource {
   }
 
   private final class Piece: @unchecked Sendable {
-    // @unchecked Sendable because nobody writes to the memory.
+    // @unchecked Sendable because the memory is never written.
     let memory: UnsafeMutableRawBufferPointer
     let held: Held
 
@@ -48,7 +48,7 @@ final class CountedBody: BodySource {
   }
 
   func next() async throws -> BodyBytes? {
-    // Like a network, it lets other bodies go on in between.
+    // Like a network, lets other bodies proceed in between.
     await Task.yield()
     let count = rest.withLock { rest in
       let count = min(64 << 10, rest)

@@ -1,7 +1,7 @@
 import HTTPCacheTesting
 import HTTPCaching
 
-/// Remembers events and lets tests wait for them.
+/// Records events and lets tests wait for them.
 final class EventLog: CacheObserver {
   private let state = WatchedState([CacheEvent]())
 

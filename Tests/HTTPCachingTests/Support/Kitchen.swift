@@ -1,7 +1,7 @@
 import HTTPCacheTesting
 import HTTPCaching
 
-/// A cache in memory, an origin, a clock that stands still, and everything that happened.
+/// A cache in memory, an origin, a clock that stands still, and the events so far.
 struct Kitchen: Sendable {
   struct Answer: Sendable {
     let head: HTTPResponse

@@ -30,7 +30,7 @@ final class TestOrigin: Upstream {
     answers { _, _ in (status, fields, body) }
   }
 
-  /// Answers with a body of its own making.
+  /// Answers with a body that the test makes.
   func streams(
     _ fields: HTTPFields, status: @escaping @Sendable (HTTPRequest) -> Int = { _ in 200 },
     _ source: @escaping @Sendable (HTTPRequest) -> any BodySource

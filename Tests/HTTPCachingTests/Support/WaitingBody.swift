@@ -2,7 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Synchronization
 
-/// A body that waits at a gate, without notice of its task's cancellation, and ends there.
+/// A body that waits at a gate, ignores its task's cancellation, and ends there.
 final class WaitingBody: BodySource {
   private let gate: Gate
   private let wasCancelled = Atomic<Bool>(false)

@@ -28,7 +28,7 @@ struct TransferFaultTests {
     #expect(try await storedCount() == 0)
   }
 
-  @Test("bytes beyond the announced length reach nobody and nothing is stored")
+  @Test("bytes beyond the announced length reach no reader and nothing is stored")
   func tooLong() async throws {
     kitchen.origin.streams(fields) { _ in TestBody(piece: [1, 2, 3], count: 3, announced: 6) }
     let response = try await kitchen.respond("/")

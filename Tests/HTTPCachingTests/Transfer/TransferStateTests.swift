@@ -117,7 +117,7 @@ struct TransferStateTests {
     #expect(!state.isHeldBack)
   }
 
-  @Test("nobody joins a transfer that was abandoned")
+  @Test("no request joins a transfer that was abandoned")
   func abandoned() throws {
     var state = TransferState(TransferExtent(length: nil))
     let only = try reader(of: &state)
@@ -127,7 +127,7 @@ struct TransferStateTests {
     #expect(late == nil)
   }
 
-  @Test("a transfer that nobody reads is worth finishing if 10 % or 64 KiB are left")
+  @Test("a transfer without readers is worth finishing if 10 % or 64 KiB are left")
   func worthFinishing() {
     var large = TransferState(TransferExtent(length: 10 << 20))
     large.append(bytes(1 << 20))

@@ -8,7 +8,7 @@ import Testing
 struct UnstoredTransferTests {
   private let kitchen = Kitchen()
 
-  /// A transfer of a body that the store refuses at its commit, and no longer reads.
+  /// A transfer of a body that the store refuses at its commit, and can no longer read.
   private func unstored(_ body: any BodySource, readsFail: Int = 1) async throws -> Transfer {
     let store = FaultyStore(MemoryStore(capacity: 64 << 20))
     let request = kitchen.request("/")

@@ -20,6 +20,9 @@ public struct ServeCommand: AsyncParsableCommand {
         httpcache serve --upstream https://example.com
         curl -i http://127.0.0.1:8080/
 
+      The origin is told the client's address, scheme and host (X-Forwarded-*, Forwarded). Responses for different \
+      hosts are kept apart: `httpcache explain --shared --partition http://127.0.0.1:8080 https://example.com/`.
+
       For every origin (a forward proxy): clients are told to use it, and name the origin. Requests for http are \
       cached; https passes through tunnels and is not.
 

@@ -28,7 +28,7 @@ private func program1() async throws {
 
   RuleOverride(try .glob("/news/**"), effects: [.alias(HTTPField.Name("MobileAppCacheKey")!)])
 
-  // Dangerous: everybody may get what was meant for one user.
+  // Dangerous: all users may get a response that was meant for one user.
   RuleOverride(try .glob("/public/**"), effects: [
     .ignoring([.private]), .sharingDespite([.private]),
   ])

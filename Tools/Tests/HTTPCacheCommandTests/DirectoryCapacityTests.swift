@@ -41,7 +41,8 @@ import Testing
     #expect(stats.output.contains("capacity    3.0 GiB, "))
   }
 
-  @Test("an explicit --capacity of get becomes that of the directory; the change, and what it evicts, is told")
+  @Test(
+    "an explicit --capacity of get becomes that of the directory; the change, and what it evicts, is told")
   func explicit() async throws {
     let directory = try TemporaryDirectory()
     let cache = directory.file("cache")
@@ -49,14 +50,18 @@ import Testing
       let page = origin.base + DemoResource.page.rawValue
       let first = await CommandRun("get", page, "--dir", cache, "--capacity", "2G")
       #expect(!first.errors.contains("capacity"), "a new directory has no other: \(first.errors)")
-      _ = await CommandRun("get", origin.base + DemoResource.file.rawValue, "--dir", cache, "-o", directory.file("o"))
+      _ = await CommandRun(
+        "get", origin.base + DemoResource.file.rawValue, "--dir", cache, "-o", directory.file("o"))
       #expect(await count(cache) == 2)
       let same = await CommandRun("get", page, "--dir", cache, "--capacity", "2G")
       #expect(!same.errors.contains("capacity"))
       let less = await CommandRun("get", page, "--dir", cache, "--capacity", "4M")
-      #expect(less.errors.contains("the capacity of the cache is now 4.0 MiB, it was 2.0 GiB; 60"), "\(less.errors)")
+      #expect(
+        less.errors.contains("the capacity of the cache is now 4.0 MiB, it was 2.0 GiB; 60"), "\(less.errors)"
+      )
       #expect(less.errors.contains("of stored responses are evicted"))
-      #expect(try await settings(cache).capacity == 4 << 20)
+      let after = try await settings(cache)
+      #expect(after.capacity == 4 << 20)
     }
   }
 
@@ -65,7 +70,8 @@ import Testing
     let directory = try TemporaryDirectory()
     let cache = directory.file("cache")
     try await DemoOrigin.withOrigin { origin in
-      _ = await CommandRun("get", origin.base + DemoResource.file.rawValue, "--dir", cache, "-o", directory.file("o"))
+      _ = await CommandRun(
+        "get", origin.base + DemoResource.file.rawValue, "--dir", cache, "-o", directory.file("o"))
     }
     let run = await CommandRun("config", "--dir", cache, "--capacity", "4M")
     #expect(run.status == 0)

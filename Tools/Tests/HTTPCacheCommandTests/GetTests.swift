@@ -188,28 +188,4 @@ import Testing
     #expect(run.status == 0, "\(run.output)\(run.errors)")
     #expect(run.output.contains("% saved"))
   }
-
-  @Test("what a killed download to the same file left is taken away, and what one is writing is not")
-  func abandoned() async throws {
-    try await withOrigin { origin, directory in
-      let url = origin.base + DemoResource.page.rawValue
-      let target = directory.file("page")
-      func left(_ path: String) throws -> (descriptor: Int32, path: String) {
-        try #require(PartFile(of: path).make())
-      }
-      let (abandoned, written, other) = (
-        try left(target), try left(target), try left(directory.file("another"))
-      )
-      for file in [abandoned, other] { close(file.descriptor) }
-      let run = await CommandRun("get", url, "--dir", directory.file("cache"), "-o", target)
-      #expect(run.status == 0)
-      #expect(directory.contents("page") == DemoResource.page.block)
-      #expect(access(abandoned.path, F_OK) != 0)
-      #expect(access(written.path, F_OK) == 0)
-      #expect(access(other.path, F_OK) == 0)
-      close(written.descriptor)
-      let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
-      #expect(names.filter { $0.hasSuffix(".part") }.count == 2)
-    }
-  }
 }

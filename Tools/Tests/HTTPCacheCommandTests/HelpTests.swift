@@ -10,8 +10,8 @@ import Testing
   func policies(command: String) async {
     let run = await CommandRun(command, "--help")
     for policy in PolicyArgument.allCases {
-      let line = run.errors.split(separator: "\n").first { $0.contains(" \(policy.rawValue) ") }
-      #expect(line?.contains(policy.meaning.prefix(12)) == true, "\(policy.rawValue): \(run.errors)")
+      #expect(run.errors.contains(policy.rawValue), "\(run.errors)")
+      #expect(run.errors.contains("- \(policy.meaning.prefix(12))"), "\(run.errors)")
     }
   }
 

@@ -91,7 +91,7 @@ import Testing
           status: 504, outcome: .unsatisfiable(.miss(.absent)), bytes: 0, finalTarget: "http://a/",
           redirects: 0)))
     #expect(report.exitStatus(failing: false) == .notStored)
-    #expect(report.line.hasPrefix("http://a/: not answered, the origin must not be asked"))
+    #expect(report.line.hasPrefix("http://a/: not in the cache, and --policy cache-only forbids"))
     #expect(report.json.outcome == "unsatisfiable")
   }
 

@@ -19,7 +19,7 @@ import Testing
     #expect(list.output.contains("\(url) (partial)"))
     let show = await CommandRun("show", url, "--dir", cache)
     #expect(show.output.contains("8 B of it stored"))
-    #expect(show.output.contains("body in     parts, until it is complete"))
+    #expect(show.output.contains("body in     no file of its own until it is complete"))
     let path = await CommandRun("path", url, "--dir", cache)
     #expect(path.status == ExitStatus.failure.rawValue)
     #expect(path.errors.contains("only a part of the body is stored"))

@@ -59,11 +59,11 @@ import Testing
     #expect(FileName.unique("a", among: ["a"]) == "a-2")
   }
 
-  @Test("a file is written beside its place, whatever its name")
+  @Test("the folder of a path ends with its last slash")
   func folder() {
-    #expect(PartFile.folder(of: "x") == "")
-    #expect(PartFile.folder(of: "/x") == "/")
-    #expect(PartFile.folder(of: "a/b/c.txt") == "a/b/")
+    #expect(ReplacedFile.folder(of: "x") == "")
+    #expect(ReplacedFile.folder(of: "/x") == "/")
+    #expect(ReplacedFile.folder(of: "a/b/c.txt") == "a/b/")
   }
 
   @Test("the progress bar fills with its share and fits its width")

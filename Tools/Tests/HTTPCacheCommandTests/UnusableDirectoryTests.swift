@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import HTTPCacheProxy
 import HTTPCaching
@@ -48,7 +49,9 @@ import Testing
     #expect(cache.usage.diskCapacity == 0)
   }
 
-  @Test("get fetches all the same, stores nothing there and says so", arguments: [Place.file, .belowFile, .otherFiles])
+  @Test(
+    "get fetches all the same, stores nothing there and says so",
+    arguments: [Place.file, .belowFile, .otherFiles])
   func get(place: Place) async throws {
     let directory = try TemporaryDirectory()
     let path = try place.make(in: directory)

@@ -23,21 +23,6 @@ struct PoisoningTests {
     }
   }
 
-  @Test("a GET with content is neither stored nor answered from the store", arguments: ["GET", "HEAD"])
-  func content(_ method: String) async throws {
-    try await withProxy(cache: try memoryCache()) { fixture in
-      for framing in ["Content-Length: 1\r\n\r\na", "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"] {
-        for _ in 1...2 {
-          let (head, _) = try await fixture.exchange(
-            "\(method) / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(framing)",
-            "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
-          #expect(head.hasPrefix(method))
-        }
-      }
-      try await fixture.miss("/")
-    }
-  }
-
   @Test("trailers of a request are filtered as its fields are (RFC 9110 §6.5.1, §7.6.1)")
   func trailers() async throws {
     try await withProxy { fixture in

@@ -5,7 +5,7 @@ import HTTPCacheStore
 import HTTPCaching
 import HTTPTypes
 
-/// A store of so many entries beside a table of as many rows.
+/// A store with `size` entries beside a table with as many rows.
 struct DiskBench {
   let size: Int
   private let folder: String
@@ -29,12 +29,12 @@ struct DiskBench {
     upstream = OneBodyUpstream(BodyBytes(middle))
     cache = HTTPCache(configuration: HTTPCache.Configuration(clock: StandingClock()), store: store)
     raw = try RawDatabase(path: folder + "/raw.db")
-    // What was filled before need not be again, but be in the system's cache like what was just written.
+    // A store filled by an earlier run stays, but must be in the system's cache like one that was just written.
     guard store.usage.diskEntries < size else {
       for name in ["raw.db", "ours/Cache.db"] { try Self.readAll(folder + "/" + name) }
       return
     }
-    // Only to be filled quickly.
+    // Only to fill it quickly.
     raw.execute("PRAGMA cache_size = -262144; BEGIN")
     for index in 0..<size {
       try raw.insert(DiskSample(index, length: small.count).key, record: record, body: small)
@@ -72,7 +72,7 @@ struct DiskBench {
 
   // MARK: Rows
 
-  // None that an earlier run on the same folder has purged.
+  // An entry that no earlier run on this folder has purged.
   private func stored(_ index: Int) -> Int { index % 10 == 3 || index % 10 == 4 ? index / 10 * 10 : index }
 
   /// Hits of 1 KiB in random order: the peer, the store, the engine.
@@ -102,7 +102,7 @@ struct DiskBench {
     return [("raw get, 1 KiB", peer), ("store, hit 1 KiB", ours), ("engine, hit 1 KiB", engine)]
   }
 
-  /// Look-ups of what is not stored.
+  /// Look-ups of keys that are not stored.
   func misses() async throws -> [(String, Timings)] {
     var (peer, ours) = (Timings(), Timings())
     for round in 0..<10 {
@@ -156,8 +156,8 @@ struct DiskBench {
     return [("write + rename + raw insert, 64 KiB", peer), ("store, write 64 KiB", ours)]
   }
 
-  /// Where the store writes now. Making a file takes some file systems ten times as long where many were
-  /// deleted a moment before, so both have to do it in one place.
+  /// The folder that the store writes to now. On some file systems making a file takes ten times as long
+  /// where many were just deleted, so both must write in one place.
   private func newestFolder(in path: String) throws -> String {
     let names = try FileManager.default.contentsOfDirectory(atPath: path)
     let dated = try names.map { name in
@@ -172,7 +172,7 @@ struct DiskBench {
     var ours = Timings()
     for round in 0..<9 {
       let key = try DiskSample(stored(round * 7 % size), length: small.count).record.key
-      // Not what it does when it is closed.
+      // Without the time of closing.
       var opened: DiskStore?
       try ours.measure(1) { _ in
         let store = try Self.open(folder)
@@ -184,7 +184,7 @@ struct DiskBench {
     return [("open, to the first answer", ours)]
   }
 
-  /// What is asked of a store as a whole, and purges, each of a tenth of all it has, then the work behind them.
+  /// Operations on the whole store, and purges of a tenth of its entries each, then the work behind them.
   func upkeep() async throws -> [(String, Timings)] {
     var (usage, counts, page) = (Timings(), Timings(), Timings())
     for _ in 0..<50 {

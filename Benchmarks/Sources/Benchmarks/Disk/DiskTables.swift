@@ -1,10 +1,10 @@
 import Foundation
 
-/// Prints what a store on disk takes beside SQLite alone.
+/// Prints the cost of a store on disk beside SQLite alone.
 ///
 /// - Parameters:
-///   - sizes: how many entries are stored before anything is measured.
-///   - folder: where the stores are kept, filled, for the next time; nil for a temporary one.
+///   - sizes: the number of entries that are stored before measuring.
+///   - folder: where the filled stores are kept for the next run; nil for a temporary folder.
 ///   - groups: the names of groups of rows; nil for all.
 func printDiskTables(sizes: [Int], folder: String?, groups: Set<String>? = nil) async throws {
   for size in sizes { try await printDiskTable(size: size, folder: folder, groups: groups) }

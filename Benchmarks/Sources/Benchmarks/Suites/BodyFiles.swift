@@ -43,7 +43,7 @@ final class BodyFiles: Sendable {
     try await put(content, key, stored, in: store)
     try await put(content, key, stored, in: memoryStore)
     try await put(Array(content[..<1_024]), smallKey, stored, in: memoryStore)
-    // Only then does what was checked count for the next open.
+    // Only then does the check count for the next open.
     try await Task.sleep(for: .milliseconds(500))
   }
 
@@ -114,8 +114,8 @@ final class BodyFiles: Sendable {
   }
 }
 
-/// What nothing that hands out a file's bytes can do without. At the start of a cache line, since that
-/// is where systems copy to fastest.
+/// The least that any function has to do to hand out a file's bytes. At the start of a cache line, because
+/// systems copy to such addresses fastest.
 private func readPlainFile(_ path: String) -> Int {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   defer { close(descriptor) }

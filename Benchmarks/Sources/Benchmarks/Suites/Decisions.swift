@@ -1,14 +1,14 @@
 import HTTPCacheSemantics
 import HTTPTypes
 
-/// A request with what is stored for it, as a cache has them when it decides.
+/// A request with its stored responses, as a cache has them when it decides.
 struct Decision {
   let request: HTTPRequest
   let stored: [StoredResponse]
   let seconds: Int64
 
-  /// All that a cache asks before it answers: key, directives, variant, reuse, the client's own
-  /// conditions and its ranges.
+  /// All decisions of a cache before it answers: key, directives, variant, reuse, the client's own conditions
+  /// and its ranges.
   func decide(_ rules: CacheRules) -> Int {
     guard let key = CacheKey(request: request, mode: rules.mode), Reuse.methodMiss(request) == nil,
       case .selected(let index) = Vary.select(
@@ -96,7 +96,7 @@ func decisionRows() throws -> [Row] {
   return [floor(exchanges), mix] + kinds.map { row($0.name, $0.decisions) } + [storingRow]
 }
 
-/// What no cache can do without: one look-up by the URI and one look at each field of the request.
+/// The least that any cache has to do: one look-up by the URI and one look at each field of the request.
 private func floor(_ exchanges: [(HTTPRequest, HTTPResponse)]) -> Row {
   var table: [String: Int] = [:]
   for (index, exchange) in exchanges.enumerated() { table[exchange.0.path ?? ""] = index }

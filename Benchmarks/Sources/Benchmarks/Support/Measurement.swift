@@ -6,14 +6,14 @@ import CAllocationCount
   import Darwin
 #endif
 
-/// What one row took per thing.
+/// The cost of one row per thing.
 struct Measurement {
   var nanoseconds: Double
-  /// nil where they cannot be counted.
+  /// nil if they cannot be counted.
   var allocations: Double?
 
-  /// Measures in rounds of about a tenth of a second and takes the median round. The time is what the
-  /// thread used of a processor, so that other programs count as little as possible.
+  /// Measures in rounds of about a tenth of a second and takes the median round. The time is the processor
+  /// time of the thread, so that other programs count as little as possible.
   init(_ row: Row, rounds: Int) {
     var sink = row.run()
     let once = Self.processorTime { sink &+= row.run() }

@@ -1,12 +1,12 @@
-/// One line of a table: a name and what is repeated.
+/// One line of a table: a name and the code that is repeated.
 struct Row {
-  /// What `--row` and the file of thresholds call it.
+  /// The name for `--row` and the file of thresholds.
   let name: String
-  /// How many things one call does; figures are per thing.
+  /// The number of things that one call does; figures are per thing.
   let count: Int
-  /// Whether it is another's, to compare with: it has a time and nothing that is kept below a threshold.
+  /// Whether it is a peer, for comparison: it has a time and no threshold.
   let isPeer: Bool
-  /// Does them, and returns something that depends on all of them, so that nothing is optimised away.
+  /// Does them, and returns a value that depends on all of them, so that nothing is optimised away.
   let run: () -> Int
 
   init(_ name: String, count: Int = 1, isPeer: Bool = false, run: @escaping () -> Int) {

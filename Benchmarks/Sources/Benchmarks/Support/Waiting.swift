@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Runs asynchronous work on the calling thread. Without it the runtime starts the threads of
-/// Dispatch, whose code valgrind cannot follow; and nothing else shall run beside what is measured.
+/// Runs asynchronous work on the calling thread. Otherwise the runtime starts Dispatch threads, which
+/// valgrind cannot follow, and nothing else should run during a measurement.
 final class Waiting: TaskExecutor {
   private let jobs = Mutex<[UnownedJob]>([])
 
@@ -11,9 +11,9 @@ final class Waiting: TaskExecutor {
     jobs.withLock { $0.append(job) }
   }
 
-  /// The result of `work`, nil if it waits for something that never comes.
+  /// The result of `work`; nil if it waits for an event that never happens.
   ///
-  /// - Parameter others: whether it waits for threads of a store, which go on with it here.
+  /// - Parameter others: whether it waits for threads of a store, which resume it here.
   static func run<Result: Sendable>(
     waitingForOthers others: Bool = false, _ work: @escaping @Sendable () async throws -> Result
   ) throws -> Result? {

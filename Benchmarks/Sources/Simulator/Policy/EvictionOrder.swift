@@ -1,1 +1,1 @@
-../../../../Sources/HTTPCacheStore/EvictionOrder.swift
+../../../../Sources/HTTPCacheStore/Eviction/EvictionOrder.swift

@@ -1,1 +1,1 @@
-../../../../Sources/HTTPCacheStore/EvictionPolicy.swift
+../../../../Sources/HTTPCacheStore/Eviction/EvictionPolicy.swift

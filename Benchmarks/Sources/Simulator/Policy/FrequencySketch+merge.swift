@@ -1,1 +1,1 @@
-../../../../Sources/HTTPCacheStore/FrequencySketch+merge.swift
+../../../../Sources/HTTPCacheStore/Eviction/FrequencySketch+merge.swift

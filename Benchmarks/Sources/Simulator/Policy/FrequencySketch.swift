@@ -1,1 +1,1 @@
-../../../../Sources/HTTPCacheStore/FrequencySketch.swift
+../../../../Sources/HTTPCacheStore/Eviction/FrequencySketch.swift

@@ -46,7 +46,7 @@ struct ContentOptionGroup: ParsableArguments {
   var parts: [DataArgument] { data + dataBinary + dataRaw + dataURLEncoded }
 
   func validate() throws {
-    if uploadFile != nil, !parts.isEmpty { throw ValidationError("give -T or -d, not both") }
+    if uploadFile != nil, !parts.isEmpty { throw ValidationError("-T and -d exclude each other") }
     if isQuery, uploadFile != nil { throw ValidationError("-G takes the data of -d, not a file of -T") }
   }
 }

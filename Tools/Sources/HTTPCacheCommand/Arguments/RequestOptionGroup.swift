@@ -63,7 +63,7 @@ struct RequestOptionGroup: ParsableArguments {
 
   func validate() throws {
     if let method, HTTPRequest.Method(rawValue: method) == nil {
-      throw ValidationError("'\(method)' is not a method")
+      throw ValidationError("-X: '\(method)' is not a method, such as GET or POST")
     }
     for header in headers where !header.hasPrefix("@") { _ = try HeaderArgument(parsing: header) }
     if let range, !Self.isRange(range) {

@@ -29,11 +29,11 @@ struct RetryOptionGroup: ParsableArguments {
 
   func validate() throws {
     guard (0...1_000_000).contains(count) else {
-      throw ValidationError("--retry must be a number from 0 to 1000000 (got \(count))")
+      throw ValidationError("--retry must be from 0 to 1000000 (got \(count))")
     }
     for (name, seconds) in [("--retry-delay", delay), ("--retry-max-time", maxTime)] {
       guard let seconds, !(0...1e6).contains(seconds) else { continue }
-      throw ValidationError("\(name) must be a number of seconds from 0 to 1000000 (got \(seconds))")
+      throw ValidationError("\(name) must be from 0 to 1000000 seconds (got \(seconds))")
     }
   }
 }

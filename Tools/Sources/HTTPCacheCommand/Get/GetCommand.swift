@@ -12,6 +12,11 @@ struct GetCommand: AsyncParsableCommand {
       without -O are fetched into the cache only. One line per URL on standard error says what \
       happened. With --json these lines go to standard output, and a body only to a file.
 
+      -o FILE and -O replace a file when the body is complete, and keep its mode and owner; a link is \
+      followed, and a device or FIFO is written into. A transfer that is interrupted is continued when \
+      the command is run again: from the cache, or, where the cache does not store the response, from \
+      the folder FILE.httpcache-part beside the file.
+
       Exit status:
       \(ExitStatus.help)
       """)
@@ -103,15 +108,23 @@ struct GetCommand: AsyncParsableCommand {
   var minimumFree: ByteSize?
 
   func validate() throws {
-    if output != nil, usesRemoteName { throw ValidationError("give -o or -O, not both") }
-    if output != nil, addresses.count > 1 { throw ValidationError("-o takes one URL; use -O for several") }
-    if usesHeaderName, !usesRemoteName { throw ValidationError("-J requires -O") }
-    guard (1...256).contains(jobs) else { throw ValidationError("--jobs is a number from 1 to 256") }
-    guard (0...100).contains(redirects) else {
-      throw ValidationError("--redirects is a number from 0 to 100")
+    if output != nil, usesRemoteName { throw ValidationError("-o and -O exclude each other") }
+    if output != nil, addresses.count > 1 {
+      throw ValidationError("-o takes the body of one URL (got \(addresses.count)); -O names a file for each")
     }
-    if let maxTime, maxTime <= 0 || maxTime > 1e6 {
-      throw ValidationError("--max-time must be a number of seconds above 0 (got \(maxTime))")
+    if usesHeaderName, !usesRemoteName { throw ValidationError("-J requires -O") }
+    if json, output == "-" {
+      throw ValidationError(
+        "--json writes its report to standard output, and so would -o - the body; name a file with -o FILE")
+    }
+    guard (1...256).contains(jobs) else {
+      throw ValidationError("--jobs must be from 1 to 256 (got \(jobs))")
+    }
+    guard (0...100).contains(redirects) else {
+      throw ValidationError("--redirects must be from 0 to 100 (got \(redirects))")
+    }
+    if let maxTime, !(maxTime > 0 && maxTime <= 1e6) {
+      throw ValidationError("--max-time must be above 0 and at most 1000000 seconds (got \(maxTime))")
     }
   }
 
@@ -120,15 +133,18 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   private func fetchAll() async throws {
+    try checkOutput()
     let (plan, urls, writeOut, clientOptions) = try ExitStatus.reportingUsage {
       let plan = try RequestPlan(requestOptions, content: contentOptions)
       let urls = try addresses.map { try plan.target(TargetURL(parsing: $0.text)) }
       return (plan, urls, try messages.writeOut.map { try WriteOut($0) }, try connection.clientOptions())
     }
-    let recorder = StorageRecorder { Console.report("httpcache: \($0)") }
-    let cache = try openCache(recorder)
+    let destinations = destinations(of: urls)
+    let writesToTerminal = writesToTerminal(destinations)
     let isShown = !messages.quiet && Terminal.isTerminal(STDERR_FILENO) && !writesToTerminal
     let meter = ProgressMeter(transfers: urls.count, isShown: isShown)
+    let recorder = StorageRecorder { meter.say("httpcache: \($0)") }
+    let cache = try openCache(recorder)
     if connection.insecure, !messages.quiet {
       Console.report("httpcache: --insecure: certificates are not checked, and the cache is not used")
     }
@@ -141,8 +157,10 @@ struct GetCommand: AsyncParsableCommand {
           options: RequestOptions(plan, redirectLimit: redirects),
           includesHead: include || requestOptions.head, explains: explain, failsOnError: fail,
           handling: ResponseHandling(
-            decodes: plan.decodes, usesHeaderName: usesHeaderName, tell: messages.tell))
-        let status = try await fetchAll(urls, plan, with: fetcher, writeOut: writeOut)
+            decodes: plan.decodes, usesHeaderName: usesHeaderName, tell: messages.tell),
+          isQuiet: messages.quiet, protectsTerminal: output == nil && writesToTerminal,
+          isInsecure: connection.insecure)
+        let status = try await fetchAll(urls, plan, to: destinations, with: fetcher, writeOut: writeOut)
         // What was used stale is validated for the next time (RFC 5861 §3).
         await cache.finishBackgroundWork(within: .seconds(10))
         return status
@@ -157,9 +175,9 @@ struct GetCommand: AsyncParsableCommand {
 
   /// Fetches all URLs, a bounded number at once; the status is that of the first that failed.
   private func fetchAll(
-    _ urls: [TargetURL], _ plan: RequestPlan, with fetcher: Fetcher, writeOut: WriteOut?
+    _ urls: [TargetURL], _ plan: RequestPlan, to destinations: [Output.Destination],
+    with fetcher: Fetcher, writeOut: WriteOut?
   ) async throws -> ExitStatus {
-    let destinations = destinations(of: urls)
     let isQuiet = messages.quiet
     let repeated = RepeatedFetch(
       fetcher: fetcher, rule: retry.rule, content: plan.content, limit: maxTime.map { .seconds($0) }
@@ -171,7 +189,7 @@ struct GetCommand: AsyncParsableCommand {
       var statuses = [ExitStatus](repeating: .success, count: urls.count)
       var begun = 0
       func begin() {
-        guard begun < urls.count else { return }
+        guard begun < urls.count, !Task.isCancelled else { return }
         let (index, url, request) = (begun, urls[begun], plan.request(for: urls[begun]))
         begun += 1
         group.addTask {
@@ -191,6 +209,10 @@ struct GetCommand: AsyncParsableCommand {
           WriteOut.Transfer(
             report: report, method: plan.method, exitStatus: status, retries: retries))
         begin()
+      }
+      if begun < urls.count {
+        Console.report("httpcache: interrupted before \(HumanText.count(urls.count - begun, "more URL"))")
+        statuses[begun] = .interrupted
       }
       return statuses.first { $0 != .success } ?? .success
     }
@@ -219,9 +241,18 @@ struct GetCommand: AsyncParsableCommand {
     plan.hasOwnHost || (connection.insecure && policy != .cacheOnly) ? .bypass : policy.policy
   }
 
-  private var writesToTerminal: Bool {
-    (output == "-" || (output == nil && !usesRemoteName && addresses.count == 1 && !json))
-      && Terminal.isTerminal(STDOUT_FILENO)
+  private func writesToTerminal(_ destinations: [Output.Destination]) -> Bool {
+    guard let destination = destinations.first, destinations.count == 1 else { return false }
+    return (try? Output.isTerminal(destination)) ?? false
+  }
+
+  /// Refuses a report and a body in one stream.
+  private func checkOutput() throws {
+    guard json, let output, Output.isStandardOutput(output) else { return }
+    Console.report(
+      "httpcache: --json writes its report to standard output, which \(output) is too; "
+        + "name another file with -o")
+    throw ExitStatus.usage.code
   }
 
   /// Where the bodies go, in the order of the URLs.

@@ -6,7 +6,11 @@ enum Interruption {
   static func cancelling(_ body: @escaping @Sendable () async throws -> Void) async throws {
     let task = Task { try await body() }
     let watcher = Task {
-      for await _ in TerminationSignals.stream() { task.cancel() }
+      for await _ in TerminationSignals.stream() {
+        // The first signal keeps what came; the second does not wait for that.
+        if task.isCancelled { _exit(ExitStatus.interrupted.rawValue) }
+        task.cancel()
+      }
     }
     defer {
       watcher.cancel()

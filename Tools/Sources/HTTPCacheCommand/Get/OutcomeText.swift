@@ -4,6 +4,10 @@ import HTTPCaching
 struct OutcomeText {
   let outcome: CacheOutcome
   let storage: StorageRecorder.Result?
+  /// The length of the body in bytes, if it is known.
+  var length: Int64?
+  /// Whether the policy forbids asking the origin; else a field of the request does.
+  var isCacheOnly = true
 
   /// One word for programs.
   var word: String {
@@ -34,10 +38,10 @@ struct OutcomeText {
       "miss, \(stored(decision, collapsed))"
     case .forwarded(.miss(let reason), _, let decision, let collapsed):
       "miss (\(Self.text(reason))), \(stored(decision, collapsed))"
-    case .forwarded(.validation(let reason), let status, let decision, let collapsed):
-      "not valid any more (\(Self.text(reason))), \(status), \(stored(decision, collapsed))"
+    case .forwarded(.validation(let reason), _, let decision, let collapsed):
+      "refetched: \(Self.text(reason))\(notStored(decision, collapsed))"
     case .unsatisfiable(let reason):
-      "not answered, the origin must not be asked: \(Self.text(reason))"
+      "\(Self.text(reason)), and \(forbidder) forbids asking the origin"
     }
   }
 
@@ -59,14 +63,26 @@ struct OutcomeText {
     return nil
   }
 
-  /// A reason with its section in parentheses, where it has one.
-  static func text(_ reason: some Reason) -> String {
-    reason.section.isEmpty ? reason.description : "\(reason.description) (\(reason.section))"
+  /// The limit that the body is over, with the options that change it; nil for a response that is not
+  /// refused for its size.
+  var limit: String? {
+    guard case .tooLarge(let limit) = refusal else { return nil }
+    let size = length.map { "\(HumanText.bytes($0)) is over" } ?? "it is over"
+    return "\(size) the limit of \(HumanText.bytes(limit)) (--largest-entry, --capacity)"
+  }
+
+  private var forbidder: String {
+    isCacheOnly ? CachePolicy.cacheOnly.option : "only-if-cached in the request"
   }
 
   private func stored(_ decision: StorageDecision, _ collapsed: Bool) -> String {
-    if let refusal { return "not stored: \(Self.text(refusal))" }
+    if let refusal { return "not stored: \(limit ?? Self.text(refusal))" }
     if case .stored = storage { return "stored" }
     return collapsed ? "from another request's transfer" : "not stored"
+  }
+
+  private func notStored(_ decision: StorageDecision, _ collapsed: Bool) -> String {
+    let text = stored(decision, collapsed)
+    return text == "stored" ? "" : ", \(text)"
   }
 }

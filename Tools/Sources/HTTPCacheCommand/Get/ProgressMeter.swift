@@ -2,18 +2,34 @@ import Foundation
 import HTTPCaching
 import Synchronization
 
-/// Adds up the progress of all transfers and draws it on a terminal, ten times a second at most.
+/// Draws the progress of all transfers on a terminal, ten times a second at most: a line for each, and one
+/// for all.
 final class ProgressMeter: Sendable {
+  /// A transfer that is under way.
+  typealias Bar = Int
+
+  private struct Line {
+    let name: String
+    let length: Int64?
+    let start: Int64
+    var position: Int64
+    var samples: [(time: Duration, position: Int64)] = []
+  }
+
   private struct State {
     var transfers: Int
     var done = 0
+    var next: Bar = 0
+    var lines: [Bar: Line] = [:]
+    /// Of transfers that ended.
     var received: Int64 = 0
     var expected: Int64 = 0
-    var unknown = 0
-    var samples: [(time: Duration, bytes: Int64)] = []
-    var lastDrawn = Duration.zero
-    var isDrawn = false
+    var lastDrawn: Duration?
+    var drawnLines = 0
   }
+
+  /// More transfers at once only count in the last line.
+  private static let lineLimit = 8
 
   private let state: Mutex<State>
   private let isShown: Bool
@@ -30,59 +46,102 @@ final class ProgressMeter: Sendable {
     self.clock = clock
   }
 
-  /// A transfer began; `length` bytes are expected.
-  func begin(length: Int64?) {
-    state.withLock { state in
-      if let length { state.expected += length } else { state.unknown += 1 }
+  /// A transfer began.
+  ///
+  /// - Parameters:
+  ///   - length: of the whole in bytes, if it is known.
+  ///   - start: bytes that are there already.
+  func begin(_ url: String, length: Int64?, from start: Int64) -> Bar {
+    let name = FileName.safe(from: url)
+    return state.withLock { state in
+      state.next += 1
+      state.lines[state.next] = Line(name: name, length: length, start: start, position: start)
+      return state.next
     }
   }
 
   /// Bytes arrived.
-  func add(_ count: Int) {
-    state.withLock { $0.received += Int64(count) }
-    guard isShown else { return }
+  ///
+  /// - Parameter position: how many there are now, with those that were there already.
+  func add(_ count: Int, to bar: Bar, at position: Int64) {
     let now = clock.uptime
-    let text = state.withLock { state -> ProgressText? in
-      guard !state.isDrawn || now - state.lastDrawn >= .milliseconds(100) else { return nil }
+    let text = state.withLock { state -> String? in
+      // What the cache had is read again before new bytes come.
+      if let line = state.lines[bar] { state.lines[bar]?.position = max(line.start, position) }
+      guard isShown, state.lastDrawn.map({ now - $0 >= .milliseconds(100) }) ?? true else { return nil }
       state.lastDrawn = now
-      state.isDrawn = true
-      state.samples.append((now, state.received))
-      if state.samples.count > 50 { state.samples.removeFirst() }
-      return Self.text(state)
+      return Self.drawing(&state, now, width: (Terminal.width(STDERR_FILENO) ?? 80) - 1)
     }
-    guard let text else { return }
-    let width = (Terminal.width(STDERR_FILENO) ?? 80) - 1
-    Console.current.error("\r\u{1B}[K" + text.line(width: width))
+    if let text { Console.current.error(text) }
   }
 
-  /// Prints a line in the bar's place, while transfers go on.
-  func say(_ line: String) {
-    let wasDrawn = state.withLock { state in
-      defer { state.isDrawn = false }
-      return state.isDrawn
+  /// A transfer has no more bytes.
+  func leave(_ bar: Bar) {
+    state.withLock { state in
+      guard let line = state.lines.removeValue(forKey: bar) else { return }
+      state.received += line.position
+      state.expected += line.length ?? line.position
     }
-    if wasDrawn { Console.current.error("\r\u{1B}[K") }
-    Console.report(line)
   }
 
-  /// A transfer ended; prints its line in the bar's place.
+  /// A transfer ended; prints its line in the place of the drawing.
   func end(printing line: String?) {
-    let wasDrawn = state.withLock { state in
+    let clearing = state.withLock { state in
       state.done += 1
-      defer { state.isDrawn = false }
-      return state.isDrawn
+      return Self.clearing(&state)
     }
-    if wasDrawn { Console.current.error("\r\u{1B}[K") }
-    if let line { Console.report(line) }
+    Console.current.error(clearing + (line.map { $0 + "\n" } ?? ""))
   }
 
-  private static func text(_ state: State) -> ProgressText {
-    var rate = 0.0
-    if let first = state.samples.first, let last = state.samples.last, last.time > first.time {
-      rate = Double(last.bytes - first.bytes) / ((last.time - first.time) / .seconds(1))
+  /// Prints a line in the place of the drawing, which is drawn again below it.
+  func say(_ line: String) {
+    Console.current.error(state.withLock { Self.clearing(&$0) } + line + "\n")
+  }
+
+  private static func clearing(_ state: inout State) -> String {
+    defer { (state.drawnLines, state.lastDrawn) = (0, nil) }
+    guard state.drawnLines > 0 else { return "" }
+    return "\r" + (state.drawnLines > 1 ? "\u{1B}[\(state.drawnLines - 1)A" : "") + "\u{1B}[J"
+  }
+
+  private static func drawing(_ state: inout State, _ now: Duration, width: Int) -> String {
+    for bar in state.lines.keys {
+      guard let position = state.lines[bar]?.position else { continue }
+      state.lines[bar]?.samples.append((now, position))
+      if state.lines[bar]?.samples.count ?? 0 > 50 { state.lines[bar]?.samples.removeFirst() }
     }
+    let lines = state.lines.sorted { $0.key < $1.key }.map(\.value)
+    var texts: [String] = []
+    if state.transfers > 1 {
+      texts = lines.prefix(lineLimit).map { line in
+        let name = String(line.name.prefix(24))
+        let padded = name + String(repeating: " ", count: 24 - name.count) + "  "
+        return padded + text(line).line(width: max(1, width - padded.count))
+      }
+    }
+    texts.append(all(state, lines).line(width: width))
+    let top = clearing(&state)
+    state.lastDrawn = now
+    state.drawnLines = texts.count
+    return top + (top.isEmpty ? "\r" : "") + texts.map { String($0.prefix(width)) }.joined(separator: "\n")
+  }
+
+  private static func text(_ line: Line) -> ProgressText {
+    ProgressText(received: line.position, total: line.length, rate: rate(line), done: 0, transfers: 1)
+  }
+
+  private static func all(_ state: State, _ lines: [Line]) -> ProgressText {
+    let isKnown = lines.allSatisfy { $0.length != nil } && state.done + lines.count >= state.transfers
     return ProgressText(
-      received: state.received, total: state.unknown == 0 ? state.expected : nil, rate: rate,
-      done: state.done, transfers: state.transfers)
+      received: lines.reduce(state.received) { $0 + $1.position },
+      total: isKnown ? lines.reduce(state.expected) { $0 + ($1.length ?? 0) } : nil,
+      rate: lines.reduce(0) { $0 + rate($1) }, done: state.done, transfers: state.transfers)
+  }
+
+  private static func rate(_ line: Line) -> Double {
+    guard let first = line.samples.first, let last = line.samples.last, last.time > first.time else {
+      return 0
+    }
+    return Double(last.position - first.position) / ((last.time - first.time) / .seconds(1))
   }
 }

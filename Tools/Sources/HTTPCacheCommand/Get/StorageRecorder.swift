@@ -5,14 +5,17 @@ import Synchronization
 final class StorageRecorder: CacheObserver {
   /// What became of a response.
   enum Result: Sendable, Equatable {
-    /// It is stored, with a body of this many bytes.
+    /// It is stored; the number of bytes that came from the origin.
     case stored(bytes: Int64)
+    /// It broke off, and the cache keeps this many bytes of it.
+    case kept(bytes: Int64)
     /// It is not.
     case notStored(StorageRefusal)
   }
 
   private struct State {
     var results: [String: Result] = [:]
+    var waiters: [String: [AsyncStream<Result>.Continuation]] = [:]
     var hasWarned = false
   }
 
@@ -26,10 +29,9 @@ final class StorageRecorder: CacheObserver {
 
   func cache(did event: CacheEvent) {
     switch event {
-    case .stored(let key, let bytes):
-      state.withLock { $0.results[key.target] = .stored(bytes: bytes) }
-    case .notStored(let target, let refusal):
-      state.withLock { $0.results[target] = .notStored(refusal) }
+    case .stored(let key, let bytes): set(.stored(bytes: bytes), for: key.target)
+    case .kept(let key, let bytes): set(.kept(bytes: bytes), for: key.target)
+    case .notStored(let target, let refusal): set(.notStored(refusal), for: target)
     case .storeFailed(let operation, let error):
       let isFirst = state.withLock { state in
         defer { state.hasWarned = true }
@@ -38,7 +40,8 @@ final class StorageRecorder: CacheObserver {
       // A cache that says on opening that it is damaged has begun anew.
       let isAnew = operation == "open" && error.code == .damaged
       if isFirst {
-        warn(isAnew ? error.message : "cache storage error (\(operation): \(error)); responses are not stored")
+        warn(
+          isAnew ? error.message : "cache storage error (\(operation): \(error)); responses are not stored")
       }
     case .capacityChanged(let old, let new, let usage):
       warn(HumanText.capacityChange(from: old, to: new, usage: usage))
@@ -49,7 +52,38 @@ final class StorageRecorder: CacheObserver {
     }
   }
 
+  private func set(_ result: Result, for target: String) {
+    let waiters = state.withLock { state in
+      state.results[target] = result
+      return state.waiters.removeValue(forKey: target) ?? []
+    }
+    for waiter in waiters {
+      waiter.yield(result)
+      waiter.finish()
+    }
+  }
+
   /// What became of the response of a target; nil before its body ended, and where nothing was to
   /// be stored.
   func result(for target: String) -> Result? { state.withLock { $0.results[target] } }
+
+  /// Waits until it is known what became of the response of a target, even in a task that is cancelled.
+  ///
+  /// - Parameter limit: nil is returned after this time.
+  func result(for target: String, within limit: Duration, clock: any CacheClock) async -> Result? {
+    let (results, continuation) = AsyncStream.makeStream(of: Result.self)
+    let known = state.withLock { state -> Result? in
+      if let result = state.results[target] { return result }
+      state.waiters[target, default: []].append(continuation)
+      return nil
+    }
+    if let known { return known }
+    // Tasks of their own, since the caller's may be cancelled.
+    let end = Task.detached {
+      do { try await clock.sleep(for: limit) } catch { return }
+      continuation.finish()
+    }
+    defer { end.cancel() }
+    return await Task.detached { await results.first { _ in true } }.value
+  }
 }

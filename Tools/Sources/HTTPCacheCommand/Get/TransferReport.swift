@@ -4,6 +4,16 @@ import HTTPCaching
 struct TransferReport: Sendable {
   /// An answer.
   struct Answer: Sendable {
+    /// What of the body was not fetched by this transfer.
+    struct Continuation: Sendable, Equatable {
+      /// Bytes that were there before.
+      var bytes: Int64
+      /// Bytes that the origin sent; nil for all the others.
+      var fetched: Int64?
+      /// The part file that had them; nil for the cache.
+      var file: String?
+    }
+
     var status: Int
     var head = HTTPResponse(status: .ok)
     var outcome: CacheOutcome
@@ -14,12 +24,58 @@ struct TransferReport: Sendable {
     var file: String?
     /// Why the response is stored or not.
     var explanation: CacheExplanation?
+    /// The version of HTTP that the origin answered with; nil for a stored response.
+    var httpVersion: String?
+    /// The length of the body in bytes, if it was known before its end.
+    var length: Int64?
+    /// What was there before; nil for nothing.
+    var continuation: Continuation?
+    /// Why an earlier transfer was not continued.
+    var restart: String?
+    /// Whether the policy forbade asking the origin.
+    var isCacheOnly = true
+
+    /// Whether the origin sent it.
+    var isFromOrigin: Bool { if case .forwarded = outcome { true } else { false } }
+
+    /// Bytes of the body without those that a part file had before.
+    var transferred: Int64 { bytes - (continuation?.file == nil ? 0 : continuation?.bytes ?? 0) }
+
+    /// What became of the request, in words.
+    var outcomeText: OutcomeText {
+      OutcomeText(
+        outcome: outcome, storage: storage, length: length ?? (bytes > 0 ? bytes : nil),
+        isCacheOnly: isCacheOnly)
+    }
+  }
+
+  /// Why there is no answer.
+  struct Failure: Sendable {
+    var status: ExitStatus
+    /// What happened.
+    var reason: String
+    /// What is kept, and what to do; nil for nothing to say.
+    var detail: String?
+    /// Whether the reason tells how many bytes came.
+    var isEarlyEnd = false
+    /// Whether a stored response was damaged.
+    var isDamage = false
+    /// Whether a reader, such as that of standard output, may have got a part of the body.
+    var isBeyondRecall = false
+
+    /// The message.
+    var message: String { detail.map { "\(reason); \($0)" } ?? reason }
   }
 
   /// How it ended.
   enum Ending: Sendable {
     case answered(Answer)
-    case failed(ExitStatus, String)
+    case failed(Failure)
+
+    /// A failure that leaves nothing behind.
+    static func failed(_ status: ExitStatus, _ reason: String) -> Ending {
+      .failed(Failure(status: status, reason: reason))
+    }
   }
 
   let url: String
@@ -33,13 +89,11 @@ struct TransferReport: Sendable {
   /// - Parameter failing: whether a status of 400 and more is a failure.
   func exitStatus(failing: Bool) -> ExitStatus {
     switch ending {
-    case .failed(let status, _): status
+    case .failed(let failure): failure.status
     case .answered(let answer):
       if case .unsatisfiable = answer.outcome {
         .notStored
-      } else if case .digestMismatch = OutcomeText(outcome: answer.outcome, storage: answer.storage)
-        .refusal
-      {
+      } else if case .digestMismatch = answer.outcomeText.refusal {
         .brokenProtocol
       } else {
         failing && answer.status >= 400 ? .httpError : .success
@@ -50,9 +104,10 @@ struct TransferReport: Sendable {
   /// What happened, without the URL.
   var text: String {
     switch ending {
-    case .failed(_, let message): return message
+    case .failed(let failure): return failure.message
     case .answered(let answer):
-      var text = OutcomeText(outcome: answer.outcome, storage: answer.storage).line
+      var text = continued(answer) ?? answer.outcomeText.line
+      if let restart = answer.restart { text += ", begun anew: \(restart)" }
       if answer.status >= 400, answer.status != 504 || !isUnsatisfiable {
         text = "status \(answer.status), " + text
       }
@@ -61,6 +116,15 @@ struct TransferReport: Sendable {
       }
       return text
     }
+  }
+
+  /// Such as `continued: 257 MiB from the cache, 1.2 GiB fetched`.
+  private func continued(_ answer: Answer) -> String? {
+    guard let continuation = answer.continuation else { return nil }
+    // What the origin sends is counted in its coding, the body without.
+    let fetched = continuation.fetched ?? (answer.bytes - continuation.bytes)
+    return "continued: \(HumanText.bytes(continuation.bytes)) from \(continuation.file ?? "the cache"), "
+      + "\(HumanText.bytes(fetched)) fetched"
   }
 
   /// The line for people.
@@ -89,13 +153,16 @@ struct TransferReport: Sendable {
       url: url, summary: text, milliseconds: HumanText.milliseconds(elapsed).rounded())
     report.explanation = explanation.map(ExplanationJSON.init)
     switch ending {
-    case .failed(let status, let message):
+    case .failed(let failure):
       report.outcome = "error"
-      report.error = JSONReport.Failure(kind: "\(status)", message: message)
+      report.error = JSONReport.Failure(kind: "\(failure.status)", message: failure.message)
     case .answered(let answer):
-      let outcome = OutcomeText(outcome: answer.outcome, storage: answer.storage)
+      let outcome = answer.outcomeText
       report.outcome = outcome.word
       report.status = answer.status
+      report.httpVersion = answer.httpVersion
+      report.headers = JSONReport.headers(answer.head.headerFields)
+      report.continuedFrom = answer.continuation.map(\.bytes)
       report.bytes = answer.bytes
       report.finalURL = answer.finalTarget
       report.redirects = answer.redirects
@@ -116,36 +183,4 @@ struct TransferReport: Sendable {
   private var isUnsatisfiable: Bool {
     if case .answered(let answer) = ending, case .unsatisfiable = answer.outcome { true } else { false }
   }
-}
-
-/// One line of `httpcache get --json`.
-struct JSONReport: Encodable {
-  /// Why something is not stored.
-  struct Refusal: Encodable {
-    var reason: String
-    var section: String
-  }
-
-  /// Why there is no answer.
-  struct Failure: Encodable {
-    var kind: String
-    var message: String
-  }
-
-  var url: String
-  var summary: String
-  var milliseconds: Double
-  var outcome = ""
-  var status: Int?
-  var bytes: Int64?
-  var finalURL: String?
-  var redirects: Int?
-  var file: String?
-  var isStored: Bool?
-  var refusal: Refusal?
-  var age: Int64?
-  var lifetime: Int64?
-  var error: Failure?
-  var explanation: ExplanationJSON?
-  var storing: ExplanationJSON?
 }

@@ -22,7 +22,8 @@ struct ConfigCommand: AsyncParsableCommand {
   @Option(help: "The most bytes that the directory may take, such as 500M or 10G.")
   var capacity: ByteSize?
 
-  @Option(name: .customLong("min-free"), help: "Bytes to leave free on the file system; 0 disables the check.")
+  @Option(
+    name: .customLong("min-free"), help: "Bytes to leave free on the file system; 0 disables the check.")
   var minimumFree: ByteSize?
 
   @Flag(help: "As JSON, one object.")

@@ -38,11 +38,11 @@ struct ExplainCommand: AsyncParsableCommand {
   @OptionGroup var location: CacheLocation
 
   func run() async throws {
-    let (plan, planned) = try ExitStatus.reportingUsage {
+    let (plan, url) = try ExitStatus.reportingUsage {
       let plan = try RequestPlan(requestOptions)
-      return (plan, plan.request(for: try plan.target(TargetURL(parsing: address.text))))
+      return (plan, try plan.target(TargetURL(parsing: address.text)))
     }
-    var request = planned
+    var request = plan.request(for: url)
     var options = RequestOptions(plan, redirectLimit: 0)
     options.partition = partition
     if decoded {
@@ -51,7 +51,7 @@ struct ExplainCommand: AsyncParsableCommand {
       (options.acceptsDecoded, options.acceptsEncoded) = (true, false)
     }
     let store = try location.openStore()
-    let mode = await usedMode(store)
+    let mode = await usedMode(of: url, store)
     let cache = HTTPCache(
       configuration: HTTPCache.Configuration(
         directory: location.path, memoryCapacity: 0, rules: CacheRules(mode: mode)),
@@ -76,14 +76,15 @@ struct ExplainCommand: AsyncParsableCommand {
   }
 
   /// Private or shared: as given, else as what is stored in a directory that was named.
-  private func usedMode(_ store: any CacheStore) async -> CacheMode {
+  private func usedMode(of url: TargetURL, _ store: any CacheStore) async -> CacheMode {
     guard location.directory != nil, location.modeFlag == nil else { return location.mode }
     var modes = await CacheLocation.modes(of: .target(url.normalized), in: store)
     if modes.isEmpty, let page = try? await store.entries(.all, after: nil, limit: 500) {
       modes = Set(page.entries.map(\.record.key.mode)).sorted { $0.rawValue < $1.rawValue }
     }
     guard modes == [.shared] else { return .private }
-    Console.report("httpcache: explained as a shared cache, which has stored here; --private: as a private one")
+    Console.report(
+      "httpcache: explained as a shared cache, which has stored here; --private: as a private one")
     return .shared
   }
 }

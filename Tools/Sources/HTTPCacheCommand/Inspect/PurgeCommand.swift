@@ -76,7 +76,7 @@ struct PurgeCommand: AsyncParsableCommand {
           count += try await cache.remove(selection)
         }
       }
-    } catch {
+    } catch let error as CacheError {
       throw ExitStatus.reporting(error)
     }
     await cache.flush()

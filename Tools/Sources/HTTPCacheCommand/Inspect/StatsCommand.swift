@@ -4,7 +4,8 @@ import HTTPCaching
 /// `httpcache stats`: totals and hit rates.
 struct StatsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stats", abstract: "Show totals and hit rates over the life of the cache, its usage and capacity.",
+    commandName: "stats",
+    abstract: "Show totals and hit rates over the life of the cache, its usage and capacity.",
     discussion: """
       Exit status:
       \(ExitStatus.help([.success: "shown", .newerFormat: nil, .cacheUnavailable: nil, .usage: nil]))

@@ -42,7 +42,8 @@ enum StoreListing {
     guard !entries.isEmpty else {
       let hint = await location.hint(for: .target(url.normalized), in: store)
       Console.report(
-        "httpcache: nothing is stored for \(url.normalized) in \(location.path)\(hint.map { "; " + $0 } ?? "")")
+        "httpcache: nothing is stored for \(url.normalized) in \(location.path)\(hint.map { "; " + $0 } ?? "")"
+      )
       throw ExitStatus.failure.code
     }
     return entries

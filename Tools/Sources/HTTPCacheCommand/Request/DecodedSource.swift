@@ -51,8 +51,9 @@ final class DecodedSource: BodySource {
           return BodyBytes()
         }
       }
-    } catch is GzipDecoder.Failure {
-      throw UpstreamError(.protocol, "the body is not the gzip that its Content-Encoding says")
+    } catch let failure as GzipDecoder.Failure {
+      throw UpstreamError(
+        .protocol, "the body is not the gzip that its Content-Encoding says", cause: failure)
     }
   }
 }

@@ -23,10 +23,9 @@ struct RepeatedFetch: Sendable {
       base: fetcher.upstream, budget: budget, content: content, clock: clock)
     while true {
       let report = await fetcher.fetch(request, url: url, content: content, to: destination, within: limit)
-      // Standard output may have got a part of the body already.
-      guard case .failed(let status, let message) = report.ending, destination != .standardOutput,
-        [.unreachable, .timeout, .brokenProtocol].contains(status), content?.isRepeatable ?? true,
-        (try? await budget.wait(for: message)) == true
+      guard case .failed(let failure) = report.ending, !failure.isBeyondRecall,
+        [.unreachable, .timeout, .brokenProtocol].contains(failure.status), content?.isRepeatable ?? true,
+        (try? await budget.wait(for: failure.reason)) == true
       else { return (report, budget.count) }
     }
   }

@@ -27,11 +27,12 @@ struct ResponseHandling: Sendable {
     guard usesHeaderName, case .file(let path) = destination,
       let name = ContentDisposition.fileName(response.head.headerFields)
     else { return (response, destination) }
-    let named = PartFile.folder(of: path) + name
-    if named != path, access(named, F_OK) == 0 {
+    let named = ReplacedFile.folder(of: path) + name
+    var status = stat()
+    // A link is there even where it leads to nothing.
+    if named != path, lstat(named, &status) == 0 {
       response.body.source.cancel()
-      errno = EEXIST
-      throw Output.Failure("-J does not overwrite \(named)")
+      throw Output.Failure(message: "-J does not overwrite \(named): the file exists")
     }
     return (response, .file(named))
   }

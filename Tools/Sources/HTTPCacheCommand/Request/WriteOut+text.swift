@@ -24,9 +24,9 @@ extension WriteOut.Transfer {
 
   private var values: [(WriteOut.Variable, any Encodable & Sendable)] {
     let answer = answer
-    let outcome = answer.map { OutcomeText(outcome: $0.outcome, storage: $0.storage) }
+    let outcome = answer?.outcomeText
     let url = answer?.finalTarget ?? report.url
-    let bytes = answer?.bytes ?? 0
+    let bytes = answer?.transferred ?? 0
     let code = answer?.status ?? 0
     return [
       (.cacheStatus, outcome?.word ?? "error"), (.cacheStored, outcome?.isStored ?? false),
@@ -40,7 +40,7 @@ extension WriteOut.Transfer {
   }
 
   private var failure: String {
-    if case .failed(_, let message) = report.ending { message } else { "" }
+    if case .failed(let failure) = report.ending { failure.message } else { "" }
   }
 
   /// The fields by lower-case name, each with all its values.

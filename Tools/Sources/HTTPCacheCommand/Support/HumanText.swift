@@ -43,6 +43,17 @@ enum HumanText {
     return String(format: value < 100 ? "%.1f " : "%.0f ", value) + unit
   }
 
+  /// A number in groups of three digits, such as `100,000`.
+  static func grouped(_ number: Int64) -> String {
+    var digits = "\(number)"
+    var index = digits.endIndex
+    while digits.distance(from: digits.startIndex, to: index) > 3 {
+      index = digits.index(index, offsetBy: -3)
+      digits.insert(",", at: index)
+    }
+    return digits
+  }
+
   /// A number with its noun, such as `1 response` or `3 responses`.
   static func count(_ number: Int, _ noun: String) -> String {
     "\(number) \(noun)\(number == 1 ? "" : "s")"

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 /// What is known of a terminal.
 enum Terminal {
@@ -11,4 +12,7 @@ enum Terminal {
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
   }
+
+  /// Whether bytes at the beginning of a body are no text: they hold a NUL.
+  static func isBinary(_ bytes: BodyBytes) -> Bool { bytes.withUnsafeBytes { $0.contains(0) } }
 }

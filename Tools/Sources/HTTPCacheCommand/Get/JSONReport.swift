@@ -1,0 +1,44 @@
+import HTTPCaching
+
+/// One line of `httpcache get --json`.
+struct JSONReport: Encodable {
+  /// Why something is not stored.
+  struct Refusal: Encodable {
+    var reason: String
+    var section: String
+  }
+
+  /// Why there is no answer.
+  struct Failure: Encodable {
+    var kind: String
+    var message: String
+  }
+
+  var url: String
+  var summary: String
+  var milliseconds: Double
+  var outcome = ""
+  var status: Int?
+  /// The version of HTTP that the origin answered with; absent for a stored response.
+  var httpVersion: String?
+  /// The values of each field, by its name in lower case.
+  var headers: [String: [String]]?
+  var bytes: Int64?
+  var finalURL: String?
+  var redirects: Int?
+  var file: String?
+  /// Bytes that were there before; absent where all were fetched.
+  var continuedFrom: Int64?
+  var isStored: Bool?
+  var refusal: Refusal?
+  var age: Int64?
+  var lifetime: Int64?
+  var error: Failure?
+  var explanation: ExplanationJSON?
+  var storing: ExplanationJSON?
+
+  /// Fields as JSON has them: the values of a name in their order.
+  static func headers(_ fields: HTTPFields) -> [String: [String]] {
+    fields.reduce(into: [:]) { $0[$1.name.canonicalName, default: []].append($1.value) }
+  }
+}

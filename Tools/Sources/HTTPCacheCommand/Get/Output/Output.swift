@@ -1,0 +1,262 @@
+import Foundation
+import HTTPCaching
+import Synchronization
+
+/// Where a body is written to, off the threads that tasks run on, since writing may block.
+final class Output: Sendable {
+  /// A place for a body.
+  enum Destination: Sendable, Equatable {
+    case standardOutput
+    case file(String)
+    case nowhere
+  }
+
+  /// The output cannot be written.
+  typealias Failure = OutputFailure
+
+  private struct State {
+    var place: OutputPlace?
+    var descriptor: Int32 = -1
+    var hasBegun = false
+    var isKept = false
+    var isComplete = false
+  }
+
+  /// Holds the bytes of a regular file until they are complete.
+  private let part: PartFile?
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "httpcache.output")
+
+  /// Looks what a destination is. Writes nothing yet.
+  ///
+  /// - Parameter isNamedByHead: whether the file may get another name when the head is there (`-J`). Its part
+  ///   file has the first name: the other is not known when the next run looks for it.
+  /// - Throws: `OutputFailure` for what cannot be written to.
+  init(_ destination: Destination, isNamedByHead: Bool = false) throws(OutputFailure) {
+    if isNamedByHead, case .file(let path) = destination {
+      part = try PartFile(beside: path)
+      return
+    }
+    let place = try Self.place(destination)
+    state.withLock { $0.place = place }
+    if case .file(let file) = place { part = try PartFile(beside: file.partBase) } else { part = nil }
+  }
+
+  private static func place(_ destination: Destination) throws(OutputFailure) -> OutputPlace? {
+    switch destination {
+    case .nowhere: nil
+    case .standardOutput: .descriptor(STDOUT_FILENO)
+    case .file(let path): try OutputPlace(path)
+    }
+  }
+
+  private var place: OutputPlace? { state.withLock { $0.place } }
+
+  /// Says where the body goes, for an output that is named by the head. Comes before `begin` and `resume`.
+  ///
+  /// - Throws: `OutputFailure` for what cannot be written to.
+  func name(_ destination: Destination) throws(OutputFailure) {
+    let place = try Self.place(destination)
+    state.withLock { $0.place = place }
+  }
+
+  /// Removes the part file, unless it is kept or nothing was changed of what a killed process left.
+  deinit {
+    let state = state.withLock { $0 }
+    if case .stream = state.place, state.descriptor >= 0 { close(state.descriptor) }
+    guard let part, !state.isKept, state.hasBegun || part.record == nil else { return }
+    part.remove()
+  }
+
+  /// Whether bytes that were written are beyond recall.
+  var isStream: Bool {
+    switch place {
+    case .descriptor, .stream: true
+    case .file, nil: false
+    }
+  }
+
+  /// Whether the first byte may be written.
+  var hasBegun: Bool { state.withLock { $0.hasBegun } }
+
+  /// The bytes of an earlier transfer, and what they are of.
+  var partial: (record: PartRecord, size: Int64, path: String)? {
+    guard let part, let record = part.record, part.size > 0 else { return nil }
+    return (record, part.size, part.path)
+  }
+
+  /// Begins with the first byte of a body. Waits for the reader of a FIFO.
+  ///
+  /// - Parameter record: of the response; nil for one that cannot be continued.
+  /// - Throws: `OutputFailure`, `CancellationError`.
+  func begin(_ record: PartRecord?, waiting: @Sendable (String) -> Void = { _ in }) async throws {
+    switch place {
+    case nil: break
+    case .descriptor(let descriptor): began(descriptor)
+    case .stream(let path): began(try await open(stream: path, waiting: waiting))
+    case .file:
+      guard let part else { return }
+      began(part.descriptor)
+      try part.begin(record)
+    }
+  }
+
+  /// Goes on behind `offset` bytes of an earlier transfer.
+  ///
+  /// - Throws: `OutputFailure`.
+  func resume(at offset: Int64) throws(OutputFailure) {
+    guard let part else { return }
+    began(part.descriptor)
+    try part.resume(at: offset)
+  }
+
+  private func began(_ descriptor: Int32) {
+    state.withLock { state in
+      state.descriptor = descriptor
+      state.hasBegun = true
+    }
+  }
+
+  /// Writes bytes.
+  ///
+  /// - Throws: `OutputFailure`; `CancellationError` if the task is cancelled while a reader takes no bytes.
+  func write(_ bytes: BodyBytes) async throws {
+    let descriptor = state.withLock { $0.descriptor }
+    guard descriptor >= 0 else { return }
+    if let failure = try await blocking({ Self.write(bytes, to: descriptor, self.name) }) { throw failure }
+  }
+
+  private var name: String {
+    switch place {
+    case .stream(let path): path
+    case .file: part?.path ?? "the file"
+    case .descriptor(STDOUT_FILENO), nil: "standard output"
+    case .descriptor(let number): "descriptor \(number)"
+    }
+  }
+
+  private static func write(_ bytes: BodyBytes, to descriptor: Int32, _ name: String) -> OutputFailure? {
+    var rest = bytes
+    while !rest.isEmpty {
+      let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+      if written < 0 {
+        switch errno {
+        case EINTR: continue
+        case EAGAIN:
+          // A descriptor that another process made non-blocking.
+          var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          _ = poll(&wanted, 1, -1)
+          continue
+        case EPIPE: return OutputFailure(message: "the reader of \(name) has closed it")
+        default: return OutputFailure("cannot write the body to \(name)")
+        }
+      }
+      rest = rest.dropFirst(written)
+    }
+    return nil
+  }
+
+  /// Gives a file its content.
+  ///
+  /// - Throws: `OutputFailure`.
+  func finish() throws(OutputFailure) {
+    switch place {
+    case nil, .descriptor: break
+    case .stream(let path):
+      let descriptor = state.withLock { state in
+        defer { state.descriptor = -1 }
+        return state.descriptor
+      }
+      guard descriptor < 0 || close(descriptor) == 0 else { throw OutputFailure("cannot write to \(path)") }
+    case .file(let file):
+      guard let part else { return }
+      do throws(OutputFailure) {
+        try file.replace(with: part.descriptor) { part.move(to: $0) }
+      } catch {
+        keep()
+        throw OutputFailure(message: "\(error); the body is in \(part.path)/body")
+      }
+      state.withLock { $0.isComplete = true }
+    }
+  }
+
+  /// What an interrupted transfer leaves to be continued; nil for nothing.
+  var leftover: (path: String, bytes: Int64)? {
+    guard let part, part.record != nil, !state.withLock({ $0.isComplete }) else { return nil }
+    let size = queue.sync { part.size }
+    return size > 0 ? (part.path, size) : nil
+  }
+
+  /// Leaves the part file where it is.
+  func keep() { state.withLock { $0.isKept = true } }
+}
+
+extension Output {
+  private func open(stream path: String, waiting: @Sendable (String) -> Void) async throws -> Int32 {
+    let now = Foundation.open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+    if now >= 0 {
+      // Without the flag a slow reader makes writing wait.
+      _ = fcntl(now, F_SETFL, fcntl(now, F_GETFL) & ~O_NONBLOCK)
+      return now
+    }
+    guard errno == ENXIO else { throw OutputFailure("cannot write to \(path)") }
+    waiting("\(path) is a FIFO; waiting for a reader")
+    let opened = try await blocking { () -> Result<Int32, OutputFailure> in
+      let descriptor = Foundation.open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC)
+      return descriptor >= 0 ? .success(descriptor) : .failure(OutputFailure("cannot write to \(path)"))
+    }
+    return try opened.get()
+  }
+
+  /// Runs what may block for as long as a reader likes. When the task is cancelled, work on a stream is
+  /// not waited for: it ends with the process, or when the reader goes.
+  private func blocking<Result: Sendable>(
+    _ work: @escaping @Sendable () -> Result
+  ) async throws -> Result {
+    let waiter = Waiter<Result>()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        waiter.wait(continuation)
+        queue.async { waiter.end(.success(work())) }
+        if isStream, Task.isCancelled { waiter.end(.failure(CancellationError())) }
+      }
+    } onCancel: {
+      if isStream { waiter.end(.failure(CancellationError())) }
+    }
+  }
+
+  /// A continuation that the first of two ends resumes.
+  private final class Waiter<Success: Sendable>: Sendable {
+    private let continuation = Mutex<CheckedContinuation<Success, any Error>?>(nil)
+
+    func wait(_ waiting: CheckedContinuation<Success, any Error>) { continuation.withLock { $0 = waiting } }
+
+    func end(_ result: Result<Success, any Error>) {
+      continuation.withLock { $0.take() }?.resume(with: result)
+    }
+  }
+}
+
+extension Output {
+  /// Whether a body would appear on a terminal.
+  static func isTerminal(_ destination: Destination) throws(OutputFailure) -> Bool {
+    switch destination {
+    case .nowhere: return false
+    case .standardOutput: return Terminal.isTerminal(STDOUT_FILENO)
+    case .file(let path):
+      guard case .descriptor(let descriptor) = try OutputPlace(path) else { return false }
+      return Terminal.isTerminal(descriptor)
+    }
+  }
+
+  /// Whether a path names the file or FIFO that standard output is.
+  static func isStandardOutput(_ path: String) -> Bool {
+    if let place = try? OutputPlace(path), case .descriptor(let number) = place {
+      return number == STDOUT_FILENO
+    }
+    var (named, output) = (stat(), stat())
+    return stat(path, &named) == 0 && fstat(STDOUT_FILENO, &output) == 0
+      && [S_IFREG, S_IFIFO].contains(named.st_mode & S_IFMT)
+      && named.st_ino == output.st_ino && named.st_dev == output.st_dev
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+
+/// What the path of `-o` names, symbolic links followed.
+enum OutputPlace: Equatable {
+  /// A descriptor that the process has open, such as `/dev/stdout` or `/dev/fd/3`.
+  case descriptor(Int32)
+  /// A device or a FIFO, which is written into.
+  case stream(String)
+  /// A regular file, or no file yet: replaced when the body is complete.
+  case file(ReplacedFile)
+
+  /// The most symbolic links that are followed, as Linux does.
+  private static let linkLimit = 40
+
+  /// Finds what a path names.
+  ///
+  /// - Throws: `OutputFailure` for what cannot be written to, such as a directory.
+  init(_ path: String) throws(OutputFailure) {
+    var path = path
+    for _ in 0..<Self.linkLimit {
+      if let number = Self.descriptorNumber(path) {
+        self = .descriptor(try Self.writable(number, path))
+        return
+      }
+      var status = stat()
+      guard lstat(path, &status) == 0 else {
+        guard errno == ENOENT, !path.hasSuffix("/") else { throw OutputFailure("cannot write to \(path)") }
+        self = .file(try ReplacedFile(path: path, existing: nil))
+        return
+      }
+      guard status.st_mode & S_IFMT == S_IFLNK else {
+        self = try Self.place(path, status)
+        return
+      }
+      // The system decides whether the link may be followed: it refuses links of others in /tmp.
+      if stat(path, &status) != 0 {
+        guard errno == ENOENT else { throw OutputFailure("cannot follow the link \(path)") }
+      } else if ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
+        self = try Self.place(path, status)
+        return
+      }
+      path = try Self.target(ofLink: path)
+    }
+    errno = ELOOP
+    throw OutputFailure("cannot write to \(path)")
+  }
+
+  private static func place(_ path: String, _ status: stat) throws(OutputFailure) -> OutputPlace {
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: .file(try ReplacedFile(path: path, existing: status))
+    case S_IFDIR:
+      throw OutputFailure(
+        message: "\(path) is a directory; name a file in it, or use -O there")
+    case S_IFSOCK:
+      throw OutputFailure(
+        message:
+          "\(path) is a socket, which cannot be opened as a file; pipe the body: -o - URL | nc -U \(path)")
+    default: .stream(path)
+    }
+  }
+
+  /// The descriptor that a name of `/dev` or `/proc/self` means.
+  static func descriptorNumber(_ path: String) -> Int32? {
+    switch path {
+    case "/dev/stdout": return STDOUT_FILENO
+    case "/dev/stderr": return STDERR_FILENO
+    default:
+      for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+        let digits = path.dropFirst(folder.count)
+        guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+        return Int32(digits)
+      }
+      return nil
+    }
+  }
+
+  private static func writable(_ number: Int32, _ path: String) throws(OutputFailure) -> Int32 {
+    let flags = fcntl(number, F_GETFL)
+    guard flags >= 0 else { throw OutputFailure(message: "\(path): descriptor \(number) is not open") }
+    guard flags & O_ACCMODE != O_RDONLY else {
+      throw OutputFailure(message: "\(path): descriptor \(number) is not open for writing")
+    }
+    return number
+  }
+
+  private static func target(ofLink path: String) throws(OutputFailure) -> String {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(path, &bytes, bytes.count)
+    guard count > 0 else { throw OutputFailure("cannot follow the link \(path)") }
+    let target = String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return target.hasPrefix("/") ? target : ReplacedFile.folder(of: path) + target
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+
+/// A regular file that a complete body takes the place of, or a file that is not there yet.
+struct ReplacedFile: Equatable {
+  /// What a file keeps when its content is replaced.
+  struct Attributes: Equatable {
+    let mode: mode_t
+    let owner: uid_t
+    let group: gid_t
+    let links: UInt64
+  }
+
+  /// Its path, free of symbolic links in the last component.
+  let path: String
+  /// What is there now; nil for no file.
+  let existing: Attributes?
+
+  /// - Parameter existing: what `lstat` says of the file; nil for no file.
+  /// - Throws: `OutputFailure` for a file that the process may not write to.
+  init(path: String, existing: stat?) throws(OutputFailure) {
+    self.path = path
+    self.existing = existing.map {
+      Attributes(
+        mode: $0.st_mode & 0o777, owner: $0.st_uid, group: $0.st_gid, links: UInt64($0.st_nlink))
+    }
+    // Replacing needs no permission for the file itself; without this a protected file would be lost.
+    guard existing == nil || access(path, W_OK) == 0 else { throw OutputFailure("cannot write to \(path)") }
+  }
+
+  /// The folder of a path, up to its last slash; empty for the working directory.
+  ///
+  /// By hand: Foundation on Linux crashes in `deletingLastPathComponent` where a name has one letter.
+  static func folder(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+  }
+
+  /// Where its part file goes: beside it, or into the folder for temporary files where its own folder
+  /// takes no new files.
+  var partBase: String {
+    let folder = Self.folder(of: path)
+    guard existing != nil, access(folder.isEmpty ? "." : folder, W_OK | X_OK) != 0 else { return path }
+    let name = Self.fingerprint(
+      of: path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path)
+    return NSTemporaryDirectory() + "httpcache-" + name
+  }
+
+  /// A short name for a long one (FNV-1a). Two names may share it.
+  static func fingerprint(of name: String) -> String {
+    let hash = name.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    return String(hash, radix: 16)
+  }
+
+  /// Gives the file the content of an open body.
+  ///
+  /// The body takes the file's place in one step where mode, owner and hard links stay. Where they cannot,
+  /// its bytes are copied into the file.
+  ///
+  /// - Parameters:
+  ///   - descriptor: of the body, open for reading and writing.
+  ///   - move: renames the body to a path; false with `errno` if that is not possible.
+  /// - Throws: `OutputFailure`.
+  func replace(with descriptor: Int32, move: (String) -> Bool) throws(OutputFailure) {
+    guard let existing else {
+      guard move(path) else { throw OutputFailure("cannot write to \(path)") }
+      return
+    }
+    if existing.links == 1, adopt(existing, descriptor), move(path) { return }
+    try copy(descriptor)
+  }
+
+  private func adopt(_ existing: Attributes, _ descriptor: Int32) -> Bool {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return false }
+    if status.st_uid != existing.owner || status.st_gid != existing.group {
+      guard fchown(descriptor, existing.owner, existing.group) == 0 else { return false }
+    }
+    return fchmod(descriptor, existing.mode) == 0
+  }
+
+  private func copy(_ source: Int32) throws(OutputFailure) {
+    let target = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard target >= 0 else { throw OutputFailure("cannot write to \(path)") }
+    defer { close(target) }
+    var buffer = [UInt8](repeating: 0, count: 1 << 18)
+    var offset: off_t = 0
+    while true {
+      let count = buffer.withUnsafeMutableBytes { pread(source, $0.baseAddress, $0.count, offset) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw OutputFailure("cannot read what is copied to \(path)") }
+      if count == 0 { break }
+      var done = 0
+      while done < count {
+        let written = buffer[done..<count].withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
+        if written < 0, errno == EINTR { continue }
+        guard written > 0 else { throw OutputFailure("\(path) is only written in part") }
+        done += written
+      }
+      offset += off_t(count)
+    }
+    guard ftruncate(target, offset) == 0 else { throw OutputFailure("cannot cut \(path) to its length") }
+  }
+}

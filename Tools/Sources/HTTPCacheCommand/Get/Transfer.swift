@@ -1,0 +1,252 @@
+import HTTPCaching
+
+/// One request of `get`, from the part file that it continues to the file that it leaves.
+struct Transfer {
+  let fetcher: Fetcher
+  let request: HTTPRequest
+  let url: String
+  let content: RequestContent?
+  var destination: Output.Destination
+  var output: Output
+  let transport: ObservedUpstream
+
+  private var clock: any CacheClock { fetcher.cache.configuration.clock }
+
+  /// Fetches, and tells how it ended.
+  mutating func run(_ policy: CachePolicy) async -> TransferReport.Ending {
+    var progress = TransferProgress()
+    do {
+      return .answered(try await answer(policy, &progress))
+    } catch {
+      progress.body?.source.cancel()
+      transport.cancel()
+      return .failed(await failure(error, progress))
+    }
+  }
+
+  private mutating func answer(
+    _ policy: CachePolicy, _ progress: inout TransferProgress
+  ) async throws -> TransferReport.Answer {
+    let continuation = await continuation(policy)
+    var response = try await respond(to: continuation?.request ?? request, policy)
+    var isContinued = false
+    var restart: String?
+    if let continuation, !isUnsatisfiable(response) {
+      switch continuation.verdict(on: response.head, from: response.finalTarget, now: clock.now) {
+      case .continues: isContinued = true
+      case .isWhole: restart = continuation.restart(response.head)
+      case .asksAgain:
+        restart = continuation.restart(response.head)
+        response.body.source.cancel()
+        response = try await respond(to: request, policy)
+      case .fails:
+        response.body.source.cancel()
+        progress.length = output.partial?.record.length
+        throw NotContinued(status: response.head.status.code)
+      }
+    }
+    var answer = TransferReport.Answer(
+      status: response.head.status.code, head: response.head, outcome: response.outcome, bytes: 0,
+      finalTarget: response.finalTarget, redirects: response.redirects.count,
+      isCacheOnly: policy == .cacheOnly)
+    answer.httpVersion = answer.isFromOrigin ? transport.seen.httpVersion : nil
+    answer.restart = restart
+    if isUnsatisfiable(response) {
+      response.body.source.cancel()
+      return answer
+    }
+    progress.began(response, from: isContinued ? continuation?.offset ?? 0 : 0, transport.seen)
+    if isContinued { answer.continuation = .init(bytes: progress.start, file: output.partial?.path) }
+    if let cached = progress.cached {
+      answer.continuation = .init(bytes: cached.start, fetched: cached.fetched)
+    }
+    answer.length = progress.length
+    // Of the message as it came, before anything is taken off its body.
+    progress.record = record(of: response, progress)
+    if !isLeftOut(answer) { response = try prepared(response, &progress, isContinued: isContinued) }
+    try await take(response, &answer, &progress, isContinued: isContinued)
+    return answer
+  }
+
+  private func isLeftOut(_ answer: TransferReport.Answer) -> Bool {
+    fetcher.failsOnError && answer.status >= 400
+  }
+
+  /// The response with the body that is written, after the file has its name.
+  private mutating func prepared(
+    _ response: CacheResponse, _ progress: inout TransferProgress, isContinued: Bool
+  ) throws -> CacheResponse {
+    var response = response
+    if isContinued, let name = HTTPField.Name("Content-Disposition"),
+      response.head.headerFields[name] == nil
+    {
+      // A 206 may leave out fields that the first response had (RFC 9110 §15.3.7).
+      response.head.headerFields[name] = output.partial?.record.stored.head.headerFields[name]
+    }
+    let body = response.body
+    (response, destination) = try fetcher.handling.prepared(response, of: request, for: destination)
+    if fetcher.handling.usesHeaderName { try output.name(destination) }
+    if response.body.source !== body.source { progress.decode(to: response.body) }
+    return response
+  }
+
+  /// Writes the body.
+  private func take(
+    _ response: CacheResponse, _ answer: inout TransferReport.Answer, _ progress: inout TransferProgress,
+    isContinued: Bool
+  ) async throws {
+    let isLeftOut = isLeftOut(answer)
+    if answer.isFromOrigin { tellIfTooLarge(answer) }
+    let bar = fetcher.meter.begin(url, length: progress.length, from: progress.shownStart)
+    defer { fetcher.meter.leave(bar) }
+    if let start = isContinued ? progress.start : nil {
+      try output.resume(at: start)
+    } else if !isLeftOut {
+      try await output.begin(progress.record) { [fetcher] in
+        if !fetcher.isQuiet { fetcher.meter.say("httpcache: \($0)") }
+      }
+    }
+    if isLeftOut {
+      while let bytes = try await response.body.source.next() { answer.bytes += Int64(bytes.count) }
+    } else {
+      try await write(response, bar, &progress)
+      answer.bytes = progress.start + progress.received
+      // The rest may come without a length of its own; the whole has one.
+      if isContinued, let length = progress.length, answer.bytes != length {
+        throw UpstreamError(
+          .protocol, "the response has \(answer.bytes) bytes, not \(length) as Content-Range says")
+      }
+      try output.finish()
+      if case .file(let path) = destination { answer.file = path }
+    }
+    answer.storage = fetcher.recorder.result(for: response.finalTarget)
+    if fetcher.explains { answer.explanation = fetcher.explanation(of: answer, response.head, to: request) }
+  }
+
+  private func write(
+    _ response: CacheResponse, _ bar: ProgressMeter.Bar, _ progress: inout TransferProgress
+  ) async throws {
+    let head = fetcher.includesHead ? BodyBytes(Array(response.head.text.utf8)) : nil
+    var isFirst = true
+    while let bytes = try await response.body.source.next() {
+      if isFirst {
+        if fetcher.protectsTerminal, Terminal.isBinary(bytes) { throw BinaryBody() }
+        if let head { try await output.write(head) }
+        isFirst = false
+      }
+      try await output.write(bytes)
+      progress.received += Int64(bytes.count)
+      fetcher.meter.add(bytes.count, to: bar, at: progress.start + progress.received)
+    }
+    if isFirst, let head { try await output.write(head) }
+  }
+
+  private func respond(to request: HTTPRequest, _ policy: CachePolicy) async throws -> CacheResponse {
+    try await fetcher.cache.respond(
+      to: request, body: try content?.makeBody(), policy: policy, options: options(for: request),
+      via: transport)
+  }
+
+  /// A stored body in a content coding has other octets than the part file.
+  private func options(for request: HTTPRequest) -> RequestOptions {
+    var options = fetcher.options
+    if request.headerFields[.range] != nil { options.acceptsEncoded = false }
+    return options
+  }
+
+  private func isUnsatisfiable(_ response: CacheResponse) -> Bool {
+    if case .unsatisfiable = response.outcome { true } else { false }
+  }
+
+  // MARK: Continuing
+
+  /// How to continue what an earlier transfer left; nil where the cache holds about as much, or the policy
+  /// asks for everything anew.
+  private func continuation(_ policy: CachePolicy) async -> Continuation? {
+    switch policy {
+    case .reload, .reloadEverywhere, .cacheOnly: return nil
+    default: break
+    }
+    guard let partial = output.partial, !fetcher.includesHead,
+      partial.record.isInsecure == fetcher.isInsecure,
+      Continuation.isPossible(request, hasContent: content != nil), let target,
+      let continuation = Continuation(of: request, url: target, record: partial.record, size: partial.size)
+    else { return nil }
+    let cached = await cachedBytes(of: partial.record.target)
+    return cached > 0 && cached >= partial.size - Continuation.slack ? nil : continuation
+  }
+
+  /// The request's URL, normalised.
+  private var target: String? {
+    TargetURI.normalized("\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
+  }
+
+  /// How many bytes of an incomplete response the cache could continue behind.
+  private func cachedBytes(of target: String) async -> Int64 {
+    guard let page = try? await fetcher.cache.entries(.target(target)) else { return 0 }
+    return page.entries.compactMap { $0.record.storedRanges?.first }.filter { $0.lowerBound == 0 }
+      .map(\.upperBound).max() ?? 0
+  }
+
+  private func record(of response: CacheResponse, _ progress: TransferProgress) -> PartRecord? {
+    guard progress.isForwarded, !fetcher.includesHead, !transport.seen.isDecoded, let target,
+      Continuation.isPossible(request, hasContent: content != nil)
+    else { return nil }
+    var record = PartRecord(
+      url: target, target: response.finalTarget, head: response.head, length: progress.length, now: clock.now)
+    record?.isInsecure = fetcher.isInsecure
+    return record
+  }
+
+  private func tellIfTooLarge(_ answer: TransferReport.Answer) {
+    guard !fetcher.isQuiet, let text = answer.outcomeText.limit else { return }
+    fetcher.meter.say("\(url): it will not be cached: \(text)")
+  }
+
+  // MARK: Failing
+
+  /// What is told of a failure, and what is kept.
+  private func failure(_ error: any Error, _ progress: TransferProgress) async -> TransferReport.Failure {
+    var failure = TransferFailureText(error: error, progress: progress).failure
+    failure.isBeyondRecall = output.isStream && output.hasBegun
+    // What is kept of such a body fails the next time, too.
+    if (error as? UpstreamError)?.cause is GzipDecoder.Failure { return failure }
+    let told =
+      if let target = progress.target, progress.isForwarded {
+        await fetcher.recorder.result(for: target, within: .seconds(10), clock: clock)
+      } else { nil as StorageRecorder.Result? }
+    failure.detail = kept(told, progress)?.text(after: progress, isEarlyEnd: failure.isEarlyEnd)
+    return failure
+  }
+
+  private func kept(_ told: StorageRecorder.Result?, _ progress: TransferProgress) -> KeptBytes? {
+    let leftover = output.leftover
+    switch told {
+    case .stored: return .complete
+    case .kept(let bytes) where bytes + Continuation.slack >= leftover?.bytes ?? 0: return .cached(bytes)
+    default: break
+    }
+    if let leftover {
+      output.keep()
+      return .part(leftover.bytes, leftover.path)
+    }
+    guard progress.isForwarded, progress.received > 0 else { return nil }
+    if case .notStored(let refusal) = told, refusal != .incomplete {
+      return .nothing(OutcomeText.text(refusal))
+    }
+    return .nothing(reasonForNothing(progress))
+  }
+
+  private func reasonForNothing(_ progress: TransferProgress) -> String {
+    if fetcher.includesHead { return "with -i a response is not continued" }
+    if let coding = progress.fields[.contentEncoding] {
+      return "a response in a content coding (\(coding)) is not continued"
+        + (fetcher.handling.decodes ? "; --no-compressed asks for it without" : "")
+    }
+    if !Continuation.isPossible(request, hasContent: content != nil) {
+      return "only a GET of the whole, without content, is continued"
+    }
+    return
+      "a response without a strong ETag or Last-Modified, or of an origin without ranges, cannot be continued"
+  }
+}

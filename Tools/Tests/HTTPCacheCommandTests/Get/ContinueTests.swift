@@ -1,0 +1,265 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// A transfer that broke off goes on, whatever the limits of the cache.
+@Suite(.timeLimit(.minutes(10))) struct ContinueTests {
+  private static let content = ServedFile.bytes(100_000)
+
+  /// Serves `first` to the first request and `second` to the others.
+  private func origin(_ first: ServedFile, _ second: ServedFile) async throws -> ScriptOrigin {
+    let counter = AnswerCounter()
+    return try await ScriptOrigin { request in
+      (counter.next() == 1 ? first : second).answer(request)
+    }
+  }
+
+  private func get(_ origin: ScriptOrigin, _ directory: TemporaryDirectory, _ arguments: String...) async
+    -> CommandRun
+  {
+    await CommandRun(
+      ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out")]
+        + arguments)
+  }
+
+  private func names(_ directory: TemporaryDirectory) throws -> Set<String> {
+    Set(try FileManager.default.contentsOfDirectory(atPath: directory.path)).subtracting(["cache"])
+  }
+
+  private func file(_ change: (inout ServedFile) -> Void = { _ in }) -> ServedFile {
+    var file = ServedFile(content: Self.content)
+    change(&file)
+    return file
+  }
+
+  @Test("what the cache stores is continued from the cache, and nothing is left beside the file")
+  func fromCache() async throws {
+    let directory = try TemporaryDirectory()
+    let fields = "Cache-Control: max-age=60"
+    let origin = try await origin(
+      file { ($0.cut, $0.fields) = (40_000, fields) }, file { $0.fields = fields })
+    let first = await get(origin, directory)
+    #expect(first.status == ExitStatus.brokenProtocol.rawValue)
+    #expect(first.errors.contains(": the response ended after "))
+    #expect(first.errors.contains(" of 100,000 bytes; they are kept, run again to continue\n"))
+    #expect(try names(directory).isEmpty)
+    let second = await get(origin, directory)
+    #expect(second.status == 0)
+    let start = try #require(origin.requests.last?.start)
+    #expect(
+      second.errors.contains(
+        ": continued: \(HumanText.bytes(Int64(start))) from the cache, "
+          + "\(HumanText.bytes(Int64(100_000 - start))) fetched; 97.7 KiB in "))
+    #expect(directory.contents("out") == Self.content)
+    try await origin.close()
+  }
+
+  @Test(
+    "what the cache does not store is continued from the part file",
+    arguments: ["Cache-Control: no-store", "Cache-Control: max-age=60"])
+  func fromPart(fields: String) async throws {
+    let directory = try TemporaryDirectory()
+    // The second kind is over the limit of the cache.
+    let limit = fields.contains("no-store") ? "50%" : "50K"
+    let origin = try await origin(
+      file { ($0.cut, $0.fields) = (40_000, fields) }, file { $0.fields = fields })
+    let part = directory.file("out.httpcache-part")
+    let first = await get(origin, directory, "--largest-entry", limit)
+    #expect(
+      first.errors.contains(
+        " of 100,000 bytes; they are kept in \(part), run again to continue\n"
+      ))
+    #expect(try names(directory) == ["out.httpcache-part"])
+    let second = await get(origin, directory, "--largest-entry", limit)
+    #expect(second.status == 0)
+    let start = try #require(origin.requests.last?.start)
+    #expect(
+      second.errors.contains(
+        ": continued: \(HumanText.bytes(Int64(start))) from \(part), "
+          + "\(HumanText.bytes(Int64(100_000 - start))) fetched; 97.7 KiB in "))
+    #expect(directory.contents("out") == Self.content)
+    #expect(origin.requests.last?.fields["if-range"] == "\"v1\"")
+    #expect(try names(directory) == ["out"])
+    try await origin.close()
+  }
+
+  @Test("that a response is too large for the cache is said before its body, with the options")
+  func tooLarge() async throws {
+    let directory = try TemporaryDirectory()
+    let origin = try await origin(file { $0.fields = "Cache-Control: max-age=60" }, file())
+    let run = await get(origin, directory, "--largest-entry", "50K")
+    let notice = "97.7 KiB is over the limit of 50.0 KiB (--largest-entry, --capacity)"
+    let lines = run.errors.split(separator: "\n")
+    #expect(lines.first?.hasSuffix("/file: it will not be cached: \(notice)") == true)
+    #expect(lines.last?.contains(": miss, not stored: \(notice); 97.7 KiB in ") == true)
+    #expect(await !get(origin, directory, "--largest-entry", "50K", "--quiet").errors.contains("cached"))
+    try await origin.close()
+  }
+
+  @Test("a representation that has changed begins anew and says so")
+  func changed() async throws {
+    let directory = try TemporaryDirectory()
+    let other = Array(Self.content.reversed())
+    let origin = try await origin(
+      file { ($0.cut, $0.fields) = (40_000, "Cache-Control: no-store") },
+      file { ($0.content, $0.tag) = (other, "\"v2\"") })
+    _ = await get(origin, directory)
+    let second = await get(origin, directory)
+    #expect(second.status == 0)
+    #expect(second.errors.contains("begun anew: the response has changed since its first part came"))
+    #expect(directory.contents("out") == other)
+    #expect(try names(directory) == ["out"])
+    try await origin.close()
+  }
+
+  @Test("a representation that became shorter than the part begins anew")
+  func shorter() async throws {
+    let directory = try TemporaryDirectory()
+    let origin = try await origin(
+      file { ($0.cut, $0.fields) = (40_000, "Cache-Control: no-store") },
+      file { $0.content = Array(Self.content.prefix(10)) })
+    _ = await get(origin, directory)
+    let second = await get(origin, directory)
+    #expect(second.errors.contains("begun anew: the response has changed"))
+    #expect(directory.contents("out") == Array(Self.content.prefix(10)))
+    #expect(origin.requests.map { $0.start != nil } == [false, true, false])
+    try await origin.close()
+  }
+
+  @Test("a 206 of another representation is not used, even where the origin calls it the rest")
+  func wrongRest() async throws {
+    let directory = try TemporaryDirectory()
+    let counter = AnswerCounter()
+    let first = file { ($0.cut, $0.fields) = (40_000, "Cache-Control: no-store") }
+    let second = file { ($0.content, $0.tag) = (Array(Self.content.reversed()), "\"v2\"") }
+    let origin = try await ScriptOrigin { request in
+      let number = counter.next()
+      if number == 1 { return first.answer(request) }
+      if number == 3 { return second.answer(request) }
+      let start = request.start ?? 0
+      return .init(
+        head: "HTTP/1.1 206 Part\r\nContent-Range: bytes \(start)-99999/100000\r\n"
+          + "Content-Length: \(100_000 - start)\r\nETag: \"v2\"", body: Array(second.content[start...]))
+    }
+    _ = await get(origin, directory)
+    let run = await get(origin, directory)
+    #expect(run.status == 0)
+    #expect(directory.contents("out") == second.content)
+    #expect(origin.requests.map { $0.start != nil } == [false, true, false])
+    try await origin.close()
+  }
+
+  @Test("an origin without ranges begins anew")
+  func noRanges() async throws {
+    let directory = try TemporaryDirectory()
+    let fields = "Cache-Control: no-store"
+    let origin = try await origin(
+      file { ($0.cut, $0.fields) = (40_000, fields) }, file { ($0.fields, $0.hasRanges) = (fields, false) })
+    _ = await get(origin, directory)
+    let run = await get(origin, directory)
+    #expect(run.errors.contains("begun anew: the origin does not continue responses"))
+    #expect(directory.contents("out") == Self.content)
+    try await origin.close()
+  }
+
+  @Test("without a strong validator nothing is kept, and the message says why")
+  func weak() async throws {
+    let directory = try TemporaryDirectory()
+    let weak = file { ($0.cut, $0.tag) = (40_000, "W/\"v1\"") }
+    let origin = try await origin(weak, weak)
+    let run = await get(origin, directory)
+    #expect(
+      run.errors.contains(
+        " of 100,000 bytes; nothing is kept: "
+          + "a response without a strong ETag or Last-Modified, or of an origin without ranges, cannot be continued"
+      ))
+    #expect(try names(directory).isEmpty)
+    try await origin.close()
+  }
+
+  @Test("an error in place of the rest keeps the part, and touches no file")
+  func unavailable() async throws {
+    let directory = try TemporaryDirectory()
+    let counter = AnswerCounter()
+    let first = file { ($0.cut, $0.fields) = (40_000, "Cache-Control: no-store") }
+    let whole = file { $0.fields = "Cache-Control: no-store" }
+    let origin = try await ScriptOrigin { request in
+      switch counter.next() {
+      case 1: first.answer(request)
+      case 2: .init(head: "HTTP/1.1 503 Busy\r\nContent-Length: 5", body: Array("sorry".utf8))
+      default: whole.answer(request)
+      }
+    }
+    _ = await get(origin, directory)
+    let failed = await get(origin, directory)
+    #expect(failed.status == ExitStatus.httpError.rawValue)
+    #expect(
+      failed.errors.contains(
+        " of 97.7 KiB kept in \(directory.file("out.httpcache-part")), run again to continue"))
+    #expect(failed.errors.contains(": status 503 in place of the rest of the response; "))
+    #expect(directory.contents("out") == nil)
+    let run = await get(origin, directory)
+    #expect(run.errors.contains(": continued: "))
+    #expect(directory.contents("out") == Self.content)
+    try await origin.close()
+  }
+
+  @Test("a range that the caller asked for, and a head in the output, are not continued")
+  func others() async throws {
+    let directory = try TemporaryDirectory()
+    let cut = file { ($0.cut, $0.fields) = (40_000, "Cache-Control: no-store") }
+    let origin = try await origin(cut, cut)
+    for option in [["-H", "Range: bytes=10-"], ["-i"]] {
+      _ = await CommandRun(
+        ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out")] + option
+      )
+      #expect(try names(directory).isEmpty)
+    }
+    try await origin.close()
+  }
+
+  @Test("a body without a length that breaks off is continued")
+  func chunked() async throws {
+    let directory = try TemporaryDirectory()
+    let counter = AnswerCounter()
+    let whole = file { $0.fields = "Cache-Control: no-store" }
+    let origin = try await ScriptOrigin { request in
+      guard counter.next() == 1 else { return whole.answer(request) }
+      return .init(
+        head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\nCache-Control: no-store",
+        body: Array("9c40\r\n".utf8) + Self.content.prefix(40_000) + Array("\r\n".utf8))
+    }
+    let first = await get(origin, directory)
+    #expect(
+      first.errors.contains(" bytes, before its end; they are kept in "))
+    let second = await get(origin, directory)
+    #expect(second.status == 0, "\(second.errors)")
+    #expect(directory.contents("out") == Self.content)
+    try await origin.close()
+  }
+
+  @Test("the time limit tells itself and what is kept")
+  func timeLimit() async throws {
+    let directory = try TemporaryDirectory()
+    let held = file { ($0.cut, $0.isHeld, $0.fields) = (40_000, true, "Cache-Control: max-age=60") }
+    let origin = try await origin(held, held)
+    let run = await get(origin, directory, "--max-time", "2")
+    #expect(run.status == ExitStatus.timeout.rawValue)
+    #expect(run.errors.contains(": not complete within 2.0 s (--max-time); "))
+    #expect(run.errors.contains(" of 97.7 KiB kept, run again to continue"))
+    try await origin.close()
+  }
+}
+
+/// Counts answers from 1.
+final class AnswerCounter: Sendable {
+  private let lines = LineRecorder()
+
+  /// The number of this answer.
+  func next() -> Int {
+    lines.add("")
+    return lines.text.count
+  }
+}

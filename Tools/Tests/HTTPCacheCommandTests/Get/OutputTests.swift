@@ -1,0 +1,225 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// What `-o` does to what its path names. Devices are nodes of the test's own.
+@Suite(.timeLimit(.minutes(10))) struct OutputTests {
+  private static let body = "a body\n"
+
+  private func get(
+    _ directory: TemporaryDirectory, _ arguments: String..., answer: String? = nil
+  ) async throws -> CommandRun {
+    let origin = try await RawOrigin(
+      answer ?? "HTTP/1.1 200 OK\r\nContent-Length: \(Self.body.utf8.count)\r\n\r\n\(Self.body)")
+    let run = await CommandRun(["get", origin.base + "/x", "--dir", directory.file("cache")] + arguments)
+    try await origin.close()
+    return run
+  }
+
+  private func status(_ path: String) -> stat {
+    var status = stat()
+    #expect(lstat(path, &status) == 0)
+    return status
+  }
+
+  private func text(_ path: String) -> String? {
+    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private func names(_ directory: TemporaryDirectory) throws -> Set<String> {
+    Set(try FileManager.default.contentsOfDirectory(atPath: directory.path)).subtracting(["cache"])
+  }
+
+  @Test("a device is written into and stays a device", .enabled(if: geteuid() == 0))
+  func device() async throws {
+    let directory = try TemporaryDirectory()
+    let node = directory.file("null")
+    try #require(mknod(node, S_IFCHR | 0o666, dev_t(1 << 8 | 3)) == 0)
+    let run = try await get(directory, "-o", node)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(status(node).st_mode & S_IFMT == S_IFCHR)
+    #expect(try names(directory) == ["null"])
+  }
+
+  @Test("a device that takes no bytes is an error that names it", .enabled(if: geteuid() == 0))
+  func fullDevice() async throws {
+    let directory = try TemporaryDirectory()
+    let node = directory.file("full")
+    try #require(mknod(node, S_IFCHR | 0o666, dev_t(1 << 8 | 7)) == 0)
+    let run = try await get(directory, "-o", node)
+    #expect(run.status == ExitStatus.output.rawValue)
+    #expect(run.errors.contains("cannot write the body to \(node): No space left on device"))
+  }
+
+  @Test("a FIFO gets the bytes and stays a FIFO")
+  func fifo() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("fifo")
+    try #require(mkfifo(path, 0o600) == 0)
+    async let reader = withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        continuation.resume(returning: Self.readToEnd(path))
+      }
+    }
+    let run = try await get(directory, "-o", path)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(await reader == Self.body)
+    #expect(status(path).st_mode & S_IFMT == S_IFIFO)
+  }
+
+  /// `FileManager` does not read FIFOs.
+  private static func readToEnd(_ path: String) -> String {
+    let descriptor = open(path, O_RDONLY)
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = read(descriptor, &buffer, buffer.count)
+      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+      bytes += buffer.prefix(count)
+    }
+  }
+
+  @Test("a FIFO without a reader says so and can be interrupted")
+  func lonelyFIFO() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("fifo")
+    try #require(mkfifo(path, 0o600) == 0)
+    let run = try await get(directory, "-o", path, "--max-time", "0.3")
+    #expect(run.status == ExitStatus.timeout.rawValue)
+    #expect(run.errors.contains("\(path) is a FIFO; waiting for a reader"))
+    // The abandoned open would hold a thread of this process, if it has begun by now or later.
+    try #require(open(path, O_RDWR | O_CLOEXEC) >= 0)
+  }
+
+  @Test("/dev/fd/N writes to the descriptor behind what is there, and leaves it open")
+  func descriptor() async throws {
+    let directory = try TemporaryDirectory()
+    let file = open(directory.file("log"), O_RDWR | O_CREAT, 0o600)
+    defer { close(file) }
+    #expect(write(file, "before\n", 7) == 7)
+    let run = try await get(directory, "-o", "/dev/fd/\(file)")
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(write(file, "after\n", 6) == 6)
+    #expect(text(directory.file("log")) == "before\n\(Self.body)after\n")
+    let closed = try await get(directory, "-o", "/dev/fd/99999999")
+    #expect(closed.errors.contains("/dev/fd/99999999: descriptor 99999999 is not open"))
+    #expect(closed.status == ExitStatus.output.rawValue)
+  }
+
+  @Test("a link stays, and what it leads to is replaced, or made where it leads nowhere")
+  func links() async throws {
+    let directory = try TemporaryDirectory()
+    try FileManager.default.createDirectory(
+      atPath: directory.file("folder"), withIntermediateDirectories: false)
+    try Data("old".utf8).write(to: URL(fileURLWithPath: directory.file("folder/target")))
+    for (name, target) in [("link", "folder/target"), ("second", "link"), ("dangling", "folder/new")] {
+      #expect(symlink(target, directory.file(name)) == 0)
+    }
+    for name in ["second", "dangling"] {
+      let run = try await get(directory, "-o", directory.file(name))
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(status(directory.file(name)).st_mode & S_IFMT == S_IFLNK)
+    }
+    #expect(status(directory.file("link")).st_mode & S_IFMT == S_IFLNK)
+    #expect(text(directory.file("folder/target")) == Self.body)
+    #expect(text(directory.file("folder/new")) == Self.body)
+    #expect(symlink("loop", directory.file("loop")) == 0)
+    #expect(try await get(directory, "-o", directory.file("loop")).errors.contains("Too many levels"))
+  }
+
+  @Test("mode and owner of a file stay, and another name of the file shows the new content")
+  func attributes() async throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.file("file")
+    try Data("an old and longer body".utf8).write(to: URL(fileURLWithPath: file))
+    #expect(chmod(file, 0o640) == 0)
+    if geteuid() == 0 { #expect(chown(file, 1234, 2345) == 0) }
+    let before = status(file)
+    _ = try await get(directory, "-o", file)
+    #expect(text(file) == Self.body)
+    #expect(status(file).st_mode == before.st_mode)
+    #expect(status(file).st_uid == before.st_uid)
+    #expect(status(file).st_gid == before.st_gid)
+    try Data("an old and longer body".utf8).write(to: URL(fileURLWithPath: file))
+    #expect(link(file, directory.file("other")) == 0)
+    _ = try await get(directory, "-o", file)
+    #expect(text(directory.file("other")) == Self.body)
+    #expect(try names(directory) == ["file", "other"])
+  }
+
+  @Test("a new file has the mode that the umask leaves")
+  func newMode() async throws {
+    let directory = try TemporaryDirectory()
+    try Data().write(to: URL(fileURLWithPath: directory.file("model")))
+    let model = open(directory.file("usual"), O_CREAT | O_WRONLY, 0o666)
+    close(model)
+    _ = try await get(directory, "-o", directory.file("new"))
+    #expect(status(directory.file("new")).st_mode == status(directory.file("usual")).st_mode)
+  }
+
+  @Test("a directory, a socket and a folder that is not there are told apart, before the origin is asked")
+  func unusable() async throws {
+    let directory = try TemporaryDirectory()
+    let origin = try await ScriptOrigin { _ in .init(head: "HTTP/1.1 200 OK\r\nContent-Length: 0") }
+    func run(_ path: String) async -> CommandRun {
+      await CommandRun("get", origin.base, "--dir", directory.file("cache"), "-o", path)
+    }
+    let folder = await run(directory.path)
+    #expect(folder.status == ExitStatus.output.rawValue)
+    #expect(folder.errors.contains("\(directory.path) is a directory; name a file in it, or use -O there"))
+    let missing = await run(directory.file("no/file"))
+    #expect(missing.status == ExitStatus.output.rawValue)
+    #expect(
+      missing.errors.contains("cannot write to \(directory.file("no/file")): No such file or directory"))
+    let socketPath = directory.file("s")
+    let descriptor = try Self.listen(socketPath)
+    defer { close(descriptor) }
+    let socket = await run(socketPath)
+    #expect(socket.errors.contains("\(socketPath) is a socket"))
+    #expect(origin.requests.isEmpty)
+    try await origin.close()
+  }
+
+  private static func listen(_ path: String) throws -> Int32 {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let result = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    try #require(result == 0)
+    return descriptor
+  }
+
+  @Test("a transfer that fails touches neither the file nor what is beside it")
+  func failure() async throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.file("file")
+    try Data("old".utf8).write(to: URL(fileURLWithPath: file))
+    let before = status(file)
+    let run = try await get(
+      directory, "-o", file,
+      answer: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nCache-Control: no-store\r\n\r\nshort")
+    #expect(run.status == ExitStatus.brokenProtocol.rawValue)
+    #expect(text(file) == "old")
+    #expect(status(file).st_ino == before.st_ino)
+    #expect(try names(directory) == ["file"])
+  }
+
+  @Test("several URLs with one name get files of their own, one after another in the order of the URLs")
+  func sameName() {
+    var taken: Set<String> = []
+    let names = ["/a/x.txt", "/b/x.txt", "/c/x-2.txt"].map { path -> String in
+      let name = FileName.unique(FileName.safe(from: path), among: taken)
+      taken.insert(name)
+      return name
+    }
+    #expect(names == ["x.txt", "x-2.txt", "x-2-2.txt"])
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// The command as a process: signals and terminals.
+@Suite(.timeLimit(.minutes(10))) struct ProcessTests {
+  private static let content = ServedFile.bytes(300_000)
+
+  /// An origin that holds the first response after `cut` bytes, and sends the rest to the second request.
+  private func origin(cut: Int, fields: String) async throws -> ScriptOrigin {
+    let counter = AnswerCounter()
+    var file = ServedFile(content: Self.content, fields: fields)
+    let whole = file
+    (file.cut, file.isHeld) = (cut, true)
+    return try await ScriptOrigin { [file] in (counter.next() == 1 ? file : whole).answer($0) }
+  }
+
+  private func size(_ path: String) -> Int { (FileManager.default.contents(atPath: path) ?? Data()).count }
+
+  /// Waits until a condition holds that another process brings about.
+  private func wait(_ condition: () -> Bool) async {
+    while !condition() { try? await Task.sleep(for: .milliseconds(10)) }
+  }
+
+  @Test(
+    "after SIGINT, SIGTERM and SIGKILL a response that is not stored is continued from its part file",
+    arguments: [SIGINT, SIGTERM, SIGKILL])
+  func continued(signal: Int32) async throws {
+    let directory = try TemporaryDirectory()
+    let origin = try await origin(cut: 200_000, fields: "Cache-Control: no-store")
+    let arguments = [
+      "get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out"),
+    ]
+    let process = try CommandProcess(arguments, in: directory)
+    await wait { size(directory.file("out.httpcache-part/body")) == 200_000 }
+    process.signal(signal)
+    let first = try await process.end()
+    if signal != SIGKILL {
+      #expect(first.status == ExitStatus.interrupted.rawValue)
+      #expect(
+        first.errors.contains(
+          ": interrupted; 195 KiB of 293 KiB kept in \(directory.file("out.httpcache-part")), "
+            + "run again to continue\n"))
+    }
+    #expect(directory.contents("out") == nil)
+    let run = await CommandRun(arguments)
+    #expect(run.errors.contains(": continued: 195 KiB from "), "\(run.errors)")
+    #expect(directory.contents("out") == Self.content)
+    #expect(origin.requests.map(\.start) == [nil, 200_000])
+    try await origin.close()
+  }
+
+  @Test("after SIGINT a response that the cache stores is continued from the cache")
+  func continuedFromCache() async throws {
+    let directory = try TemporaryDirectory()
+    let origin = try await origin(cut: 200_000, fields: "Cache-Control: max-age=60")
+    let arguments = [
+      "get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out"),
+    ]
+    let process = try CommandProcess(arguments, in: directory)
+    await wait { size(directory.file("out.httpcache-part/body")) == 200_000 }
+    process.signal(SIGINT)
+    let first = try await process.end()
+    #expect(first.errors.contains(": interrupted; 195 KiB of 293 KiB kept, run again to continue\n"))
+    #expect(access(directory.file("out.httpcache-part"), F_OK) != 0)
+    let run = await CommandRun(arguments)
+    #expect(run.errors.contains(": continued: 195 KiB from the cache, 97.7 KiB fetched"))
+    #expect(directory.contents("out") == Self.content)
+    try await origin.close()
+  }
+
+  @Test("SIGINT ends a process that waits for the reader of a FIFO, and one whose reader takes nothing")
+  func blocked() async throws {
+    let directory = try TemporaryDirectory()
+    let content = ServedFile(content: ServedFile.bytes(1_000_000))
+    let origin = try await ScriptOrigin { content.answer($0) }
+    let path = directory.file("fifo")
+    try #require(mkfifo(path, 0o600) == 0)
+    for hasReader in [false, true] {
+      let reader = hasReader ? open(path, O_RDONLY | O_NONBLOCK) : -1
+      defer { if reader >= 0 { close(reader) } }
+      let count = origin.requests.count
+      let process = try CommandProcess(
+        ["get", origin.base + "/\(hasReader)", "--dir", directory.file("cache"), "-o", path], in: directory)
+      await wait { origin.requests.count > count }
+      process.signal(SIGINT)
+      #expect(try await process.end().status == ExitStatus.interrupted.rawValue)
+    }
+    try await origin.close()
+  }
+
+  #if os(Linux)
+    @Test("a binary body is kept off a terminal, and -o - shows it all the same")
+    func terminal() async throws {
+      let directory = try TemporaryDirectory()
+      let binary = try await RawOrigin(
+        bytes: Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".utf8) + [65, 0, 66, 0, 67])
+      let text = try await RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+      let refused = try await onTerminal(["get", binary.base, "--dir", directory.file("cache")], directory)
+      #expect(refused.status == ExitStatus.output.rawValue)
+      #expect(
+        refused.errors.contains(
+          "the body is binary and may disturb the terminal; -o FILE writes it to a file"))
+      #expect(refused.shown.isEmpty)
+      let forced = try await onTerminal(
+        ["get", binary.base, "--dir", directory.file("cache"), "-o", "-"], directory)
+      #expect(forced.status == 0)
+      #expect(forced.shown == [65, 0, 66, 0, 67])
+      let shown = try await onTerminal(["get", text.base, "--dir", directory.file("cache")], directory)
+      #expect(shown.status == 0)
+      #expect(shown.shown == Array("hello".utf8))
+      try await binary.close()
+      try await text.close()
+    }
+
+    private func onTerminal(
+      _ arguments: [String], _ directory: TemporaryDirectory
+    ) async throws -> (status: Int32, errors: String, shown: [UInt8]) {
+      let (master, slave) = try Self.terminal()
+      defer { close(master) }
+      let process = try CommandProcess(arguments, in: directory, output: slave)
+      let (status, errors) = try await process.end()
+      close(slave)
+      _ = fcntl(master, F_SETFL, O_NONBLOCK)
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      let count = read(master, &buffer, buffer.count)
+      return (status, errors, Array(buffer.prefix(max(0, count))))
+    }
+
+    /// Both ends of a pseudo-terminal, by the requests of Linux: Glibc's module does not have `posix_openpt`.
+    private static func terminal() throws -> (master: Int32, slave: Int32) {
+      let (setLock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
+      let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+      var (isLocked, number) = (Int32(0), Int32(0))
+      try #require(ioctl(master, setLock, &isLocked) == 0)
+      try #require(ioctl(master, getNumber, &number) == 0)
+      return (master, open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC))
+    }
+  #endif
+}
