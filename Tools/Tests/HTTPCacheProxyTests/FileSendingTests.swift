@@ -43,6 +43,11 @@ import Testing
     var availableRanges: [Range<Int64>] { [0..<Int64(content.count)] }
     var bytesInMemory: BodyBytes? { nil }
     var fileRegion: HTTPCaching.FileRegion? { region }
+    func isVerified(_ range: Range<Int64>) -> Bool {
+      var status = stat()
+      return region.isVerified && fstat(region.descriptor, &status) == 0
+        && Int64(status.st_size) >= region.offset + region.count
+    }
     func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
       content[Int(range.lowerBound)..<Int(range.upperBound)]
     }
