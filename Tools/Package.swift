@@ -167,6 +167,7 @@ let package = Package(
       name: "HTTPCacheProxyTests",
       dependencies: caching + nio + [
         "HTTPCacheProxy", .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
       ],
       swiftSettings: settings),
     .testTarget(

@@ -6,6 +6,8 @@
 # --forward; pip asks the index given as second argument (default: the one pip is configured with) through --upstream. Some mirrors
 # send neither a lifetime nor a validator, so that nothing may be kept (the reasons are printed); therefore
 # both also ask a mirror on loopback that holds the same files with Last-Modified, as the usual ones do.
+# A WebSocket client and server (the package `websockets`, in a venv), `git clone` and `git push`, and a file of 1.4 GiB
+# go through as well.
 # With `none` as second argument nobody but that mirror is asked, for packages made here.
 set -u
 bin=$1; shift
@@ -99,6 +101,54 @@ if command -v wget > /dev/null; then
   mark; http_proxy=http://127.0.0.1:$port wget -q -O "$work/b" "$origin/size/2000000/f"; since "wget by http_proxy"
   check "wget by http_proxy: all from the cache, same bytes" "$([ "$cached" = 2000000 ] && same "$work/a" "$work/b")"
 fi
+stop
+
+port_of() { for _ in $(seq 200); do [ -s "$1" ] && break; sleep 0.05; done; cat "$1"; }
+
+echo "== WebSockets, --upstream and --forward"
+if python3 -m venv "$work/venv" 2> /dev/null && "$work/venv/bin/pip" install -q --disable-pip-version-check websockets > "$work/venv.out" 2>&1; then
+  "$work/venv/bin/python3" "$here/websocket.py" serve > "$work/wsport" & mirror_pid=$!
+  ws=$(port_of "$work/wsport")
+  start websocket --shared --upstream "http://127.0.0.1:$ws"
+  answer=$("$work/venv/bin/python3" "$here/websocket.py" ask "ws://127.0.0.1:$port/chat" 2>&1 | tail -1)
+  check "WebSocket echo through --upstream: $answer" "$([ "$answer" = echoed ] && echo yes)"
+  stop
+  start websocket2 --shared --forward --connect-port "$ws"
+  answer=$("$work/venv/bin/python3" "$here/websocket.py" ask "ws://127.0.0.1:$ws/chat" "http://127.0.0.1:$port" 2>&1 | tail -1)
+  check "WebSocket echo through --forward (CONNECT): $answer" "$([ "$answer" = echoed ] && echo yes)"
+  stop; kill $mirror_pid; wait $mirror_pid 2>/dev/null; mirror_pid=
+else echo "     websockets: cannot be installed, skipped"; fi
+
+echo "== git over http, --upstream and --forward"
+if command -v git > /dev/null; then
+  mkdir "$work/git"
+  (cd "$work/git" && git init -q --bare a.git && git init -q b && cd b && head -c 3000000 /dev/urandom > data && git add data \
+    && git -c user.name=n -c user.email=e@example.com commit -qm one && git push -q ../a.git HEAD:refs/heads/main \
+    && git -C ../a.git symbolic-ref HEAD refs/heads/main && git -C ../a.git config http.receivepack true)
+  python3 "$here/githttp.py" "$work/git" > "$work/gitport" & mirror_pid=$!
+  repository=$(port_of "$work/gitport")
+  head_of() { git -C "$1" rev-parse HEAD 2> /dev/null; }
+  start git --shared --upstream "http://127.0.0.1:$repository"
+  git clone -q "http://127.0.0.1:$port/a.git" "$work/clone1"
+  check "git clone through --upstream" "$([ -n "$(head_of "$work/clone1")" ] && [ "$(head_of "$work/clone1")" = "$(head_of "$work/git/b")" ] && echo yes)"
+  (cd "$work/clone1" && head -c 3000000 /dev/urandom > more && git add more && git -c user.name=n -c user.email=e@example.com commit -qm two && git push -q origin HEAD:main)
+  git clone -q "http://127.0.0.1:$port/a.git" "$work/clone2"
+  check "git push of 3 MB, then git clone sees it" "$([ "$(head_of "$work/clone2")" = "$(head_of "$work/clone1")" ] && [ -s "$work/clone2/more" ] && echo yes)"
+  stop
+  start git2 --shared --forward
+  git -c http.proxy="http://127.0.0.1:$port" clone -q "http://127.0.0.1:$repository/a.git" "$work/clone3"
+  check "git clone through --forward" "$([ "$(head_of "$work/clone3")" = "$(head_of "$work/clone1")" ] && echo yes)"
+  stop; kill $mirror_pid; wait $mirror_pid 2>/dev/null; mirror_pid=
+else echo "     git: not installed, skipped"; fi
+
+echo "== 1.4 GiB with default settings, --upstream"
+start large --upstream "$origin"
+large=/size/1503238553/large
+for round in first second; do
+  mark; got=$(curl -s "http://127.0.0.1:$port$large" | sha256sum | cut -d' ' -f1); since "1.4 GiB, $round"
+  check "1.4 GiB, $round: the bytes of the origin" "$([ "$got" = "$(curl -s "$origin/sha256$large")" ] && echo yes)"
+done
+echo "     peak resident memory of serve: $(awk '/^VmHWM/{print int($2 / 1024)}' "/proc/$serve_pid/status") MiB"
 stop
 
 echo "== Chromium, --forward and --upstream"

@@ -91,7 +91,11 @@ public struct ServeCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("How requests are logged: plain, json or none.", valueName: "format"))
   var accessLog: AccessLog.Format = .plain
 
-  @Option(help: ArgumentHelp("Seconds to wait for the head of an origin's response.", valueName: "seconds"))
+  @Option(
+    help: ArgumentHelp(
+      """
+      Seconds to connect to an origin, and to wait for the head of its response once the request is sent.
+      """, valueName: "seconds"))
   var timeout: Int64 = 60
 
   @Option(
@@ -164,6 +168,7 @@ public struct ServeCommand: AsyncParsableCommand {
       while !Task.isCancelled {
         try await cache.configuration.clock.sleep(for: .seconds(10))
         await cache.flush()
+        FreeMemory.giveBack()
       }
     }
     for await _ in signals { break }
@@ -235,7 +240,8 @@ public struct ServeCommand: AsyncParsableCommand {
   }
 
   private func upstreamConfiguration() throws(StartFailure) -> NIOUpstream.Configuration {
-    var configuration = NIOUpstream.Configuration(headTimeout: .seconds(timeout))
+    var configuration = NIOUpstream.Configuration(
+      connectTimeout: .seconds(timeout), headTimeout: .seconds(timeout))
     if let roots = try tls.originRoots() { configuration.tls.trustRoots = roots }
     if route.forward { configuration.addresses = forwardOptions.addressRules(isRemote: route.isRemote) }
     return configuration
@@ -252,6 +258,10 @@ public struct ServeCommand: AsyncParsableCommand {
     configuration.connectionLimit = min(configuration.connectionLimit, max(1, descriptors / 2))
     configuration.preservesHost = gatewayOptions.preserveHost
     configuration.trustedForwarders = gatewayOptions.trustForwarded
+    if let count = route.connectionsPerClient {
+      configuration.connectionsPerClient = count
+      configuration.limitsLoopback = true
+    }
     return configuration
   }
 

@@ -4,6 +4,9 @@ import NIOCore
 
 /// Serves one client: its requests one after the other, answers in their order (RFC 9112 §9.3.2).
 struct ClientConnection: Sendable {
+  /// How long requests that have arrived already are answered before other connections get their turn.
+  private static let longestTurn = TimeAmount.milliseconds(2)
+
   let stream: ByteStream
   let context: ProxyContext
   let client: ClientSide
@@ -17,22 +20,46 @@ struct ClientConnection: Sendable {
       isSecure: context.configuration.tls != nil, trusted: context.configuration.trustedForwarders)
     let connection = ClientConnection(stream: stream, context: context, client: client)
     let task = Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {
-      guard context.registry.add(stream, limit: context.configuration.connectionLimit) else {
-        await connection.refuse(
-          Refusal(.serviceUnavailable, "this proxy has too many connections", closes: true), nil)
-        await stream.closeLingering()
-        return
-      }
-      await connection.serve()
-      context.registry.remove(stream)
+      await connection.begin()
     }
     stream.onClose { task.cancel() }
   }
 
+  private func begin() async {
+    let address = client.address.map { ClientAddress($0) }
+    let isCounted = address?.isLoopback == false || configuration.limitsLoopback
+    let admission = context.registry.add(
+      stream, client: isCounted ? address : nil, limit: configuration.connectionLimit,
+      clientLimit: configuration.connectionsPerClient)
+    switch admission {
+    case .admitted:
+      await serve()
+      context.registry.remove(stream)
+    case .full:
+      await turnAway(Refusal(.serviceUnavailable, "this proxy has too many connections", closes: true))
+    case .clientIsFull:
+      await turnAway(Refusal(.tooManyRequests, "too many connections from this address", closes: true))
+    case .ignored: stream.close()
+    }
+  }
+
+  private func turnAway(_ refusal: Refusal) async {
+    await refuse(refusal, nil)
+    await stream.closeLingering(within: .seconds(1))
+    context.registry.endRefusal()
+  }
+
   private func serve() async {
     let reader = MessageReader(stream: stream, limits: configuration.limits)
+    var turn = stream.now
     while true {
       do {
+        if stream.hasBytes, stream.now - turn > Self.longestTurn {
+          await stream.letOthersRun()
+          turn = stream.now
+        } else if !stream.hasBytes {
+          turn = stream.now
+        }
         let head = try await reader.requestHead(
           idle: .now() + configuration.idleTimeout, time: configuration.headTimeout
         ) { context.registry.begin(stream) }
@@ -41,26 +68,28 @@ struct ClientConnection: Sendable {
         // What follows a CONNECT was meant for the tunnel that did not come about: it is no request.
         if head.method == .connect, end == .next { end = .close }
         guard end == .next, context.registry.end(stream) else {
-          if end == .close || end == .next { await stream.closeLingering() }
+          if end == .close || end == .next { await closeLingering() }
           return
         }
       } catch let violation as ProtocolViolation {
         await refuse(Refusal(violation), nil)
-        await stream.closeLingering()
+        await closeLingering()
         return
       } catch StreamError.timedOut {
         // Nothing to say to who has not begun; the time of a head is one of a client's (§15.5.9).
         if !context.registry.isIdle(stream) {
           await refuse(Refusal(.requestTimeout, "the request did not arrive in time", closes: true), nil)
-          await stream.closeLingering()
+          await closeLingering()
         }
         break
       } catch {
         break
       }
     }
-    stream.close()
+    await stream.closeWritten(within: configuration.bodyTimeout)
   }
+
+  private func closeLingering() async { await stream.closeLingering(within: configuration.bodyTimeout) }
 
   /// What becomes of the connection.
   enum End: Sendable {

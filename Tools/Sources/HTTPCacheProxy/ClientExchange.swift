@@ -147,6 +147,7 @@ struct ClientExchange: Sendable {
         UpstreamRequest(head: request.head, context: request.origin) { try? await writer.sendInterim($0) },
         to: protocols)
       guard let tunnel else { return await send((response.head, response.body, "pass", nil), nil) }
+      defer { context.upstream.release(tunnel) }
       var buffer = stream.channel.allocator.buffer(capacity: 512)
       var fields = response.head.headerFields
       let chosen = fields[.upgrade] ?? protocols
@@ -159,9 +160,10 @@ struct ClientExchange: Sendable {
       buffer.writeField("Upgrade", chosen)
       buffer.writeStaticString("\r\n")
       stream.write(buffer)
+      // The origin may wait for the client to speak first.
+      try await stream.flush(until: stream.now + configuration.bodyTimeout)
       let bytes = await Tunnel.run(
         client: stream, origin: tunnel.stream, silence: configuration.tunnelTimeout)
-      context.upstream.release(tunnel)
       connection.log(head, 101, bytes, started, "tunnel")
       return .gone
     } catch {

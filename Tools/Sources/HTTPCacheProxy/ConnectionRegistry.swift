@@ -3,16 +3,35 @@ import Synchronization
 
 /// Knows the connections of clients, so that they can be counted and brought to an end.
 final class ConnectionRegistry: Sendable {
+  /// Whether a connection may be served.
+  enum Admission: Sendable {
+    case admitted
+    /// There are too many connections, or none are taken any more.
+    case full
+    /// Its client has too many connections.
+    case clientIsFull
+    /// As many connections are being told so as may be: it is closed.
+    case ignored
+  }
+
   private struct Entry {
     let stream: ByteStream
+    let client: ClientAddress?
     var isIdle = true
   }
 
   private struct State {
     var entries: [ObjectIdentifier: Entry] = [:]
+    /// How many connections each client has.
+    var clients: [ClientAddress: Int] = [:]
+    /// How many connections are being told that they are refused.
+    var refused = 0
     var isDraining = false
     var emptied: CheckedContinuation<Void, Never>?
   }
+
+  /// The most refused connections that get an answer at the same time.
+  private static let refusedLimit = 64
 
   private let state = Mutex(State())
 
@@ -24,14 +43,27 @@ final class ConnectionRegistry: Sendable {
 
   /// Adds a connection.
   ///
-  /// - Returns: false if there are `limit` of them already, or none are taken any more.
-  func add(_ stream: ByteStream, limit: Int) -> Bool {
+  /// - Parameters:
+  ///   - client: whose connection it is; nil if that is not counted.
+  ///   - limit: the most connections.
+  ///   - clientLimit: the most connections of a client.
+  func add(_ stream: ByteStream, client: ClientAddress?, limit: Int, clientLimit: Int) -> Admission {
     state.withLock { state in
-      guard !state.isDraining, state.entries.count < limit else { return false }
-      state.entries[ObjectIdentifier(stream)] = Entry(stream: stream)
-      return true
+      let isFull = state.isDraining || state.entries.count >= limit
+      let ofClient = client.flatMap { state.clients[$0] } ?? 0
+      guard !isFull, client == nil || ofClient < clientLimit else {
+        guard state.refused < Self.refusedLimit else { return .ignored }
+        state.refused += 1
+        return isFull ? .full : .clientIsFull
+      }
+      state.entries[ObjectIdentifier(stream)] = Entry(stream: stream, client: client)
+      if let client { state.clients[client] = ofClient + 1 }
+      return .admitted
     }
   }
+
+  /// A refused connection was told so.
+  func endRefusal() { state.withLock { $0.refused -= 1 } }
 
   /// A request begins.
   ///
@@ -62,7 +94,10 @@ final class ConnectionRegistry: Sendable {
   /// Forgets a connection.
   func remove(_ stream: ByteStream) {
     state.withLock { state -> CheckedContinuation<Void, Never>? in
-      state.entries[ObjectIdentifier(stream)] = nil
+      if let client = state.entries.removeValue(forKey: ObjectIdentifier(stream))?.client {
+        let left = (state.clients[client] ?? 1) - 1
+        state.clients[client] = left > 0 ? left : nil
+      }
       return state.entries.isEmpty ? state.emptied.take() : nil
     }?.resume()
   }
@@ -74,7 +109,7 @@ final class ConnectionRegistry: Sendable {
       state.isDraining = true
       return state.entries.values.filter(\.isIdle).map(\.stream)
     }
-    for stream in idle { stream.close() }
+    for stream in idle { Task { await stream.closeWritten(within: deadline - .now()) } }
     let timer = loop.scheduleTask(deadline: deadline) {
       for stream in self.state.withLock({ $0.entries.values.map(\.stream) }) { stream.reset() }
     }

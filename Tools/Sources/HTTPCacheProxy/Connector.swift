@@ -32,13 +32,16 @@ struct Connector: Sendable {
 
   /// Connects; with TLS, the handshake goes on while the first bytes wait to be sent.
   ///
+  /// - Parameter deadline: until when, if that is earlier than the timeout.
   /// - Throws: `UpstreamError`.
-  func connect(to origin: Origin) async throws(UpstreamError) -> ByteStream {
+  func connect(to origin: Origin, until deadline: NIODeadline = .distantFuture) async throws(UpstreamError)
+    -> ByteStream
+  {
     let loop = MultiThreadedEventLoopGroup.currentEventLoop ?? group.next()
     let context = origin.isSecure ? context : nil
     do {
       return try await ClientBootstrap(group: loop)
-        .connectTimeout(timeout)
+        .connectTimeout(min(timeout, max(.nanoseconds(1), deadline - .now())))
         .resolver(addresses.map { CheckedResolver($0, on: loop) })
         .channelOption(.autoRead, value: false)
         .channelOption(.allowRemoteHalfClosure, value: true)
@@ -61,7 +64,7 @@ struct Connector: Sendable {
     }
   }
 
-  static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 64 << 10, high: 128 << 10)
+  static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 32 << 10, high: 64 << 10)
 
   /// Addresses are not sent as server names (RFC 6066 §3).
   private static func serverName(_ host: String) -> String? {

@@ -29,6 +29,7 @@ final class IncomingBody: BodySource {
   private let stream: ByteStream
   private let epoch: Int
   private let stall: TimeAmount
+  private let pace: ClientPace?
   private let state: Mutex<State>
   private let isResponse: Bool
   private let connectionOptions: [String]
@@ -39,11 +40,12 @@ final class IncomingBody: BodySource {
   /// - Parameters:
   ///   - connectionOptions: the names that the head's `Connection` lists.
   ///   - stall: the most time to wait for the next bytes.
+  ///   - pace: told when the caller takes bytes and when it has them.
   ///   - beforePull: called before each pull.
   ///   - ended: called once.
   init(
     _ stream: ByteStream, framing: Framing, limits: MessageLimits, isResponse: Bool,
-    connectionOptions: [String] = [], stall: TimeAmount,
+    connectionOptions: [String] = [], stall: TimeAmount, pace: ClientPace? = nil,
     beforePull: (@Sendable () async throws -> Void)? = nil,
     ended: @escaping @Sendable (Ending) -> Void
   ) {
@@ -51,12 +53,14 @@ final class IncomingBody: BodySource {
     self.stall = stall
     self.isResponse = isResponse
     self.connectionOptions = connectionOptions
+    self.pace = pace
     self.beforePull = beforePull
     self.ended = ended
     epoch = stream.epoch
     length = framing.length
     let decoder = BodyDecoder(framing, limits: limits, trimsNames: isResponse)
     state = Mutex(State(phase: decoder.isComplete ? .complete([:]) : .ready(decoder)))
+    pace?.waits()
   }
 
   deinit { cancel() }
@@ -97,10 +101,12 @@ final class IncomingBody: BodySource {
 
   private func pull(_ decoder: BodyDecoder) async throws -> BodyBytes? {
     var decoder = decoder
+    pace?.goesOn()
+    defer { pace?.waits() }
     do {
       try await beforePull?()
       while true {
-        guard var buffer = try await stream.read(until: .now() + stall, epoch: epoch) else {
+        guard var buffer = try await stream.read(until: stream.now + stall, epoch: epoch) else {
           try decoder.end()
           finish(decoder)
           return nil

@@ -16,23 +16,25 @@ struct MessageReader: Sendable {
     idle: NIODeadline, time: TimeAmount, began: () -> Bool
   ) async throws -> RequestHead? {
     guard let buffer = try await stream.read(until: idle), began() else { return nil }
-    return try await head(buffer, from: .client, until: .now() + time) { bytes throws(ProtocolViolation) in
+    let deadline = stream.now + time
+    return try await head(buffer, from: .client, until: { deadline }) { bytes throws(ProtocolViolation) in
       try RequestHead(bytes, limits: limits)
     }
   }
 
   /// Reads the head of a response; nil if the connection ends before its first byte.
   ///
+  /// - Parameter deadline: until when it must have come; asked again at that time.
   /// - Throws: `ProtocolViolation`, `StreamError`.
-  func responseHead(until deadline: NIODeadline) async throws -> ResponseHead? {
-    guard let buffer = try await stream.read(until: deadline) else { return nil }
+  func responseHead(until deadline: () -> NIODeadline) async throws -> ResponseHead? {
+    guard let buffer = try await read(until: deadline) else { return nil }
     return try await head(buffer, from: .origin, until: deadline) { bytes throws(ProtocolViolation) in
       try ResponseHead(bytes, limits: limits)
     }
   }
 
   private func head<Head>(
-    _ first: ByteBuffer, from sender: HeadDecoder.Sender, until deadline: NIODeadline,
+    _ first: ByteBuffer, from sender: HeadDecoder.Sender, until deadline: () -> NIODeadline,
     _ parse: (UnsafeRawBufferPointer) throws(ProtocolViolation) -> Head
   ) async throws -> Head? {
     var buffer = first
@@ -46,11 +48,22 @@ struct MessageReader: Sendable {
         stream.unread(buffer)
         return head
       }
-      guard var next = try await stream.read(until: deadline) else {
+      guard var next = try await read(until: deadline) else {
         if buffer.withUnsafeReadableBytes({ decoder.mayEnd(after: $0) }) { return nil }
         throw ProtocolViolation("the connection ended within a head (RFC 9112 §8)")
       }
       buffer.writeBuffer(&next)
+    }
+  }
+
+  private func read(until deadline: () -> NIODeadline) async throws(StreamError) -> ByteBuffer? {
+    while true {
+      let limit = deadline()
+      do {
+        return try await stream.read(until: limit)
+      } catch StreamError.timedOut where deadline() > limit {
+        // The time was extended meanwhile.
+      }
     }
   }
 }

@@ -4,9 +4,9 @@ public import NIOSSL
 extension NIOUpstream {
   /// What is fixed when an upstream is made.
   public struct Configuration: Sendable {
-    /// The most time for a connection to come about.
+    /// The most time for a connection to come about; never longer than `headTimeout`.
     public var connectTimeout: TimeAmount
-    /// The most time from sending a request to the end of the head of the final response.
+    /// The most time from sending a request, its body included, to the end of the head of the final response.
     public var headTimeout: TimeAmount
     /// The most time between two pieces of a body, in either direction.
     public var bodyTimeout: TimeAmount
@@ -14,8 +14,12 @@ extension NIOUpstream {
     public var idleTimeout: TimeAmount
     /// How long to wait for `100 Continue` before the body is sent anyway (RFC 9110 §10.1.1).
     public var continueTimeout: TimeAmount
-    /// The most connections to one origin at a time.
+    /// The most connections to one origin at a time. Upgraded connections do not count, nor, when another request
+    /// needs the place, connections that wait for a slow client.
     public var connectionsPerOrigin: Int
+    /// How long a client may take to send 64 KiB of a request's body, or to take the next piece of a response's, before
+    /// its exchange counts as waiting for a slow client.
+    public var clientPatience = TimeAmount.milliseconds(250)
     /// The most unused connections kept in all.
     public var idleConnections: Int
     /// The limits of response heads.

@@ -57,16 +57,19 @@ public final class NIOUpstream: Upstream {
   /// - Throws: `UpstreamError`.
   func upgrade(
     _ request: UpstreamRequest, to protocols: String
-  ) async throws(UpstreamError) -> (response: UpstreamResponse, tunnel: ConnectionPool.Lease?) {
+  ) async throws(UpstreamError) -> (response: UpstreamResponse, tunnel: ConnectionLease?) {
     let deadline = deadline(request)
     let lease = try await pool.lease(try Self.origin(request), fresh: true, until: deadline)
     let exchange = UpstreamExchange(lease, pool: pool, configuration: configuration)
     let response = try await exchange.run(request, upgrade: protocols, until: deadline)
-    return (response, response.head.status.code == 101 ? lease : nil)
+    guard response.head.status.code == 101 else { return (response, nil) }
+    // A tunnel may last for days: it must not keep requests from the origin.
+    pool.giveUpPlace(of: lease)
+    return (response, lease)
   }
 
   /// Takes back the connection of an upgraded exchange.
-  func release(_ tunnel: ConnectionPool.Lease) { pool.release(tunnel, isReusable: false) }
+  func release(_ tunnel: ConnectionLease) { pool.release(tunnel, isReusable: false) }
 
   /// Opens a connection for a tunnel; the caller closes it.
   ///
@@ -76,7 +79,7 @@ public final class NIOUpstream: Upstream {
   }
 
   private func exchange(
-    _ request: UpstreamRequest, _ lease: ConnectionPool.Lease, until deadline: NIODeadline
+    _ request: UpstreamRequest, _ lease: ConnectionLease, until deadline: NIODeadline
   ) async throws(UpstreamError) -> UpstreamResponse {
     try await UpstreamExchange(lease, pool: pool, configuration: configuration)
       .run(request, upgrade: nil, until: deadline)

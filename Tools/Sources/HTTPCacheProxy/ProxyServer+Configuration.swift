@@ -31,13 +31,19 @@ extension ProxyServer {
     public var limits: MessageLimits
     /// The most connections of clients at a time.
     public var connectionLimit: Int
+    /// The most connections of one client at a time, tunnels included: of an IPv4 address, or of the /64 of an IPv6
+    /// address.
+    public var connectionsPerClient = 256
+    /// Whether `connectionsPerClient` holds for clients on this machine, such as a server in front of the proxy.
+    public var limitsLoopback = false
     /// How long a connection may wait for its next request.
     public var idleTimeout: TimeAmount
     /// How long a request's head may take from its first byte.
     public var headTimeout: TimeAmount
-    /// The most time between two pieces of a request's body, and for a client to take a piece.
+    /// The most time between two pieces of a request's body, and for a client to take 64 to 128 KiB of a response: a
+    /// client that takes less in that time is cut off.
     public var bodyTimeout: TimeAmount
-    /// How long a tunnel may be silent.
+    /// How long both directions of a tunnel may be silent at the same time.
     public var tunnelTimeout: TimeAmount
     /// How each request is logged.
     public var accessLog: AccessLog

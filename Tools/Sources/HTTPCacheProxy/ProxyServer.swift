@@ -42,6 +42,8 @@ public final class ProxyServer: Sendable {
           if let tls {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
           }
+          // Not on all systems.
+          channel.setOption(.unsentLimit, value: 128 << 10).whenFailure { _ in }
           let stream = ByteStream(channel: channel)
           try channel.pipeline.syncOperations.addHandler(ByteStreamHandler(stream))
           ClientConnection.start(stream, context: context)

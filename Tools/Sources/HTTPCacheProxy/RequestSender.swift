@@ -18,14 +18,23 @@ final class RequestSender: Sendable {
     var phase: Phase
     var task: Task<Void, Never>?
     var timer: Scheduled<Void>?
+    /// When the last of the request was sent, or could not be sent.
+    var end: NIODeadline?
   }
+
+  /// A client that sends so much at a time is not slow.
+  private static let unit = 64 << 10
 
   private let request: UpstreamRequest
   private let stream: ByteStream
+  private let pace: ClientPace
   private let configuration: NIOUpstream.Configuration
   private let state: Mutex<State>
 
-  init(_ request: UpstreamRequest, stream: ByteStream, configuration: NIOUpstream.Configuration) {
+  init(
+    _ request: UpstreamRequest, stream: ByteStream, pace: ClientPace, configuration: NIOUpstream.Configuration
+  ) {
+    self.pace = pace
     self.request = request
     self.stream = stream
     self.configuration = configuration
@@ -34,6 +43,15 @@ final class RequestSender: Sendable {
 
   /// Whether all of it is sent.
   var isFinished: Bool { state.withLock { if case .finished = $0.phase { true } else { false } } }
+
+  /// Until when to wait for the response's head: its time begins when the request's body is sent.
+  ///
+  /// - Parameter deadline: that of a request without a body.
+  func headDeadline(_ deadline: NIODeadline) -> NIODeadline {
+    guard request.body != nil else { return deadline }
+    let timeout = request.timeout.map { TimeAmount($0) } ?? configuration.headTimeout
+    return max(deadline, (state.withLock { $0.end } ?? stream.now) + timeout)
+  }
 
   /// Why the body could not be sent.
   var failure: (any Error)? {
@@ -108,6 +126,8 @@ final class RequestSender: Sendable {
         // The origin may have answered and stopped reading: its answer decides then.
         if !(error is StreamError) { self.fail(error) }
       }
+      self.pace.goesOn()
+      self.state.withLock { $0.end = self.stream.now }
     }
     state.withLock { $0.task = task }
   }
@@ -115,6 +135,8 @@ final class RequestSender: Sendable {
   private func send(_ body: MessageBody) async throws {
     let isChunked = body.length == nil
     var sent: Int64 = 0
+    var unit = 0
+    pace.waits()
     while let bytes = try await body.source.next() {
       sent += Int64(bytes.count)
       if let length = body.length, sent > length {
@@ -125,7 +147,13 @@ final class RequestSender: Sendable {
       buffer.writeBody(bytes)
       if isChunked { buffer.writeStaticString("\r\n") }
       stream.write(buffer)
-      try await stream.flush(until: .now() + configuration.bodyTimeout)
+      unit += bytes.count
+      if unit >= Self.unit || !stream.channel.isWritable {
+        unit = 0
+        pace.goesOn()
+      }
+      try await stream.flush(until: stream.now + configuration.bodyTimeout)
+      pace.waits()
     }
     if let length = body.length, sent < length {
       throw UpstreamError(.cancelled, "the request's body is shorter than announced")

@@ -3,22 +3,8 @@ import HTTPCaching
 import HTTPTypes
 import NIOCore
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// Sends one response to a client.
 struct ResponseWriter: Sendable {
-  /// Bodies from this size on go from the file to the socket without passing through the process.
-  static let fileThreshold: Int64 = 64 << 10
-  /// How much is given to the system at once: more for clients that take it quickly, since each slice has
-  /// to be waited for; less for slow ones, since each has its own time.
-  private static let fileSlices: ClosedRange<Int64> = 128 << 10...1 << 20
-
   let stream: ByteStream
   let method: HTTPRequest.Method
   /// The minor version the client speaks.
@@ -52,7 +38,7 @@ struct ResponseWriter: Sendable {
     buffer.writeFields(head.headerFields)
     buffer.writeStaticString("\r\n")
     stream.write(buffer)
-    try await stream.flush(until: .now() + timeout)
+    try await stream.flush(until: stream.now + timeout)
   }
 
   /// Sends a final response.
@@ -73,19 +59,18 @@ struct ResponseWriter: Sendable {
     if case .none = coding {
       body.source.cancel()
       stream.write(buffer)
-      try await stream.flush(until: .now() + timeout)
+      try await stream.flush(until: stream.now + timeout)
       return result
     }
-    if case .length(let length) = coding, let stored = body.source.stored, stored.range.count == length {
-      if try await sendFile(stored, after: buffer) {
-        body.source.cancel()
-        result.bytes = length
-        return result
-      }
+    if case .length(let length) = coding, let stored = body.source.stored, stored.range.count == length,
+      stored.reader.bytesInMemory == nil
+    {
+      result.bytes = try await send(stored, from: body, after: buffer)
+      return result
     }
     result.bytes = try await pump(body, coding, after: buffer)
     if case .untilClose = coding {
-      try await stream.writeOut(until: .now() + timeout)
+      try await stream.writeOut(until: stream.now + timeout)
       stream.resetsOnClose(false)
     }
     return result
@@ -126,19 +111,14 @@ struct ResponseWriter: Sendable {
     if case .length(let length) = coding { limit = length }
     stream.write(head)
     // What is in memory follows its head at once; what has to be waited for must not hold it up.
-    if body.source.stored == nil, limit != 0 { try await stream.flush(until: .now() + timeout) }
+    if body.source.stored == nil, limit != 0 { try await stream.flush(until: stream.now + timeout) }
     var sent: Int64 = 0
     while let bytes = try await body.source.next() {
       if let limit, sent + Int64(bytes.count) > limit {
         throw UpstreamError(.protocol, "the body is longer than its head says")
       }
       sent += Int64(bytes.count)
-      var buffer = stream.channel.allocator.buffer(capacity: bytes.count + 32)
-      if isChunked { buffer.writeChunkSize(bytes.count) }
-      buffer.writeBody(bytes)
-      if isChunked { buffer.writeStaticString("\r\n") }
-      stream.write(buffer)
-      try await stream.flush(until: .now() + timeout)
+      try await send(bytes, inChunks: isChunked)
     }
     if let limit, sent < limit { throw UpstreamError(.protocol, "the body is shorter than its head says") }
     if isChunked {
@@ -146,40 +126,71 @@ struct ResponseWriter: Sendable {
       buffer.writeLastChunk(body.trailers)
       stream.write(buffer)
     }
-    try await stream.flush(until: .now() + timeout)
+    try await stream.flush(until: stream.now + timeout)
     return sent
   }
 
-  /// Sends a stored body from its file.
-  ///
-  /// - Returns: false if it has to be read instead; then nothing was sent.
-  private func sendFile(_ stored: StoredBodyRange, after head: ByteBuffer) async throws -> Bool {
-    guard sendsFiles, stored.range.count >= Self.fileThreshold, let region = stored.reader.fileRegion,
-      stored.range.upperBound <= region.count, stored.reader.isVerified(stored.range)
-    else { return false }
-    // A descriptor of its own stays valid whatever becomes of the reader.
-    let descriptor = fcntl(region.descriptor, F_DUPFD_CLOEXEC, 0)
-    guard descriptor >= 0 else { return false }
-    let handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor)
-    defer { try? handle.close() }
-    let reader = stored.reader
-    stream.write(head)
-    var start = region.offset + stored.range.lowerBound
-    let end = region.offset + stored.range.upperBound
-    var slice = Self.fileSlices.lowerBound
-    while start < end {
-      let next = min(end, start + slice)
-      let begin = NIODeadline.now()
-      try await stream.sendFile(
-        NIOCore.FileRegion(fileHandle: handle, readerIndex: Int(start), endIndex: Int(next)),
-        until: .now() + timeout, while: { reader.isVerified(stored.range) })
-      start = next
-      slice =
-        NIODeadline.now() - begin < .milliseconds(250)
-        ? min(slice * 2, Self.fileSlices.upperBound) : Self.fileSlices.lowerBound
+  /// Sends bytes a slice at a time, so that little of them is copied for a client that does not read.
+  private func send(_ bytes: BodyBytes, inChunks isChunked: Bool) async throws(StreamError) {
+    for start in stride(from: 0, to: bytes.count, by: ByteStream.slice) {
+      let slice = bytes[start..<start + ByteStream.slice]
+      var buffer = stream.channel.allocator.buffer(capacity: slice.count + (isChunked ? 32 : 0))
+      if isChunked { buffer.writeChunkSize(slice.count) }
+      buffer.writeBody(slice)
+      if isChunked { buffer.writeStaticString("\r\n") }
+      stream.write(buffer)
+      try await stream.flush(until: stream.now + timeout)
     }
-    // What was written into the file meanwhile may have gone out: the client must not take more from here.
-    guard reader.isVerified(stored.range) else { throw StreamError.closed }
-    return true
+  }
+
+  /// Sends a stored body that is not in memory: from its file where that is possible.
+  ///
+  /// - Returns: the number of bytes.
+  private func send(
+    _ stored: StoredBodyRange, from body: MessageBody, after head: ByteBuffer
+  ) async throws -> Int64 {
+    let file = sendsFiles ? FileSender(stored, stream: stream, timeout: timeout) : nil
+    stream.write(head)
+    if let file, stored.reader.isVerified(stored.range) {
+      try await file.send(stored.range)
+      body.source.cancel()
+      return Int64(stored.range.count)
+    }
+    var position = stored.range.lowerBound
+    while true {
+      var piece = try await body.source.next()
+      guard let count = piece?.count else { break }
+      let range = position..<position + Int64(count)
+      guard range.upperBound <= stored.range.upperBound else {
+        throw UpstreamError(.protocol, "the body is longer than its head says")
+      }
+      if count > ByteStream.slice, stored.reader.isVerified(range) {
+        // Reading has checked these bytes. They are taken again a slice at a time, so that they do not stay in memory
+        // for a client that does not read.
+        piece = nil
+        try await sendChecked(range, of: stored.reader, file)
+      } else if let piece {
+        try await send(piece, inChunks: false)
+      }
+      position = range.upperBound
+    }
+    guard position == stored.range.upperBound else {
+      throw UpstreamError(.protocol, "the body is shorter than its head says")
+    }
+    try await stream.flush(until: stream.now + timeout)
+    return Int64(stored.range.count)
+  }
+
+  private func sendChecked(
+    _ range: Range<Int64>, of reader: any BodyReader, _ file: FileSender?
+  ) async throws {
+    if let file { return try await file.send(range) }
+    var start = range.lowerBound
+    while start < range.upperBound {
+      let bytes = try await reader.read(start..<min(range.upperBound, start + Int64(ByteStream.slice)))
+      guard !bytes.isEmpty else { throw CacheError(.damaged, "the body ended at byte \(start)") }
+      try await send(bytes, inChunks: false)
+      start += Int64(bytes.count)
+    }
   }
 }

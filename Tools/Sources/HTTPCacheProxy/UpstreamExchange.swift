@@ -10,11 +10,11 @@ struct UpstreamExchange: Sendable {
 
   private static let interimLimit = 64
 
-  private let lease: ConnectionPool.Lease
+  private let lease: ConnectionLease
   private let pool: ConnectionPool
   private let configuration: NIOUpstream.Configuration
 
-  init(_ lease: ConnectionPool.Lease, pool: ConnectionPool, configuration: NIOUpstream.Configuration) {
+  init(_ lease: ConnectionLease, pool: ConnectionPool, configuration: NIOUpstream.Configuration) {
     self.lease = lease
     self.pool = pool
     self.configuration = configuration
@@ -27,7 +27,8 @@ struct UpstreamExchange: Sendable {
   func run(
     _ request: UpstreamRequest, upgrade: String?, until deadline: NIODeadline
   ) async throws(UpstreamError) -> UpstreamResponse {
-    let sender = RequestSender(request, stream: lease.stream, configuration: configuration)
+    let sender = RequestSender(
+      request, stream: lease.stream, pace: lease.pace, configuration: configuration)
     do {
       // What a kept connection brings before the request is sent is no answer to it.
       if lease.isReused, await !lease.stream.isQuiet() { throw ClosedBeforeResponse() }
@@ -49,7 +50,7 @@ struct UpstreamExchange: Sendable {
     while true {
       let received: ResponseHead?
       do {
-        received = try await reader.responseHead(until: deadline)
+        received = try await reader.responseHead { sender.headDeadline(deadline) }
       } catch StreamError.failed(let cause) where count == 0 && !(cause is NIOSSLError) {
         throw cause is IOError ? ClosedBeforeResponse() : StreamError.failed(cause)
       }
@@ -95,7 +96,8 @@ struct UpstreamExchange: Sendable {
     }
     let body = IncomingBody(
       lease.stream, framing: framing, limits: configuration.limits, isResponse: true,
-      connectionOptions: HopByHop.connectionOptions(head.fields), stall: configuration.bodyTimeout
+      connectionOptions: HopByHop.connectionOptions(head.fields), stall: configuration.bodyTimeout,
+      pace: lease.pace
     ) { ending in
       switch ending {
       case .complete: finish(sender, isReusable: isPersistent)

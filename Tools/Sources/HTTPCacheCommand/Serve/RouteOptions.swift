@@ -17,6 +17,14 @@ struct RouteOptions: ParsableArguments {
   @Flag(help: "Allow listening on addresses that other machines can reach.")
   var allowRemote = false
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      The most connections of one client address at a time, tunnels included. (default: 256, and no limit for \
+      this machine)
+      """, valueName: "count"))
+  var connectionsPerClient: Int?
+
   /// Whether other machines can reach the listener.
   var isRemote: Bool { !listen.isLoopback }
 
@@ -34,6 +42,9 @@ struct RouteOptions: ParsableArguments {
     guard !isRemote || allowRemote else {
       throw ValidationError(
         "--listen \(listen) can be reached from other machines; --allow-remote allows that.")
+    }
+    if let connectionsPerClient, connectionsPerClient < 1 {
+      throw ValidationError("--connections-per-client must be at least 1 (got \(connectionsPerClient)).")
     }
   }
 }

@@ -5,44 +5,41 @@ import Synchronization
 
 /// Keeps connections to origins open and bounds their number.
 final class ConnectionPool: Sendable {
-  /// A connection that somebody uses.
-  struct Lease: Sendable {
-    let stream: ByteStream
-    let origin: Origin
-    /// Whether it carried an exchange before.
-    let isReused: Bool
-  }
-
-  private struct Waiter {
+  struct Waiter {
     let id: Int
     let continuation: CheckedContinuation<Grant, Never>
   }
 
-  private enum Grant {
+  enum Grant {
     case connection(ByteStream)
     case permit
     case timedOut
     case cancelled
   }
 
-  private struct Connections {
+  struct Connections {
+    /// The connections that hold a place, idle ones included.
     var open = 0
     /// The most recently used last.
     var idle: [ByteStream] = []
+    /// The connections in use that hold a place.
+    var leases: [ObjectIdentifier: ConnectionLease] = [:]
     var waiters: [Waiter] = []
+    /// Whether `sweep` is scheduled.
+    var isSweeping = false
   }
 
-  private struct State {
+  struct State {
     var origins: [Origin: Connections] = [:]
     var idleCount = 0
     var nextID = 0
     var isShutDown = false
   }
 
+  let configuration: NIOUpstream.Configuration
+  let group: any EventLoopGroup
+  let state = Mutex(State())
   private let connector: Connector
-  private let configuration: NIOUpstream.Configuration
-  private let group: any EventLoopGroup
-  private let state = Mutex(State())
 
   init(group: any EventLoopGroup, configuration: NIOUpstream.Configuration) throws {
     self.group = group
@@ -65,21 +62,21 @@ final class ConnectionPool: Sendable {
   /// - Throws: `UpstreamError`.
   func lease(
     _ origin: Origin, fresh: Bool, until deadline: NIODeadline
-  ) async throws(UpstreamError) -> Lease {
+  ) async throws(UpstreamError) -> ConnectionLease {
     while !fresh, let stream = takeIdle(origin) {
-      if stream.unwatch() { return Lease(stream: stream, origin: origin, isReused: true) }
+      if stream.unwatch() { return hold(ConnectionLease(stream, origin, isReused: true)) }
       stream.close()
       gone(origin)
     }
     switch await permit(origin, fresh: fresh, until: deadline) {
-    case .connection(let stream): return Lease(stream: stream, origin: origin, isReused: true)
+    case .connection(let stream): return hold(ConnectionLease(stream, origin, isReused: true))
     case .timedOut: throw UpstreamError(.timeout, "all connections to \(origin) are in use")
     case .cancelled: throw UpstreamError(.cancelled, "cancelled")
     case .permit: break
     }
     do {
-      let stream = try await connector.connect(to: origin)
-      return Lease(stream: stream, origin: origin, isReused: false)
+      let stream = try await connector.connect(to: origin, until: deadline)
+      return hold(ConnectionLease(stream, origin, isReused: false))
     } catch {
       gone(origin)
       throw error
@@ -93,6 +90,13 @@ final class ConnectionPool: Sendable {
     try await connector.connect(to: origin)
   }
 
+  private func hold(_ lease: ConnectionLease) -> ConnectionLease {
+    state.withLock {
+      $0.origins[lease.origin, default: Connections()].leases[ObjectIdentifier(lease)] = lease
+    }
+    return lease
+  }
+
   private func takeIdle(_ origin: Origin) -> ByteStream? {
     let loop = MultiThreadedEventLoopGroup.currentEventLoop
     return state.withLock { state in
@@ -104,76 +108,8 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  private func permit(_ origin: Origin, fresh: Bool, until deadline: NIODeadline) async -> Grant {
-    enum Start {
-      case go
-      case goAfterClosing(ByteStream)
-      case wait(Int)
-    }
-    let limit = configuration.connectionsPerOrigin
-    let start = state.withLock { state -> Start in
-      if state.origins[origin, default: Connections()].open < limit {
-        state.origins[origin, default: Connections()].open += 1
-        return .go
-      }
-      if let idle = state.origins[origin]?.idle.popLast() {
-        state.idleCount -= 1
-        return .goAfterClosing(idle)
-      }
-      state.nextID += 1
-      return .wait(state.nextID)
-    }
-    switch start {
-    case .go: return .permit
-    case .goAfterClosing(let stream):
-      stream.close()
-      return .permit
-    case .wait(let id): return await wait(id, origin, fresh: fresh, until: deadline)
-    }
-  }
-
-  private func wait(_ id: Int, _ origin: Origin, fresh: Bool, until deadline: NIODeadline) async -> Grant {
-    let timer = group.next().scheduleTask(deadline: deadline) { self.grant(id, origin, .timedOut) }
-    defer { timer.cancel() }
-    let granted = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let (immediate, replaced) = state.withLock { state -> (Grant?, ByteStream?) in
-          if Task.isCancelled { return (.cancelled, nil) }
-          if deadline <= .now() { return (.timedOut, nil) }
-          // A connection may have been given back since it was looked for.
-          if let idle = state.origins[origin]?.idle.popLast() {
-            state.idleCount -= 1
-            return (.permit, idle)
-          }
-          // A place may have become free since it was looked for.
-          if state.origins[origin, default: Connections()].open < configuration.connectionsPerOrigin {
-            state.origins[origin, default: Connections()].open += 1
-            return (.permit, nil)
-          }
-          state.origins[origin]?.waiters.append(Waiter(id: id, continuation: continuation))
-          return (nil, nil)
-        }
-        replaced?.close()
-        if let immediate { continuation.resume(returning: immediate) }
-      }
-    } onCancel: {
-      grant(id, origin, .cancelled)
-    }
-    guard fresh, case .connection(let stream) = granted else { return granted }
-    stream.close()
-    return .permit
-  }
-
-  private func grant(_ id: Int, _ origin: Origin, _ grant: Grant) {
-    let waiter = state.withLock { state -> Waiter? in
-      guard let index = state.origins[origin]?.waiters.firstIndex(where: { $0.id == id }) else { return nil }
-      return state.origins[origin]?.waiters.remove(at: index)
-    }
-    waiter?.continuation.resume(returning: grant)
-  }
-
   /// A connection counts no more: closed, or never opened.
-  private func gone(_ origin: Origin) {
+  func gone(_ origin: Origin) {
     let waiter = state.withLock { state -> Waiter? in
       guard var connections = state.origins[origin] else { return nil }
       defer { state.origins[origin] = connections.open == 0 ? nil : connections }
@@ -187,12 +123,23 @@ final class ConnectionPool: Sendable {
   /// Takes a connection back.
   ///
   /// - Parameter isReusable: false closes it.
-  func release(_ lease: Lease, isReusable: Bool) {
+  func release(_ lease: ConnectionLease, isReusable: Bool) {
     let stream = lease.stream
     let origin = lease.origin
-    guard isReusable, !stream.hasBytes, !stream.isEnded else {
+    let isUsable = isReusable && !stream.hasBytes && !stream.isEnded
+    let heldPlace = state.withLock { state in
+      var connections = state.origins[origin, default: Connections()]
+      defer { state.origins[origin] = connections.open == 0 ? nil : connections }
+      if connections.leases.removeValue(forKey: ObjectIdentifier(lease)) != nil { return true }
+      // A connection that gave its place up needs one to be kept.
+      guard isUsable, connections.open < configuration.connectionsPerOrigin else { return false }
+      connections.open += 1
+      return true
+    }
+    guard isUsable, heldPlace else {
       stream.close()
-      return gone(origin)
+      if heldPlace { gone(origin) }
+      return
     }
     enum Place {
       case waiter(Waiter)
@@ -210,8 +157,11 @@ final class ConnectionPool: Sendable {
     case .none:
       stream.close()
       return gone(origin)
-    case .idle: break
+    case .idle: keep(stream, for: origin)
     }
+  }
+
+  private func keep(_ stream: ByteStream, for origin: Origin) {
     let watches = stream.watch(until: .now() + configuration.idleTimeout) { [weak self, weak stream] in
       guard let self, let stream else { return }
       self.dropIdle(stream, origin)

@@ -29,16 +29,6 @@ extension ByteStream {
     return isQuiet ?? false
   }
 
-  /// Waits until the system has all bytes that were written.
-  ///
-  /// - Throws: `StreamError`.
-  func writeOut(until deadline: NIODeadline) async throws(StreamError) {
-    let timer = channel.eventLoop.scheduleTask(deadline: deadline) { [channel] in channel.close(promise: nil)
-    }
-    defer { timer.cancel() }
-    do { try await channel.writeAndFlush(IOData.byteBuffer(ByteBuffer())) } catch { throw .failed(error) }
-  }
-
   /// Closes so that the peer sees the answer cut off rather than ended.
   func reset() {
     resetsOnClose(true).whenComplete { [channel] _ in

@@ -1,0 +1,79 @@
+import HTTPCacheStore
+import HTTPCaching
+import NIOCore
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Sends parts of a stored body from its file to a client.
+final class FileSender {
+  /// Shorter bodies are copied, which takes less than a file's own calls.
+  private static let threshold: Int64 = 64 << 10
+  /// The bytes given to the system at once. Each slice has its own time, so that a slow client is not taken for one
+  /// that does not read.
+  private static let slice: Int64 = 128 << 10
+
+  private let stream: ByteStream
+  private let timeout: TimeAmount
+  private let reader: any BodyReader
+  private let region: HTTPCacheStore.FileRegion
+  private let handle: NIOFileHandle
+
+  /// - Parameter timeout: the most time for a client to take a slice.
+  /// - Returns: nil if the body has to be copied.
+  init?(_ stored: StoredBodyRange, stream: ByteStream, timeout: TimeAmount) {
+    guard stored.range.count >= Self.threshold, let region = stored.reader.fileRegion,
+      stored.range.upperBound <= region.count
+    else { return nil }
+    // A descriptor of its own stays valid whatever becomes of the reader.
+    let descriptor = fcntl(region.descriptor, F_DUPFD_CLOEXEC, 0)
+    guard descriptor >= 0 else { return nil }
+    handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor)
+    reader = stored.reader
+    self.region = region
+    self.stream = stream
+    self.timeout = timeout
+  }
+
+  deinit { try? handle.close() }
+
+  /// Sends a range of the body and returns when the system has it; the next slice is given to the system while the
+  /// slice before it is being sent.
+  ///
+  /// - Throws: `StreamError`.
+  func send(_ range: Range<Int64>) async throws {
+    guard reader.isVerified(range) else { throw StreamError.closed }
+    let stop = region.offset + range.upperBound
+    var start = region.offset + range.lowerBound
+    var earlier: EventLoopFuture<Void>?
+    do {
+      while start < stop {
+        let next = min(stop, start + Self.slice)
+        let sent = stream.startSending(
+          NIOCore.FileRegion(fileHandle: handle, readerIndex: Int(start), endIndex: Int(next)))
+        let before = earlier
+        earlier = sent
+        if let before { try await finish(before, of: range) }
+        start = next
+      }
+      if let earlier { try await finish(earlier, of: range) }
+      // What was written into the file meanwhile may have gone out: the client must not take more from here.
+      guard reader.isVerified(range) else { throw StreamError.closed }
+    } catch {
+      // The file may be closed only when the channel has given up every slice.
+      stream.reset()
+      try? await earlier?.get()
+      throw error
+    }
+  }
+
+  private func finish(_ sent: EventLoopFuture<Void>, of range: Range<Int64>) async throws(StreamError) {
+    let reader = reader
+    try await stream.finishSending(sent, until: stream.now + timeout) { reader.isVerified(range) }
+  }
+}

@@ -1,0 +1,118 @@
+import HTTPCaching
+import NIOCore
+import Synchronization
+
+/// Places for connections to an origin, and who waits for one.
+extension ConnectionPool {
+  func permit(_ origin: Origin, fresh: Bool, until deadline: NIODeadline) async -> Grant {
+    enum Start {
+      case go
+      case goAfterClosing(ByteStream)
+      case wait(Int)
+    }
+    let limit = configuration.connectionsPerOrigin
+    let start = state.withLock { state -> Start in
+      if state.origins[origin, default: Connections()].open < limit {
+        state.origins[origin, default: Connections()].open += 1
+        return .go
+      }
+      if let idle = state.origins[origin]?.idle.popLast() {
+        state.idleCount -= 1
+        return .goAfterClosing(idle)
+      }
+      if takePlaces(1, in: &state, of: origin) == 1 { return .go }
+      state.nextID += 1
+      return .wait(state.nextID)
+    }
+    switch start {
+    case .go: return .permit
+    case .goAfterClosing(let stream):
+      stream.close()
+      return .permit
+    case .wait(let id): return await wait(id, origin, fresh: fresh, until: deadline)
+    }
+  }
+
+  private func wait(_ id: Int, _ origin: Origin, fresh: Bool, until deadline: NIODeadline) async -> Grant {
+    let timer = group.next().scheduleTask(deadline: deadline) { self.grant(id, origin, .timedOut) }
+    defer { timer.cancel() }
+    let granted = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let (immediate, replaced) = state.withLock { state -> (Grant?, ByteStream?) in
+          if Task.isCancelled { return (.cancelled, nil) }
+          if deadline <= .now() { return (.timedOut, nil) }
+          // A connection may have been given back since it was looked for.
+          if let idle = state.origins[origin]?.idle.popLast() {
+            state.idleCount -= 1
+            return (.permit, idle)
+          }
+          // A place may have become free since it was looked for.
+          if state.origins[origin, default: Connections()].open < configuration.connectionsPerOrigin {
+            state.origins[origin, default: Connections()].open += 1
+            return (.permit, nil)
+          }
+          state.origins[origin]?.waiters.append(Waiter(id: id, continuation: continuation))
+          scheduleSweep(in: &state, of: origin)
+          return (nil, nil)
+        }
+        replaced?.close()
+        if let immediate { continuation.resume(returning: immediate) }
+      }
+    } onCancel: {
+      grant(id, origin, .cancelled)
+    }
+    guard fresh, case .connection(let stream) = granted else { return granted }
+    stream.close()
+    return .permit
+  }
+
+  private func grant(_ id: Int, _ origin: Origin, _ grant: Grant) {
+    let waiter = state.withLock { state -> Waiter? in
+      guard let index = state.origins[origin]?.waiters.firstIndex(where: { $0.id == id }) else { return nil }
+      return state.origins[origin]?.waiters.remove(at: index)
+    }
+    waiter?.continuation.resume(returning: grant)
+  }
+
+  // MARK: Places of connections that wait for their clients
+
+  /// A connection that is in use gives its place to another one.
+  func giveUpPlace(of lease: ConnectionLease) {
+    let held = state.withLock { state in
+      state.origins[lease.origin]?.leases.removeValue(forKey: ObjectIdentifier(lease)) != nil
+    }
+    if held { gone(lease.origin) }
+  }
+
+  /// Takes the places of at most `count` connections that wait for slow clients.
+  ///
+  /// - Returns: how many places there are for others now.
+  private func takePlaces(_ count: Int, in state: inout State, of origin: Origin) -> Int {
+    let now = NIODeadline.now()
+    let slow = (state.origins[origin]?.leases ?? [:])
+      .filter { $0.value.pace.isSlow(at: now, patience: configuration.clientPatience) }
+      .prefix(count)
+    for lease in slow { state.origins[origin]?.leases[lease.key] = nil }
+    return slow.count
+  }
+
+  private func scheduleSweep(in state: inout State, of origin: Origin) {
+    guard state.origins[origin]?.isSweeping == false else { return }
+    state.origins[origin]?.isSweeping = true
+    _ = group.next().scheduleTask(in: configuration.clientPatience) { self.sweep(origin) }
+  }
+
+  /// Gives the places of connections that wait for slow clients to the requests that wait for a place.
+  private func sweep(_ origin: Origin) {
+    let granted = state.withLock { state -> [Waiter] in
+      state.origins[origin]?.isSweeping = false
+      let waiting = state.origins[origin]?.waiters.count ?? 0
+      let count = takePlaces(waiting, in: &state, of: origin)
+      let granted = Array((state.origins[origin]?.waiters ?? []).prefix(count))
+      state.origins[origin]?.waiters.removeFirst(count)
+      if count < waiting { scheduleSweep(in: &state, of: origin) }
+      return granted
+    }
+    for waiter in granted { waiter.continuation.resume(returning: .permit) }
+  }
+}

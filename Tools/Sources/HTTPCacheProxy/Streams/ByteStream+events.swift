@@ -1,0 +1,61 @@
+import NIOCore
+import Synchronization
+
+/// What the channel tells.
+extension ByteStream {
+  /// Whether the channel was asked to read and has not done so.
+  var isAwaited: Bool { state.withLock { $0.isReading } }
+
+  /// Bytes arrived.
+  func received(_ buffer: ByteBuffer) {
+    guard buffer.readableBytes > 0 else { return }
+    let woken = state.withLock { state in
+      state.buffers.append(buffer)
+      state.buffered += buffer.readableBytes
+      state.readDeadline = nil
+      return (reader: state.reader.take(), watcher: state.watcher.take())
+    }
+    woken.reader?.resume()
+    woken.watcher?()
+  }
+
+  /// The channel has read what it was asked to.
+  ///
+  /// - Returns: whether to read on.
+  func readCompleted() -> Bool {
+    state.withLock { state in
+      let readsOn = state.end == nil && state.buffered < Self.window
+      state.isReading = readsOn
+      return readsOn
+    }
+  }
+
+  /// The peer will send no more, or the transport failed.
+  func ended(_ error: (any Error)? = nil) {
+    let woken = state.withLock { state in
+      if state.end == nil { state.end = error.map { .failed($0) } ?? .ended }
+      state.readDeadline = nil
+      return (reader: state.reader.take(), watcher: state.watcher.take())
+    }
+    woken.reader?.resume()
+    woken.watcher?()
+  }
+
+  /// The channel is closed.
+  func closed() {
+    ended()
+    let woken = state.withLock { state in
+      state.isClosed = true
+      state.writeDeadline = nil
+      let timer = state.timer?.scheduled
+      state.timer = nil
+      return (writer: state.writer.take(), hook: state.closeHook.take(), timer: timer)
+    }
+    woken.timer?.cancel()
+    woken.writer?.resume()
+    woken.hook?()
+  }
+
+  /// The channel takes bytes again.
+  func becameWritable() { wakeWriter() }
+}

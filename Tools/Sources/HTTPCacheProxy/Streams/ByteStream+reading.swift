@@ -1,0 +1,89 @@
+import NIOCore
+import Synchronization
+
+/// Reading: one task at a time takes what arrived.
+extension ByteStream {
+  /// Which user of the stream may read; see `interrupt`.
+  var epoch: Int { state.withLock { $0.epoch } }
+
+  /// Whether there are bytes nobody has taken.
+  var hasBytes: Bool { state.withLock { $0.buffered > 0 } }
+
+  /// Whether the peer can send no more.
+  var isEnded: Bool { state.withLock { $0.end != nil || $0.isClosed } }
+
+  /// The next bytes, never empty; nil at the end.
+  ///
+  /// - Throws: `StreamError.timedOut` at `deadline`, `cancelled` after `interrupt` or when the task
+  ///   is cancelled, `failed` when the transport failed.
+  func read(until deadline: NIODeadline, epoch: Int? = nil) async throws(StreamError) -> ByteBuffer? {
+    while true {
+      let step = state.withLock { state -> Step in
+        if let epoch, epoch != state.epoch { return .interrupted }
+        if let first = state.buffers.popFirst() {
+          state.buffered -= first.readableBytes
+          let wantsMore = !state.isReading && state.end == nil && state.buffered < Self.window
+          if wantsMore { state.isReading = true }
+          return .bytes(first, wantsMore: wantsMore)
+        }
+        if let end = state.end { return .end(end) }
+        return .wait
+      }
+      switch step {
+      case .bytes(let buffer, let wantsMore):
+        if wantsMore { channel.read() }
+        return buffer
+      case .end(.ended): return nil
+      case .end(.failed(let error)): throw .failed(error)
+      case .interrupted: throw .cancelled
+      case .wait: break
+      }
+      if Task.isCancelled { throw .cancelled }
+      if deadline <= now { throw .timedOut }
+      await waitToRead(until: deadline, epoch: epoch)
+    }
+  }
+
+  private func waitToRead(until deadline: NIODeadline, epoch: Int?) async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let waits = state.withLock { state -> (waits: Bool, reads: Bool) in
+          if !state.buffers.isEmpty || state.end != nil || Task.isCancelled { return (false, false) }
+          if let epoch, epoch != state.epoch { return (false, false) }
+          state.reader = continuation
+          state.readDeadline = deadline
+          let reads = !state.isReading
+          state.isReading = true
+          return (true, reads)
+        }
+        guard waits.waits else { return continuation.resume() }
+        if waits.reads { channel.read() }
+        arm(deadline)
+      }
+    } onCancel: {
+      wakeReader()
+    }
+  }
+
+  /// Puts bytes back that were read and not used.
+  func unread(_ buffer: ByteBuffer) {
+    guard buffer.readableBytes > 0 else { return }
+    state.withLock { state in
+      state.buffers.prepend(buffer)
+      state.buffered += buffer.readableBytes
+    }
+  }
+
+  /// Calls off whoever reads with the present epoch.
+  func interrupt() {
+    state.withLock { $0.epoch += 1 }
+    wakeReader()
+  }
+
+  func wakeReader() {
+    state.withLock { state -> CheckedContinuation<Void, Never>? in
+      state.readDeadline = nil
+      return state.reader.take()
+    }?.resume()
+  }
+}

@@ -1,0 +1,64 @@
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("Connections of one client", .timeLimit(.minutes(10))) struct ClientLimitTests {
+  private let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+
+  private func client(_ address: String) throws -> ClientAddress {
+    ClientAddress(try #require(IPAddress(address)))
+  }
+
+  @Test("a client with too many connections, tunnels among them, is told so until one of them ends")
+  func limit() async throws {
+    try await withProxy(configure: {
+      $0.connectionsPerClient = 1
+      $0.limitsLoopback = true
+    }) { fixture in
+      let first = try fixture.connect()
+      first.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+      _ = try await first.receiveHead()
+      let refused = try await fixture.connect().receiveAll()
+      #expect(refused.hasPrefix("HTTP/1.1 429 "))
+      #expect(field("Connection", in: refused) == "close")
+      first.end()
+      #expect(try await peer.receiveAll() == "")
+      peer.end()
+      await poll { fixture.server.connectionCount == 0 }
+      let second = try fixture.connect()
+      second.send(get)
+      let (other, _) = try await fixture.origin.acceptRequest()
+      other.send("HTTP/1.1 204 No Content\r\n\r\n")
+      #expect(try await second.receiveHead().hasPrefix("HTTP/1.1 204 "))
+    }
+  }
+
+  @Test("clients on this machine are not limited unless the configuration says so")
+  func loopback() async throws {
+    try await withProxy(configure: { $0.connectionsPerClient = 1 }) { fixture in
+      let clients = try (1...3).map { _ in try fixture.connect() }
+      for client in clients {
+        client.send(get)
+        let (peer, _) = try await fixture.origin.acceptRequest()
+        peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+        #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
+      }
+    }
+  }
+
+  @Test("a client is an IPv4 address, also where IPv6 carries it, or the /64 of an IPv6 address")
+  func addresses() throws {
+    #expect(try client("192.0.2.1") == client("::ffff:192.0.2.1"))
+    #expect(try client("192.0.2.1") != client("192.0.2.2"))
+    #expect(try client("2001:db8::1") == client("2001:db8::ffff:1"))
+    #expect(try client("2001:db8::1") != client("2001:db8:0:1::1"))
+    for address in ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"] {
+      #expect(try client(address).isLoopback == true)
+    }
+    for address in ["192.0.2.1", "2001:db8::1", "::2"] {
+      #expect(try client(address).isLoopback == false)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import NIOCore
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("Places among the connections to an origin", .timeLimit(.minutes(10))) struct PlaceTests {
+  private let get = "GET /other HTTP/1.1\r\nHost: h\r\n\r\n"
+
+  /// One place, which a client that is slow for a millisecond may lose.
+  private var onePlace: NIOUpstream.Configuration {
+    var configuration = NIOUpstream.Configuration(connectionsPerOrigin: 1)
+    configuration.clientPatience = .milliseconds(1)
+    return configuration
+  }
+
+  private func expectAnotherRequest(_ fixture: Fixture) async throws {
+    let other = try fixture.connect()
+    other.send(get)
+    let (peer, head) = try await fixture.origin.acceptRequest()
+    #expect(head.hasPrefix("GET /other "))
+    peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+    #expect(try await other.receiveHead().hasPrefix("HTTP/1.1 204 "))
+  }
+
+  @Test("an upgraded connection holds none")
+  func upgraded() async throws {
+    try await withProxy(upstream: .init(connectionsPerOrigin: 1)) { fixture in
+      let client = try fixture.connect()
+      client.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello")
+      _ = try await client.receive(through: "hello")
+      try await expectAnotherRequest(fixture)
+      client.send("still there")
+      #expect(try await peer.receive(count: 11) == "still there")
+    }
+  }
+
+  @Test("a request whose body comes slowly loses its own, and is answered all the same")
+  func slowUpload() async throws {
+    try await withProxy(upstream: onePlace) { fixture in
+      let client = try fixture.connect()
+      client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\na")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      #expect(try await peer.receive(count: 1) == "a")
+      try await expectAnotherRequest(fixture)
+      client.send("bc")
+      #expect(try await peer.receive(count: 2) == "bc")
+      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
+      #expect(fixture.upstream.connectionCounts.open <= 1)
+    }
+  }
+
+  @Test("so does one whose client does not read the response")
+  func slowReader() async throws {
+    try await withProxy(upstream: onePlace) { fixture in
+      let client = try RawPeer.connect(fixture.port, receiveBuffer: 4096)
+      client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      let size = 32 << 20
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
+      async let sent = peer.send([UInt8](repeating: 7, count: size))
+      _ = try await client.receiveHead()
+      try await expectAnotherRequest(fixture)
+      #expect(try await client.count(upTo: size) == size)
+      #expect(await sent == size)
+    }
+  }
+
+  @Test("a request that waits for its origin keeps its own")
+  func slowOrigin() async throws {
+    try await withProxy(upstream: onePlace) { fixture in
+      let client = try fixture.connect()
+      client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      #expect(try await peer.receive(count: 1) == "a")
+      let other = try fixture.connect()
+      other.send(get)
+      #expect(try await fixture.origin.acceptIfAny(within: 50) == nil)
+      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
+      #expect(try await peer.receiveHead().hasPrefix("GET /other "))
+    }
+  }
+}
