@@ -10,7 +10,8 @@ import Testing
       (["-sSLo", "-f"], ["-s", "-S", "-L", "-o", "-f"]), (["-ofile", "-sS"], ["-o", "file", "-s", "-S"]),
       (["-d-s", "-sS"], ["-d", "-s", "-s", "-S"]), (["-r", "-500"], ["-r", "-500"]),
       (["--data", "-sS"], ["--data", "-sS"]), (["--data=x", "-sS"], ["--data=x", "-s", "-S"]),
-      (["--", "-sS"], ["--", "-sS"]), (["-sZ"], ["-sZ"]), (["-"], ["-"]), (["-o", "-", "-sS"], ["-o", "-", "-s", "-S"]),
+      (["--", "-sS"], ["--", "-sS"]), (["-sZ"], ["-sZ"]), (["-"], ["-"]),
+      (["-o", "-", "-sS"], ["-o", "-", "-s", "-S"]),
     ])
   func split(arguments: [String], parts: [String]) {
     #expect(ShortOptions.split(["get"] + arguments) == ["get"] + parts)

@@ -18,7 +18,9 @@ import Testing
 
   @Test("what is percent-encoded already stays as it is, beside what is not")
   func encoding() throws {
-    #expect(try TargetURL(parsing: "a.example/b c%20d?e[]=%23 ä%zz#f g").path == "/b%20c%20d?e%5B%5D=%23%20%C3%A4%25zz")
+    #expect(
+      try TargetURL(parsing: "a.example/b c%20d?e[]=%23 ä%zz#f g").path
+        == "/b%20c%20d?e%5B%5D=%23%20%C3%A4%25zz")
   }
 
   @Test("host and port are taken apart, brackets too")
