@@ -314,7 +314,7 @@ def emptied(place):
 TAKEN = [gone, empty, garbage, zeros, folder, fullFolder, pipe, listener, linkToFile, linkToNowhere, linkToItself,
          linkToFolder, linkToDevice, moved, huge]
 IN_PLACE = [overwritten, zeroed, grown, cut, emptied]
-FILES = ["Cache.db", "Cache.db-wal", "Cache.db-shm", "Cache.gen", "Cache.room", "Cache.use", "Cache.use.new",
+FILES = ["Cache.db", "Cache.db-wal", "Cache.db-shm", "Cache.gen", "Cache.room",
          "CACHEDIR.TAG", "Cache.db-journal", "Cache.db.damaged-1"]
 FOLDERS = ["writers", "bodies", "bodies/00", "files"]
 # What is mapped into memory.
@@ -663,7 +663,7 @@ def partPlaces():
             os.chmod(directory, 0o700)
             afterwards(title, directory)
     # Each file for itself, unreadable or unwritable.
-    for name in ["Cache.db", "Cache.db-wal", "Cache.db-shm", "Cache.gen", "Cache.room", "Cache.use", "writers", "bodies",
+    for name in ["Cache.db", "Cache.db-wal", "Cache.db-shm", "Cache.gen", "Cache.room", "writers", "bodies",
                  "bodies/00", "CACHEDIR.TAG"]:
         for mode in (0o000, 0o444):
             directory = os.path.join(work, "cache")

@@ -37,7 +37,8 @@ struct ConnectionOptionGroup: ParsableArguments {
 
   func validate() throws {
     guard connectTimeout > 0, connectTimeout <= 1e6 else {
-      throw ValidationError("--connect-timeout must be above 0 and at most 1000000 seconds (got \(connectTimeout))")
+      throw ValidationError(
+        "--connect-timeout must be above 0 and at most 1000000 seconds (got \(connectTimeout))")
     }
     if let cacert, !FileManager.default.isReadableFile(atPath: cacert) {
       throw ValidationError("--cacert: cannot read \(cacert)")

@@ -37,8 +37,8 @@ struct JSONReport: Encodable {
   var explanation: ExplanationJSON?
   var storing: ExplanationJSON?
 
-  /// Fields as JSON has them: the values of a name in their order.
+  /// Fields as JSON has them: the values of a name in their order, secrets as ….
   static func headers(_ fields: HTTPFields) -> [String: [String]] {
-    fields.reduce(into: [:]) { $0[$1.name.canonicalName, default: []].append($1.value) }
+    fields.reduce(into: [:]) { $0[$1.name.canonicalName, default: []].append($1.shownValue) }
   }
 }

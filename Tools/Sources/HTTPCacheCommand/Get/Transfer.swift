@@ -231,7 +231,9 @@ struct Transfer {
       return .part(leftover.bytes, leftover.path)
     }
     guard progress.isForwarded, progress.received > 0 else { return nil }
-    if case .notStored(let refusal) = told, refusal != .incomplete {
+    // Without the coding a part file would be kept whatever the cache says.
+    let isCoded = fetcher.handling.decodes && progress.fields[.contentEncoding] != nil && !output.isStream
+    if case .notStored(let refusal) = told, refusal != .incomplete, !isCoded {
       return .nothing(OutcomeText.text(refusal))
     }
     return .nothing(reasonForNothing(progress))

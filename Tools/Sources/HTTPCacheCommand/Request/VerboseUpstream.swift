@@ -41,19 +41,6 @@ struct VerboseUpstream: Upstream {
   }
 
   private static func lines(_ fields: HTTPFields, _ mark: String) -> String {
-    fields.map { "\(mark)\($0.name.rawName): \(value($0))\n" }.joined()
-  }
-
-  /// The value of a field, without what is secret in it; the scheme of an authorization is not.
-  private static func value(_ field: HTTPField) -> String {
-    switch field.name.canonicalName {
-    case "authorization", "proxy-authorization":
-      let parts = field.value.split(separator: " ", maxSplits: 1)
-      return parts.count == 2 ? "\(parts[0]) …" : "…"
-    case "cookie", "set-cookie": return "…"
-    case let name where ["token", "api-key", "apikey", "secret", "password"].contains(where: name.contains):
-      return "…"
-    default: return field.value
-    }
+    fields.map { "\(mark)\($0.name.rawName): \($0.shownValue)\n" }.joined()
   }
 }

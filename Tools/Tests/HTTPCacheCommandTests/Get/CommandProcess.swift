@@ -6,7 +6,7 @@ struct CommandProcess {
   private let process = Process()
   private let errors: URL
 
-  /// Starts the command.
+  /// Starts the command in a directory, where `-O` writes.
   ///
   /// - Parameter output: a descriptor for its standard output; nil for none.
   init(_ arguments: [String], in directory: TemporaryDirectory, output: Int32? = nil) throws {
@@ -14,6 +14,7 @@ struct CommandProcess {
     let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     process.executableURL = folder.appendingPathComponent("httpcache")
     process.arguments = arguments
+    process.currentDirectoryURL = URL(fileURLWithPath: directory.path)
     errors = URL(fileURLWithPath: directory.file("errors-\(UUID().uuidString)"))
     try Data().write(to: errors)
     process.standardInput = FileHandle.nullDevice

@@ -83,9 +83,9 @@ import Testing
     "a record that is none, or of no strong validator, is not used",
     arguments: [
       "", "{", "[]", "{\"version\":2}",
-      #"{"version":1,"url":"URL","target":"URL","length":50000,"received":0,"fields":[]}"#,
-      #"{"version":1,"url":"URL","target":"URL","length":-1,"received":0,"fields":[{"name":"etag","value":"\"v1\""}]}"#,
-      #"{"version":1,"url":"URL","target":"URL","length":50000,"received":0,"fields":[{"name":"etag","value":"W/\"v1\""}]}"#,
+      #"{"version":1,"url":"URL","target":"URL","length":50000,"received":0,"isInsecure":false,"fields":[]}"#,
+      #"{"version":1,"url":"URL","target":"URL","length":-1,"received":0,"isInsecure":false,"fields":[{"name":"etag","value":"\"v1\""}]}"#,
+      #"{"version":1,"url":"URL","target":"URL","length":50000,"received":0,"isInsecure":false,"fields":[{"name":"etag","value":"W/\"v1\""}]}"#,
     ])
   func record(text: String) async throws {
     try await withPart { origin, directory, part in

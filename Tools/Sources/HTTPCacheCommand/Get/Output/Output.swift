@@ -18,6 +18,7 @@ final class Output: Sendable {
     var place: OutputPlace?
     var descriptor: Int32 = -1
     var hasBegun = false
+    var isNamedByHead = false
     var isKept = false
     var isComplete = false
   }
@@ -57,7 +58,7 @@ final class Output: Sendable {
   /// - Throws: `OutputFailure` for what cannot be written to.
   func name(_ destination: Destination) throws(OutputFailure) {
     let place = try Self.place(destination)
-    state.withLock { $0.place = place }
+    state.withLock { ($0.place, $0.isNamedByHead) = (place, true) }
   }
 
   /// Removes the part file, unless it is kept or nothing was changed of what a killed process left.
@@ -171,6 +172,11 @@ final class Output: Sendable {
     case .file(let file):
       guard let part else { return }
       do throws(OutputFailure) {
+        var status = stat()
+        // Another transfer may have been given the same name meanwhile.
+        if state.withLock({ $0.isNamedByHead }), file.existing == nil, lstat(file.path, &status) == 0 {
+          throw OutputFailure(message: "-J does not overwrite \(file.path): the file exists")
+        }
         try file.replace(with: part.descriptor) { part.move(to: $0) }
       } catch {
         keep()

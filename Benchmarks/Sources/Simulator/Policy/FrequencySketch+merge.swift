@@ -1,1 +1,0 @@
-../../../../Sources/HTTPCacheStore/Eviction/FrequencySketch+merge.swift

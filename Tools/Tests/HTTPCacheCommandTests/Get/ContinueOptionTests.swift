@@ -1,0 +1,228 @@
+import Foundation
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// Transfers that are continued, together with options that change what is asked for or written.
+@Suite(.timeLimit(.minutes(10))) struct ContinueOptionTests {
+  private static let content = ServedFile.bytes(60_000)
+  private static let noStore = "Cache-Control: no-store"
+
+  /// Cuts the first answer.
+  private func origin(_ file: ServedFile, cut: Int = 40_000) async throws -> ScriptOrigin {
+    let counter = AnswerCounter()
+    var first = file
+    first.cut = cut
+    return try await ScriptOrigin { [first] request in (counter.next() == 1 ? first : file).answer(request) }
+  }
+
+  private func get(_ origin: ScriptOrigin, _ directory: TemporaryDirectory, _ arguments: String...) async
+    -> CommandRun
+  {
+    await CommandRun(
+      ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out")]
+        + arguments)
+  }
+
+  private func names(_ directory: TemporaryDirectory) throws -> Set<String> {
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+    return Set(names.filter { $0 != "cache" && !$0.hasPrefix("errors-") })
+  }
+
+  // MARK: Content codings
+
+  @Test("a body in gzip that is not stored leaves no part file, and is fetched anew")
+  func gzip() async throws {
+    let directory = try TemporaryDirectory()
+    let file = ServedFile(
+      content: CompressedTests.member(Self.content), fields: "Content-Encoding: gzip\r\n" + Self.noStore)
+    let origin = try await origin(file)
+    let first = await get(origin, directory)
+    #expect(first.status == ExitStatus.brokenProtocol.rawValue)
+    #expect(
+      first.errors.contains(
+        "nothing is kept: a response in a content coding (gzip) is not continued; "
+          + "--no-compressed asks for it without"), "\(first.errors)")
+    #expect(try names(directory).isEmpty)
+    let second = await get(origin, directory)
+    #expect(second.status == 0, "\(second.errors)")
+    #expect(origin.requests.last?.fields["range"] == nil)
+    #expect(directory.contents("out") == Self.content)
+    try await origin.close()
+  }
+
+  @Test("a body in gzip that is stored is continued in the cache, and decoded from its beginning")
+  func storedGzip() async throws {
+    let directory = try TemporaryDirectory()
+    let file = ServedFile(
+      content: CompressedTests.member(Self.content),
+      fields: "Content-Encoding: gzip\r\nCache-Control: max-age=60")
+    let origin = try await origin(file)
+    _ = await get(origin, directory)
+    let second = await get(origin, directory)
+    #expect(second.status == 0, "\(second.errors)")
+    let start = try #require(origin.requests.last?.start)
+    #expect(second.errors.contains(": continued: \(HumanText.bytes(Int64(start))) from the cache, "))
+    #expect(directory.contents("out") == Self.content)
+    #expect(try names(directory) == ["out"])
+    try await origin.close()
+  }
+
+  @Test("a part without a coding is not continued with octets of a stored body in gzip")
+  func variants() async throws {
+    let directory = try TemporaryDirectory()
+    let counter = AnswerCounter()
+    let plain = ServedFile(content: Self.content, fields: Self.noStore, cut: 40_000)
+    let gzip = ServedFile(
+      content: CompressedTests.member(Self.content),
+      fields: "Content-Encoding: gzip\r\nCache-Control: max-age=60")
+    let whole = ServedFile(content: Self.content, fields: Self.noStore)
+    let origin = try await ScriptOrigin { request in
+      [plain, gzip, whole][min(counter.next(), 3) - 1].answer(request)
+    }
+    _ = await get(origin, directory, "--no-compressed")
+    _ = await CommandRun(
+      "get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("other"))
+    #expect(directory.contents("other") == Self.content)
+    let last = await get(origin, directory, "--no-compressed")
+    #expect(last.status == 0, "\(last.errors)")
+    #expect(directory.contents("out") == Self.content)
+    try await origin.close()
+  }
+
+  @Test("of a body that is no gzip nothing is said to be kept")
+  func broken() async throws {
+    let directory = try TemporaryDirectory()
+    let file = ServedFile(
+      content: Self.content, fields: "Content-Encoding: gzip\r\nCache-Control: max-age=60")
+    let origin = try await ScriptOrigin { file.answer($0) }
+    let run = await get(origin, directory)
+    #expect(run.errors.hasSuffix("the body is not the gzip that its Content-Encoding says\n"))
+    try await origin.close()
+  }
+
+  // MARK: Other options
+
+  @Test("--retry continues from the part file")
+  func retry() async throws {
+    let directory = try TemporaryDirectory()
+    let origin = try await origin(ServedFile(content: Self.content, fields: Self.noStore))
+    let run = await get(
+      origin, directory, "--retry", "1", "--retry-delay", "0", "-w", "%{num_retries} %{size_download}")
+    #expect(run.status == 0, "\(run.errors)")
+    let start = try #require(origin.requests.last?.start)
+    #expect(run.output == "1 \(Self.content.count - start)")
+    #expect(directory.contents("out") == Self.content)
+    #expect(try names(directory) == ["out"])
+    try await origin.close()
+  }
+
+  @Test("--retry does not repeat what a reader has got already")
+  func retryOfStream() async throws {
+    let directory = try TemporaryDirectory()
+    let content = Array(Self.content.prefix(2000))
+    let origin = try await origin(ServedFile(content: content, fields: Self.noStore), cut: 1000)
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    let run = await CommandRun(
+      "get", origin.base + "/file", "--dir", directory.file("cache"), "-o", "/dev/fd/\(ends[1])", "--retry",
+      "2", "--retry-delay", "0")
+    close(ends[1])
+    #expect(run.status == ExitStatus.brokenProtocol.rawValue)
+    #expect(origin.requests.count == 1)
+    let got = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true).readDataToEndOfFile()
+    #expect(Array(content.prefix(got.count)) == Array(got) && got.count <= 1000)
+    try await origin.close()
+  }
+
+  @Test("bytes that came without a check of certificates are not continued with a check, and the reverse")
+  func insecure() async throws {
+    for (first, second) in [(["-k"], []), ([], ["-k"]), (["-k"], ["-k"])] as [([String], [String])] {
+      let directory = try TemporaryDirectory()
+      let origin = try await origin(ServedFile(content: Self.content, fields: Self.noStore))
+      for options in [first, second] {
+        _ = await CommandRun(
+          ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out")]
+            + options)
+      }
+      #expect((origin.requests.last?.start != nil) == (first == second))
+      #expect(directory.contents("out") == Self.content)
+      try await origin.close()
+    }
+  }
+
+  @Test("with -I and with content no part file is made")
+  func others() async throws {
+    for options in [["-d", "a=b"], ["-I"], ["-r", "0-50000"]] {
+      let directory = try TemporaryDirectory()
+      let origin = try await origin(ServedFile(content: Self.content, fields: Self.noStore))
+      _ = await CommandRun(
+        ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out")]
+          + options)
+      #expect(try !names(directory).contains("out.httpcache-part"))
+      try await origin.close()
+    }
+  }
+
+  // MARK: -J
+
+  private func named(_ origin: ScriptOrigin, _ directory: TemporaryDirectory) async throws -> (
+    status: Int32, errors: String
+  ) {
+    try await CommandProcess(
+      ["get", origin.base + "/file", "--dir", directory.file("cache"), "-O", "-J"], in: directory
+    ).end()
+  }
+
+  @Test("-J continues from a part file that has the URL's name, and keeps the first response's name")
+  func named() async throws {
+    let directory = try TemporaryDirectory()
+    // The folder has the name that the URL gives, and is in no one's way.
+    try FileManager.default.createDirectory(
+      atPath: directory.file("file"), withIntermediateDirectories: false)
+    let counter = AnswerCounter()
+    let name = "\r\nContent-Disposition: attachment; filename=given"
+    let first = ServedFile(content: Self.content, fields: Self.noStore + name, cut: 40_000)
+    let second = ServedFile(content: Self.content, fields: Self.noStore)
+    let origin = try await ScriptOrigin { (counter.next() == 1 ? first : second).answer($0) }
+    _ = try await named(origin, directory)
+    #expect(try names(directory) == ["file", "file.httpcache-part"])
+    let run = try await named(origin, directory)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(origin.requests.last?.start != nil)
+    #expect(directory.contents("given") == Self.content)
+    #expect(try names(directory) == ["file", "given"])
+    try await origin.close()
+  }
+
+  @Test("-J overwrites neither a file nor a link that leads to nothing, and leaves no part file")
+  func taken() async throws {
+    let directory = try TemporaryDirectory()
+    try FileManager.default.createSymbolicLink(
+      atPath: directory.file("given"), withDestinationPath: directory.file("nothing"))
+    let file = ServedFile(
+      content: Self.content, fields: "Content-Disposition: attachment; filename=given")
+    let origin = try await ScriptOrigin { file.answer($0) }
+    let run = try await named(origin, directory)
+    #expect(run.status == ExitStatus.output.rawValue)
+    #expect(run.errors.contains("-J does not overwrite given: the file exists"), "\(run.errors)")
+    #expect(try names(directory) == ["given"])
+    try await origin.close()
+  }
+
+  @Test("-J gives one name to one of two transfers, and keeps the body of the other")
+  func twice() async throws {
+    let directory = try TemporaryDirectory()
+    let file = ServedFile(
+      content: Self.content, fields: Self.noStore + "\r\nContent-Disposition: attachment; filename=given")
+    let origin = try await ScriptOrigin { file.answer($0) }
+    let run = try await CommandProcess(
+      ["get", origin.base + "/a", origin.base + "/b", "--dir", directory.file("cache"), "-O", "-J"],
+      in: directory
+    ).end()
+    #expect(run.status == ExitStatus.output.rawValue)
+    #expect(run.errors.contains("-J does not overwrite given: the file exists"), "\(run.errors)")
+    #expect(directory.contents("given") == Self.content)
+    try await origin.close()
+  }
+}
