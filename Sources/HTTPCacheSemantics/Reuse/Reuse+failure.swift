@@ -7,8 +7,8 @@ extension Reuse {
   /// - Parameters:
   ///   - stored: selected by `Vary.select`.
   ///   - request: the request.
+  ///   - directives: of the request.
   ///   - policy: how the caller uses the cache.
-  ///   - policy: how the caller wants to use the cache.
   ///   - rules: the choices of the cache.
   ///   - now: the time.
   ///   - failure: how the origin failed.
