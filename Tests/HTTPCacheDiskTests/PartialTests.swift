@@ -99,7 +99,8 @@ import Testing
     let fixture = try Fixture(capacity: 8 << 20, largestEntry: .bytes(4 << 20))
     let part = try await fixture.store.putPart("/a", body, 0..<1_000_000)
     let look = LockLoop(try bodyPath(fixture))
-    let name = try #require(BodyName(path: try #require(try fixture.directory.bodyFiles().first)))
+    let file = try #require(try fixture.directory.bodyFiles().first)
+    let name = try #require(BodyName(path: file))
     let folder = fixture.store.currentParts.directory
     for _ in 0..<200 {
       let writer = try await fixture.store.extend(part, at: 1_000_000)
