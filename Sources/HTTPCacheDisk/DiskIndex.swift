@@ -88,7 +88,7 @@ final class DiskIndex: Sendable {
   ) throws(CacheError) -> Value {
     let result: Result<Value, CacheError> = writer.withLock { writer in
       let connection = writer.connection
-      if connection.logPages >= mostLogPages.load(ordering: .relaxed) { _ = connection.checkpoint() }
+      if connection.logPages >= mostLogPages.load(ordering: .relaxed) { connection.checkpoint() }
       do throws(CacheError) {
         return .success(
           try writer.transaction(mayGiveUp: mayGiveUp) { () throws(CacheError) in
@@ -112,19 +112,8 @@ final class DiskIndex: Sendable {
   /// From how many pages on the log is played into the database.
   func setLogPages(_ pages: Int) { mostLogPages.store(pages, ordering: .relaxed) }
 
-  /// Reads with the writing connection, outside of a transaction: what the last commit left.
-  func readLatest<Value: Sendable>(
-    _ body: (SQLiteConnection) throws(CacheError) -> Value
-  ) throws(CacheError) -> Value {
-    let result: Result<Value, CacheError> = writer.withLock { writer in
-      do throws(CacheError) { return .success(try body(writer.connection)) } catch {
-        return .failure(error)
-      }
-    }
-    return try result.get()
-  }
-
-  /// Uses the writing connection outside of a transaction, to change the file or the log.
+  /// Uses the writing connection outside of a transaction: to read what the last commit left, or to change the
+  /// file or the log.
   func withWriter<Value: Sendable>(
     _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {

@@ -18,7 +18,7 @@ extension DiskStore {
   public func counts() async throws(CacheError) -> CacheCounts {
     try await onIndex { [self] (parts) throws(CacheError) in
       try writeBatch(parts)
-      return try parts.index.readLatest { (connection) throws(CacheError) in
+      return try parts.index.withWriter { (connection) throws(CacheError) in
         var counts = CacheCounts()
         try connection.query(
           """

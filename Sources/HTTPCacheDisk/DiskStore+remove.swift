@@ -73,7 +73,7 @@ extension DiskStore {
       if let epoch {
         tell(parts)
         recentRecords.removeAll()
-        let count = try parts.index.readLatest { (connection) throws(CacheError) in
+        let count = try parts.index.withWriter { (connection) throws(CacheError) in
           try connection.number(
             "SELECT count(*) FROM \(clause.table) WHERE \(clause.sql) AND mark < ?",
             clause.values + [.integer(epoch.sequence)])
@@ -84,7 +84,7 @@ extension DiskStore {
       // Where there is no room for an epoch, removing makes room.
       guard error.code == .noSpace else { throw error }
     }
-    let last = try parts.index.readLatest { (connection) throws(CacheError) in
+    let last = try parts.index.withWriter { (connection) throws(CacheError) in
       try IndexState(connection).sequence
     }
     return RemovalBeginning(last: last)

@@ -76,7 +76,7 @@ extension DiskStore {
   ///
   /// - Returns: the highest id of a row whose file went.
   private func removeFiles(from parts: StoreParts) throws(CacheError) -> Int64 {
-    let last = try parts.index.readLatest { (connection) throws(CacheError) in
+    let last = try parts.index.withWriter { (connection) throws(CacheError) in
       try IndexState(connection).sequence
     }
     var path = ""
@@ -124,7 +124,7 @@ extension DiskStore {
 
   /// Plays the log into the file, which gets shorter by that, if everything was removed; on the index's thread.
   func shortenIfRemoved(_ parts: StoreParts) throws(CacheError) {
-    let flag = try parts.index.readLatest { (connection) throws(CacheError) in
+    let flag = try parts.index.withWriter { (connection) throws(CacheError) in
       try connection.number("SELECT value FROM meta WHERE name = 'removed'")
     }
     guard let flag else { return }

@@ -105,7 +105,7 @@ extension DiskStore {
     let mark = parts.room.mark
     // Before the rows: what is reserved now and no more then has its row. What leaves is asked for after them.
     let writing = parts.room.writtenBytes
-    return try parts.index.readLatest { (connection) throws(CacheError) in
+    return try parts.index.withWriter { (connection) throws(CacheError) in
       let pages = try PageCount(connection)
       let state = try IndexState(connection)
       let used = usedBytes(state, pages, parts)

@@ -18,7 +18,7 @@ extension DiskStore {
       var last: Int64 = 0
       var count = 0
       var isMore = false
-      try parts.index.readLatest { (connection) throws(CacheError) in
+      try parts.index.withWriter { (connection) throws(CacheError) in
         let epochs = try Epoch.load(connection)
         try connection.query(
           """

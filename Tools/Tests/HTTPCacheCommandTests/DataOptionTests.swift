@@ -7,13 +7,7 @@ import Testing
 /// `-d` and its kin, `-G` and `-T`, as an origin gets them.
 @Suite(.timeLimit(.minutes(10))) struct DataOptionTests {
   private func request(_ arguments: String..., path: String = "/") async throws -> String {
-    let directory = try TemporaryDirectory()
-    let requests = try await RecordingOrigin.requests { origin in
-      let run = await CommandRun(
-        ["get", "--dir", directory.file("cache"), origin.authority + path] + arguments)
-      #expect(run.status == 0, "\(run.errors)")
-    }
-    return requests.first ?? ""
+    try await RecordingOrigin.requests(ofGet: arguments, path: path).first ?? ""
   }
 
   private func file(_ bytes: String, in directory: TemporaryDirectory) throws -> String {

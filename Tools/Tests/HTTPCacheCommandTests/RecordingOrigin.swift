@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import Synchronization
+import Testing
 
 /// An origin, or an HTTP proxy, that keeps the requests it gets. Each connection brings one request.
 final class RecordingOrigin: Sendable {
@@ -75,6 +76,16 @@ final class RecordingOrigin: Sendable {
     try await body(origin)
     try await origin.close()
     return origin.requests
+  }
+
+  /// Runs `get` with options and a path of an origin, and returns the requests that the origin got.
+  static func requests(ofGet options: [String], path: String) async throws -> [String] {
+    let directory = try TemporaryDirectory()
+    return try await requests { origin in
+      let run = await CommandRun(
+        ["get", "--dir", directory.file("cache"), origin.authority + path] + options)
+      #expect(run.status == 0, "\(run.errors)")
+    }
   }
 
   /// Requests in the order of their ends.

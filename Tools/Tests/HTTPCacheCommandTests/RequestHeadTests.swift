@@ -7,12 +7,7 @@ import Testing
 /// What the options of `get` make of a request, as an origin gets it.
 @Suite(.timeLimit(.minutes(10))) struct RequestHeadTests {
   private func request(_ arguments: String..., path: String = "/") async throws -> [Substring] {
-    let directory = try TemporaryDirectory()
-    let requests = try await RecordingOrigin.requests { origin in
-      let run = await CommandRun(
-        ["get", "--dir", directory.file("cache"), origin.authority + path] + arguments)
-      #expect(run.status == 0, "\(run.errors)")
-    }
+    let requests = try await RecordingOrigin.requests(ofGet: arguments, path: path)
     #expect(requests.count == 1)
     return requests.first?.split(separator: "\r\n", omittingEmptySubsequences: false) ?? []
   }

@@ -27,7 +27,7 @@ struct MessageOptionGroup: ParsableArguments {
   /// Whether the line of a report is written.
   func shows(failure: Bool) -> Bool { !quiet || (showsErrors && failure) }
 
-  /// Is told the heads of messages; nil tells nobody.
+  /// Receives the heads of messages; nil where none are shown.
   var tell: (@Sendable (String) -> Void)? {
     guard verbose else { return nil }
     return { Console.current.error($0) }

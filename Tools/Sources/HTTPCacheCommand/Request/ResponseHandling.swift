@@ -7,7 +7,7 @@ struct ResponseHandling: Sendable {
   var decodes = false
   /// Whether `Content-Disposition` names the file.
   var usesHeaderName = false
-  /// Is told the heads of responses from the store; nil tells nobody.
+  /// Receives the heads of responses from the store; nil where none are shown.
   var tell: (@Sendable (String) -> Void)?
 
   /// The response as it is written, and where to.

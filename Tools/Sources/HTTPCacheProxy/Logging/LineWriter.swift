@@ -9,7 +9,7 @@ import Synchronization
   import Musl
 #endif
 
-/// Writes lines to a descriptor from a thread of its own, so that a pipe or terminal that nobody reads delays neither
+/// Writes lines to a descriptor from a thread of its own, so that a pipe or terminal without a reader delays neither
 /// requests nor the end of the process.
 public final class LineWriter: Sendable {
   private struct State {

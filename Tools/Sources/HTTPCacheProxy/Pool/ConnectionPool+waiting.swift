@@ -2,7 +2,7 @@ import HTTPCaching
 import NIOCore
 import Synchronization
 
-/// Places for connections to an origin, and who waits for one.
+/// Places for connections to an origin, and the requests that wait for one.
 extension ConnectionPool {
   func permit(_ origin: Origin, fresh: Bool, until deadline: NIODeadline) async -> Grant {
     enum Start {

@@ -6,7 +6,7 @@ extension ByteStream {
   /// Which user of the stream may read; see `interrupt`.
   var epoch: Int { state.withLock { $0.epoch } }
 
-  /// Whether there are bytes nobody has taken.
+  /// Whether bytes have come that no reader has taken.
   var hasBytes: Bool { state.withLock { $0.buffered > 0 } }
 
   /// Whether the peer can send no more.
@@ -74,7 +74,7 @@ extension ByteStream {
     }
   }
 
-  /// Calls off whoever reads with the present epoch.
+  /// Ends the wait of a reader that has the present epoch.
   func interrupt() {
     state.withLock { $0.epoch += 1 }
     wakeReader()
