@@ -10,8 +10,6 @@ import sys
 
 # Not checked yet. Clean a path, then delete its line.
 UNCLEAN = [
-    "CHANGELOG.md",
-    "README.md",
     "Sources/HTTPCacheDisk",
     "Tests/HTTPCacheDiskTests",
     "Tools",
