@@ -15,8 +15,6 @@ UNCLEAN = [
     "Tools",
     "Torture",
     "docs/disk-format.md",
-    "docs/limits.md",
-    "docs/threat-model.md",
 ]
 
 FOLDERS = [
