@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// The options of the way to the origin, spelled as curl's.
+/// The options of connections to the origin, spelled as curl's.
 struct ConnectionOptionGroup: ParsableArguments {
   @Option(name: .customLong("connect-timeout"), help: "The most seconds to open a connection.")
   var connectTimeout: Double = 10
@@ -45,7 +45,7 @@ struct ConnectionOptionGroup: ParsableArguments {
     }
   }
 
-  /// The client that the options ask for.
+  /// The configuration of the client from the options.
   ///
   /// - Throws: `ValidationError` for a proxy that cannot be used.
   func clientOptions() throws -> OriginClient.Options {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import HTTPCaching
 
-/// The options of what is said on standard error, and after a transfer.
+/// The options for messages on standard error, and for the text after a transfer.
 struct MessageOptionGroup: ParsableArguments {
   @Flag(
     name: [.customShort("q"), .customLong("quiet"), .customShort("s"), .customLong("silent")],
@@ -24,16 +24,16 @@ struct MessageOptionGroup: ParsableArguments {
       valueName: "format"))
   var writeOut: String?
 
-  /// Whether the line of a report is written.
+  /// Whether to write a line of report for each transfer.
   func shows(failure: Bool) -> Bool { !quiet || (showsErrors && failure) }
 
-  /// Receives the heads of messages; nil where none are shown.
+  /// Receives the heads of messages; nil if heads are not shown.
   var tell: (@Sendable (String) -> Void)? {
     guard verbose else { return nil }
     return { Console.current.error($0) }
   }
 
-  /// An upstream that tells of its messages, where that is asked for.
+  /// An upstream that shows its messages if `--verbose` is given, else `upstream` itself.
   func upstream(_ base: any Upstream, proxies: ProxySettings) -> any Upstream {
     tell.map { VerboseUpstream(base: base, proxies: proxies, tell: $0) } ?? base
   }

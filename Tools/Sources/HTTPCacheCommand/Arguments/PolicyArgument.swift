@@ -26,7 +26,7 @@ enum PolicyArgument: String, CaseIterable, ExpressibleByArgument {
     }
   }
 
-  /// What it does, for help.
+  /// The effect of the policy, for `--help`.
   var meaning: String {
     switch self {
     case .standard: "use a fresh response, validate a stale one, ask the origin otherwise (RFC 9111)"

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The options of trying again, spelled as curl's.
+/// The options for retries, spelled as curl's.
 struct RetryOptionGroup: ParsableArguments {
   @Option(
     name: .customLong("retry"),
@@ -24,7 +24,7 @@ struct RetryOptionGroup: ParsableArguments {
     help: "Accepted as curl's; refused connections are tried again anyway.")
   var retriesRefusedConnections = false
 
-  /// The times between tries.
+  /// The waiting times between tries.
   var rule: RetryBudget.Rule { RetryBudget.Rule(count: count, delay: delay, maxTime: maxTime) }
 
   func validate() throws {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPCaching
 
-/// Performs requests that come as lines of JSON, for test suites of HTTP caches.
+/// `httpcache drive`: performs requests given as JSON lines, for test suites of HTTP caches.
 struct DriveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "drive",

@@ -15,7 +15,7 @@ struct DriveRequest: Decodable, Sendable {
     case cacheMode = "cache_mode"
   }
 
-  /// What of a line says whom the reply is for.
+  /// The part of a line that identifies its reply.
   struct Identity: Decodable {
     let id: Int
   }
@@ -25,7 +25,7 @@ struct DriveRequest: Decodable, Sendable {
     let description: String
   }
 
-  /// The policy that corresponds to a cache mode of the Fetch standard.
+  /// The policy for a cache mode of the Fetch standard.
   func policy() throws(Invalid) -> CachePolicy {
     switch cacheMode {
     case nil, "default": .standard
@@ -38,7 +38,7 @@ struct DriveRequest: Decodable, Sendable {
     }
   }
 
-  /// The request that the line asks for.
+  /// The line's request.
   func request() throws(Invalid) -> HTTPRequest {
     guard let target = try? TargetURL(parsing: url) else {
       throw Invalid(description: "no http or https URL: \(url)")

@@ -161,7 +161,7 @@ struct GetCommand: AsyncParsableCommand {
           isQuiet: messages.quiet, protectsTerminal: output == nil && writesToTerminal,
           isInsecure: connection.insecure)
         let status = try await fetchAll(urls, plan, to: destinations, with: fetcher, writeOut: writeOut)
-        // What was used stale is validated for the next time (RFC 5861 §3).
+        // Finish the background validation of stale responses (RFC 5861 §3).
         await cache.finishBackgroundWork(within: .seconds(10))
         return status
       }
@@ -173,7 +173,7 @@ struct GetCommand: AsyncParsableCommand {
     guard status == .success else { throw status.code }
   }
 
-  /// Fetches all URLs, a bounded number at once; the status is that of the first that failed.
+  /// Fetches all URLs, a bounded number at once. The exit status is that of the first failed URL.
   private func fetchAll(
     _ urls: [TargetURL], _ plan: RequestPlan, to destinations: [Output.Destination],
     with fetcher: Fetcher, writeOut: WriteOut?
@@ -221,7 +221,7 @@ struct GetCommand: AsyncParsableCommand {
   private func openCache(_ recorder: StorageRecorder) throws -> HTTPCache {
     let encryption = try location.encryptionKey.encryption()
     do {
-      // No memory tier: the process is gone before it could answer anything.
+      // No memory tier: the process ends before the tier could answer a request.
       let objection = UsableDirectory.objection(to: location.path)
       if let objection { Console.report("httpcache: \(objection); responses are not stored") }
       return try HTTPCache.open(
@@ -235,8 +235,8 @@ struct GetCommand: AsyncParsableCommand {
     }
   }
 
-  /// A `Host` of the caller's may ask another site, whose responses must not be found by the URL; what was
-  /// fetched without a check of certificates may be anybody's.
+  /// A user's own `Host` may reach another site, whose responses must not be found by the URL. Without a check of
+  /// certificates, a response may come from any server.
   private func usedPolicy(_ plan: RequestPlan) -> CachePolicy {
     plan.hasOwnHost || (connection.insecure && policy != .cacheOnly) ? .bypass : policy.policy
   }
@@ -246,7 +246,7 @@ struct GetCommand: AsyncParsableCommand {
     return (try? Output.isTerminal(destination)) ?? false
   }
 
-  /// Refuses a report and a body in one stream.
+  /// Refuses to write a report and a body to one stream.
   private func checkOutput() throws {
     guard json, let output, Output.isStandardOutput(output) else { return }
     Console.report(
@@ -255,7 +255,7 @@ struct GetCommand: AsyncParsableCommand {
     throw ExitStatus.usage.code
   }
 
-  /// Where the bodies go, in the order of the URLs.
+  /// The outputs of the bodies, in the order of the URLs.
   private func destinations(of urls: [TargetURL]) -> [Output.Destination] {
     if let output { return [output == "-" ? .standardOutput : .file(output)] }
     guard usesRemoteName else {

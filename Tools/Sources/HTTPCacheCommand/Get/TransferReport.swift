@@ -49,7 +49,7 @@ struct TransferReport: Sendable {
     }
   }
 
-  /// Why there is no answer.
+  /// Why there is no response.
   struct Failure: Sendable {
     var status: ExitStatus
     /// What happened.

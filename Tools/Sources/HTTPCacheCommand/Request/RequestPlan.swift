@@ -55,7 +55,7 @@ struct RequestPlan {
 
   /// The URL that is asked for: with the data of `-G` in its query, and the name of `-T`'s file in its path.
   ///
-  /// - Throws: `ValidationError` where that is no URL.
+  /// - Throws: `ValidationError` if the result is not a URL.
   func target(_ url: TargetURL) throws -> TargetURL {
     var path = url.path
     if let uploadName, uploadName != "-", path.hasSuffix("/"), !path.contains("?") {
