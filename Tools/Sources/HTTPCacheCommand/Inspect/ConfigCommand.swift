@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPCaching
 
-/// `httpcache config`: shows and changes what belongs to a directory.
+/// `httpcache config`: shows and changes the limits of a directory.
 struct ConfigCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "config", abstract: "Show or change the limits of the cache.",

@@ -46,7 +46,7 @@ struct ExplainCommand: AsyncParsableCommand {
     var options = RequestOptions(plan, redirectLimit: 0)
     options.partition = partition
     if decoded {
-      // URLSession says by itself what codings it takes.
+      // URLSession sets Accept-Encoding itself.
       request.headerFields[.acceptEncoding] = nil
       (options.acceptsDecoded, options.acceptsEncoded) = (true, false)
     }
@@ -75,7 +75,7 @@ struct ExplainCommand: AsyncParsableCommand {
     }
   }
 
-  /// Private or shared: as given, else as what is stored in a directory that was named.
+  /// Private or shared: from the option, else from the entries of the directory of `--dir`.
   private func usedMode(of url: TargetURL, _ store: any CacheStore) async -> CacheMode {
     guard location.directory != nil, location.modeFlag == nil else { return location.mode }
     var modes = await CacheLocation.modes(of: .target(url.normalized), in: store)

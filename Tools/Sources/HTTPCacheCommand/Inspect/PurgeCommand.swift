@@ -94,8 +94,8 @@ struct PurgeCommand: AsyncParsableCommand {
     return nil
   }
 
-  /// What to remove. Where a directory and a kind of cache are given, each response that matches and is of
-  /// that kind: a selection alone matches those of both.
+  /// The entries to remove. With `--dir` and `--private` or `--shared`, the matching entries of that mode one by one,
+  /// because a selection matches both modes.
   private func selections(in store: any CacheStore) async throws -> [CacheSelection] {
     let selections = selections(now: SystemClock().now)
     guard location.directory != nil, location.modeFlag != nil, partition == nil else { return selections }
