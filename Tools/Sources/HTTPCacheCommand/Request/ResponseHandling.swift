@@ -10,7 +10,7 @@ struct ResponseHandling: Sendable {
   /// Receives the heads of responses from the store; nil if heads are not shown.
   var tell: (@Sendable (String) -> Void)?
 
-  /// The response to write; sets the name of the output if the head names it.
+  /// The response and the destination to write to; with `-J` the head names the file.
   ///
   /// - Throws: `Output.Failure` if the file that the origin names exists: an origin must not choose a file to
   ///   overwrite.

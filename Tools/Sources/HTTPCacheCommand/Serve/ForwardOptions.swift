@@ -26,7 +26,7 @@ struct ForwardOptions: ParsableArguments {
       valueName: "cidr"))
   var allowAddress: [AddressRange] = []
 
-  /// An option that was given and is only for `--forward`.
+  /// The name of a given option that is only for `--forward`; nil if there is none.
   var used: String? {
     if !allow.isEmpty { return "--allow" }
     if !connectPort.isEmpty { return "--connect-port" }
@@ -34,7 +34,7 @@ struct ForwardOptions: ParsableArguments {
     return allowAddress.isEmpty ? nil : "--allow-address"
   }
 
-  /// The hosts and ports that clients may ask for.
+  /// The hosts and ports that clients may request.
   func rules(isRemote: Bool) -> ForwardRules {
     ForwardRules(
       allowedHosts: allow.isEmpty ? nil : allow,

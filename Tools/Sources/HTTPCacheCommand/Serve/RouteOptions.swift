@@ -1,7 +1,7 @@
 import ArgumentParser
 import HTTPCacheProxy
 
-/// The options of `serve` that say where requests come from and where they go.
+/// The options of `serve` for its listener and its origins.
 struct RouteOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The origin to stand in front of; it may have a path.", valueName: "url"))
   var upstream: String?
