@@ -116,7 +116,7 @@ struct ClientConnection: Sendable {
       case .last: return await exchange.answerAsLast()
       }
     } catch let refusal as Refusal {
-      // The length of a body that is not read is unknown.
+      // The request's body is not read: the connection can continue only if there is none.
       await refuse(refusal, head, started)
       let isDone = (try? head.framing()) == Framing.none
       return refusal.closes || !isDone || !head.isPersistent ? .close : .next
