@@ -12,8 +12,6 @@ import sys
 UNCLEAN = [
     "Sources/HTTPCacheDisk",
     "Tests/HTTPCacheDiskTests",
-    "Tools",
-    "Torture",
     "docs/disk-format.md",
 ]
 
