@@ -23,16 +23,16 @@ public struct ServeCommand: AsyncParsableCommand {
       The origin is told the client's address, scheme and host (X-Forwarded-*, Forwarded). Responses for different \
       hosts are kept apart: `httpcache explain --shared --partition http://127.0.0.1:8080 https://example.com/`.
 
-      For every origin (a forward proxy): clients are told to use it, and name the origin. Requests for http are \
-      cached; https passes through tunnels and is not.
+      For every origin (a forward proxy): clients are configured to use it, and name the origin. Requests for http \
+      are cached; https passes through tunnels and is not cached.
 
         httpcache serve --forward --listen 127.0.0.1:3128
         http_proxy=http://127.0.0.1:3128 curl -i http://example.com/
 
-      Each answer has a Cache-Status field that tells where it came from and why. `httpcache ls --shared` lists what \
-      is stored, also while the proxy runs. Requests are logged on standard output, everything else on standard error.
+      Each response has a Cache-Status field that tells where it came from and why. `httpcache ls --shared` lists \
+      stored responses, also while the proxy runs. Requests are logged on standard output, everything else on standard error.
 
-      SIGTERM and Ctrl-C end the proxy: requests under way may take --grace seconds more. The second one ends it at \
+      SIGTERM and Ctrl-C end the proxy: requests under way may take --grace seconds more. A second signal ends it at \
       once. SIGHUP, SIGUSR1 and SIGUSR2 are ignored.
       """)
 
@@ -62,8 +62,8 @@ public struct ServeCommand: AsyncParsableCommand {
     name: [.customLong("capacity"), .customLong("disk")],
     help: ArgumentHelp(
       """
-      The most bytes that the directory may take; kept there, as by config --capacity. 0 is memory only, \
-      and leaves the directory as it is. (default: what the directory has, 1G for a new one)
+      Maximum bytes of the directory; kept in the directory, as by config --capacity. 0 stores in memory \
+      only, and does not change the directory. (default: the directory's, 1G for a new one)
       """, valueName: "bytes"))
   var disk: ByteSize?
 
@@ -80,12 +80,12 @@ public struct ServeCommand: AsyncParsableCommand {
     name: .customLong("min-free"),
     help: ArgumentHelp(
       """
-      Bytes to leave free on the file system; kept in the directory. 0 disables the check. (default: what \
-      the directory has, 128M for a new one)
+      Bytes to leave free on the file system; kept in the directory. 0 disables the check. (default: the \
+      directory's, 128M for a new one)
       """, valueName: "bytes"))
   var minimumFree: ByteSize?
 
-  @Flag(help: "Start even if the directory cannot be used, and store in memory alone.")
+  @Flag(help: "Start even if the directory cannot be used, and store in memory only.")
   var allowNoCache = false
 
   @Option(help: ArgumentHelp("How requests are logged: plain, json or none.", valueName: "format"))

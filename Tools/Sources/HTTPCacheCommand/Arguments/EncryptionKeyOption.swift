@@ -10,8 +10,8 @@ struct EncryptionKeyOption: ParsableArguments {
   @Option(
     name: .customLong("encryption-key-file"),
     help: ArgumentHelp(
-      "Encrypt what is stored with the key in this file: 32 bytes, or 64 hex digits, or base64. "
-        + "Nobody else may read it. Default: $\(variable).", valueName: "path"))
+      "Encrypt entries with the key in this file: 32 bytes, 64 hex digits, or base64. "
+        + "Other users must not have read access. Default: $\(variable).", valueName: "path"))
   var path: String?
 
   /// The encryption of the cache; nil if no key is given.
@@ -43,13 +43,13 @@ struct EncryptionKeyOption: ParsableArguments {
     defer { try? file.close() }
     var status = stat()
     guard fstat(file.fileDescriptor, &status) == 0 else {
-      throw CacheError(.invalidKey, "cannot be looked at")
+      throw CacheError(.invalidKey, "cannot be read")
     }
     // The mode of a pipe says nothing.
     if status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
       throw CacheError(
         .invalidKey,
-        "others can use this key, so it is not used; say `chmod 600` (its mode is \(String(status.st_mode & 0o777, radix: 8)))"
+        "other users can read this key, so it is not used; run `chmod 600` on it (its mode is \(String(status.st_mode & 0o777, radix: 8)))"
       )
     }
     return try key(in: try file.read(upToCount: 1_024) ?? Data())

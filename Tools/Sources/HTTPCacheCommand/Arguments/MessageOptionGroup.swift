@@ -5,10 +5,10 @@ import HTTPCaching
 struct MessageOptionGroup: ParsableArguments {
   @Flag(
     name: [.customShort("q"), .customLong("quiet"), .customShort("s"), .customLong("silent")],
-    help: "No report and no progress.")
+    help: "Print neither report nor progress.")
   var quiet = false
 
-  @Flag(name: [.customShort("S"), .customLong("show-error")], help: "With -s, report failures still.")
+  @Flag(name: [.customShort("S"), .customLong("show-error")], help: "With -s, still report failures.")
   var showsErrors = false
 
   @Flag(
@@ -19,7 +19,7 @@ struct MessageOptionGroup: ParsableArguments {
   @Option(
     name: [.customShort("w", allowingJoined: true), .customLong("write-out")],
     help: ArgumentHelp(
-      "Write this text after each transfer, or that in @FILE: \\n, \\t, %%, %header{name}, and "
+      "Write this text, or the text in @FILE, after each transfer: \\n, \\t, %%, %header{name}, and "
         + WriteOut.Variable.allCases.map { "%{\($0.rawValue)}" }.joined(separator: ", ") + ".",
       valueName: "format"))
   var writeOut: String?

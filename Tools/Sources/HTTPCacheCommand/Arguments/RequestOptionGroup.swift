@@ -7,7 +7,7 @@ struct RequestOptionGroup: ParsableArguments {
   @Option(
     name: [.customShort("H", allowingJoined: true), .customLong("header"), .customLong("request-header")],
     help: ArgumentHelp(
-      "A request field 'Name: value'; 'Name;' is empty, 'Name:' removes a default, @FILE has one a line.",
+      "A field 'Name: value'; 'Name;' sends an empty one, 'Name:' removes a default, @FILE has a field per line.",
       valueName: "field"))
   var headers: [String] = []
 
@@ -16,7 +16,7 @@ struct RequestOptionGroup: ParsableArguments {
     help: "The method.")
   var method: String?
 
-  @Flag(name: [.customShort("I"), .long], help: "Ask with HEAD, and write status and fields.")
+  @Flag(name: [.customShort("I"), .long], help: "Send HEAD; write status and fields.")
   var head = false
 
   @Option(
@@ -57,8 +57,8 @@ struct RequestOptionGroup: ParsableArguments {
   @Flag(
     inversion: .prefixedNo,
     help: ArgumentHelp(
-      "Ask for gzip and decode the body. The cache stores the body as it came. A range is asked for without, "
-        + "and a file that is gzip itself (*.gz) stays gzip."))
+      "Request gzip and decode the body. The cache stores the body as received. Ranges are requested without "
+        + "gzip, and a file that is itself gzip (*.gz) stays unchanged."))
   var compressed = true
 
   func validate() throws {

@@ -5,12 +5,12 @@ import HTTPCaching
 struct ExplainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Say how the cache decides about a request now, and why.",
+    abstract: "Explain how the cache decides about a request now.",
     discussion: """
       Prints each question that the cache asks, what it compares, the answer, and the section of the RFC. \
-      Where nothing usable is stored, prints why earlier responses were not stored. Sends no request and \
-      changes nothing. Without --private and --shared, a directory given by --dir is explained as the kind \
-      of cache that has stored responses in it.
+      If no usable response is stored, prints why earlier responses were not stored. Sends no request and \
+      changes nothing. With --dir and neither --private nor --shared, explains the kind of cache (private \
+      or shared) that has stored responses in the directory.
 
       Exit status:
       \(ExitStatus.help([

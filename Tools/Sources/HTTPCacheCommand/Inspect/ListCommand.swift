@@ -14,7 +14,7 @@ struct ListCommand: AsyncParsableCommand {
   }
 
   static let configuration = CommandConfiguration(
-    commandName: "ls", abstract: "List what is stored.",
+    commandName: "ls", abstract: "List stored responses.",
     discussion: """
       With --json one object per line; sizes in bytes, times in seconds since 1970. Where no response \
       matches, nothing is printed, and the status is 1, as that of grep.

@@ -5,7 +5,7 @@ import HTTPCacheProxy
 struct ForwardOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "A host that clients may ask for: name, *.domain or *. Needed on a listener that other machines can reach. May be repeated.",
+      "A host that clients may request: name, *.domain or *. Required if other machines can reach the listener. May be repeated.",
       valueName: "host"))
   var allow: [String] = []
 

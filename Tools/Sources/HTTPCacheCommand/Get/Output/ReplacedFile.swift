@@ -86,13 +86,13 @@ struct ReplacedFile: Equatable {
     while true {
       let count = buffer.withUnsafeMutableBytes { pread(source, $0.baseAddress, $0.count, offset) }
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw OutputFailure("cannot read what is copied to \(path)") }
+      guard count >= 0 else { throw OutputFailure("cannot read the body to copy to \(path)") }
       if count == 0 { break }
       var done = 0
       while done < count {
         let written = buffer[done..<count].withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
         if written < 0, errno == EINTR { continue }
-        guard written > 0 else { throw OutputFailure("\(path) is only written in part") }
+        guard written > 0 else { throw OutputFailure("\(path) is only partly written") }
         done += written
       }
       offset += off_t(count)
