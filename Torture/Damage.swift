@@ -8,7 +8,7 @@ import HTTPCacheFaults
   import Musl
 #endif
 
-/// Damages done to a directory.
+/// The kinds of damage to a directory.
 enum Damage: String, CaseIterable {
   case flipBody, cutBody, growBody, zeroBody, swapBodies, bodyGone, bodyFolder, bodyLink, bodyPipe
   case flipIndex, flipManyInIndex, zeroPage, garbagePage, swapPages, cutIndexAtPage, cutIndex, growIndex
@@ -19,7 +19,7 @@ enum Damage: String, CaseIterable {
   case flipRoom, garbageClaims, cutRoom, roomGone
   case writersGone, bodiesGone, strangeFiles
 
-  /// Whether exactly one body is concerned, so that it has to be found.
+  /// Whether the damage is to exactly one body, so that the store must find it.
   var isOfOneBody: Bool {
     switch self {
     case .flipBody, .cutBody, .growBody, .zeroBody, .bodyGone, .bodyFolder, .bodyLink, .bodyPipe: true
@@ -27,12 +27,12 @@ enum Damage: String, CaseIterable {
     }
   }
 
-  /// Does it.
+  /// Damages a directory.
   ///
   /// - Parameters:
-  ///   - bodies: the paths of all files of bodies, below `directory`.
-  ///   - partLength: the length of the files of parts, in bytes.
-  /// - Returns: false if the directory has nothing that it could be done to.
+  ///   - bodies: the paths of all body files, below `directory`.
+  ///   - partLength: the length of the files of partial bodies, in bytes.
+  /// - Returns: false if the directory has no file for this kind of damage.
   func apply(
     to directory: String, bodies: [String], partLength: Int, _ generator: inout SplitMix
   ) throws(FaultError) -> Bool {
@@ -67,7 +67,7 @@ enum Damage: String, CaseIterable {
     case .countersGone: unlink(directory + "/Cache.gen")
     case .flipRoom: return try change(directory + "/Cache.room") { Self.flip(&$0, &generator) }
     case .garbageClaims:
-      // Of stores that never were; the file is still told for ours by its first word.
+      // Slots of stores that never existed. The first word still identifies the file as a room file.
       return try change(directory + "/Cache.room") { bytes in
         guard bytes.count > 64 else { return }
         bytes.replaceSubrange(64..., with: Self.noise(bytes.count - 64, &generator))
@@ -81,7 +81,7 @@ enum Damage: String, CaseIterable {
       for name in [
         "x", "writers/x", "writers/0123456789abcdef", "bodies/x", "bodies/00/x", "Cache.db-journal",
       ] {
-        // Where there is no such folder there is no such file.
+        // Without the folder there is no such file.
         do { try FileTree.write(Self.noise(5_000, &generator), to: directory + "/" + name) } catch {}
       }
     }
@@ -95,7 +95,7 @@ enum Damage: String, CaseIterable {
     case .flipBody: return try change(body) { Self.flip(&$0, &generator) }
     case .cutBody: return try change(body) { $0.removeLast(1 + generator.below($0.count)) }
     case .growBody:
-      // The file of a part may be longer than what is stored of it.
+      // The file of a partial body may be longer than its stored bytes.
       if try FileTree.read(body).count == partLength { return false }
       return try change(body) { $0 += Self.noise(1 + generator.below(5_000), &generator) }
     case .zeroBody:
@@ -146,7 +146,7 @@ enum Damage: String, CaseIterable {
     }
   }
 
-  // Changes the content of a file that is there and has some.
+  // Changes the content of a file that is not empty.
   private func change(_ path: String, _ body: (inout [UInt8]) -> Void) throws(FaultError) -> Bool {
     guard access(path, F_OK) == 0 else { return false }
     var bytes = try FileTree.read(path)

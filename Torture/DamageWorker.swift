@@ -13,19 +13,19 @@ import HTTPTypes
   import Musl
 #endif
 
-/// A process that damages copies of a directory, one after the other, and tells what became of each: so
-/// that a crash is seen, and known by its number.
+/// A process that damages copies of a directory, one after the other, and reports the result of each. So a crash is
+/// noticed, and its number is known.
 enum DamageWorker {
   static let argument = "damage-worker"
   static let keys = 0..<24
 
-  /// The bodies that are stored in part: their length, how much of them comes, and how long the file is that
-  /// has it. No whole one is as long. Of what is encrypted whole chunks are kept.
+  /// Partial bodies: their length, the number of bytes that arrive, and the length of their files. No complete body
+  /// has this length. Of encrypted bodies only whole chunks are kept.
   static func part(isEncrypted: Bool) -> (length: Int, count: Int, file: Int) {
     isEncrypted ? (200_000, 150_000, 131_072) : (40_000, 30_000, 30_000)
   }
 
-  /// The most seconds that one case may take.
+  /// Maximum seconds for one case.
   static let patience: UInt32 = 60
 
   static func run(_ arguments: [String], isEncrypted: Bool) async throws -> Bool {
@@ -54,12 +54,12 @@ struct DamageCase {
     self.isEncrypted = isEncrypted
     self.number = number
     self.sources = sources
-    // Each has a place of its own: the store of the case before may be about to end.
+    // A new path for each case: the previous store may not have ended yet.
     directory = place + "/\(number)"
     generator = SplitMix(seed: seed &+ UInt64(number) &* 0x9E37_79B9)
   }
 
-  /// What became of it: words that `Torture.corruptions` counts.
+  /// The result: words that `Torture.corruptions` counts.
   mutating func run() async throws -> String {
     defer { FileTree.remove(directory) }
     let isOpen = number % 4 == 3
@@ -78,7 +78,7 @@ struct DamageCase {
     }
   }
 
-  // The files of whole bodies and of parts, of which every byte has a row.
+  // The files of complete and partial bodies; every byte of them belongs to a row.
   private func bodies() -> [String] {
     FileTree.contents(of: directory + "/bodies").filter { !$0.isFolder && !$0.path.hasSuffix(".part") }
       .map { "bodies/" + $0.path }
@@ -102,7 +102,7 @@ struct DamageCase {
     do {
       found = try await WorkloadAudit.run(on: store, keys: DamageWorker.keys)
     } catch is CacheError {
-      // An index found damaged in use is replaced.
+      // A damaged index that is found in use is replaced.
       found.unreadable += 1
     }
     _ = try? await store.entries(.all, after: nil, limit: 1_000)
@@ -112,7 +112,7 @@ struct DamageCase {
     return found.unreadable > 0 ? "found" : "harmless"
   }
 
-  // Whatever was damaged, what is stored afterwards is there.
+  // After any damage, the store can store and read a new response.
   func goOn(_ opened: TortureStore) async throws {
     let store = opened.store
     let version = SampleVersion(key: DamageWorker.keys.upperBound, writer: 99, number: number, length: 40_000)
@@ -127,7 +127,7 @@ struct DamageCase {
           try store.read(version.record().key).first.map { SampleVersion($0.record) == version } ?? false
       } catch {
         last = error
-        // What claims room without an owner goes in the background.
+        // Reservations without an owner are removed in the background.
         try? await Task.sleep(for: .milliseconds(25))
       }
     }
@@ -143,7 +143,7 @@ struct DamageCase {
     _ = try await WorkloadAudit.run(on: store, keys: DamageWorker.keys)
   }
 
-  // A body that is open and was read is changed in its file, and read again.
+  // Reads an open body, changes its file, and reads the body again.
   private mutating func whileOpen() async throws -> String {
     let opened = try TortureStore(directory, isEncrypted: isEncrypted, verification: .everyRead)
     let store = opened.store
@@ -161,7 +161,7 @@ struct DamageCase {
       guard pread(file, &byte, 1, off_t(place)) == 1 else { return "nothing" }
       byte ^= 1 << UInt8(generator.below(8))
       guard pwrite(file, &byte, 1, off_t(place)) == 1 else { return "nothing" }
-      // A chunk that is open already stays right.
+      // A chunk that was decrypted before the change stays right.
       if isEncrypted { reader = try variant.body.open() }
       let read = isEncrypted ? 0..<length : place..<place + 1
       do {

@@ -5,17 +5,16 @@ import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPTypes
 
-/// What somebody without the key could put into the place of an encrypted response, with checksums that
-/// hold.
+/// A change to an encrypted response by an attacker without the key, with valid checksums.
 enum Forgery: String, CaseIterable {
   case flipChunk, cutChunk, cutAtChunk, addBytes, swapChunks, repeatChunk, otherBody
   case flipRecord, cutRecord, recordOfOther, allOfOther, noEnd, endOfOther, pinned, groups
 
   private static let slot = 65_536
 
-  /// Changes a response as the store below has it.
+  /// Changes a sealed response.
   ///
-  /// - Returns: false if it cannot be done with it.
+  /// - Returns: false if this change is not possible for the response.
   func apply(to forged: inout Forged, other: Forged, _ generator: inout SplitMix) -> Bool {
     switch self {
     case .flipChunk: Damage.flip(&forged.body, &generator)
@@ -61,7 +60,7 @@ struct Forged {
     (groups, isPinned) = (record.groups, record.isPinned)
   }
 
-  /// Puts it into the place of what it was made of.
+  /// Writes the changed response in place of the original.
   func store(in store: any CacheStore) async throws {
     let forged = CacheRecord(
       key: record.key, response: record.response, bodyLength: Int64(body.count), groups: groups,
@@ -73,7 +72,7 @@ struct Forged {
 }
 
 extension DamageCase {
-  /// What became of a response that was forged.
+  /// The result of a forged response.
   mutating func forged(_ forgery: Forgery) async throws -> String {
     let opened = try TortureStore(directory, isEncrypted: true)
     let entries = try await opened.store.entries(.all, after: nil, limit: 1_000).entries

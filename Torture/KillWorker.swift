@@ -9,8 +9,8 @@ import HTTPCacheTesting
   import Musl
 #endif
 
-/// A process that stores, reads, freshens, invalidates and removes until it is killed: some keys are its
-/// own, others are used by all processes.
+/// A process that stores, reads, freshens, invalidates and removes until it is killed. Some keys belong to one
+/// process, others are shared by all processes.
 enum KillWorker {
   static let argument = "kill-worker"
   static let ownKeys = 10

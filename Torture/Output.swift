@@ -6,7 +6,7 @@
   import Musl
 #endif
 
-/// Writes a line at once, so that it is there even if the process is killed after it.
+/// Writes a line without buffering, so that it is not lost if the process is killed afterwards.
 func say(_ text: String) {
   let line = Array((text + "\n").utf8)
   var done = 0

@@ -3,8 +3,7 @@ import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPTypes
 
-/// A process that opens a directory, in which lies what is not encrypted, with a key, and is killed at one
-/// of its system calls.
+/// A process that opens a directory with unencrypted content with a key, and is killed at one of its system calls.
 enum RemovalWorker {
   static let argument = "removal-worker"
 
@@ -18,8 +17,8 @@ enum RemovalWorker {
 }
 
 extension Torture {
-  /// Kills a process at each system call by which it removes what is not encrypted, opens the directory
-  /// again, and looks for what is left of it in every file.
+  /// Kills a process at each system call that removes unencrypted content, opens the directory again, and searches
+  /// every file for unencrypted bytes.
   func removals() async throws -> Bool {
     let start = ContinuousClock.now
     let place = try place("removals")
@@ -29,7 +28,7 @@ extension Torture {
       say("removals: nothing lies there in the clear to begin with")
       return false
     }
-    // How many calls there are is not known before; about a hundred.
+    // The number of calls is not known before: about a hundred.
     for number in stride(from: 1, through: .max, by: min(options.step, 5)) {
       let folder = place + "/run-\(number)"
       defer { FileTree.remove(folder) }
@@ -56,7 +55,7 @@ extension Torture {
     return report.violations.isEmpty
   }
 
-  // As it lies there while it is used: rows, files of bodies and parts, a log, and what nobody ever finished.
+  // A directory in use: rows, files of complete and partial bodies, a log, and unfinished files.
   private func makePlain(_ directory: String) async throws -> [[UInt8]] {
     let opened = try TortureStore(directory + ".used", isEncrypted: false)
     var texts = [Array("https://example.com".utf8)]

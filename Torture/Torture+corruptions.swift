@@ -59,7 +59,7 @@ extension Torture {
     return bad.isEmpty && bodies.found == bodies.made
   }
 
-  // One directory as it is left, and one as it is in the middle of use.
+  // One directory after its store was closed, and one that is in use.
   private func makeSources(_ folder: String) async throws {
     let opened = try TortureStore(folder + "/store", isEncrypted: options.isEncrypted)
     let (store, part) = (opened.store, DamageWorker.part(isEncrypted: options.isEncrypted))

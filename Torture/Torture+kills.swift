@@ -12,8 +12,8 @@ import HTTPCacheTesting
 #endif
 
 extension Torture {
-  /// Kills four processes that share a directory, each at a moment of its own, and compares everything
-  /// that is found afterwards; again and again over the same directory.
+  /// Repeatedly kills four processes that share one directory, each at a random moment, and checks everything that is
+  /// found afterwards.
   func kills() async throws -> Bool {
     let start = ContinuousClock.now
     var generator = SplitMix(seed: options.seed)
@@ -24,7 +24,7 @@ extension Torture {
     var killed = 0
     var round = 0
     while killed < options.kills {
-      // By turns with room for everything, where nothing may be lost, and with evictions.
+      // Alternately with room for everything, where no entry may be lost, and with evictions.
       let isRoomy = round / 8 % 2 == 0
       if round % 16 == 0 {
         FileTree.remove(place + "/cache")
@@ -69,7 +69,7 @@ extension Torture {
     return report.violations.isEmpty
   }
 
-  // Waiting is done by threads, since the pool has few.
+  // Threads wait, because the cooperative pool has few threads.
   private func readAll(_ children: [ChildProcess], killingAfter moments: [Int]) async -> [String] {
     await withTaskGroup(of: (Int, String).self) { group in
       for (index, child) in children.enumerated() {
@@ -147,7 +147,7 @@ extension Torture {
       } catch let violation as StoreViolation {
         report.violations.append("\(name), process \(index): \(violation)")
       }
-      // What is found is what is there from now on.
+      // The found versions are the expected ones from now on.
       ledgers[index] = try WorkloadLedger(of: store, keys: keys)
     }
     do {

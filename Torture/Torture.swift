@@ -11,7 +11,7 @@ import HTTPCacheTesting
   import Musl
 #endif
 
-/// Runs everything and prints it.
+/// Runs all kinds of faults and prints the results.
 struct Torture {
   let options: TortureOptions
   let program: String
@@ -32,7 +32,7 @@ struct Torture {
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Whether all is well.
+  /// Whether no fault was found.
   func run() async throws -> Bool {
     defer { FileTree.remove(folder) }
     say("seed \(options.seed)\(options.isEncrypted ? ", encrypted" : "")")
@@ -109,7 +109,7 @@ struct TortureError: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Whole seconds.
+/// A duration in whole seconds.
 func seconds(since start: ContinuousClock.Instant) -> Int64 {
   (ContinuousClock.now - start).components.seconds
 }

@@ -1,28 +1,28 @@
-/// What the torture is to do.
+/// The options of a run.
 struct TortureOptions {
-  /// Determines everything that is not left to time.
+  /// The seed of all random choices; only timing differs between runs.
   var seed: UInt64 = 20_261_121
-  /// How often a process is killed at a random moment.
+  /// Number of kills at random moments.
   var kills = 1_000
-  /// How many directories are damaged.
+  /// Number of damaged directories.
   var corruptions = 10_000
-  /// How many times the power is lost, for each durability.
+  /// Number of power losses for each durability.
   var powerLosses = 1_000
   /// 1 crashes at each system call, 2 at every other one, and so on.
   var step = 1
-  /// The step gets smaller than that where there would be fewer runs of a kind of fault.
+  /// Minimum number of runs of each kind of fault; the step gets smaller to reach it.
   static let leastRuns = 20
 
-  /// The step through so many calls.
+  /// The step for a number of calls.
   func step(through calls: Int) -> Int { max(1, min(step, calls / Self.leastRuns)) }
 
-  /// What processes that are started begin their arguments with.
+  /// The first arguments of child processes.
   var prefix: [String] { isEncrypted ? [TortureStore.argument] : [] }
 
-  /// Whether what is stored is encrypted.
+  /// Whether the store is encrypted.
   let isEncrypted: Bool
 
-  /// Nil for arguments that are none of it.
+  /// Reads arguments; nil if they are invalid.
   init?(_ arguments: [String], isEncrypted: Bool) {
     self.isEncrypted = isEncrypted
     var rest = arguments[...]

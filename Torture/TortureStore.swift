@@ -4,13 +4,13 @@ import HTTPCacheTesting
 import HTTPCaching
 import Synchronization
 
-/// A store on disk as it is tortured: in the clear, or encrypted as `HTTPCache.open` has it.
+/// The store under test: plain, or encrypted as `HTTPCache.open` does it.
 struct TortureStore: Sendable {
-  /// The argument before all others of a process that encrypts.
+  /// The first argument of a process that encrypts.
   static let argument = "--encrypted"
 
   let disk: DiskStore
-  /// What is used; `disk` itself in the clear.
+  /// The store to use: the sealed store, or `disk` without encryption.
   let store: any CacheStore
   private let sealed: SealedStore?
   /// What the cipher found that the checksums did not.
@@ -43,7 +43,7 @@ struct TortureStore: Sendable {
     (store, self.sealed) = (sealed, sealed)
   }
 
-  /// The entry below that has a response, and where its body lies.
+  /// The entry of a response in the store below, and the path of its body.
   ///
   /// - Throws: `CacheError`.
   func entry(of record: CacheRecord) async throws(CacheError) -> CacheEntry? {
@@ -52,7 +52,7 @@ struct TortureStore: Sendable {
     }
   }
 
-  /// What is not sound; empty if all is.
+  /// The findings of a check of the store; empty if the store is sound.
   ///
   /// - Throws: `CacheError`.
   func verify(repair: Bool) async throws(CacheError) -> [String] {

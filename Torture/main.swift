@@ -11,8 +11,8 @@ import HTTPCacheTesting
 
 // cache-torture [--encrypted] [--short] [--seed N] [--kills N] [--corruptions N] [--power N] [--step N]
 //
-// Puts the store on disk, in the clear or encrypted, through kills, crashes at each system call, power
-// losses and corruptions, and prints what was found. Ends with 1 if anything was wrong.
+// Tests the store on disk, plain or encrypted, with kills, crashes at each system call, power losses and corruptions,
+// and prints the findings. Exits with 1 if anything was wrong.
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 let isEncrypted = arguments.first == TortureStore.argument

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares the imports of each module with what it may import (the module table of the design).
+# Compares the imports of each module with what it may import (docs/architecture.md).
 cd "$(dirname "$0")/.."
 set -euo pipefail
 

@@ -80,6 +80,5 @@ check only-for-traits only_for_traits || failed=1
 check traceability traceability || failed=1
 check parity parity || failed=1
 check snippets snippets || failed=1
-check readme-example scripts/check-readme.sh || failed=1
 check no-foundation scripts/check-linkage.sh || failed=1
 exit $failed

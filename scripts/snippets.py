@@ -21,7 +21,8 @@ OUTSIDE = re.compile(r"(public |private |fileprivate )?(extension|@main|macro)\b
 
 
 def documents():
-    """The documents that may have Swift in them, README's program apart, which is built as it is."""
+    """The documents that may have Swift in them."""
+    yield ROOT / "README.md"
     yield from sorted((ROOT / "docs").glob("*.md"))
     yield from sorted((ROOT / "Sources").glob("*/*.docc/**/*.md"))
 

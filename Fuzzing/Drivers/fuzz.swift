@@ -10,13 +10,13 @@ private let target: FuzzTarget = {
   return target
 }()
 
-/// What libFuzzer calls for each input.
+/// The function that libFuzzer calls for each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOne(_ start: UnsafeRawPointer?, _ count: Int) -> CInt {
   do {
     try target.run(UnsafeRawBufferPointer(start: start, count: count))
   } catch {
-    // Not print: what is buffered would be lost.
+    // Do not use `print`: buffered output would be lost.
     let text = Array("violated: \(error)\n".utf8)
     write(STDERR_FILENO, text, text.count)
     abort()

@@ -20,11 +20,11 @@ enum Hostile {
       return sum
     }
     print("\(count) generated header sets, \(stored) of them stored, from seed \(first)")
-    // Were nearly all refused, little would have been tested.
+    // If nearly all responses were refused, little would have been tested.
     exit(failed || stored < count / 4 ? 1 : 0)
   }
 
-  /// Checks the exchanges at these places, up to the first that violates a property.
+  /// Checks the exchanges with these numbers, up to the first that violates a property.
   static func check(_ indices: StrideTo<Int>, from first: UInt64) -> (stored: Int, failed: Bool) {
     var stored = 0
     for index in indices {

@@ -12,11 +12,11 @@ import Synchronization
 enum CurrentSeed {
   static let value = Atomic<UInt64>(0)
 
-  /// Tells the seed on standard error if the process traps, before it ends.
+  /// Prints the seed on standard error if the process traps.
   static func tellWhenTrapped() {
     for number in [SIGILL, SIGTRAP, SIGSEGV, SIGABRT] {
       signal(number) { number in
-        // Only what a signal handler may do: the digits are made on the stack.
+        // Async-signal-safe: the digits are made on the stack.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 24) { buffer in
           var (rest, start) = (CurrentSeed.value.load(ordering: .relaxed), 24)
           start -= 1

@@ -11,7 +11,7 @@ struct Races {
     var description: String { "\(kind.rawValue) (\(circumstances))" }
   }
 
-  // The most violations of each sort that are printed.
+  // Maximum number of printed violations of each kind.
   private static let mostShown = 3
 
   private let options: Options
@@ -45,7 +45,7 @@ struct Races {
           min(result.steps, before?.steps ?? .max)
         )
       }
-      // Each hundredth world is run again: the same seed makes the same steps.
+      // Run every hundredth world twice: a seed must repeat its steps.
       if worlds % 100 == 1 {
         let again = Simulation.run(seed: seed, scenario: options.scenario)
         if again.digest != result.digest {

@@ -16,7 +16,7 @@ guard arguments.count == 3 else {
   print("usage: cache-peer ORIGIN FOLDER")
   exit(2)
 }
-// Off the main actor, to and from which each call would change threads.
+// Runs outside of the main actor, because each call would change threads to and from it.
 try await Task.detached { try await HitRows(origin: arguments[1], folder: arguments[2]).run() }.value
 
 struct HitRows: Sendable {
@@ -35,7 +35,7 @@ struct HitRows: Sendable {
         guard let url = URL(string: "\(origin)/size/\(size)/\(store)"), let host = url.host,
           let port = url.port
         else { throw NoTarget() }
-        // Fills.
+        // Fill the cache.
         _ = try await session.data(from: url)
         let request = HTTPRequest(
           method: .get, scheme: "http", authority: "\(host):\(port)", path: url.path)

@@ -1,7 +1,7 @@
 // usage: sealing-benchmark [ENTRIES]
 //
-// What encryption costs: the same store on disk with and without it, and the cipher alone. Each figure is
-// the least of some rounds. ENTRIES (20,000) are stored for the purge by prefix.
+// Measures the cost of encryption: the store on disk with and without it, and the cipher alone. Each figure is the
+// minimum of some rounds. ENTRIES (20,000) are stored for the purge by prefix.
 import HTTPCaching
 import HTTPTypes
 

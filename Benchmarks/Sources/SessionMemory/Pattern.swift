@@ -1,6 +1,6 @@
 import Foundation
 
-/// The bytes of `/ranges/N` of the evidence scripts' origin, which their place alone tells.
+/// The bytes of `/ranges/N` of the evidence scripts' origin. Each byte follows from its position.
 enum Pattern {
   private static let period = 65_521
   private static let periods = (0..<2).flatMap { _ in

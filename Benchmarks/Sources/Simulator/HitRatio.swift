@@ -13,7 +13,7 @@ struct HitRatio {
     self.bytes = bytes
   }
 
-  /// How much of the way from one ratio to another this one has gone; 1 is all of it.
+  /// The share of the gap between two ratios that this ratio closes; 1 closes the whole gap.
   func gapClosed(from low: HitRatio, to high: HitRatio) -> HitRatio {
     func part(_ own: Double, _ low: Double, _ high: Double) -> Double {
       high > low ? (own - low) / (high - low) : 0

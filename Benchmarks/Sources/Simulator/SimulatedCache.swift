@@ -1,4 +1,4 @@
-/// A cache without bodies: the policy and the order of `MemoryStore` (the very files, see the package),
+/// A cache without bodies: the policy and the order of `MemoryStore` (the source files themselves, see Package.swift),
 /// called as `MemoryStore` calls them.
 struct SimulatedCache {
   private let capacity: Int64
@@ -15,7 +15,7 @@ struct SimulatedCache {
 
   /// Replays a trace.
   ///
-  /// - Returns: what it answered, and the nanoseconds of processor time that a request took.
+  /// - Returns: the hit ratio, and the processor time of a request in nanoseconds.
   static func replay(
     _ trace: Trace, capacity: Int64, exponent: Double
   ) -> (ratio: HitRatio, nanoseconds: Double) {
@@ -34,7 +34,7 @@ struct SimulatedCache {
     return (HitRatio(hits: hits, bytes: bytes, of: trace), time)
   }
 
-  // Looks an object up, and stores it if it is not there.
+  // Looks an object up, and stores it after a miss.
   private mutating func request(_ number: Int32, sizes: [Int64], size: Int64) -> Bool {
     let hash = Self.hash(number)
     policy.recordUse(hash: hash)
@@ -63,7 +63,7 @@ struct SimulatedCache {
     return false
   }
 
-  // Keys of the stores are hashes that are spread well.
+  // The stores use well distributed hashes as keys.
   private static func hash(_ number: Int32) -> UInt64 {
     var value = UInt64(truncatingIfNeeded: number) &+ 0x9E37_79B9_7F4A_7C15
     value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9

@@ -1,4 +1,4 @@
-/// A cache that evicts what was used least recently, which others are compared with.
+/// A cache that evicts the least recently used object, for comparison.
 struct SimulatedLRU {
   /// Replays a trace.
   static func replay(_ trace: Trace, capacity: Int64) -> HitRatio {

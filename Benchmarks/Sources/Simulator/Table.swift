@@ -16,13 +16,13 @@ struct Table {
 
   /// Replays a trace with a cache of a share of its footprint.
   ///
-  /// - Returns: the row that tells of it, "requests / bytes" in per cent.
+  /// - Returns: the row of the table, "requests / bytes" in per cent.
   mutating func row(of trace: Trace, share: Double) -> String {
     let capacity = Int64(Double(trace.footprint) * share)
     let low = SimulatedLRU.replay(trace, capacity: capacity)
     let high = bound(of: trace, capacity: capacity)
     let memory = SimulatedCache.replay(trace, capacity: capacity, exponent: 1)
-    // The best of three: what else the machine does can only add.
+    // The best of three: other work of the machine can only add time.
     let again = (0..<2).map { _ in
       SimulatedCache.replay(trace, capacity: capacity, exponent: 1).nanoseconds
     }
@@ -57,7 +57,7 @@ struct Table {
     return lines.joined(separator: "\n")
   }
 
-  /// Whether the means over the traces with sizes are what they must be.
+  /// Whether the means over the traces with sizes reach their targets.
   var isEnough: Bool {
     let cells = cells.filter(\.hasSizes)
     let memory = HitRatio.mean(cells.map(\.memory))

@@ -1,6 +1,6 @@
 import HTTPCacheSemantics
 
-/// What holds for every date (RFC 9110 §5.6.7).
+/// The properties of every date (RFC 9110 §5.6.7).
 enum DateProperties {
   static func check(_ octets: UnsafeRawBufferPointer) throws(PropertyViolation) {
     let lines = octets.split(separator: 0x0A, maxSplits: 1, omittingEmptySubsequences: false)
@@ -11,10 +11,10 @@ enum DateProperties {
     try checkWritten(Timestamp(seconds: now), relativeTo: Timestamp(seconds: 0))
   }
 
-  /// What was read and written is read as the same time.
+  /// A date that was read and written is read as an equal time.
   static func check(_ date: String, relativeTo now: Timestamp) throws(PropertyViolation) {
     guard let time = Timestamp(httpDate: date, relativeTo: now) else { return }
-    // A year of two digits may be before the year 0 where `now` is.
+    // A year of two digits may be before the year 0 if `now` is.
     try checkWritten(time, relativeTo: now)
   }
 

@@ -1,7 +1,7 @@
 import HTTPCacheSemantics
 import HTTPTypes
 
-/// What holds for every exchange, whatever its header fields say.
+/// The properties of every exchange, with any header fields.
 public enum ExchangeProperties {
   /// Stands in for a keyed digest: reverses the octets, so that equal values have equal digests.
   static let digest: SecretDigest = { Array($0.utf8.reversed()) }
@@ -13,7 +13,7 @@ public enum ExchangeProperties {
   @discardableResult
   public static func check(_ hostile: HostileExchange) throws(PropertyViolation) -> Bool {
     var exchange = hostile
-    // As the engine does, which resolves the rules for each request once.
+    // Resolve the rules once for each request, as the engine does.
     exchange.rules = hostile.rules.resolved(for: hostile.request)
     try OverrideProperties.check(exchange)
     let request = exchange.request
@@ -124,7 +124,7 @@ public enum ExchangeProperties {
       case .stale(_, let age, let lifetime):
         try require(age >= lifetime, "stale at \(age) of \(lifetime)")
       case .validate, .miss:
-        // What may change something is written through (RFC 9111 §4).
+        // Requests with unsafe methods are written through (RFC 9111 §4).
         let isUnsafe = ![.get, .head, .query, .options, .trace].contains(request.method)
         let isWrittenThrough = isUnsafe && decision == .miss(.method(request.method))
         try require(
@@ -168,7 +168,7 @@ public enum ExchangeProperties {
             range.lowerBound >= 0 && range.upperBound <= length ?? .max && !range.isEmpty,
             "\(range) of \(length.map(String.init) ?? "an unknown length")")
           let head = RangeRequest.head(stored.head, range: range, length: length, answering: request)
-          // What one cache writes another one reads.
+          // Text that one cache writes can be read by another.
           try require(
             ContentRange(head.headerFields) == .part(range, length: length)
               || range.upperBound == .max, "\(range) is written as another Content-Range")

@@ -1,7 +1,7 @@
 import HTTPCacheSemantics
 import HTTPTypes
 
-/// What holds for every set of header fields.
+/// The properties of every set of header fields.
 enum FieldProperties {
   private static let dates: [HTTPField.Name] = [.date, .expires, .lastModified, .ifModifiedSince]
 
@@ -24,7 +24,7 @@ enum FieldProperties {
     try checkCacheStatus(fields)
   }
 
-  /// Members that were read and written are read as the same (RFC 9211 §2).
+  /// Members that were read and written are read as equal members (RFC 9211 §2).
   private static func checkCacheStatus(_ fields: HTTPFields) throws(PropertyViolation) {
     guard let list = CacheStatus.list(in: fields) else { return }
     var written = HTTPFields()

@@ -1,12 +1,12 @@
-/// A second reader of HTTP/1.1, for whole input and without thought for speed: RFC 9112 as it stands, with the
-/// limits and the refusals that the codec documents. It shares no code with the codec.
+/// A second reader of HTTP/1.1 for whole input, simple instead of fast: RFC 9112 with the documented limits and
+/// refusals of the codec. It shares no code with the codec.
 struct HTTP1Model {
   private typealias Message = HTTP1Transcript.Message
 
   private let bytes: [UInt8]
   private let direction: HTTP1Transcript.Direction
   private var position = 0
-  /// The messages up to the first that is refused or not whole.
+  /// The messages before the first refused or incomplete one.
   private(set) var messages: [HTTP1Transcript.Message] = []
 
   init(_ bytes: [UInt8], _ direction: HTTP1Transcript.Direction) {
@@ -31,7 +31,7 @@ struct HTTP1Model {
     return message
   }
 
-  /// The lines up to an empty one (RFC 9112 §2.1), the empty one with them; nil if they are not whole.
+  /// The lines up to and including an empty line (RFC 9112 §2.1); nil if there is no empty line yet.
   private mutating func section() -> [[UInt8]]? {
     var lines: [[UInt8]] = []
     var index = position
@@ -66,7 +66,7 @@ struct HTTP1Model {
     return fields.count <= HTTP1Transcript.limits.fieldCount ? fields : nil
   }
 
-  /// RFC 9112 §6.3, with everything refused that two readers could take for different lengths.
+  /// RFC 9112 §6.3. Refuses every message that two readers could read with different lengths.
   private func framing(_ fields: [Field], _ start: StartLine) -> Framing? {
     let lengths = fields.filter { $0.name == Array("content-length".utf8) }
       .flatMap { $0.value.split(separator: 0x2C, omittingEmptySubsequences: false).map(\.trimmed) }

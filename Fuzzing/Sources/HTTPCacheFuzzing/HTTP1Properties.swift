@@ -1,5 +1,5 @@
-/// What holds for the codec of `httpcache serve` (`Tools/Sources/HTTPCacheProxy/Codec`, which this module
-/// compiles too), whatever a client or an origin sends.
+/// The properties of the codec of `httpcache serve` for any input (`Tools/Sources/HTTPCacheProxy/Codec`, which this
+/// module compiles too).
 enum HTTP1Properties {
   /// Reads the octets of one direction of a connection.
   ///
@@ -29,7 +29,7 @@ enum HTTP1Properties {
     try require(mixed == coarse, "in pieces \(mixed), otherwise \(coarse)")
     try checkFraming(coarse)
 
-    // RFC 9112 §6: what is taken for a message is one, and ends where another reader finds its end.
+    // RFC 9112 §6: each decoded message is a message for the second reader too, with the same end.
     let model = HTTP1Model(Array(input), direction).messages
     let accepted = coarse.messages.filter(\.isComplete)
     try require(

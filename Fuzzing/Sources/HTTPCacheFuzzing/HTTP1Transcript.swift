@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What the codec of `httpcache serve` makes of the bytes of one direction of a connection.
+/// The messages that the codec of `httpcache serve` reads from one direction of a connection.
 struct HTTP1Transcript: Equatable {
   /// The sender of the bytes: a client with requests, or a server with responses to GET or to HEAD.
   enum Direction { case requests, responses, responsesToHead }
@@ -65,7 +65,7 @@ struct HTTP1Transcript: Equatable {
     HeadDecoder(from: direction == .requests ? .client : .origin, limits: limits)
   }
 
-  /// Goes on as far as the bytes reach; false if it needs more of them.
+  /// Decodes as far as possible; false if more bytes are needed.
   private mutating func step(
     _ phase: inout Phase, _ pending: inout [UInt8], _ direction: Direction
   ) throws(ProtocolViolation) -> Bool {
@@ -130,8 +130,7 @@ struct HTTP1Transcript: Equatable {
     }
   }
 
-  /// Whether what waits for more bytes stays within the limits: a head with the empty lines before it, or
-  /// trailers.
+  /// Whether the waiting bytes are within the limits: a head with the empty lines before it, or trailers.
   private func isBounded(_ phase: Phase, _ pending: [UInt8]) -> Bool {
     switch phase {
     case .head: pending.count <= Self.limits.headBytes + 8
@@ -139,7 +138,7 @@ struct HTTP1Transcript: Equatable {
     }
   }
 
-  /// The connection ends.
+  /// Ends the connection.
   private static func ending(_ phase: Phase, _ pending: [UInt8]) throws(ProtocolViolation) -> Ending {
     switch phase {
     case .head(let decoder):

@@ -31,7 +31,7 @@ extension HostileExchange {
   private static let methods: [HTTPRequest.Method] = [.get, .get, .get, .head, .post, .put]
   private static let codes = [200, 200, 200, 206, 304, 404, 500, 100, 301, 416, 599, 999]
 
-  /// Makes an exchange of pieces that rules look for, joined without sense.
+  /// Makes an exchange of random pieces that the rules look for.
   public init(_ random: inout Seeded) {
     self.init()
     if random.oneIn(2) { rules.mode = .shared }
@@ -60,7 +60,7 @@ extension HostileExchange {
     HTTPResponse(status: .init(code: random.pick(codes)), headerFields: fields(&random))
   }
 
-  /// Mostly a few fields; now and then a flood of them, or one field again and again.
+  /// Mostly a few fields; sometimes very many, or one field repeated many times.
   private static func fields(_ random: inout Seeded) -> HTTPFields {
     var fields = HTTPFields()
     let isFlood = random.oneIn(2_000)

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension HostileExchange {
-  /// Reads the text form; takes whatever comes for something.
+  /// Reads the text form; every text is valid.
   public init(_ octets: UnsafeRawBufferPointer) {
     self.init()
     var lines = octets.split(separator: 0x0A, maxSplits: 4_096, omittingEmptySubsequences: false)[...]

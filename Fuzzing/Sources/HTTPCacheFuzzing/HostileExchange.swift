@@ -9,7 +9,7 @@ public struct HostileExchange: Sendable {
   var rules = CacheRules()
   var policy = CachePolicy.standard
   var isDecoded = false
-  /// When the request was sent, answered, validated, and what time it is then; and the body's length.
+  /// The times of the request, the response, the validation and now; and the body's length.
   var times = [Timestamp](repeating: Timestamp(seconds: 1_604_664_000), count: 3)
   var length: Int64 = 100
   var request = HTTPRequest(method: .get, scheme: "https", authority: "a.b", path: "/")
@@ -17,7 +17,7 @@ public struct HostileExchange: Sendable {
   var newer = HTTPResponse(status: .notModified)
   var other = HTTPRequest(method: .get, scheme: "https", authority: "a.b", path: "/")
 
-  /// Makes one that is harmless.
+  /// Makes a harmless exchange.
   public init() {}
 
   static let policies: [CachePolicy] = [

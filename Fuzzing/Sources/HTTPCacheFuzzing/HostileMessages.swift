@@ -1,5 +1,5 @@
-/// A generator of streams of messages as a client or an origin may send them: most of them sound, some with
-/// what smuggling is made of.
+/// A generator of streams of messages from a client or an origin. Most messages are valid, some have parts that request
+/// smuggling uses.
 public enum HostileMessages {
   private static let requestLines = [
     "GET / HTTP/1.1", "POST /a?b HTTP/1.1", "HEAD http://a/ HTTP/1.0", "GET  / HTTP/1.1", "GET / HTTP/2.0",
@@ -38,7 +38,7 @@ public enum HostileMessages {
     var text = isRequests ? "q" : UInt8.random(in: 0..<4, using: &random) == 0 ? "h" : "r"
     text.append(Character(UnicodeScalar(UInt8.random(in: 0x21...0x7E, using: &random))))
     for _ in 0..<Int.random(in: 1...3, using: &random) {
-      // The first of a list are the sound ones.
+      // The first elements of a list are valid.
       text += pick(isRequests ? requestLines : statusLines, &random) + "\r\n"
       for _ in 0..<Int.random(in: 0...3, using: &random) { text += pick(fields, &random) + "\r\n" }
       text += "\r\n" + pick(contents, &random)
@@ -52,7 +52,7 @@ public enum HostileMessages {
 
   private static func pick(_ list: [String], _ random: inout some RandomNumberGenerator) -> String {
     let index = Int.random(in: list.indices, using: &random)
-    // Twice as often one of the front half.
+    // The first half is twice as probable.
     return list[Bool.random(using: &random) ? index : index / 2]
   }
 }

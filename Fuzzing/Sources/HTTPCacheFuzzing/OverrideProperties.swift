@@ -1,9 +1,9 @@
 import HTTPCacheSemantics
 import HTTPTypes
 
-/// What holds whatever overrides say.
+/// The properties of all overrides.
 enum OverrideProperties {
-  /// What holds for the key of a request.
+  /// The properties of a request's key.
   static func check(_ exchange: HostileExchange) throws(PropertyViolation) {
     guard let target = CacheKey.target(of: exchange.request),
       let key = CacheKey(request: exchange.request, rules: exchange.rules)
@@ -24,7 +24,7 @@ enum OverrideProperties {
     }
   }
 
-  /// What a cache stores for the exchange, with the fingerprint of its key.
+  /// The record that a cache stores for the exchange, with the fingerprint of its key.
   static func keyed(_ made: StoredResponse, _ exchange: HostileExchange) -> StoredResponse {
     var stored = made
     let target = CacheKey.target(of: exchange.request)
@@ -34,7 +34,7 @@ enum OverrideProperties {
     return stored
   }
 
-  /// What holds for a stored response under its own overrides and under none.
+  /// The properties of a stored response under its own overrides and without overrides.
   static func check(
     _ stored: StoredResponse, _ exchange: HostileExchange, _ storage: StorageDecision
   ) throws(PropertyViolation) {
@@ -50,7 +50,7 @@ enum OverrideProperties {
     try require(
       seen.facts.overrides == 0 && seen.facts.correctedInitialAge == stored.facts.correctedInitialAge,
       "overrides stay where there are none any longer")
-    // What is used without overrides is what might have been stored without them.
+    // A response that is used without overrides could have been stored without them.
     let directives = ResponseDirectives(seen.head.headerFields, rules: plain)
     try require(
       !directives.noStore || directives.flags.contains(.mustUnderstand),

@@ -1,6 +1,6 @@
-/// Something that must hold for every input, and did not for one.
+/// A property that an input violates.
 public struct PropertyViolation: Error, CustomStringConvertible {
-  /// What must hold, and what was there instead.
+  /// The property, and the value that violates it.
   public let description: String
 }
 

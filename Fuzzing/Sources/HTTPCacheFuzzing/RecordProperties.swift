@@ -2,9 +2,9 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// What holds for every encoded record, from a disk that may be damaged or hostile.
+/// The properties of every encoded record, from a disk that may be damaged or hostile.
 enum RecordProperties {
-  /// Takes the octets for a record, and for one without its checksum.
+  /// Reads the octets as a record, and as a record without its checksum.
   static func check(_ octets: UnsafeRawBufferPointer) throws(PropertyViolation) {
     _ = try decoded(octets)
     var bytes = Array(octets)
@@ -20,7 +20,7 @@ enum RecordProperties {
     _ = RecordCodec.variant(of: record)
   }
 
-  /// What a record holds that the rules made is what is read back.
+  /// A record that the rules made is read back unchanged.
   static func checkRoundTrip(_ response: StoredResponse, of key: CacheKey) throws(PropertyViolation) {
     let record = CacheRecord(
       key: key, response: response, bodyLength: 5, storedRanges: [0..<2, 3..<5], groups: ["a"],

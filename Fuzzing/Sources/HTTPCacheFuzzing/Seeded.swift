@@ -19,7 +19,7 @@ public struct Seeded: RandomNumberGenerator, Sendable {
     Int(truncatingIfNeeded: next() % UInt64(limit))
   }
 
-  /// True once in so many times.
+  /// True once in this many calls on average.
   mutating func oneIn(_ times: Int) -> Bool { below(times) == 0 }
 
   /// One of the elements; there is at least one.

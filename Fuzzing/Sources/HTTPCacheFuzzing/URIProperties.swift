@@ -1,7 +1,7 @@
 import HTTPCacheSemantics
 import HTTPTypes
 
-/// What holds for every URI and reference (RFC 3986 §5.2, §6.2.2).
+/// The properties of every URI and reference (RFC 3986 §5.2, §6.2.2).
 enum URIProperties {
   static func check(_ octets: UnsafeRawBufferPointer) throws(PropertyViolation) {
     let lines = octets.split(separator: 0x0A, maxSplits: 1, omittingEmptySubsequences: false)

@@ -84,7 +84,7 @@ import Testing
         == .useStale(.ifError))
   }
 
-  @Test("DESIGN §3 networkElseCache falls back within maxStale, on 5xx only if asked for")
+  @Test("networkElseCache falls back within maxStale, on 5xx only if asked for")
   func networkElseCache() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=10"])
     let bounded = CachePolicy.networkElseCache(maxStale: 60)

@@ -113,7 +113,7 @@ import Testing
         == .miss(.absent))
   }
 
-  @Test("DESIGN §3 Each policy does what its row says")
+  @Test("Each policy does what its row says")
   func policies() throws {
     let kept = try stored(200, hour)
     #expect(try decide(kept, after: 1, policy: .bypass) == .miss(.policy(.bypass)))

@@ -75,7 +75,7 @@ import Testing
   }
 
   // holds 9530-2-1
-  @Test("DESIGN §4 What describes coded octets is dropped with the coding; the entity tag stays")
+  @Test("Fields that describe coded octets are dropped with the coding; the entity tag stays")
   func decoded() throws {
     let stored = try stored(
       200,

@@ -44,7 +44,7 @@ import Testing
   }
 
   // holds 9111-5.2.1.1-1
-  @Test("DESIGN §3 reloadEverywhere and revalidate speak to the caches on the way, reload does not")
+  @Test("reloadEverywhere and revalidate speak to the caches on the way, reload does not")
   func policies() throws {
     func sent(_ policy: CachePolicy, _ pairs: KeyValuePairs<String, String>) throws -> HTTPFields {
       Validation.request(try get(pairs), validating: [], policy: policy).headerFields

@@ -1,4 +1,4 @@
-// Asks an API that limits requests but does not count those it answers with 304, as GitHub's does:
+// Requests from an API that limits requests but does not count its 304 responses, as GitHub's API does:
 // APIClient BASE-URL OWNER/REPOSITORY...
 import Foundation
 import HTTPCacheURLSession
@@ -21,7 +21,7 @@ struct RepositoryClient: Sendable {
   func repository(_ name: String) async throws -> (Repository, remaining: Int?, FetchType?) {
     var request = URLRequest(url: base.appending(path: "repos/\(name)"))
     request.setValue("application/json", forHTTPHeaderField: "Accept")
-    // The API's own lifetime would do; this asks every time, and pays only for what has changed.
+    // The API's own lifetime would be enough; this validates every time, and pays only for changes.
     let (data, response) = try await session.data(for: request, cachePolicy: .revalidate)
     let fields = response as? HTTPURLResponse
     let remaining = fields?.value(forHTTPHeaderField: "X-RateLimit-Remaining").flatMap { Int($0) }

@@ -1,4 +1,4 @@
-// What the examples ask: ExampleOrigin PORT
+// The origin of the other examples: ExampleOrigin PORT
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -18,7 +18,7 @@ router.get("news.json") { _, _ in
     body: ResponseBody(byteBuffer: ByteBuffer(string: news)))
 }
 
-/// Requests that are left; those that are answered with 304 do not count.
+/// Requests that the API still allows; requests that are answered with 304 do not count.
 let remaining = Mutex(60)
 
 router.get("repos/:owner/:name") { request, context in
@@ -40,7 +40,7 @@ router.get("repos/:owner/:name") { request, context in
     body: ResponseBody(byteBuffer: ByteBuffer(string: #"{"name": "\#(name)", "stars": 42}"#)))
 }
 
-/// As long as a scan of the flight plan of Apollo 11, and as old.
+/// A body with the length and the date of a scan of the flight plan of Apollo 11.
 let flightPlan = ByteBuffer(
   bytes: (0..<20_702_285).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) })
 

@@ -16,7 +16,7 @@ let destination = URL(fileURLWithPath: CommandLine.arguments[2])
 let cache = try HTTPCache.open(.userCaches("com.example.downloads"))
 let session = CachedURLSession(cache: cache)
 do {
-  // The destination changes only when all of the file is there. What broke off earlier is continued.
+  // The destination changes only when the file is complete. A download that broke off earlier continues.
   let tenths = Mutex(0)
   let response = try await session.download(for: URLRequest(url: url), to: destination) { progress in
     let now = Int((progress.fraction ?? 0) * 10)

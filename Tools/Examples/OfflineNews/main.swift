@@ -1,4 +1,4 @@
-// Shows the news, and without a network those of the last time: OfflineNews URL
+// Shows the news; without a network, the stored news of the last time: OfflineNews URL
 import Foundation
 import HTTPCacheURLSession
 import HTTPCaching

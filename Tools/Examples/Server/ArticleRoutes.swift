@@ -4,7 +4,7 @@ import HTTPCaching
 import Hummingbird
 import Logging
 
-/// Routes whose answers take their time, are computed once, and then come from a shared cache.
+/// Routes with slow answers, each computed once and then answered from a shared cache.
 func articleRoutes() throws -> Router<BasicRequestContext> {
   let cache = try HTTPCache.open(
     HTTPCache.Configuration(

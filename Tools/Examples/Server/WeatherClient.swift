@@ -4,7 +4,7 @@ import HTTPCaching
 import NIOCore
 import NIOHTTP1
 
-/// A server's client of somebody else's API.
+/// A server's client for an API of another server.
 struct WeatherClient: Sendable {
   let client: CachedHTTPClient
 

@@ -29,7 +29,7 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
 
   /// Runs the command with the arguments of the process, and ends the process if it fails.
   ///
-  /// Its own, so that the executable needs nothing but this module.
+  /// A function of this module, so that the executable depends on this module only.
   public static func main() async {
     do {
       var command = try parsed(Array(CommandLine.arguments.dropFirst()))

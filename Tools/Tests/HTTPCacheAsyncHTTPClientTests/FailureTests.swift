@@ -8,7 +8,7 @@ import ServerTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct FailureTests {
-  /// An address where nobody listens.
+  /// An address without a listener.
   private static func deadURL() async throws -> String {
     try await TestServer.run(Origin().buildResponder()) { $0.base + "/" }
   }

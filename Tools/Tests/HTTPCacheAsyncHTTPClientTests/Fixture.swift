@@ -10,7 +10,7 @@ typealias Origin = Router<BasicRequestContext>
 
 /// A cache with a clock that stands still, and a client in front of it.
 struct Fixture: Sendable {
-  // Of now, since the origin says in `Date` what time it is.
+  // The current time, because the origin sends it in `Date`.
   let clock = ManualClock(now: SystemClock().now)
   let cache: HTTPCache
   let client: CachedHTTPClient

@@ -86,7 +86,7 @@ import Testing
       #expect(try await server.send(.POST, "/post")["ETag"] == nil)
       #expect(try await server.send(.GET, "/created")["ETag"] == nil)
       #expect(try await server.send(.GET, "/secret")["ETag"] == nil)
-      // The length of a body that is not there is no body to make a tag of.
+      // A length without a body is not enough to make a tag.
       #expect(try await server.send(.HEAD, "/head")["ETag"] == nil)
     }
   }
@@ -118,7 +118,7 @@ import Testing
       routes.get("a") { _, _ in answer("\(calls.increment())", [:]) }
       routes.get("own") { _, _ in answer("", [.cacheControl: "no-cache"]) }
       routes.get("expires") { _, _ in answer("", [.expires: "0"]) }
-      // One client's cookie is not made everybody's by a default (RFC 9111 §7.3).
+      // A default must not share one client's cookie with all clients (RFC 9111 §7.3).
       routes.get("session") { _, _ in answer("", [.setCookie: "sid=1"]) }
       routes.get("failed") { _, _ in answer("", [:], status: .badRequest) }
       routes.post("a") { _, _ in answer("", [:]) }

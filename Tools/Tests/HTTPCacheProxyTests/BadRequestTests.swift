@@ -96,7 +96,7 @@ import Testing
   func refused(_ testCase: Case) async throws {
     try await withProxy { fixture in
       let client = try fixture.connect()
-      // What follows would be taken for a second request if the connection went on.
+      // If the connection stayed open, the rest would be read as a second request.
       client.send(testCase.request + "GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n")
       let all = try await client.receiveAll()
       #expect(all.hasPrefix("HTTP/1.1 \(testCase.status) "))

@@ -40,7 +40,7 @@ import Testing
       peer.finish()
       let head = try await client.receiveHead()
       #expect(head.hasPrefix("HTTP/1.1 502 "))
-      // Without a single byte it is as if nobody were there (RFC 9111 §4.2.4).
+      // Without a single byte the origin counts as unreachable (RFC 9111 §4.2.4).
       let message = response.isEmpty ? "cannot be reached" : "breaks the protocol"
       #expect(field("Cache-Status", in: head) == nil)
       let text = try await client.receive(count: Int(field("Content-Length", in: head) ?? "") ?? 0)
@@ -70,7 +70,7 @@ import Testing
       peer.send(response)
       peer.finish()
       let all = try await client.receiveAll()
-      // A reset may take what was on its way with it.
+      // A reset may drop bytes that are on their way.
       #expect(all.isEmpty || all.hasPrefix("HTTP/1.1 200 "))
       #expect(!all.hasSuffix("0\r\n\r\n"))
     }

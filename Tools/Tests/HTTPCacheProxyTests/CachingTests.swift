@@ -103,7 +103,7 @@ import Testing
       let (peer, _) = try await fixture.origin.acceptRequest()
       peer.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(rest)")
       peer.end()
-      // Who asks while it is under way shares it; afterwards nothing of it is left.
+      // A request during the transfer shares it; after the transfer nothing is stored.
       _ = try await first.receiveAll()
       let second = try fixture.connect()
       second.send(get)

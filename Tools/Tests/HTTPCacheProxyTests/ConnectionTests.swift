@@ -265,7 +265,7 @@ import Testing
       peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
       _ = try await client.receive(through: "a\r\n")
       client.end()
-      // Only sending shows that nobody is there.
+      // Only sending shows that the peer is gone.
       let piece = "ffff\r\n" + String(repeating: "a", count: 65535) + "\r\n"
       var sent = 0
       while sent < 1000, await peer.send(Array(piece.utf8), milliseconds: 1000) == piece.utf8.count {

@@ -55,7 +55,7 @@ import Testing
     try await withProxy(forward: ForwardRules(connectPorts: [target.port])) { fixture in
       let client = try fixture.connect()
       let host = "127.0.0.1:\(target.port)"
-      // What follows the head belongs to the tunnel already.
+      // Bytes after the head already belong to the tunnel.
       client.send("CONNECT \(host) HTTP/1.1\r\nHost: \(host)\r\n\r\nfirst")
       #expect(try await client.receiveHead() == "HTTP/1.1 200 Connection Established\r\n\r\n")
       let peer = try await target.accept()
@@ -159,10 +159,10 @@ import Testing
     let group = try RawOrigin()
     _ = group
     try await withProxy(forward: ForwardRules()) { fixture in
-      // The proxy asked to ask itself.
+      // The proxy is asked to forward to itself.
       let client = try fixture.connect()
       client.send("GET http://127.0.0.1:\(fixture.port)/ HTTP/1.1\r\nHost: 127.0.0.1:\(fixture.port)\r\n\r\n")
-      // The second time round it is a path alone, as any origin gets it.
+      // The second request has only a path, as any origin gets it.
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 508 "))
     }
   }

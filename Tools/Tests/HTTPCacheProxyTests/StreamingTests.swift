@@ -168,7 +168,7 @@ import Testing
       let size = 64 << 20
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
       let sent = await peer.send([UInt8](repeating: 7, count: size), milliseconds: 300)
-      // What the system's own buffers take is beyond the proxy; the rest has to wait.
+      // The proxy cannot limit the system's buffers; all other bytes have to wait.
       #expect(sent < 24 << 20)
       _ = try await client.receiveHead()
       async let counted = client.count(upTo: size)

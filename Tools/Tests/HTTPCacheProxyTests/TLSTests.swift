@@ -20,7 +20,7 @@ import Testing
     osRRTpt8NKZoydBl3rx1TdcbBu1+eFNsMuH/+/yUPvU=
     -----END CERTIFICATE-----
     """
-  /// Of the certificate above, which nobody trusts but these tests.
+  /// The key of the certificate above, which only these tests trust.
   static let key = """
     -----BEGIN PRIVATE KEY-----
     MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgmw5SlDlc2/QBGrGl

@@ -20,7 +20,7 @@ struct DiskBench {
 
   private static let groups = 100
 
-  /// Fills both.
+  /// Fills the store and the table.
   init(size: Int, folder: String) async throws {
     self.size = size
     self.folder = folder
@@ -34,7 +34,7 @@ struct DiskBench {
       for name in ["raw.db", "ours/Cache.db"] { try Self.readAll(folder + "/" + name) }
       return
     }
-    // Only to fill it quickly.
+    // Fast settings for filling only.
     raw.execute("PRAGMA cache_size = -262144; BEGIN")
     for index in 0..<size {
       try raw.insert(DiskSample(index, length: small.count).key, record: record, body: small)
@@ -113,7 +113,7 @@ struct DiskBench {
     return [("raw miss", peer), ("store, miss", ours)]
   }
 
-  /// New entries of 4 KiB, which lie in the database.
+  /// New entries of 4 KiB, with inline bodies.
   func insertions() async throws -> [(String, Timings)] {
     var (peer, ours, engine) = (Timings(), Timings(), Timings())
     let run = Int(Date().timeIntervalSince1970)
@@ -134,7 +134,7 @@ struct DiskBench {
     return [("raw insert, 4 KiB", peer), ("store, write 4 KiB", ours), ("engine, store 4 KiB", engine)]
   }
 
-  /// New entries of 64 KiB, which get files.
+  /// New entries of 64 KiB, with body files.
   func files() async throws -> [(String, Timings)] {
     var (peer, ours) = (Timings(), Timings())
     let run = Int(Date().timeIntervalSince1970)
@@ -156,8 +156,8 @@ struct DiskBench {
     return [("write + rename + raw insert, 64 KiB", peer), ("store, write 64 KiB", ours)]
   }
 
-  /// The folder that the store writes to now. On some file systems making a file takes ten times as long
-  /// where many were just deleted, so both must write in one place.
+  /// The folder that the store writes to now. On some file systems, making a file takes ten times as long in a folder
+  /// where many files were just deleted. So store and peer must use one folder.
   private func newestFolder(in path: String) throws -> String {
     let names = try FileManager.default.contentsOfDirectory(atPath: path)
     let dated = try names.map { name in
@@ -167,12 +167,12 @@ struct DiskBench {
     return dated.max { $0.1 < $1.1 }?.0 ?? path
   }
 
-  /// From opening the directory to the first answer.
+  /// Opening the directory, up to the first answer.
   func opening() async throws -> [(String, Timings)] {
     var ours = Timings()
     for round in 0..<9 {
       let key = try DiskSample(stored(round * 7 % size), length: small.count).record.key
-      // Without the time of closing.
+      // The time does not include closing.
       var opened: DiskStore?
       try ours.measure(1) { _ in
         let store = try Self.open(folder)
@@ -184,7 +184,7 @@ struct DiskBench {
     return [("open, to the first answer", ours)]
   }
 
-  /// Operations on the whole store, and purges of a tenth of its entries each, then the work behind them.
+  /// Operations on the whole store, purges of a tenth of its entries each, and their background work.
   func upkeep() async throws -> [(String, Timings)] {
     var (usage, counts, page) = (Timings(), Timings(), Timings())
     for _ in 0..<50 {

@@ -3,7 +3,7 @@ import HTTPCacheStore
 import HTTPCaching
 import HTTPTypes
 
-/// What the disk rows store: the head of an asset as a content network sends it.
+/// The entries of the disk rows: heads of assets as a content network sends them.
 struct DiskSample: Sendable {
   let request: HTTPRequest
   let record: CacheRecord
@@ -11,7 +11,7 @@ struct DiskSample: Sendable {
 
   /// - Parameter groups: how many entries of the store share a group; 0 for none.
   init(_ index: Int, kind: String = "entry", length: Int, groups: Int = 0) throws {
-    // Paths without any order, as those of builds with digests in their names.
+    // Paths in no order, like those with digests in their names.
     let digest = UInt64(index &+ 1) &* 0x9E37_79B9_7F4A_7C15
     let path = "/\(kind)/\(index % 10)/\(String(digest ^ digest >> 29, radix: 36))/\(index).js"
     request = Samples.request(1, path: path)
@@ -32,7 +32,7 @@ struct DiskSample: Sendable {
 
   static func body(_ length: Int) -> [UInt8] { (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31) } }
 
-  /// The bytes that a record of these takes in an index, about.
+  /// The approximate size of such a record in an index, in bytes.
   static let recordLength = 420
 }
 
@@ -47,7 +47,7 @@ final class OneBodyUpstream: Upstream {
   }
 }
 
-/// Stands still, so that what is stored stays fresh.
+/// A clock that stands still, so that entries stay fresh.
 struct StandingClock: CacheClock {
   var now: Timestamp { Samples.now }
   var uptime: Duration { .zero }

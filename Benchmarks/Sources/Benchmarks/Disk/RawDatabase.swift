@@ -1,8 +1,8 @@
 import CRawSQLite
 
-/// The peer of the disk rows: the least that SQLite can do for a record with its body. One connection,
-/// prepared statements, parameters that are not copied, one transaction for each insertion; the log, the
-/// syncs and the pages are as in a store of ours.
+/// The peer of the disk rows: the minimum that SQLite has to do for a record with its body. One connection, prepared
+/// statements, parameters that are not copied, one transaction for each insertion. Log, syncs and pages are as in
+/// `DiskStore`.
 final class RawDatabase {
   private let handle: OpaquePointer
   private let insertion: OpaquePointer
@@ -37,7 +37,7 @@ final class RawDatabase {
 
   func execute(_ sql: String) { sqlite3_exec(handle, sql, nil, nil, nil) }
 
-  /// The first number of an answer.
+  /// The first number of a result.
   func number(_ sql: String) throws -> Int {
     let statement = try Self.prepare(sql, handle)
     defer { sqlite3_finalize(statement) }
@@ -69,7 +69,7 @@ final class RawDatabase {
     guard result == SQLITE_DONE else { throw BenchmarkError.sqlite("insert") }
   }
 
-  /// Copies record and body; the number of their bytes, 0 for a miss.
+  /// Copies record and body. Returns their number of bytes, 0 for a miss.
   func get(_ key: String) -> Int {
     var key = key
     return key.withUTF8 { key in

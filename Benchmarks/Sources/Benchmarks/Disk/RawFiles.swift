@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// The least that a body in a file of its own takes: written under another name, then renamed.
+/// The minimum for a body file: written under a temporary name, then renamed.
 struct RawFiles {
   private let folder: Int32
 

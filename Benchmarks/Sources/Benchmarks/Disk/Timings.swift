@@ -4,13 +4,13 @@
   import Darwin
 #endif
 
-/// How long callers waited for one kind of operation, and what it took of all processors.
+/// The waiting time of callers for one kind of operation, and its processor time on all threads.
 struct Timings {
   private(set) var waits: [Int] = []
   private var processor = 0
 
-  /// Measures each of some operations, and all of them together. What goes on behind them, such as a
-  /// checkpoint, counts as far as it is done by then.
+  /// Measures each of some operations, and all of them together. Background work, such as a checkpoint, counts as far
+  /// as it is done at the end.
   mutating func measure(_ count: Int, _ operation: (Int) async throws -> Void) async rethrows {
     let before = Self.nanoseconds(CLOCK_PROCESS_CPUTIME_ID)
     for index in 0..<count {
@@ -35,7 +35,7 @@ struct Timings {
   var median: Double { waits.isEmpty ? 0 : Double(waits.sorted()[waits.count / 2]) / 1_000 }
   /// In microseconds.
   var mean: Double { Double(waits.reduce(0, +)) / 1_000 / Double(max(1, waits.count)) }
-  /// Of all threads, for one operation, in microseconds.
+  /// Processor time of all threads for one operation, in microseconds.
   var processorMean: Double { Double(processor) / 1_000 / Double(max(1, waits.count)) }
 
   private static func nanoseconds(_ clock: clockid_t) -> Int {

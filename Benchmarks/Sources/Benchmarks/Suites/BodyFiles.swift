@@ -5,9 +5,8 @@ import HTTPCaching
 import HTTPTypes
 import Synchronization
 
-/// Rows about bodies of 1 MiB in files of their own. Their work is done by several threads, so that the
-/// time is that of the clock on the wall; each round runs all rows, one after the other, and the best
-/// of many rounds counts, so that other programs count as little as possible.
+/// Rows about body files of 1 MiB. Several threads do the work, so these rows measure wall time. Each round runs all
+/// rows, and the best of many rounds counts, to reduce the effect of other programs.
 final class BodyFiles: Sendable {
   private static let length = 1 << 20
   private static let rounds = 60
@@ -114,8 +113,8 @@ final class BodyFiles: Sendable {
   }
 }
 
-/// The least that any function has to do to hand out a file's bytes. At the start of a cache line, because
-/// systems copy to such addresses fastest.
+/// The minimum work to return a file's bytes. The buffer begins at a cache line, because systems copy to such addresses
+/// fastest.
 private func readPlainFile(_ path: String) -> Int {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   defer { close(descriptor) }

@@ -82,7 +82,7 @@ func decisionRows() throws -> [Row] {
     return Int(truncatingIfNeeded: stored.facts.freshnessLifetime)
   }
 
-  // The mix takes from each kind so many of a hundred, and five that decide about storing.
+  // The mix: this many of each kind in a hundred, and five decisions about storing.
   let mixed = kinds.flatMap { kind in (0..<kind.share).map { kind.decisions[$0 % 64] } }
   let mix = Row("realistic mix", count: 100) {
     var sum = 0
@@ -96,7 +96,7 @@ func decisionRows() throws -> [Row] {
   return [floor(exchanges), mix] + kinds.map { row($0.name, $0.decisions) } + [storingRow]
 }
 
-/// The least that any cache has to do: one look-up by the URI and one look at each field of the request.
+/// The minimum work of any cache: one look-up by the URI, and one look at each field of the request.
 private func floor(_ exchanges: [(HTTPRequest, HTTPResponse)]) -> Row {
   var table: [String: Int] = [:]
   for (index, exchange) in exchanges.enumerated() { table[exchange.0.path ?? ""] = index }

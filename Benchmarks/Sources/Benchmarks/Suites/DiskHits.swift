@@ -5,8 +5,8 @@ import HTTPCacheStore
 import HTTPCaching
 import HTTPTypes
 
-/// Rows about hits on a directory, 1 KiB each: those that memory above it answers, and those that it answers
-/// itself. Both hash the key under the secret of the directory.
+/// Rows about hits of 1 KiB on a cache with a directory: from the memory tier, and from disk. Both hash the key under
+/// the secret of the directory.
 func diskHitRows() throws -> [Row] {
   let folder = TemporaryFolder()
   let clock = StandingClock()
@@ -52,7 +52,7 @@ func diskHitRows() throws -> [Row] {
   ]
 }
 
-/// A folder that goes with the rows that use it.
+/// A temporary folder that is deleted after its rows.
 private final class TemporaryFolder {
   let path = FileManager.default.temporaryDirectory.appendingPathComponent("bench-\(UUID().uuidString)").path
 

@@ -9,7 +9,7 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// Rows about whole answers from memory, 1 KiB each, beside what Foundation does for the same.
+/// Rows about complete answers of 1 KiB from memory, beside Foundation's `URLCache`.
 func memoryHitRows() throws -> [Row] {
   let clock = HandClock()
   let store = MemoryStore(capacity: 64 << 20, clock: clock)
@@ -67,7 +67,7 @@ func memoryHitRows() throws -> [Row] {
   ]
 }
 
-/// Overrides of each kind but expressions that no request of the rows has.
+/// Overrides of each kind except expressions; no request of the rows matches them.
 private func overrides() throws -> [RuleOverride] {
   let targets: [TargetPattern] = [
     try .host("api.example.com"), try .host("*.cdn.example.com"), try .host("example.org:8080"),
@@ -80,11 +80,11 @@ private func overrides() throws -> [RuleOverride] {
 
 private func urlCacheRow(_ requests: [HTTPRequest], body: Data) -> Row {
   var asked: [URLRequest] = []
-  // Made when the row is first called, so that no other row runs beside its threads.
+  // Made at the first call, so that its threads do not run during other rows.
   let made = Lazy {
     let cache = URLCache(memoryCapacity: 64 << 20, diskCapacity: 0, diskPath: nil)
     for (index, request) in requests.enumerated() {
-      // One path each: on Linux the query is no part of its key.
+      // One path each: on Linux the key of `URLCache` does not include the query.
       guard let url = URL(string: "https://www.example.com/news/article-\(index)"),
         let response = HTTPURLResponse(
           url: url, statusCode: 200, httpVersion: "HTTP/1.1",
@@ -123,7 +123,7 @@ enum BenchmarkError: Error {
   case system(String)
 }
 
-/// Goes to and fro between two seconds when it is told to, so that what is stored stays fresh.
+/// A clock that alternates between two seconds on request, so that entries stay fresh.
 private final class HandClock: CacheClock {
   private let ticks = Atomic<Int64>(0)
 

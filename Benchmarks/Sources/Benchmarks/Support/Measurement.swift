@@ -6,10 +6,10 @@ import CAllocationCount
   import Darwin
 #endif
 
-/// The cost of one row per thing.
+/// The cost of a row per operation.
 struct Measurement {
   var nanoseconds: Double
-  /// nil if they cannot be counted.
+  /// nil if allocations cannot be counted.
   var allocations: Double?
 
   /// Measures in rounds of about a tenth of a second and takes the median round. The time is the processor
@@ -18,7 +18,7 @@ struct Measurement {
     var sink = row.run()
     let once = Self.processorTime { sink &+= row.run() }
     let calls = max(1, Int(.milliseconds(100) / max(once, .nanoseconds(50))))
-    // Caches of the row itself are filled now; what is left is what each call allocates.
+    // The row's own caches are filled now, so the count is that of each call.
     let before = allocation_count()
     for _ in 0..<8 { sink &+= row.run() }
     let allocated = allocation_count() - before
@@ -43,7 +43,7 @@ struct Measurement {
   }
 }
 
-/// Keeps the optimiser from dropping what led to a value.
+/// Keeps the optimiser from removing the computation of a value.
 @inline(never)
 func blackHole(_ value: Int) {
   if value == .min { print("") }

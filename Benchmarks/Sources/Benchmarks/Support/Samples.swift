@@ -5,7 +5,7 @@ import HTTPTypes
 enum Samples {
   static let now = Timestamp(seconds: 1_604_664_000)
 
-  /// What a browser sends for a page, an asset and a call of an API.
+  /// The requests of a browser for a page, an asset and an API.
   static let requestFields: [HTTPFields] = [
     [
       .userAgent: "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0",
@@ -74,7 +74,7 @@ enum Samples {
     HTTPResponse(status: .ok, headerFields: responseFields[index % responseFields.count])
   }
 
-  /// What is stored for a request, nil where it cannot be.
+  /// The record for a request; nil if its response must not be stored.
   static func stored(_ request: HTTPRequest, _ response: HTTPResponse, rules: CacheRules) -> StoredResponse? {
     let making = StoredResponse.make(
       request: request, response: response, requestTime: now, responseTime: now, isDecoded: false,

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// A number of bytes as an argument: `4096`, `512M`, `2G`, `64KiB`, `1.5GB`. K, M, G, T and P are powers
-/// of 1024, whatever follows them (`B`, `iB`).
+/// of 1024, with or without `B` or `iB` after them.
 struct ByteSize: ExpressibleByArgument, Sendable, Hashable, CustomStringConvertible {
   /// The number.
   let bytes: Int64
@@ -9,7 +9,7 @@ struct ByteSize: ExpressibleByArgument, Sendable, Hashable, CustomStringConverti
   /// Makes a size.
   init(bytes: Int64) { self.bytes = bytes }
 
-  /// Parses an argument; nil for what is no size, is negative, or is more than there can be.
+  /// Parses an argument; nil if it is not a size, is negative, or is too large.
   init?(argument: String) {
     let text = argument.lowercased()
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }

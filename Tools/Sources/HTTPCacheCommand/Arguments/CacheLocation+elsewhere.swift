@@ -1,17 +1,17 @@
 import Foundation
 import HTTPCaching
 
-/// Where else a response may be that is not found: a user who forgot `--shared` is told so.
+/// Finds responses in the user's other cache, to remind a user of a forgotten `--shared` or `--private`.
 extension CacheLocation {
-  /// Another place to look at.
+  /// A cache other than the one of the command.
   struct OtherPlace {
     let path: String
     let mode: CacheMode
-    /// What to add to the command to get there, such as `--shared`.
+    /// The option that selects that cache, such as `--shared`.
     var option: String { "--\(mode)" }
   }
 
-  /// The other one of the user's two caches, if it is there; nil with `--dir`.
+  /// The other of the user's two caches; nil if it does not exist, or with `--dir`.
   var otherPlace: OtherPlace? {
     guard directory == nil else { return nil }
     let mode: CacheMode = mode == .shared ? .private : .shared
@@ -20,10 +20,10 @@ extension CacheLocation {
     return OtherPlace(path: path, mode: mode)
   }
 
-  /// Says where responses are that this place does not have: in the user's other cache, or in the same
-  /// directory under the rules of the other kind of cache. nil if there are none either.
+  /// Says that matching responses are in the user's other cache, or in this directory under the other mode
+  /// (private or shared). nil if there are none.
   ///
-  /// - Parameter store: the store of this place.
+  /// - Parameter store: the store of this location.
   func hint(for selection: CacheSelection, in store: some CacheStore) async -> String? {
     if directory != nil, modeFlag != nil {
       let other: CacheMode = mode == .shared ? .private : .shared
@@ -37,7 +37,7 @@ extension CacheLocation {
     return "the \(place.mode) cache in \(place.path) has it (\(place.option))"
   }
 
-  /// The kinds of cache whose responses match in a store.
+  /// The modes (private, shared) of the matching responses in a store.
   static func modes(of selection: CacheSelection, in store: some CacheStore) async -> [CacheMode] {
     var modes: [CacheMode] = []
     for mode in CacheMode.allCases where await holds(selection, of: mode, store) { modes.append(mode) }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPCaching
 
-/// Which cache on disk a command works on.
+/// The cache on disk that a command works on.
 struct CacheLocation: ParsableArguments {
   /// `--shared` and `--private`.
   enum ModeFlag: String, EnumerableFlag {
@@ -26,10 +26,10 @@ struct CacheLocation: ParsableArguments {
   /// Private or shared (RFC 9111 §1).
   var mode: CacheMode { modeFlag == .shared ? .shared : .private }
 
-  /// The mode that entries are filtered by: all of them in a directory that was named without one.
+  /// The mode to filter entries by; nil, for all entries, with `--dir` and no mode.
   var listedMode: CacheMode? { directory != nil && modeFlag == nil ? nil : mode }
 
-  /// The directory: the one given, else the default of the mode.
+  /// The directory of `--dir`, else the default directory of the mode.
   var path: String {
     directory ?? Self.defaultDirectory(mode: mode, environment: ProcessInfo.processInfo.environment)
   }
@@ -47,26 +47,26 @@ struct CacheLocation: ParsableArguments {
 
   /// The store of a cache.
   struct Store {
-    /// As it lies on disk.
+    /// The store on disk.
     let disk: DiskStore
-    /// The same, opened with a key; nil where none is given.
+    /// The store on disk, opened with the key; nil if no key is given.
     let sealed: SealedStore?
-    /// Responses in the directory that are encrypted with another key, or with one where none is given; 10,000 at most.
+    /// Number of responses that the given key (or no key) cannot open; 10,000 at most.
     let others: Int
-    /// Responses in the directory that are not encrypted where a key is given; 10,000 at most.
+    /// Number of unencrypted responses if a key is given; 10,000 at most.
     let plain: Int
 
-    /// What is looked at.
+    /// The store to read: the opened one if there is a key, else the one on disk.
     var readable: any CacheStore { sealed ?? disk }
   }
 
-  /// Opens the store of a cache that is there; never makes one.
+  /// Opens the store of an existing cache; never makes a new one.
   ///
   /// - Throws: `ExitCode` after a message on standard error.
   func openStore() throws -> any CacheStore { try openStores().readable }
 
-  /// Opens the store of a cache that is there, and says if it holds what is encrypted with another key, or
-  /// is not encrypted where a key is given.
+  /// Opens the store of an existing cache, and reports responses that the key cannot open, or that are not
+  /// encrypted though a key is given.
   ///
   /// - Throws: `ExitCode` after a message on standard error.
   func openStores() throws -> Store {
@@ -99,7 +99,7 @@ struct CacheLocation: ParsableArguments {
     "\(HumanText.count(count, "response")) in the directory \(count == 1 ? "is" : "are")"
   }
 
-  /// Opens the store on disk of a cache that is there, for looking: it evicts nothing.
+  /// Opens the store of an existing cache for reading: it evicts nothing.
   ///
   /// - Throws: `ExitCode` after a message on standard error.
   func openDisk() throws -> DiskStore {

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 
-/// The options of the way to the origin, spelled as curl's.
+/// The options of connections to the origin, spelled as curl's.
 struct ConnectionOptionGroup: ParsableArguments {
-  @Option(name: .customLong("connect-timeout"), help: "The most seconds to open a connection.")
+  @Option(name: .customLong("connect-timeout"), help: "Maximum seconds to open a connection.")
   var connectTimeout: Double = 10
 
   @Option(help: "A PEM file of certificates to trust in place of the system's.")
@@ -20,7 +20,7 @@ struct ConnectionOptionGroup: ParsableArguments {
   @Option(
     name: [.customShort("x", allowingJoined: true), .long],
     help: ArgumentHelp(
-      "Ask through this proxy: [http://|socks5h://][user:password@]host[:1080]; empty for none. Default: "
+      "Use this proxy: [http://|socks5h://][user:password@]host[:1080]; empty for none. Default: "
         + "$http_proxy, $https_proxy, $all_proxy.", valueName: "proxy"))
   var proxy: String?
 
@@ -31,7 +31,7 @@ struct ConnectionOptionGroup: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Hosts to ask without a proxy, separated by commas: example.com (and names below it), "
+      "Hosts to reach without a proxy, separated by commas: example.com (and names below it), "
         + "example.com:8080, 10.0.0.0/8, * for all. Default: $no_proxy.", valueName: "hosts"))
   var noproxy: String?
 
@@ -45,7 +45,7 @@ struct ConnectionOptionGroup: ParsableArguments {
     }
   }
 
-  /// The client that the options ask for.
+  /// The configuration of the client from the options.
   ///
   /// - Throws: `ValidationError` for a proxy that cannot be used.
   func clientOptions() throws -> OriginClient.Options {

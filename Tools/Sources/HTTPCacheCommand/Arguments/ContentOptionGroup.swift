@@ -9,26 +9,27 @@ struct ContentOptionGroup: ParsableArguments {
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "Content: text, or @FILE without its line ends (@- is standard input); makes the request a POST. "
-        + "Several are joined with &. Content-Type is application/x-www-form-urlencoded unless -H says it.",
+        + "Several are joined with &. Content-Type is application/x-www-form-urlencoded unless -H sets it.",
       valueName: "data"),
     transform: { DataArgument(.text, $0) })
   var data: [DataArgument] = []
 
   @Option(
     name: .customLong("data-binary"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("As -d, with @FILE as it is.", valueName: "data"),
+    help: ArgumentHelp("Like -d, but @FILE is sent unchanged.", valueName: "data"),
     transform: { DataArgument(.binary, $0) })
   var dataBinary: [DataArgument] = []
 
   @Option(
     name: .customLong("data-raw"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("As -d, without a meaning of @.", valueName: "data"),
+    help: ArgumentHelp("Like -d, but @ has no special meaning.", valueName: "data"),
     transform: { DataArgument(.raw, $0) })
   var dataRaw: [DataArgument] = []
 
   @Option(
     name: .customLong("data-urlencode"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("As -d, percent-encoded: text, name=text, @FILE or name@FILE.", valueName: "data"),
+    help: ArgumentHelp(
+      "Like -d, but percent-encoded: text, name=text, @FILE or name@FILE.", valueName: "data"),
     transform: { DataArgument(.urlEncoded, $0) })
   var dataURLEncoded: [DataArgument] = []
 

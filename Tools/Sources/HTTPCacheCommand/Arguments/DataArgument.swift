@@ -8,9 +8,9 @@ struct DataArgument: Sendable {
   enum Kind: Sendable {
     /// Text, or `@FILE` without its line ends.
     case text
-    /// Text, or `@FILE` as it is.
+    /// Text, or `@FILE` unchanged.
     case binary
-    /// Text, whatever it begins with.
+    /// Text, even if it begins with `@`.
     case raw
     /// `content`, `=content`, `name=content`, `@FILE` or `name@FILE`, percent-encoded.
     case urlEncoded
@@ -18,8 +18,8 @@ struct DataArgument: Sendable {
 
   private static let count = Mutex(0)
 
-  /// The place among all of them: ArgumentParser keeps each option apart, and reads in the order of the
-  /// command line.
+  /// The position among all data options on the command line: ArgumentParser collects each option separately,
+  /// but reads them in this order.
   let order: Int
   private let kind: Kind
   private let text: String

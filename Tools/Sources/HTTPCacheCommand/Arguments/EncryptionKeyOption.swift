@@ -2,19 +2,19 @@ import ArgumentParser
 import Foundation
 import HTTPCaching
 
-/// With which key the directory is encrypted.
+/// The option for the encryption key of the directory.
 struct EncryptionKeyOption: ParsableArguments {
-  /// The variable of the environment that names the file where no option does.
+  /// The environment variable that names the key file if the option is missing.
   static let variable = "HTTPCACHE_ENCRYPTION_KEY_FILE"
 
   @Option(
     name: .customLong("encryption-key-file"),
     help: ArgumentHelp(
-      "Encrypt what is stored with the key in this file: 32 bytes, or 64 hex digits, or base64. "
-        + "Nobody else may read it. Default: $\(variable).", valueName: "path"))
+      "Encrypt entries with the key in this file: 32 bytes, 64 hex digits, or base64. "
+        + "Other users must not have read access. Default: $\(variable).", valueName: "path"))
   var path: String?
 
-  /// How the cache is encrypted; nil where no key is given.
+  /// The encryption of the cache; nil if no key is given.
   ///
   /// - Throws: `ExitCode` after a message on standard error.
   func encryption() throws -> CacheEncryption? {
@@ -26,7 +26,7 @@ struct EncryptionKeyOption: ParsableArguments {
       Console.report("httpcache: \(path): \(error.message)")
       throw ExitStatus.usage.code
     } catch {
-      // A folder, for one.
+      // A folder, for example.
       Console.report("httpcache: \(path): cannot be read")
       throw ExitStatus.usage.code
     }
@@ -34,8 +34,8 @@ struct EncryptionKeyOption: ParsableArguments {
 
   /// Reads a key.
   ///
-  /// - Throws: `CacheError.invalidKey` if the file cannot be read, others can read it too, or it holds no
-  ///   key.
+  /// - Throws: `CacheError.invalidKey` if the file cannot be read, other users can read it too, or it holds
+  ///   no key.
   static func readKey(_ path: String) throws -> EncryptionKey {
     guard let file = FileHandle(forReadingAtPath: path) else {
       throw CacheError(.invalidKey, "cannot be read")
@@ -43,19 +43,19 @@ struct EncryptionKeyOption: ParsableArguments {
     defer { try? file.close() }
     var status = stat()
     guard fstat(file.fileDescriptor, &status) == 0 else {
-      throw CacheError(.invalidKey, "cannot be looked at")
+      throw CacheError(.invalidKey, "cannot be read")
     }
-    // A pipe has no mode that says anything.
+    // The mode of a pipe says nothing.
     if status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
       throw CacheError(
         .invalidKey,
-        "others can use this key, so it is not used; say `chmod 600` (its mode is \(String(status.st_mode & 0o777, radix: 8)))"
+        "other users can read this key, so it is not used; run `chmod 600` on it (its mode is \(String(status.st_mode & 0o777, radix: 8)))"
       )
     }
     return try key(in: try file.read(upToCount: 1_024) ?? Data())
   }
 
-  /// The key that some bytes are, or are the text of.
+  /// The key in some bytes: 32 raw bytes, or their text in hex or base64.
   ///
   /// - Throws: `CacheError.invalidKey`.
   static func key(in data: Data) throws -> EncryptionKey {

@@ -12,7 +12,7 @@ struct HeaderArgument: Sendable {
 
   /// Reads a field. Messages show its name only, since a value may be a secret.
   ///
-  /// - Throws: `ValidationError` for a missing colon, a name that is no token (RFC 9110 §5.1), or a
+  /// - Throws: `ValidationError` for a missing colon, a name that is not a token (RFC 9110 §5.1), or a
   ///   value with control characters (RFC 9110 §5.5).
   init(parsing text: String) throws {
     guard let colon = text.firstIndex(of: ":") else {

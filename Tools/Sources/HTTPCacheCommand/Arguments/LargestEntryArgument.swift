@@ -4,13 +4,13 @@ import HTTPCaching
 /// The longest body to store as an argument: bytes such as `64MiB`, or a share of the capacity such as
 /// `10%`.
 struct LargestEntryArgument: ExpressibleByArgument, Sendable, Hashable, CustomStringConvertible {
-  /// What is meant.
+  /// The limit.
   let limit: LargestEntry
 
   /// Makes an argument.
   init(_ limit: LargestEntry) { self.limit = limit }
 
-  /// Parses an argument; nil for what is no size and no share from 0 to 100 %.
+  /// Parses an argument; nil unless it is a size or a share from 0 to 100 %.
   init?(argument: String) {
     if argument.hasSuffix("%") {
       guard let percent = Double(argument.dropLast()), (0...100).contains(percent) else { return nil }

@@ -13,7 +13,7 @@ struct ListenAddress: ExpressibleByArgument, Sendable, Hashable, CustomStringCon
     self.port = port
   }
 
-  /// Parses an argument; nil for what is no host with a port.
+  /// Parses an argument; nil if it is not a host with a port.
   init?(argument: String) {
     guard let colon = argument.lastIndex(of: ":") else { return nil }
     let digits = argument[argument.index(after: colon)...]

@@ -1,14 +1,14 @@
 import ArgumentParser
 import HTTPCaching
 
-/// The options of what is said on standard error, and after a transfer.
+/// The options for messages on standard error, and for the text after a transfer.
 struct MessageOptionGroup: ParsableArguments {
   @Flag(
     name: [.customShort("q"), .customLong("quiet"), .customShort("s"), .customLong("silent")],
-    help: "No report and no progress.")
+    help: "Print neither report nor progress.")
   var quiet = false
 
-  @Flag(name: [.customShort("S"), .customLong("show-error")], help: "With -s, report failures still.")
+  @Flag(name: [.customShort("S"), .customLong("show-error")], help: "With -s, still report failures.")
   var showsErrors = false
 
   @Flag(
@@ -19,21 +19,21 @@ struct MessageOptionGroup: ParsableArguments {
   @Option(
     name: [.customShort("w", allowingJoined: true), .customLong("write-out")],
     help: ArgumentHelp(
-      "Write this text after each transfer, or that in @FILE: \\n, \\t, %%, %header{name}, and "
+      "Write this text, or the text in @FILE, after each transfer: \\n, \\t, %%, %header{name}, and "
         + WriteOut.Variable.allCases.map { "%{\($0.rawValue)}" }.joined(separator: ", ") + ".",
       valueName: "format"))
   var writeOut: String?
 
-  /// Whether the line of a report is written.
+  /// Whether to write a line of report for each transfer.
   func shows(failure: Bool) -> Bool { !quiet || (showsErrors && failure) }
 
-  /// Receives the heads of messages; nil where none are shown.
+  /// Receives the heads of messages; nil if heads are not shown.
   var tell: (@Sendable (String) -> Void)? {
     guard verbose else { return nil }
     return { Console.current.error($0) }
   }
 
-  /// An upstream that tells of its messages, where that is asked for.
+  /// An upstream that shows its messages if `--verbose` is given, else `upstream` itself.
   func upstream(_ base: any Upstream, proxies: ProxySettings) -> any Upstream {
     tell.map { VerboseUpstream(base: base, proxies: proxies, tell: $0) } ?? base
   }

@@ -1,8 +1,8 @@
-/// What a `.netrc` file says: users and passwords by host.
+/// The users and passwords of a `.netrc` file, by host.
 struct NetrcFile {
   private var entries: [(host: String?, credentials: Credentials)] = []
 
-  /// Reads a file. What a line says that is not known is passed over.
+  /// Reads a file. Unknown words are skipped.
   init(_ text: String) {
     var isMacro = false
     var words: [String] = []
@@ -46,7 +46,7 @@ struct NetrcFile {
     if let entry = entry() { entries.append(entry) }
   }
 
-  /// The words of a line; one in quotes may hold spaces and escapes, one that begins with `#` a comment.
+  /// The words of a line. A quoted word may have spaces and escapes; a word that begins with `#` begins a comment.
   private static func words(_ line: Substring) -> [String] {
     var words: [String] = []
     var rest = line.drop(while: \.isWhitespace)

@@ -26,12 +26,12 @@ enum PolicyArgument: String, CaseIterable, ExpressibleByArgument {
     }
   }
 
-  /// What it does, for help.
+  /// The effect of the policy, for `--help`.
   var meaning: String {
     switch self {
     case .standard: "use a fresh response, validate a stale one, ask the origin otherwise (RFC 9111)"
     case .reload: "ask the origin without a condition, and store its answer"
-    case .reloadEverywhere: "as reload, and tell the caches on the way to do the same"
+    case .reloadEverywhere: "like reload, and tell the caches on the way to do so too"
     case .revalidate: "use a stored response only if the origin confirms it"
     case .cacheElseNetwork: "use a stored response, fresh or stale; ask the origin only if there is none"
     case .cacheOnly: "use a stored response, fresh or stale; never ask the origin (exit status 7 on a miss)"

@@ -7,7 +7,7 @@ struct RequestOptionGroup: ParsableArguments {
   @Option(
     name: [.customShort("H", allowingJoined: true), .customLong("header"), .customLong("request-header")],
     help: ArgumentHelp(
-      "A request field 'Name: value'; 'Name;' is empty, 'Name:' removes a default, @FILE has one a line.",
+      "A field 'Name: value'; 'Name;' sends an empty one, 'Name:' removes a default, @FILE has a field per line.",
       valueName: "field"))
   var headers: [String] = []
 
@@ -16,7 +16,7 @@ struct RequestOptionGroup: ParsableArguments {
     help: "The method.")
   var method: String?
 
-  @Flag(name: [.customShort("I"), .long], help: "Ask with HEAD, and write status and fields.")
+  @Flag(name: [.customShort("I"), .long], help: "Send HEAD; write status and fields.")
   var head = false
 
   @Option(
@@ -57,8 +57,8 @@ struct RequestOptionGroup: ParsableArguments {
   @Flag(
     inversion: .prefixedNo,
     help: ArgumentHelp(
-      "Ask for gzip and decode the body. The cache stores the body as it came. A range is asked for without, "
-        + "and a file that is gzip itself (*.gz) stays gzip."))
+      "Request gzip and decode the body. The cache stores the body as received. Ranges are requested without "
+        + "gzip, and a file that is itself gzip (*.gz) stays unchanged."))
   var compressed = true
 
   func validate() throws {
@@ -74,25 +74,25 @@ struct RequestOptionGroup: ParsableArguments {
     }
   }
 
-  /// The fields of `-H`, files read.
+  /// The fields of `-H`, those in files included.
   ///
   /// - Throws: `ValidationError`.
   func headerArguments() throws -> [HeaderArgument] { try headers.flatMap(HeaderArgument.list) }
 
-  /// Users and passwords for hosts; nil where neither `-n` nor `--netrc-file` is given.
+  /// Users and passwords for hosts; nil if neither `-n` nor `--netrc-file` is given.
   ///
   /// - Throws: `ValidationError` if the file that `--netrc-file` names cannot be read.
   func netrcEntries() throws -> NetrcFile? {
     if let netrcFile { return NetrcFile(String(decoding: try InputFile.contents(netrcFile), as: UTF8.self)) }
     guard netrc else { return nil }
     let home = CommandEnvironment.current["HOME"] ?? NSHomeDirectory()
-    // A home without the file is usual: curl goes on without a password.
+    // Many homes have no such file: like curl, continue without a password.
     return (try? InputFile.contents(home + "/.netrc")).map { NetrcFile(String(decoding: $0, as: UTF8.self)) }
   }
 
   /// User and password of `-u`.
   ///
-  /// - Throws: `ValidationError` where the password is neither given nor can be asked for.
+  /// - Throws: `ValidationError` if there is no password and no terminal to ask for it.
   func credentials() throws -> Credentials? {
     guard let user else { return nil }
     guard let credentials = Credentials(user) ?? .prompted(user: user) else {

@@ -1,30 +1,30 @@
 import ArgumentParser
 
-/// The options of trying again, spelled as curl's.
+/// The options for retries, spelled as curl's.
 struct RetryOptionGroup: ParsableArguments {
   @Option(
     name: .customLong("retry"),
     help: ArgumentHelp(
-      "Try again this many times: after no connection, no response in time, a response that breaks off, and "
-        + "the statuses 408, 429, 500, 502, 503 and 504. Retry-After says when.", valueName: "count"))
+      "Retry this many times after a failed connection, a timeout, a response that breaks off, or one of "
+        + "the statuses 408, 429, 500, 502, 503 and 504. Retry-After sets the time.", valueName: "count"))
   var count = 0
 
   @Option(
     name: .customLong("retry-delay"),
-    help: "Seconds to wait before trying again; by default 1, then twice as long each time.")
+    help: "Seconds to wait before a retry; by default 1, then twice as long each time.")
   var delay: Double?
 
   @Option(
     name: .customLong("retry-max-time"),
-    help: "No new try later than this many seconds after the first.")
+    help: "Begin no retry later than this many seconds after the first try.")
   var maxTime: Double?
 
   @Flag(
     name: .customLong("retry-connrefused"),
-    help: "Accepted as curl's; refused connections are tried again anyway.")
+    help: "Has no effect: --retry always includes refused connections.")
   var retriesRefusedConnections = false
 
-  /// The times between tries.
+  /// The waiting times between tries.
   var rule: RetryBudget.Rule { RetryBudget.Rule(count: count, delay: delay, maxTime: maxTime) }
 
   func validate() throws {

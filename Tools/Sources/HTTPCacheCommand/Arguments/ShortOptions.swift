@@ -1,12 +1,12 @@
-/// Takes apart what curl's users write together and ArgumentParser does not read: `-sXPOST`, `-da=1`.
+/// Splits combined short options, which curl allows and ArgumentParser does not read: `-sXPOST`, `-da=1`.
 enum ShortOptions {
   private static let flags = Set("IJGLOSfiknqsv")
   private static let withValue = Set("AHTUXbdejmoruwx")
 
   /// The arguments of `get`, each short option on its own, its value after it.
   ///
-  /// An argument after a long option may be its value and stays as it is. So does one with a letter that is no
-  /// option, for ArgumentParser to report.
+  /// An argument after a long option may be its value and is not split. An argument with a letter that is not an
+  /// option is not split either, so that ArgumentParser reports it.
   static func split(_ arguments: [String]) -> [String] {
     guard arguments.first == "get" else { return arguments }
     var result: [String] = []
@@ -27,8 +27,8 @@ enum ShortOptions {
     return result
   }
 
-  /// Options, perhaps with the value of the last one, and whether that is still to come; nil where a letter is
-  /// no option.
+  /// The options, with the value of the last one if it is there, and whether that value is the next argument.
+  /// nil if a letter is not an option.
   private static func parts(of letters: Substring) -> (parts: [String], wantsValue: Bool)? {
     var parts: [String] = []
     var rest = letters

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPCaching
 
-/// A URL as an argument, taken apart for a request.
+/// A URL as an argument, split into the parts of a request.
 struct TargetURL: Sendable, Equatable {
   /// The URL as it was given, with its scheme and without user and password.
   let text: String
@@ -19,8 +19,8 @@ struct TargetURL: Sendable, Equatable {
 
   /// Reads a URL. Characters that a URI must not hold are percent-encoded; the fragment is dropped.
   ///
-  /// A URL without a scheme gets `http`, as curl's do: `localhost:8080` then works, the key does not depend
-  /// on what an origin supports, and a site that wants https redirects, which the cache remembers.
+  /// A URL without a scheme gets `http`, as in curl: `localhost:8080` works, and the key does not depend on what
+  /// an origin supports. A site that prefers https redirects, and the cache stores the redirect.
   ///
   /// - Throws: `ValidationError` for anything but an http or https URL with a host.
   init(parsing argument: String) throws {
@@ -57,7 +57,7 @@ struct TargetURL: Sendable, Equatable {
     }
   }
 
-  /// A prefix of URLs as the cache knows them; one that ends within the host stays as it is.
+  /// A prefix of URLs, normalised as in keys; a prefix that ends within the host stays unchanged.
   static func normalizedPrefix(_ prefix: String) -> String {
     guard let slashes = prefix.range(of: "://"), prefix[slashes.upperBound...].contains("/") else {
       return prefix
@@ -67,7 +67,7 @@ struct TargetURL: Sendable, Equatable {
 
   /// The URL with another path and query, percent-encoded where needed.
   ///
-  /// - Throws: `ValidationError` where that is no URL.
+  /// - Throws: `ValidationError` if the result is not a URL.
   func with(path: String) throws -> TargetURL {
     var url = try TargetURL(
       parsing: "\(scheme)://\(authority)\(path.replacingOccurrences(of: "#", with: "%23"))")
@@ -100,8 +100,8 @@ struct TargetURL: Sendable, Equatable {
     return argument.dropFirst(scheme.count).hasPrefix("://") ? argument : "http://" + argument
   }
 
-  /// Percent-encodes what path, query and fragment must not hold (RFC 3986 §3.3). Foundation would encode the
-  /// percent signs of what is encoded already, too.
+  /// Percent-encodes characters that path, query and fragment must not have (RFC 3986 §3.3). Foundation would also
+  /// encode the percent signs of encoded characters.
   private static func encodingPath(of text: String) -> String {
     let start = text.range(of: "://")?.upperBound ?? text.startIndex
     guard let end = text[start...].firstIndex(where: { "/?#".contains($0) }) else { return text }
@@ -120,7 +120,7 @@ struct TargetURL: Sendable, Equatable {
     return String(text[..<end]) + encoded.joined()
   }
 
-  /// Removes user and password, which stand before the last `@` of the authority.
+  /// Removes user and password: the part of the authority before its last `@`.
   private static func withoutCredentials(_ text: String) -> String {
     let start = text.range(of: "://")?.upperBound ?? text.startIndex
     let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
@@ -133,7 +133,7 @@ struct TargetURL: Sendable, Equatable {
       && authority.last != ":" && !(authority.first == "[" && !authority.contains("]:"))
   }
 
-  /// What may have been meant by an argument that is no URL.
+  /// A hint for an argument that is not a URL.
   private static func hint(_ argument: String) -> String {
     argument.hasPrefix("{") || argument.hasPrefix("[{")
       ? "; --json takes no value, send JSON with -d DATA -H 'Content-Type: application/json'" : ""

@@ -1,10 +1,9 @@
 import ArgumentParser
 
-/// A URL as it stands on the command line.
+/// A URL as written on the command line, not parsed yet.
 ///
-/// It is read after all options: ArgumentParser reports a value that cannot be read before an unknown option,
-/// so that the value of an unknown option would be called a URL that is none. It also shows the value, in
-/// which a password may be.
+/// The URL is parsed after all options. If ArgumentParser parsed it, an unknown option with a value would be
+/// reported as an invalid URL, and the message would show the value, which may have a password.
 struct URLArgument: ExpressibleByArgument, Sendable {
   let text: String
 

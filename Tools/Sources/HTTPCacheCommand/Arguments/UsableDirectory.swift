@@ -1,11 +1,11 @@
 import Foundation
 
-/// Looks at a directory before a cache is made in it.
+/// Checks a directory before a cache is made in it.
 enum UsableDirectory {
-  // What a cache has in its directory, and what a file system or a desktop puts anywhere.
+  // The files of a cache, and files that a file system or a desktop makes in any directory.
   private static let expected = ["bodies", "writers", "files", "CACHEDIR.TAG", "lost+found"]
 
-  /// Why no cache is to be made in a directory; nil if there is a cache, or there can be one.
+  /// The reason why no cache may be made in a directory; nil if there is a cache already, or one may be made.
   ///
   /// - Parameter path: need not exist.
   static func objection(to path: String) -> String? {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPCaching
 
-/// `httpcache demo`: shows on this machine alone what a cache is good for.
+/// `httpcache demo`: shows a cache at work, with an origin on this machine.
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo", abstract: "Fetch five things twice from an origin on this machine.",

@@ -66,12 +66,12 @@ final class DemoHandler: ChannelInboundHandler {
       promise: nil)
   }
 
-  /// Sends as long as the connection takes it; the rest follows when it does again.
+  /// Sends while the connection takes bytes, and continues when the connection is writable again.
   private func sendBlocks(_ context: ChannelHandlerContext) {
     // Writing may change writability, which calls this again.
     guard isAnswering, !isSending else { return }
     isSending = true
-    // A closed channel is writable again, and nothing that is written then is sent.
+    // A closed channel reports that it is writable, and drops what is written.
     while blocksLeft > 0, context.channel.isActive, context.channel.isWritable {
       blocksLeft -= 1
       meter.add(block.readableBytes)

@@ -19,7 +19,7 @@ final class DemoOrigin: Sendable {
     func add(_ count: Int) { sent.wrappingAdd(count, ordering: .relaxed) }
   }
 
-  /// What it sent.
+  /// The counts of sent bytes and requests.
   let meter: Meter
   /// Scheme, address and port.
   let base: String

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// What the demo's origin serves.
+/// The resources of the demo's origin.
 enum DemoResource: String, CaseIterable, Sendable {
   case page = "/index.html"
   case image = "/image.png"
@@ -9,7 +9,7 @@ enum DemoResource: String, CaseIterable, Sendable {
   case file = "/large.bin"
   case document = "/account"
 
-  /// What it shows, for the table.
+  /// The name of the resource in the table.
   var purpose: String {
     switch self {
     case .page: "a page, max-age"
@@ -20,7 +20,7 @@ enum DemoResource: String, CaseIterable, Sendable {
     }
   }
 
-  /// The word that the second fetch has to end with (`OutcomeText.word`).
+  /// The outcome that the second fetch must have (`OutcomeText.word`).
   var expectedWord: String {
     switch self {
     case .page, .image, .file: "hit"
@@ -29,7 +29,7 @@ enum DemoResource: String, CaseIterable, Sendable {
     }
   }
 
-  /// Its fields but `Content-Length`.
+  /// The fields of the response, without `Content-Length`.
   var fields: HTTPHeaders {
     switch self {
     case .page: ["Content-Type": "text/html; charset=utf-8", "Cache-Control": "max-age=600"]
@@ -53,6 +53,6 @@ enum DemoResource: String, CaseIterable, Sendable {
     }
   }
 
-  /// How often the block is sent.
+  /// Number of times that the block is sent.
   var repetitions: Int { self == .file ? 1024 : 1 }
 }

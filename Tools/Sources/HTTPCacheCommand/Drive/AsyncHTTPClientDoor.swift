@@ -4,7 +4,7 @@ import HTTPCaching
 import NIOCore
 import NIOHTTP1
 
-/// `CachedHTTPClient`, as a program uses it.
+/// The door over `CachedHTTPClient`, used as a program uses it.
 struct AsyncHTTPClientDoor: DriveDoor {
   private let client: CachedHTTPClient
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPCaching
 
-/// Performs requests that come as lines of JSON, for test suites of HTTP caches.
+/// `httpcache drive`: performs requests given as JSON lines, for test suites of HTTP caches.
 struct DriveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "drive",
@@ -14,7 +14,7 @@ struct DriveCommand: AsyncParsableCommand {
       Fetch standard. Redirects are not followed.
       """)
 
-  @Option(name: .customLong("dir"), help: "A directory for the cache; in memory without.")
+  @Option(name: .customLong("dir"), help: "The directory of the cache; without it, the cache is in memory.")
   var directory: String?
 
   @Option(help: "The way into the cache: the engine itself, or a library in front of it.")

@@ -1,8 +1,8 @@
 import ArgumentParser
 import HTTPCaching
 
-/// The doors that the driver knows. Those over `URLSession` are not in the installed command, which would
-/// otherwise need libcurl and the forty libraries that libcurl loads.
+/// The doors of the driver. The installed command lacks the doors over `URLSession`: they would make it need
+/// libcurl and the forty libraries that libcurl loads.
 enum DriveDoorName: String, ExpressibleByArgument, CaseIterable {
   case engine
   case asynchttpclient

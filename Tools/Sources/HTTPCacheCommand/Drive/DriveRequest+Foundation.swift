@@ -7,7 +7,7 @@
   #endif
 
   extension DriveRequest {
-    /// The request that the line asks for, as Foundation's.
+    /// The line's request as a `URLRequest`.
     func foundations() throws -> URLRequest {
       let head = try request()
       guard let url = URL(string: url) else { throw Invalid(description: "no URL: \(self.url)") }
@@ -20,8 +20,8 @@
       return request
     }
 
-    /// Foundation's policy that corresponds to a cache mode of the Fetch standard. It has none that does
-    /// not store; `no-store` does not use what is stored.
+    /// Foundation's policy for a cache mode of the Fetch standard. Foundation has no policy that does not store;
+    /// for `no-store` the policy at least ignores stored responses.
     func foundationsPolicy() throws(Invalid) -> URLRequest.CachePolicy {
       switch cacheMode {
       case nil, "default": .useProtocolCachePolicy
@@ -34,7 +34,7 @@
       }
     }
 
-    /// The reply of a session, whose `URLError` is that the origin cannot be reached, or must not be.
+    /// The session's reply. A `URLError` means that the origin cannot be reached, or must not be asked.
     func reply(_ load: () async throws -> (Data, URLResponse)) async throws -> DriveReply {
       do {
         let (data, response) = try await load()
@@ -53,8 +53,8 @@
   }
 
   extension URLSessionConfiguration {
-    /// Adds nothing of what a session remembers, as far as that can be told, so that each request is what
-    /// its line says.
+    /// A configuration without cookies and credentials, so that each request is what its line says, as far as
+    /// Foundation allows.
     static var forDriving: URLSessionConfiguration {
       let configuration = URLSessionConfiguration.ephemeral
       configuration.httpCookieStorage = nil

@@ -15,7 +15,7 @@ struct DriveRequest: Decodable, Sendable {
     case cacheMode = "cache_mode"
   }
 
-  /// What of a line says whom the reply is for.
+  /// The part of a line that identifies its reply.
   struct Identity: Decodable {
     let id: Int
   }
@@ -25,7 +25,7 @@ struct DriveRequest: Decodable, Sendable {
     let description: String
   }
 
-  /// The policy that corresponds to a cache mode of the Fetch standard.
+  /// The policy for a cache mode of the Fetch standard.
   func policy() throws(Invalid) -> CachePolicy {
     switch cacheMode {
     case nil, "default": .standard
@@ -38,13 +38,13 @@ struct DriveRequest: Decodable, Sendable {
     }
   }
 
-  /// The request that the line asks for.
+  /// The line's request.
   func request() throws(Invalid) -> HTTPRequest {
     guard let target = try? TargetURL(parsing: url) else {
-      throw Invalid(description: "no http or https URL: \(url)")
+      throw Invalid(description: "not an http or https URL: \(url)")
     }
     guard let method = HTTPRequest.Method(method) else {
-      throw Invalid(description: "no method: \(self.method)")
+      throw Invalid(description: "not a method: \(self.method)")
     }
     var request = target.request(method)
     for pair in headers {
@@ -60,7 +60,7 @@ struct DriveRequest: Decodable, Sendable {
     var octets: [UInt8] = []
     for scalar in text.unicodeScalars {
       guard let octet = UInt8(exactly: scalar.value), ![0, 0x0A, 0x0D].contains(octet) else {
-        throw Invalid(description: "no octets of a field value: \(text)")
+        throw Invalid(description: "a field value needs code points from 0 to 255: \(text)")
       }
       octets.append(octet)
     }

@@ -21,7 +21,7 @@ final class Driver: Sendable {
     do {
       write(try await door.reply(to: drive))
     } catch is UpstreamError {
-      // What a proxy would say: the origin cannot be reached and nothing stored may answer.
+      // As a proxy answers: the origin cannot be reached, and no stored response may be used.
       write(DriveReply(id: drive.id, status: 504, headers: [], body: "", interim: []))
     } catch {
       write(DriveReply(id: drive.id, error: "\(error)"))

@@ -3,7 +3,7 @@ import HTTPCaching
 import NIOPosix
 import Synchronization
 
-/// The cache itself, over the upstream of `httpcache serve`.
+/// The door that uses the engine itself, over the upstream of `httpcache serve`.
 struct EngineDoor: DriveDoor {
   private let cache: HTTPCache
   private let upstream: NIOUpstream

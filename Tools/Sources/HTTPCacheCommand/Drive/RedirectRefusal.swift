@@ -5,7 +5,7 @@
     import FoundationNetworking
   #endif
 
-  /// Has a session hand over redirects as they are.
+  /// Makes a session return redirects instead of following them.
   final class RedirectRefusal: NSObject, URLSessionTaskDelegate {
     func urlSession(
       _: URLSession, task _: URLSessionTask, willPerformHTTPRedirection _: HTTPURLResponse,

@@ -1,63 +1,63 @@
 import HTTPCaching
 
-/// The request that continues the bytes of a part file, and what its response means.
+/// The request that continues the bytes of a part file, and the decision about its response.
 struct Continuation {
-  /// What is done with the response.
+  /// The decision about the response.
   enum Verdict: Equatable {
-    /// Its body follows the bytes that are there.
+    /// The body is appended to the bytes of the part file.
     case continues
-    /// Its body is the whole of another representation, or of an origin without ranges.
+    /// The body is complete: another representation, or an origin without ranges. It replaces the part file's bytes.
     case isWhole
-    /// It has neither; the whole has to be asked for.
+    /// The response has neither; request the whole body.
     case asksAgain
-    /// It is an error, and says nothing of the bytes that are there.
+    /// The response is an error. The part file's bytes stay.
     case fails
   }
 
-  /// Bytes that the cache may lack before the part file is preferred: a killed process loses up to 4 MiB of
-  /// what it stores, and what is continued from the cache is stored.
+  /// The part file is preferred only if the cache has this many bytes less. Continuing from the cache stores the
+  /// response, and a killed process loses up to 4 MiB of what it stores.
   static let slack: Int64 = 8 << 20
 
   /// The request.
   let request: HTTPRequest
-  /// Where the body of the response has to begin.
+  /// The offset in the body at which the response must begin.
   let offset: Int64
   private let record: PartRecord
 
   /// Makes a continuation.
   ///
   /// - Parameters:
-  ///   - request: for the whole.
-  ///   - url: its target, normalised.
-  ///   - size: how many bytes there are.
-  /// - Returns: nil for bytes that are of another URL, or more than the record tells of.
+  ///   - request: the request for the whole body.
+  ///   - url: the target of `request`, normalised.
+  ///   - size: number of bytes in the part file.
+  /// - Returns: nil if the bytes are of another URL, or longer than the recorded length.
   init?(of request: HTTPRequest, url: String, record: PartRecord, size: Int64) {
     guard record.url == url, size <= record.length ?? .max else { return nil }
-    // Of a complete part, the last byte is asked for again: the response tells whether it is still current.
+    // If the part file is complete, request its last byte again: the response tells whether it is still current.
     let offset = record.length.map { min(size, $0 - 1) } ?? size
     guard offset > 0 else { return nil }
     self.offset = offset
     self.record = record
     var continuing = PartialContent.request(
       request, completing: record.stored, missing: offset..<(record.length ?? .max), length: record.length)
-    // A coding would count its own bytes.
+    // A content coding would make the range count coded bytes.
     continuing.headerFields[.acceptEncoding] = "identity"
     self.request = continuing
   }
 
-  /// Whether a request asks for the whole of something as a GET without content does, so that a part file
-  /// can be made and continued.
+  /// Whether a request is a GET without content and without a range, so that a part file can be made and
+  /// continued.
   static func isPossible(_ request: HTTPRequest, hasContent: Bool) -> Bool {
     let others: [HTTPField.Name?] = [.range, .ifRange, .ifMatch, .ifUnmodifiedSince, HTTPField.Name("Host")]
     return request.method == .get && !hasContent
       && others.allSatisfy { name in name.map { request.headerFields[$0] == nil } ?? true }
   }
 
-  /// What to do with a response.
+  /// Decides what to do with a response.
   ///
   /// - Parameters:
   ///   - target: the URL that answered.
-  ///   - now: when it came.
+  ///   - now: the time when the response arrived.
   func verdict(on response: HTTPResponse, from target: String, now: Timestamp) -> Verdict {
     switch response.status.code {
     case 206:
@@ -73,7 +73,7 @@ struct Continuation {
     }
   }
 
-  /// Why the whole is fetched again.
+  /// Why the whole body is fetched again.
   func restart(_ response: HTTPResponse) -> String {
     let old = record.stored.head.headerFields
     let isSame =

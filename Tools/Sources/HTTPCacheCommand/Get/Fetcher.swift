@@ -10,15 +10,15 @@ struct Fetcher: Sendable {
   var options = RequestOptions()
   /// Whether the head is written before the body.
   var includesHead = false
-  /// Whether to explain what is done with the request and with the response.
+  /// Whether to explain the decisions about the request and the response.
   var explains = false
-  /// Whether the body of an answer with a status of 400 and more is left out.
+  /// Whether to leave out the body of a response with a status of 400 or more.
   var failsOnError = false
-  /// What is done with a response before its body is written.
+  /// How to handle a response before its body is written.
   var handling = ResponseHandling()
-  /// Whether nothing is said but failures: not that a body is too large to be stored, nor that a FIFO waits.
+  /// Whether to report only failures: neither a body that is too large to be stored, nor a FIFO without a reader.
   var isQuiet = false
-  /// Whether a binary body is kept off the terminal that standard output is.
+  /// Whether to refuse a binary body if standard output is a terminal.
   var protectsTerminal = false
   /// Whether certificates are not checked.
   var isInsecure = false
@@ -30,7 +30,7 @@ struct Fetcher: Sendable {
     _ request: HTTPRequest, url: String, content: RequestContent?, to destination: Output.Destination,
     within limit: Duration?
   ) async -> TransferReport {
-    // Before it is done, since that changes what would be said; what cannot be explained fails below.
+    // Explain before fetching, because fetching changes the decisions. A request that cannot be explained fails below.
     let explanation =
       explains
       ? try? cache.explain(
@@ -56,14 +56,14 @@ struct Fetcher: Sendable {
       guard case .failed(let failure) = ending, failure.isDamage, policy != .cacheOnly, !output.isStream,
         content?.isRepeatable ?? true
       else { return ending }
-      // What is stored turned out damaged under way, and nothing of it was handed out yet.
+      // The stored body is damaged, and no byte of it was delivered yet: fetch again.
       return await transfer.run(.reload)
     } catch {
       return .failed(.output, "\(error)")
     }
   }
 
-  /// Why the response is stored or not; nil where none came from the origin.
+  /// Why the response was stored or not; nil if no response came from the origin.
   func explanation(
     of answer: TransferReport.Answer, _ head: HTTPResponse, to request: HTTPRequest
   ) -> CacheExplanation? {
@@ -77,7 +77,7 @@ struct Fetcher: Sendable {
     return explanation
   }
 
-  /// Ends `body` when the time is up; what it then reports as a failure is told as a timeout.
+  /// Cancels `body` after the time limit, and reports its failure as a timeout.
   private func withTimeLimit(
     _ limit: Duration?, _ body: @escaping @Sendable () async -> TransferReport.Ending
   ) async -> TransferReport.Ending {

@@ -11,7 +11,7 @@ enum FileName {
     return safe(name: last.removingPercentEncoding ?? last)
   }
 
-  /// A name that an origin gives, made safe as that of a URL is.
+  /// A name from an origin, made safe as the name from a URL.
   static func safe(name given: String) -> String {
     var name = ""
     for scalar in given.unicodeScalars {

@@ -9,13 +9,13 @@ struct GetCommand: AsyncParsableCommand {
     abstract: "Fetch URLs through the cache.",
     discussion: """
       The body of a single URL goes to standard output, unless -o or -O names a file; several URLs \
-      without -O are fetched into the cache only. One line per URL on standard error says what \
-      happened. With --json these lines go to standard output, and a body only to a file.
+      without -O are fetched into the cache only. Standard error gets one line per URL with the \
+      outcome. With --json these lines go to standard output, and a body only to a file.
 
-      -o FILE and -O replace a file when the body is complete, and keep its mode and owner; a link is \
-      followed, and a device or FIFO is written into. A transfer that is interrupted is continued when \
-      the command is run again: from the cache, or, where the cache does not store the response, from \
-      the folder FILE.httpcache-part beside the file.
+      -o FILE and -O replace a file when the body is complete, and keep its mode and owner. A link is \
+      followed; a device or FIFO is written to directly. An interrupted transfer continues when the \
+      command is run again: from the cache, or, if the cache does not store the response, from the \
+      folder FILE.httpcache-part beside the file.
 
       Exit status:
       \(ExitStatus.help)
@@ -23,7 +23,7 @@ struct GetCommand: AsyncParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "http or https URLs. One without a scheme is http, as curl's: example.com, localhost:8080/path.",
+      "http or https URLs. Without a scheme http is used, as in curl: example.com, localhost:8080/path.",
       valueName: "urls"))
   var addresses: [URLArgument]
 
@@ -32,12 +32,12 @@ struct GetCommand: AsyncParsableCommand {
     help: "Write the body to this file; - is standard output.")
   var output: String?
 
-  @Flag(name: [.customShort("O"), .customLong("remote-name")], help: "Name the file as the URL does.")
+  @Flag(name: [.customShort("O"), .customLong("remote-name")], help: "Take the file's name from the URL.")
   var usesRemoteName = false
 
   @Flag(
     name: [.customShort("J"), .customLong("remote-header-name")],
-    help: "With -O, name the file as Content-Disposition does; no file is overwritten then.")
+    help: "With -O, take the file's name from Content-Disposition; never overwrites a file.")
   var usesHeaderName = false
 
   @Option(help: "How to use the cache.")
@@ -53,7 +53,7 @@ struct GetCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Message Options") var messages: MessageOptionGroup
 
-  @Flag(help: "Say how the cache decides about each request, and about storing its response.")
+  @Flag(help: "Explain how the cache decides about each request, and about storing its response.")
   var explain = false
 
   @Flag(
@@ -65,32 +65,33 @@ struct GetCommand: AsyncParsableCommand {
   @Flag(name: [.short, .long], help: "Write status and fields before the body.")
   var include = false
 
-  @Flag(name: [.short, .long], help: "A status of 400 or more is a failure; its body is left out.")
+  @Flag(
+    name: [.short, .long], help: "Treat a status of 400 or more as a failure, and do not write its body.")
   var fail = false
 
   @Option(
     name: [.customShort("m", allowingJoined: true), .customLong("max-time")],
-    help: "The most seconds for each URL; with --retry, for each try.")
+    help: "Maximum seconds for each URL; with --retry, for each try.")
   var maxTime: Double?
 
-  @Option(name: [.short, .long], help: "How many URLs to fetch at once.")
+  @Option(name: [.short, .long], help: "Number of URLs to fetch at once.")
   var jobs = 6
 
   @Option(
     name: [.long, .customLong("max-redirs")],
-    help: "How many redirects to follow. Another host gets neither Authorization nor Cookie.")
+    help: "Maximum number of redirects. Other hosts get neither Authorization nor Cookie.")
   var redirects = 20
 
   @Flag(
-    name: [.customShort("L"), .customLong("location")], help: "Accepted as curl's; redirects are followed.")
+    name: [.customShort("L"), .customLong("location")], help: "Has no effect: redirects are always followed.")
   var followsRedirects = false
 
   @OptionGroup var location: CacheLocation
 
   @Option(
     help: """
-      The most bytes that the directory may take, such as 500M or 10G; kept there, as by config \
-      --capacity. Default: what the directory has, 1G for a new one.
+      Maximum bytes of the directory, such as 500M or 10G; kept in the directory, as by config \
+      --capacity. Default: the directory's, 1G for a new one.
       """)
   var capacity: ByteSize?
 
@@ -102,8 +103,8 @@ struct GetCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("min-free"),
     help: """
-      Bytes to leave free on the file system; kept in the directory. 0 disables the check. Default: what \
-      the directory has, 128M for a new one.
+      Bytes to leave free on the file system; kept in the directory. 0 disables the check. Default: the \
+      directory's, 128M for a new one.
       """)
   var minimumFree: ByteSize?
 
@@ -161,7 +162,7 @@ struct GetCommand: AsyncParsableCommand {
           isQuiet: messages.quiet, protectsTerminal: output == nil && writesToTerminal,
           isInsecure: connection.insecure)
         let status = try await fetchAll(urls, plan, to: destinations, with: fetcher, writeOut: writeOut)
-        // What was used stale is validated for the next time (RFC 5861 §3).
+        // Finish the background validation of stale responses (RFC 5861 §3).
         await cache.finishBackgroundWork(within: .seconds(10))
         return status
       }
@@ -173,7 +174,7 @@ struct GetCommand: AsyncParsableCommand {
     guard status == .success else { throw status.code }
   }
 
-  /// Fetches all URLs, a bounded number at once; the status is that of the first that failed.
+  /// Fetches all URLs, a bounded number at once. The exit status is that of the first failed URL.
   private func fetchAll(
     _ urls: [TargetURL], _ plan: RequestPlan, to destinations: [Output.Destination],
     with fetcher: Fetcher, writeOut: WriteOut?
@@ -221,7 +222,7 @@ struct GetCommand: AsyncParsableCommand {
   private func openCache(_ recorder: StorageRecorder) throws -> HTTPCache {
     let encryption = try location.encryptionKey.encryption()
     do {
-      // No memory tier: the process is gone before it could answer anything.
+      // No memory tier: the process ends before the tier could answer a request.
       let objection = UsableDirectory.objection(to: location.path)
       if let objection { Console.report("httpcache: \(objection); responses are not stored") }
       return try HTTPCache.open(
@@ -235,8 +236,8 @@ struct GetCommand: AsyncParsableCommand {
     }
   }
 
-  /// A `Host` of the caller's may ask another site, whose responses must not be found by the URL; what was
-  /// fetched without a check of certificates may be anybody's.
+  /// A user's own `Host` may reach another site, whose responses must not be found by the URL. Without a check of
+  /// certificates, a response may come from any server.
   private func usedPolicy(_ plan: RequestPlan) -> CachePolicy {
     plan.hasOwnHost || (connection.insecure && policy != .cacheOnly) ? .bypass : policy.policy
   }
@@ -246,7 +247,7 @@ struct GetCommand: AsyncParsableCommand {
     return (try? Output.isTerminal(destination)) ?? false
   }
 
-  /// Refuses a report and a body in one stream.
+  /// Refuses to write a report and a body to one stream.
   private func checkOutput() throws {
     guard json, let output, Output.isStandardOutput(output) else { return }
     Console.report(
@@ -255,7 +256,7 @@ struct GetCommand: AsyncParsableCommand {
     throw ExitStatus.usage.code
   }
 
-  /// Where the bodies go, in the order of the URLs.
+  /// The outputs of the bodies, in the order of the URLs.
   private func destinations(of urls: [TargetURL]) -> [Output.Destination] {
     if let output { return [output == "-" ? .standardOutput : .file(output)] }
     guard usesRemoteName else {

@@ -1,7 +1,7 @@
 import HTTPCaching
 
 extension HTTPResponse {
-  /// Status and fields as text; the version of HTTP is the origin's affair and left out.
+  /// Status and fields as text, without the version of HTTP.
   var text: String {
     var text = "HTTP \(status.code)"
     if !status.reasonPhrase.isEmpty { text += " \(status.reasonPhrase)" }

@@ -2,13 +2,13 @@ import HTTPCaching
 
 /// One line of `httpcache get --json`.
 struct JSONReport: Encodable {
-  /// Why something is not stored.
+  /// Why a response is not stored.
   struct Refusal: Encodable {
     var reason: String
     var section: String
   }
 
-  /// Why there is no answer.
+  /// Why there is no response.
   struct Failure: Encodable {
     var kind: String
     var message: String
@@ -27,7 +27,7 @@ struct JSONReport: Encodable {
   var finalURL: String?
   var redirects: Int?
   var file: String?
-  /// Bytes that were there before; absent where all were fetched.
+  /// Bytes that the part file or the cache had; absent if all bytes were fetched.
   var continuedFrom: Int64?
   var isStored: Bool?
   var refusal: Refusal?
@@ -37,7 +37,7 @@ struct JSONReport: Encodable {
   var explanation: ExplanationJSON?
   var storing: ExplanationJSON?
 
-  /// Fields as JSON has them: the values of a name in their order, secrets as ….
+  /// The fields for JSON: the values of each name in order, secrets as ….
   static func headers(_ fields: HTTPFields) -> [String: [String]] {
     fields.reduce(into: [:]) { $0[$1.name.canonicalName, default: []].append($1.shownValue) }
   }

@@ -1,17 +1,17 @@
-/// What is left of a transfer that failed.
+/// The bytes that are kept of a failed transfer.
 enum KeptBytes: Equatable {
-  /// The cache has all of it: little was left, and was fetched.
+  /// The cache has the whole body: little was missing, and was fetched.
   case complete
-  /// The cache has so many bytes.
+  /// Number of bytes in the cache.
   case cached(Int64)
-  /// A part file has so many bytes.
+  /// Number of bytes in a part file.
   case part(Int64, String)
-  /// Nothing, and why.
+  /// No bytes are kept, and why.
   case nothing(String)
 
-  /// What follows the reason of the failure.
+  /// The text after the reason of the failure.
   ///
-  /// - Parameter isEarlyEnd: whether the reason has told how many bytes came.
+  /// - Parameter isEarlyEnd: whether the reason already has the number of received bytes.
   func text(after progress: TransferProgress, isEarlyEnd: Bool) -> String {
     switch self {
     case .complete: return "all of it is in the cache, run again to get it"

@@ -3,15 +3,15 @@ import HTTPCaching
 import NIOHTTP1
 import Synchronization
 
-/// The way to the origin for one transfer; it notes what the cache does not hand on.
+/// The upstream of one transfer. It notes facts about the origin's response that the cache does not pass on.
 final class ObservedUpstream: Upstream {
-  /// What the last response was.
+  /// Facts about the last response.
   struct Seen: Sendable {
     /// The octets of a 206.
     var range: Range<Int64>?
-    /// Whether a content coding was taken off.
+    /// Whether a content coding was removed.
     var isDecoded = false
-    /// The version of HTTP, such as `1.1` or `2`; nil if the transport does not tell it.
+    /// The version of HTTP, such as `1.1` or `2`; nil if unknown.
     var httpVersion: String?
   }
 
@@ -47,7 +47,7 @@ final class ObservedUpstream: Upstream {
     return response
   }
 
-  /// Ends the transfer, also where the cache would fetch the little that is left.
+  /// Ends the transfer, even if the cache would fetch a small rest.
   func cancel() { state.withLock { $0.body }?.cancel() }
 
   /// Versions from 2 on have no minor number (RFC 9110 §2.5).

@@ -6,23 +6,23 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// The way to the origin for a command that fetches.
+/// The HTTP client of a command that fetches.
 enum OriginClient {
-  /// What a client is made with.
+  /// The settings of a client.
   struct Options: Sendable {
-    /// The most time to open a connection.
+    /// Maximum time to open a connection.
     var connectTimeout: Duration = .seconds(10)
-    /// Whether to leave HTTP/2 out.
+    /// Whether to use HTTP/1.1 only.
     var isHTTP1Only = false
-    /// A file of certificates in PEM to trust in place of the system's.
+    /// A PEM file of certificates to trust instead of the system's.
     var trustRoots: String?
-    /// Whether any certificate will do.
+    /// Whether to accept any certificate.
     var isInsecure = false
     /// The proxies on the way.
     var proxies = ProxySettings()
   }
 
-  /// The most time to wait for the next bytes of a body.
+  /// Maximum time to wait for the next bytes of a body.
   private static let idleTimeout: Duration = .seconds(60)
 
   /// Runs `body` with clients of its own and closes them afterwards.
@@ -49,14 +49,14 @@ enum OriginClient {
       try await shutDown()
       return result
     } catch {
-      // The body's error is the one to tell; connections that do not close cleanly go with the process.
+      // Report the error of `body`. Connections that do not close cleanly end with the process.
       try? await shutDown()
       throw error
     }
   }
 
-  /// AsyncHTTPClient asks every HTTP proxy for a tunnel (CONNECT), which many refuse for port 80. Requests
-  /// for http URLs go to the proxy as they are instead (RFC 9112 §3.2.2), as curl sends them.
+  /// AsyncHTTPClient asks every HTTP proxy for a tunnel (CONNECT), which many refuse for port 80. So requests for
+  /// http URLs go to the proxy in absolute form (RFC 9112 §3.2.2), as curl sends them.
   private static func httpProxy(_ proxy: ProxyAddress, _ options: Options) throws -> NIOUpstream {
     var configuration = NIOUpstream.Configuration(connectTimeout: TimeAmount(options.connectTimeout))
     configuration.proxy = NIOUpstream.Proxy(

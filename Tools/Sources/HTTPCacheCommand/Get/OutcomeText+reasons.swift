@@ -1,7 +1,7 @@
 import HTTPCaching
 
 extension OutcomeText {
-  /// A reason with its section in parentheses, where it has one; policies are spelled as the option is.
+  /// A reason, with its section in parentheses if it has one. Policies are spelled as in the option.
   static func text(_ reason: some Reason) -> String {
     let words =
       switch reason {
@@ -14,7 +14,7 @@ extension OutcomeText {
     return reason.section.isEmpty ? words : "\(words) (\(reason.section))"
   }
 
-  /// What is missing where the origin must not be asked.
+  /// The reason of a 504: the origin must not be asked, and no stored response may be used.
   static func text(_ reason: UnsatisfiableReason) -> String {
     switch reason {
     case .miss(.absent): "not in the cache"
@@ -47,7 +47,7 @@ extension OutcomeText {
 }
 
 extension CachePolicy {
-  /// The option that asks for it.
+  /// The option that selects the policy.
   var option: String {
     let argument = PolicyArgument.allCases.first { $0.policy.name == name }
     return "--policy \(argument?.rawValue ?? name)"

@@ -1,12 +1,12 @@
 import HTTPCaching
 
-/// What happened to a request, in one line.
+/// The outcome of a request, in one line.
 struct OutcomeText {
   let outcome: CacheOutcome
   let storage: StorageRecorder.Result?
   /// The length of the body in bytes, if it is known.
   var length: Int64?
-  /// Whether the policy forbids asking the origin; else a field of the request does.
+  /// Whether the policy forbids to ask the origin; if false, a field of the request does.
   var isCacheOnly = true
 
   /// One word for programs.
@@ -55,7 +55,7 @@ struct OutcomeText {
     }
   }
 
-  /// Why it is not stored.
+  /// Why the response is not stored.
   var refusal: StorageRefusal? {
     guard case .forwarded(_, _, let decision, _) = outcome else { return nil }
     if case .notStored(let refusal) = storage { return refusal }
@@ -63,8 +63,8 @@ struct OutcomeText {
     return nil
   }
 
-  /// The limit that the body is over, with the options that change it; nil for a response that is not
-  /// refused for its size.
+  /// The limit that the body exceeds, with the options that change the limit; nil if the response was not refused
+  /// for its size.
   var limit: String? {
     guard case .tooLarge(let limit) = refusal else { return nil }
     let size = length.map { "\(HumanText.bytes($0)) is over" } ?? "it is over"

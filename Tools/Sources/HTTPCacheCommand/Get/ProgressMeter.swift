@@ -21,14 +21,14 @@ final class ProgressMeter: Sendable {
     var done = 0
     var next: Bar = 0
     var lines: [Bar: Line] = [:]
-    /// Of transfers that ended.
+    /// Bytes of transfers that ended.
     var received: Int64 = 0
     var expected: Int64 = 0
     var lastDrawn: Duration?
     var drawnLines = 0
   }
 
-  /// More transfers at once only count in the last line.
+  /// Maximum number of transfers with a line of their own; further ones count only in the last line.
   private static let lineLimit = 8
 
   private let state: Mutex<State>
@@ -38,7 +38,7 @@ final class ProgressMeter: Sendable {
   /// Makes a meter.
   ///
   /// - Parameters:
-  ///   - transfers: how many there are in all.
+  ///   - transfers: number of transfers in all.
   ///   - isShown: whether to draw; lines are printed either way.
   init(transfers: Int, isShown: Bool, clock: any CacheClock = SystemClock()) {
     state = Mutex(State(transfers: transfers))
@@ -49,8 +49,8 @@ final class ProgressMeter: Sendable {
   /// A transfer began.
   ///
   /// - Parameters:
-  ///   - length: of the whole in bytes, if it is known.
-  ///   - start: bytes that are there already.
+  ///   - length: the length of the whole body in bytes, if known.
+  ///   - start: number of bytes that an earlier transfer received.
   func begin(_ url: String, length: Int64?, from start: Int64) -> Bar {
     let name = FileName.safe(from: url)
     return state.withLock { state in
@@ -62,11 +62,11 @@ final class ProgressMeter: Sendable {
 
   /// Bytes arrived.
   ///
-  /// - Parameter position: how many there are now, with those that were there already.
+  /// - Parameter position: number of bytes now, those of an earlier transfer included.
   func add(_ count: Int, to bar: Bar, at position: Int64) {
     let now = clock.uptime
     let text = state.withLock { state -> String? in
-      // What the cache had is read again before new bytes come.
+      // The cache's bytes are read again before new bytes arrive.
       if let line = state.lines[bar] { state.lines[bar]?.position = max(line.start, position) }
       guard isShown, state.lastDrawn.map({ now - $0 >= .milliseconds(100) }) ?? true else { return nil }
       state.lastDrawn = now
@@ -75,7 +75,7 @@ final class ProgressMeter: Sendable {
     if let text { Console.current.error(text) }
   }
 
-  /// A transfer has no more bytes.
+  /// A transfer has received its last byte.
   func leave(_ bar: Bar) {
     state.withLock { state in
       guard let line = state.lines.removeValue(forKey: bar) else { return }
@@ -84,7 +84,7 @@ final class ProgressMeter: Sendable {
     }
   }
 
-  /// A transfer ended; prints its line in the place of the drawing.
+  /// A transfer ended; prints its line instead of the drawing.
   func end(printing line: String?) {
     let clearing = state.withLock { state in
       state.done += 1
@@ -93,7 +93,7 @@ final class ProgressMeter: Sendable {
     Console.current.error(clearing + (line.map { $0 + "\n" } ?? ""))
   }
 
-  /// Prints a line in the place of the drawing, which is drawn again below it.
+  /// Prints a line above the drawing.
   func say(_ line: String) {
     Console.current.error(state.withLock { Self.clearing(&$0) } + line + "\n")
   }

@@ -4,7 +4,7 @@ struct ProgressText {
   var received: Int64
   /// Bytes in all, if known.
   var total: Int64?
-  /// Bytes a second; 0 while nothing is known.
+  /// Bytes per second; 0 while unknown.
   var rate: Double
   /// Transfers that ended, and all of them.
   var done: Int
@@ -38,7 +38,7 @@ struct ProgressText {
     return "[\(bar)] \(padded)  \(text)"
   }
 
-  /// Seconds as on a clock: `0:03`, `1:02:03`.
+  /// Seconds in the form of a clock: `0:03`, `1:02:03`.
   static func clock(_ seconds: Double) -> String {
     guard seconds < 360_000 else { return "100 h or more" }
     let whole = Int(seconds.rounded(.up))

@@ -1,15 +1,15 @@
 import HTTPCaching
 import Synchronization
 
-/// Listens for what became of the responses, since a response is stored only when its body ended.
+/// An observer that records whether each response was stored, which is known only after the end of its body.
 final class StorageRecorder: CacheObserver {
-  /// What became of a response.
+  /// How storing a response ended.
   enum Result: Sendable, Equatable {
-    /// It is stored; the number of bytes that came from the origin.
+    /// Stored, with the number of bytes that came from the origin.
     case stored(bytes: Int64)
-    /// It broke off, and the cache keeps this many bytes of it.
+    /// Broke off; the cache keeps this many bytes.
     case kept(bytes: Int64)
-    /// It is not.
+    /// Not stored.
     case notStored(StorageRefusal)
   }
 
@@ -24,7 +24,7 @@ final class StorageRecorder: CacheObserver {
 
   /// Makes a recorder.
   ///
-  /// - Parameter warn: is told once when the store fails.
+  /// - Parameter warn: called once if the store fails.
   init(warn: @escaping @Sendable (String) -> Void = { _ in }) { self.warn = warn }
 
   func cache(did event: CacheEvent) {
@@ -63,13 +63,12 @@ final class StorageRecorder: CacheObserver {
     }
   }
 
-  /// What became of the response of a target; nil before its body ended, and where nothing was to
-  /// be stored.
+  /// How storing the response of a target ended; nil before the end of its body, and if it was never begun.
   func result(for target: String) -> Result? { state.withLock { $0.results[target] } }
 
-  /// Waits until it is known what became of the response of a target, even in a task that is cancelled.
+  /// Waits until storing the response of a target has ended, even in a cancelled task.
   ///
-  /// - Parameter limit: nil is returned after this time.
+  /// - Parameter limit: maximum time to wait; then nil is returned.
   func result(for target: String, within limit: Duration, clock: any CacheClock) async -> Result? {
     let (results, continuation) = AsyncStream.makeStream(of: Result.self)
     let known = state.withLock { state -> Result? in
@@ -78,7 +77,7 @@ final class StorageRecorder: CacheObserver {
       return nil
     }
     if let known { return known }
-    // Tasks of their own, since the caller's may be cancelled.
+    // Unstructured tasks, because the caller's task may be cancelled.
     let end = Task.detached {
       do { try await clock.sleep(for: limit) } catch { return }
       continuation.finish()

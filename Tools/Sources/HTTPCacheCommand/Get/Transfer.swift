@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// One request of `get`, from the part file that it continues to the file that it leaves.
+/// One request of `get`: continues a part file if there is one, and ends with a complete file or a part file.
 struct Transfer {
   let fetcher: Fetcher
   let request: HTTPRequest
@@ -12,7 +12,7 @@ struct Transfer {
 
   private var clock: any CacheClock { fetcher.cache.configuration.clock }
 
-  /// Fetches, and tells how it ended.
+  /// Fetches, and returns how the transfer ended.
   mutating func run(_ policy: CachePolicy) async -> TransferReport.Ending {
     var progress = TransferProgress()
     do {
@@ -61,7 +61,7 @@ struct Transfer {
       answer.continuation = .init(bytes: cached.start, fetched: cached.fetched)
     }
     answer.length = progress.length
-    // Of the message as it came, before anything is taken off its body.
+    // Of the message as received, before its body is decoded.
     progress.record = record(of: response, progress)
     if !isLeftOut(answer) { response = try prepared(response, &progress, isContinued: isContinued) }
     try await take(response, &answer, &progress, isContinued: isContinued)
@@ -72,7 +72,7 @@ struct Transfer {
     fetcher.failsOnError && answer.status >= 400
   }
 
-  /// The response with the body that is written, after the file has its name.
+  /// The response with the body to write. Sets the name of the file if the head names it.
   private mutating func prepared(
     _ response: CacheResponse, _ progress: inout TransferProgress, isContinued: Bool
   ) throws -> CacheResponse {
@@ -111,7 +111,7 @@ struct Transfer {
     } else {
       try await write(response, bar, &progress)
       answer.bytes = progress.start + progress.received
-      // The rest may come without a length of its own; the whole has one.
+      // The rest may have no length; the whole body has one.
       if isContinued, let length = progress.length, answer.bytes != length {
         throw UpstreamError(
           .protocol, "the response has \(answer.bytes) bytes, not \(length) as Content-Range says")
@@ -147,7 +147,7 @@ struct Transfer {
       via: transport)
   }
 
-  /// A stored body in a content coding has other octets than the part file.
+  /// A stored body in a content coding has octets other than those of the part file.
   private func options(for request: HTTPRequest) -> RequestOptions {
     var options = fetcher.options
     if request.headerFields[.range] != nil { options.acceptsEncoded = false }
@@ -160,8 +160,8 @@ struct Transfer {
 
   // MARK: Continuing
 
-  /// How to continue what an earlier transfer left; nil where the cache holds about as much, or the policy
-  /// asks for everything anew.
+  /// How to continue an earlier transfer; nil if the cache has about as many bytes, or the policy requests the whole
+  /// body again.
   private func continuation(_ policy: CachePolicy) async -> Continuation? {
     switch policy {
     case .reload, .reloadEverywhere, .cacheOnly: return nil
@@ -181,7 +181,7 @@ struct Transfer {
     TargetURI.normalized("\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
   }
 
-  /// How many bytes of an incomplete response the cache could continue behind.
+  /// Number of bytes of an incomplete response after which the cache could continue.
   private func cachedBytes(of target: String) async -> Int64 {
     guard let page = try? await fetcher.cache.entries(.target(target)) else { return 0 }
     return page.entries.compactMap { $0.record.storedRanges?.first }.filter { $0.lowerBound == 0 }
@@ -205,11 +205,11 @@ struct Transfer {
 
   // MARK: Failing
 
-  /// What is told of a failure, and what is kept.
+  /// The report of a failure, with the bytes that are kept.
   private func failure(_ error: any Error, _ progress: TransferProgress) async -> TransferReport.Failure {
     var failure = TransferFailureText(error: error, progress: progress).failure
     failure.isBeyondRecall = output.isStream && output.hasBegun
-    // What is kept of such a body fails the next time, too.
+    // A part file of such a body would fail again.
     if (error as? UpstreamError)?.cause is GzipDecoder.Failure { return failure }
     let told =
       if let target = progress.target, progress.isForwarded {
@@ -231,7 +231,7 @@ struct Transfer {
       return .part(leftover.bytes, leftover.path)
     }
     guard progress.isForwarded, progress.received > 0 else { return nil }
-    // Without the coding a part file would be kept whatever the cache says.
+    // Without the coding, a part file would be kept in every case.
     let isCoded = fetcher.handling.decodes && progress.fields[.contentEncoding] != nil && !output.isStream
     if case .notStored(let refusal) = told, refusal != .incomplete, !isCoded {
       return .nothing(OutcomeText.text(refusal))

@@ -10,15 +10,15 @@ struct NotContinued: Error {
   let status: Int
 }
 
-/// A body that is no text would have gone to a terminal.
+/// A binary body would have been written to a terminal.
 struct BinaryBody: Error {}
 
-/// What is said of an error that ended a transfer.
+/// The message for an error that ended a transfer.
 struct TransferFailureText {
   let error: any Error
   let progress: TransferProgress
 
-  /// The failure, without what is kept.
+  /// The failure, without the bytes that are kept.
   var failure: TransferReport.Failure {
     switch error {
     case let error as UpstreamError where error.kind == .cancelled: interrupted

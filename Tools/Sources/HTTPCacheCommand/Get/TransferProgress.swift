@@ -1,20 +1,20 @@
 import HTTPCaching
 
-/// How far the transfer of a response has come.
+/// The progress of the transfer of a response.
 struct TransferProgress {
-  /// The URL that answered; nil before the head.
+  /// The URL that answered; nil before the head arrives.
   private(set) var target: String?
   /// Whether the origin answered.
   private(set) var isForwarded = false
-  /// Bytes that were there before, in a part file.
+  /// Bytes in the part file before this transfer.
   private(set) var start: Int64 = 0
-  /// Bytes that the cache had of a response that the origin completes, and bytes that the origin sends.
+  /// Bytes that the cache had of an incomplete response, and bytes that the origin sends to complete it.
   private(set) var cached: (start: Int64, fetched: Int64)?
   /// Bytes of the body that were written.
   var received: Int64 = 0
-  /// The length of the whole in bytes, if it is known.
+  /// The length of the whole body in bytes, if known.
   var length: Int64?
-  /// What is known of the response to continue it; nil if that is not possible.
+  /// The record to continue the response; nil if it cannot be continued.
   var record: PartRecord?
   /// The fields of the response.
   private(set) var fields: HTTPFields = [:]
@@ -22,14 +22,14 @@ struct TransferProgress {
   private(set) var body: MessageBody?
   private var isDecoded = false
 
-  /// Where the bar of progress begins.
+  /// The position at which the progress bar begins.
   var shownStart: Int64 { isDecoded ? 0 : cached?.start ?? start }
 
-  /// The head is there.
+  /// Notes the head of the response.
   ///
   /// - Parameters:
-  ///   - start: bytes that the body is written behind.
-  ///   - seen: what the origin's response was.
+  ///   - start: the offset at which the body is written.
+  ///   - seen: facts about the origin's response.
   mutating func began(_ response: CacheResponse, from start: Int64, _ seen: ObservedUpstream.Seen) {
     target = response.finalTarget
     self.start = start
@@ -39,14 +39,14 @@ struct TransferProgress {
     length = whole ?? response.body.length.map { $0 + start }
     guard case .forwarded(_, let status, _, let isCollapsed) = response.outcome, !isCollapsed else { return }
     isForwarded = true
-    // The cache makes a 200 of its own part and the origin's 206.
+    // The cache combines its own part and the origin's 206 to a 200.
     if status == 206, response.head.status.code == 200, let range = seen.range {
       cached = (range.lowerBound, Int64(range.count))
     }
   }
 
-  /// The body is written without its coding: nothing tells its length, and octets are counted otherwise than
-  /// in the ranges of the origin and the cache.
+  /// Notes that the body is written decoded: its length is unknown, and its octets are not those that the ranges of
+  /// the origin and the cache count.
   mutating func decode(to decoded: MessageBody) {
     body = decoded
     length = nil

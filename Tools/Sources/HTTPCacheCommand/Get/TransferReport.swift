@@ -1,16 +1,16 @@
 import HTTPCaching
 
-/// What became of one URL of `httpcache get`.
+/// The result of one URL of `httpcache get`.
 struct TransferReport: Sendable {
-  /// An answer.
+  /// A response.
   struct Answer: Sendable {
-    /// What of the body was not fetched by this transfer.
+    /// The part of the body that this transfer did not fetch.
     struct Continuation: Sendable, Equatable {
-      /// Bytes that were there before.
+      /// Number of bytes before this transfer.
       var bytes: Int64
-      /// Bytes that the origin sent; nil for all the others.
+      /// Number of bytes that the origin sent; nil if it sent all other bytes.
       var fetched: Int64?
-      /// The part file that had them; nil for the cache.
+      /// The part file that had the bytes; nil if the cache had them.
       var file: String?
     }
 
@@ -28,20 +28,20 @@ struct TransferReport: Sendable {
     var httpVersion: String?
     /// The length of the body in bytes, if it was known before its end.
     var length: Int64?
-    /// What was there before; nil for nothing.
+    /// The bytes from before this transfer; nil if there were none.
     var continuation: Continuation?
     /// Why an earlier transfer was not continued.
     var restart: String?
     /// Whether the policy forbade asking the origin.
     var isCacheOnly = true
 
-    /// Whether the origin sent it.
+    /// Whether the origin sent the response.
     var isFromOrigin: Bool { if case .forwarded = outcome { true } else { false } }
 
-    /// Bytes of the body without those that a part file had before.
+    /// Number of bytes of the body, without those that a part file had before.
     var transferred: Int64 { bytes - (continuation?.file == nil ? 0 : continuation?.bytes ?? 0) }
 
-    /// What became of the request, in words.
+    /// The outcome in words.
     var outcomeText: OutcomeText {
       OutcomeText(
         outcome: outcome, storage: storage, length: length ?? (bytes > 0 ? bytes : nil),
@@ -49,25 +49,25 @@ struct TransferReport: Sendable {
     }
   }
 
-  /// Why there is no answer.
+  /// Why there is no response.
   struct Failure: Sendable {
     var status: ExitStatus
     /// What happened.
     var reason: String
-    /// What is kept, and what to do; nil for nothing to say.
+    /// The bytes that are kept, and what the user can do; nil if there is nothing to say.
     var detail: String?
-    /// Whether the reason tells how many bytes came.
+    /// Whether the reason has the number of received bytes.
     var isEarlyEnd = false
     /// Whether a stored response was damaged.
     var isDamage = false
-    /// Whether a reader, such as that of standard output, may have got a part of the body.
+    /// Whether a reader, for example of standard output, may have received a part of the body.
     var isBeyondRecall = false
 
     /// The message.
     var message: String { detail.map { "\(reason); \($0)" } ?? reason }
   }
 
-  /// How it ended.
+  /// How the transfer ended.
   enum Ending: Sendable {
     case answered(Answer)
     case failed(Failure)
@@ -81,12 +81,12 @@ struct TransferReport: Sendable {
   let url: String
   let elapsed: Duration
   let ending: Ending
-  /// What was decided about the request, before it was made.
+  /// The explanation of the request, from before it was sent.
   var explanation: CacheExplanation?
 
-  /// How the command ends because of it.
+  /// The exit status for this result.
   ///
-  /// - Parameter failing: whether a status of 400 and more is a failure.
+  /// - Parameter failing: whether a status of 400 or more is a failure.
   func exitStatus(failing: Bool) -> ExitStatus {
     switch ending {
     case .failed(let failure): failure.status
@@ -118,10 +118,10 @@ struct TransferReport: Sendable {
     }
   }
 
-  /// Such as `continued: 257 MiB from the cache, 1.2 GiB fetched`.
+  /// A text such as `continued: 257 MiB from the cache, 1.2 GiB fetched`.
   private func continued(_ answer: Answer) -> String? {
     guard let continuation = answer.continuation else { return nil }
-    // What the origin sends is counted in its coding, the body without.
+    // The origin's bytes are counted in their coding, the body without.
     let fetched = continuation.fetched ?? (answer.bytes - continuation.bytes)
     return "continued: \(HumanText.bytes(continuation.bytes)) from \(continuation.file ?? "the cache"), "
       + "\(HumanText.bytes(fetched)) fetched"
@@ -137,7 +137,7 @@ struct TransferReport: Sendable {
     return "\(url): " + facts.joined(separator: "; ")
   }
 
-  /// The explanations, where they were asked for: of the request, then of storing the response.
+  /// The explanations, if requested: of the request, then of storing the response.
   var explanations: String? {
     var parts: [String] = []
     if let explanation { parts.append("\(explanation)") }
@@ -147,7 +147,7 @@ struct TransferReport: Sendable {
     return parts.isEmpty ? nil : parts.joined(separator: "\n")
   }
 
-  /// The same for programs.
+  /// The report as JSON.
   var json: JSONReport {
     var report = JSONReport(
       url: url, summary: text, milliseconds: HumanText.milliseconds(elapsed).rounded())

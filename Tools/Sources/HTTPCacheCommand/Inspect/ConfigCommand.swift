@@ -2,16 +2,15 @@ import ArgumentParser
 import Foundation
 import HTTPCaching
 
-/// `httpcache config`: shows and changes what belongs to a directory.
+/// `httpcache config`: shows and changes the limits of a directory.
 struct ConfigCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "config", abstract: "Show or change the limits of the cache.",
     discussion: """
-      The limits are kept in the directory, and hold for each command and server that uses it; a server \
-      that runs follows a new capacity at once, a new --min-free when it is started next. A new \
-      directory has 1 GiB, and leaves 128 MiB free. A lower capacity evicts what is too much before the \
-      command ends. --largest-entry is no limit of the directory: it evicts nothing, and is given to get \
-      and serve.
+      The limits are kept in the directory, and hold for each command and server that uses it. A running \
+      server follows a new capacity at once, and a new --min-free at its next start. A new directory has \
+      1 GiB, and leaves 128 MiB free. A lower capacity evicts responses before the command ends. \
+      --largest-entry is not kept in the directory: it evicts nothing, and get and serve take it.
 
       Exit status:
       \(ExitStatus.help([
@@ -19,14 +18,14 @@ struct ConfigCommand: AsyncParsableCommand {
       ]))
       """)
 
-  @Option(help: "The most bytes that the directory may take, such as 500M or 10G.")
+  @Option(help: "Maximum bytes of the directory, such as 500M or 10G.")
   var capacity: ByteSize?
 
   @Option(
     name: .customLong("min-free"), help: "Bytes to leave free on the file system; 0 disables the check.")
   var minimumFree: ByteSize?
 
-  @Flag(help: "As JSON, one object.")
+  @Flag(help: "Print JSON, one object.")
   var json = false
 
   @OptionGroup var location: CacheLocation

@@ -1,8 +1,8 @@
 import HTTPCaching
 
-/// How fresh a stored response is now, as a listing tells it.
+/// The freshness of a stored response now, for listings.
 enum EntryFreshness: Equatable {
-  /// Seconds that are left.
+  /// Fresh for this many more seconds.
   case fresh(left: Int64)
   /// Seconds since it became stale.
   case stale(since: Int64)
@@ -26,7 +26,7 @@ enum EntryFreshness: Equatable {
     }
   }
 
-  /// Whether it can be used without asking the origin.
+  /// Whether the response may be used without asking the origin.
   var isFresh: Bool { if case .fresh = self { true } else { false } }
 
   /// A few words.
@@ -39,7 +39,7 @@ enum EntryFreshness: Equatable {
     }
   }
 
-  /// Orders listings: what stays fresh longest comes last.
+  /// The order in listings: the response that stays fresh longest is last.
   var order: Int64 {
     switch self {
     case .fresh(let left): left

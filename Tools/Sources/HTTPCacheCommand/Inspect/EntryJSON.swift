@@ -1,8 +1,8 @@
 import HTTPCaching
 
-/// A stored response for programs.
+/// A stored response as JSON.
 struct EntryJSON: Encodable {
-  /// One field, since names may repeat.
+  /// One field; a list of fields, because names may repeat.
   struct Field: Encodable {
     var name: String
     var value: String
@@ -56,7 +56,7 @@ struct EntryJSON: Encodable {
 }
 
 extension NominatedField.Value {
-  /// The value for people; a digest of a secret is not shown.
+  /// The value to show; a digest of a secret is not shown.
   var text: String {
     switch self {
     case .absent: "(absent)"

@@ -5,12 +5,12 @@ import HTTPCaching
 struct ExplainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Say how the cache decides about a request now, and why.",
+    abstract: "Explain how the cache decides about a request now.",
     discussion: """
       Prints each question that the cache asks, what it compares, the answer, and the section of the RFC. \
-      Where nothing usable is stored, prints why earlier responses were not stored. Sends no request and \
-      changes nothing. Without --private and --shared, a directory given by --dir is explained as the kind \
-      of cache that has stored responses in it.
+      If no usable response is stored, prints why earlier responses were not stored. Sends no request and \
+      changes nothing. With --dir and neither --private nor --shared, explains the kind of cache (private \
+      or shared) that has stored responses in the directory.
 
       Exit status:
       \(ExitStatus.help([
@@ -46,7 +46,7 @@ struct ExplainCommand: AsyncParsableCommand {
     var options = RequestOptions(plan, redirectLimit: 0)
     options.partition = partition
     if decoded {
-      // URLSession says by itself what codings it takes.
+      // URLSession sets Accept-Encoding itself.
       request.headerFields[.acceptEncoding] = nil
       (options.acceptsDecoded, options.acceptsEncoded) = (true, false)
     }
@@ -75,7 +75,7 @@ struct ExplainCommand: AsyncParsableCommand {
     }
   }
 
-  /// Private or shared: as given, else as what is stored in a directory that was named.
+  /// Private or shared: from the option, else from the entries of the directory of `--dir`.
   private func usedMode(of url: TargetURL, _ store: any CacheStore) async -> CacheMode {
     guard location.directory != nil, location.modeFlag == nil else { return location.mode }
     var modes = await CacheLocation.modes(of: .target(url.normalized), in: store)

@@ -1,8 +1,8 @@
 import HTTPCaching
 
-/// An explanation for programs.
+/// An explanation as JSON.
 struct ExplanationJSON: Encodable {
-  /// A question and what followed.
+  /// A question and its answer.
   struct Step: Encodable {
     var topic: String
     var question: String
@@ -17,7 +17,7 @@ struct ExplanationJSON: Encodable {
     }
   }
 
-  /// What follows from the steps.
+  /// The decision after all steps.
   struct Decision: Encodable {
     /// `fresh`, `stale`, `validate`, `forward` or `refuse`.
     var action: String

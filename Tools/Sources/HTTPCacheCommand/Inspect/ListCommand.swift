@@ -1,9 +1,9 @@
 import ArgumentParser
 import HTTPCaching
 
-/// `httpcache ls`: lists what is stored.
+/// `httpcache ls`: lists entries.
 struct ListCommand: AsyncParsableCommand {
-  /// What a listing is sorted by.
+  /// The sort key of a listing.
   enum Order: String, CaseIterable, ExpressibleByArgument {
     case url, size, freshness, used, stored
   }
@@ -14,7 +14,7 @@ struct ListCommand: AsyncParsableCommand {
   }
 
   static let configuration = CommandConfiguration(
-    commandName: "ls", abstract: "List what is stored.",
+    commandName: "ls", abstract: "List stored responses.",
     discussion: """
       With --json one object per line; sizes in bytes, times in seconds since 1970. Where no response \
       matches, nothing is printed, and the status is 1, as that of grep.
@@ -84,7 +84,7 @@ struct ListCommand: AsyncParsableCommand {
       return
     }
     Self.table(entries, now: now).lines.forEach(Console.print)
-    // Of a damaged index they may be anything.
+    // In a damaged index the values may be anything.
     let bytes = entries.reduce(Int64(0)) { $0 + min($1.size, .max - $0) }
     Console.report("\(HumanText.count(entries.count, "response")), \(HumanText.bytes(bytes))")
   }
@@ -121,7 +121,7 @@ struct ListCommand: AsyncParsableCommand {
     for entry in entries {
       var url = entry.record.key.target
       if !entry.record.key.partition.isEmpty { url += " [\(entry.record.key.partition)]" }
-      // What tells the variants of one URL apart (RFC 9111 §4.1).
+      // The nominated fields, which distinguish the variants of one URL (RFC 9111 §4.1).
       let nominated = entry.record.response.nominated
       if variants[entry.record.key, default: 0] > 1, !nominated.isEmpty {
         url += " {" + nominated.map { "\($0.name.rawName): \($0.value.text)" }.joined(separator: ", ") + "}"

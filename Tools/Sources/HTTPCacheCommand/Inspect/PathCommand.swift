@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPCaching
 
-/// `httpcache path`: where a body lies.
+/// `httpcache path`: prints the path of a body file.
 struct PathCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "path", abstract: "Print the file that holds the body of a URL.",

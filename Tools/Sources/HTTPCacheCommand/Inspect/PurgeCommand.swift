@@ -7,12 +7,12 @@ struct PurgeCommand: AsyncParsableCommand {
     commandName: "purge", abstract: "Remove responses, or mark them to be validated first.",
     discussion: """
       Takes effect at once in a server that runs on the same directory. Works on one cache: the private \
-      one of the user, or the one that --shared or --dir names. Where nothing is removed, says which other \
+      one of the user, or the one that --shared or --dir names. If nothing is removed, says which other \
       cache has the responses, and leaves them there.
 
       Exit status:
       \(ExitStatus.help([
-        .success: "done, also where nothing matched", .newerFormat: nil, .cacheUnavailable: nil, .usage: nil,
+        .success: "done, even if nothing matched", .newerFormat: nil, .cacheUnavailable: nil, .usage: nil,
       ]))
       """)
 
@@ -94,8 +94,8 @@ struct PurgeCommand: AsyncParsableCommand {
     return nil
   }
 
-  /// What to remove. Where a directory and a kind of cache are given, each response that matches and is of
-  /// that kind: a selection alone matches those of both.
+  /// The entries to remove. With `--dir` and `--private` or `--shared`, the matching entries of that mode one by one,
+  /// because a selection matches both modes.
   private func selections(in store: any CacheStore) async throws -> [CacheSelection] {
     let selections = selections(now: SystemClock().now)
     guard location.directory != nil, location.modeFlag != nil, partition == nil else { return selections }

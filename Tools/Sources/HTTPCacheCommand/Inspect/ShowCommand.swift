@@ -2,10 +2,10 @@ import ArgumentParser
 import Foundation
 import HTTPCaching
 
-/// `httpcache show`: everything known of the stored responses of a URL.
+/// `httpcache show`: all facts about the entries of a URL.
 struct ShowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show what is stored for a URL: head, times, freshness, variants.",
+    commandName: "show", abstract: "Show the stored responses of a URL: head, times, freshness, variants.",
     discussion: """
       Exit status:
       \(ExitStatus.help([

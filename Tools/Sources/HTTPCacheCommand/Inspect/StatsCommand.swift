@@ -16,7 +16,7 @@ struct StatsCommand: AsyncParsableCommand {
 
   @OptionGroup var location: CacheLocation
 
-  /// The figures for programs.
+  /// The figures as JSON.
   struct JSON: Encodable {
     var directory: String
     var responses: Int
@@ -39,7 +39,7 @@ struct StatsCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    // What it takes on disk is the same with and without a key.
+    // The usage on disk does not depend on the key.
     let store = try location.openStores().disk
     let counts: CacheCounts
     let room: DiskUsage
@@ -67,7 +67,7 @@ struct StatsCommand: AsyncParsableCommand {
     Self.lines(room, settings).forEach(Console.print)
   }
 
-  /// What the bytes in use are, and the limits, for people.
+  /// The bytes in use by kind, and the limits, as text.
   static func lines(_ room: DiskUsage, _ settings: DirectorySettings) -> [String] {
     let parts: [(String, Int64)] = [
       ("body files", room.bodies), ("index", room.index), ("its log", room.log),
@@ -82,7 +82,7 @@ struct StatsCommand: AsyncParsableCommand {
     ]
   }
 
-  /// The figures for people.
+  /// The figures as text.
   static func lines(_ counts: CacheCounts, _ usage: StoreUsage, directory: String) -> [String] {
     let requests = counts.hits + counts.validated + counts.misses
     let answered = counts.hits + counts.validated

@@ -17,7 +17,7 @@ enum StoreListing {
       } catch {
         throw ExitStatus.reporting(error)
       }
-      // What needs a key to be read has names that say nothing.
+      // The names of encrypted entries are digests.
       for entry in page.entries
       where (mode == nil || entry.record.key.mode == mode)
         && !entry.record.key.target.hasPrefix("sealed-")

@@ -3,17 +3,17 @@ import HTTPCaching
 
 /// The name of a file in `Content-Disposition` (RFC 6266).
 enum ContentDisposition {
-  /// The name, made safe; nil where there is none. `filename*` goes before `filename`.
+  /// The name, made safe; nil if there is none. `filename*` has priority over `filename`.
   static func fileName(_ fields: HTTPFields) -> String? {
     guard let name = HTTPField.Name("Content-Disposition"), let value = fields[name] else { return nil }
     let parameters = parameters(value)
     let given = parameters["filename*"].flatMap(decoded) ?? parameters["filename"]
-    // Folders that an origin names are none here (RFC 6266 §4.3).
+    // Folders in the origin's name are dropped (RFC 6266 §4.3).
     guard let last = given?.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last else { return nil }
     return FileName.safe(name: String(last))
   }
 
-  /// `charset'language'percent-encoded` (RFC 8187 §3.2); nil but for UTF-8.
+  /// Decodes `charset'language'percent-encoded` (RFC 8187 §3.2); nil unless the charset is UTF-8.
   private static func decoded(_ value: String) -> String? {
     let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }

@@ -1,7 +1,7 @@
 import HTTPCaching
 import Synchronization
 
-/// A body without its coding gzip.
+/// A body, decoded from gzip.
 final class DecodedSource: BodySource {
   private struct State: ~Copyable {
     var decoder: GzipDecoder
@@ -12,13 +12,13 @@ final class DecodedSource: BodySource {
   private let base: any BodySource
   private let state: Mutex<State>
 
-  /// - Throws: `GzipDecoder.Failure` where there is no memory.
+  /// - Throws: `GzipDecoder.Failure` if memory runs out.
   init(_ base: any BodySource) throws {
     self.base = base
     state = Mutex(State(decoder: try GzipDecoder()))
   }
 
-  /// Nothing tells it.
+  /// nil: the length of the decoded body is unknown.
   var length: Int64? { nil }
 
   var trailers: HTTPFields { base.trailers }
@@ -35,7 +35,7 @@ final class DecodedSource: BodySource {
 
   func cancel() { base.cancel() }
 
-  /// The next piece; empty at the end, nil where more input is needed.
+  /// The next piece; empty at the end, nil if more input is needed.
   private func decode() throws -> BodyBytes? {
     do {
       return try state.withLock { state throws -> BodyBytes? in
@@ -46,7 +46,7 @@ final class DecodedSource: BodySource {
           }
           if !state.input.isEmpty { continue }
           guard state.isSourceEnded else { return nil }
-          // An empty body has no coding to take off.
+          // An empty body has no coding to remove.
           guard state.decoder.isEnded || !state.decoder.hasBegun else { throw GzipDecoder.Failure() }
           return BodyBytes()
         }

@@ -3,7 +3,7 @@ import Foundation
 import HTTPCaching
 import Synchronization
 
-/// The bytes of a file that is sent, read off the threads that tasks run on: a pipe may block.
+/// The bytes of a file to send. Reads run outside of the threads of tasks, because a pipe may block.
 final class FileSource: BodySource {
   private static let pieceLength = 64 << 10
 

@@ -1,7 +1,7 @@
 import CZlib
 import HTTPCaching
 
-/// Takes the content coding gzip off, piece by piece (RFC 1952, with zlib).
+/// Decodes the content coding gzip, piece by piece (RFC 1952, with zlib).
 struct GzipDecoder: ~Copyable {
   /// The bytes are not gzip.
   struct Failure: Error {}
@@ -18,7 +18,7 @@ struct GzipDecoder: ~Copyable {
   /// Whether any input has come.
   private(set) var hasBegun = false
 
-  /// - Throws: `Failure` where there is no memory.
+  /// - Throws: `Failure` if memory runs out.
   init() throws(Failure) {
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
@@ -35,10 +35,10 @@ struct GzipDecoder: ~Copyable {
     stream.deallocate()
   }
 
-  /// Decodes bytes until there is no room in one piece.
+  /// Decodes bytes until one piece is full.
   ///
-  /// - Parameter input: loses what was read of it.
-  /// - Returns: a piece, empty where more input is needed.
+  /// - Parameter input: the bytes that were read are removed from it.
+  /// - Returns: a piece; empty if more input is needed.
   /// - Throws: `Failure`.
   mutating func decode(_ input: inout BodyBytes) throws(Failure) -> BodyBytes {
     var status = Z_OK
@@ -46,7 +46,7 @@ struct GzipDecoder: ~Copyable {
     let count = input.count
     if count > 0 { hasBegun = true }
     if isEnded {
-      // Members may follow each other (RFC 1952 §2.2); what is no member is padding.
+      // Several members may follow each other (RFC 1952 §2.2); other bytes after a member are padding.
       guard input.withUnsafeBytes({ $0.first }) == 0x1F else {
         input = BodyBytes()
         return BodyBytes()

@@ -1,7 +1,7 @@
 import HTTPCaching
 
 extension HTTPField {
-  /// The value as messages and reports show it, without what is secret; the scheme of an authorization is not.
+  /// The value for messages and reports, without secrets; the scheme of an authorization is shown.
   var shownValue: String {
     switch name.canonicalName {
     case "authorization", "proxy-authorization":

@@ -20,7 +20,7 @@ struct NoProxyList: Sendable {
     entries = parts.compactMap(Self.entry)
   }
 
-  /// Whether a host is asked without a proxy.
+  /// Whether requests for a host go without a proxy.
   ///
   /// - Parameter host: a name or an address, without brackets.
   func contains(host: String, port: Int) -> Bool {

@@ -3,7 +3,7 @@ import Foundation
 
 /// A proxy on the way to origins.
 struct ProxyAddress: Sendable, Equatable {
-  /// What the proxy speaks.
+  /// The protocol of the proxy.
   enum Kind: Sendable {
     case http
     /// The proxy resolves the names of hosts.
@@ -15,10 +15,10 @@ struct ProxyAddress: Sendable, Equatable {
   let port: Int
   var credentials: Credentials?
 
-  /// Reads `[scheme://][user:password@]host[:port]`; the scheme is http, the port 1080, as curl has them.
+  /// Reads `[scheme://][user:password@]host[:port]`; the default scheme is http, the default port 1080, as in curl.
   ///
-  /// - Parameter source: the option or the variable, which messages name; they do not show the text, since it
-  ///   may hold a password.
+  /// - Parameter source: the option or variable, for messages. Messages do not show the text, because it may have a
+  ///   password.
   /// - Throws: `ValidationError`.
   init(_ text: String, from source: String) throws {
     let isSchemeless = !text.contains("://")

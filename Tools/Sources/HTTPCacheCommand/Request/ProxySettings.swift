@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Which proxy is asked for which URL, by options and environment, as curl reads them.
+/// The proxy for each URL, from options and environment, as curl reads them.
 struct ProxySettings: Sendable {
   /// The proxy for http URLs.
   let http: ProxyAddress?
@@ -18,14 +18,13 @@ struct ProxySettings: Sendable {
   /// Reads the settings.
   ///
   /// - Parameters:
-  ///   - proxy: of `--proxy`; empty for none.
-  ///   - user: of `--proxy-user`.
-  ///   - noProxy: of `--noproxy`.
+  ///   - proxy: the value of `--proxy`; empty for no proxy.
+  ///   - user: the value of `--proxy-user`.
+  ///   - noProxy: the value of `--noproxy`.
   /// - Throws: `ValidationError` for a proxy that cannot be used.
   init(proxy: String?, user: String?, noProxy: String?, environment: [String: String]) throws {
     let exceptions = NoProxyList(noProxy ?? environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
-    // A server that runs programs sets HTTP_PROXY to the `Proxy` field of a request, so that only the
-    // lower-case name of this one counts.
+    // A CGI server sets HTTP_PROXY to the `Proxy` field of a request, so only the lower-case http_proxy counts.
     let httpNames = ["http_proxy", "all_proxy", "ALL_PROXY"]
     let httpsNames = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
     let credentials = try user.map { text throws -> Credentials in

@@ -1,18 +1,18 @@
 import HTTPCaching
 
-/// Fetches one URL, and again where that failed and another try may succeed.
+/// Fetches one URL, and tries again after a failure if another try may succeed.
 struct RepeatedFetch: Sendable {
   let fetcher: Fetcher
   let rule: RetryBudget.Rule
   let content: RequestContent?
-  /// The most time for each try.
+  /// Maximum time for each try.
   let limit: Duration?
-  /// Is told of each further try.
+  /// Called before each further try.
   let tell: @Sendable (String) -> Void
 
   /// Fetches.
   ///
-  /// - Returns: what became of the last try, and how many tries followed the first.
+  /// - Returns: the result of the last try, and the number of tries after the first.
   func fetch(
     _ request: HTTPRequest, url: String, to destination: Output.Destination
   ) async -> (report: TransferReport, retries: Int) {

@@ -5,7 +5,7 @@ import HTTPCaching
 /// The content of a request, which may be sent more than once.
 enum RequestContent: Sendable {
   case bytes(BodyBytes)
-  /// A file, opened for each time that it is sent.
+  /// A file, opened each time it is sent.
   case file(String)
 
   /// A body to send.
@@ -18,7 +18,7 @@ enum RequestContent: Sendable {
     }
   }
 
-  /// The bytes that are part of a key, as those of a QUERY are; none of a file.
+  /// The content that is part of a key, as for QUERY; nil for a file.
   var bytes: BodyBytes {
     if case .bytes(let bytes) = self { bytes } else { BodyBytes() }
   }

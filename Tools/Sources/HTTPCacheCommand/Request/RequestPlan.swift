@@ -2,16 +2,16 @@ import ArgumentParser
 import Foundation
 import HTTPCaching
 
-/// What is sent for each URL, made once from the options.
+/// The parts of a request that are equal for all URLs, made once from the options.
 struct RequestPlan {
   let method: HTTPRequest.Method
   /// The content; nil for none.
   let content: RequestContent?
-  /// Whether bodies that come with gzip are decoded: gzip was asked for here, not by an own field.
+  /// Whether to decode gzip bodies: true if `get` requested gzip itself, not the user with a field.
   let decodes: Bool
-  /// Whether a part of the body is asked for.
+  /// Whether a range is requested.
   let hasRange: Bool
-  /// Whether `Host` may name another site than the URL, whose responses must not be found by the URL.
+  /// Whether `Host` may name a site other than the URL's. Such responses must not be found by the URL.
   let hasOwnHost: Bool
   private let fields: HTTPFields
   private let headers: [HeaderArgument]
@@ -53,9 +53,9 @@ struct RequestPlan {
     netrc = try options.netrcEntries()
   }
 
-  /// The URL that is asked for: with the data of `-G` in its query, and the name of `-T`'s file in its path.
+  /// The URL to request: with the data of `-G` in its query, and the name of `-T`'s file in its path.
   ///
-  /// - Throws: `ValidationError` where that is no URL.
+  /// - Throws: `ValidationError` if the result is not a URL.
   func target(_ url: TargetURL) throws -> TargetURL {
     var path = url.path
     if let uploadName, uploadName != "-", path.hasSuffix("/"), !path.contains("?") {
@@ -75,7 +75,7 @@ struct RequestPlan {
     return url.request(method, fields)
   }
 
-  /// What is sent where `-H` does not say otherwise.
+  /// The default fields, which `-H` may replace.
   private static func defaults(_ options: RequestOptionGroup, decodes: Bool, isForm: Bool) -> HTTPFields {
     var fields: HTTPFields = [.accept: "*/*"]
     if !options.userAgent.isEmpty { fields[.userAgent] = options.userAgent }
@@ -89,7 +89,7 @@ struct RequestPlan {
 }
 
 extension RequestOptions {
-  /// Options that accept the bodies that a plan decodes; ranges are taken of bodies without a coding only.
+  /// Options that accept the codings that the plan decodes. Ranges are taken only of bodies without a coding.
   init(_ plan: RequestPlan, redirectLimit: Int) {
     self.init(redirectLimit: redirectLimit)
     acceptsDecoded = plan.decodes

@@ -1,19 +1,19 @@
 import Foundation
 import HTTPCaching
 
-/// What the options ask to do with a response before its body is written.
+/// How the options handle a response before its body is written.
 struct ResponseHandling: Sendable {
-  /// Whether gzip is taken off the body.
+  /// Whether to decode gzip.
   var decodes = false
   /// Whether `Content-Disposition` names the file.
   var usesHeaderName = false
-  /// Receives the heads of responses from the store; nil where none are shown.
+  /// Receives the heads of responses from the store; nil if heads are not shown.
   var tell: (@Sendable (String) -> Void)?
 
-  /// The response as it is written, and where to.
+  /// The response and the destination to write to; with `-J` the head names the file.
   ///
-  /// - Throws: `Output.Failure` if the file that the origin names is there already: no origin chooses what is
-  ///   overwritten.
+  /// - Throws: `Output.Failure` if the file that the origin names exists: an origin must not choose a file to
+  ///   overwrite.
   func prepared(
     _ response: CacheResponse, of request: HTTPRequest, for destination: Output.Destination
   ) throws -> (CacheResponse, Output.Destination) {
@@ -29,7 +29,7 @@ struct ResponseHandling: Sendable {
     else { return (response, destination) }
     let named = ReplacedFile.folder(of: path) + name
     var status = stat()
-    // A link is there even where it leads to nothing.
+    // A dangling link counts as an existing file.
     if named != path, lstat(named, &status) == 0 {
       response.body.source.cancel()
       throw Output.Failure(message: "-J does not overwrite \(named): the file exists")
@@ -44,8 +44,8 @@ struct ResponseHandling: Sendable {
     }
   }
 
-  /// Whether a body has gzip that was put on for the way. Servers name gzip for files that are gzip
-  /// themselves, too, which are wanted as they are.
+  /// Whether gzip is only a transfer detail of the body. Some servers also announce gzip for files that are gzip
+  /// files themselves; these must stay unchanged.
   private func isDecodable(_ response: CacheResponse, of request: HTTPRequest) -> Bool {
     let fields = response.head.headerFields
     guard request.method != .head, response.head.status.code != 206,

@@ -2,13 +2,13 @@ import Foundation
 import HTTPCaching
 import Synchronization
 
-/// How often one URL is tried again, and when.
+/// Decides how often and when to retry one URL.
 final class RetryBudget: Sendable {
   /// The times between tries.
   struct Rule: Sendable {
-    /// How many tries follow the first.
+    /// Maximum number of tries after the first.
     var count = 0
-    /// Seconds before each of them; nil is 1, then twice as long each time, 600 at most.
+    /// Seconds before each of these tries; nil is 1, then twice as long each time, 600 at most.
     var delay: Double?
     /// No try begins later than this many seconds after the first.
     var maxTime: Double?
@@ -19,11 +19,11 @@ final class RetryBudget: Sendable {
       self.maxTime = maxTime
     }
 
-    /// Seconds to wait before a try; nil where there is none any more.
+    /// Seconds to wait before the next try; nil if there is no further try.
     ///
     /// - Parameters:
-    ///   - tries: how many followed the first already.
-    ///   - elapsed: seconds since the first began.
+    ///   - tries: number of tries after the first so far.
+    ///   - elapsed: seconds since the first try began.
     ///   - retryAfter: seconds that the origin asks to wait.
     func pause(after tries: Int, elapsed: Double, retryAfter: Double?) -> Double? {
       guard tries < count else { return nil }
@@ -42,7 +42,7 @@ final class RetryBudget: Sendable {
 
   /// Makes a budget; its time begins now.
   ///
-  /// - Parameter tell: is told why and when there is another try.
+  /// - Parameter tell: receives a message with the reason and time of each further try.
   init(_ rule: Rule, clock: any CacheClock = SystemClock(), tell: @escaping @Sendable (String) -> Void) {
     self.rule = rule
     self.clock = clock
@@ -50,12 +50,12 @@ final class RetryBudget: Sendable {
     start = clock.uptime
   }
 
-  /// How many tries followed the first.
+  /// Number of tries after the first.
   var count: Int { tries.withLock { $0 } }
 
   /// Waits until the next try.
   ///
-  /// - Returns: false where there is none any more.
+  /// - Returns: false if there is no further try.
   /// - Throws: `CancellationError`.
   func wait(for reason: String, retryAfter: Double? = nil) async throws -> Bool {
     let elapsed = (clock.uptime - start) / .seconds(1)

@@ -1,8 +1,8 @@
 import HTTPCaching
 
-/// Asks again where the way to the origin fails, or where the origin says that a later try may succeed.
+/// Retries a request if the origin cannot be reached, or says that a later try may succeed.
 ///
-/// The cache sees the last answer only, so that no answer of an earlier try is stored or written.
+/// The cache sees only the last response, so that no response of an earlier try is stored or written.
 struct RetryingUpstream: Upstream {
   private static let statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
 
@@ -35,7 +35,7 @@ struct RetryingUpstream: Upstream {
     }
   }
 
-  /// Whether another try may end otherwise.
+  /// Whether another try may succeed.
   static func isTransient(_ kind: UpstreamError.Kind) -> Bool {
     switch kind {
     case .unreachable, .timeout, .protocol: true

@@ -6,7 +6,7 @@ import HTTPCaching
 struct RoutedUpstream: Upstream {
   let settings: ProxySettings
   let direct: any Upstream
-  /// The ways through the proxies of http and of https URLs.
+  /// The upstreams through the proxies of http and https URLs.
   let http: any Upstream
   let https: any Upstream
 
@@ -25,7 +25,7 @@ struct RoutedUpstream: Upstream {
     }
   }
 
-  /// Says which proxy an error comes from.
+  /// Adds the proxy to the text of an error.
   private static func named(_ error: UpstreamError, _ proxy: ProxyAddress) -> UpstreamError {
     let (kind, message) =
       switch error.cause as? HTTPClientError {

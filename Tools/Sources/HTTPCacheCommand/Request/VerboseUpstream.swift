@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// Tells of the heads that go to origins, and of those that come from them.
+/// An upstream that shows the heads of requests and responses.
 struct VerboseUpstream: Upstream {
   let base: any Upstream
   let proxies: ProxySettings
@@ -26,7 +26,7 @@ struct VerboseUpstream: Upstream {
     }
   }
 
-  /// The head of a request, as it is told.
+  /// The head of a request as text.
   static func text(_ head: HTTPRequest) -> String {
     var text = "> \(head.method.rawValue) \(head.path ?? "/")\n"
     if head.headerFields.allSatisfy({ $0.name.canonicalName != "host" }) {
@@ -35,7 +35,7 @@ struct VerboseUpstream: Upstream {
     return text + lines(head.headerFields, "> ") + ">\n"
   }
 
-  /// The head of a response, as it is told.
+  /// The head of a response as text.
   static func text(_ head: HTTPResponse) -> String {
     "< HTTP \(head.status.code) \(head.status.reasonPhrase)\n" + lines(head.headerFields, "< ") + "<\n"
   }

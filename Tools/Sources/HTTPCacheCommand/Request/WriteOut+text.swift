@@ -2,7 +2,7 @@ import Foundation
 import HTTPCaching
 
 extension WriteOut.Transfer {
-  /// The answer; nil where there is none.
+  /// The response; nil if there is none.
   var answer: TransferReport.Answer? {
     if case .answered(let answer) = report.ending { answer } else { nil }
   }
@@ -13,7 +13,7 @@ extension WriteOut.Transfer {
     case .json: json(Dictionary(uniqueKeysWithValues: values.map { ($0.rawValue, Erased(value: $1)) }))
     case .headers: json(headers)
     case .status, .responseCode:
-      // Three digits in any case, as scripts compare them.
+      // Always three digits, because scripts compare the text.
       String(format: "%03d", answer?.status ?? 0)
     case .time: String(format: "%.6f", seconds)
     default: plain(values.first { $0.0 == variable }?.1)

@@ -4,7 +4,7 @@ import HTTPCaching
 
 /// The text that `-w` writes after a transfer.
 struct WriteOut: Sendable {
-  /// What a text may name; as curl's, with what the cache did.
+  /// The variables of a format: those of curl, and the outcome of the cache.
   enum Variable: String, CaseIterable {
     case cacheStatus = "cache_status"
     case cacheStored = "cache_stored"
@@ -27,7 +27,7 @@ struct WriteOut: Sendable {
     case effectiveURL = "url_effective"
   }
 
-  /// What became of a transfer, as far as a report does not say.
+  /// Facts about a transfer that its report does not have.
   struct Transfer: Sendable {
     let report: TransferReport
     let method: HTTPRequest.Method
@@ -48,7 +48,7 @@ struct WriteOut: Sendable {
   /// Reads a format.
   ///
   /// - Parameter format: the text, or `@FILE`.
-  /// - Throws: `ValidationError` for a name that is not known, or a file that cannot be read.
+  /// - Throws: `ValidationError` for an unknown name, or a file that cannot be read.
   init(_ format: String) throws {
     let text =
       format.hasPrefix("@")

@@ -6,7 +6,7 @@
   import Musl
 #endif
 
-/// How many file descriptors the process may have.
+/// The limit of file descriptors of the process.
 enum DescriptorLimit {
   #if canImport(Glibc)
     private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -21,7 +21,7 @@ enum DescriptorLimit {
     var raised = limit
     raised.rlim_cur = limit.rlim_max
     #if canImport(Darwin)
-      // There the hard limit may be infinite, and the soft one must not be.
+      // On Apple's systems the hard limit may be infinite, but the soft limit must not be.
       raised.rlim_cur = min(raised.rlim_cur, rlim_t(OPEN_MAX))
     #endif
     if setrlimit(resource, &raised) == 0 { limit = raised }

@@ -5,7 +5,7 @@ import HTTPCacheProxy
 struct ForwardOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "A host that clients may ask for: name, *.domain or *. Needed on a listener that other machines can reach. May be repeated.",
+      "A host that clients may request: name, *.domain or *. Required if other machines can reach the listener. May be repeated.",
       valueName: "host"))
   var allow: [String] = []
 
@@ -26,7 +26,7 @@ struct ForwardOptions: ParsableArguments {
       valueName: "cidr"))
   var allowAddress: [AddressRange] = []
 
-  /// An option that was given and is only for `--forward`.
+  /// The name of a given option that is only for `--forward`; nil if there is none.
   var used: String? {
     if !allow.isEmpty { return "--allow" }
     if !connectPort.isEmpty { return "--connect-port" }
@@ -34,7 +34,7 @@ struct ForwardOptions: ParsableArguments {
     return allowAddress.isEmpty ? nil : "--allow-address"
   }
 
-  /// The hosts and ports that clients may ask for.
+  /// The hosts and ports that clients may request.
   func rules(isRemote: Bool) -> ForwardRules {
     ForwardRules(
       allowedHosts: allow.isEmpty ? nil : allow,

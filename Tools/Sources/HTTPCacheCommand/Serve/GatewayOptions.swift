@@ -12,11 +12,11 @@ struct GatewayOptions: ParsableArguments {
       valueName: "cidr"))
   var trustForwarded: [AddressRange] = []
 
-  /// Whether an option was given that is only for `--upstream`.
+  /// Whether an option for `--upstream` only was given.
   var isUsed: Bool { preserveHost }
 }
 
 extension AddressRange: ExpressibleByArgument {
-  /// Parses an argument; nil for what is no range.
+  /// Parses an argument; nil if it is not a range of addresses.
   public init?(argument: String) { self.init(argument) }
 }

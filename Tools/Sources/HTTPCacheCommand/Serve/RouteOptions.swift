@@ -1,9 +1,9 @@
 import ArgumentParser
 import HTTPCacheProxy
 
-/// The options of `serve` that say where requests come from and where they go.
+/// The options of `serve` for its listener and its origins.
 struct RouteOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The origin to stand in front of; it may have a path.", valueName: "url"))
+  @Option(help: ArgumentHelp("The origin of all requests; it may have a path.", valueName: "url"))
   var upstream: String?
 
   @Flag(help: "Be a forward proxy for every origin.")
@@ -20,7 +20,7 @@ struct RouteOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      The most connections of one client address at a time, tunnels included. (default: 256, and no limit for \
+      Maximum connections of one client address at a time, tunnels included. (default: 256, and no limit for \
       this machine)
       """, valueName: "count"))
   var connectionsPerClient: Int?

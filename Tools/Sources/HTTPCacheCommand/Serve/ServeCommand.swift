@@ -10,7 +10,7 @@ import NIOSSL
 
 /// `httpcache serve`: a caching proxy.
 public struct ServeCommand: AsyncParsableCommand {
-  /// The name and what help says.
+  /// The name and the help text.
   public static let configuration = CommandConfiguration(
     commandName: "serve",
     abstract: "Run a caching HTTP/1.1 proxy: in front of one origin, or for every origin.",
@@ -23,16 +23,16 @@ public struct ServeCommand: AsyncParsableCommand {
       The origin is told the client's address, scheme and host (X-Forwarded-*, Forwarded). Responses for different \
       hosts are kept apart: `httpcache explain --shared --partition http://127.0.0.1:8080 https://example.com/`.
 
-      For every origin (a forward proxy): clients are told to use it, and name the origin. Requests for http are \
-      cached; https passes through tunnels and is not.
+      For every origin (a forward proxy): clients are configured to use it, and name the origin. Requests for http \
+      are cached; https passes through tunnels and is not cached.
 
         httpcache serve --forward --listen 127.0.0.1:3128
         http_proxy=http://127.0.0.1:3128 curl -i http://example.com/
 
-      Each answer has a Cache-Status field that tells where it came from and why. `httpcache ls --shared` lists what \
-      is stored, also while the proxy runs. Requests are logged on standard output, everything else on standard error.
+      Each response has a Cache-Status field that tells where it came from and why. `httpcache ls --shared` lists \
+      stored responses, also while the proxy runs. Requests are logged on standard output, everything else on standard error.
 
-      SIGTERM and Ctrl-C end the proxy: requests under way may take --grace seconds more. The second one ends it at \
+      SIGTERM and Ctrl-C end the proxy: requests under way may take --grace seconds more. A second signal ends it at \
       once. SIGHUP, SIGUSR1 and SIGUSR2 are ignored.
       """)
 
@@ -62,8 +62,8 @@ public struct ServeCommand: AsyncParsableCommand {
     name: [.customLong("capacity"), .customLong("disk")],
     help: ArgumentHelp(
       """
-      The most bytes that the directory may take; kept there, as by config --capacity. 0 is memory only, \
-      and leaves the directory as it is. (default: what the directory has, 1G for a new one)
+      Maximum bytes of the directory; kept in the directory, as by config --capacity. 0 stores in memory \
+      only, and does not change the directory. (default: the directory's, 1G for a new one)
       """, valueName: "bytes"))
   var disk: ByteSize?
 
@@ -80,12 +80,12 @@ public struct ServeCommand: AsyncParsableCommand {
     name: .customLong("min-free"),
     help: ArgumentHelp(
       """
-      Bytes to leave free on the file system; kept in the directory. 0 disables the check. (default: what \
-      the directory has, 128M for a new one)
+      Bytes to leave free on the file system; kept in the directory. 0 disables the check. (default: the \
+      directory's, 128M for a new one)
       """, valueName: "bytes"))
   var minimumFree: ByteSize?
 
-  @Flag(help: "Start even if the directory cannot be used, and store in memory alone.")
+  @Flag(help: "Start even if the directory cannot be used, and store in memory only.")
   var allowNoCache = false
 
   @Option(help: ArgumentHelp("How requests are logged: plain, json or none.", valueName: "format"))
@@ -116,7 +116,7 @@ public struct ServeCommand: AsyncParsableCommand {
   /// Makes the command.
   public init() {}
 
-  /// Checks what the options say together.
+  /// Checks the combination of options.
   ///
   /// - Throws: `ValidationError`.
   public func validate() throws {
@@ -158,13 +158,13 @@ public struct ServeCommand: AsyncParsableCommand {
     } catch {
       throw StartFailure(listening: route.listen, error).reported()
     }
-    // A log whose reader is gone must not end the process, nor signals that mean something to other servers.
+    // Neither a log without a reader nor the signals with a meaning in other servers may end the process.
     for number in [SIGPIPE, SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
     let signals = TerminationSignals.stream(secondEnds: true)
     let bound = ListenAddress(host: route.listen.host, port: server.port ?? route.listen.port)
     messages.add("httpcache: listening on \(tls.tlsCertificate == nil ? "http" : "https")://\(bound)\n")
     let keeping = Task {
-      // So that other processes see the counters of a server that runs for months.
+      // Write counters regularly, so that other processes see those of a server that runs for months.
       while !Task.isCancelled {
         try await cache.configuration.clock.sleep(for: .seconds(10))
         await cache.flush()
@@ -178,7 +178,7 @@ public struct ServeCommand: AsyncParsableCommand {
     )
     await server.shutDown(deadline: .seconds(grace))
     try await group.shutdownGracefully()
-    // The second signal counts until here.
+    // Until here a second signal ends the process at once.
     withExtendedLifetime(signals) {}
   }
 
@@ -192,7 +192,7 @@ public struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  /// Opens the cache, on disk unless `--allow-no-cache` lets it be in memory alone.
+  /// Opens the cache. If the directory cannot be used, opens it in memory with `--allow-no-cache`, else fails.
   ///
   /// - Throws: `ExitCode` after a message.
   func openCache(_ messages: LineWriter) throws -> HTTPCache {
@@ -204,7 +204,7 @@ public struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  /// Says that the directory cannot be used, and gives what to throw.
+  /// Reports that the directory cannot be used, and returns the error to throw.
   private static func refusing(
     _ directory: String?, _ error: CacheError, _ messages: LineWriter
   ) -> ExitCode {
@@ -254,7 +254,7 @@ public struct ServeCommand: AsyncParsableCommand {
     var configuration = ProxyServer.Configuration(
       host: route.listen.host, port: route.listen.port, mode: serverMode(), tls: try tls.listener(),
       accessLog: HTTPCacheProxy.AccessLog(accessLog), logger: logger)
-    // Half of the descriptors stay for connections to origins and for body files.
+    // Keep half of the descriptors for connections to origins and for body files.
     configuration.connectionLimit = min(configuration.connectionLimit, max(1, descriptors / 2))
     configuration.preservesHost = gatewayOptions.preserveHost
     configuration.trustedForwarders = gatewayOptions.trustForwarded
@@ -269,7 +269,7 @@ public struct ServeCommand: AsyncParsableCommand {
     guard let upstream = route.upstream, let (origin, given) = Origin.split(upstream) else {
       return .forward(forwardOptions.rules(isRemote: route.isRemote))
     }
-    // Spelt as the paths of requests are.
+    // Normalise the path as those of requests.
     let path = TargetURI.parts(of: upstream)?.path ?? given
     return .reverse(origin, basePath: path.hasSuffix("/") ? String(path.dropLast()) : path)
   }

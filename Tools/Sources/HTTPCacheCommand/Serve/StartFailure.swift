@@ -10,13 +10,13 @@ import NIOCore
   import Musl
 #endif
 
-/// Why `serve` cannot start, for people.
+/// The reason why `serve` cannot start, as a message.
 struct StartFailure: Error, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
 
-  /// For a listener that cannot be opened.
+  /// The failure of a listener that cannot be opened.
   init(listening address: ListenAddress, _ error: any Error) {
     let reason: String
     switch error {
@@ -30,7 +30,7 @@ struct StartFailure: Error, CustomStringConvertible {
     description = "cannot listen on \(address): \(reason)"
   }
 
-  /// Writes the message to standard error, and gives what to throw.
+  /// Writes the message to standard error, and returns the error to throw.
   func reported() -> ExitCode {
     Console.report("httpcache: \(description)")
     return ExitStatus.failure.code

@@ -21,7 +21,7 @@ struct TLSOptions: ParsableArguments {
     if tlsKey != nil, tlsCertificate == nil { throw ValidationError("--tls-key requires --tls-certificate.") }
   }
 
-  /// How the listener speaks TLS; nil is not at all.
+  /// The TLS configuration of the listener; nil without TLS.
   ///
   /// - Throws: `StartFailure`.
   func listener() throws(StartFailure) -> TLSConfiguration? {
@@ -40,7 +40,7 @@ struct TLSOptions: ParsableArguments {
     return tls
   }
 
-  /// The certificates to trust in origins; nil is the system's.
+  /// The certificates to trust for origins; nil is the system's.
   ///
   /// - Throws: `StartFailure`.
   func originRoots() throws(StartFailure) -> NIOSSLTrustRoots? {
@@ -56,7 +56,7 @@ struct TLSOptions: ParsableArguments {
     return certificates
   }
 
-  /// Reads a byte, so that the message has the system's reason.
+  /// Reads a byte of a file, so that an error has the system's reason.
   private func check(_ what: String, _ path: String) throws(StartFailure) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     defer { if descriptor >= 0 { close(descriptor) } }

@@ -9,12 +9,12 @@ import Synchronization
   import Musl
 #endif
 
-/// SIGINT and SIGTERM as a sequence; they end the process no more once it is made.
+/// SIGINT and SIGTERM as a sequence. After the sequence is made, these signals no longer end the process.
 enum TerminationSignals {
   /// The signals as they come.
   ///
-  /// - Parameter secondEnds: whether the second signal ends the process at once, with status 130 and whatever its
-  ///   threads wait for.
+  /// - Parameter secondEnds: whether the second signal ends the process at once, with status 130, even if threads
+  ///   are waiting.
   static func stream(secondEnds: Bool = false) -> AsyncStream<Int32> {
     AsyncStream { continuation in
       let counter = Counter()

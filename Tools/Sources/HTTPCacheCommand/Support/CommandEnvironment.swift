@@ -1,6 +1,6 @@
 import Foundation
 
-/// The environment variables that options default to; tests put their own in their place.
+/// The environment variables with the defaults of options; tests replace them.
 enum CommandEnvironment {
   @TaskLocal static var current = ProcessInfo.processInfo.environment
 }

@@ -1,10 +1,10 @@
 import CBuildCommit
 
-/// The version of the command: the one place it is written down.
+/// The version of the command, defined only here.
 enum CommandVersion {
   static let current = "0.1.0"
 
-  /// What the command sends as `User-Agent`.
+  /// The value of `User-Agent`.
   static let userAgent = "httpcache/\(current)"
 
   /// What `--version` prints: the version, and the commit if the build was told.

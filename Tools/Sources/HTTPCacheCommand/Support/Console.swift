@@ -1,7 +1,7 @@
 import Foundation
 import HTTPCaching
 
-/// Where a command's lines go; tests put their own in its place.
+/// The destinations of a command's output; tests replace them.
 struct Console: Sendable {
   /// Writes to standard output.
   var output: @Sendable (String) -> Void

@@ -1,7 +1,7 @@
 import ArgumentParser
 import HTTPCaching
 
-/// How the command ends, by kind of failure.
+/// The exit statuses of the command.
 enum ExitStatus: Int32, CaseIterable {
   case success = 0
   case failure = 1
@@ -40,7 +40,7 @@ enum ExitStatus: Int32, CaseIterable {
     }
   }
 
-  /// What it means, for `--help`.
+  /// The meaning, for `--help`.
   var meaning: String {
     switch self {
     case .success: "done"
@@ -59,12 +59,12 @@ enum ExitStatus: Int32, CaseIterable {
     }
   }
 
-  /// All of them as lines for `--help`.
+  /// All statuses as lines for `--help`.
   static var help: String { lines(allCases.map { ($0, $0.meaning) }) }
 
-  /// Those of one command as lines for `--help`.
+  /// The statuses of one command as lines for `--help`.
   ///
-  /// - Parameter meanings: what a status means for the command; nil is what it means for all.
+  /// - Parameter meanings: the meaning of each status for the command; nil is the general meaning.
   static func help(_ meanings: [ExitStatus: String?]) -> String {
     lines(allCases.compactMap { status in meanings[status].map { (status, $0 ?? status.meaning) } })
   }
@@ -76,10 +76,10 @@ enum ExitStatus: Int32, CaseIterable {
     }.joined(separator: "\n")
   }
 
-  /// Runs what reads arguments, and reports what is wrong with them.
+  /// Runs `body`, which reads arguments, and reports invalid ones.
   ///
-  /// For what is read after parsing: ArgumentParser validates before it reports an option that is not known,
-  /// whose value would be called a URL that is none.
+  /// For arguments that are read after parsing. If ArgumentParser validated them, it would report the value of an
+  /// unknown option as an invalid URL.
   static func reportingUsage<Value>(_ body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as ValidationError {
       Console.report("httpcache: \(error.message)")
@@ -87,7 +87,7 @@ enum ExitStatus: Int32, CaseIterable {
     }
   }
 
-  /// Reports an error of the cache and gives what to throw.
+  /// Reports an error of the cache and returns the error to throw.
   static func reporting(_ error: CacheError) -> ExitCode {
     Console.report("httpcache: \(error)")
     return ExitStatus(error.code).code

@@ -2,7 +2,7 @@
   import Glibc
 #endif
 
-/// Memory that was freed and that the allocator keeps.
+/// Freed memory that the allocator keeps.
 enum FreeMemory {
   #if canImport(Glibc)
     // Swift's module of glibc lacks <malloc.h>.
@@ -11,7 +11,7 @@ enum FreeMemory {
     }
   #endif
 
-  /// Gives it back to the system: glibc keeps what many connections once needed for as long as the process runs.
+  /// Returns freed memory to the system. Otherwise glibc keeps the memory that many connections once needed.
   static func giveBack() {
     #if canImport(Glibc)
       _ = trim?(0)

@@ -1,5 +1,5 @@
 extension HumanText {
-  /// Says that the capacity of the directory changed, and what that costs.
+  /// The message that the capacity of the directory changed, and how much is evicted.
   ///
   /// - Parameter usage: bytes in use.
   static func capacityChange(from old: Int64, to new: Int64, usage: Int64) -> String {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Quantities as people read them.
+/// Quantities as text.
 enum HumanText {
   /// A length of time, rounded, such as `58 min` or `1 h 5 min`.
   ///
@@ -59,7 +59,7 @@ enum HumanText {
     "\(number) \(noun)\(number == 1 ? "" : "s")"
   }
 
-  /// A share, such as `66.7 %`; a dash where there is nothing to share.
+  /// A share, such as `66.7 %`; a dash if the whole is 0.
   static func share(_ part: Int64, of whole: Int64) -> String {
     whole > 0 ? String(format: "%.1f %%", Double(part) / Double(whole) * 100) : "–"
   }

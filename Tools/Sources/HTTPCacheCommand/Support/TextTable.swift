@@ -1,6 +1,6 @@
 /// Columns of text, padded to the widest cell.
 struct TextTable {
-  /// On which side a column is padded.
+  /// The side on which a column is padded.
   enum Alignment {
     case leading, trailing
   }

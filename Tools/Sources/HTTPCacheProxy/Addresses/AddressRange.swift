@@ -1,4 +1,4 @@
-/// The addresses that begin with the same bits, as CIDR writes them (RFC 4632 §3.1).
+/// A range of addresses in CIDR notation (RFC 4632 §3.1).
 public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
   private let first: IPAddress
   private let bits: Int
@@ -28,6 +28,6 @@ public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     return rest == 0 || (address.octets[whole] ^ first.octets[whole]) >> (8 - rest) == 0
   }
 
-  /// As CIDR writes it.
+  /// The range in CIDR notation.
   public var description: String { "\(first)/\(bits)" }
 }

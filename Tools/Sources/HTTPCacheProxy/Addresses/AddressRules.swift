@@ -1,16 +1,16 @@
-/// Which addresses a forward proxy connects to.
+/// The addresses that a forward proxy may connect to.
 ///
-/// A client names a host, and the name server of its owner says which address that is: `127.0.0.1`, or one of
-/// the network that the proxy is in. So addresses are checked, not names, and after the resolution.
+/// A client names a host, and the name server of that host's owner chooses the address: perhaps `127.0.0.1`, or an
+/// address within the proxy's own network. So the proxy checks addresses, after it has resolved the name.
 public struct AddressRules: Sendable, Hashable {
-  /// Addresses that are allowed though they are not public.
+  /// Allowed addresses that are not public.
   public var allowed: [AddressRange]
 
   /// Makes rules: public addresses, and those in `allowed`.
   public init(allowed: [AddressRange] = []) { self.allowed = allowed }
 
   /// The special-purpose addresses of RFC 6890 and its registries, multicast (RFC 5771, RFC 4291 §2.7), and
-  /// prefixes that carry an address which cannot be seen (Teredo, local NAT64).
+  /// prefixes that hide an address (Teredo, local NAT64).
   private static let special = [
     "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
     "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
@@ -26,7 +26,7 @@ public struct AddressRules: Sendable, Hashable {
   }
 }
 
-/// The cause of the error when a host has no address that may be connected to.
+/// The cause of the error if a host has no allowed address.
 struct ForbiddenAddress: Error, CustomStringConvertible {
   let address: String
 

@@ -12,8 +12,8 @@ import NIOPosix
 /// The cause of the error when a host name does not resolve.
 struct UnresolvedHost: Error {}
 
-/// Resolves one host with `getaddrinfo`, and gives only the addresses that may be connected to: the address that
-/// was checked is the one that is connected to.
+/// Resolves one host with `getaddrinfo`, and returns only the allowed addresses. So the proxy connects to an address
+/// that was checked, and does not resolve the name again.
 final class CheckedResolver: Resolver, Sendable {
   private let rules: AddressRules
   private let addresses: EventLoopPromise<[SocketAddress]>
@@ -28,7 +28,7 @@ final class CheckedResolver: Resolver, Sendable {
     addresses.futureResult.map { $0.filter { $0.protocol == .inet } }
   }
 
-  /// Resolves a host, and gives its IPv6 addresses. NIO calls this function first.
+  /// Resolves a host, and returns its IPv6 addresses. NIO calls this function first.
   func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
     NIOThreadPool.singleton.runIfActive(eventLoop: addresses.futureResult.eventLoop) { [rules] in
       try Self.resolve(host, port, rules)

@@ -36,7 +36,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
   private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-  /// The IPv4 address that an IPv6 address leads to: compatible (RFC 4291 §2.5.5.1), mapped, translated
+  /// The IPv4 address within an IPv6 address: compatible (RFC 4291 §2.5.5.1), mapped, translated
   /// (RFC 7915 §2.1), NAT64 (RFC 6052 §2.1) or 6to4 (RFC 3056 §2). Nil if there is none.
   var embeddedIPv4: IPAddress? {
     guard octets.count == 16 else { return nil }
@@ -50,7 +50,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     return octets.starts(with: [0x20, 0x02]) ? IPAddress(octets: Array(octets[2..<6])) : nil
   }
 
-  /// As it stands in a field.
+  /// The address as text for a field.
   public var description: String {
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
     let family = octets.count == 4 ? AF_INET : AF_INET6

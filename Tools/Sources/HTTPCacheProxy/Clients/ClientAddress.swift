@@ -1,4 +1,5 @@
-/// What counts as one client: an IPv4 address, or the /64 of an IPv6 address, all of which one host may have.
+/// A client for the limit of connections: an IPv4 address, or the /64 of an IPv6 address, because one host may have all
+/// addresses of a /64.
 struct ClientAddress: Hashable, Sendable {
   private static let loopback: [UInt8] = [UInt8](repeating: 0, count: 15) + [1]
 

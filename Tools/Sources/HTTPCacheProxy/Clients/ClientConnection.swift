@@ -2,9 +2,9 @@ import HTTPCaching
 import HTTPTypes
 import NIOCore
 
-/// Serves one client: its requests one after the other, answers in their order (RFC 9112 §9.3.2).
+/// Serves one client's connection: one request after the other, responses in order (RFC 9112 §9.3.2).
 struct ClientConnection: Sendable {
-  /// How long requests that have arrived already are answered before other connections get their turn.
+  /// Maximum time to answer requests that have arrived already, before other connections get their turn.
   private static let longestTurn = TimeAmount.milliseconds(2)
 
   let stream: ByteStream
@@ -65,7 +65,7 @@ struct ClientConnection: Sendable {
         ) { context.registry.begin(stream) }
         guard let head else { break }
         var end = await answer(head)
-        // What follows a CONNECT was meant for the tunnel that did not come about: it is no request.
+        // The bytes after a refused CONNECT were meant for the tunnel: they are not a request.
         if head.method == .connect, end == .next { end = .close }
         guard end == .next, context.registry.end(stream) else {
           if end == .close || end == .next { await closeLingering() }
@@ -76,7 +76,7 @@ struct ClientConnection: Sendable {
         await closeLingering()
         return
       } catch StreamError.timedOut {
-        // Nothing to say to who has not begun; the time of a head is one of a client's (§15.5.9).
+        // A client that has sent no byte gets no response; a client that has sent a part of a head gets 408 (§15.5.9).
         if !context.registry.isIdle(stream) {
           await refuse(Refusal(.requestTimeout, "the request did not arrive in time", closes: true), nil)
           await closeLingering()
@@ -91,11 +91,11 @@ struct ClientConnection: Sendable {
 
   private func closeLingering() async { await stream.closeLingering(within: configuration.bodyTimeout) }
 
-  /// What becomes of the connection.
+  /// What happens to the connection after a request.
   enum End: Sendable {
     case next
     case close
-    /// It is closed, or cut off.
+    /// The connection is closed, or reset.
     case gone
   }
 
@@ -116,7 +116,7 @@ struct ClientConnection: Sendable {
       case .last: return await exchange.answerAsLast()
       }
     } catch let refusal as Refusal {
-      // Nothing is known of a body that nobody wants to read.
+      // The request's body is not read: the connection can continue only if there is none.
       await refuse(refusal, head, started)
       let isDone = (try? head.framing()) == Framing.none
       return refusal.closes || !isDone || !head.isPersistent ? .close : .next
@@ -128,7 +128,7 @@ struct ClientConnection: Sendable {
     }
   }
 
-  /// Sends an answer of the proxy's own.
+  /// Sends a response that the proxy makes itself.
   func refuse(_ refusal: Refusal, _ head: RequestHead?, _ started: NIODeadline = .now()) async {
     var fields = refusal.fields
     fields[.contentType] = "text/plain; charset=utf-8"

@@ -54,7 +54,7 @@ struct ClientExchange: Sendable {
         if interim.status.code == 100, !asked.passes() { return }
         try? await writer.sendInterim(interim)
       }
-      // After the final answer nobody is told to go on.
+      // No 100 Continue after the final response.
       _ = asked.passes()
       return await send(answer, body)
     } catch {
@@ -68,7 +68,7 @@ struct ClientExchange: Sendable {
       stream, framing: framing, limits: configuration.limits, isResponse: false,
       connectionOptions: HopByHop.connectionOptions(head.fields), stall: configuration.bodyTimeout,
       beforePull: {
-        // The client waits to be told, whoever wants the body.
+        // The client waits for 100 Continue, whether the cache or the origin reads the body.
         if asked.passes() { try await writer.sendInterim(HTTPResponse(status: .continue)) }
       }, ended: { _ in })
   }
@@ -76,7 +76,7 @@ struct ClientExchange: Sendable {
   private func send(_ answer: Answer, _ body: IncomingBody?) async -> ClientConnection.End {
     var response = answer.head
     context.via.append(to: &response.headerFields)
-    // A client that waits for 100 Continue and gets a final answer may or may not send its body.
+    // A client that waits for 100 Continue and gets a final response may send its body or not.
     let persists =
       head.isPersistent && !context.registry.isDraining && (body?.isComplete ?? true || !head.expectsContinue)
     do {
@@ -89,13 +89,13 @@ struct ClientExchange: Sendable {
       answer.body.source.cancel()
       body?.cancel()
       connection.log(head, response.status.code, 0, started, "\(answer.label)-aborted")
-      // The client must be able to tell that this was not the end.
+      // The client must see that the response is incomplete.
       stream.reset()
       return .gone
     }
   }
 
-  /// Takes what is left of the request's body off the connection, if it is little.
+  /// Reads and drops the rest of the request's body, if the rest is short.
   private func drained(_ body: IncomingBody?) async -> Bool {
     guard let body, !body.isComplete else { return true }
     if let length = body.length, length > Self.drainLimit { return false }
@@ -160,7 +160,7 @@ struct ClientExchange: Sendable {
       buffer.writeField("Upgrade", chosen)
       buffer.writeStaticString("\r\n")
       stream.write(buffer)
-      // The origin may wait for the client to speak first.
+      // The origin may wait for the client's first bytes.
       try await stream.flush(until: stream.now + configuration.bodyTimeout)
       let bytes = await Tunnel.run(
         client: stream, origin: tunnel.stream, silence: configuration.tunnelTimeout)
@@ -197,7 +197,7 @@ struct ClientExchange: Sendable {
       fields[.contentType] = "message/http"
       content.writeRequestLine(head.method, head.target)
       var echoed = head.fields
-      // What might be secret is not sent back (RFC 9110 §9.3.8).
+      // Fields that may be secret are not sent back (RFC 9110 §9.3.8).
       echoed.removeAll { [.authorization, .proxyAuthorization, .cookie].contains($0.name) }
       content.writeFields(echoed)
       content.writeStaticString("\r\n")

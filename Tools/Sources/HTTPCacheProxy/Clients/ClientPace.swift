@@ -1,15 +1,15 @@
 import NIOCore
 import Synchronization
 
-/// Since when an exchange with an origin waits for its client: for the next bytes of a request's body, or until the
-/// client takes more of a response's.
+/// Measures how long an exchange with an origin has waited for its client: for the next bytes of a request's body, or
+/// for the client to take more of a response's body.
 final class ClientPace: Sendable {
   private let start = Mutex<NIODeadline?>(nil)
 
-  /// The exchange waits for its client. A wait that has begun goes on.
+  /// Begins a wait for the client, unless one has begun already.
   func waits(since now: NIODeadline = .now()) { start.withLock { $0 = $0 ?? now } }
 
-  /// The client did its part.
+  /// Ends the wait: the client has sent or taken bytes.
   func goesOn() { start.withLock { $0 = nil } }
 
   /// Whether the client has kept the exchange waiting for `patience`.

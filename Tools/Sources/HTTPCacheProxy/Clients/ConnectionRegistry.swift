@@ -1,16 +1,16 @@
 import NIOCore
 import Synchronization
 
-/// Knows the connections of clients, so that they can be counted and brought to an end.
+/// Counts the connections of clients, and ends them.
 final class ConnectionRegistry: Sendable {
   /// Whether a connection may be served.
   enum Admission: Sendable {
     case admitted
-    /// There are too many connections, or none are taken any more.
+    /// There are too many connections, or the server is stopping.
     case full
-    /// Its client has too many connections.
+    /// The client has too many connections.
     case clientIsFull
-    /// As many connections are being told so as may be: it is closed.
+    /// Too many refused connections are being answered: this one is closed without an answer.
     case ignored
   }
 
@@ -22,20 +22,20 @@ final class ConnectionRegistry: Sendable {
 
   private struct State {
     var entries: [ObjectIdentifier: Entry] = [:]
-    /// How many connections each client has.
+    /// The number of connections of each client.
     var clients: [ClientAddress: Int] = [:]
-    /// How many connections are being told that they are refused.
+    /// The number of refused connections that are being answered.
     var refused = 0
     var isDraining = false
     var emptied: CheckedContinuation<Void, Never>?
   }
 
-  /// The most refused connections that get an answer at the same time.
+  /// Maximum number of refused connections that are answered at the same time.
   private static let refusedLimit = 64
 
   private let state = Mutex(State())
 
-  /// Whether connections end with their present request.
+  /// Whether connections end after their current request.
   var isDraining: Bool { state.withLock { $0.isDraining } }
 
   /// The number of connections.
@@ -44,9 +44,9 @@ final class ConnectionRegistry: Sendable {
   /// Adds a connection.
   ///
   /// - Parameters:
-  ///   - client: whose connection it is; nil if that is not counted.
-  ///   - limit: the most connections.
-  ///   - clientLimit: the most connections of a client.
+  ///   - client: the client of the connection; nil if its connections are not counted.
+  ///   - limit: maximum number of connections.
+  ///   - clientLimit: maximum number of connections of one client.
   func add(_ stream: ByteStream, client: ClientAddress?, limit: Int, clientLimit: Int) -> Admission {
     state.withLock { state in
       let isFull = state.isDraining || state.entries.count >= limit
@@ -62,12 +62,12 @@ final class ConnectionRegistry: Sendable {
     }
   }
 
-  /// A refused connection was told so.
+  /// Notes that a refused connection was answered.
   func endRefusal() { state.withLock { $0.refused -= 1 } }
 
-  /// A request begins.
+  /// Notes the begin of a request.
   ///
-  /// - Returns: false if the connection was told to end before.
+  /// - Returns: false if the connection has to end.
   func begin(_ stream: ByteStream) -> Bool {
     state.withLock { state in
       guard !state.isDraining else { return false }
@@ -81,9 +81,9 @@ final class ConnectionRegistry: Sendable {
     state.withLock { $0.entries[ObjectIdentifier(stream)]?.isIdle ?? true }
   }
 
-  /// A request is answered.
+  /// Notes the end of a request.
   ///
-  /// - Returns: whether the connection may wait for another one.
+  /// - Returns: whether the connection may wait for another request.
   func end(_ stream: ByteStream) -> Bool {
     state.withLock { state in
       state.entries[ObjectIdentifier(stream)]?.isIdle = true
@@ -102,8 +102,8 @@ final class ConnectionRegistry: Sendable {
     }?.resume()
   }
 
-  /// Ends connections that wait for a request, and waits for the others; at `deadline` it resets those, so that no
-  /// answer that is cut looks complete.
+  /// Ends idle connections, and waits for the others until `deadline`. Then resets them, so that no cut response looks
+  /// complete.
   func drain(until deadline: NIODeadline, on loop: any EventLoop) async {
     let idle = state.withLock { state in
       state.isDraining = true

@@ -7,13 +7,13 @@ import NIOCore
 struct ResponseWriter: Sendable {
   let stream: ByteStream
   let method: HTTPRequest.Method
-  /// The minor version the client speaks.
+  /// The minor version of the client's HTTP.
   let minorVersion: Int
   /// Whether files may be sent as they are, which TLS does not allow.
   let sendsFiles: Bool
   let timeout: TimeAmount
 
-  /// How a response went.
+  /// The result of sending a response.
   struct Result: Sendable {
     /// The bytes of the body that were sent.
     var bytes: Int64 = 0
@@ -44,13 +44,13 @@ struct ResponseWriter: Sendable {
   /// Sends a final response.
   ///
   /// - Parameter persists: whether the connection is to stay open.
-  /// - Throws: what the body throws, or `StreamError`. The connection is to be cut off then.
+  /// - Throws: the body's error, or `StreamError`. Then reset the connection.
   func send(_ head: HTTPResponse, _ body: MessageBody, persists: Bool) async throws -> Result {
     let coding = coding(head, body)
     var isReusable = persists
     if case .untilClose = coding {
       isReusable = false
-      // The end of the connection is the end of the body: were the process killed now, it must be none.
+      // The end of the connection ends the body. If the process is killed now, the client must see a reset instead.
       stream.resetsOnClose(true)
     }
     var buffer = stream.channel.allocator.buffer(capacity: 1024)
@@ -110,7 +110,7 @@ struct ResponseWriter: Sendable {
     var limit: Int64?
     if case .length(let length) = coding { limit = length }
     stream.write(head)
-    // What is in memory follows its head at once; what has to be waited for must not hold it up.
+    // Send bytes in memory together with the head; do not let the head wait for bytes that are not there yet.
     if body.source.stored == nil, limit != 0 { try await stream.flush(until: stream.now + timeout) }
     var sent: Int64 = 0
     while let bytes = try await body.source.next() {
@@ -130,7 +130,7 @@ struct ResponseWriter: Sendable {
     return sent
   }
 
-  /// Sends bytes a slice at a time, so that little of them is copied for a client that does not read.
+  /// Sends bytes a slice at a time, so that few bytes are copied for a client that does not read.
   private func send(_ bytes: BodyBytes, inChunks isChunked: Bool) async throws(StreamError) {
     for start in stride(from: 0, to: bytes.count, by: ByteStream.slice) {
       let slice = bytes[start..<start + ByteStream.slice]
@@ -143,7 +143,7 @@ struct ResponseWriter: Sendable {
     }
   }
 
-  /// Sends a stored body that is not in memory: from its file where that is possible.
+  /// Sends a stored body that is not in memory, from its file if possible.
   ///
   /// - Returns: the number of bytes.
   private func send(
@@ -165,8 +165,8 @@ struct ResponseWriter: Sendable {
         throw UpstreamError(.protocol, "the body is longer than its head says")
       }
       if count > ByteStream.slice, stored.reader.isVerified(range) {
-        // Reading has checked these bytes. They are taken again a slice at a time, so that they do not stay in memory
-        // for a client that does not read.
+        // This read has checked the bytes. Read them again a slice at a time, so that they do not stay in memory for a
+        // client that does not read.
         piece = nil
         try await sendChecked(range, of: stored.reader, file)
       } else if let piece {

@@ -2,7 +2,7 @@
 struct Authority: Sendable, Hashable {
   /// Lower-cased; an IPv6 address without its brackets.
   let host: String
-  /// nil if it is not given.
+  /// The port; nil if there is none.
   let port: Int?
 
   init(host: String, port: Int?) {
@@ -50,16 +50,16 @@ struct Authority: Sendable, Hashable {
     }
   }
 
-  /// The host as it stands in a URI.
+  /// The host as text for a URI.
   var hostText: String { host.contains(":") ? "[\(host)]" : host }
 
-  /// As it stands in a URI, without the scheme's default port.
+  /// The authority as text for a URI, without the scheme's default port.
   func text(defaultPort: Int) -> String {
     guard let port, port != defaultPort else { return hostText }
     return "\(hostText):\(port)"
   }
 
-  /// Whether it names this machine.
+  /// Whether the host is this machine.
   var isLoopback: Bool {
     host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.split(separator: ".").count == 4)
   }

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Takes a message's content out of a connection's bytes.
+/// Finds a message's content in the bytes of a connection.
 struct BodyDecoder: Sendable {
   private enum State {
     case length(Int64)
@@ -26,15 +26,15 @@ struct BodyDecoder: Sendable {
   /// Whether the content arrives in chunks that are not all read yet.
   var isChunked: Bool { if case .chunked = state { true } else { false } }
 
-  /// How many bytes the decoder keeps from one call to the next.
+  /// Number of bytes that the decoder keeps between calls.
   var keptBytes: Int { if case .chunked(let decoder) = state { decoder.keptBytes } else { 0 } }
 
   /// Finds the next content in bytes as they arrive; nil if it needs more, or at the end.
   ///
   /// - Parameters:
-  ///   - bytes: what has arrived and was not used by earlier calls, from `position` on.
-  ///   - position: moves behind what was used; what belongs to the next message lies after it.
-  /// - Returns: where the content lies in `bytes`.
+  ///   - bytes: the received bytes; from `position` on they were not used by earlier calls.
+  ///   - position: moved to the first unused byte; bytes of the next message come after it.
+  /// - Returns: the range of the content in `bytes`.
   /// - Throws: `ProtocolViolation`.
   mutating func next(
     _ bytes: UnsafeRawBufferPointer, _ position: inout Int
@@ -58,9 +58,9 @@ struct BodyDecoder: Sendable {
     return start == position ? nil : start..<position
   }
 
-  /// The connection has ended.
+  /// Ends decoding at the end of the connection.
   ///
-  /// - Throws: `ProtocolViolation` if the message has not.
+  /// - Throws: `ProtocolViolation` if the message is incomplete.
   mutating func end() throws(ProtocolViolation) {
     switch state {
     case .done: break

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Takes off the chunked transfer coding (RFC 9112 §7.1).
+/// Decodes the chunked transfer coding (RFC 9112 §7.1).
 struct ChunkedDecoder: Sendable {
   private enum State {
     case sizeStart
@@ -15,11 +15,11 @@ struct ChunkedDecoder: Sendable {
     case done
   }
 
-  /// The most bytes of chunk extensions beyond what the content allows: 16 for each chunk, and 2 for each of its bytes.
+  /// Maximum number of bytes of chunk extensions beyond the allowance: 16 for each chunk, and 2 for each of its bytes.
   private static let extensionLimit: Int64 = 16 << 10
 
   private var state = State.sizeStart
-  /// The bytes of extensions so far, less what the chunks so far allow.
+  /// The bytes of extensions so far, minus the allowance of the chunks so far.
   private var extensionBytes: Int64 = 0
   private var trailerBytes: [UInt8] = []
   private var scanner = HeadScanner()
@@ -34,15 +34,15 @@ struct ChunkedDecoder: Sendable {
 
   var isComplete: Bool { if case .done = state { true } else { false } }
 
-  /// How many bytes the decoder keeps from one call to the next.
+  /// Number of bytes that the decoder keeps between calls.
   var keptBytes: Int { trailerBytes.count }
 
   /// Finds the next content in bytes as they arrive; nil if it needs more, or at the end.
   ///
   /// - Parameters:
-  ///   - bytes: what has arrived and was not used by earlier calls, from `position` on.
-  ///   - position: moves behind what was used.
-  /// - Returns: where the content lies in `bytes`.
+  ///   - bytes: the received bytes; from `position` on they were not used by earlier calls.
+  ///   - position: moved to the first unused byte.
+  /// - Returns: the range of the content in `bytes`.
   /// - Throws: `ProtocolViolation`.
   mutating func next(
     _ bytes: UnsafeRawBufferPointer, _ position: inout Int
@@ -81,7 +81,7 @@ struct ChunkedDecoder: Sendable {
     case (.extensions(let size), 0x0D), (.sizeBlank(let size), 0x0D): state = .sizeEnd(size)
     case (.sizeBlank, 0x20), (.sizeBlank, 0x09): try countExtension()
     case (.sizeBlank, _):
-      // Another reader may take "1 0" for 16.
+      // Another reader may read "1 0" as 16.
       throw ProtocolViolation("a chunk size followed by something other than an extension (RFC 9112 §7.1.1)")
     case (.extensions, _):
       guard byte != 0x0A, byte != 0 else {
@@ -113,7 +113,7 @@ struct ChunkedDecoder: Sendable {
     }
   }
 
-  /// Reads the trailer section; what follows it stays behind `position`.
+  /// Reads the trailer section, and moves `position` to its end.
   private mutating func readTrailers(
     _ arrived: UnsafeRawBufferPointer, _ position: inout Int
   ) throws(ProtocolViolation) -> Bool {

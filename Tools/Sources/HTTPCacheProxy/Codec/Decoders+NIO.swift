@@ -1,8 +1,8 @@
 import NIOCore
 
 extension ByteBuffer {
-  /// Takes the content out of the readable bytes that `decode` finds there, without copying it; nil if
-  /// `decode` needs more bytes, or has all.
+  /// Removes the content that `decode` finds in the readable bytes and returns it without a copy; nil if `decode` needs
+  /// more bytes, or is at the end.
   ///
   /// - Throws: `ProtocolViolation`, from `decode`.
   fileprivate mutating func take(
@@ -21,7 +21,7 @@ extension ByteBuffer {
 }
 
 extension ChunkedDecoder {
-  /// Takes the next bytes of content out of `buffer`; nil if it needs more, or at the end.
+  /// Removes the next bytes of content from `buffer`; nil if more bytes are needed, or at the end.
   ///
   /// - Throws: `ProtocolViolation`.
   mutating func next(_ buffer: inout ByteBuffer) throws(ProtocolViolation) -> ByteBuffer? {
@@ -30,14 +30,14 @@ extension ChunkedDecoder {
 }
 
 extension BodyDecoder {
-  /// Takes the next bytes of content; nil if it needs more, or at the end. What belongs to the next
-  /// message stays in `buffer`.
+  /// Removes the next bytes of content; nil if more bytes are needed, or at the end. Bytes of the next message stay in
+  /// `buffer`.
   ///
   /// - Throws: `ProtocolViolation`.
   mutating func next(_ buffer: inout ByteBuffer) throws(ProtocolViolation) -> ByteBuffer? {
     guard var content = try piece(&buffer) else { return nil }
     guard isChunked else { return content }
-    // Many small chunks become one piece; one large piece is passed on as it is.
+    // Join many small chunks to one piece; return one large piece unchanged.
     while content.readableBytes < 16 << 10, var more = try piece(&buffer) {
       content.writeBuffer(&more)
     }

@@ -1,6 +1,6 @@
 /// Comma-separated lists (RFC 9110 §5.6.1).
 enum FieldList {
-  /// The members of a list of tokens, without white space and empty ones.
+  /// The members of a list of tokens, without white space and empty members.
   static func members(_ value: some StringProtocol) -> [String] {
     value.utf8.split(separator: 0x2C).compactMap { part in
       let trimmed = part.drop { $0 == 0x20 || $0 == 0x09 }.reversed()
@@ -9,19 +9,19 @@ enum FieldList {
     }
   }
 
-  /// Whether `token` is a member, whatever its case.
+  /// Whether `token` is a member, ignoring case.
   static func contains(_ token: String, in value: String?) -> Bool {
     guard let value else { return false }
     return members(value).contains { lowercased($0) == token }
   }
 
-  /// What stands before a delimiter, without the white space around it; all of `text` without a delimiter.
+  /// The text before the first delimiter (or all of `text`), without white space around it.
   static func token(before delimiter: Character, in text: String) -> String {
     members(text.prefix { $0 != delimiter }).first ?? ""
   }
 
-  /// A to Z as a to z, and nothing else: by the rules of Unicode, the Kelvin sign would become a k, and a
-  /// coding that the next reader does not know would become chunked.
+  /// Lower-cases A to Z only. By the rules of Unicode the Kelvin sign would become a k, and a coding that the next
+  /// reader does not know would become `chunked`.
   static func lowercased(_ text: some StringProtocol) -> String {
     String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
   }

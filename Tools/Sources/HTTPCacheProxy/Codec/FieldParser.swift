@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// Parses the lines of a field section (RFC 9112 §5).
 struct FieldParser {
-  /// Whether white space before the colon is taken away, as RFC 9112 §5.1 asks of a proxy for
-  /// responses; in a request it is an error.
+  /// Whether to remove white space before the colon, as RFC 9112 §5.1 requires of a proxy for responses. In a request
+  /// such white space is an error.
   let trimsNames: Bool
   let limits: MessageLimits
 
@@ -26,7 +26,7 @@ struct FieldParser {
     return fields
   }
 
-  /// Where the line from `start` ends: the CR of its CRLF.
+  /// The end of the line that begins at `start`: the position of the CR of its CRLF.
   static func lineEnd(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
     var index = start
     while index < bytes.count, bytes[index] != 0x0A { index += 1 }

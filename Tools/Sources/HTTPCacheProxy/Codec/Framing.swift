@@ -1,17 +1,17 @@
 import HTTPTypes
 
-/// How the length of a message's content is told (RFC 9112 §6).
+/// How a message gives the length of its content (RFC 9112 §6).
 enum Framing: Sendable, Equatable {
   /// There is no content.
   case none
-  /// So many bytes.
+  /// This number of bytes.
   case length(Int64)
   /// The chunked transfer coding.
   case chunked
-  /// Everything up to the end of the connection.
+  /// All bytes up to the end of the connection.
   case untilClose
 
-  /// The length in bytes, if it is known before the end.
+  /// The length in bytes; nil if unknown before the end.
   var length: Int64? {
     switch self {
     case .none: 0
@@ -22,7 +22,7 @@ enum Framing: Sendable, Equatable {
 
   /// The value of `Content-Length`; nil if there is none.
   ///
-  /// - Throws: `ProtocolViolation` for values that are no number or differ (RFC 9110 §8.6).
+  /// - Throws: `ProtocolViolation` for values that are not numbers, or differ (RFC 9110 §8.6).
   static func contentLength(_ fields: HTTPFields) throws(ProtocolViolation) -> Int64? {
     var length: Int64?
     for value in fields[values: .contentLength] {

@@ -1,9 +1,9 @@
 import HTTPTypes
 
 extension HTTPFields {
-  /// The values of `Host`, which swift-http-types has no name for: there it is the authority.
+  /// The values of `Host`. swift-http-types has no name for this field, because there it is the authority.
   var hosts: [String] { filter { $0.name.canonicalName == "host" }.map(\.value) }
 
-  /// Takes `Host` out.
+  /// Removes `Host`.
   mutating func removeHost() { removeAll { $0.name.canonicalName == "host" } }
 }

@@ -1,4 +1,4 @@
-/// Finds a message's head in the bytes of a connection as they arrive.
+/// Finds the head of a message in arriving bytes.
 struct HeadDecoder: Sendable {
   /// Which side sent the message.
   enum Sender: Sendable {
@@ -21,14 +21,14 @@ struct HeadDecoder: Sendable {
     self.limits = limits
   }
 
-  /// Where the head lies in `bytes`, with its empty line; nil while it has not arrived.
+  /// The range of the head in `bytes`, with its empty line; nil until it has arrived.
   ///
-  /// - Parameter bytes: all bytes since the end of the message before, also those of earlier calls.
-  /// - Throws: `ProtocolViolation` for bytes that begin no head, and for one beyond the limits.
+  /// - Parameter bytes: all bytes since the end of the previous message, those of earlier calls included.
+  /// - Throws: `ProtocolViolation` for bytes that cannot begin a head, and for a head beyond the limits.
   mutating func range(in bytes: UnsafeRawBufferPointer) throws(ProtocolViolation) -> Range<Int>? {
     if !hasFirstByte {
       skipEmptyLines(in: bytes)
-      // A CR alone may become an empty line.
+      // A single CR may be the first half of an empty line.
       let rest = UnsafeRawBufferPointer(rebasing: bytes[(2 * emptyLines)...])
       guard let first = rest.first, first != 0x0D || rest.count > 1 || !mayBeginWithEmptyLine else {
         return nil
@@ -41,9 +41,9 @@ struct HeadDecoder: Sendable {
     return end.map { start..<(start + $0) }
   }
 
-  /// Whether the connection may end here: nothing but empty lines has arrived.
+  /// Whether the connection may end here: only empty lines have arrived.
   ///
-  /// - Parameter bytes: those of the last call of `range`.
+  /// - Parameter bytes: the bytes of the last call of `range`.
   func mayEnd(after bytes: UnsafeRawBufferPointer) -> Bool { bytes.count == 2 * emptyLines }
 
   private var mayBeginWithEmptyLine: Bool { sender == .client && emptyLines < Self.emptyLineLimit }
@@ -56,7 +56,7 @@ struct HeadDecoder: Sendable {
     }
   }
 
-  /// What begins otherwise cannot become a head, however much of it arrives.
+  /// Bytes with another beginning cannot become a head, however many arrive.
   private func check(_ first: UInt8) throws(ProtocolViolation) {
     switch sender {
     case .client:

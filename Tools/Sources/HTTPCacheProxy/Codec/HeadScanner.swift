@@ -6,20 +6,20 @@
   import Musl
 #endif
 
-/// Finds the end of a head as its bytes arrive, each byte looked at once.
+/// Finds the end of a head in arriving bytes, and reads each byte once.
 struct HeadScanner {
   private var lineStart = 0
   private var position = 0
 
-  /// The number of bytes up to and with the empty line, or nil while it has not arrived.
+  /// The number of bytes up to and including the empty line; nil until it has arrived.
   ///
-  /// - Throws: `ProtocolViolation` for a line feed without a carriage return, which RFC 9112 §2.2
-  ///   allows to take as the end of a line and which smuggling lives on.
+  /// - Throws: `ProtocolViolation` for a line feed without a carriage return. RFC 9112 §2.2 allows to accept it as the
+  ///   end of a line, but request smuggling uses it.
   mutating func end(
     in bytes: UnsafeRawBufferPointer, limits: MessageLimits
   ) throws(ProtocolViolation) -> Int? {
     guard let base = bytes.baseAddress else { return nil }
-    // Nothing beyond the limit is looked at, so that the answer does not depend on how the bytes arrive.
+    // Do not read beyond the limit, so that the result does not depend on how the bytes are split.
     let searched = min(bytes.count, limits.headBytes)
     while position < searched {
       guard let found = memchr(base + position, 0x0A, searched - position) else {

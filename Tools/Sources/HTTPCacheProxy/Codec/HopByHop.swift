@@ -7,7 +7,7 @@ enum HopByHop {
     "connection", "proxy-connection", "keep-alive", "te", "transfer-encoding", "upgrade",
     "proxy-authenticate", "proxy-authorization", "proxy-authentication-info", "http2-settings",
   ]
-  /// What a message's framing, routing and meaning hang on is never taken from trailers
+  /// Fields for framing, routing and the meaning of a message, which are never accepted in trailers
   /// (RFC 9110 §6.5.1).
   private static let notInTrailers: Set<String> = names.union([
     "content-length", "host", "trailer", "content-encoding", "content-type", "content-range",
@@ -16,7 +16,7 @@ enum HopByHop {
     "if-unmodified-since", "pragma", "range", "www-authenticate",
   ])
 
-  /// Takes them out, with those that `Connection` names, save for what it must not name
+  /// Removes these fields and those that `Connection` names, except for names that `Connection` must not list
   /// (`FieldHygiene.isConnectionOption`).
   static func remove(from fields: inout HTTPFields) {
     let named = connectionOptions(fields)
@@ -25,14 +25,14 @@ enum HopByHop {
     }
   }
 
-  /// The names that `Connection` lists, in lower case, save for what it must not name. Trailers have to be without
-  /// these names too (RFC 9110 §7.6.1).
+  /// The names that `Connection` lists, in lower case, except for names that it must not list. These fields must be
+  /// removed from trailers too (RFC 9110 §7.6.1).
   static func connectionOptions(_ fields: HTTPFields) -> [String] {
     fields[values: .connection].flatMap { FieldList.members($0) }.map { FieldList.lowercased($0) }
       .filter(FieldHygiene.isConnectionOption)
   }
 
-  /// The trailers that may be passed on.
+  /// The trailers that may be forwarded.
   static func trailers(_ fields: HTTPFields) -> HTTPFields {
     if fields.isEmpty { return fields }
     var fields = fields

@@ -8,9 +8,9 @@ struct MessageReader: Sendable {
   /// Reads the head of a request; nil if the connection ends before its first byte.
   ///
   /// - Parameters:
-  ///   - idle: until when the first byte must have arrived.
-  ///   - time: how long the rest may take.
-  ///   - began: called at the first byte; false ends reading.
+  ///   - idle: the latest time of the first byte.
+  ///   - time: maximum time for the rest.
+  ///   - began: called at the first byte; if it returns false, reading ends.
   /// - Throws: `ProtocolViolation`, `StreamError`.
   func requestHead(
     idle: NIODeadline, time: TimeAmount, began: () -> Bool
@@ -24,7 +24,7 @@ struct MessageReader: Sendable {
 
   /// Reads the head of a response; nil if the connection ends before its first byte.
   ///
-  /// - Parameter deadline: until when it must have come; asked again at that time.
+  /// - Parameter deadline: the latest time of the head; evaluated again at that time.
   /// - Throws: `ProtocolViolation`, `StreamError`.
   func responseHead(until deadline: () -> NIODeadline) async throws -> ResponseHead? {
     guard let buffer = try await read(until: deadline) else { return nil }

@@ -1,4 +1,4 @@
-/// A scheme, host and port: what a connection to an origin is for (RFC 9110 §4.3.1).
+/// An origin: scheme, host and port (RFC 9110 §4.3.1).
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
   /// Whether connections use TLS.
   public let isSecure: Bool
@@ -24,8 +24,8 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     self.init(isSecure: scheme == "https", host: authority.host, port: authority.port)
   }
 
-  /// Splits an absolute `http` or `https` URI; nil if it is none, or has user information, which
-  /// RFC 9110 §4.2.4 asks to take as an error.
+  /// Splits an absolute `http` or `https` URI; nil for other text, and for a URI with user information, which is an
+  /// error by RFC 9110 §4.2.4.
   package static func split(_ uri: String) -> (origin: Origin, path: String)? {
     guard let colon = uri.firstIndex(of: ":"), uri[colon...].hasPrefix("://") else { return nil }
     let rest = uri[uri.index(colon, offsetBy: 3)...]

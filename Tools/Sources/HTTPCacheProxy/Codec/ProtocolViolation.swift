@@ -1,8 +1,8 @@
-/// A message that breaks the rules of HTTP/1.1, or goes beyond a limit.
+/// A message that breaks the rules of HTTP/1.1, or exceeds a limit.
 struct ProtocolViolation: Error, Sendable, CustomStringConvertible {
-  /// The status of the answer when a request did it.
+  /// The status of the response to a request with this violation.
   let status: Int
-  /// What is wrong, for people.
+  /// The violation, as a message.
   let description: String
 
   init(_ description: String, status: Int = 400) {

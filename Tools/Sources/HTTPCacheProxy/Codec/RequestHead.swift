@@ -1,5 +1,5 @@
 import HTTPTypes
-/// The head of a request as it came in.
+/// The head of a request as received.
 struct RequestHead: Sendable {
   let method: HTTPRequest.Method
   let target: String
@@ -21,7 +21,7 @@ struct RequestHead: Sendable {
     guard parts[1].count <= limits.targetBytes else {
       throw ProtocolViolation("the target is longer than \(limits.targetBytes) bytes", status: 414)
     }
-    // Fragments, controls and bytes beyond ASCII have no place in a target (RFC 9112 §3.2).
+    // A target has no fragment, no control characters and no bytes beyond ASCII (RFC 9112 §3.2).
     guard !parts[1].isEmpty, parts[1].allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x23 }) else {
       throw ProtocolViolation("a byte that is not allowed in a request target (RFC 9112 §3.2)")
     }
@@ -44,8 +44,8 @@ struct RequestHead: Sendable {
 
   /// How the content is framed (RFC 9112 §6.3).
   ///
-  /// - Throws: `ProtocolViolation`, for what must not be passed on: both framing fields, codings
-  ///   that are not understood, and chunked where it is not the only one.
+  /// - Throws: `ProtocolViolation` for requests that must not be forwarded: both framing fields, an unknown coding, or
+  ///   chunked beside another coding.
   func framing() throws(ProtocolViolation) -> Framing {
     let length = try Framing.contentLength(fields)
     if let codings = Framing.transferCodings(fields) {

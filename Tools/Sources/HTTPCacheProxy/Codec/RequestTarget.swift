@@ -31,7 +31,7 @@ enum RequestTarget: Sendable, Equatable {
       guard let (origin, path) = Origin.split(text) else {
         throw ProtocolViolation("an invalid request target (RFC 9112 §3.2)")
       }
-      // Without path and query it is the server that is meant (RFC 9112 §3.2.4).
+      // Without path and query, OPTIONS is about the server itself (RFC 9112 §3.2.4).
       let isServer =
         method == .options && !text.dropFirst(origin.scheme.count + 3).contains { "/?".contains($0) }
       self = .absolute(origin, path: isServer ? "*" : path)

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The head of an origin's response as it came in.
+/// The head of an origin's response as received.
 struct ResponseHead: Sendable {
   let status: HTTPResponse.Status
   let minorVersion: Int
@@ -31,13 +31,13 @@ struct ResponseHead: Sendable {
       .fields(in: UnsafeRawBufferPointer(rebasing: bytes[(lineEnd + 2)...]))
   }
 
-  /// Codings that do change the content (RFC 9112 §7.2): without their label it would be wrong.
+  /// Codings that change the content (RFC 9112 §7.2): without their label the content would be wrong.
   private static let registeredCodings: Set<String> = [
     "compress", "x-compress", "deflate", "gzip", "x-gzip",
   ]
 
-  /// How the content is framed (RFC 9112 §6.3). With a name that is no transfer coding it is read to
-  /// the end of the connection, as there, and its bytes are passed on as they are.
+  /// How the content is framed (RFC 9112 §6.3). With an unknown transfer coding the content goes to the end of the
+  /// connection, as in RFC 9112, and its bytes are forwarded unchanged.
   ///
   /// - Throws: `ProtocolViolation`.
   func framing(for method: HTTPRequest.Method) throws(ProtocolViolation) -> Framing {
@@ -57,7 +57,7 @@ struct ResponseHead: Sendable {
         }
         return .chunked
       }
-      // Parameters do not make another coding of it (RFC 9112 §7, §7.1).
+      // `chunked` with parameters is still chunked (RFC 9112 §7, §7.1).
       let names = codings.map { FieldList.token(before: ";", in: $0) }
       guard !names.contains("chunked") else {
         throw ProtocolViolation(

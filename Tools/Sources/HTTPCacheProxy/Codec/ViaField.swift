@@ -2,15 +2,15 @@ import HTTPTypes
 
 /// The proxy's own entry in `Via` (RFC 9110 §7.6.3).
 struct ViaField: Sendable {
-  /// What the proxy is called there: a name nobody else has, so that a loop shows.
+  /// The proxy's name in `Via`; unique, so that a loop can be detected.
   let pseudonym: String
 
-  /// Makes an entry with a name of its own.
+  /// Makes an entry with a unique name.
   init(name: String) {
     pseudonym = "\(name)-\(String(UInt64.random(in: .min ... .max), radix: 36))"
   }
 
-  /// Whether the message was here before.
+  /// Whether the message has passed this proxy before.
   func isLoop(_ fields: HTTPFields) -> Bool {
     fields[values: .via].contains { value in
       FieldList.members(value).contains { member in

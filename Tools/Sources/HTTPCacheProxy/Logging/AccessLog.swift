@@ -8,7 +8,7 @@
 
 /// Writes a line for each request.
 public final class AccessLog: Sendable {
-  /// How a line looks.
+  /// The format of a line.
   public enum Format: String, Sendable, Hashable, CaseIterable {
     /// No lines.
     case none
@@ -18,7 +18,7 @@ public final class AccessLog: Sendable {
     case json
   }
 
-  /// What is known of a request in the end.
+  /// The facts about a finished request.
   struct Entry: Sendable {
     var client: String
     var method: String
@@ -48,7 +48,7 @@ public final class AccessLog: Sendable {
   /// Adds a line.
   func add(_ entry: Entry) { writer?.add(render(entry)) }
 
-  /// Waits until every line is written, or the reader of the log takes no more.
+  /// Waits until every line is written, or the reader of the log stops reading.
   func flush() async { await writer?.flush() }
 
   private func render(_ entry: Entry) -> String {

@@ -7,9 +7,9 @@ public struct LineLogHandler: LogHandler {
 
   /// The least level that is written.
   public var logLevel: Logger.Level
-  /// Kept, and not written.
+  /// Stored, but not written.
   public var metadata: Logger.Metadata = [:]
-  /// Kept, and not asked.
+  /// Stored, but not used.
   public var metadataProvider: Logger.MetadataProvider?
 
   /// Makes a handler.

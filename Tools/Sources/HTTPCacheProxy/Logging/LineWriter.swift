@@ -9,7 +9,7 @@ import Synchronization
   import Musl
 #endif
 
-/// Writes lines to a descriptor from a thread of its own, so that a pipe or terminal without a reader delays neither
+/// Writes lines to a descriptor on a separate thread, so that a pipe or terminal without a reader delays neither
 /// requests nor the end of the process.
 public final class LineWriter: Sendable {
   private struct State {
@@ -20,11 +20,11 @@ public final class LineWriter: Sendable {
     var flushes: [CheckedContinuation<Void, Never>] = []
   }
 
-  /// The most bytes that wait to be written; further lines are dropped, and their number is written later.
+  /// Maximum number of waiting bytes. Further lines are dropped, and their number is written later.
   private static let limit = 4 << 20
-  /// As many bytes as a pipe takes at once where `poll` says that it takes any (POSIX `PIPE_BUF`).
+  /// Number of bytes that a pipe takes without blocking if `poll` reports it as writable (POSIX `PIPE_BUF`).
   private static let piece = 4096
-  /// How often a blocked thread looks whether the process ends, in milliseconds.
+  /// Milliseconds after which a blocked thread checks whether the process is ending.
   private static let patience: Int32 = 250
 
   private let descriptor: Int32
@@ -55,8 +55,8 @@ public final class LineWriter: Sendable {
     if starts { pool.submit { _ in self.writeAll() } }
   }
 
-  /// Waits until every line is written, or for a quarter of a second in which the descriptor takes none; the lines
-  /// that are left then are dropped.
+  /// Waits until every line is written. If the descriptor takes no byte for a quarter of a second, drops the remaining
+  /// lines.
   public func flush() async {
     await withCheckedContinuation { continuation in
       let isDone = state.withLock { state in
@@ -92,7 +92,7 @@ public final class LineWriter: Sendable {
     return lines.isEmpty ? nil : lines
   }
 
-  /// The number of bytes that the descriptor took; nil if the rest is to be dropped.
+  /// The number of bytes that the descriptor took; nil to drop the rest.
   private func write(_ bytes: ArraySlice<UInt8>) -> Int? {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     while true {

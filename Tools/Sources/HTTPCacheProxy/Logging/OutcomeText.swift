@@ -15,7 +15,7 @@ extension CacheOutcome {
     }
   }
 
-  /// Why the response is not stored, where its head says so; nil for methods that never are.
+  /// Why the response is not stored, judged by its head; nil for methods whose responses are never stored.
   var refusal: String? {
     guard case .forwarded(_, _, .doNotStore(let refusal), _) = self else { return nil }
     switch refusal {

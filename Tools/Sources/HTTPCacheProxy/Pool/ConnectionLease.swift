@@ -2,10 +2,10 @@
 final class ConnectionLease: Sendable {
   let stream: ByteStream
   let origin: Origin
-  /// Whether it carried an exchange before.
+  /// Whether the connection carried an exchange before.
   let isReused: Bool
-  /// Whether the exchange waits for its client. While the client is slow, the connection's place in the pool may be
-  /// given to another connection.
+  /// Tells whether the exchange waits for its client. While the client is slow, another connection may take this
+  /// connection's place in the pool.
   let pace = ClientPace()
 
   init(_ stream: ByteStream, _ origin: Origin, isReused: Bool) {

@@ -41,12 +41,12 @@ extension ConnectionPool {
         let (immediate, replaced) = state.withLock { state -> (Grant?, ByteStream?) in
           if Task.isCancelled { return (.cancelled, nil) }
           if deadline <= .now() { return (.timedOut, nil) }
-          // A connection may have been given back since it was looked for.
+          // A connection may have been given back since the last look.
           if let idle = state.origins[origin]?.idle.popLast() {
             state.idleCount -= 1
             return (.permit, idle)
           }
-          // A place may have become free since it was looked for.
+          // A place may have become free since the last look.
           if state.origins[origin, default: Connections()].open < configuration.connectionsPerOrigin {
             state.origins[origin, default: Connections()].open += 1
             return (.permit, nil)
@@ -76,7 +76,7 @@ extension ConnectionPool {
 
   // MARK: Places of connections that wait for their clients
 
-  /// A connection that is in use gives its place to another one.
+  /// Notes that a connection in use gives its place to another connection.
   func giveUpPlace(of lease: ConnectionLease) {
     let held = state.withLock { state in
       state.origins[lease.origin]?.leases.removeValue(forKey: ObjectIdentifier(lease)) != nil
@@ -86,7 +86,7 @@ extension ConnectionPool {
 
   /// Takes the places of at most `count` connections that wait for slow clients.
   ///
-  /// - Returns: how many places there are for others now.
+  /// - Returns: the number of free places now.
   private func takePlaces(_ count: Int, in state: inout State, of origin: Origin) -> Int {
     let now = NIODeadline.now()
     let slow = (state.origins[origin]?.leases ?? [:])

@@ -20,7 +20,7 @@ final class ConnectionPool: Sendable {
   struct Connections {
     /// The connections that hold a place, idle ones included.
     var open = 0
-    /// The most recently used last.
+    /// Idle connections; the most recently used is last.
     var idle: [ByteStream] = []
     /// The connections in use that hold a place.
     var leases: [ObjectIdentifier: ConnectionLease] = [:]
@@ -49,7 +49,7 @@ final class ConnectionPool: Sendable {
       addresses: configuration.addresses)
   }
 
-  /// The number of open connections, and of those that nobody uses.
+  /// The number of open connections, and of idle ones among them.
   var counts: (open: Int, idle: Int) {
     state.withLock { state in (state.origins.values.reduce(0) { $0 + $1.open }, state.idleCount) }
   }
@@ -57,8 +57,8 @@ final class ConnectionPool: Sendable {
   /// A connection to an origin.
   ///
   /// - Parameters:
-  ///   - fresh: whether it must be a new one.
-  ///   - deadline: until when to wait for one.
+  ///   - fresh: whether to open a new connection.
+  ///   - deadline: the latest time to get one.
   /// - Throws: `UpstreamError`.
   func lease(
     _ origin: Origin, fresh: Bool, until deadline: NIODeadline
@@ -83,7 +83,7 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// Opens a connection that the pool knows nothing of.
+  /// Opens a connection outside of the pool.
   ///
   /// - Throws: `UpstreamError`.
   func connect(to origin: Origin) async throws(UpstreamError) -> ByteStream {
@@ -101,14 +101,14 @@ final class ConnectionPool: Sendable {
     let loop = MultiThreadedEventLoopGroup.currentEventLoop
     return state.withLock { state in
       guard let idle = state.origins[origin]?.idle, !idle.isEmpty else { return nil }
-      // A connection on the caller's own event loop needs no change of thread.
+      // Prefer a connection on the caller's event loop: it needs no change of thread.
       let index = idle.lastIndex { $0.channel.eventLoop === loop } ?? idle.count - 1
       state.idleCount -= 1
       return state.origins[origin]?.idle.remove(at: index)
     }
   }
 
-  /// A connection counts no more: closed, or never opened.
+  /// Removes a connection that is closed, or was never opened, from the count.
   func gone(_ origin: Origin) {
     let waiter = state.withLock { state -> Waiter? in
       guard var connections = state.origins[origin] else { return nil }
@@ -131,7 +131,7 @@ final class ConnectionPool: Sendable {
       var connections = state.origins[origin, default: Connections()]
       defer { state.origins[origin] = connections.open == 0 ? nil : connections }
       if connections.leases.removeValue(forKey: ObjectIdentifier(lease)) != nil { return true }
-      // A connection that gave its place up needs one to be kept.
+      // A connection that gave its place away needs a new place to be kept.
       guard isUsable, connections.open < configuration.connectionsPerOrigin else { return false }
       connections.open += 1
       return true
@@ -173,7 +173,7 @@ final class ConnectionPool: Sendable {
     let (isKept, waiter) = state.withLock { state -> (Bool, Waiter?) in
       guard !state.isShutDown, var connections = state.origins[origin] else { return (false, nil) }
       defer { state.origins[origin] = connections }
-      // Somebody may have come to wait since it was looked for.
+      // A request may have begun to wait since the last look.
       if !connections.waiters.isEmpty { return (true, connections.waiters.removeFirst()) }
       connections.idle.append(stream)
       state.idleCount += 1
@@ -188,7 +188,7 @@ final class ConnectionPool: Sendable {
       }
       return
     }
-    // The watcher may have run before the connection could be found among the idle ones.
+    // The watcher may have run before the connection was added to the idle ones.
     if !isKept {
       stream.close()
       gone(origin)
@@ -209,7 +209,7 @@ final class ConnectionPool: Sendable {
     gone(origin)
   }
 
-  /// Closes what nobody uses; connections in use are closed when they are given back.
+  /// Closes idle connections; connections in use are closed when they are given back.
   func shutDown() {
     let idle = state.withLock { state -> [(Origin, ByteStream)] in
       state.isShutDown = true

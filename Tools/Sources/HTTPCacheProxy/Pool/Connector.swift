@@ -30,9 +30,9 @@ struct Connector: Sendable {
     context = try NIOSSLContext(configuration: tls)
   }
 
-  /// Connects; with TLS, the handshake goes on while the first bytes wait to be sent.
+  /// Connects. With TLS, returns before the end of the handshake; the first bytes wait for it.
   ///
-  /// - Parameter deadline: until when, if that is earlier than the timeout.
+  /// - Parameter deadline: the latest time, if earlier than the timeout.
   /// - Throws: `UpstreamError`.
   func connect(to origin: Origin, until deadline: NIODeadline = .distantFuture) async throws(UpstreamError)
     -> ByteStream
@@ -93,7 +93,7 @@ struct Connector: Sendable {
     }
   }
 
-  // NIO's own texts call every failure a reset, and list all addresses that were tried.
+  // NIO's own messages call every failure a reset, and list all tried addresses.
   private static func reason(_ error: any Error) -> String {
     switch error {
     case let error as IOError: SystemMessage.text(error.errnoCode)

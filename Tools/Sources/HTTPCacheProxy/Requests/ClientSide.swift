@@ -1,10 +1,10 @@
 import HTTPTypes
 
-/// What a connection tells of its client.
+/// The client of a connection.
 struct ClientSide: Sendable {
   /// The client's address; nil if it has none.
   let address: IPAddress?
-  /// Whether the client speaks TLS with the proxy.
+  /// Whether the client's connection uses TLS.
   let isSecure: Bool
   /// Whether the client is a proxy whose `X-Forwarded-*` and `Forwarded` count.
   let isTrusted: Bool

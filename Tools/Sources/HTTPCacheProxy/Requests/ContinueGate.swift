@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Lets `100 Continue` through once, and only to a client that waits for it.
+/// Allows one `100 Continue`, and only for a client that waits for it.
 final class ContinueGate: Sendable {
   private let isOpen: Atomic<Bool>
 
   init(isNeeded: Bool) { isOpen = Atomic(isNeeded) }
 
-  /// Whether it may be sent now.
+  /// Whether `100 Continue` may be sent now; true at most once.
   func passes() -> Bool { isOpen.exchange(false, ordering: .acquiringAndReleasing) }
 }

@@ -9,8 +9,8 @@ extension HTTPField.Name {
   /// The name as gateways such as CGI and WSGI compare it: there `X_Forwarded_Host` is `X-Forwarded-Host`.
   private var comparable: String { canonicalName.contains("_") ? canonicalName.dashed : canonicalName }
 
-  /// Whether the field says who the client is, or which scheme and host it asked for. Only a proxy that is trusted
-  /// may say so.
+  /// Whether the field names the client, or the scheme and host that the client requested. Only a trusted proxy may
+  /// send such a field.
   var tellsOfClient: Bool {
     let name = comparable
     return name == "forwarded" || name.hasPrefix("x-forwarded-") || Self.clientNames.contains(name)

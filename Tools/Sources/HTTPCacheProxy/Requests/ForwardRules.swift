@@ -1,11 +1,10 @@
-/// What a forward proxy does for its clients.
+/// The hosts and ports that a forward proxy allows.
 public struct ForwardRules: Sendable, Hashable {
-  /// Hosts that may be asked: a name, `*.` and a domain for every name under it, or `*` for all; nil
-  /// is every host.
+  /// Allowed hosts: a name, `*.` and a domain for every name under it, or `*` for all; nil allows every host.
   public var allowedHosts: [String]?
-  /// Ports that CONNECT may tunnel to, and that requests for `https` URIs may go to.
+  /// Allowed ports of CONNECT and of requests for `https` URIs.
   public var connectPorts: Set<Int>
-  /// Ports that requests for `http` URIs may go to; nil is every port.
+  /// Allowed ports of requests for `http` URIs; nil allows every port.
   public var httpPorts: Set<Int>?
 
   /// Makes rules: every host, tunnels to port 443, `http` to every port.
@@ -15,7 +14,7 @@ public struct ForwardRules: Sendable, Hashable {
     self.httpPorts = httpPorts
   }
 
-  /// Whether requests for a host are let through.
+  /// Whether requests for a host are allowed.
   func allows(host: String) -> Bool {
     guard let allowedHosts else { return true }
     var host = Substring(host.lowercased())

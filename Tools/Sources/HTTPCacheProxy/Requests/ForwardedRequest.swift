@@ -1,20 +1,20 @@
 import HTTPTypes
 
-/// What a gateway tells its origin of the request that it got: `X-Forwarded-For`, `-Host`, `-Proto` and `Forwarded`
-/// (RFC 7239).
+/// The facts about the client's request that a gateway sends to its origin: `X-Forwarded-For`, `-Host`, `-Proto` and
+/// `Forwarded` (RFC 7239).
 struct ForwardedRequest: Sendable {
   /// The scheme that the first client used.
   private(set) var scheme: String
-  /// The authority that the first client asked for; nil if it named none.
+  /// The authority that the first client requested; nil if there was none.
   private(set) var host: String?
-  /// Whether a trusted proxy contradicts itself, so that the origin may believe either.
+  /// Whether a trusted proxy's fields contradict each other, so that the origin may use either.
   private(set) var isAmbiguous = false
   private let client: ClientSide
   private let hop: String
 
   /// - Parameters:
-  ///   - host: the one that the request names.
-  ///   - fields: those of the request, of which only a trusted proxy's count.
+  ///   - host: the host of the request.
+  ///   - fields: the fields of the request; those in question count only from a trusted proxy.
   init(_ client: ClientSide, host: Authority?, fields: HTTPFields) {
     self.client = client
     let ownScheme = client.isSecure ? "https" : "http"
@@ -35,10 +35,10 @@ struct ForwardedRequest: Sendable {
     }
   }
 
-  /// The scheme and host that the origin is told: responses for different ones are kept apart.
+  /// The scheme and host that the origin is told. Responses for different values are kept apart.
   var partition: String { host.map { "\(scheme)://\($0)" } ?? "" }
 
-  /// Sets the fields in a request. What a client that is not trusted said in them is gone already.
+  /// Sets the fields in a request, from which the fields of an untrusted client were removed before.
   func add(to fields: inout HTTPFields) {
     let address = client.address.map { "\($0)" } ?? "unknown"
     let before = fields[values: .xForwardedFor].filter { !$0.isEmpty }
@@ -53,7 +53,7 @@ struct ForwardedRequest: Sendable {
     var node = address.map { "\($0)" } ?? "unknown"
     if node.contains(":") { node = "\"[\(node)]\"" }
     var element = "for=\(node)"
-    // A host may have a colon or a semicolon, which no token has (RFC 7239 §4).
+    // A host may have a colon or semicolon, which a token must not have (RFC 7239 §4).
     if let host { element += ";host=" + (host.utf8.allSatisfy(isPlain) ? host : "\"\(host)\"") }
     return element + ";proto=\(scheme)"
   }
@@ -67,7 +67,7 @@ struct ForwardedRequest: Sendable {
 
   private static func first(_ value: String) -> String? { FieldList.members(value).first }
 
-  /// The parameters of the first element of `Forwarded`, which tells of the first client (RFC 7239 §4).
+  /// The parameters of the first element of `Forwarded`, which is about the first client (RFC 7239 §4).
   private static func firstElement(_ value: String) -> [String: String] {
     var parameters: [String: String] = [:]
     guard let element = first(value) else { return parameters }

@@ -1,16 +1,16 @@
 import HTTPCacheSemantics
 import HTTPTypes
 
-/// The path that a gateway asks its origin for.
+/// The path that a gateway requests from its origin.
 enum GatewayPath {
   /// Normalises the path and query of a request, and puts the path below `base`.
   ///
-  /// The cache key is normalised (RFC 3986 §6.2.2), so the origin is asked with the same spelling: otherwise the answer
-  /// to one spelling would reach clients that asked with another. Dot segments are resolved first, so that they cannot
+  /// The cache key is normalised (RFC 3986 §6.2.2), so the request uses the key's spelling. Otherwise the response to
+  /// one spelling would reach clients that requested another. Dot segments are resolved first, so that they cannot
   /// leave `base`.
   ///
   /// - Parameter base: the path of `--upstream` without a slash at its end.
-  /// - Throws: `Refusal` for a path that origins could take for one outside of `base`.
+  /// - Throws: `Refusal` for a path that an origin could read as outside of `base`.
   static func resolve(_ path: String, below base: String) throws(Refusal) -> String {
     guard needsNormalising(path) else { return base + path }
     guard let parts = TargetURI.parts(of: "http://h" + path) else {
@@ -23,7 +23,7 @@ enum GatewayPath {
     return base + parts.path
   }
 
-  /// Whether `path` may have percent-encoding, dot segments, or what some origins take for them.
+  /// Whether `path` may have percent-encoding, dot segments, or characters that some origins read as dot segments.
   private static func needsNormalising(_ path: String) -> Bool {
     var previous: UInt8 = 0
     for byte in path.utf8 {
@@ -34,7 +34,7 @@ enum GatewayPath {
     return false
   }
 
-  /// Whether an origin that takes `%2F`, `%5C` and a backslash for a slash, and cuts a segment at a semicolon, would see
+  /// Whether an origin that reads `%2F`, `%5C` and a backslash as a slash, and cuts a segment at a semicolon, would see
   /// a segment `..`.
   private static func mayLeave(_ path: String) -> Bool {
     var octets: [UInt8] = []

@@ -1,14 +1,14 @@
 import HTTPCaching
 import HTTPTypes
 
-/// An answer of the proxy's own.
+/// A response that the proxy makes itself.
 struct Refusal: Error, Sendable {
   let status: HTTPResponse.Status
   let message: String
   var fields: HTTPFields = [:]
-  /// A few letters for the log.
+  /// A short word for the log.
   let label: String
-  /// Whether the connection must end, since where the next request begins is not known.
+  /// Whether the connection must end, because the begin of the next request is unknown.
   var closes = false
 
   init(_ status: HTTPResponse.Status, _ message: String, label: String = "refused", closes: Bool = false) {
@@ -18,13 +18,13 @@ struct Refusal: Error, Sendable {
     self.closes = closes
   }
 
-  /// For a request that breaks the protocol.
+  /// The refusal of a request that breaks the protocol.
   init(_ violation: ProtocolViolation) {
     self.init(
       Self.status(violation.status), violation.description, label: "bad-request", closes: true)
   }
 
-  /// For an origin that gave no usable answer (RFC 9110 §15.6.3, §15.6.5).
+  /// The refusal if the origin gave no usable response (RFC 9110 §15.6.3, §15.6.5).
   init(_ error: UpstreamError) {
     if error.cause is ForbiddenAddress {
       self.init(.forbidden, "this proxy does not connect to addresses that are not public")

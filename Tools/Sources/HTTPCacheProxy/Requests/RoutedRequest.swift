@@ -1,12 +1,12 @@
 import HTTPTypes
 
-/// A request as it goes to the cache and to its origin.
+/// A request for the cache and the origin.
 struct RoutedRequest: Sendable {
   /// Method, target and fields.
   var head: HTTPRequest
-  /// Where to connect; nil is where the target says.
+  /// The origin to connect to; nil is that of the target.
   var origin: Origin?
-  /// Keeps responses apart that the cache key does not (`RequestOptions.partition`).
+  /// The partition, which separates responses with equal targets (`RequestOptions.partition`).
   var partition = ""
   /// Whether the response must neither come from the store nor be stored.
   var bypassesCache = false

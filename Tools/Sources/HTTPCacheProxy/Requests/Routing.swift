@@ -1,21 +1,21 @@
 import HTTPCacheSemantics
 import HTTPTypes
 
-/// What is to be done with a request.
+/// How to handle a request.
 enum Route: Sendable {
-  /// To be answered through the cache.
+  /// Answer through the cache.
   case cached(RoutedRequest)
-  /// To be passed to the origin without the cache: `OPTIONS *` has no URI to be a key.
+  /// Forward to the origin without the cache: `OPTIONS *` has no URI for a key.
   case direct(RoutedRequest)
-  /// To become another protocol if the origin agrees; `cached` if not asked.
+  /// Upgrade to another protocol if the origin agrees.
   case upgrade(RoutedRequest, protocols: String)
   /// A tunnel to an origin.
   case tunnel(Origin)
-  /// To be answered here, since `Max-Forwards` ends here (RFC 9110 §7.6.2).
+  /// Answer here, because `Max-Forwards` is 0 (RFC 9110 §7.6.2).
   case last
 }
 
-/// Decides where a request goes, and makes of it the request that goes there.
+/// Decides where a request goes, and makes the request for there.
 struct Routing: Sendable {
   let mode: ProxyServer.Mode
   let via: ViaField
@@ -25,8 +25,8 @@ struct Routing: Sendable {
 
   /// The route of a request.
   ///
-  /// - Throws: `ProtocolViolation` for a request that contradicts itself, `Refusal` for one that is
-  ///   not served here.
+  /// - Throws: `ProtocolViolation` for a request that contradicts itself, `Refusal` for a request that is not served
+  ///   here.
   func route(_ head: RequestHead, framing: Framing) throws -> Route {
     let target = try RequestTarget(head.target, method: head.method)
     let host = try host(head)
@@ -65,7 +65,7 @@ struct Routing: Sendable {
   ) -> RoutedRequest {
     var fields = fields
     fields.removeAll { field in
-      // No proxy writes an underscore: a client does, for origins that take it for a hyphen.
+      // Proxies write no underscores. An attacker may, for origins that read an underscore as a hyphen.
       field.name.tellsOfClient
         && (!client.isTrusted || field.name.canonicalName.utf8.contains(UInt8(ascii: "_")))
     }
@@ -74,7 +74,7 @@ struct Routing: Sendable {
         method: method, scheme: origin.scheme, authority: origin.authority, path: path, headerFields: [:]))
     request.bypassesCache = fields.contains { $0.name.overridesTarget }
     if case .forward = mode {
-      // A proxy must not change the path (RFC 9110 §7.7), and the cache key has another spelling of it.
+      // A proxy must not change the path (RFC 9110 §7.7), but the cache key has a normalised path: bypass the cache.
       if path.utf8.contains(UInt8(ascii: "%")), CacheKey.target(of: request.head)?.hasSuffix(path) != true {
         request.bypassesCache = true
       }
@@ -150,8 +150,8 @@ struct Routing: Sendable {
     }
   }
 
-  /// The protocols asked for, if they are passed on: never other forms of HTTP, which would carry
-  /// requests past the cache and its rules.
+  /// The requested protocols that may be forwarded: never other versions of HTTP, whose requests would bypass the cache
+  /// and its rules.
   private func upgrade(_ head: RequestHead, _ framing: Framing) -> String? {
     guard head.method == .get, framing == .none, head.minorVersion >= 1,
       FieldList.contains("upgrade", in: head.fields[.connection]), let value = head.fields[.upgrade]

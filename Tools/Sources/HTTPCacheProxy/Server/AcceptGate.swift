@@ -11,7 +11,7 @@ import NIOCore
 
 /// Pauses accepting while the process or the system is out of file descriptors or of memory for sockets.
 ///
-/// The listening socket stays readable then, so that without a pause the event loop would try again at once, for ever.
+/// The listening socket stays readable then. Without a pause the event loop would try again at once, for ever.
 final class AcceptGate: ChannelInboundHandler {
   typealias InboundIn = any Channel
 
@@ -20,7 +20,7 @@ final class AcceptGate: ChannelInboundHandler {
 
   private let logger: Logger
   private var isPaused = false
-  /// Whether the log said that accepting pauses, and not yet that it goes on.
+  /// Whether the log has a message about the pause, but not yet about its end.
   private var isTold = false
   private var lastTold: NIODeadline?
 
@@ -39,7 +39,7 @@ final class AcceptGate: ChannelInboundHandler {
     tell(error)
     guard !isPaused else { return }
     isPaused = true
-    // Only an option takes the socket from the selector: a read that failed counts as pending.
+    // Only a channel option removes the socket from the selector: NIO treats a failed read as pending.
     let options = context.channel.syncOptions
     try? options?.setOption(.autoRead, value: false)
     context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {

@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// What the connections of a server share.
+/// The objects that the connections of a server share.
 struct ProxyContext: Sendable {
   let configuration: ProxyServer.Configuration
   let cache: HTTPCache

@@ -18,7 +18,7 @@ public final class ProxyServer: Sendable {
   ///
   /// - Parameters:
   ///   - group: where connections run; it is not shut down with the server.
-  /// - Throws: what the system says when it cannot listen there, or NIOSSL of the TLS configuration.
+  /// - Throws: the system's error if it cannot listen, or NIOSSL's error if the TLS configuration is invalid.
   public static func start(
     _ configuration: Configuration, cache: HTTPCache, upstream: NIOUpstream, group: any EventLoopGroup
   ) async throws -> ProxyServer {
@@ -42,7 +42,7 @@ public final class ProxyServer: Sendable {
           if let tls {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
           }
-          // Not on all systems.
+          // Not every system has this option.
           channel.setOption(.unsentLimit, value: 128 << 10).whenFailure { _ in }
           let stream = ByteStream(channel: channel)
           try channel.pipeline.syncOperations.addHandler(ByteStreamHandler(stream))
@@ -53,17 +53,16 @@ public final class ProxyServer: Sendable {
     return ProxyServer(listener: listener, context: context)
   }
 
-  /// Where it listens.
+  /// The address of the listener.
   public var address: SocketAddress? { listener.localAddress }
 
-  /// The port it listens on.
+  /// The port of the listener.
   public var port: Int? { listener.localAddress?.port }
 
   /// The number of clients' connections.
   public var connectionCount: Int { context.registry.count }
 
-  /// Stops listening, lets requests under way end within `deadline`, and writes what the store and
-  /// the access log have not written yet.
+  /// Stops listening, lets requests under way end until `deadline`, and flushes the store and the access log.
   public func shutDown(deadline: TimeAmount = .seconds(10)) async {
     try? await listener.close()
     await context.registry.drain(until: .now() + deadline, on: listener.eventLoop)

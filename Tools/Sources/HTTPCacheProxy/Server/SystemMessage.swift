@@ -6,9 +6,9 @@
   import Musl
 #endif
 
-/// What an error number of the system means, as part of a sentence.
+/// The meaning of a system error number, as part of a sentence.
 public enum SystemMessage {
-  /// Such as `no such file` or `address already in use`.
+  /// A text such as `no such file` or `address already in use`.
   public static func text(_ code: Int32) -> String {
     switch code {
     case ENOENT: return "no such file"

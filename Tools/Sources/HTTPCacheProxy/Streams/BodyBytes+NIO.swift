@@ -8,7 +8,7 @@ extension BodyBytes {
     if buffer.readableBytes * 2 < buffer.capacity {
       self = buffer.withUnsafeReadableBytes { BodyBytes($0) }
     } else {
-      // ByteBuffer never writes to storage that somebody else retains.
+      // ByteBuffer never writes to shared storage.
       self = buffer.withUnsafeReadableBytesWithStorageManagement { bytes, storage in
         BodyBytes(unsafeBytes: bytes, keepingAlive: storage.takeUnretainedValue())
       }

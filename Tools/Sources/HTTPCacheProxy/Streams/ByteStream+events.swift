@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// What the channel tells.
+/// Events of the channel.
 extension ByteStream {
   /// Whether the channel was asked to read and has not done so.
   var isAwaited: Bool { state.withLock { $0.isReading } }
@@ -19,9 +19,9 @@ extension ByteStream {
     woken.watcher?()
   }
 
-  /// The channel has read what it was asked to.
+  /// The channel has finished a requested read.
   ///
-  /// - Returns: whether to read on.
+  /// - Returns: whether to read more.
   func readCompleted() -> Bool {
     state.withLock { state in
       let readsOn = state.end == nil && state.buffered < Self.window

@@ -1,23 +1,23 @@
 import NIOCore
 
-/// Sending parts of files, which do not pass through the process.
+/// Sending ranges of files, without copying them through the process.
 extension ByteStream {
-  /// How often a file is looked at while a part of it is being sent.
+  /// Time between two checks of a file while a range of it is being sent.
   private static let fileCheck = TimeAmount.milliseconds(250)
 
-  /// Begins to send a part of a file.
+  /// Begins to send a range of a file.
   ///
-  /// - Returns: what is fulfilled when the system has all of it.
+  /// - Returns: a future that is fulfilled when the system has the whole range.
   func startSending(_ region: FileRegion) -> EventLoopFuture<Void> {
     channel.writeAndFlush(IOData.fileRegion(region))
   }
 
-  /// Waits until the system has a part of a file.
+  /// Waits until the system has a range of a file.
   ///
   /// - Parameters:
   ///   - deadline: when the connection is closed.
-  ///   - isWhole: whether the part is in the file still; if not, the connection is closed. Bytes that were cut
-  ///     off can never be sent, and the system only says that nothing was.
+  ///   - isWhole: whether the range is still in the file; if not, the connection is closed. Bytes that were cut off can
+  ///     never be sent, and the system reports no error for them.
   /// - Throws: `StreamError`.
   func finishSending(
     _ sent: EventLoopFuture<Void>, until deadline: NIODeadline, while isWhole: @escaping @Sendable () -> Bool

@@ -1,12 +1,12 @@
 import NIOCore
 import Synchronization
 
-/// Reading: one task at a time takes what arrived.
+/// Reading: one task at a time takes the received bytes.
 extension ByteStream {
   /// Which user of the stream may read; see `interrupt`.
   var epoch: Int { state.withLock { $0.epoch } }
 
-  /// Whether bytes have come that no reader has taken.
+  /// Whether there are received bytes that no reader has taken.
   var hasBytes: Bool { state.withLock { $0.buffered > 0 } }
 
   /// Whether the peer can send no more.
@@ -65,7 +65,7 @@ extension ByteStream {
     }
   }
 
-  /// Puts bytes back that were read and not used.
+  /// Puts unused bytes back.
   func unread(_ buffer: ByteBuffer) {
     guard buffer.readableBytes > 0 else { return }
     state.withLock { state in
@@ -74,7 +74,7 @@ extension ByteStream {
     }
   }
 
-  /// Ends the wait of a reader that has the present epoch.
+  /// Ends the wait of a reader with the current epoch.
   func interrupt() {
     state.withLock { $0.epoch += 1 }
     wakeReader()

@@ -9,9 +9,9 @@ import NIOSSL
   import Musl
 #endif
 
-/// What depends on the socket below the channel.
+/// Operations on the socket below the channel.
 extension ByteStream {
-  /// Whether the peer has neither sent bytes that were not taken nor ended, as far as the system knows now.
+  /// Whether the connection is quiet now: the peer has neither sent unread bytes nor closed.
   func isQuiet() async -> Bool {
     let loop = channel.eventLoop
     let isQuiet =
@@ -29,10 +29,10 @@ extension ByteStream {
     return isQuiet ?? false
   }
 
-  /// Closes so that the peer sees the answer cut off rather than ended.
+  /// Resets the connection, so that the peer sees that the response is incomplete.
   func reset() {
     resetsOnClose(true).whenComplete { [channel] _ in
-      // TLS would tell the peer that this is the end.
+      // A TLS close would tell the peer that the response is complete.
       if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
         tls.close(mode: .all, promise: nil)
       } else {
@@ -44,7 +44,7 @@ extension ByteStream {
   /// Whether closing resets the connection, also when the process is killed.
   @discardableResult
   func resetsOnClose(_ resets: Bool) -> EventLoopFuture<Void> {
-    // Lingering for no time makes closing a reset.
+    // A linger time of 0 makes closing a reset.
     (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: resets ? 1 : 0, l_linger: 0))
       ?? channel.eventLoop.makeSucceededVoidFuture()
   }

@@ -3,9 +3,9 @@ import Synchronization
 
 /// One timer for the earliest deadline.
 extension ByteStream {
-  /// Lets the event loop serve its other connections: a task that never waits keeps its thread.
+  /// Lets the event loop serve its other connections. A task that never waits would keep the thread.
   func letOthersRun() async {
-    // An event loop looks at its sockets only when no task is left that could run at once.
+    // An event loop polls its sockets only when no task is ready to run.
     try? await channel.eventLoop.scheduleTask(in: .microseconds(100)) {}.futureResult.get()
   }
 

@@ -1,12 +1,12 @@
 import NIOCore
 import Synchronization
 
-/// Writing: one task at a time waits for a peer that takes less than it is given.
+/// Writing: one task at a time waits for a slow peer.
 extension ByteStream {
   /// Hands bytes to the channel without sending them yet.
   func write(_ buffer: ByteBuffer) { channel.write(IOData.byteBuffer(buffer), promise: nil) }
 
-  /// Sends what was written and waits while the peer takes less than it is given.
+  /// Sends written bytes, and waits while the peer is slower than the writer.
   ///
   /// - Throws: `StreamError`.
   func flush(until deadline: NIODeadline) async throws(StreamError) {

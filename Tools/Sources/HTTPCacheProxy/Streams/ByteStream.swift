@@ -9,20 +9,20 @@ import Synchronization
   import Musl
 #endif
 
-/// A connection's bytes, read and written by tasks on whatever thread, with backpressure both ways.
+/// The bytes of a connection, read and written by tasks on any thread, with backpressure in both directions.
 ///
 /// At most one task reads and one task waits to write at a time.
 final class ByteStream: Sendable {
-  /// Reading goes on while fewer bytes than this wait to be taken.
+  /// Reading continues while fewer unread bytes than this are waiting.
   static let window = 96 << 10
-  /// The most bytes that are copied for the channel at once. Together with the channel's water mark, no more than
-  /// twice as many wait in the process for a peer that does not read.
+  /// Maximum number of bytes to copy for the channel at once. With the channel's water mark, at most twice this number
+  /// waits in the process for a peer that does not read.
   static let slice = 64 << 10
 
   struct State {
     var buffers = CircularBuffer<ByteBuffer>(initialCapacity: 4)
     var buffered = 0
-    /// Why nothing more will arrive.
+    /// The reason why no more bytes will arrive.
     var end: End?
     var isReading = false
     var isClosed = false
@@ -58,28 +58,28 @@ final class ByteStream: Sendable {
 
   // MARK: Ending
 
-  /// Tells the peer that nothing more will be sent.
+  /// Ends the output: tells the peer that no more bytes follow.
   func finishOutput() { channel.close(mode: .output, promise: nil) }
 
   /// Closes the connection.
   func close() { channel.close(promise: nil) }
 
-  /// Closes the connection when the system has all that was written: closing drops what the channel still holds.
+  /// Closes the connection after the system has all written bytes. Closing at once would drop bytes in the channel.
   ///
-  /// - Parameter patience: the most time that the peer may take for that.
+  /// - Parameter patience: maximum time for the peer to take the bytes.
   func closeWritten(within patience: TimeAmount) async {
     try? await writeOut(until: now + patience)
     close()
   }
 
-  /// Sends the end, then takes what the peer is still sending for a while, so that closing with
-  /// unread bytes does not make the peer's system drop the answer (RFC 9112 §9.6).
+  /// Ends the output, then reads and drops the peer's bytes for a while: closing with unread bytes could make the
+  /// peer's system drop the response (RFC 9112 §9.6).
   ///
-  /// - Parameter patience: the most time that the peer may take for what was written before.
+  /// - Parameter patience: maximum time for the peer to take the written bytes.
   func closeLingering(
     within patience: TimeAmount, for time: TimeAmount = .seconds(2), limit: Int = 4 << 20
   ) async {
-    // If the peer has ended its side, ending ours closes the connection, and drops what is not written.
+    // If the peer has ended its output, ending ours closes the connection and drops unwritten bytes.
     try? await writeOut(until: now + patience)
     finishOutput()
     let deadline = now + time
@@ -88,7 +88,7 @@ final class ByteStream: Sendable {
     close()
   }
 
-  /// Calls `hook` once, when the connection is closed; at once if it is.
+  /// Calls `hook` once when the connection is closed; at once if the connection is closed already.
   func onClose(_ hook: @escaping @Sendable () -> Void) {
     let isClosed = state.withLock { state in
       if !state.isClosed { state.closeHook = hook }
@@ -97,9 +97,9 @@ final class ByteStream: Sendable {
     if isClosed { hook() }
   }
 
-  /// Calls `watcher` once, when anything happens on an idle connection, or at `deadline`.
+  /// Calls `watcher` once, on the first event of an idle connection or at `deadline`.
   ///
-  /// - Returns: false if something has happened already; then it is not called.
+  /// - Returns: false if an event has happened already; then `watcher` is not called.
   func watch(until deadline: NIODeadline, _ watcher: @escaping @Sendable () -> Void) -> Bool {
     let watches = state.withLock { state -> (watches: Bool, reads: Bool) in
       guard state.end == nil, !state.isClosed, state.buffered == 0 else { return (false, false) }
@@ -117,7 +117,7 @@ final class ByteStream: Sendable {
 
   /// Ends watching.
   ///
-  /// - Returns: false if something has happened, so that the connection is of no more use.
+  /// - Returns: false if an event has happened, so that the connection cannot be used again.
   func unwatch() -> Bool {
     state.withLock { state in
       state.readDeadline = nil

@@ -9,7 +9,7 @@ final class ByteStreamHandler: ChannelInboundHandler {
   init(_ stream: ByteStream) { self.stream = stream }
 
   func channelActive(context: ChannelHandlerContext) {
-    // A read that was asked for before the channel was active is lost.
+    // A read request from before the channel was active is lost.
     if stream.isAwaited { context.read() }
     context.fireChannelActive()
   }

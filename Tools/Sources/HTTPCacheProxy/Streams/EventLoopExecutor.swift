@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Runs tasks on an event loop, so that a connection's task and its channel need no change of thread.
+/// Runs tasks on an event loop, so that a connection's task runs on the thread of its channel.
 final class EventLoopExecutor: TaskExecutor {
   private let loop: any EventLoop
 

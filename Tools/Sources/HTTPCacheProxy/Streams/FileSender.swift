@@ -10,12 +10,12 @@ import NIOCore
   import Musl
 #endif
 
-/// Sends parts of a stored body from its file to a client.
+/// Sends ranges of a stored body from its file to a client.
 final class FileSender {
-  /// Shorter bodies are copied, which takes less than a file's own calls.
+  /// Shorter bodies are copied, which takes less time than the system calls for a file.
   private static let threshold: Int64 = 64 << 10
-  /// The bytes given to the system at once. Each slice has its own time, so that a slow client is not taken for one
-  /// that does not read.
+  /// Number of bytes to give to the system at once. Each slice has its own timeout, so that a slow client differs from
+  /// a client that does not read.
   private static let slice: Int64 = 128 << 10
 
   private let stream: ByteStream
@@ -24,13 +24,13 @@ final class FileSender {
   private let region: HTTPCacheStore.FileRegion
   private let handle: NIOFileHandle
 
-  /// - Parameter timeout: the most time for a client to take a slice.
+  /// - Parameter timeout: maximum time for a client to take a slice.
   /// - Returns: nil if the body has to be copied.
   init?(_ stored: StoredBodyRange, stream: ByteStream, timeout: TimeAmount) {
     guard stored.range.count >= Self.threshold, let region = stored.reader.fileRegion,
       stored.range.upperBound <= region.count
     else { return nil }
-    // A descriptor of its own stays valid whatever becomes of the reader.
+    // A duplicated descriptor stays valid when the reader closes.
     let descriptor = fcntl(region.descriptor, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { return nil }
     handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor)
@@ -42,8 +42,8 @@ final class FileSender {
 
   deinit { try? handle.close() }
 
-  /// Sends a range of the body and returns when the system has it; the next slice is given to the system while the
-  /// slice before it is being sent.
+  /// Sends a range of the body and returns when the system has all of it. Gives the next slice to the system while the
+  /// previous slice is being sent.
   ///
   /// - Throws: `StreamError`.
   func send(_ range: Range<Int64>) async throws {
@@ -62,10 +62,10 @@ final class FileSender {
         start = next
       }
       if let earlier { try await finish(earlier, of: range) }
-      // What was written into the file meanwhile may have gone out: the client must not take more from here.
+      // The file changed meanwhile, and changed bytes may have been sent: the connection must end here.
       guard reader.isVerified(range) else { throw StreamError.closed }
     } catch {
-      // The file may be closed only when the channel has given up every slice.
+      // Close the file only after the channel has released every slice.
       stream.reset()
       try? await earlier?.get()
       throw error

@@ -1,10 +1,10 @@
-/// Why a connection gave no bytes or took none.
+/// The reason why a connection delivered or took no bytes.
 enum StreamError: Error, Sendable {
   /// The connection is closed.
   case closed
-  /// Nothing happened for as long as was allowed.
+  /// The time limit has passed.
   case timedOut
-  /// The reader was called off.
+  /// Reading was cancelled.
   case cancelled
   /// The transport failed.
   case failed(any Error)

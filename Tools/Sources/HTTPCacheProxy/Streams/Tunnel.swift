@@ -1,12 +1,12 @@
 import NIOCore
 import Synchronization
 
-/// Passes bytes between two connections, both ways, until both have ended.
+/// Forwards bytes between two connections in both directions, until both have ended.
 final class Tunnel: Sendable {
   private let client: ByteStream
   private let origin: ByteStream
   private let silence: TimeAmount
-  /// When bytes moved last, in either direction.
+  /// The last time at which bytes moved in either direction.
   private let lastMove: Mutex<NIODeadline>
 
   private init(client: ByteStream, origin: ByteStream, silence: TimeAmount) {
@@ -18,7 +18,7 @@ final class Tunnel: Sendable {
 
   /// Runs a tunnel.
   ///
-  /// - Parameter silence: how long both directions may be silent at the same time.
+  /// - Parameter silence: maximum time in which no byte moves in either direction.
   /// - Returns: the number of bytes sent to `client`.
   static func run(client: ByteStream, origin: ByteStream, silence: TimeAmount) async -> Int64 {
     let tunnel = Tunnel(client: client, origin: origin, silence: silence)
@@ -45,7 +45,7 @@ final class Tunnel: Sendable {
         try await whileAlive { deadline async throws(StreamError) in try await sink.flush(until: deadline) }
         lastMove.withLock { $0 = source.now }
       }
-      // Ending the output of a peer that has ended its own closes the connection, and drops what is not written.
+      // If the peer has ended its output, ending ours closes the connection and drops unwritten bytes.
       try await sink.writeOut(until: sink.now + silence)
       sink.finishOutput()
     } catch {
@@ -55,7 +55,7 @@ final class Tunnel: Sendable {
     return count
   }
 
-  /// Waits for as long as bytes move in either direction.
+  /// Waits while bytes move in either direction.
   private func whileAlive<Result>(
     _ wait: (NIODeadline) async throws(StreamError) -> Result
   ) async throws(StreamError) -> Result {
@@ -64,7 +64,7 @@ final class Tunnel: Sendable {
       do {
         return try await wait(deadline)
       } catch StreamError.timedOut where lastMove.withLock({ $0 }) + silence > deadline {
-        // The other direction has moved since.
+        // Bytes have moved in the other direction since.
       }
     }
   }

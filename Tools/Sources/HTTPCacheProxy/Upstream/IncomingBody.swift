@@ -4,13 +4,13 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// A message's content, pulled from a connection.
+/// The content of a message, pulled from a connection.
 final class IncomingBody: BodySource {
-  /// How pulling ended.
+  /// How the content ended.
   enum Ending: Sendable {
-    /// With the last byte.
+    /// After the last byte.
     case complete
-    /// Before it.
+    /// Before the last byte.
     case broken
   }
 
@@ -39,10 +39,10 @@ final class IncomingBody: BodySource {
 
   /// - Parameters:
   ///   - connectionOptions: the names that the head's `Connection` lists.
-  ///   - stall: the most time to wait for the next bytes.
-  ///   - pace: told when the caller takes bytes and when it has them.
+  ///   - stall: maximum time to wait for the next bytes.
+  ///   - pace: notified when the caller requests bytes and when it gets them.
   ///   - beforePull: called before each pull.
-  ///   - ended: called once.
+  ///   - ended: called once at the end.
   init(
     _ stream: ByteStream, framing: Framing, limits: MessageLimits, isResponse: Bool,
     connectionOptions: [String] = [], stall: TimeAmount, pace: ClientPace? = nil,
@@ -65,10 +65,10 @@ final class IncomingBody: BodySource {
 
   deinit { cancel() }
 
-  /// What was wrong with the message's framing, if anything.
+  /// The violation in the message's framing, if any.
   var violation: ProtocolViolation? { state.withLock { $0.violation } }
 
-  /// Whether all of it was taken from the connection.
+  /// Whether the whole content was read from the connection.
   var isComplete: Bool {
     state.withLock { if case .complete = $0.phase { true } else { false } }
   }
@@ -157,7 +157,7 @@ final class IncomingBody: BodySource {
     if isFirst { ended(.complete) }
   }
 
-  /// The trailers without what a head would be without.
+  /// The trailers, without fields that would be removed from a head.
   private func trailers(_ decoder: BodyDecoder) -> HTTPFields {
     var fields = decoder.trailers
     fields.removeAll { field in

@@ -2,31 +2,31 @@ public import NIOCore
 public import NIOSSL
 
 extension NIOUpstream {
-  /// What is fixed when an upstream is made.
+  /// The settings of an upstream.
   public struct Configuration: Sendable {
-    /// The most time for a connection to come about; never longer than `headTimeout`.
+    /// Maximum time to open a connection; never longer than `headTimeout`.
     public var connectTimeout: TimeAmount
-    /// The most time from sending a request, its body included, to the end of the head of the final response.
+    /// Maximum time from the end of a sent request, its body included, to the end of the final response's head.
     public var headTimeout: TimeAmount
-    /// The most time between two pieces of a body, in either direction.
+    /// Maximum time between two pieces of a body, in either direction.
     public var bodyTimeout: TimeAmount
     /// How long an unused connection is kept.
     public var idleTimeout: TimeAmount
     /// How long to wait for `100 Continue` before the body is sent anyway (RFC 9110 §10.1.1).
     public var continueTimeout: TimeAmount
-    /// The most connections to one origin at a time. Upgraded connections do not count, nor, when another request
-    /// needs the place, connections that wait for a slow client.
+    /// Maximum number of connections to one origin at a time. Upgraded connections do not count. Connections that wait
+    /// for a slow client do not count if another request needs their place.
     public var connectionsPerOrigin: Int
     /// How long a client may take to send 64 KiB of a request's body, or to take the next piece of a response's, before
     /// its exchange counts as waiting for a slow client.
     public var clientPatience = TimeAmount.milliseconds(250)
-    /// The most unused connections kept in all.
+    /// Maximum number of unused connections in all.
     public var idleConnections: Int
     /// The limits of response heads.
     public var limits: MessageLimits
-    /// How TLS is spoken with `https` origins.
+    /// The TLS configuration for `https` origins.
     public var tls: TLSConfiguration
-    /// The addresses that may be connected to; nil is every address.
+    /// The allowed addresses; nil allows every address.
     public var addresses: AddressRules?
 
     /// The HTTP proxy that every request of `send` goes to, in absolute form; nil sends each to its origin.

@@ -2,7 +2,7 @@ public import HTTPCaching
 import HTTPTypes
 public import NIOCore
 
-/// The way to origins over HTTP/1.1 on SwiftNIO, with connections kept open between requests.
+/// An upstream over HTTP/1.1 on SwiftNIO that keeps connections open between requests.
 public final class NIOUpstream: Upstream {
   private let pool: ConnectionPool
   private let configuration: Configuration
@@ -18,20 +18,20 @@ public final class NIOUpstream: Upstream {
     pool = try ConnectionPool(group: group, configuration: configuration)
   }
 
-  /// The most time that a request without a timeout waits for a head, or for another request's head.
+  /// Maximum time that a request without a timeout waits for its response's head, or for another request's head.
   public var defaultTimeout: Duration? { Duration.nanoseconds(configuration.headTimeout.nanoseconds) }
 
-  /// The number of open connections, and of those that wait for use.
+  /// The number of open connections, and of idle ones among them.
   public var connectionCounts: (open: Int, idle: Int) { pool.counts }
 
-  /// Closes the connections that wait for use, and every other when its exchange ends.
+  /// Closes idle connections at once, and all others when their exchanges end.
   public func shutDown() { pool.shutDown() }
 
   /// Sends a request and returns when the head of the final response has arrived.
   ///
-  /// A request without a body and with an idempotent method goes over a kept connection if there is
-  /// one, and is sent once more over a new one if the origin closed that before its first byte
-  /// (RFC 9110 §9.2.2); any other request gets a connection of its own.
+  /// A request with an idempotent method and without a body uses an idle connection if there is one. If the origin
+  /// closes that connection before the first byte of a response, the request is sent once more over a new connection
+  /// (RFC 9110 §9.2.2). Any other request gets a new connection.
   ///
   /// - Throws: `UpstreamError`.
   public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
@@ -44,16 +44,16 @@ public final class NIOUpstream: Upstream {
       do {
         return try await exchange(request, lease, until: deadline)
       } catch let error where lease.isReused && error.cause is UpstreamExchange.ClosedBeforeResponse {
-        // The origin closed a kept connection while the request was under way.
+        // The origin closed the idle connection while the request was under way.
       }
     }
     let lease = try await pool.lease(origin, fresh: true, until: deadline)
     return try await exchange(request, lease, until: deadline)
   }
 
-  /// Sends a request that asks for another protocol on a connection of its own.
+  /// Sends a request for an upgrade to another protocol over a new connection.
   ///
-  /// - Returns: the response and, if it is 101, the connection, to be given back when the tunnel ends.
+  /// - Returns: the response, and for a 101 the connection; give it back when the tunnel ends.
   /// - Throws: `UpstreamError`.
   func upgrade(
     _ request: UpstreamRequest, to protocols: String
@@ -63,7 +63,7 @@ public final class NIOUpstream: Upstream {
     let exchange = UpstreamExchange(lease, pool: pool, configuration: configuration)
     let response = try await exchange.run(request, upgrade: protocols, until: deadline)
     guard response.head.status.code == 101 else { return (response, nil) }
-    // A tunnel may last for days: it must not keep requests from the origin.
+    // A tunnel may last for days: it must not count against the connections for requests.
     pool.giveUpPlace(of: lease)
     return (response, lease)
   }
@@ -90,7 +90,7 @@ public final class NIOUpstream: Upstream {
     return .now() + TimeAmount(timeout)
   }
 
-  /// Where a request goes: its context if that is an origin, else what its target says.
+  /// The origin of a request: from its context, else from its target.
   private static func origin(_ request: UpstreamRequest) throws(UpstreamError) -> Origin {
     if let origin = request.context as? Origin { return origin }
     guard let origin = Origin(scheme: request.head.scheme, authority: request.head.authority) else {

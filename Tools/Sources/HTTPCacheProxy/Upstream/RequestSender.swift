@@ -3,7 +3,7 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// Sends a request's head, and its body while the response is awaited.
+/// Sends a request's head, and its body while the exchange waits for the response.
 final class RequestSender: Sendable {
   private enum Phase {
     /// Waits for `100 Continue`.
@@ -18,11 +18,11 @@ final class RequestSender: Sendable {
     var phase: Phase
     var task: Task<Void, Never>?
     var timer: Scheduled<Void>?
-    /// When the last of the request was sent, or could not be sent.
+    /// When the last byte of the request was sent, or sending failed.
     var end: NIODeadline?
   }
 
-  /// A client that sends so much at a time is not slow.
+  /// A client that sends this many bytes at a time is not slow.
   private static let unit = 64 << 10
 
   private let request: UpstreamRequest
@@ -41,12 +41,12 @@ final class RequestSender: Sendable {
     state = Mutex(State(phase: request.body == nil ? .finished : .waiting))
   }
 
-  /// Whether all of it is sent.
+  /// Whether the whole request is sent.
   var isFinished: Bool { state.withLock { if case .finished = $0.phase { true } else { false } } }
 
-  /// Until when to wait for the response's head: its time begins when the request's body is sent.
+  /// The latest time for the response's head: the timeout begins when the request's body is sent.
   ///
-  /// - Parameter deadline: that of a request without a body.
+  /// - Parameter deadline: the deadline of a request without a body.
   func headDeadline(_ deadline: NIODeadline) -> NIODeadline {
     guard request.body != nil else { return deadline }
     let timeout = request.timeout.map { TimeAmount($0) } ?? configuration.headTimeout
@@ -58,7 +58,7 @@ final class RequestSender: Sendable {
     state.withLock { if case .failed(let error) = $0.phase { error } else { nil } }
   }
 
-  /// Sends the head, and begins with the body unless the origin is to be asked first.
+  /// Sends the head, and begins to send the body unless the request waits for `100 Continue`.
   ///
   /// - Throws: `StreamError`.
   func sendHead(upgrade: String?) async throws(StreamError) {
@@ -123,7 +123,7 @@ final class RequestSender: Sendable {
         try await self.send(body)
         self.state.withLock { if case .sending = $0.phase { $0.phase = .finished } }
       } catch {
-        // The origin may have answered and stopped reading: its answer decides then.
+        // The origin may have answered and stopped reading: then its response decides.
         if !(error is StreamError) { self.fail(error) }
       }
       self.pace.goesOn()
@@ -171,11 +171,11 @@ final class RequestSender: Sendable {
       state.phase = .failed(UpstreamError(.cancelled, "the request's body broke off: \(error)", cause: error))
       return true
     }
-    // Half a request must not pass for a whole one.
+    // An incomplete request must not look complete.
     if isFirst { stream.close() }
   }
 
-  /// Stops if the origin was asked and has answered without wanting the body.
+  /// Stops if the origin answered without `100 Continue`, and so does not want the body.
   func stopIfWaiting() {
     if state.withLock({ if case .waiting = $0.phase { true } else { false } }) { stop() }
   }

@@ -5,7 +5,7 @@ import NIOSSL
 
 /// One request and its response on one connection to an origin.
 struct UpstreamExchange: Sendable {
-  /// The cause of the error when the connection ended without a byte of a response.
+  /// The cause of the error if the connection ends before the first byte of a response.
   struct ClosedBeforeResponse: Error {}
 
   private static let interimLimit = 64
@@ -22,15 +22,15 @@ struct UpstreamExchange: Sendable {
 
   /// Sends the request and reads the head of the final response.
   ///
-  /// - Parameter upgrade: the protocols to ask for, if any.
-  /// - Throws: `UpstreamError`; the connection is closed then.
+  /// - Parameter upgrade: the protocols to request, if any.
+  /// - Throws: `UpstreamError`, after closing the connection.
   func run(
     _ request: UpstreamRequest, upgrade: String?, until deadline: NIODeadline
   ) async throws(UpstreamError) -> UpstreamResponse {
     let sender = RequestSender(
       request, stream: lease.stream, pace: lease.pace, configuration: configuration)
     do {
-      // What a kept connection brings before the request is sent is no answer to it.
+      // Bytes that arrive on an idle connection before the request is sent cannot answer it.
       if lease.isReused, await !lease.stream.isQuiet() { throw ClosedBeforeResponse() }
       try await sender.sendHead(upgrade: upgrade)
       let head = try await finalHead(request, sender, upgrade: upgrade != nil, until: deadline)
@@ -88,7 +88,7 @@ struct UpstreamExchange: Sendable {
     HopByHop.remove(from: &fields)
     let response = HTTPResponse(status: head.status, headerFields: fields)
     let isPersistent = head.isPersistent && framing != .untilClose
-    // A final answer without a 100 means that the body is not wanted (RFC 9110 §10.1.1).
+    // A final response without a 100 means that the origin does not want the body (RFC 9110 §10.1.1).
     sender.stopIfWaiting()
     if framing == .none {
       finish(sender, isReusable: isPersistent)

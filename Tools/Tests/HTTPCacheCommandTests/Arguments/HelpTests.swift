@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-/// What help says.
+/// The help texts.
 @Suite(.timeLimit(.minutes(10))) struct HelpTests {
   @Test("help tells what each value of --policy does", arguments: ["get", "explain"])
   func policies(command: String) async {

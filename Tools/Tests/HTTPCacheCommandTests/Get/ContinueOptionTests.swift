@@ -177,7 +177,7 @@ import Testing
   @Test("-J continues from a part file that has the URL's name, and keeps the first response's name")
   func named() async throws {
     let directory = try TemporaryDirectory()
-    // The folder has the name that the URL gives, and is in no one's way.
+    // The folder has the name from the URL.
     try FileManager.default.createDirectory(
       atPath: directory.file("file"), withIntermediateDirectories: false)
     let counter = AnswerCounter()

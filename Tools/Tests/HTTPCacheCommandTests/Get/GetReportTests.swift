@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-/// What `get` says, to people and to programs.
+/// The messages and reports of `get`.
 @Suite(.timeLimit(.minutes(10))) struct GetReportTests {
   private func line(_ outcome: CacheOutcome, _ storage: StorageRecorder.Result? = nil, length: Int64? = nil)
     -> String

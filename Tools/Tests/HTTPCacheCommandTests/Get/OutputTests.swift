@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-/// What `-o` does to what its path names. Devices are nodes of the test's own.
+/// `-o` with paths of all kinds. Devices are nodes that the test makes.
 @Suite(.timeLimit(.minutes(10))) struct OutputTests {
   private static let body = "a body\n"
 

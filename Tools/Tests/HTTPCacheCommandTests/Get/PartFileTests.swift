@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-/// Part files that were cut, are of something else, or were planted.
+/// Part files that were cut, belong to another response, or were planted.
 @Suite(.timeLimit(.minutes(10))) struct PartFileTests {
   private static let content = ServedFile.bytes(50_000)
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-/// What the commands tell of a response that broke off.
+/// The commands' output for a response that broke off.
 @Suite(.timeLimit(.minutes(10))) struct PartialTests {
   @Test("A download that broke off is listed as partial, has no file, and says how it would go on")
   func brokenOff() async throws {

@@ -19,7 +19,7 @@ import Testing
 
   private func size(_ path: String) -> Int { (FileManager.default.contents(atPath: path) ?? Data()).count }
 
-  /// Waits until a condition holds that another process brings about.
+  /// Waits until another process makes a condition true.
   private func wait(_ condition: () -> Bool) async {
     while !condition() { try? await Task.sleep(for: .milliseconds(10)) }
   }

@@ -18,7 +18,7 @@ final class ScriptOrigin: Sendable {
       }
     }
 
-    /// Where the range that is asked for begins; nil without a range.
+    /// The first position of the requested range; nil without a range.
     var start: Int? {
       guard let range = fields["range"], range.hasPrefix("bytes="), range.hasSuffix("-") else { return nil }
       return Int(range.dropFirst(6).dropLast())
@@ -29,7 +29,7 @@ final class ScriptOrigin: Sendable {
   struct Answer: Sendable {
     var head: String
     var body: [UInt8] = []
-    /// Whether the connection stays open behind it.
+    /// Whether the connection stays open afterwards.
     var isHeld = false
 
     var bytes: [UInt8] { Array((head + "\r\n\r\n").utf8) + body }
@@ -85,7 +85,7 @@ final class ScriptOrigin: Sendable {
   func close() async throws { try await channel.close() }
 }
 
-/// A file that an origin sends, in part where it is asked to.
+/// A file that an origin sends, with support for ranges.
 struct ServedFile: Sendable {
   var content: [UInt8]
   var tag = "\"v1\""

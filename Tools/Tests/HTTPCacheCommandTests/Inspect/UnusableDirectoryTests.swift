@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-/// A `--dir` in which no cache can be.
+/// A `--dir` that cannot have a cache.
 @Suite(.timeLimit(.minutes(10))) struct UnusableDirectoryTests {
   /// A file, a path below a file, a directory with other files, and one whose index is of something else.
   enum Place: CaseIterable {

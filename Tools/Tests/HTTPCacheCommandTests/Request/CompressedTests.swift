@@ -12,7 +12,7 @@ import Testing
     0, 0,
   ]
 
-  /// Gzip where it is asked for.
+  /// Answers with gzip if it is requested.
   private static func answer(_ request: String, _ fields: String = "", _ body: [UInt8] = gzip) -> [UInt8] {
     let isCoded = request.lowercased().contains("accept-encoding: gzip")
     let (coding, body) = isCoded ? ("Content-Encoding: gzip\r\n", body) : ("", text)

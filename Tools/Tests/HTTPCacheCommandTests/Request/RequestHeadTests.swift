@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-/// What the options of `get` make of a request, as an origin gets it.
+/// The requests that the origin gets for the options of `get`.
 @Suite(.timeLimit(.minutes(10))) struct RequestHeadTests {
   private func request(_ arguments: String..., path: String = "/") async throws -> [Substring] {
     let requests = try await RecordingOrigin.requests(ofGet: arguments, path: path)

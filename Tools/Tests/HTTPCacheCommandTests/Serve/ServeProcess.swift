@@ -10,9 +10,9 @@ import Testing
   import Musl
 #endif
 
-/// `httpcache serve` as a process of its own: for what concerns signals, descriptors and the end of a process.
+/// `httpcache serve` as a separate process: for tests of signals, descriptors and the end of the process.
 final class ServeProcess: Sendable {
-  /// What it wrote on standard error so far.
+  /// The text on standard error so far.
   let errors = LineRecorder()
   private let pid: pid_t
   private let exit: Task<Int32, Never>

@@ -13,7 +13,7 @@ final class LineRecorder: Sendable {
   func write(_ text: String) { kept.withLock { $0 += text } }
 }
 
-/// What a command did: the real command objects, run in this process.
+/// The output and exit status of a command, run in this process.
 struct CommandRun {
   let status: Int32
   let output: String

@@ -15,7 +15,7 @@ struct Fixture: Sendable {
   /// A client of the proxy.
   func connect() throws -> RawPeer { try RawPeer.connect(port) }
 
-  /// What the origin gets to see of a request, and the client of the origin's response.
+  /// The request as the origin gets it, and the response as the client gets it.
   func exchange(_ request: String, _ response: String) async throws -> (request: String, response: String) {
     let client = try connect()
     client.send(request)

@@ -220,7 +220,7 @@ final class RawPeer: Sendable {
     return true
   }
 
-  /// Waiting blocks, so it is done on a thread that nobody else needs.
+  /// Waits on a separate thread, because waiting blocks.
   private func onThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws
     -> Result
   {

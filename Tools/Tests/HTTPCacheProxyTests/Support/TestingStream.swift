@@ -51,7 +51,7 @@ struct TestingStream: Sendable {
   }
 }
 
-/// Waits until something is so that no event tells of.
+/// Waits until a condition without an event is true.
 func poll(_ isSo: () -> Bool) async {
   while !isSo() { await pause() }
 }

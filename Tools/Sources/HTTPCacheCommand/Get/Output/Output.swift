@@ -2,7 +2,7 @@ import Foundation
 import HTTPCaching
 import Synchronization
 
-/// Where a body is written to, off the threads that tasks run on, since writing may block.
+/// The destination of a body. Writes run outside of the threads of tasks, because a write may block.
 final class Output: Sendable {
   /// A place for a body.
   enum Destination: Sendable, Equatable {
@@ -28,11 +28,11 @@ final class Output: Sendable {
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "httpcache.output")
 
-  /// Looks what a destination is. Writes nothing yet.
+  /// Finds out what kind of file a destination is. Writes nothing yet.
   ///
-  /// - Parameter isNamedByHead: whether the file may get another name when the head is there (`-J`). Its part
-  ///   file has the first name: the other is not known when the next run looks for it.
-  /// - Throws: `OutputFailure` for what cannot be written to.
+  /// - Parameter isNamedByHead: whether the head may change the name of the file (`-J`). The part file keeps the
+  ///   first name, because the next run looks for it before it knows the head.
+  /// - Throws: `OutputFailure` if the destination cannot be written to.
   init(_ destination: Destination, isNamedByHead: Bool = false) throws(OutputFailure) {
     if isNamedByHead, case .file(let path) = destination {
       part = try PartFile(beside: path)
@@ -53,7 +53,7 @@ final class Output: Sendable {
 
   private var place: OutputPlace? { state.withLock { $0.place } }
 
-  /// Says where the body goes, for an output that is named by the head. Comes before `begin` and `resume`.
+  /// Sets the destination of an output that is named by the head. Call this before `begin` and `resume`.
   ///
   /// - Throws: `OutputFailure` for what cannot be written to.
   func name(_ destination: Destination) throws(OutputFailure) {
@@ -61,7 +61,7 @@ final class Output: Sendable {
     state.withLock { ($0.place, $0.isNamedByHead) = (place, true) }
   }
 
-  /// Removes the part file, unless it is kept or nothing was changed of what a killed process left.
+  /// Removes the part file, unless it is kept, or was left by a killed process and not changed since.
   deinit {
     let state = state.withLock { $0 }
     if case .stream = state.place, state.descriptor >= 0 { close(state.descriptor) }
@@ -69,7 +69,7 @@ final class Output: Sendable {
     part.remove()
   }
 
-  /// Whether bytes that were written are beyond recall.
+  /// Whether written bytes cannot be taken back, as in a stream.
   var isStream: Bool {
     switch place {
     case .descriptor, .stream: true
@@ -80,15 +80,15 @@ final class Output: Sendable {
   /// Whether the first byte may be written.
   var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
-  /// The bytes of an earlier transfer, and what they are of.
+  /// The number of bytes of an earlier transfer, and the record of their response.
   var partial: (record: PartRecord, size: Int64, path: String)? {
     guard let part, let record = part.record, part.size > 0 else { return nil }
     return (record, part.size, part.path)
   }
 
-  /// Begins with the first byte of a body. Waits for the reader of a FIFO.
+  /// Begins to write a body at its first byte. Waits for the reader of a FIFO.
   ///
-  /// - Parameter record: of the response; nil for one that cannot be continued.
+  /// - Parameter record: the record of the response; nil if the response cannot be continued.
   /// - Throws: `OutputFailure`, `CancellationError`.
   func begin(_ record: PartRecord?, waiting: @Sendable (String) -> Void = { _ in }) async throws {
     switch place {
@@ -102,7 +102,7 @@ final class Output: Sendable {
     }
   }
 
-  /// Goes on behind `offset` bytes of an earlier transfer.
+  /// Continues after `offset` bytes of an earlier transfer.
   ///
   /// - Throws: `OutputFailure`.
   func resume(at offset: Int64) throws(OutputFailure) {
@@ -157,7 +157,7 @@ final class Output: Sendable {
     return nil
   }
 
-  /// Gives a file its content.
+  /// Gives the destination file the complete body.
   ///
   /// - Throws: `OutputFailure`.
   func finish() throws(OutputFailure) {
@@ -173,7 +173,7 @@ final class Output: Sendable {
       guard let part else { return }
       do throws(OutputFailure) {
         var status = stat()
-        // Another transfer may have been given the same name meanwhile.
+        // Another transfer may have got an equal name meanwhile.
         if state.withLock({ $0.isNamedByHead }), file.existing == nil, lstat(file.path, &status) == 0 {
           throw OutputFailure(message: "-J does not overwrite \(file.path): the file exists")
         }
@@ -186,14 +186,14 @@ final class Output: Sendable {
     }
   }
 
-  /// What an interrupted transfer leaves to be continued; nil for nothing.
+  /// The part file that an interrupted transfer leaves; nil if there is nothing to continue.
   var leftover: (path: String, bytes: Int64)? {
     guard let part, part.record != nil, !state.withLock({ $0.isComplete }) else { return nil }
     let size = queue.sync { part.size }
     return size > 0 ? (part.path, size) : nil
   }
 
-  /// Leaves the part file where it is.
+  /// Keeps the part file.
   func keep() { state.withLock { $0.isKept = true } }
 }
 
@@ -201,7 +201,7 @@ extension Output {
   private func open(stream path: String, waiting: @Sendable (String) -> Void) async throws -> Int32 {
     let now = Foundation.open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     if now >= 0 {
-      // Without the flag a slow reader makes writing wait.
+      // Clear the flag, so that a write waits for a slow reader.
       _ = fcntl(now, F_SETFL, fcntl(now, F_GETFL) & ~O_NONBLOCK)
       return now
     }
@@ -214,8 +214,8 @@ extension Output {
     return try opened.get()
   }
 
-  /// Runs what may block for as long as a reader likes. When the task is cancelled, work on a stream is
-  /// not waited for: it ends with the process, or when the reader goes.
+  /// Runs work that may block until a reader takes bytes. If the task is cancelled, this function does not wait for
+  /// work on a stream: the work ends with the process, or when the reader closes.
   private func blocking<Result: Sendable>(
     _ work: @escaping @Sendable () -> Result
   ) async throws -> Result {
@@ -231,7 +231,7 @@ extension Output {
     }
   }
 
-  /// A continuation that the first of two ends resumes.
+  /// A continuation that is resumed once, by the first of two events.
   private final class Waiter<Success: Sendable>: Sendable {
     private let continuation = Mutex<CheckedContinuation<Success, any Error>?>(nil)
 
@@ -255,7 +255,7 @@ extension Output {
     }
   }
 
-  /// Whether a path names the file or FIFO that standard output is.
+  /// Whether a path names the file or FIFO of standard output.
   static func isStandardOutput(_ path: String) -> Bool {
     if let place = try? OutputPlace(path), case .descriptor(let number) = place {
       return number == STDOUT_FILENO

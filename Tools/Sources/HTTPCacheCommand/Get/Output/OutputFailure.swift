@@ -2,7 +2,7 @@ import Foundation
 
 /// The output cannot be written.
 struct OutputFailure: Error, CustomStringConvertible {
-  /// What cannot be done, and why.
+  /// The operation that failed, and why.
   let description: String
 
   /// Makes a failure with a message of its own.

@@ -1,20 +1,20 @@
 import Foundation
 
-/// What the path of `-o` names, symbolic links followed.
+/// The kind of file that the path of `-o` names, after following symbolic links.
 enum OutputPlace: Equatable {
-  /// A descriptor that the process has open, such as `/dev/stdout` or `/dev/fd/3`.
+  /// An open descriptor of the process, such as `/dev/stdout` or `/dev/fd/3`.
   case descriptor(Int32)
-  /// A device or a FIFO, which is written into.
+  /// A device or a FIFO: written to directly.
   case stream(String)
   /// A regular file, or no file yet: replaced when the body is complete.
   case file(ReplacedFile)
 
-  /// The most symbolic links that are followed, as Linux does.
+  /// Maximum number of symbolic links to follow, as on Linux.
   private static let linkLimit = 40
 
   /// Finds what a path names.
   ///
-  /// - Throws: `OutputFailure` for what cannot be written to, such as a directory.
+  /// - Throws: `OutputFailure` if it cannot be written to, such as a directory.
   init(_ path: String) throws(OutputFailure) {
     var path = path
     for _ in 0..<Self.linkLimit {
@@ -32,7 +32,7 @@ enum OutputPlace: Equatable {
         self = try Self.place(path, status)
         return
       }
-      // The system decides whether the link may be followed: it refuses links of others in /tmp.
+      // The system decides whether the link may be followed: it refuses other users' links in /tmp.
       if stat(path, &status) != 0 {
         guard errno == ENOENT else { throw OutputFailure("cannot follow the link \(path)") }
       } else if ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
@@ -59,7 +59,7 @@ enum OutputPlace: Equatable {
     }
   }
 
-  /// The descriptor that a name of `/dev` or `/proc/self` means.
+  /// The descriptor that a path in `/dev` or `/proc/self` names; nil for other paths.
   static func descriptorNumber(_ path: String) -> Int32? {
     switch path {
     case "/dev/stdout": return STDOUT_FILENO

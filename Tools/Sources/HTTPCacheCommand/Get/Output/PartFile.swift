@@ -1,30 +1,30 @@
 import Foundation
 import Synchronization
 
-/// The folder `NAME.httpcache-part` beside a file that is being fetched: the bytes so far, and a record of
-/// the response that they are of.
+/// The folder `NAME.httpcache-part` beside a file that is being fetched: the received bytes, and a record of their
+/// response.
 ///
-/// The process that writes it holds a lock, which ends with the process, so that what a killed process left
-/// is told from what another process writes. The folder is open to its owner alone: no other user can put
-/// links or bytes into it. A folder of another user is left alone.
+/// The writing process holds a lock that ends with the process. So a folder that a killed process left differs from
+/// one that another process is writing. Only its owner can open the folder, so that no other user can put links or
+/// bytes into it. A folder of another user is not used.
 final class PartFile: Sendable {
-  /// Other processes may write to the same file at the same time: each takes a folder of its own.
+  /// Maximum number of folders for one file: processes that write to one file at the same time take one each.
   private static let folderLimit = 8
   private static let (bodyName, recordName) = ("body", "about.json")
   private static let longestRecord = 16 << 10
 
-  /// Of the folder.
+  /// The path of the folder.
   let path: String
-  /// Of the bytes, open for reading and writing.
+  /// The descriptor of the bytes, open for reading and writing.
   let descriptor: Int32
   private let folder: Int32
   private let lock: Int32
   private let kept: Mutex<PartRecord?>
 
-  /// What is known of the bytes; nil for bytes that cannot be continued.
+  /// The record of the bytes' response; nil if the bytes cannot be continued.
   var record: PartRecord? { kept.withLock { $0 } }
 
-  /// Opens the part file of a file: what a killed process left, or an empty one.
+  /// Opens a part file that a killed process left, or makes an empty one.
   ///
   /// - Parameter base: the path to which the folder's suffix is added.
   /// - Throws: `OutputFailure`.
@@ -32,7 +32,7 @@ final class PartFile: Sendable {
     var taken: Opened?
     for number in 1...Self.folderLimit {
       let path = Self.path(beside: base, number)
-      // Beyond the one that is used, folders of killed processes are cleared away.
+      // Remove further folders of killed processes.
       guard let opened = try Self.open(path, of: base, makes: taken == nil) else { continue }
       if taken == nil { taken = opened } else { opened.remove() }
     }
@@ -55,9 +55,9 @@ final class PartFile: Sendable {
     return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
   }
 
-  /// Begins anew.
+  /// Drops all bytes.
   ///
-  /// - Parameter record: of the response that follows; nil for a response that cannot be continued.
+  /// - Parameter record: the record of the next response; nil if that response cannot be continued.
   /// - Throws: `OutputFailure`.
   func begin(_ record: PartRecord?) throws(OutputFailure) {
     kept.withLock { $0 = nil }
@@ -65,12 +65,12 @@ final class PartFile: Sendable {
     guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
       throw OutputFailure("cannot write to \(path)")
     }
-    // Without a record the body is fetched all the same, and is not continued.
+    // If the record cannot be written, the body is fetched all the same, but cannot be continued.
     guard let record, let json = try? record.json, write(json) else { return }
     kept.withLock { $0 = record }
   }
 
-  /// Goes on behind `offset` bytes.
+  /// Continues after `offset` bytes.
   ///
   /// - Throws: `OutputFailure`.
   func resume(at offset: Int64) throws(OutputFailure) {
@@ -80,7 +80,7 @@ final class PartFile: Sendable {
     }
   }
 
-  /// Gives the body the path of a file in the same file system; false with `errno` if that is not possible.
+  /// Renames the body to a path in the same file system; false with `errno` if that fails.
   func move(to path: String) -> Bool { renameat(folder, Self.bodyName, AT_FDCWD, path) == 0 }
 
   /// Removes the folder.
@@ -91,7 +91,7 @@ final class PartFile: Sendable {
     rmdir(path)
   }
 
-  /// The folder beside a path: with the file's name in it, so that its owner knows what it is.
+  /// The folder beside a path. The name of the file is part of its name, so that users see what it is for.
   static func path(beside base: String, _ number: Int = 1) -> String {
     let suffix = ".httpcache-part" + (number == 1 ? "" : "-\(number)")
     let folder = ReplacedFile.folder(of: base)
@@ -135,8 +135,8 @@ extension PartFile {
 
   /// Opens a folder and locks its body.
   ///
-  /// - Returns: nil for a folder that another process has locked, that is not this user's, or that is not
-  ///   there and is not to be made.
+  /// - Returns: nil if another process has locked the folder, if it belongs to another user, or if it does not exist
+  ///   and must not be made.
   /// - Throws: `OutputFailure` if the folder can neither be made nor found.
   private static func open(_ path: String, of base: String, makes: Bool) throws(OutputFailure) -> Opened? {
     // Another process may remove the folder between two steps.
@@ -153,7 +153,7 @@ extension PartFile {
         return nil
       }
       let isTrusted = status.st_mode & 0o022 == 0
-      // The mode is that of a new file: the folder keeps other users out until the body leaves it.
+      // The mode of a new file: the folder keeps other users out until the body is moved out of it.
       let body = openat(folder, bodyName, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o666)
       guard body >= 0, flock(body, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
         if body >= 0 { close(body) }
@@ -169,8 +169,8 @@ extension PartFile {
     return nil
   }
 
-  /// Whether a descriptor is still the body of its folder, and nothing else: before it was locked, another
-  /// process may have finished it.
+  /// Whether a descriptor is still the body of its folder: another process may have finished and moved the body
+  /// before this process got the lock.
   private static func isBody(_ descriptor: Int32, of folder: Int32) -> Bool {
     var (opened, found) = (stat(), stat())
     return fstat(descriptor, &opened) == 0 && opened.st_mode & S_IFMT == S_IFREG && opened.st_nlink == 1

@@ -1,8 +1,7 @@
 import Foundation
 import HTTPCaching
 
-/// What is known of the bytes of a part file: enough to continue them only with bytes of the same
-/// representation.
+/// The facts about the response of a part file that ensure that only bytes of one representation are combined.
 struct PartRecord: Codable, Equatable {
   /// A field of the response.
   struct Field: Codable, Equatable {
@@ -10,19 +9,19 @@ struct PartRecord: Codable, Equatable {
     var value: String
   }
 
-  /// The layout of the record.
+  /// The version of the record's format.
   var version = PartRecord.currentVersion
-  /// The URL that was asked for, normalised.
+  /// The requested URL, normalised.
   var url: String
   /// The URL that answered, after redirects.
   var target: String
-  /// The length of the representation in bytes; nil if it was not told.
+  /// The length of the representation in bytes; nil if unknown.
   var length: Int64?
-  /// When the response came, in seconds since 1970.
+  /// The time when the response arrived, in seconds since 1970.
   var received: Int64
-  /// Whether the bytes came without a check of certificates; nothing is put together of both kinds.
+  /// Whether the bytes came without a check of certificates. Bytes with and without that check are never combined.
   var isInsecure = false
-  /// The fields that tell whether bytes belong together, and the file's name.
+  /// The fields that identify the representation, and the field with the file's name.
   var fields: [Field]
 
   private static let currentVersion = 1
@@ -30,12 +29,12 @@ struct PartRecord: Codable, Equatable {
     "etag", "last-modified", "date", "accept-ranges", "content-encoding", "vary", "content-disposition",
   ]
 
-  /// Makes a record of a response; nil for a response that cannot be continued: no status 200, no strong
-  /// validator, a content coding, or ranges refused.
+  /// Makes a record of a response; nil if the response cannot be continued: a status other than 200, no strong
+  /// validator, a content coding, or refused ranges.
   ///
   /// - Parameters:
-  ///   - url: what was asked for, normalised.
-  ///   - target: what answered.
+  ///   - url: the requested URL, normalised.
+  ///   - target: the URL that answered.
   init?(url: String, target: String, head: HTTPResponse, length: Int64?, now: Timestamp) {
     self.url = url
     self.target = target
@@ -46,11 +45,11 @@ struct PartRecord: Codable, Equatable {
     guard head.status.code == 200, head.headerFields[.contentEncoding] == nil,
       PartialContent.isResumable(stored)
     else { return nil }
-    // A date does not tell variants of one resource apart, as a strong entity tag does.
+    // Variants of one resource may share a date, but not a strong entity tag.
     guard hasEntityTag || head.headerFields[.vary] == nil else { return nil }
   }
 
-  /// Reads a record; nil for anything but a record of a response that can be continued.
+  /// Reads a record; nil if it is not a record of a response that can be continued.
   init?(json: Data) {
     guard let record = try? JSONDecoder().decode(PartRecord.self, from: json),
       record.version == Self.currentVersion, record.length ?? 1 > 0,
@@ -59,7 +58,7 @@ struct PartRecord: Codable, Equatable {
     self = record
   }
 
-  /// The record as it is written.
+  /// The encoded record.
   var json: Data {
     get throws {
       let encoder = JSONEncoder()
@@ -68,7 +67,7 @@ struct PartRecord: Codable, Equatable {
     }
   }
 
-  /// The response as the rules of RFC 9111 §3.4 know it.
+  /// The response as an incomplete response of RFC 9111 §3.4.
   var stored: StoredResponse {
     var head = HTTPResponse(status: .ok)
     for field in fields {
@@ -81,10 +80,10 @@ struct PartRecord: Codable, Equatable {
       facts: ReuseFacts(freshnessLifetime: 0, lifetimeSource: .none, correctedInitialAge: 0))
   }
 
-  /// Whether another response is of the resource that the part came from.
+  /// Whether another response is of the part file's resource.
   ///
-  /// The query may differ behind a redirect: signed addresses of downloads change with each request. An
-  /// entity tag, unlike a date, then still tells.
+  /// After a redirect the query may differ: signed download URLs change with each request. Then an entity tag still
+  /// identifies the resource, but a date does not.
   func isSame(target other: String) -> Bool {
     if other == target { return true }
     guard hasEntityTag, target != url else { return false }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A regular file that a complete body takes the place of, or a file that is not there yet.
+/// A regular file that a complete body replaces, or a file that does not exist yet.
 struct ReplacedFile: Equatable {
-  /// What a file keeps when its content is replaced.
+  /// The properties that a file keeps when its content is replaced.
   struct Attributes: Equatable {
     let mode: mode_t
     let owner: uid_t
@@ -10,32 +10,32 @@ struct ReplacedFile: Equatable {
     let links: UInt64
   }
 
-  /// Its path, free of symbolic links in the last component.
+  /// The path of the file; its last component is not a symbolic link.
   let path: String
-  /// What is there now; nil for no file.
+  /// The properties of the existing file; nil if there is none.
   let existing: Attributes?
 
-  /// - Parameter existing: what `lstat` says of the file; nil for no file.
-  /// - Throws: `OutputFailure` for a file that the process may not write to.
+  /// - Parameter existing: the result of `lstat`; nil if there is no file.
+  /// - Throws: `OutputFailure` if the process may not write to the file.
   init(path: String, existing: stat?) throws(OutputFailure) {
     self.path = path
     self.existing = existing.map {
       Attributes(
         mode: $0.st_mode & 0o777, owner: $0.st_uid, group: $0.st_gid, links: UInt64($0.st_nlink))
     }
-    // Replacing needs no permission for the file itself; without this a protected file would be lost.
+    // Replacing a file needs no permission for the file itself. Without this check a protected file would be lost.
     guard existing == nil || access(path, W_OK) == 0 else { throw OutputFailure("cannot write to \(path)") }
   }
 
   /// The folder of a path, up to its last slash; empty for the working directory.
   ///
-  /// By hand: Foundation on Linux crashes in `deletingLastPathComponent` where a name has one letter.
+  /// Does not use Foundation, which on Linux crashes in `deletingLastPathComponent` for a name of one letter.
   static func folder(of path: String) -> String {
     path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
   }
 
-  /// Where its part file goes: beside it, or into the folder for temporary files where its own folder
-  /// takes no new files.
+  /// The path for the part file: beside the file, or in the folder for temporary files if no files can be made in
+  /// the file's own folder.
   var partBase: String {
     let folder = Self.folder(of: path)
     guard existing != nil, access(folder.isEmpty ? "." : folder, W_OK | X_OK) != 0 else { return path }
@@ -44,7 +44,7 @@ struct ReplacedFile: Equatable {
     return NSTemporaryDirectory() + "httpcache-" + name
   }
 
-  /// A short name for a long one (FNV-1a). Two names may share it.
+  /// A short name for a long name (FNV-1a). Two long names may get equal short names.
   static func fingerprint(of name: String) -> String {
     let hash = name.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     return String(hash, radix: 16)
@@ -52,12 +52,12 @@ struct ReplacedFile: Equatable {
 
   /// Gives the file the content of an open body.
   ///
-  /// The body takes the file's place in one step where mode, owner and hard links stay. Where they cannot,
-  /// its bytes are copied into the file.
+  /// The body replaces the file in one step if mode, owner and hard links can be kept. Otherwise the bytes of the
+  /// body are copied into the file.
   ///
   /// - Parameters:
-  ///   - descriptor: of the body, open for reading and writing.
-  ///   - move: renames the body to a path; false with `errno` if that is not possible.
+  ///   - descriptor: the descriptor of the body, open for reading and writing.
+  ///   - move: renames the body to a path; false with `errno` if that fails.
   /// - Throws: `OutputFailure`.
   func replace(with descriptor: Int32, move: (String) -> Bool) throws(OutputFailure) {
     guard let existing else {
@@ -86,13 +86,13 @@ struct ReplacedFile: Equatable {
     while true {
       let count = buffer.withUnsafeMutableBytes { pread(source, $0.baseAddress, $0.count, offset) }
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw OutputFailure("cannot read what is copied to \(path)") }
+      guard count >= 0 else { throw OutputFailure("cannot read the body to copy to \(path)") }
       if count == 0 { break }
       var done = 0
       while done < count {
         let written = buffer[done..<count].withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
         if written < 0, errno == EINTR { continue }
-        guard written > 0 else { throw OutputFailure("\(path) is only written in part") }
+        guard written > 0 else { throw OutputFailure("\(path) is only partly written") }
         done += written
       }
       offset += off_t(count)
