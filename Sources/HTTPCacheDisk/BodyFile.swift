@@ -8,6 +8,8 @@ final class BodyFile: Sendable {
   enum Outcome {
     /// A row has it.
     case stored
+    /// It stays if a row has it.
+    case kept
     /// It goes; so does its row, if it got one meanwhile.
     case discarded
   }
@@ -128,29 +130,21 @@ final class BodyFile: Sendable {
     }
     guard let ended, let name = ended.name else { return }
     let (store, parts) = (store, parts)
-    switch outcome {
-    case .stored where !ended.wasLocked: parts.finished(name)
-    case .stored:
-      store.indexQueue.submit {
-        parts.removeIfOrphaned(name)
-        parts.finished(name)
-      }
-    case .discarded where !ended.isPublished:
-      // Where whoever has to know that it is gone can wait for it.
-      store.indexQueue.submit {
-        parts.deleteRowless(name, isTemporary: true, bytes: room?.count ?? 0)
-        room?.release()
-        parts.finished(name)
-      }
-    case .discarded:
-      store.indexQueue.submit {
+    if case .stored = outcome, !ended.wasLocked { return parts.finished(name) }
+    // Where whoever has to know that it is gone can wait for it.
+    store.indexQueue.submit {
+      switch outcome {
+      case .stored, .kept:
+        if ended.isPublished { parts.removeIfOrphaned(name) }
+        else { parts.deleteRowless(name, isTemporary: true, bytes: room?.count ?? 0) }
+      case .discarded:
         // It may be getting one just now.
         if ended.wasLocked { store.removePartial(file: name, in: parts) }
         // Even where the index cannot be asked: a row without its file is a miss.
-        parts.deleteRowless(name, bytes: room?.count ?? 0)
-        room?.release()
-        parts.finished(name)
+        parts.deleteRowless(name, isTemporary: !ended.isPublished, bytes: room?.count ?? 0)
       }
+      room?.release()
+      parts.finished(name)
     }
   }
 }

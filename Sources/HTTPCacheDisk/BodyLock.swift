@@ -39,14 +39,23 @@ extension CacheDirectory {
     guard let file = (try? openBody(name, flags: O_RDWR)) ?? nil else { return false }
     return !file.tryLock(.shared)
   }
+
+  /// Opens the file of a partial body and keeps writers away from it until it is closed: for a moment, since they
+  /// wait no longer than that.
+  ///
+  /// - Returns: nil if somebody is writing into it, or it is not there.
+  func openShared(_ name: BodyName) -> OpenFile? {
+    guard let file = (try? openBody(name, flags: O_RDWR)) ?? nil, file.tryLock(.shared) else { return nil }
+    return file
+  }
 }
 
 extension StoreParts {
   /// Deletes the file of a partial body whose row is gone, unless somebody is writing into it, who then
   /// does so, or has just given it another row.
   func removePartialBody(_ name: BodyName) {
-    guard let lock = SharedBodyLock(name, in: directory) else { return }
-    withExtendedLifetime(lock) { removeIfOrphaned(name) }
+    guard let file = directory.openShared(name) else { return }
+    withExtendedLifetime(file) { removeIfOrphaned(name) }
   }
 
   /// Deletes a body's file if no row has it.

@@ -3,93 +3,131 @@ import HTTPCacheStore
 import HTTPTypes
 import Synchronization
 
-/// Writes one body from its start: in memory as long as it is small, then block by block into a file
-/// under a temporary name, which gets its final name when it is complete, and its row after that. One
-/// that can be resumed gets name and row, as a part, with its first block.
+/// Writes one body, or parts of one that may be stored in part already: in memory as long as it is small, then
+/// block by block into a file, each byte at its place in the body. The file gets its final name when all is
+/// written, and its row after that. The file of a body that can be resumed gets name and row, as a part, with its
+/// first block.
 final class DiskBodyWriter: BodyWriter {
+  /// A stored part that is added to.
+  struct Stored: Sendable {
+    let id: Int64
+    let name: BodyName
+    let file: OpenFile
+    let lock: BodyLock
+    let pieces: StoredPieces
+  }
+
   private let store: DiskStore
   private let parts: StoreParts
   private let record: CacheRecord
-  private let variantLimit: Int
-  private let limit: Int64
-  private let body = GrowingBody()
+  private let limits: (variants: Int, bytes: Int64)
+  // The row of the part that is added to.
+  private let extended: Int64?
+  private let body: GrowingBody
   private let file: BodyFile
   private let row: PartialRow
   private let phase: WriterPhase
-  // Bytes of the body for which there is room.
+  // Bytes that came for which there is room.
   private let roomed = Atomic<Int64>(0)
 
+  /// - Parameters:
+  ///   - record: of a whole body, of parts that come one after the other (`CacheRecord.storedRanges`), or of the
+  ///     stored part, with the length of the body if it is known.
+  ///   - limits: the most variants of the key, and the most bytes to store.
+  ///   - adding: a stored part, and where the bytes go that are added to it.
   init(
-    store: DiskStore, parts: StoreParts, record: CacheRecord, variantLimit: Int, limit: Int64
-  ) {
+    store: DiskStore, parts: StoreParts, record: CacheRecord, limits: (variants: Int, bytes: Int64),
+    adding: (stored: Stored, offset: Int64)? = nil
+  ) throws(CacheError) {
     self.store = store
     self.parts = parts
     self.record = record
-    self.variantLimit = variantLimit
-    self.limit = limit
-    file = BodyFile(store: store, parts: parts)
-    row = PartialRow(store: store, parts: parts)
+    self.limits = limits
+    extended = adding?.stored.id
     phase = WriterPhase(key: record.key, room: parts.room)
+    row = PartialRow(store: store, parts: parts, id: extended, end: max(0, adding?.offset ?? 0))
+    guard let (stored, offset) = adding else {
+      file = BodyFile(store: store, parts: parts)
+      body = GrowingBody(targets: try Self.targets(of: record), length: record.bodyLength)
+      return
+    }
+    file = BodyFile(store: store, parts: parts, name: stored.name, file: stored.file, lock: stored.lock)
+    let end = min(record.bodyLength ?? .max, StoredPieces.farthest)
+    let start = max(0, min(offset, end))
+    body = GrowingBody(
+      pieces: stored.pieces, file: BlockReader(file: stored.file, verification: store.verification),
+      targets: start < end ? [start..<end] : [], length: record.bodyLength)
   }
 
   deinit { abandon() }
 
-  var bytesWritten: Int64 { body.written }
+  private static func targets(of record: CacheRecord) throws(CacheError) -> [Range<Int64>] {
+    guard let ranges = record.storedRanges else { return [0..<StoredPieces.farthest] }
+    guard ranges.count <= StoredRanges.most, ranges.last?.upperBound ?? 0 <= StoredPieces.farthest else {
+      throw CacheError(.tooLarge, "the parts are too many or too far away", key: record.key)
+    }
+    guard StoredRanges.areParts(ranges, of: record.bodyLength) else {
+      throw CacheError(.damaged, "these are no parts of the body", key: record.key)
+    }
+    return ranges.filter { !$0.isEmpty }
+  }
+
+  var bytesWritten: Int64 { body.snapshot.written }
 
   func append(_ bytes: BodyBytes) async throws(CacheError) {
     guard !bytes.isEmpty else { return }
     try phase.check()
-    guard body.written + Int64(bytes.count) <= limit else {
-      throw fail(
-        CacheError(.tooLarge, "more than \(limit) bytes", key: record.key))
-    }
-    let buffered = body.append(bytes)
-    reserve()
-    guard buffered >= BlockChecksums.blockLength else { return }
     do throws(CacheError) {
-      let written = body.written
-      try await makeRoom(length: record.bodyLength ?? written)
+      let buffered = try body.append(bytes, limit: limits.bytes)
+      reserve()
+      guard buffered >= StoredPieces.blockLength else { return }
+      try await makeRoom()
       try await store.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
-      if record.isResumable { await checkpoint() }
+      await checkpoint()
     } catch {
-      throw fail(error)
+      // What stays of a part that was added to is told, so that it counts.
+      if extended != nil, phase.isOpen { await checkpoint(isLast: true) }
+      throw fail(CacheError(error.code, error.message, cause: error.cause, key: record.key))
     }
   }
 
   @discardableResult
   func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord {
-    try phase.beginFinish()
     var response = record.response
     response.trailers = trailers
-    return try await finish(record.with(response: response), isWhole: true)
+    return try await finish(
+      record.with(response: response), isWhole: extended == nil && record.storedRanges == nil)
   }
 
   @discardableResult
   func keep() async throws(CacheError) -> CacheRecord? {
     try phase.check()
-    guard record.isResumable, body.written > 0 else {
+    guard extended != nil || record.isResumable, body.snapshot.written > 0 else {
       abandon()
       return nil
     }
-    try phase.beginFinish()
     return try await finish(record, isWhole: false)
   }
 
   func abandon() {
-    if phase.isOpen {
-      _ = fail(CacheError(.closed, "the writer gave up", key: record.key))
-    }
+    if phase.isOpen { _ = fail(CacheError(.closed, "the writer gave up", key: record.key)) }
   }
 
   func reader() throws(CacheError) -> any BodyReader {
-    GrowingBodyReader(body: body, record: record, queue: store.fileQueue)
+    GrowingBodyReader(body: body, queue: store.fileQueue, onDamage: onDamage)
   }
 
-  /// Ends; what was written goes.
+  /// Removes the stored part that the file is of, if it is not what was written.
+  private var onDamage: @Sendable (CacheError) -> Void {
+    let (extended, row, onDamage) = (extended, row, store.bodyContext(parts).onDamage)
+    return { error in if let id = extended ?? row.id { onDamage(id, error) } }
+  }
+
+  /// Ends; what was written goes, unless a part was added to.
   private func fail(_ error: CacheError) -> CacheError {
     let room = HeldRoom(phase.reserved, in: parts.room)
     if phase.end(error) {
-      file.end(.discarded, holding: room)
+      file.end(extended != nil ? .kept : .discarded, holding: room)
       if let full = error.fullFileSystem { store.didRunOutOfSpace(full) }
     }
     return error
@@ -98,106 +136,114 @@ final class DiskBodyWriter: BodyWriter {
   private func finish(
     _ record: CacheRecord, isWhole: Bool
   ) async throws(CacheError) -> CacheRecord {
+    try phase.beginFinish()
     do throws(CacheError) {
       let stored = try await store(arrived(record, isWhole: isWhole))
       if stored.isComplete { body.complete() }
       _ = phase.end(CacheError(.closed, "committed already", key: record.key))
       file.end(.stored)
       return stored
-    } catch {
-      throw fail(error)
-    }
+    } catch { throw fail(error) }
   }
 
   /// The record for what came.
   private func arrived(_ record: CacheRecord, isWhole: Bool) throws(CacheError) -> CacheRecord {
-    let written = body.written
-    let announced = record.bodyLength
-    guard isWhole ? announced ?? written == written : written <= announced ?? .max else {
-      throw CacheError(
-        .damaged, "\(announced ?? 0) bytes were announced, \(written) came", key: record.key)
+    let state = body.snapshot
+    if isWhole, record.bodyLength ?? state.written == state.written {
+      return record.storing(nil, bodyLength: state.written)
     }
-    if isWhole { return record.storing(nil, bodyLength: written) }
-    return record.holding([0..<written], bodyLength: announced)
-  }
-
-  /// Makes room for what came, before it is written.
-  private func makeRoom(length: Int64) async throws(CacheError) {
-    let written = body.written
-    let rest = written - roomed.load(ordering: .relaxed)
-    guard rest > 0 else { return }
-    try await store.makeRoom(for: record, bytes: rest, length: length, sparing: row.id, in: parts)
-    roomed.store(written, ordering: .relaxed)
+    guard !isWhole, extended != nil || state.written > 0,
+      state.ranges.last?.upperBound ?? 0 <= record.bodyLength ?? .max
+    else {
+      throw CacheError(
+        .damaged, "\(record.bodyLength ?? 0) bytes were announced, \(state.written) came", key: record.key)
+    }
+    return record.holding(state.ranges, bodyLength: record.bodyLength)
   }
 
   private func store(_ record: CacheRecord) async throws(CacheError) -> CacheRecord {
-    let written = body.written
-    if written <= NewEntry.inlineLimit, file.name == nil {
-      let bytes = body.buffered(upTo: written)
-      let checksum = bytes.withUnsafeBytes { XXH64.hash($0) }
-      let entry = try entry(
-        record, .inline(bytes), written, checksums: BlockChecksums(values: [checksum]))
-      return try await store.insert(entry, into: parts)
+    let state = body.snapshot
+    if record.isComplete, file.name == nil, state.count <= NewEntry.inlineLimit {
+      let bytes = state.pendingBytes(0..<state.count)
+      return try await store.insert(entry(record, .inline(bytes)), into: parts)
     }
-    do throws(CacheError) { try await makeRoom(length: written) } catch {
+    do throws(CacheError) { try await makeRoom() } catch {
       guard error.code == .notAdmitted, file.name == nil else { throw error }
       // Nothing was written, and nothing will be.
-      return try await store.removeReplaced(
-        by: try entry(record, .inline(BodyBytes()), written, checksums: BlockChecksums()), in: parts)
+      return try await store.removeReplaced(by: entry(record, .inline(BodyBytes())), in: parts)
     }
-    let made = try await store.fileQueue.run { [self] () throws(CacheError) in
-      try flush(all: true)
-      let name = try file.publish()
-      return try entry(record, .file(name), written, checksums: body.snapshot.checksums)
+    let name = try await store.fileQueue.run { () throws(CacheError) in
+      try self.flush(all: true)
+      return try self.file.publish()
     }
-    return try await store.insert(made, into: parts)
+    return try await store.insert(entry(record, .file(name, body.snapshot.pieces)), into: parts)
   }
 
-  private func entry(
-    _ record: CacheRecord, _ body: NewEntry.Body, _ written: Int64, checksums: BlockChecksums
-  ) throws(CacheError) -> NewEntry {
-    var checksums = checksums
-    var pieces: [StoredPiece] = []
-    if !record.isComplete, case .file = body {
-      pieces = StoredPieces(checksums: checksums.values[...], flushed: written).list
-      checksums = BlockChecksums()
-    }
-    return try NewEntry(
-      record: record, body: body, storedLength: written, checksums: checksums, pieces: pieces,
-      variantLimit: variantLimit,
-      predecessor: row.id.map { NewEntry.Predecessor(id: $0, isRequired: false) },
-      reservation: phase)
+  private func entry(_ record: CacheRecord, _ body: NewEntry.Body) throws(CacheError) -> NewEntry {
+    try NewEntry(
+      record: record, body: body, variantLimit: limits.variants,
+      predecessor: (extended ?? row.id).map {
+        NewEntry.Predecessor(id: $0, isRequired: extended != nil)
+      }, reservation: phase)
   }
 
-  /// Writes full blocks, or all there is, to the file; on a thread of the store's own.
+  /// Makes room for what came, before it is written.
+  private func makeRoom() async throws(CacheError) {
+    let state = body.snapshot
+    let rest = state.added - roomed.load(ordering: .relaxed)
+    guard rest > 0 else { return }
+    // What will be stored, as far as that is known.
+    let coming = state.count.saturatingAdd(StoredRanges.count(state.targets))
+    try await store.makeRoom(
+      for: record, bytes: rest, length: record.bodyLength.map { min($0, coming) } ?? state.count,
+      sparing: row.id, in: parts)
+    roomed.store(state.added, ordering: .relaxed)
+  }
+
+  /// Writes blocks that no longer grow, or all there is, to the file; on a thread of the store's own.
   private func flush(all: Bool) throws(CacheError) {
     let open = try file.open(isWhole: all)
-    let reader =
-      body.snapshot.file ?? BlockReader(file: open, verification: store.verification)
-    while true {
-      let now = body.snapshot
-      let rest = now.written - now.flushed
-      guard rest >= BlockChecksums.blockLength || (all && rest > 0) else { return }
-      let block = body.buffered(upTo: min(rest, BlockChecksums.blockLength))
-      let checksum = try block.withUnsafeBytes { (buffer) throws(CacheError) -> UInt64 in
-        try open.write(buffer, at: now.flushed)
-        return XXH64.hash(buffer)
+    let reader = body.snapshot.file ?? BlockReader(file: open, verification: store.verification)
+    while let next = body.nextPiece(all: all) {
+      let piece = try joined(next, in: reader)
+      try next.bytes.withUnsafeBytes { (buffer) throws(CacheError) in
+        try open.write(buffer, at: next.start)
       }
-      body.didFlush(Int64(block.count), checksums: [checksum], file: reader)
+      body.didFlush(next, as: piece, file: reader)
+    }
+  }
+
+  /// The piece that new bytes make with those that they touch in their block, which are read and checked.
+  private func joined(
+    _ next: GrowingBody.Pending, in reader: BlockReader
+  ) throws(CacheError) -> StoredPiece {
+    let pieces = body.snapshot.pieces
+    let (before, after) = pieces.neighbors(of: next.range)
+    func bytes(of piece: StoredPiece?) throws(CacheError) -> BodyBytes {
+      guard let piece else { return BodyBytes() }
+      return try reader.read(piece.range, { pieces }, onlyCached: false) ?? BodyBytes()
+    }
+    do throws(CacheError) {
+      let parts = [try bytes(of: before), next.bytes, try bytes(of: after)]
+      let joined = BodyBytes(joining: parts.filter { !$0.isEmpty })
+      return StoredPiece(
+        start: before?.start ?? next.start, end: after?.end ?? next.end,
+        checksum: joined.withUnsafeBytes { XXH64.hash($0) })
+    } catch {
+      if error.code == .damaged { onDamage(error) }
+      throw error
     }
   }
 
   /// Tells the row what came, now and then.
-  private func checkpoint() async {
+  private func checkpoint(isLast: Bool = false) async {
     let state = body.snapshot
-    guard row.isDue(state.flushed), state.flushed <= record.bodyLength ?? .max,
-      let name = await row.name(of: file)
+    guard extended != nil || record.isResumable, isLast || row.isDue(state.flushed),
+      state.pieces.end <= record.bodyLength ?? .max
     else { return }
-    await row.save(
-      StoredPieces(checksums: state.checksums.values[...], flushed: state.flushed).list, in: file,
-      named: name, record: record.storing([0..<state.flushed], bodyLength: record.bodyLength))
+    await row.save(state, in: file, record: record)
     reserve()
   }
 
-  private func reserve() { phase.reserve(max(0, body.written - row.savedBytes)) }
+  private func reserve() { phase.reserve(max(0, body.snapshot.added - row.savedBytes)) }
 }

@@ -95,7 +95,7 @@ extension DiskStore {
       // As if it had been stored and evicted at once.
       policy.withLock { $0.evicted(priority: bound) }
       count(CacheCounts(evictions: 1))
-      if case .file(let name) = entry.body { parts.deleteRowless(name, bytes: entry.cost) }
+      if let name = entry.file { parts.deleteRowless(name, bytes: entry.cost) }
     }
     entry.reservation?.reserve(0)
     return stored

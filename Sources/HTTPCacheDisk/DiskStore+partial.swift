@@ -2,15 +2,13 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// What came to a partial body.
+/// What came to a partial body that is still being written.
 struct PartialGrowth: Sendable {
   let id: Int64
   let file: BodyName
-  let pieces: [StoredPiece]
-  /// The record as it is to be, whatever its ranges; nil keeps the one there is, while more comes.
-  let record: CacheRecord?
-  /// What holds room for it until the row counts it; nil for a row that is told now and then.
-  var reservation: WriterPhase?
+  let pieces: StoredPieces
+  /// Where pieces differ from those that the row has.
+  let changed: Range<Int64>
 }
 
 extension DiskStore {
@@ -65,70 +63,32 @@ extension DiskStore {
 
   /// Adds what came to the row of a partial body.
   ///
-  /// - Returns: the record as stored; nil if the row is gone.
-  /// - Throws: `CacheError`.
-  func grow(
-    _ growth: PartialGrowth, in parts: StoreParts
-  ) async throws(CacheError) -> CacheRecord? {
+  /// - Throws: `CacheError`; with `unavailable` if the row is gone.
+  func grow(_ growth: PartialGrowth, in parts: StoreParts) async throws(CacheError) {
     try await onIndex { [self] (current) throws(CacheError) in
-      try requireCurrent(parts, current, key: growth.record?.key)
+      try requireCurrent(parts, current, key: nil)
       try limitLog(parts)
-      var evictions = Evictions(
-        limit: Self.evictionLimit, protected: growth.id, counted: growth.reservation?.reserved ?? 0)
-      let grown = try parts.index.write { (connection) throws(CacheError) in
-        var grown = try grow(growth, &evictions, connection, parts)
-        grown?.removals.hold(in: parts)
-        evictions.removals.hold(in: parts)
-        return grown
-      }
-      guard let grown else { return nil }
-      growth.reservation?.reserve(0)
-      after(grown.removals, in: parts)
-      after(evictions, in: parts)
-      if growth.record != nil { parts.generations?.bump([parts.hashes.hash(of: grown.record.key)]) }
-      return grown.record
-    }
-  }
-
-  private func grow(
-    _ growth: PartialGrowth, _ evictions: inout Evictions, _ connection: SQLiteConnection,
-    _ parts: StoreParts
-  ) throws(CacheError) -> (record: CacheRecord, removals: Removals)? {
-    guard let row = try EntryRow.partial(growth.id, file: growth.file, connection),
-      try RowMark(of: row.id, connection)?.isRemoved == false
-    else { return nil }
-    let stored = try Self.record(of: row.id, connection)
-    let ranges = StoredRanges.union(
-      (stored.storedRanges ?? []) + growth.pieces.map { $0.start..<$0.end })
-    let wanted = growth.record.map { Self.compared($0, in: parts) } ?? stored
-    let record = wanted.storing(ranges, bodyLength: wanted.bodyLength).with(
-      sequence: UInt64(bitPattern: row.id))
-    try StoredPieces.insert(growth.pieces, entry: row.id, connection)
-    var state = try IndexState(connection)
-    let (length, cost) = (StoredRanges.count(ranges), NewEntry.fileCost(ranges))
-    var removals = Removals()
-    if growth.record != nil {
-      removals = try Self.rewrite(row, record, length: length, cost: cost, &state, parts.hashes, connection)
-    } else {
-      let encoded = try RecordCodec.encode(record)
-      try connection.run(
-        "UPDATE entry SET record = ?, length = ?, cost = ?, size = ? WHERE id = ?",
-        [
-          .blob(encoded), .integer(length), .integer(cost),
-          .integer(NewEntry.size(encoded: encoded.count, length: length, cost: cost)),
-          .integer(row.id),
-        ])
-    }
-    state.bodies = max(0, state.bodies + cost - row.cost)
-    state.subtract(removals)
-    if growth.record != nil {
-      try evict(&evictions, &state, connection, parts)
-      guard evictions.isEnough else {
-        throw CacheError(.noSpace, "no room beside the index and what is pinned", key: record.key)
+      try parts.index.write { (connection) throws(CacheError) in
+        guard let row = try EntryRow.partial(growth.id, file: growth.file, connection),
+          try RowMark(of: row.id, connection)?.isRemoved == false
+        else { throw CacheError(.unavailable, "the part is not stored any more") }
+        let stored = try Self.record(of: row.id, connection)
+        let ranges = growth.pieces.ranges
+        let encoded = try RecordCodec.encode(stored.storing(ranges, bodyLength: stored.bodyLength))
+        let (length, cost) = (StoredRanges.count(ranges), NewEntry.fileCost(ranges))
+        try connection.run(
+          "UPDATE entry SET record = ?, length = ?, cost = ?, size = ? WHERE id = ?",
+          [
+            .blob(encoded), .integer(length), .integer(cost),
+            .integer(NewEntry.size(encoded: encoded.count, length: length, cost: cost)),
+            .integer(row.id),
+          ])
+        try growth.pieces.save(connection, entry: row.id, changed: growth.changed)
+        var state = try IndexState(connection)
+        state.bodies = max(0, state.bodies + cost - row.cost)
+        try state.save(connection)
       }
     }
-    try state.save(connection)
-    return (record, removals)
   }
 
   /// The record of a row.

@@ -101,32 +101,24 @@ extension DiskStore {
   private static func body(
     _ row: SQLiteRow, record: CacheRecord, context: StoredFileBody.Context
   ) throws(CacheError) -> any StoredBody {
-    let id = row.integer(0)
-    guard row.integer(3) >= 0 else { throw CacheError(.damaged, "index: a negative length") }
-    let extent = StoredExtent(
-      bodyLength: record.bodyLength, storedRanges: record.storedRanges,
-      storedLength: row.integer(3))
-    if record.storedRanges == nil, record.bodyLength != extent.storedLength {
-      throw CacheError(.damaged, "record and index differ in the length of the body")
-    }
-    guard record.isComplete == (row.integer(8) == 0) else {
-      throw CacheError(.damaged, "record and index differ in what is stored of the body")
-    }
+    let (id, length) = (row.integer(0), row.integer(3))
+    guard length >= 0 else { throw CacheError(.damaged, "index: a negative length") }
+    guard record.isComplete == (row.integer(8) == 0),
+      length == (record.isComplete ? record.bodyLength : StoredRanges.count(record.storedRanges ?? []))
+    else { throw CacheError(.damaged, "record and index differ in what is stored of the body") }
     if let path = row.text(4) {
       guard let name = BodyName(path: path) else {
         throw CacheError(.damaged, "index: no name of a body")
       }
-      if let ranges = record.storedRanges {
-        return StoredPartialBody(
-          id: id, name: name, length: record.bodyLength, ranges: ranges, context: context)
-      }
       return StoredFileBody(
-        id: id, name: name, extent: extent, checksum: row.hash(5), context: context)
+        id: id, name: name, record: record, storedLength: length, checksum: row.hash(5), context: context)
     }
-    let onDamage = context.onDamage
+    let (bytes, onDamage) = (row.blob(7), context.onDamage)
+    guard record.isComplete, Int64(bytes.count) == length else {
+      throw CacheError(.damaged, "the body in the index is not what was written")
+    }
     return StoredInlineBody(
-      bytes: copy(row.blob(7)), checksum: row.hash(5), extent: extent, queue: context.queue,
-      onDamage: { onDamage(id, $0) })
+      bytes: copy(bytes), checksum: row.hash(5), queue: context.queue, onDamage: { onDamage(id, $0) })
   }
 
   private static func copy(_ blob: UnsafeRawBufferPointer) -> BodyBytes {

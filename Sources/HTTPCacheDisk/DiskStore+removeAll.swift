@@ -113,7 +113,7 @@ extension DiskStore {
     // When such a statement is prepared, it is done.
     defer { if givesBack { try? connection.execute("PRAGMA secure_delete = ON") } }
     if givesBack { try connection.execute("PRAGMA secure_delete = FAST; PRAGMA auto_vacuum = FULL") }
-    for table in ["entry", "block", "piece", "membership", "epoch", "refusal"] {
+    for table in ["entry", "block", "membership", "epoch", "refusal"] {
       try connection.run("DELETE FROM \(table)")
     }
     try connection.run("INSERT OR REPLACE INTO meta VALUES ('removed', ?)", [.integer(number)])

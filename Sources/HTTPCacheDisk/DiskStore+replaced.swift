@@ -40,8 +40,9 @@ extension DiskStore {
     of entry: NewEntry, _ connection: SQLiteConnection
   ) throws(CacheError) {
     guard let predecessor = entry.predecessor, predecessor.isRequired else { return }
-    let id = SQLiteValue.integer(predecessor.id)
-    if try EntryRow.find("id = ? AND partial = 1", [id], connection).isEmpty {
+    let rows = try EntryRow.find("id = ? AND partial = 1", [.integer(predecessor.id)], connection)
+    let mark = try RowMark(of: predecessor.id, connection)
+    if rows.isEmpty || mark?.isRemoved != false {
       throw CacheError(.unavailable, "the part is not stored any more", key: entry.record.key)
     }
   }

@@ -106,7 +106,7 @@ extension DiskStore {
   private func cutTails(in parts: StoreParts) {
     let rows = try? parts.index.read { (connection) throws(CacheError) in
       var ids: [Int64] = []
-      try connection.query("SELECT DISTINCT entry FROM piece LIMIT 4096") { row in
+      try connection.query("SELECT id FROM entry WHERE partial = 1 LIMIT 4096") { row in
         ids.append(row.integer(0))
         return true
       }
@@ -122,14 +122,12 @@ extension DiskStore {
       }
     }
     // Whoever adds to it has the lock, and what the row says is final while nobody has.
-    guard let file = try name(), let lock = SharedBodyLock(file, in: parts.directory) else { return }
-    defer { withExtendedLifetime(lock) {} }
+    guard let file = try name(), let open = parts.directory.openShared(file) else { return }
+    defer { withExtendedLifetime(open) {} }
     let pieces = try parts.index.read { (connection) throws(CacheError) in
-      try StoredPieces.load(connection, entry: id)
+      try StoredPieces.load(connection, entry: id, wholeLength: nil)
     }
-    guard try name() == file, !pieces.list.isEmpty,
-      let open = try parts.directory.openBody(file, flags: O_RDWR), try open.size() > pieces.end
-    else { return }
+    guard try name() == file, !pieces.list.isEmpty, try open.size() > pieces.end else { return }
     ftruncate(open.descriptor, off_t(pieces.end))
   }
 

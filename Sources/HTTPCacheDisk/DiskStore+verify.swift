@@ -144,7 +144,7 @@ extension DiskStore {
           record.key.target == target
         else { throw CacheError(.damaged, "record and index differ in the key") }
         ranges = record.storedRanges
-        guard record.isComplete == (row.integer(9) == 0),
+        guard record.isComplete == (row.integer(9) == 0), record.isComplete || !row.isNull(2),
           StoredRanges.count(ranges ?? []) == (record.isComplete ? 0 : row.integer(1))
         else { throw CacheError(.damaged, "record and index differ in what is stored") }
         let length = row.integer(1)
@@ -190,23 +190,15 @@ extension DiskStore {
       guard let name = BodyName(path: file.path), let opened = try parts.directory.openBody(name)
       else { return .bodyMissing(target: file.target, path: file.path) }
       let size = try opened.size()
-      if let ranges = file.ranges {
-        return try check(ranges, of: file, in: opened, size: size, parts)
-      }
-      guard size == file.length else {
+      // More of a part may have come since the row was read.
+      guard file.ranges == nil ? size == file.length : size >= file.ranges?.last?.upperBound ?? 0 else {
         return .body(target: file.target, "body has \(size) bytes, \(file.length) were written")
       }
-      var checksums = BlockChecksums(values: [file.checksum])
-      if file.length > BlockChecksums.blockLength {
-        checksums = try parts.index.read { (connection) throws(CacheError) in
-          try BlockChecksums.load(connection, entry: file.id)
-        }
-      }
-      guard checksums.values.count == BlockChecksums.count(length: file.length) else {
+      let pieces = try pieces(of: file, parts)
+      guard pieces.cover(file.ranges ?? [0..<file.length]) else {
         return .body(target: file.target, "checksums of the body are missing")
       }
-      try BlockReader(file: opened, verification: .firstRead)
-        .checkAll(length: file.length, checksums: checksums)
+      try BlockReader(file: opened, verification: .firstRead).checkAll { pieces }
       return nil
     } catch {
       guard error.code == .damaged else { throw error }
@@ -214,22 +206,14 @@ extension DiskStore {
     }
   }
 
-  private func check(
-    _ ranges: [Range<Int64>], of file: FileToCheck, in opened: OpenFile, size: Int64,
-    _ parts: StoreParts
-  ) throws(CacheError) -> VerificationReport.Finding? {
-    let pieces = try parts.index.read { (connection) throws(CacheError) in
-      try StoredPieces.load(connection, entry: file.id)
+  private func pieces(of file: FileToCheck, _ parts: StoreParts) throws(CacheError) -> StoredPieces {
+    if file.ranges == nil, file.length <= StoredPieces.blockLength {
+      return StoredPieces(length: file.length, checksum: file.checksum)
     }
-    // More may have come since the row was read.
-    guard pieces.cover(ranges) else {
-      return .body(target: file.target, "checksums of parts of the body are missing")
+    return try parts.index.read { (connection) throws(CacheError) in
+      try StoredPieces.load(
+        connection, entry: file.id, wholeLength: file.ranges == nil ? file.length : nil)
     }
-    guard size >= ranges.last?.upperBound ?? 0 else {
-      return .body(target: file.target, "body has \(size) bytes, too few for its parts")
-    }
-    try PieceReader(file: opened, verification: .firstRead).checkAll(pieces)
-    return nil
   }
 
   private func checkOrphans(
@@ -250,7 +234,7 @@ extension DiskStore {
     _ connection: SQLiteConnection, repair: Bool
   ) throws(CacheError) -> [VerificationReport.Finding] {
     var findings: [VerificationReport.Finding] = []
-    for table in ["block", "piece", "membership"] {
+    for table in ["block", "membership"] {
       let condition = "entry NOT IN (SELECT id FROM entry)"
       let count = try connection.number("SELECT count(*) FROM \(table) WHERE \(condition)") ?? 0
       guard count > 0 else { continue }

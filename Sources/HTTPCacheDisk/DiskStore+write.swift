@@ -31,13 +31,7 @@ extension DiskStore {
       try await fileQueue.run { [parts] in parts.joinRoom() }
     }
     let record = record.with(ticket: record.ticket ?? parts.ticket())
-    if record.storedRanges != nil {
-      return try DiskPartWriter(
-        store: self, parts: parts, record: record, variantLimit: max(1, variantLimit),
-        limit: limit)
-    }
-    return DiskBodyWriter(
-      store: self, parts: parts, record: record, variantLimit: max(1, variantLimit),
-      limit: limit)
+    return try DiskBodyWriter(
+      store: self, parts: parts, record: record, limits: (variants: max(1, variantLimit), bytes: limit))
   }
 }

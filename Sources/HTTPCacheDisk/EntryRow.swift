@@ -57,9 +57,7 @@ struct EntryRow: Sendable {
   /// Removes the row and what hangs on it; the state's sums are the caller's business.
   func delete(_ connection: SQLiteConnection) throws(CacheError) {
     try connection.run("DELETE FROM entry WHERE id = ?", [.integer(id)])
-    if isPartial {
-      try connection.run("DELETE FROM piece WHERE entry = ?", [.integer(id)])
-    } else if file != nil, length > BlockChecksums.blockLength {
+    if file != nil, isPartial || length > StoredPieces.blockLength {
       try connection.run("DELETE FROM block WHERE entry = ?", [.integer(id)])
     }
     if groups > 0 { try connection.run("DELETE FROM membership WHERE entry = ?", [.integer(id)]) }

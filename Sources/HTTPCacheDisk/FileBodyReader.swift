@@ -1,76 +1,73 @@
 import HTTPCacheStore
 
-/// Reads a body from its file.
+/// Reads what is stored of a body from its file.
 final class FileBodyReader: BodyReader {
+  let length: Int64?
+  let availableRanges: [Range<Int64>]
   private let blocks: BlockReader
-  private let checksums: BlockChecksums
-  private let extent: StoredExtent
+  private let pieces: BlockReader.Pieces
   private let queue: WorkQueue
   private let onDamage: @Sendable (CacheError) -> Void
 
+  /// - Parameter ranges: what is stored of the body of a part; nil for a whole body.
   init(
-    blocks: BlockReader, checksums: BlockChecksums, extent: StoredExtent, queue: WorkQueue,
-    onDamage: @escaping @Sendable (CacheError) -> Void
+    blocks: BlockReader, pieces: @escaping BlockReader.Pieces, length: Int64?,
+    ranges: [Range<Int64>]?, queue: WorkQueue, onDamage: @escaping @Sendable (CacheError) -> Void
   ) {
     self.blocks = blocks
-    self.checksums = checksums
-    self.extent = extent
+    self.pieces = pieces
+    self.length = length
+    availableRanges = ranges ?? [0..<(length ?? 0)]
+    wholeLength = ranges == nil ? length : nil
     self.queue = queue
     self.onDamage = onDamage
   }
 
-  var length: Int64? { extent.bodyLength }
-
-  var availableRanges: [Range<Int64>] { extent.ranges }
+  // Nil for a part.
+  private let wholeLength: Int64?
 
   var bytesInMemory: BodyBytes? { nil }
 
   var fileRegion: FileRegion? {
-    guard extent.ranges.count == 1, extent.bodyLength == extent.storedLength else { return nil }
+    guard let wholeLength else { return nil }
     return FileRegion(
-      descriptor: blocks.file.descriptor, offset: 0, count: extent.storedLength,
-      isVerified: blocks.isVerified(0..<extent.storedLength))
+      descriptor: blocks.file.descriptor, offset: 0, count: wholeLength,
+      isVerified: blocks.isVerified(0..<wholeLength))
   }
 
   func isVerified(_ range: Range<Int64>) -> Bool {
-    guard let place = extent.place(of: range), place.count == range.count else { return false }
-    return blocks.isVerified(place)
+    guard let wholeLength, range.lowerBound >= 0, range.upperBound <= wholeLength else { return false }
+    return blocks.isVerified(range)
   }
 
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
-    guard let place = extent.place(of: range) else { return BodyBytes() }
-    do throws(CacheError) {
-      if let bytes = try blocks.read(
-        place, length: extent.storedLength, checksums: checksums, onlyCached: true)
-      {
-        return bytes
-      }
-      let (blocks, checksums, length) = (blocks, checksums, extent.storedLength)
-      return try await queue.run { () throws(CacheError) in
-        try blocks.read(place, length: length, checksums: checksums, onlyCached: false)
-          ?? BodyBytes()
-      }
-    } catch {
-      if error.code == .damaged { onDamage(error) }
-      throw error
+    guard let stored = availableRanges.first(where: { $0.contains(range.lowerBound) }) else {
+      return BodyBytes()
+    }
+    let range = range.clamped(to: stored)
+    guard !range.isEmpty else { return BodyBytes() }
+    do throws(CacheError) { return try await blocks.read(range, pieces, on: queue) } catch {
+      throw told(error)
     }
   }
 
   func clone(to path: String) async throws(CacheError) {
-    guard extent.bodyLength == extent.storedLength else {
+    guard let wholeLength else {
       throw CacheError(.unavailable, "only a part of the body is stored")
     }
-    let (blocks, checksums, length) = (blocks, checksums, extent.storedLength)
+    let (blocks, pieces) = (blocks, pieces)
     do throws(CacheError) {
       try await queue.run { () throws(CacheError) in
-        try blocks.checkAll(length: length, checksums: checksums)
+        if !blocks.isVerified(0..<wholeLength) { try blocks.checkAll(pieces) }
         try FileCopy.make(path) { (file) throws(CacheError) in
-          try FileCopy.copy(blocks.file, to: file, length: length)
+          try FileCopy.copy(blocks.file, to: file, length: wholeLength)
         }
       }
-    } catch {
-      if error.code == .damaged { onDamage(error) }
-      throw error
-    }
+    } catch { throw told(error) }
+  }
+
+  private func told(_ error: CacheError) -> CacheError {
+    if error.code == .damaged { onDamage(error) }
+    return error
   }
 }

@@ -1,103 +1,71 @@
 import HTTPCacheStore
 
-/// Reads a body while it is being written: from its file what is there, and the rest from memory.
+/// Reads a body while it, or a part of it, is being written: from its file what is there, and the rest from memory.
 final class GrowingBodyReader: BodyReader {
   private let body: GrowingBody
-  private let announcedLength: Int64?
-  private let storedRanges: [Range<Int64>]?
   private let queue: WorkQueue
+  private let onDamage: @Sendable (CacheError) -> Void
 
-  init(body: GrowingBody, record: CacheRecord, queue: WorkQueue) {
+  init(body: GrowingBody, queue: WorkQueue, onDamage: @escaping @Sendable (CacheError) -> Void) {
     self.body = body
-    announcedLength = record.bodyLength
-    storedRanges = record.storedRanges
     self.queue = queue
+    self.onDamage = onDamage
   }
 
-  var length: Int64? {
-    let state = body.snapshot
-    return state.isComplete && storedRanges == nil ? state.written : announcedLength
-  }
+  var length: Int64? { body.snapshot.length }
 
-  var availableRanges: [Range<Int64>] {
-    var rest = body.written
-    guard let storedRanges else { return rest > 0 ? [0..<rest] : [] }
-    return storedRanges.compactMap { range in
-      let length = min(rest, range.upperBound - range.lowerBound)
-      rest -= length
-      return length > 0 ? range.lowerBound..<range.lowerBound + length : nil
-    }
-  }
+  var availableRanges: [Range<Int64>] { body.snapshot.ranges }
 
   var bytesInMemory: BodyBytes? {
     let state = body.snapshot
-    guard state.isComplete, state.flushed == 0, storedRanges == nil else { return nil }
-    return BodyBytes(joining: state.chunks)
+    guard state.isComplete, state.file == nil else { return nil }
+    return state.pendingBytes(0..<state.count)
   }
 
   var fileRegion: FileRegion? {
     let state = body.snapshot
-    guard state.isComplete, storedRanges == nil, let file = state.file,
-      state.flushed == state.written
-    else { return nil }
+    guard state.isComplete, let file = state.file else { return nil }
     return FileRegion(
-      descriptor: file.file.descriptor, offset: 0, count: state.written,
-      isVerified: file.isVerified(0..<state.written))
+      descriptor: file.file.descriptor, offset: 0, count: state.count,
+      isVerified: file.isVerified(0..<state.count))
   }
 
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
-    let written = body.written
-    let extent = StoredExtent(
-      bodyLength: announcedLength, storedRanges: storedRanges, storedLength: written)
-    guard let place = extent.place(of: range)?.clamped(to: 0..<written) else { return BodyBytes() }
     var parts: [BodyBytes] = []
-    var position = place.lowerBound
-    while position < place.upperBound {
-      let state = body.snapshot
-      let bytes: BodyBytes
-      if position < state.flushed, let file = state.file {
-        let span = position..<min(place.upperBound, state.flushed)
-        bytes = try await read(span, from: file, state)
-      } else {
-        bytes = GrowingBody.slice(
-          state.chunks, position - state.flushed..<place.upperBound - state.flushed)
+    var position = range.lowerBound
+    do throws(CacheError) {
+      while position < range.upperBound {
+        let state = body.snapshot
+        var bytes = state.pendingBytes(position..<range.upperBound)
+        if bytes.isEmpty, let file = state.file, let last = state.pieces.run(from: position..<range.upperBound).last
+        {
+          let stored = position..<min(range.upperBound, last.end)
+          bytes = try await file.read(stored, { state.pieces }, on: queue)
+        }
+        guard !bytes.isEmpty else { break }
+        parts.append(bytes)
+        position += Int64(bytes.count)
       }
-      guard !bytes.isEmpty else { break }
-      parts.append(bytes)
-      position += Int64(bytes.count)
+    } catch {
+      if error.code == .damaged { onDamage(error) }
+      throw error
     }
     return BodyBytes(joining: parts)
   }
 
-  private func read(
-    _ span: Range<Int64>, from file: BlockReader, _ state: GrowingBody.State
-  ) async throws(CacheError) -> BodyBytes {
-    let (checksums, length) = (state.checksums, state.flushed)
-    if span.count <= 64 << 10,
-      let bytes = try file.read(span, length: length, checksums: checksums, onlyCached: true)
-    {
-      return bytes
-    }
-    return try await queue.run { () throws(CacheError) in
-      try file.read(span, length: length, checksums: checksums, onlyCached: false) ?? BodyBytes()
-    }
-  }
-
   func clone(to path: String) async throws(CacheError) {
     let state = body.snapshot
-    guard state.isComplete, storedRanges == nil else {
+    guard state.isComplete else {
       throw CacheError(.unavailable, "the body is not complete, so it cannot be cloned")
     }
     try await queue.run { () throws(CacheError) in
+      try state.file?.checkAll { state.pieces }
       try FileCopy.make(path) { (file) throws(CacheError) in
-        if let source = state.file {
-          try source.checkAll(length: state.flushed, checksums: state.checksums)
-          try FileCopy.copy(source.file, to: file, length: state.flushed)
+        guard let source = state.file else {
+          let bytes = state.pendingBytes(0..<state.count)
+          return try bytes.withUnsafeBytes { (buffer) throws(CacheError) in try file.write(buffer, at: 0) }
         }
-        let rest = BodyBytes(joining: state.chunks)
-        try rest.withUnsafeBytes { (buffer) throws(CacheError) in
-          try file.write(buffer, at: state.flushed)
-        }
+        try FileCopy.copy(source.file, to: file, length: state.count)
       }
     }
   }

@@ -4,8 +4,9 @@ import HTTPCacheStore
 /// A body, or a part of one, with its record, ready to get its row.
 struct NewEntry: Sendable {
   enum Body: Sendable {
+    /// All of it.
     case inline(BodyBytes)
-    case file(BodyName)
+    case file(BodyName, StoredPieces)
   }
 
   /// The row that the same body has had until now.
@@ -26,10 +27,8 @@ struct NewEntry: Sendable {
   let body: Body
   /// Bytes of the body that are stored.
   let storedLength: Int64
-  /// Of a complete body, or one in the database.
-  let checksums: BlockChecksums
-  /// Of a part in a file.
-  let pieces: [StoredPiece]
+  /// Of a complete body of one block, or in the database; else 0.
+  let checksum: UInt64
   let variantLimit: Int
   let predecessor: Predecessor?
   /// What holds room for it until its row is committed.
@@ -37,15 +36,19 @@ struct NewEntry: Sendable {
   let encoded: [UInt8]
 
   init(
-    record: CacheRecord, body: Body, storedLength: Int64,
-    checksums: BlockChecksums = BlockChecksums(), pieces: [StoredPiece] = [], variantLimit: Int,
-    predecessor: Predecessor? = nil, reservation: WriterPhase? = nil
+    record: CacheRecord, body: Body, variantLimit: Int, predecessor: Predecessor? = nil,
+    reservation: WriterPhase? = nil
   ) throws(CacheError) {
     self.record = record
     self.body = body
-    self.storedLength = storedLength
-    self.checksums = checksums
-    self.pieces = pieces
+    switch body {
+    case .inline(let bytes):
+      storedLength = Int64(bytes.count)
+      checksum = bytes.withUnsafeBytes { XXH64.hash($0) }
+    case .file(_, let pieces):
+      storedLength = StoredRanges.count(pieces.ranges)
+      checksum = record.isComplete && pieces.list.count == 1 ? pieces.list[0].checksum : 0
+    }
     self.predecessor = predecessor
     self.variantLimit = min(variantLimit, HashRow.mostVariants)
     self.reservation = reservation
@@ -73,7 +76,7 @@ struct NewEntry: Sendable {
 
   /// The file it has; nil if it is in the database.
   var file: BodyName? {
-    if case .file(let name) = body { return name }
+    if case .file(let name, _) = body { return name }
     return nil
   }
 
@@ -115,7 +118,7 @@ struct NewEntry: Sendable {
       values.integer(size, 10)
       values.integer(cost, 11)
       values.integer(storedLength, 12)
-      values.hash(checksums.values.first ?? 0, 13)
+      values.hash(checksum, 13)
       values.integer(Int64(key.mode.rawValue), 14)
       values.integer(Int64(key.methodClass.rawValue), 15)
       values.integer(Int64(groups.count), 16)
@@ -124,7 +127,7 @@ struct NewEntry: Sendable {
       values.blob(key.contentDigest, 19)
       values.blob(encoded, 21)
       switch body {
-      case .file(let name):
+      case .file(let name, _):
         values.text(name.path, 20)
         values.null(22)
       case .inline(let bytes):
@@ -133,19 +136,8 @@ struct NewEntry: Sendable {
       }
       values.integer(record.isComplete ? 0 : 1, 23)
     }
-    try StoredPieces.insert(pieces, entry: id, connection)
-    if checksums.values.count > 1 {
-      var start = 0
-      while start < checksums.values.count {
-        let end = min(checksums.values.count, start + BlockChecksums.perRow)
-        try connection.run(
-          "INSERT INTO block VALUES (?, ?, ?)",
-          [
-            .integer(id), .integer(Int64(start / BlockChecksums.perRow)),
-            .blob(BlockChecksums.encode(checksums.values[start..<end])),
-          ])
-        start = end
-      }
+    if case .file(_, let pieces) = body, !record.isComplete || pieces.list.count > 1 {
+      try pieces.save(connection, entry: id)
     }
     guard !groups.isEmpty else { return }
     try Self.insertGroups(groups, origin: key.origin, id: id, connection)

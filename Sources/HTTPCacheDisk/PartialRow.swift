@@ -8,17 +8,13 @@ final class PartialRow: Sendable {
   /// How many bytes come at most between two looks at the row.
   static let interval: Int64 = 4 << 20
 
-  // A quarter more each time, so that little of a little is lost, and much costs few transactions.
-  private static func due(after bytes: Int64) -> Int64 {
-    bytes + min(interval, max(BlockChecksums.blockLength, bytes / 4))
-  }
-
   private struct State {
     var id: Int64?
-    var savedPieces = 0
+    // What of the appended bytes the row has, and where they end.
     var savedBytes: Int64 = 0
+    var savedEnd: Int64 = 0
     // The number of bytes at which the next look is due.
-    var due: Int64
+    var due = StoredPieces.blockLength
     var isLost = false
   }
 
@@ -26,12 +22,14 @@ final class PartialRow: Sendable {
   private let parts: StoreParts
   private let state: Mutex<State>
 
-  /// - Parameter id: the row of a partial body that is added to; nil if there is none, and one is made
-  ///   with the first block.
-  init(store: DiskStore, parts: StoreParts, id: Int64? = nil) {
+  /// - Parameters:
+  ///   - id: the row of a partial body that is added to; nil if there is none, and one is made with the first
+  ///     block.
+  ///   - end: where the bytes go that are added.
+  init(store: DiskStore, parts: StoreParts, id: Int64?, end: Int64) {
     self.store = store
     self.parts = parts
-    state = Mutex(State(id: id, due: BlockChecksums.blockLength))
+    state = Mutex(State(id: id, savedEnd: end))
   }
 
   /// The row; nil if there is none.
@@ -40,61 +38,47 @@ final class PartialRow: Sendable {
   /// How many of the bytes that were written the row counts.
   var savedBytes: Int64 { state.withLock { $0.savedBytes } }
 
-  /// The pieces that the row does not have.
-  func unsaved(_ pieces: [StoredPiece]) -> [StoredPiece] {
-    Array(pieces.dropFirst(state.withLock { $0.savedPieces }))
-  }
-
   /// Whether the row should be told that so many bytes are in the file.
   func isDue(_ bytes: Int64) -> Bool { state.withLock { !$0.isLost && bytes >= $0.due } }
 
-  /// The name of a file that goes on being written, so that it can have a row; nil if it cannot.
-  func name(of file: BodyFile) async -> BodyName? {
-    let name = try? await store.fileQueue.run { () throws(CacheError) in file.publishUnfinished() }
-    guard let name else {
-      state.withLock { $0.isLost = true }
-      return nil
-    }
-    return name
-  }
-
-  /// Makes the row, or adds to it. A failure costs no more than what would be found after a crash.
+  /// Makes the row, or brings it up to date. A failure costs no more than what would be found after a crash.
   ///
-  /// - Parameters:
-  ///   - pieces: all that were written, in the order of writing.
-  ///   - file: what they were written into.
-  ///   - name: of the file.
-  ///   - record: for a new row.
-  func save(
-    _ pieces: [StoredPiece], in file: BodyFile, named name: BodyName, record: CacheRecord
-  ) async {
-    let bytes = pieces.reduce(0) { $0 + $1.end - $1.start }
+  /// - Parameter record: for a new row, whatever its ranges.
+  func save(_ body: GrowingBody.State, in file: BodyFile, record: CacheRecord) async {
+    let name = try? await store.fileQueue.run { () throws(CacheError) in file.publishUnfinished() }
     let before = state.withLock { state in
-      state.due = Self.due(after: bytes)
+      if name == nil { state.isLost = true }
+      // A quarter more each time, so that little of a little is lost, and much costs few transactions.
+      state.due = body.flushed + min(Self.interval, max(StoredPieces.blockLength, body.flushed / 4))
       return state
     }
+    guard let name else { return }
     do throws(CacheError) {
-      if let id = before.id {
-        let growth = PartialGrowth(id: id, file: name, pieces: unsaved(pieces), record: nil)
-        let isThere = try await store.grow(growth, in: parts) != nil
-        state.withLock { state in
-          state.isLost = !isThere
-          state.savedPieces = pieces.count
-          state.savedBytes = isThere ? bytes : 0
-        }
+      let id: Int64
+      if let known = before.id {
+        id = known
+        try await store.grow(
+          PartialGrowth(
+            id: id, file: name, pieces: body.pieces,
+            changed: before.savedEnd..<max(before.savedEnd, body.flushedEnd)), in: parts)
       } else {
         let entry = try NewEntry(
-          record: record, body: .file(name), storedLength: bytes, pieces: pieces,
-          variantLimit: .max)
-        guard let id = try await store.insertUnfinished(entry, in: file, into: parts) else { return }
-        state.withLock { state in
-          state.id = id
-          state.savedPieces = pieces.count
-          state.savedBytes = bytes
-        }
+          record: record.storing(body.pieces.ranges, bodyLength: record.bodyLength),
+          body: .file(name, body.pieces), variantLimit: .max)
+        guard let made = try await store.insertUnfinished(entry, in: file, into: parts) else { return }
+        id = made
+      }
+      state.withLock { state in
+        state.id = id
+        state.savedBytes = body.flushed
+        state.savedEnd = max(before.savedEnd, body.flushedEnd)
       }
     } catch {
-      if error.code == .unavailable { state.withLock { $0.isLost = true } }
+      state.withLock { state in
+        guard error.code == .unavailable else { return }
+        state.isLost = true
+        state.savedBytes = 0
+      }
     }
   }
 }

@@ -2,10 +2,10 @@ import HTTPCacheStore
 
 /// The tables of `Cache.db`, as `docs/disk-format.md` describes them.
 enum Schema {
-  /// `HTCa`: tells our databases from those of others.
-  static let applicationID: Int64 = 0x4854_4361
-  /// That of databases made before the first release, whose formats are not read.
-  static let unreleasedID: Int64 = 0x4843_6368
+  /// `HTCb`: tells our databases from those of others.
+  static let applicationID: Int64 = 0x4854_4362
+  /// Those of databases made before the first release, whose layouts are not read.
+  static let unreleasedIDs: [Int64] = [0x4843_6368, 0x4854_4361]
   /// What this version writes; a database of a higher one is left alone.
   static let format: Int64 = 1
   /// The most the write-ahead log is left with, in bytes.
@@ -53,13 +53,11 @@ enum Schema {
     CREATE INDEX entryStored ON entry (stored);
     CREATE INDEX entryOrder ON entry (priority, touched) WHERE pinned = 0;
     CREATE INDEX entryFile ON entry (file) WHERE file IS NOT NULL;
+    CREATE INDEX entryPartial ON entry (id) WHERE partial = 1;
     CREATE INDEX entryPartition ON entry (partition) WHERE partition <> '';
     CREATE TABLE block (
-      entry INTEGER NOT NULL, part INTEGER NOT NULL, checksums BLOB NOT NULL,
+      entry INTEGER NOT NULL, part INTEGER NOT NULL, pieces BLOB NOT NULL,
       PRIMARY KEY (entry, part)) WITHOUT ROWID;
-    CREATE TABLE piece (
-      entry INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL,
-      checksum INTEGER NOT NULL, PRIMARY KEY (entry, start)) WITHOUT ROWID;
     CREATE TABLE refusal (
       id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, time INTEGER NOT NULL,
       status INTEGER NOT NULL, steps BLOB NOT NULL);
@@ -77,7 +75,7 @@ enum Schema {
 
   /// The names of all tables.
   static let tableNames = [
-    "meta", "state", "counts", "entry", "block", "piece", "membership", "epoch", "refusal",
+    "meta", "state", "counts", "entry", "block", "membership", "epoch", "refusal",
   ]
 
   /// For each connection. Nothing goes into temporary files, which lie where the system has them: not here, and

@@ -199,7 +199,7 @@ struct Database {
     }
     let (format, application) = (bigEndian(header[60..<64]), bigEndian(header[68..<72]))
     if application == Schema.applicationID, format > Schema.format { throw newer(format) }
-    if application == Schema.unreleasedID {
+    if Schema.unreleasedIDs.contains(application) {
       throw CacheError(.damaged, "Cache.db was made by a version before the first release")
     }
   }

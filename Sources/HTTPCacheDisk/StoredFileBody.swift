@@ -1,6 +1,6 @@
 import HTTPCacheStore
 
-/// A body in a file of its own.
+/// A body in a file of its own, or what is stored of it.
 final class StoredFileBody: StoredBody {
   /// What a store lends its bodies.
   struct Context: Sendable {
@@ -44,15 +44,20 @@ final class StoredFileBody: StoredBody {
 
   private let id: Int64
   private let name: BodyName
-  private let extent: StoredExtent
-  // Of the only block; bodies of several blocks have theirs in a table.
+  private let record: CacheRecord
+  private let storedLength: Int64
+  // Of the only block of a whole body; the pieces of others are in a table.
   private let checksum: UInt64
   private let context: Context
 
-  init(id: Int64, name: BodyName, extent: StoredExtent, checksum: UInt64, context: Context) {
+  init(
+    id: Int64, name: BodyName, record: CacheRecord, storedLength: Int64, checksum: UInt64,
+    context: Context
+  ) {
     self.id = id
     self.name = name
-    self.extent = extent
+    self.record = record
+    self.storedLength = storedLength
     self.checksum = checksum
     self.context = context
   }
@@ -62,44 +67,39 @@ final class StoredFileBody: StoredBody {
   }
 
   private func openChecked() throws(CacheError) -> any BodyReader {
+    let (id, context) = (id, context)
+    let ranges = record.storedRanges
     let (file, state) = try context.file(name, of: id)
-    let size = state.size
-    guard size == extent.storedLength, extent.isConsistent else {
-      throw CacheError(.damaged, "body has \(size) bytes, \(extent.storedLength) were written")
+    // The file of a part may have grown since its record was read.
+    guard ranges == nil ? state.size == storedLength : state.size >= ranges?.last?.upperBound ?? 0 else {
+      throw CacheError(.damaged, "body has \(state.size) bytes, too few or too many for what was written")
     }
-    let count = BlockChecksums.count(length: size)
     let checked = context.checkedBlocks(of: name, state)
-    var checksums = BlockChecksums(values: [checksum])
-    // Where all is checked already, nothing is left to compare.
-    let (id, onDamage, parts) = (id, context.onDamage, context.parts)
-    let load: @Sendable () throws(CacheError) -> BlockChecksums = { () throws(CacheError) in
-      let checksums = try parts.index.read { (connection) throws(CacheError) in
-        try BlockChecksums.load(connection, entry: id)
-      }
-      guard checksums.values.count == count else { throw CacheError(.io, "the entry was removed") }
-      return checksums
-    }
-    if count > 1, !checked.contains(0..<count) { checksums = try load() }
     return FileBodyReader(
       blocks: BlockReader(
-        file: file, verification: context.verification, checked: checked, state: state,
-        reload: load),
-      checksums: checksums, extent: extent, queue: context.queue, onDamage: { onDamage(id, $0) })
+        file: file, verification: context.verification, checked: checked, state: state),
+      pieces: try pieces(checked: checked), length: ranges == nil ? storedLength : record.bodyLength,
+      ranges: ranges, queue: context.queue, onDamage: { context.onDamage(id, $0) })
   }
-}
 
-extension BlockChecksums {
-  /// The checksums of an entry with more than one block.
-  static func load(
-    _ connection: SQLiteConnection, entry: Int64
-  ) throws(CacheError) -> BlockChecksums {
-    var checksums = BlockChecksums()
-    try connection.query(
-      "SELECT checksums FROM block WHERE entry = ? ORDER BY part", [.integer(entry)]
-    ) { row in
-      checksums.append(encoded: row.blob(0))
-      return true
+  private func pieces(checked: CheckedBlocks) throws(CacheError) -> BlockReader.Pieces {
+    let wholeLength = record.isComplete ? storedLength : nil
+    if let wholeLength, wholeLength <= StoredPieces.blockLength {
+      let pieces = StoredPieces(length: wholeLength, checksum: checksum)
+      return { pieces }
     }
-    return checksums
+    let (id, index, ranges) = (id, context.parts.index, record.storedRanges ?? [0..<storedLength])
+    let load: BlockReader.Pieces = { () throws(CacheError) in
+      let pieces = try index.read { (connection) throws(CacheError) in
+        try StoredPieces.load(connection, entry: id, wholeLength: wholeLength)
+      }
+      guard !pieces.list.isEmpty else { throw CacheError(.io, "the entry was removed") }
+      guard pieces.cover(ranges) else { throw CacheError(.damaged, "parts of the body are missing") }
+      return pieces
+    }
+    // Where all is checked already, nothing is left to compare; else they may be gone when they are needed.
+    if let wholeLength, checked.contains(StoredPieces.blocks(of: 0..<wholeLength)) { return load }
+    let pieces = try load()
+    return { pieces }
   }
 }

@@ -1,28 +1,45 @@
 import HTTPCacheStore
 
-/// A stretch of a body in its file, within one block of 256 KiB, with its XXH64.
+/// Bytes of a body that are stored one after another within one block of 256 KiB, with their XXH64.
 struct StoredPiece: Sendable, Hashable {
   let start: Int64
   let end: Int64
   let checksum: UInt64
+
+  var range: Range<Int64> { start..<end }
 }
 
-/// The pieces of a body that is stored in part: ascending, and none over another. They lie in the file
-/// where they lie in the body.
+/// What is stored of a body in its file, where each byte lies at its place in the body: pieces, ascending, none
+/// over another. Pieces of one block do not touch, so that a block that is stored whole has one checksum, in
+/// whatever parts its bytes came.
 struct StoredPieces: Sendable {
+  /// What is read and checked at once.
+  static let blockLength: Int64 = 256 << 10
+  /// The length of the part of a body whose pieces are in one row of the table `block`.
+  static let partLength = 64 * blockLength
+  /// No byte of a body lies beyond this, so that places can be reckoned with.
+  static let farthest: Int64 = 1 << 60
+
   private(set) var list: [StoredPiece] = []
+  /// The length of the body if all of it is stored; nil for a part.
+  var wholeLength: Int64?
 
   init() {}
 
-  /// The pieces of whole blocks that were written from the start of a body on.
-  init(checksums: ArraySlice<UInt64>, flushed: Int64) {
-    list = checksums.indices.map { index in
-      let start = Int64(index) * BlockChecksums.blockLength
-      return StoredPiece(
-        start: start, end: min(flushed, start + BlockChecksums.blockLength),
-        checksum: checksums[index])
-    }
+  /// The only piece of a body of one block.
+  init(length: Int64, checksum: UInt64) {
+    list = [StoredPiece(start: 0, end: length, checksum: checksum)]
+    wholeLength = length
   }
+
+  /// The numbers of the blocks in which a range lies.
+  static func blocks(of range: Range<Int64>) -> Range<Int> {
+    guard !range.isEmpty else { return 0..<0 }
+    return Int(range.lowerBound / blockLength)..<Int((range.upperBound - 1) / blockLength) + 1
+  }
+
+  /// Where the block of a byte ends.
+  static func blockEnd(of position: Int64) -> Int64 { (position / blockLength + 1) * blockLength }
 
   /// The stored ranges.
   var ranges: [Range<Int64>] {
@@ -31,23 +48,46 @@ struct StoredPieces: Sendable {
       if let last = ranges.last, last.upperBound == piece.start {
         ranges[ranges.count - 1] = last.lowerBound..<piece.end
       } else {
-        ranges.append(piece.start..<piece.end)
+        ranges.append(piece.range)
       }
     }
     return ranges
   }
 
-  /// Whether there are many more of them than blocks and ranges, as when a body comes in small parts.
-  var isFragmented: Bool {
-    let blocks = StoredRanges.count(ranges) / BlockChecksums.blockLength
-    return Int64(list.count) > blocks + 2 * Int64(StoredRanges.most) + 64
-  }
-
   /// Where the last piece ends.
   var end: Int64 { list.last?.end ?? 0 }
 
-  /// Adds a piece where none is.
-  mutating func insert(_ piece: StoredPiece) { list.insert(piece, at: firstIndex(after: piece.start)) }
+  /// Whether a piece is all of its block.
+  func isBlock(_ piece: StoredPiece) -> Bool {
+    piece.start % Self.blockLength == 0
+      && (piece.end % Self.blockLength == 0 || piece.end == wholeLength)
+  }
+
+  /// Whether every byte of some ranges is in a piece.
+  func cover(_ ranges: [Range<Int64>]) -> Bool {
+    ranges.allSatisfy { run(from: $0).last?.end ?? .min >= $0.upperBound }
+  }
+
+  /// Adds a piece, in place of those that are a part of it.
+  mutating func insert(_ piece: StoredPiece) {
+    let first = firstIndex(after: piece.start - 1)
+    var end = first
+    while end < list.count, list[end].start < piece.end { end += 1 }
+    list.replaceSubrange(first..<end, with: CollectionOfOne(piece))
+  }
+
+  /// The pieces of the same block that touch a range.
+  func neighbors(of range: Range<Int64>) -> (before: StoredPiece?, after: StoredPiece?) {
+    let next = firstIndex(after: range.lowerBound)
+    let block = Self.blocks(of: range)
+    func touching(_ index: Int, _ isTouching: (StoredPiece) -> Bool) -> StoredPiece? {
+      guard list.indices.contains(index), isTouching(list[index]) else { return nil }
+      return Self.blocks(of: list[index].range) == block ? list[index] : nil
+    }
+    return (
+      touching(next - 1) { $0.end == range.lowerBound }, touching(next) { $0.start == range.upperBound }
+    )
+  }
 
   /// The pieces from the one that has `range.lowerBound` on, as far as they follow one another and
   /// `range` goes; empty if none has it.
@@ -65,9 +105,13 @@ struct StoredPieces: Sendable {
 
   /// The piece that has a byte, or the next one after it.
   func piece(atOrAfter position: Int64) -> StoredPiece? {
+    let index = firstIndex(endingAfter: position)
+    return index < list.count ? list[index] : nil
+  }
+
+  private func firstIndex(endingAfter position: Int64) -> Int {
     let next = firstIndex(after: position)
-    if next > 0, list[next - 1].end > position { return list[next - 1] }
-    return next < list.count ? list[next] : nil
+    return next > 0 && list[next - 1].end > position ? next - 1 : next
   }
 
   // The index of the first piece that starts after a place.
@@ -83,44 +127,69 @@ struct StoredPieces: Sendable {
 }
 
 extension StoredPieces {
-  /// The pieces of an entry.
+  // Start and end within the part of the row, 4 bytes each, and 8 of the checksum; least significant first.
+  private static let encodedLength = 16
+
+  /// The pieces of an entry; none if the entry was removed.
   ///
+  /// - Parameter wholeLength: the length of the body if all of it is stored.
   /// - Throws: `CacheError.damaged` if they cannot be those of a file.
   static func load(
-    _ connection: SQLiteConnection, entry: Int64
+    _ connection: SQLiteConnection, entry: Int64, wholeLength: Int64?
   ) throws(CacheError) -> StoredPieces {
     var pieces = StoredPieces()
+    pieces.wholeLength = wholeLength
     try connection.query(
-      "SELECT start, \"end\", checksum FROM piece WHERE entry = ? ORDER BY start", [.integer(entry)]
+      "SELECT part, pieces FROM block WHERE entry = ? ORDER BY part", [.integer(entry)]
     ) { (row) throws(CacheError) in
-      let piece = StoredPiece(start: row.integer(0), end: row.integer(1), checksum: row.hash(2))
-      guard piece.start >= pieces.end, piece.end > piece.start,
-        piece.start / BlockChecksums.blockLength == (piece.end - 1) / BlockChecksums.blockLength
-      else { throw CacheError(.damaged, "index: pieces of a body that cannot be") }
-      pieces.list.append(piece)
+      try pieces.append(row.blob(1), part: row.integer(0))
       return true
+    }
+    guard let wholeLength, !pieces.list.isEmpty else { return pieces }
+    guard pieces.ranges == [0..<wholeLength], pieces.list.allSatisfy(pieces.isBlock) else {
+      throw CacheError(.damaged, "index: checksums of the body are missing")
     }
     return pieces
   }
 
-  /// Writes the rows of pieces.
-  static func insert(
-    _ pieces: some Sequence<StoredPiece>, entry: Int64, _ connection: SQLiteConnection
-  ) throws(CacheError) {
-    for piece in pieces {
-      try connection.run(
-        "INSERT INTO piece VALUES (?, ?, ?, ?)",
-        [
-          .integer(entry), .integer(piece.start), .integer(piece.end), .hash(piece.checksum),
-        ])
+  private mutating func append(_ bytes: UnsafeRawBufferPointer, part: Int64) throws(CacheError) {
+    guard (0..<Self.farthest / Self.partLength).contains(part), bytes.count % Self.encodedLength == 0
+    else { throw CacheError(.damaged, "index: pieces of a body that cannot be") }
+    for offset in stride(from: 0, to: bytes.count, by: Self.encodedLength) {
+      func place(_ offset: Int) -> Int64 {
+        let place = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+        return part * Self.partLength + Int64(UInt32(littleEndian: place))
+      }
+      let checksum = bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self)
+      let piece = StoredPiece(
+        start: place(offset), end: place(offset + 4), checksum: UInt64(littleEndian: checksum))
+      guard piece.start >= end, piece.end > piece.start, piece.end <= (part + 1) * Self.partLength,
+        Self.blocks(of: piece.range).count == 1
+      else { throw CacheError(.damaged, "index: pieces of a body that cannot be") }
+      list.append(piece)
     }
   }
 
-  /// Whether every byte of some ranges is in a piece.
-  func cover(_ ranges: [Range<Int64>]) -> Bool {
-    let own = self.ranges
-    return ranges.allSatisfy { range in
-      own.contains { $0.lowerBound <= range.lowerBound && $0.upperBound >= range.upperBound }
+  /// Writes the rows of an entry in which pieces of a range are.
+  func save(
+    _ connection: SQLiteConnection, entry: Int64, changed: Range<Int64> = 0..<farthest
+  ) throws(CacheError) {
+    var index = firstIndex(endingAfter: changed.lowerBound)
+    while index < list.count, list[index].start < changed.upperBound {
+      let part = list[index].start / Self.partLength
+      let end = firstIndex(after: (part + 1) * Self.partLength - 1)
+      var bytes: [UInt8] = []
+      for piece in list[firstIndex(after: part * Self.partLength - 1)..<end] {
+        for place in [piece.start, piece.end] {
+          let place = UInt32(truncatingIfNeeded: place - part * Self.partLength)
+          withUnsafeBytes(of: place.littleEndian) { bytes.append(contentsOf: $0) }
+        }
+        withUnsafeBytes(of: piece.checksum.littleEndian) { bytes.append(contentsOf: $0) }
+      }
+      try connection.run(
+        "INSERT OR REPLACE INTO block VALUES (?, ?, ?)",
+        [.integer(entry), .integer(part), .blob(bytes)])
+      index = end
     }
   }
 }

@@ -238,8 +238,10 @@ func execute(_ sql: String, on path: String) throws {
     #expect(!FileManager.default.fileExists(atPath: database + ".damaged-1"))
   }
 
-  @Test("an index made before the first release is set aside with a note, and its body files go")
-  func unreleased() async throws {
+  @Test(
+    "an index made before the first release is set aside with a note, and its body files go",
+    arguments: ["application_id = 0x48436368; PRAGMA user_version = 4", "application_id = 0x48544361"])
+  func unreleased(mark: String) async throws {
     let directory = try TemporaryDirectory()
     let cache = directory.path("cache")
     do {
@@ -248,7 +250,7 @@ func execute(_ sql: String, on path: String) throws {
       await store.flush()
     }
     let database = cache + "/Cache.db"
-    try execute("PRAGMA application_id = 0x48436368; PRAGMA user_version = 4", on: database)
+    try execute("PRAGMA \(mark)", on: database)
     try await until { !FileManager.default.fileExists(atPath: database + "-wal") }
     let store = try DiskStore.open(directory: cache, capacity: 1 << 24)
     #expect(store.openingNotes.contains { $0.contains("before the first release") }, "\(store.openingNotes)")

@@ -150,10 +150,16 @@ import Testing
   @Test("rows of pieces that cannot be, or are missing, are damage and never a trap")
   func hostileRows() async throws {
     for sql in [
-      "UPDATE piece SET \"end\" = 9223372036854775807", "UPDATE piece SET start = start - 100000",
-      "UPDATE piece SET \"end\" = start", "UPDATE piece SET start = -start - 1",
-      "DELETE FROM piece WHERE start > 800000", "UPDATE piece SET checksum = checksum + 1",
-      "UPDATE entry SET partial = 0", "UPDATE piece SET \"end\" = 'x', start = 'y' || start",
+      // The end of the first piece, its start, its end before its start, a checksum.
+      "UPDATE block SET pieces = substr(pieces, 1, 4) || x'ffffffff' || substr(pieces, 9)",
+      "UPDATE block SET pieces = x'00000000' || substr(pieces, 5)",
+      "UPDATE block SET pieces = substr(pieces, 1, 4) || substr(pieces, 1, 4) || substr(pieces, 9)",
+      "UPDATE block SET pieces = substr(pieces, 1, 8) || x'0000000000000000' || substr(pieces, 17)",
+      "UPDATE block SET pieces = substr(pieces, 1, 32)", "UPDATE block SET pieces = pieces || x'00'",
+      "UPDATE block SET pieces = pieces || pieces", "UPDATE block SET pieces = 'x'",
+      "UPDATE block SET pieces = zeroblob(1000000)", "UPDATE block SET part = -1",
+      "UPDATE block SET part = 9223372036854775807", "UPDATE block SET part = part + 1",
+      "UPDATE entry SET partial = 0", "UPDATE entry SET file = NULL",
     ] {
       let fixture = try Fixture()
       let part = try await fixture.store.putPart("/a", body, 700_000..<1_300_000)
@@ -175,7 +181,7 @@ import Testing
     try flip(fixture, at: 800_000)
     try await fixture.store.putPart("/b", body, 100..<400_000)
     try await fixture.store.putPart("/c", body, 100..<200)
-    try execute("INSERT INTO piece VALUES (77, 0, 10, 1)", fixture)
+    try execute("INSERT INTO block VALUES (77, 0, zeroblob(16))", fixture)
     let report = try await fixture.store.verify(repair: true)
     #expect(report.findings.count == 2)
     #expect(report.entries == 3)
@@ -183,6 +189,6 @@ import Testing
     #expect(try fixture.store.read(key("/a")).isEmpty)
     #expect(try await fixture.store.bytes("/b", 100..<400_000) == Array(body[100..<400_000]))
     #expect(try await fixture.store.bytes("/c", 100..<200) == Array(body[100..<200]))
-    #expect(try fixture.directory.bodyFiles().count == 1)
+    #expect(try fixture.directory.bodyFiles().count == 2)
   }
 }

@@ -533,15 +533,14 @@ def partRows():
             changes.append(f"UPDATE OR IGNORE entry SET {column} = {value} WHERE {one}")
     for table, columns in (("state", ["sequence", "entries", "bodies"]),
                            ("counts", ["hits", "validated", "misses", "stores", "evictions", "hitBytes", "originBytes"]),
-                           ("block", ["part", "checksums"]), ("meta", ["value"])):
+                           ("block", ["part", "pieces"]), ("meta", ["value"])):
         for value in EXTREMES[:-1]:
             if table == "counts":
                 changes.append("UPDATE counts SET " + ", ".join(f"{c} = {value}" for c in columns))
             for column in columns:
                 changes.append(f"UPDATE OR IGNORE {table} SET {column} = {value}")
-    for row in ("entry, start, \"end\", checksum) SELECT id, -5, 9223372036854775807, 0 FROM entry",
-                "entry, start, \"end\", checksum) SELECT id, 9223372036854775807, -9223372036854775808, 0 FROM entry"):
-        changes.append(f"INSERT INTO piece ({row}")
+    for row in ("-5, x'ffffffffffffffff0000000000000000'", "9223372036854775807, zeroblob(16)", "7, x'00'"):
+        changes.append(f"INSERT OR REPLACE INTO block SELECT id, {row} FROM entry")
     for kind in range(-1, 12):
         changes.append(f"INSERT OR REPLACE INTO epoch VALUES ({kind}, 1, 'x', 'y', 9223372036854775807)")
         changes.append(f"INSERT OR REPLACE INTO epoch VALUES ({kind}, -7, zeroblob(9), 1e300, -9223372036854775808)")
@@ -554,13 +553,13 @@ def partRows():
         "FROM entry",
         "INSERT INTO meta VALUES ('capacity', -9223372036854775808)", "INSERT OR REPLACE INTO meta VALUES ('sealed', 'x')",
         "INSERT OR REPLACE INTO meta VALUES ('capacity', 9223372036854775807)",
-        "DROP TABLE block", "DROP TABLE piece", "DROP INDEX entryKey", "DROP INDEX entryOrder", "DELETE FROM state",
+        "DROP TABLE block", "DROP INDEX entryKey", "DROP INDEX entryOrder", "DELETE FROM state",
         "DELETE FROM counts", "DELETE FROM meta", "ALTER TABLE entry RENAME TO other",
         "ALTER TABLE entry RENAME COLUMN record TO something", "CREATE TABLE later (x)",
         "CREATE TRIGGER t AFTER INSERT ON entry BEGIN DELETE FROM entry; END",
         "CREATE TRIGGER t AFTER UPDATE ON state BEGIN SELECT RAISE(ABORT, 'no'); END",
         "ALTER TABLE block RENAME TO b; CREATE VIEW block AS WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x+1 FROM c) "
-        "SELECT 1 entry, x part, zeroblob(8) checksums FROM c",
+        "SELECT 1 entry, x part, zeroblob(16) pieces FROM c",
         "PRAGMA user_version = 0", "PRAGMA user_version = 1", "PRAGMA user_version = 2",
         "PRAGMA user_version = 3",
         "PRAGMA application_id = 0", "PRAGMA journal_mode = DELETE", "PRAGMA auto_vacuum = 0; VACUUM",
