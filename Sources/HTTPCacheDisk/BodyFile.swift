@@ -115,10 +115,10 @@ final class BodyFile: Sendable {
 
   /// Says that nothing more is written.
   ///
-  /// - Parameter room: what was reserved for it, until it is deleted.
-  func end(_ outcome: Outcome, holding room: HeldRoom? = nil) {
-    // Whoever takes the row away from here on finds the file unlocked, and deletes it; whoever did so
-    // before left that to us.
+  /// - Parameter reserved: bytes that are reserved for it; released once the file is deleted, or has its row.
+  func end(_ outcome: Outcome, reserved: Int64 = 0) {
+    // After this unlock, the transaction that removes the row deletes the file. If the row was removed earlier,
+    // the file is deleted below.
     let ended: (name: BodyName?, wasLocked: Bool, isPublished: Bool)? = state.withLock { state in
       guard !state.hasEnded else { return nil }
       state.hasEnded = true
@@ -126,8 +126,9 @@ final class BodyFile: Sendable {
       state.lock = nil
       return (state.name, wasLocked, state.isPublished)
     }
-    guard let ended, let name = ended.name else { return }
     let (store, parts) = (store, parts)
+    guard let ended, let name = ended.name else { return parts.reservations.add(-reserved) }
+    if case .stored = outcome { parts.reservations.add(-reserved) }
     switch outcome {
     case .stored where !ended.wasLocked: parts.finished(name)
     case .stored:
@@ -136,10 +137,10 @@ final class BodyFile: Sendable {
         parts.finished(name)
       }
     case .discarded where !ended.isPublished:
-      // Where whoever has to know that it is gone can wait for it.
+      // On the index thread, so that `flush` waits for it.
       store.indexQueue.submit {
-        parts.deleteRowless(name, isTemporary: true, bytes: room?.count ?? 0)
-        room?.release()
+        parts.deleteBody(name, isTemporary: true, bytes: reserved)
+        parts.reservations.add(-reserved)
         parts.finished(name)
       }
     case .discarded:
@@ -147,8 +148,8 @@ final class BodyFile: Sendable {
         // It may be getting one just now.
         if ended.wasLocked { store.removePartial(file: name, in: parts) }
         // Even where the index cannot be asked: a row without its file is a miss.
-        parts.deleteRowless(name, bytes: room?.count ?? 0)
-        room?.release()
+        parts.deleteBody(name, bytes: reserved)
+        parts.reservations.add(-reserved)
         parts.finished(name)
       }
     }

@@ -29,7 +29,7 @@ final class DiskBodyWriter: BodyWriter {
     self.limit = limit
     file = BodyFile(store: store, parts: parts)
     row = PartialRow(store: store, parts: parts)
-    phase = WriterPhase(key: record.key, room: parts.room)
+    phase = WriterPhase(key: record.key, reservations: parts.reservations)
   }
 
   deinit { abandon() }
@@ -87,9 +87,8 @@ final class DiskBodyWriter: BodyWriter {
 
   /// Ends; what was written goes.
   private func fail(_ error: CacheError) -> CacheError {
-    let room = HeldRoom(phase.reserved, in: parts.room)
-    if phase.end(error) {
-      file.end(.discarded, holding: room)
+    if let reserved = phase.end(error) {
+      file.end(.discarded, reserved: reserved)
       if let full = error.fullFileSystem { store.didRunOutOfSpace(full) }
     }
     return error
@@ -101,8 +100,8 @@ final class DiskBodyWriter: BodyWriter {
     do throws(CacheError) {
       let stored = try await store(arrived(record, isWhole: isWhole))
       if stored.isComplete { body.complete() }
-      _ = phase.end(CacheError(.closed, "committed already", key: record.key))
-      file.end(.stored)
+      let reserved = phase.end(CacheError(.closed, "committed already", key: record.key))
+      file.end(.stored, reserved: reserved ?? 0)
       return stored
     } catch {
       throw fail(error)
@@ -126,7 +125,7 @@ final class DiskBodyWriter: BodyWriter {
     let written = body.written
     let rest = written - roomed.load(ordering: .relaxed)
     guard rest > 0 else { return }
-    try await store.makeRoom(for: record, bytes: rest, length: length, sparing: row.id, in: parts)
+    try await store.makeSpace(for: record, bytes: rest, length: length, sparing: row.id, in: parts)
     roomed.store(written, ordering: .relaxed)
   }
 

@@ -51,7 +51,7 @@ final class DiskPartWriter: BodyWriter {
     body = GrowingParts(targets: ranges.filter { !$0.isEmpty })
     file = BodyFile(store: store, parts: parts)
     row = PartialRow(store: store, parts: parts)
-    phase = WriterPhase(key: record.key, room: parts.room)
+    phase = WriterPhase(key: record.key, reservations: parts.reservations)
   }
 
   /// A writer that adds to a stored part.
@@ -76,7 +76,7 @@ final class DiskPartWriter: BodyWriter {
     file = BodyFile(
       store: store, parts: parts, name: stored.name, file: stored.file, lock: stored.lock)
     row = PartialRow(store: store, parts: parts, id: stored.id)
-    phase = WriterPhase(key: record.key, room: parts.room)
+    phase = WriterPhase(key: record.key, reservations: parts.reservations)
   }
 
   deinit { abandon() }
@@ -131,9 +131,8 @@ final class DiskPartWriter: BodyWriter {
   }
 
   private func fail(_ error: CacheError) {
-    let room = HeldRoom(phase.reserved, in: parts.room)
-    guard phase.end(error) else { return }
-    file.end(extended == nil ? .discarded : .stored, holding: room)
+    guard let reserved = phase.end(error) else { return }
+    file.end(extended == nil ? .discarded : .stored, reserved: reserved)
     if let full = error.fullFileSystem { store.didRunOutOfSpace(full) }
   }
 
@@ -141,8 +140,8 @@ final class DiskPartWriter: BodyWriter {
     try phase.beginFinish()
     do throws(CacheError) {
       let stored = try await store(record)
-      _ = phase.end(CacheError(.closed, "committed already", key: record.key))
-      file.end(.stored)
+      let reserved = phase.end(CacheError(.closed, "committed already", key: record.key))
+      file.end(.stored, reserved: reserved ?? 0)
       return stored
     } catch {
       fail(error)
@@ -157,7 +156,7 @@ final class DiskPartWriter: BodyWriter {
     guard rest > 0 else { return }
     // What will be stored, as far as that is known.
     let coming = state.count.saturatingAdd(StoredRanges.count(Array(state.targets)))
-    try await store.makeRoom(
+    try await store.makeSpace(
       for: record, bytes: rest, length: min(record.bodyLength ?? state.count, coming),
       sparing: row.id, in: parts)
     roomed.store(state.added, ordering: .relaxed)

@@ -23,7 +23,6 @@ extension DiskStore {
       let record = record.with(ticket: record.ticket ?? parts.ticket())
       // Whoever dies while adding leaves a lock by which others know of it.
       try parts.becomeOwner()
-      parts.joinRoom()
       var (row, stored) = try partialRow(of: record, parts)
       if row.file == nil {
         try moveToFile(row, stored, parts)

@@ -55,10 +55,10 @@ extension DiskStore {
         state.entries += 1
         state.bodies += entry.cost
         try state.save(connection)
-        removals.hold(in: parts)
         return (id, removals)
       }
       after(inserted.1, in: parts)
+      didGrow(parts)
       return inserted.0 == 0 ? nil : inserted.0
     }
   }
@@ -73,18 +73,15 @@ extension DiskStore {
     try await onIndex { [self] (current) throws(CacheError) in
       try requireCurrent(parts, current, key: growth.record?.key)
       try limitLog(parts)
-      var evictions = Evictions(
-        limit: Self.evictionLimit, protected: growth.id, counted: growth.reservation?.reserved ?? 0)
+      var evictions = Evictions(protected: growth.id)
       let grown = try parts.index.write { (connection) throws(CacheError) in
-        var grown = try grow(growth, &evictions, connection, parts)
-        grown?.removals.hold(in: parts)
-        evictions.removals.hold(in: parts)
-        return grown
+        try grow(growth, &evictions, connection, parts)
       }
       guard let grown else { return nil }
-      growth.reservation?.reserve(0)
       after(grown.removals, in: parts)
       after(evictions, in: parts)
+      didGrow(parts)
+      growth.reservation?.reserve(0)
       if growth.record != nil { parts.generations?.bump([parts.hashes.hash(of: grown.record.key)]) }
       return grown.record
     }
@@ -104,11 +101,12 @@ extension DiskStore {
     let record = wanted.storing(ranges, bodyLength: wanted.bodyLength).with(
       sequence: UInt64(bitPattern: row.id))
     try StoredPieces.insert(growth.pieces, entry: row.id, connection)
-    var state = try IndexState(connection)
+    var space = try measuredSpace(connection, parts)
+    space.counted = growth.reservation?.reserved ?? 0
     let (length, cost) = (StoredRanges.count(ranges), NewEntry.fileCost(ranges))
     var removals = Removals()
     if growth.record != nil {
-      removals = try Self.rewrite(row, record, length: length, cost: cost, &state, parts.hashes, connection)
+      removals = try Self.rewrite(row, record, length: length, cost: cost, &space.state, parts.hashes, connection)
     } else {
       let encoded = try RecordCodec.encode(record)
       try connection.run(
@@ -119,15 +117,16 @@ extension DiskStore {
           .integer(row.id),
         ])
     }
-    state.bodies = max(0, state.bodies + cost - row.cost)
-    state.subtract(removals)
+    space.addFile(cost - row.cost)
+    space.state.subtract(removals)
     if growth.record != nil {
-      try evict(&evictions, &state, connection, parts)
+      try evict(&evictions, &space, connection, parts)
+      try giveBackPages(&evictions, &space, connection, parts)
       guard evictions.isEnough else {
         throw CacheError(.noSpace, "no room beside the index and what is pinned", key: record.key)
       }
     }
-    try state.save(connection)
+    try space.state.save(connection)
     return (record, removals)
   }
 
