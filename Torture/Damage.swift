@@ -16,7 +16,6 @@ enum Damage: String, CaseIterable {
   case flipLog, cutLog, logGone, logOfOther
   case garbageLogIndex, cutLogIndex
   case flipCounters, garbageCounters, cutCounters, countersGone
-  case flipRoom, garbageClaims, cutRoom, roomGone
   case writersGone, bodiesGone, strangeFiles
 
   /// Whether the damage is to exactly one body, so that the store must find it.
@@ -65,16 +64,6 @@ enum Damage: String, CaseIterable {
     case .cutCounters:
       return try change(directory + "/Cache.gen") { $0.removeLast(generator.below($0.count)) }
     case .countersGone: unlink(directory + "/Cache.gen")
-    case .flipRoom: return try change(directory + "/Cache.room") { Self.flip(&$0, &generator) }
-    case .garbageClaims:
-      // Slots of stores that never existed. The first word still identifies the file as a room file.
-      return try change(directory + "/Cache.room") { bytes in
-        guard bytes.count > 64 else { return }
-        bytes.replaceSubrange(64..., with: Self.noise(bytes.count - 64, &generator))
-      }
-    case .cutRoom:
-      return try change(directory + "/Cache.room") { $0.removeLast(generator.below($0.count)) }
-    case .roomGone: unlink(directory + "/Cache.room")
     case .writersGone: FileTree.remove(directory + "/writers")
     case .bodiesGone: FileTree.remove(directory + "/bodies")
     case .strangeFiles:

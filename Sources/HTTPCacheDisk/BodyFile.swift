@@ -117,10 +117,10 @@ final class BodyFile: Sendable {
 
   /// Says that nothing more is written.
   ///
-  /// - Parameter room: what was reserved for it, until it is deleted.
-  func end(_ outcome: Outcome, holding room: HeldRoom? = nil) {
-    // Whoever takes the row away from here on finds the file unlocked, and deletes it; whoever did so
-    // before left that to us.
+  /// - Parameter reserved: bytes that are reserved for it; released once the file is deleted, or has its row.
+  func end(_ outcome: Outcome, reserved: Int64 = 0) {
+    // After this unlock, the transaction that removes the row deletes the file. If the row was removed earlier,
+    // the file is deleted below.
     let ended: (name: BodyName?, wasLocked: Bool, isPublished: Bool)? = state.withLock { state in
       guard !state.hasEnded else { return nil }
       state.hasEnded = true
@@ -128,22 +128,30 @@ final class BodyFile: Sendable {
       state.lock = nil
       return (state.name, wasLocked, state.isPublished)
     }
-    guard let ended, let name = ended.name else { return }
     let (store, parts) = (store, parts)
-    if case .stored = outcome, !ended.wasLocked { return parts.finished(name) }
-    // Where whoever has to know that it is gone can wait for it.
-    store.indexQueue.submit {
+    guard let ended, let name = ended.name else { return parts.reservations.add(-reserved) }
+    var reserved = reserved
+    if case .stored = outcome {
+      parts.reservations.add(-reserved)
+      reserved = 0
+      if !ended.wasLocked { return parts.finished(name) }
+    }
+    // On the index thread, so that `flush` waits for it.
+    store.indexQueue.submit { [reserved] in
       switch outcome {
       case .stored, .kept:
-        if ended.isPublished { parts.removeIfOrphaned(name) }
-        else { parts.deleteRowless(name, isTemporary: true, bytes: room?.count ?? 0) }
+        if ended.isPublished {
+          parts.removeIfOrphaned(name)
+        } else {
+          parts.deleteBody(name, isTemporary: true, bytes: reserved)
+        }
       case .discarded:
-        // It may be getting one just now.
+        // Its row may be inserted at this moment.
         if ended.wasLocked { store.removePartial(file: name, in: parts) }
-        // Even where the index cannot be asked: a row without its file is a miss.
-        parts.deleteRowless(name, isTemporary: !ended.isPublished, bytes: room?.count ?? 0)
+        // Also if the index cannot be read: a row without its file is a miss.
+        parts.deleteBody(name, isTemporary: !ended.isPublished, bytes: reserved)
       }
-      room?.release()
+      parts.reservations.add(-reserved)
       parts.finished(name)
     }
   }

@@ -27,8 +27,8 @@ final class DiskBodyWriter: BodyWriter {
   private let file: BodyFile
   private let row: PartialRow
   private let phase: WriterPhase
-  // Bytes that came for which there is room.
-  private let roomed = Atomic<Int64>(0)
+  // Bytes that came for which space was made.
+  private let spaced = Atomic<Int64>(0)
 
   /// - Parameters:
   ///   - record: of a whole body, of parts that come one after the other (`CacheRecord.storedRanges`), or of the
@@ -44,7 +44,7 @@ final class DiskBodyWriter: BodyWriter {
     self.record = record
     self.limits = limits
     extended = adding?.stored.id
-    phase = WriterPhase(key: record.key, room: parts.room)
+    phase = WriterPhase(key: record.key, reservations: parts.reservations)
     row = PartialRow(store: store, parts: parts, id: extended, end: max(0, adding?.offset ?? 0))
     guard let (stored, offset) = adding else {
       file = BodyFile(store: store, parts: parts)
@@ -81,7 +81,7 @@ final class DiskBodyWriter: BodyWriter {
       let buffered = try body.append(bytes, limit: limits.bytes)
       reserve()
       guard buffered >= StoredPieces.blockLength else { return }
-      try await makeRoom()
+      try await makeSpace()
       try await store.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
       await checkpoint()
     } catch {
@@ -125,9 +125,8 @@ final class DiskBodyWriter: BodyWriter {
 
   /// Ends; what was written goes, unless a part was added to.
   private func fail(_ error: CacheError) -> CacheError {
-    let room = HeldRoom(phase.reserved, in: parts.room)
-    if phase.end(error) {
-      file.end(extended != nil ? .kept : .discarded, holding: room)
+    if let reserved = phase.end(error) {
+      file.end(extended != nil ? .kept : .discarded, reserved: reserved)
       if let full = error.fullFileSystem { store.didRunOutOfSpace(full) }
     }
     return error
@@ -140,8 +139,8 @@ final class DiskBodyWriter: BodyWriter {
     do throws(CacheError) {
       let stored = try await store(arrived(record, isWhole: isWhole))
       if stored.isComplete { body.complete() }
-      _ = phase.end(CacheError(.closed, "committed already", key: record.key))
-      file.end(.stored)
+      let reserved = phase.end(CacheError(.closed, "committed already", key: record.key))
+      file.end(.stored, reserved: reserved ?? 0)
       return stored
     } catch { throw fail(error) }
   }
@@ -167,7 +166,7 @@ final class DiskBodyWriter: BodyWriter {
       let bytes = state.pendingBytes(0..<state.count)
       return try await store.insert(entry(record, .inline(bytes)), into: parts)
     }
-    do throws(CacheError) { try await makeRoom() } catch {
+    do throws(CacheError) { try await makeSpace() } catch {
       guard error.code == .notAdmitted, file.name == nil else { throw error }
       // Nothing was written, and nothing will be.
       return try await store.removeReplaced(by: entry(record, .inline(BodyBytes())), in: parts)
@@ -187,17 +186,17 @@ final class DiskBodyWriter: BodyWriter {
       }, reservation: phase)
   }
 
-  /// Makes room for what came, before it is written.
-  private func makeRoom() async throws(CacheError) {
+  /// Makes space for the bytes that came, before they are written.
+  private func makeSpace() async throws(CacheError) {
     let state = body.snapshot
-    let rest = state.added - roomed.load(ordering: .relaxed)
+    let rest = state.added - spaced.load(ordering: .relaxed)
     guard rest > 0 else { return }
     // What will be stored, as far as that is known.
     let coming = state.count.saturatingAdd(StoredRanges.count(state.targets))
-    try await store.makeRoom(
+    try await store.makeSpace(
       for: record, bytes: rest, length: record.bodyLength.map { min($0, coming) } ?? state.count,
       sparing: row.id, in: parts)
-    roomed.store(state.added, ordering: .relaxed)
+    spaced.store(state.added, ordering: .relaxed)
   }
 
   /// Writes blocks that no longer grow, or all there is, to the file; on a thread of the store's own.

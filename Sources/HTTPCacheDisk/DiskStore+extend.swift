@@ -23,10 +23,9 @@ extension DiskStore {
       let record = record.with(ticket: record.ticket ?? parts.ticket())
       // Whoever dies while adding leaves a lock by which others know of it.
       try parts.becomeOwner()
-      parts.joinRoom()
       guard let name = try partialRow(of: record, parts).row.file,
         let lock = BodyLock(name, in: parts.directory)
-      else { throw CacheError(.unavailable, "somebody else is adding to it", key: record.key) }
+      else { throw CacheError(.unavailable, "another writer adds to this part", key: record.key) }
       do throws(CacheError) {
         // It may have grown, or gone, until the lock was taken.
         let stored = try partialRow(of: record, parts).record

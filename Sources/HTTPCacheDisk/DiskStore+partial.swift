@@ -53,10 +53,10 @@ extension DiskStore {
         state.entries += 1
         state.bodies += entry.cost
         try state.save(connection)
-        removals.hold(in: parts)
         return (id, removals)
       }
       after(inserted.1, in: parts)
+      didGrow(parts)
       return inserted.0 == 0 ? nil : inserted.0
     }
   }
@@ -88,6 +88,7 @@ extension DiskStore {
         state.bodies = max(0, state.bodies + cost - row.cost)
         try state.save(connection)
       }
+      didGrow(parts)
     }
   }
 

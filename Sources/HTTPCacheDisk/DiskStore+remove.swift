@@ -149,7 +149,6 @@ extension DiskStore {
       state.subtract(removals)
       try state.save(connection)
       if covered.last == nil { try epoch.remove(connection) }
-      removals.hold(in: parts)
       return (covered.last, removals)
     }
     after(removals, in: parts)
@@ -181,7 +180,6 @@ extension DiskStore {
         try state.save(connection)
       }
       finally()
-      removals.hold(in: parts)
       return (rows.map(\.id), removals)
     }
     if !ids.isEmpty { after(removals, in: parts) }

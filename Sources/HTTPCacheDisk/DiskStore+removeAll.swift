@@ -59,7 +59,6 @@ extension DiskStore {
         try state.save(connection)
         parts.noteInvalidation(.all)
         parts.bumpGenerations(.all)
-        removals.hold(in: parts)
         return (count, removals)
       }
     } catch {

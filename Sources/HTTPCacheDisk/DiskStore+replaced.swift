@@ -24,7 +24,6 @@ extension DiskStore {
         state.subtract(removals)
         let id = state.nextSequence()
         try state.save(connection)
-        removals.hold(in: parts)
         return (id, removals)
       }
       after(removals, in: parts)

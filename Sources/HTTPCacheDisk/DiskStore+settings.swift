@@ -41,8 +41,7 @@ extension DiskStore {
     var isDone = false
     while !isDone {
       isDone = try await onIndex { [self] (parts) throws(CacheError) in
-        parts.joinRoom()
-        parts.room.revokeAllGrants()
+        parts.reservations.setLimit(0)
         try saveSettings(in: parts)
         setLogLength(of: parts)
         try writeBatch(parts)

@@ -15,7 +15,6 @@ extension DiskStore {
   func startSweep(of parts: StoreParts) {
     sweepsInWork.add(1, ordering: .relaxed)
     fileQueue.submit { [weak self] in
-      self?.isSweeping.store(false, ordering: .relaxed)
       self?.workOffEpochs()
       self?.beginSweep(of: parts)
     }
@@ -27,11 +26,6 @@ extension DiskStore {
       usleep(1_000)
       fileQueue.submit { [weak self] in self?.beginSweep(of: parts) }
       return
-    }
-    // Of whom not even the lock is there, nothing else tells that it is gone.
-    for owner in Set(parts.room.claims(in: parts.directory).map(\.owner))
-    where OwnerLock.isGone(owner, in: parts.directory) {
-      parts.room.forget(owner, in: parts.directory)
     }
     let (_, dead) = OwnerLock.owners(in: parts.directory)
     guard parts.needsSweep || !dead.isEmpty else { return endSweep() }
@@ -89,16 +83,7 @@ extension DiskStore {
   func forget(_ deadOwners: [DeadOwner], of parts: StoreParts) {
     guard !deadOwners.isEmpty else { return }
     cutTails(in: parts)
-    for owner in deadOwners {
-      parts.room.forget(owner.owner, in: parts.directory)
-      owner.forget()
-    }
-  }
-
-  /// Looks for what dead processes left, if that is not being done.
-  func sweepSoon(of parts: StoreParts) {
-    guard !isSweeping.exchange(true, ordering: .relaxed) else { return }
-    startSweep(of: parts)
+    for owner in deadOwners { owner.forget() }
   }
 
   /// Cuts off what was written into the files of parts after the last word of their rows, and is not

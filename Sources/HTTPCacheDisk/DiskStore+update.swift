@@ -19,7 +19,6 @@ extension DiskStore {
         } else {
           updated = try Self.update(compared, parts.hashes, connection)
         }
-        updated?.removals.hold(in: parts)
         if record.response.isInvalidated { parts.noteInvalidation(.key(record.key)) }
         if updated != nil || record.response.isInvalidated { parts.bumpGenerations(.key(record.key)) }
         return (updated, wasPinned)

@@ -27,8 +27,9 @@ extension DiskStore {
     if !(isSmall ? parts.isDatabaseCurrent : parts.isCurrent) {
       parts = try await indexQueue.run { [self] () throws(CacheError) in try partsToWrite() }
     }
-    if !parts.room.hasJoined {
-      try await fileQueue.run { [parts] in parts.joinRoom() }
+    if parts.currentOwner == nil {
+      // Should the process end between a commit and raising the counters, the next one finds the free lock.
+      try await fileQueue.run { [parts] in try? parts.becomeOwner() }
     }
     let record = record.with(ticket: record.ticket ?? parts.ticket())
     return try DiskBodyWriter(

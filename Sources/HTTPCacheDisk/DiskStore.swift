@@ -59,7 +59,6 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   let freeSpace: FreeSpace
   /// Whether this store makes room; false for one that only looks.
   let evicts: Bool
-  let isSweeping = Atomic<Bool>(false)
   let isWorkingOff = Atomic<Bool>(false)
   let lastEpochAttempt = Atomic<Int64>(.min)
   let sweepsInWork = Atomic<Int>(0)
@@ -313,7 +312,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
 
   // MARK: Usage
 
-  /// Bytes and entries in use: index, log, counters, bodies, and what is being written.
+  /// Bytes and entries in use: index, log, counters, bodies, and bodies that this store is writing.
   public var usage: StoreUsage {
     let parts = currentParts
     let found = try? reading(parts) { (connection) throws(CacheError) in
@@ -328,7 +327,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     }
     let usage = StoreUsage(
       diskBytes: pages.bytes + state.bodies + parts.logBytes + parts.fixedBytes
-        + reservedBytes(parts),
+        + parts.reservations.bytes,
       diskCapacity: capacity(by: state), diskEntries: Int(clamping: state.entries))
     lastUsage.withLock { $0 = usage }
     return usage

@@ -1,7 +1,7 @@
 import HTTPCacheSemantics
 public import HTTPCacheStore
 
-/// What takes the room of a directory, in bytes.
+/// What takes the space of a directory, in bytes.
 public struct DiskUsage: Sendable, Hashable {
   /// The index: records, small bodies, and all that leads to them.
   public let index: Int64
@@ -11,7 +11,7 @@ public struct DiskUsage: Sendable, Hashable {
   public let log: Int64
   /// Bodies, and parts of bodies, in files of their own.
   public let bodies: Int64
-  /// Bodies that are being written, by all processes.
+  /// Bodies that this store is writing.
   public let writing: Int64
   /// Counters, folders, and damaged indexes that were set aside.
   public let other: Int64
@@ -23,7 +23,7 @@ public struct DiskUsage: Sendable, Hashable {
 }
 
 extension DiskStore {
-  /// What takes the room.
+  /// What takes the space of the directory.
   ///
   /// - Throws: `CacheError`.
   /// - Complexity: O(1).
@@ -34,7 +34,7 @@ extension DiskStore {
     }
     return DiskUsage(
       index: pages.liveBytes, freePages: pages.bytes - pages.liveBytes, log: parts.logBytes,
-      bodies: state.bodies, writing: reservedBytes(parts), other: parts.fixedBytes,
+      bodies: state.bodies, writing: parts.reservations.bytes, other: parts.fixedBytes,
       capacity: capacity(by: state))
   }
 }

@@ -79,10 +79,6 @@ struct Removals: Sendable {
   var hashes: [UInt64] = []
   var count = 0
   var cost: Int64 = 0
-  /// Bytes of the files.
-  private var fileCost: Int64 = 0
-  /// Theirs from before the commit, after which they count no more, until they are deleted.
-  private(set) var room: HeldRoom?
 
   /// - Parameter kept: a file that another row has from now on.
   mutating func add(_ row: EntryRow, keeping kept: BodyName? = nil) {
@@ -94,11 +90,5 @@ struct Removals: Sendable {
 
   mutating func add(_ file: BodyName, cost: Int64, isPartial: Bool) {
     if isPartial { partialFiles.append(file) } else { files.append(File(name: file, cost: cost)) }
-    fileCost = fileCost.saturatingAdd(cost)
-  }
-
-  /// Keeps the room of the files; at the end of a transaction, since what it stores takes their place.
-  mutating func hold(in parts: StoreParts) {
-    if fileCost > 0 { room = HeldRoom(fileCost, in: parts.room) }
   }
 }

@@ -53,23 +53,6 @@ final class OwnerLock: Sendable {
     return owners(of: folder)
   }
 
-  /// Whether the store of this name is gone, however it ended.
-  static func isDead(_ owner: UInt64, in directory: CacheDirectory) -> Bool {
-    guard let folder = try? OpenFile("writers", in: directory.root, flags: O_RDONLY | O_DIRECTORY),
-      let file = try? OpenFile(BodyName.ownerText(owner), in: folder, flags: O_RDWR)
-    else { return FileIdentity(path: directory.path) != nil }
-    return file.tryLock()
-  }
-
-  /// Whether there is no lock of this name at all. Who claims room has made it before.
-  static func isGone(_ owner: UInt64, in directory: CacheDirectory) -> Bool {
-    guard let folder = try? OpenFile("writers", in: directory.root, flags: O_RDONLY | O_DIRECTORY)
-    else { return false }
-    var status = stat()
-    return fstatat(folder.descriptor, BodyName.ownerText(owner), &status, AT_SYMLINK_NOFOLLOW) != 0
-      && errno == ENOENT
-  }
-
   /// The same for a folder of locks.
   static func owners(of folder: OpenFile) -> (living: Set<UInt64>, dead: [DeadOwner]) {
     var living: Set<UInt64> = []

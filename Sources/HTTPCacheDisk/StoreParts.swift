@@ -19,7 +19,6 @@ final class StoreParts: Sendable {
   /// Whether bodies may lie about that no row knows of.
   let needsSweep: Bool
   let damaged = DamagedEntries()
-  let rowless = RowlessFiles()
   /// How often damage was found in this database that a check did not find.
   let suspicions: Int
   /// A database that is found damaged more often is set aside, whatever a check says.
@@ -32,8 +31,8 @@ final class StoreParts: Sendable {
   let identity: FileIdentity
   private let replacements: UInt64
   private let ownership: Ownership
-  /// What is being written into the folder.
-  let room: WriteRoom
+  /// Bytes of this store that no row counts.
+  let reservations: Reservations
   // Bytes of indexes that were set aside.
   private let setAside: Atomic<Int64>
   // Where nothing is shared, at least what this store does itself is known.
@@ -59,11 +58,12 @@ final class StoreParts: Sendable {
     ownInvalidations = older?.ownInvalidations ?? InvalidationLog()
     firstGeneration = older.map { $0.firstGeneration &+ 1 << 48 } ?? 0
     replacements = generations?.replacements ?? 0
-    // In the same folder the name stays, or nobody would know whose the files are that the older parts wrote;
-    // unless it was emptied, and nobody sees any more that the name is taken, and what is being written.
+    // In the same folder the owner's name stays, which is in the names of the files that the older parts wrote;
+    // unless the folder was emptied, and other processes no longer find the owner's lock.
     let same = older.flatMap { $0.directory.identity == directory.identity ? $0 : nil }
     ownership = same.flatMap { $0.ownership.isShown(in: directory) ? $0.ownership : nil } ?? Ownership()
-    room = same.flatMap { $0.room.isShared(in: directory) ? $0.room : nil } ?? WriteRoom()
+    reservations = same?.reservations ?? Reservations()
+    reservations.setLimit(0)
     setAside = Atomic(directory.setAsideBytes)
     suspicions = older.map { $0.identity == identity ? $0.suspicions + 1 : 0 } ?? 0
   }
@@ -119,9 +119,8 @@ final class StoreParts: Sendable {
   /// Bytes that go with no single entry: the counters, the index of the log, the folders, what was set
   /// aside.
   var fixedBytes: Int64 {
-    Int64(generations == nil ? 0 : GenerationFile.byteCount) + Int64(RoomFile.byteCount)
-      + Self.logIndexBytes + Self.ownFolderBytes + directory.folderBytes
-      + setAside.load(ordering: .relaxed)
+    Int64(generations == nil ? 0 : GenerationFile.byteCount) + Self.logIndexBytes + Self.ownFolderBytes
+      + directory.folderBytes + setAside.load(ordering: .relaxed)
   }
 
   /// Deletes indexes that were set aside.
@@ -218,10 +217,4 @@ final class StoreParts: Sendable {
 
   /// Makes sure that others can tell when this store ends.
   func becomeOwner() throws(CacheError) { _ = try ownership.ownerID(in: directory) }
-
-  /// Tells others what this store is writing, from now on.
-  func joinRoom() {
-    guard !room.hasJoined, let owner = try? ownership.ownerID(in: directory) else { return }
-    room.join(as: owner, in: directory)
-  }
 }

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// How far a writer is, and what it has reserved of the room there is: it ends once, for one reason.
+/// How far a writer is, and how many bytes it has reserved: it ends once, for one reason.
 final class WriterPhase: Sendable {
   private enum Phase {
     case open
@@ -16,12 +16,12 @@ final class WriterPhase: Sendable {
   }
 
   private let key: CacheKey
-  private let room: WriteRoom
+  private let reservations: Reservations
   private let state = Mutex(State())
 
-  init(key: CacheKey, room: WriteRoom) {
+  init(key: CacheKey, reservations: Reservations) {
     self.key = key
-    self.room = room
+    self.reservations = reservations
   }
 
   /// Whether nothing has ended it yet.
@@ -63,21 +63,18 @@ final class WriterPhase: Sendable {
       defer { state.reserved = bytes }
       return bytes - state.reserved
     }
-    if growth != 0 { room.add(growth) }
+    if growth != 0 { reservations.add(growth) }
   }
 
   /// Ends it.
   ///
-  /// - Returns: false if it had ended before.
-  func end(_ error: CacheError) -> Bool {
-    let reserved = state.withLock { state -> Int64? in
+  /// - Returns: the bytes that are still reserved, which the caller releases; nil if it had ended before.
+  func end(_ error: CacheError) -> Int64? {
+    state.withLock { state -> Int64? in
       if case .ended = state.phase { return nil }
       state.phase = .ended(error)
       defer { state.reserved = 0 }
       return state.reserved
     }
-    guard let reserved else { return false }
-    room.add(-reserved)
-    return true
   }
 }

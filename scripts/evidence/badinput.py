@@ -314,11 +314,11 @@ def emptied(place):
 TAKEN = [gone, empty, garbage, zeros, folder, fullFolder, pipe, listener, linkToFile, linkToNowhere, linkToItself,
          linkToFolder, linkToDevice, moved, huge]
 IN_PLACE = [overwritten, zeroed, grown, cut, emptied]
-FILES = ["Cache.db", "Cache.db-wal", "Cache.db-shm", "Cache.gen", "Cache.room",
+FILES = ["Cache.db", "Cache.db-wal", "Cache.db-shm", "Cache.gen",
          "CACHEDIR.TAG", "Cache.db-journal", "Cache.db.damaged-1"]
 FOLDERS = ["writers", "bodies", "bodies/00", "files"]
 # What is mapped into memory.
-MAPPED = ["Cache.db-shm", "Cache.gen", "Cache.room"]
+MAPPED = ["Cache.db-shm", "Cache.gen"]
 
 
 def swapBodies(directory):
@@ -662,7 +662,7 @@ def partPlaces():
             os.chmod(directory, 0o700)
             afterwards(title, directory)
     # Each file for itself, unreadable or unwritable.
-    for name in ["Cache.db", "Cache.db-wal", "Cache.db-shm", "Cache.gen", "Cache.room", "writers", "bodies",
+    for name in ["Cache.db", "Cache.db-wal", "Cache.db-shm", "Cache.gen", "writers", "bodies",
                  "bodies/00", "CACHEDIR.TAG"]:
         for mode in (0o000, 0o444):
             directory = os.path.join(work, "cache")

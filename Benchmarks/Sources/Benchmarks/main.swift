@@ -4,6 +4,7 @@
 //        entries; groups are open, hits, misses, insertions, files and upkeep
 //        cache-benchmarks --rows            name|things that one call does|allocations per thing
 //        cache-benchmarks --body-files      the table of bodies in files alone
+//        cache-benchmarks --remove N        the time to remove all of so many entries
 #if canImport(Glibc)
   import Glibc
 #endif
@@ -35,6 +36,8 @@ case "--disk":
     sizes: sizes, folder: arguments.dropFirst(2).first,
     groups: arguments.dropFirst(3).first.map { Set($0.split(separator: ",").map { String($0) }) })
 case "--body-files": try await BodyFiles().print()
+case "--remove":
+  try await RemovalBench(size: arguments.dropFirst().first.flatMap { Int($0) } ?? 100_000).print()
 default:
   for (title, rows) in suites {
     print("\n\(title)\n")
