@@ -64,7 +64,7 @@ import Testing
       let direct = try await client.get(url: origin.base + "/new", cachePolicy: .cacheOnly)
       #expect(direct.cacheOutcome.isHit)
       try await client.shutdown()
-      // What was shared is still there.
+      // The shared client still works.
       let alive = try await HTTPClient.shared.execute(
         HTTPClientRequest(url: origin.base + "/new"), timeout: .seconds(120))
       #expect(alive.status == .ok)
