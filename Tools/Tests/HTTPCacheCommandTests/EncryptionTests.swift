@@ -44,7 +44,7 @@ import Testing
     #expect(none.status == ExitStatus.usage.rawValue)
   }
 
-  @Test("entries that get stores with a key are visible to other commands only with the key")
+  @Test("entries stored with a key are visible to other commands only with the key")
   func commands() async throws {
     let directory = try TemporaryDirectory()
     let (cache, key) = (directory.file("cache"), try write(Data(Self.bytes), in: directory))
