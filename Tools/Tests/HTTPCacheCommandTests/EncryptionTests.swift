@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("a key that other users may read, or that does not exist, is refused", arguments: [0o644, 0o640, 0o604])
+  @Test("a key that other users may read, or a missing key, is refused", arguments: [0o644, 0o640, 0o604])
   func mode(_ mode: Int) async throws {
     let directory = try TemporaryDirectory()
     let path = try write(Data(Self.bytes), mode: mode, in: directory)
