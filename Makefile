@@ -16,7 +16,7 @@ RELEASE_BUILD := $(TOOLS) -c release -debug-info-format none --disable-default-t
 	examples fuzz hostile torture bench bench-disk bench-check simulate simulate-races races peers docs \
 	prerequisites clean
 
-# Shows the command at work, built for debugging; with URL=https://… fetches that through your cache.
+# Runs the demo of the command, built for debugging; with URL=https://… fetches that URL through your cache.
 run: prerequisites
 	$(TOOLS_DEBUG) --product httpcache
 ifdef URL
@@ -25,21 +25,21 @@ else
 	.build/debug/httpcache demo
 endif
 
-# Builds the command as users get it, with its manual and completions, in Tools/.build/install.
+# Builds the optimised command with its manual and completions, in Tools/.build/install.
 build: prerequisites
 	HTTPCACHE_COMMIT="$$(scripts/commit.sh)" $(RELEASE_BUILD) --product httpcache
 	HTTPCACHE_COMMIT="$$(scripts/commit.sh)" $(RELEASE_BUILD) --product generate-manual
 	scripts/stage.sh $(RELEASE) $(dir $(RELEASE))generate-manual
 
-# Installs that below PREFIX (/usr/local), as packagers want it below DESTDIR. With sudo, run make build first.
+# Installs these files below PREFIX (/usr/local), or below DESTDIR for packagers. With sudo, run make build first.
 install: $(if $(SUDO_USER),,build)
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" scripts/install.sh
 
-# Deletes what make install with the same PREFIX and DESTDIR made.
+# Deletes the files that make install made with these PREFIX and DESTDIR.
 uninstall:
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" scripts/install.sh --remove
 
-# Makes a Debian package, .build/httpcache_VERSION_ARCHITECTURE.deb; it needs no Swift where it is installed.
+# Makes a Debian package, .build/httpcache_VERSION_ARCHITECTURE.deb, for machines without Swift.
 deb:
 	@scripts/prerequisites.sh dpkg-dev
 	$(MAKE) --no-print-directory build
@@ -57,7 +57,7 @@ prerequisites:
 test: prerequisites
 	scripts/test.sh
 
-# Looks for what swift-format would write otherwise.
+# Checks the format, and the words of comments.
 lint:
 	scripts/lint.sh
 
@@ -65,21 +65,21 @@ lint:
 format:
 	scripts/lint.sh --fix
 
-# The rules of the house that no compiler checks.
+# Checks the rules of the project that no compiler checks.
 checks: prerequisites
 	scripts/checks.sh
 
-# The public tests of HTTP caches, with the debug build.
+# Runs the public tests of HTTP caches, with the debug build.
 conformance: prerequisites
 	$(TOOLS_DEBUG) --product httpcache
 	scripts/conformance.sh
 
-# The public tests of HTTP caches, in all the ways that they can be run.
+# Runs the public tests of HTTP caches in all modes.
 conformance-all: prerequisites
 	$(TOOLS_DEBUG) --product httpcache
 	scripts/conformance.sh --all
 
-# Runs the demo and fails if the cache does not do what it must.
+# Runs the demo, and fails if an outcome is wrong.
 demo: prerequisites
 	$(TOOLS_DEBUG) --product httpcache
 	scripts/demo.sh
@@ -89,7 +89,7 @@ examples: prerequisites
 	$(TOOLS_DEBUG)
 	scripts/examples.sh
 
-# Looks for inputs that break the rules, for FUZZ_SECONDS (60); crashes are kept in .build/fuzz.
+# Fuzzes the parsers and rules for FUZZ_SECONDS (60); crashes are kept in .build/fuzz.
 fuzz: prerequisites
 	scripts/fuzz.sh
 
@@ -97,7 +97,7 @@ fuzz: prerequisites
 hostile: prerequisites
 	scripts/hostile.sh $(or $(COUNT),1000000) $(SEED)
 
-# Kills, crashes, power losses and corruptions of the store on disk, in the clear and encrypted.
+# Tests the store on disk with kills, crashes, power losses and corruptions, plain and encrypted.
 torture: prerequisites
 	scripts/torture.sh
 	scripts/torture.sh --encrypted
@@ -106,7 +106,7 @@ torture: prerequisites
 bench: prerequisites
 	scripts/bench.sh
 
-# The store on disk beside SQLite alone, with up to a million entries (6 GB of disk, minutes).
+# Measures the store on disk beside SQLite alone, with up to a million entries (6 GB of disk, minutes).
 bench-disk: prerequisites
 	scripts/bench.sh disk
 
@@ -115,19 +115,19 @@ bench-check:
 	@scripts/prerequisites.sh valgrind
 	scripts/bench.sh check
 
-# Hit ratios of the eviction policy beside LRU, over the traces in TRACES (../shared/traces).
+# Prints hit ratios of the eviction policy beside LRU, over the traces in TRACES (../shared/traces).
 simulate:
 	scripts/simulate.sh
 
-# N (100000) interleavings that SEED (1) and the seeds after it choose, with a release build.
+# Simulates N (100000) interleavings, chosen by SEED (1) and the seeds after it, with a release build.
 simulate-races: prerequisites
 	scripts/simulate-races.sh --seed $(or $(SEED),1) --count $(or $(N),100000)
 
-# 30 s of interleavings that a seed chooses, with what the tests were built with.
+# Simulates interleavings for 30 s, with the build of the tests.
 races: prerequisites
 	scripts/simulate-races.sh short
 
-# Fresh hits beside caches of other languages, which it installs.
+# Measures fresh hits beside caches of other languages, which it installs.
 peers: prerequisites
 	scripts/peers.sh
 
@@ -136,6 +136,6 @@ docs: prerequisites
 	$(TOOLS_DEBUG)
 	scripts/docs.sh
 
-# Deletes everything that was built.
+# Deletes all builds.
 clean:
 	rm -rf .build Tools/.build Benchmarks/.build

@@ -34,7 +34,7 @@ let package = Package(
   ],
   targets: [
     .target(name: "CAllocationCount"),
-    // What the disk is compared with.
+    // SQLite alone, the peer of the disk store.
     .systemLibrary(name: "CRawSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .executableTarget(
       name: "cache-benchmarks", dependencies: caching + ["CAllocationCount", "CRawSQLite"],

@@ -13,7 +13,7 @@ struct TortureStore: Sendable {
   /// The store to use: the sealed store, or `disk` without encryption.
   let store: any CacheStore
   private let sealed: SealedStore?
-  /// What the cipher found that the checksums did not.
+  /// Damage that the cipher found, but the checksums did not.
   let damage = Damage()
 
   final class Damage: Sendable {

@@ -32,7 +32,7 @@ instructions() {
     2>&1 | awk '/I +refs:/ { gsub(",", "", $NF); print $NF }'
 }
 
-# name|instructions|allocations, per thing; what is the same in both runs is the start of the program.
+# name|instructions|allocations, per operation; the difference of two runs leaves out the start of the program.
 count() {
   # valgrind 3.19 stops at debugging information of version 5.
   strip --strip-debug -o .build/bench/stripped "$program"
@@ -55,7 +55,7 @@ case ${1:-} in
       NR == FNR { if ($0 !~ /^#/) { instructions[$1] = $2; allocations[$1] = $3 }; next }
       !($1 in instructions) { print $1 ": has no threshold"; bad = 1; next }
       { seen[$1] = 1
-        # What the others are compared with, and nothing of ours.
+        # The row of a peer, for comparison only.
         if ($1 ~ /^floor:/) { printf "ok %s: %d instructions\n", $1, $2; next }
         over = $2 > instructions[$1] * 1.05 || $3 > allocations[$1] * 1.05
         printf "%s %s: %d instructions (at most %d), %s allocations (at most %s)\n", \

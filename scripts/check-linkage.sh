@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Links a program that uses the library and nothing else, runs it, and looks that neither it nor what
-# it loads is Foundation. Without the trait Crypto: swift-crypto brings its own.
+# Links a program that uses only the library, runs it, and checks that neither the program nor the libraries that it
+# loads contain Foundation. Without the trait Crypto: swift-crypto brings its own.
 cd "$(dirname "$0")/.."
 set -euo pipefail
 
@@ -16,7 +16,7 @@ let cache = try HTTPCache.open(HTTPCache.Configuration())
 print(cache.usage.memoryEntries)
 SWIFT
 
-# What the build lists, and not what else lies there: objects of sources that are gone, say.
+# Only the objects that the build lists: the folder may have objects of deleted sources.
 objects=("$bin"/CSystemShims.build/*.o)
 for module in HTTPCaching HTTPCacheDisk HTTPCacheStore HTTPCacheSemantics HTTPTypes \
   RawStructuredFieldValues; do

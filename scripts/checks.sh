@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The rules of the house that no compiler checks.
+# Checks the rules of the project that no compiler checks.
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
@@ -19,7 +19,7 @@ nothing_left_undone() {
 }
 
 no_traps() {
-  # Two places stop the program over a constant of their own file, and take nothing from outside.
+  # Two files may stop the program because of a constant of their own; they take no input.
   ! grep -rnE '\btry!|fatalError\(|\bas!|preconditionFailure\(' --include='*.swift' Sources Tools/Sources |
     grep -vE '^Sources/(HTTPCacheSemantics/Directives/FieldNames|HTTPCacheTesting/ScriptedResponse)\.swift:'
 }
@@ -45,7 +45,7 @@ no_build_products() {
 }
 
 only_for_traits() {
-  # Who leaves the traits alone fetches nothing of what stands behind them.
+  # A package that uses no traits must not fetch their dependencies.
   local dependencies
   dependencies=$(swift package show-dependencies --format flatlist) || return 1
   ! grep -E '(^|/)(swift-nio.*|swift-log|async-http-client|hummingbird)(@|\.git|$)' <<<"$dependencies"

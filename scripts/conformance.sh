@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the public HTTP cache tests, if they are there: against `httpcache serve --shared` and, as a
-# private cache, through `httpcache drive`. With --all also in the suite's other ways of running.
+# Runs the public HTTP cache tests, if they are installed: against `httpcache serve --shared` and, as a
+# private cache, through `httpcache drive`. With --all also in the other modes of the suite.
 # Usage: conformance.sh [--all] [PATH OF httpcache]
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
@@ -30,7 +30,7 @@ free_port() {
   python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# One run, which must pass so many: suite NAME REQUIRED OPTIMAL OPTIONS OF run.py...
+# One run with the numbers of tests that must pass: suite NAME REQUIRED OPTIMAL OPTIONS OF run.py...
 failed=0
 suite() {
   local name=$1 least=$2 leastOptimal=$3 report="$results/conformance-$1"
@@ -58,7 +58,7 @@ suite() {
   fi
 }
 
-# The same through a proxy of its own: shared NAME OPTIONS...
+# One run through a new proxy: shared NAME OPTIONS...
 shared() {
   local name=$1 port origin
   shift
@@ -76,7 +76,7 @@ shared() {
   stop
 }
 
-# And through the library: private NAME DOOR REQUIRED OPTIMAL OPTIONS...
+# One run through the library: private NAME DOOR REQUIRED OPTIMAL OPTIONS...
 private() {
   local name=$1 door=$2 required=$3 optimal=$4
   shift 4
@@ -86,10 +86,10 @@ private() {
 
 shared shared
 private private engine 137 73
-# Less what AsyncHTTPClient refuses, and two that may meet a connection that the origin has closed.
+# Fewer tests: AsyncHTTPClient refuses one response, and two tests may meet a connection that the origin has closed.
 private private-asynchttpclient asynchttpclient 134 72
-# Less what curl below Foundation refuses, and what it reads from a connection with an excess in it: 132 to
-# 135 and 71 to 73 so far, the lowest while the machine also built.
+# Fewer tests: curl below Foundation refuses some responses, and reads excess bytes of a connection as the next
+# response: 132 to 135 and 71 to 73 so far, the lowest on a machine that was also building.
 private private-urlsession urlsession 131 70
 private private-urlprotocol urlprotocol 131 70
 if [ -n "$all" ]; then

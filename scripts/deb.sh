@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes .build/httpcache_VERSION_ARCHITECTURE.deb of what `make build` made. MAINTAINER='Name <address>' names
-# who answers for the package.
+# Makes .build/httpcache_VERSION_ARCHITECTURE.deb from the files of `make build`. MAINTAINER='Name <address>' names the
+# maintainer of the package.
 cd "$(dirname "$0")/.."
 set -euo pipefail
 
@@ -14,14 +14,14 @@ mkdir -p "$root/DEBIAN" "$work/debian"
 umask 022
 
 DESTDIR=$root PREFIX=/usr scripts/install.sh
-# Where Debian's policies want them.
+# The paths of Debian's policy.
 mkdir -p "$root/usr/share/zsh"
 mv "$root/usr/share/zsh/site-functions" "$root/usr/share/zsh/vendor-completions"
 gzip -9n "$root"/usr/share/man/man1/*.1
 install -D -m 644 packaging/debian/httpcache.default "$root/etc/default/httpcache"
 echo /etc/default/httpcache >"$root/DEBIAN/conffiles"
 
-# A commit that has no tag of the version comes before the version.
+# A commit without the tag of its version sorts before that version.
 version=$(sed -n 's/.*current = "\(.*\)"/\1/p' Tools/Sources/HTTPCacheCommand/Support/CommandVersion.swift)
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(stat -c %Y CHANGELOG.md)}
 if [ -n "$(scripts/commit.sh)" ]; then
@@ -45,7 +45,7 @@ mkdir -p "$share"
       printf '\n==== %s, %s\n\n' "$(basename "$folder")" "$(basename "$file")"
       if grep -q 'Version 2.0, January 2004' "$file"; then
         printf 'Apache License 2.0: /usr/share/common-licenses/Apache-2.0\n'
-        # What follows the text of the licence, such as an exception.
+        # Text after the licence, such as an exception.
         sed '1,/limitations under the License\./d' "$file"
       else
         cat "$file"
@@ -56,7 +56,7 @@ mkdir -p "$share"
 printf 'httpcache (%s) unstable; urgency=medium\n\n  * CHANGELOG.md of swift-http-cache.\n\n -- %s  %s\n' \
   "$version" "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$share/changelog.gz"
 
-# dpkg-shlibdeps wants a source package around it.
+# dpkg-shlibdeps needs a source package.
 printf 'Source: httpcache\n\nPackage: httpcache\nArchitecture: any\n' >"$work/debian/control"
 depends=$(cd "$work" && dpkg-shlibdeps -O -e root/usr/bin/httpcache | sed -n 's/^shlibs:Depends=//p')
 install -m 755 packaging/debian/{postinst,prerm,postrm} "$root/DEBIAN/"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the demo, which fails if the cache does not do what it must.
+# Runs the demo, which fails if an outcome is wrong.
 # Usage: demo.sh [PATH OF httpcache]
 cd "$(dirname "$0")/.."
 source scripts/lib.sh

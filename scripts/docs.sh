@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Makes the documentation of each module with DocC, from the debug build that the tests have made;
-# a link that leads nowhere fails.
+# Makes the documentation of each module with DocC, from the debug build of the tests. Fails on a broken link.
 # Usage: docs.sh [FOLDER FOR THE RESULT, .build/docs]
 cd "$(dirname "$0")/.."
 set -euo pipefail
@@ -28,7 +27,7 @@ for catalog in Sources/*/*.docc; do
   fi
   mkdir -p "$graphs/$module"
   maps=()
-  # Those of C only: each Swift module has one too, for Objective-C, and some are there twice.
+  # Only the maps of C modules: each Swift module has one too, for Objective-C, and some exist twice.
   while read -r map; do maps+=(-Xcc "-fmodule-map-file=$map"); done < <(
     find "$PWD/Sources" -name module.modulemap -not -path '*.docc*'
     find "$build/" -maxdepth 2 -path '*.build/module.modulemap' -not -path '*-tool.build/*'

@@ -34,7 +34,7 @@ free_port() {
     echo $((20000 + RANDOM % 20000))
 }
 
-# What a run prints must have a text in it: expect NAME TEXT COMMAND...
+# Runs a command whose output must contain a text: expect NAME TEXT COMMAND...
 expect() {
   local name=$1 text=$2 output
   shift 2

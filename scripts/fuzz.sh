@@ -3,9 +3,9 @@
 #
 #   fuzz.sh                all targets, one after the other
 #   fuzz.sh TARGET         one of them
-#   fuzz.sh minimize       as few files as cover the same as all that was found, in .build/fuzz/minimized
+#   fuzz.sh minimize       the smallest set of files with the coverage of all found files, in .build/fuzz/minimized
 #
-# What is found lies in .build/fuzz/corpus, inputs that break a rule in .build/fuzz/crashes.
+# New inputs are in .build/fuzz/corpus, inputs that break a rule in .build/fuzz/crashes.
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks generated header sets, a million unless told otherwise: hostile.sh [COUNT [FIRST SEED]]
+# Checks generated header sets, a million by default: hostile.sh [COUNT [FIRST SEED]]
 cd "$(dirname "$0")/.."
 set -euo pipefail
 

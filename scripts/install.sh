@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Copies what `make build` made below $DESTDIR$PREFIX; with --remove it deletes those files instead.
+# Copies the files of `make build` below $DESTDIR$PREFIX; with --remove, deletes these files there.
 cd "$(dirname "$0")/.."
 set -euo pipefail
 

@@ -4,21 +4,21 @@ set -euo pipefail
 results=.build/results
 mkdir -p "$results"
 
-# One folder for the debug builds of the root package and of Tools, so that what both stand on, BoringSSL most
-# of all, is compiled once.
+# One folder for the debug builds of the root package and of Tools, so that their common dependencies, above all
+# BoringSSL, are compiled once.
 scratch=$PWD/.build
 root=(--scratch-path "$scratch")
 tools=(--package-path Tools --scratch-path "$scratch")
 
-# Builds. SwiftPM tells the compiler the traits of a package in the order of a Set: in another order at each call,
-# so that each call would compile the modules of this library again.
+# Builds. SwiftPM passes the traits of a package to the compiler in the order of a Set, which differs at each call:
+# without a fixed order each call would compile the modules of this library again.
 swift_build() { SWIFT_DETERMINISTIC_HASHING=1 swift build "$@"; }
 
 section() { printf '\n== %s\n' "$*"; }
 
 # Sets `used` to the processor seconds, user and system, of all commands that this shell has waited for.
 measure() {
-  # Not in a subshell, which has no such commands.
+  # Do not call this in a subshell: it has not waited for these commands.
   times >"$results/times"
   used=$(awk 'NR == 2 { gsub(/[ms]/, " "); printf "%d", $1 * 60 + $2 + $3 * 60 + $4 }' "$results/times")
 }
@@ -52,7 +52,7 @@ check() {
   fi
 }
 
-# Adds up what was noted; the last line of a whole run.
+# Adds up the noted checks; the last line of a whole run.
 total() {
   cat "$results"/*.count 2>/dev/null | awk '
     { passed += $1; failed += $2 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds HTTPCacheFuzzing optimised and links a driver with it: link-fuzzing.sh DRIVER SCRATCH [OPTIONS]
 #
-# SwiftPM cannot link libFuzzer (it renames main), and a nested package could not see what has package
-# access; so the objects are linked here.
+# SwiftPM cannot link libFuzzer (it renames main), and a nested package could not see declarations with package
+# access. So the objects are linked here.
 cd "$(dirname "$0")/.."
 set -euo pipefail
 
@@ -20,7 +20,7 @@ if ! swift build "${target[@]}" --target HTTPCacheFuzzing "${options[@]}" >"$log
 fi
 bin=$(swift build "${target[@]}" --show-bin-path)
 
-# What the build lists, and not what else lies there: objects of sources that are gone, say.
+# Only the objects that the build lists: the folder may have objects of deleted sources.
 objects=()
 for module in HTTPCacheFuzzing HTTPCacheStore HTTPCacheSemantics HTTPTypes RawStructuredFieldValues; do
   while read -r object; do [ ! -e "$object" ] || objects+=("$object"); done < <(

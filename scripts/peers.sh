@@ -5,8 +5,8 @@
 #   peers.sh [SESSIONS]
 #
 # Peers: OkHttp and go httpcache (Debian's packages), hishel, requests-cache and CacheControl (PyPI, in a
-# virtual environment of their own). What cannot be installed is left out with a word about it. The origin
-# counts: a peer that asks it more often than it stored anything is reported.
+# virtual environment). A peer that cannot be installed is left out, with a message. The origin counts requests: a peer
+# that sends more requests than it stored responses is reported.
 cd "$(dirname "$0")/.."
 set -euo pipefail
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes sure that what the build needs from the system is there; installs it on Debian and Ubuntu.
+# Checks that the system has the packages that the build needs; installs missing ones on Debian and Ubuntu.
 #
-#   prerequisites.sh            what the build cannot do without
-#   prerequisites.sh PACKAGE... that, and packages that a check needs, which is skipped without them
+#   prerequisites.sh            the packages that the build needs
+#   prerequisites.sh PACKAGE... also packages that a check needs; without them the check is skipped
 set -euo pipefail
 
 if ! command -v swift >/dev/null 2>&1; then

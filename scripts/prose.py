@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Finds sentences that do not name their actor; see prose.sh.
+"""Finds sentences that do not name their actor or their noun; see prose.sh.
 
 Looks at comments of Swift and C, and at Markdown. Quotations ("…", “…”, lines that begin with >) and code (`…`,
 fenced blocks) are left out: a specification may say "who".
@@ -20,7 +20,13 @@ FOLDERS = [
 ]
 
 ACTORLESS = re.compile(r"\b(who|whoever|whom|somebody|anybody|everybody|nobody)\b", re.IGNORECASE)
-THE_SAME = re.compile(r"^The same\b")
+# Comments that begin so leave the reader to find the noun. A question may begin with "What".
+OPENINGS = [
+    (re.compile(r"^The same\b"), 'say what differs instead of "The same"'),
+    (re.compile(r"^What\b(?![^.]*\?)"), 'begin with the noun instead of "What"'),
+    (re.compile(r"^(As it|Those of|That of|Of (a|all|the|those|what|which))\b"), "begin with the noun"),
+]
+NO_NOUN = re.compile(r"\bthat (is|are) none\b")
 QUOTED = re.compile(r'`[^`]*`|"[^"]*"|“[^”]*”')
 
 
@@ -96,8 +102,13 @@ def findings(path):
         for (number, _), line in zip(paragraph, kept.split("\n")):
             for found in ACTORLESS.finditer(line):
                 yield number, f'name the actor instead of "{found[0]}"'
-        if not isMarkdown and THE_SAME.match(paragraph[0][1]):
-            yield paragraph[0][0], 'say what differs instead of "The same"'
+            if NO_NOUN.search(line):
+                yield number, 'say what the thing is not instead of "that is none"'
+        if isMarkdown:
+            continue
+        for opening, problem in OPENINGS:
+            if opening.match(paragraph[0][1]):
+                yield paragraph[0][0], problem
 
 
 def main():

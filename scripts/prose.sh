@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks the words of comments and Markdown: a sentence names its actor (process, caller, reader, writer, origin).
-# Prints file:line of each *who*, *somebody* and the like, and of each docstring that begins with "The same".
+# Prints file:line of each *who*, *somebody* and the like, and of each comment that begins without its noun ("What …",
+# "The same …", "Those of …").
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 

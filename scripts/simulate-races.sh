@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Simulates interleavings of requests, invalidations and faults; each seed is one (Simulation/README.md).
 #   simulate-races.sh                     30 seconds, optimized
-#   simulate-races.sh short               30 seconds with what the tests were built with
-#   simulate-races.sh --seed N --count N  so many from a seed on, shared out to all processors
+#   simulate-races.sh short               30 seconds with the build of the tests
+#   simulate-races.sh --seed N --count N  this many worlds from a seed on, on all processors
 #   simulate-races.sh OPTION...           options of simulate-races
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
@@ -19,7 +19,7 @@ swift build "${build[@]}"
 program=$(swift build "${build[@]}" --show-bin-path)/simulate-races
 if [ $# != 4 ] || [ "$1" != --seed ] || [ "$3" != --count ]; then exec "$program" "$@"; fi
 
-# A process for each processor, with seeds of its own.
+# One process for each processor, each with its own seeds.
 seed=$2 count=$4
 jobs=$(getconf _NPROCESSORS_ONLN)
 part=$(((count + jobs - 1) / jobs))

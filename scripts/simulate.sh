@@ -3,9 +3,9 @@
 #
 #   simulate.sh [--check] [TRACE...]
 #
-# Without files it takes all of the folder TRACES (../shared/traces). A trace is a sequence of 16-byte
+# Without arguments, replays all files of the folder TRACES (../shared/traces). A trace is a sequence of 16-byte
 # records, little-endian (u32 seconds, u64 object, u32 size), as *.bin or compressed as *.bin.zst.
-# --check fails if the means miss what must be reached.
+# --check fails if the means miss their targets.
 cd "$(dirname "$0")/.."
 set -euo pipefail
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Collects in Tools/.build/install what `make install` copies, by its path below PREFIX. `make build` runs this, so
-# that `sudo make install` needs no Swift: stage.sh PATH-OF-httpcache PATH-OF-generate-manual
+# Collects in Tools/.build/install the files that `make install` copies, by their paths below PREFIX. `make build` runs
+# this, so that `sudo make install` needs no Swift: stage.sh PATH-OF-httpcache PATH-OF-generate-manual
 cd "$(dirname "$0")/.."
 set -euo pipefail
 program=$1

@@ -7,12 +7,12 @@ failed=0
 # Seconds for all tests of a target; on a machine with nothing else to do, the longest takes less than one.
 limit=${TEST_LIMIT:-1800}
 
-# Runs a command that is ended after so many seconds: limited SECONDS COMMAND...
+# Runs a command with a time limit: limited SECONDS COMMAND...
 limited() {
   if command -v timeout >/dev/null 2>&1; then timeout --kill-after=10 "$@"; else "${@:2}"; fi
 }
 
-# The tests that a log tells the start of, and no end: what a run that was ended hung in.
+# The tests with a start and no end in a log: a run that was ended hung in one of them.
 unfinished() {
   awk '
     /^◇ Test .* started\.$/ { sub(/^◇ Test /, ""); sub(/ started\.$/, ""); if ($0 !~ /^run/) running[$0] = 1 }
@@ -40,7 +40,7 @@ run_tests() {
     timed "$target" limited "$limit" swift test --skip-build "$@" \
       --filter "^$target\\." --xunit-output "$xml.xml" </dev/null >"$xml.log" 2>&1 || true
     tail -n 1 "$xml.log" | grep '^processor time' || true
-    # There is no report of a run that did not come to its end.
+    # A run that was ended has no report.
     tests=$(attribute tests "$xml" || echo 0)
     failures=$(grep -cE '^✘ Test .* failed after' "$xml.log" || true)
     if [ "$tests" = 0 ]; then
@@ -74,14 +74,14 @@ attribute() {
 }
 
 rm -f "$results"/*Tests.count "$results"/*Tests.log "$results"/build-*.count
-# The modules behind the other traits are tested with the tools, where what they stand on is built anyway.
+# The modules behind the other traits are tested with Tools, which builds their dependencies anyway.
 run_tests . "${root[@]}"
 run_tests Tools "${tools[@]}"
 
 section "torture, short form"
 timed "the torture" check torture scripts/torture.sh short || failed=1
 
-# The products, so that nothing is built that no user has; scripts/checks.sh links what this builds.
+# Builds the products only, as users do; scripts/checks.sh links them.
 section "build without traits"
 without_traits() {
   swift_build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheURLSession &&
@@ -94,7 +94,7 @@ timed "the build" check build-without-traits without_traits || failed=1
 
 section "tests"
 total || true
-# Once more where the sum is, since what a target printed may be far above.
+# Repeat the failures beside the sum, because the output of a target may be far above.
 for log in "$results"/*Tests.log; do
   grep -qE '^✘ Test .* failed after' "$log" || continue
   echo "in $(basename "$log" .log):"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Every test has a time limit: each @Suite has the trait .timeLimit, and each @Test is in a suite.
 #
-#   time-limits.sh          tells the suites without one
-#   time-limits.sh --fix    gives them one of LIMIT minutes, and formats what it changes
+#   time-limits.sh          lists the suites without a limit
+#   time-limits.sh --fix    adds a limit of LIMIT minutes, and formats the changed files
 #
-# The limit is far above what a test takes, since many run beside each other on machines that do other things.
-# Swift Testing reports a test that is beyond its limit, and cancels its task; a test that does not end then,
-# either, is told by scripts/test.sh.
+# The limit is far above the time of a test, because many tests run in parallel on busy machines.
+# Swift Testing reports a test that exceeds its limit, and cancels its task. scripts/test.sh reports a test that does
+# not end then either.
 cd "$(dirname "$0")/.."
 set -euo pipefail
 
@@ -14,7 +14,7 @@ LIMIT=10
 folders=(Tests Tools/Tests)
 trait=".timeLimit(.minutes($LIMIT))"
 
-# The suites without the trait: the attribute reaches up to the type that it is of.
+# The suites without the trait: an attribute extends to its type declaration.
 without() {
   find "${folders[@]}" -name '*.swift' -print0 | sort -z | xargs -0 awk '
     FNR == 1 { open = 0 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Kills, crashes, failing system calls, power losses and corruptions of the store on disk.
+# Tests the store on disk with kills, crashes, failing system calls, power losses and corruptions.
 #   torture.sh              all of it, optimized: 1,000 kills, 10,000 corruptions
-#   torture.sh --encrypted  the same of a store that is encrypted
-#   torture.sh short        at least 20 of each with what the tests were built with; about a minute
+#   torture.sh --encrypted  the faults on an encrypted store
+#   torture.sh short        at least 20 of each with the build of the tests; about a minute
 #   torture.sh [--encrypted] [--seed N] [--kills N] [--corruptions N] [--power N] [--step N]
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 export SWIFT_BACKTRACE=enable=no
-# In memory, where there is such a place: most of the time goes into syncs otherwise.
+# Use a folder in memory if there is one: otherwise most of the time goes into syncs.
 if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ]; then export TMPDIR=/dev/shm; fi
 
 if [ "${1:-}" = short ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes docs/urlsession-compared.md: the same program against Foundation alone and against ours.
-# With --check, tells whether what is written still holds.
+# Writes docs/urlsession-compared.md: one program with Foundation alone and with this package.
+# With --check, fails if the document is not up to date.
 cd "$(dirname "$0")/.."
 set -euo pipefail
 

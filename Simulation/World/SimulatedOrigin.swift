@@ -75,7 +75,7 @@ final class SimulatedOrigin: @unchecked Sendable {
       && self.representation(target, version: representation.version, form: form) == representation
   }
 
-  /// What the origin does wrong with a request.
+  /// A fault of the origin in answering a request.
   enum Fault: Sendable { case none, unreachable, lost, serverError, hangs, breaksOff(after: Int) }
 
   func fault(_ method: HTTPRequest.Method) -> Fault {

@@ -2,7 +2,7 @@ import HTTPCaching
 
 /// Runs the world of a seed from start to end.
 package struct Simulation: Sendable {
-  /// What came of it.
+  /// The result of a run.
   package struct Result: Sendable {
     /// The seed, which makes the same result again.
     package let seed: UInt64
@@ -10,9 +10,9 @@ package struct Simulation: Sendable {
     package let digest: UInt64
     /// The number of steps.
     package let steps: Int
-    /// What was wrong, in order.
+    /// The violations, in order.
     package let violations: [Violation]
-    /// What happened, a line for each note; empty unless the notes were asked for.
+    /// The notes, one line each; empty unless `keepsNotes`.
     package let notes: [String]
   }
 

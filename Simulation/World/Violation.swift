@@ -50,7 +50,7 @@ package struct Violation: Sendable, Hashable, CustomStringConvertible {
   package let kind: Kind
   /// The circumstances, in a few words that equal those of other violations of this sort.
   package let circumstances: String
-  /// What happened, with the client and the versions.
+  /// A description, with the client and the versions.
   package let message: String
 
   package var description: String { "\(kind.rawValue) (\(circumstances)): \(message)" }

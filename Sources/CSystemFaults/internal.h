@@ -38,7 +38,7 @@ struct faults_plan {
   size_t change_count, change_room;
 };
 
-/// What is to become of a call. The plan's lock is held until `leave`.
+/// The decision about a call. The plan's lock is held until `leave`.
 struct verdict {
   struct faults_plan *plan;
   int action;

@@ -2,7 +2,7 @@ import Foundation
 import HTTPCacheFuzzing
 import Testing
 
-/// What fuzzing found and what it starts from (`Fuzzing/Corpus`), as ordinary tests.
+/// The corpus of the fuzzer (`Fuzzing/Corpus`), its findings included, as ordinary tests.
 @Suite(.timeLimit(.minutes(10))) struct CorpusTests {
   @Test("Every file of the corpus keeps the properties of its target", arguments: FuzzTarget.allCases)
   func corpus(target: FuzzTarget) throws {

@@ -36,7 +36,7 @@ func response(
   HTTPResponse(status: .init(code: status), headerFields: try fields(pairs))
 }
 
-/// What is stored for an exchange that happened today.
+/// The stored response of an exchange of today.
 func stored(
   _ status: Int = 200, _ pairs: KeyValuePairs<String, String> = [:],
   to request: HTTPRequest? = nil, rules: CacheRules = privateRules, at time: Timestamp = today,
@@ -67,7 +67,7 @@ func decide(
     policy: policy, rules: rules, now: stored.responseTime.adding(seconds))
 }
 
-/// What becomes of `stored` if the origin fails `after` seconds later.
+/// The fallback of `stored` if the origin fails `after` seconds later.
 func fallback(
   _ stored: StoredResponse, after seconds: Int64, _ failure: FailureKind = .unreachable,
   _ pairs: KeyValuePairs<String, String> = [:], policy: CachePolicy = .standard,
@@ -79,7 +79,7 @@ func fallback(
     policy: policy, rules: rules, now: stored.responseTime.adding(seconds), failure: failure)
 }
 
-/// What is decided about storing a response.
+/// The decision about storing a response.
 func storing(
   _ status: Int = 200, _ pairs: KeyValuePairs<String, String> = [:],
   to request: HTTPRequest? = nil, rules: CacheRules = privateRules
@@ -88,7 +88,7 @@ func storing(
     request: try request ?? get(), response: try response(status, pairs), rules: rules, now: today)
 }
 
-/// What is decided about storing a 200.
+/// The decision about storing a 200.
 func storing(
   _ pairs: KeyValuePairs<String, String>, to request: HTTPRequest? = nil,
   rules: CacheRules = privateRules

@@ -4,7 +4,7 @@ import Testing
 
 /// A seed makes the same steps each time, in each process.
 @Suite(.timeLimit(.minutes(10))) struct ReplayTests {
-  /// What `simulate-races` prints, which lies beside the tests.
+  /// The output of `simulate-races`, which is in the folder of the tests.
   private func output(_ arguments: [String]) throws -> [String] {
     let tests = try #require(CommandLine.arguments.first.map { URL(fileURLWithPath: $0) })
     let process = Process()

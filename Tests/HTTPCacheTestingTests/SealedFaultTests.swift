@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)), .enabled(if: SystemFaults.isAvailable)) struct SealedFaultTests {
   private let directory = TemporaryFolder()
 
-  /// What the cipher found that the checksums had not.
+  /// Damage that the cipher found, but the checksums did not.
   private final class Damage: Sendable {
     let errors = Mutex<[CacheError]>([])
   }

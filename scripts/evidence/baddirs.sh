@@ -2,7 +2,8 @@
 # Cache directories that are unwritable, full, vanished while running, or of a newer format: requests go on
 # uncached with a line on standard error; a newer format is refused and left untouched.
 #   baddirs.sh HTTPCACHE
-# Full needs leave to mount a tmpfs; unwritable, as root, needs setpriv. What cannot be had is skipped by name.
+# The full directory needs permission to mount a tmpfs; the unwritable one, as root, needs setpriv. A missing one is
+# skipped by name.
 set -u
 bin=$1
 here=$(cd "$(dirname "$0")" && pwd)
@@ -101,7 +102,7 @@ if mount -t tmpfs -o size=4m,mode=755 tmpfs "$work/full" 2> /dev/null; then
   get "no byte left" "$work/full/cache" /size/300000/get
   get "no byte left, a new directory" "$work/full/other" /size/300000/get
   rm -f "$work/full/zeros"
-  # Where not even the log had room for removing rows, the files of their bodies went first.
+  # If not even the log had room to remove rows, the body files were removed first.
   "$bin" verify --repair --dir "$work/full/cache" > /dev/null 2>&1
   "$bin" verify --dir "$work/full/cache" > "$work/verify" 2>&1; code=$?
   clean < "$work/verify" | tail -3 | sed 's/^/     verify: /'

@@ -31,7 +31,7 @@ answers = turn = 0
 tally.names[work] = "WORK"
 OLD = [0, 900, 16_384, 16_385, 20_000, 262_145, 900_000]
 NEW = [700, 30_000, 300_000]
-# What the system raises in a process whose mapped file somebody else made shorter.
+# The signal to a process whose mapped file another process has shortened.
 CUT_MEMORY = -signal.SIGBUS
 
 
@@ -199,7 +199,7 @@ def fill(directory, *options):
     serve.stop("filling")
 
 
-# What may take the place of a file or folder; each is given where it lies.
+# Objects that may replace a file or folder; each gets its path.
 
 def gone(place): remove(place)
 

@@ -8,7 +8,7 @@
 # both also ask a mirror on loopback that holds the same files with Last-Modified, as the usual ones do.
 # A WebSocket client and server (the package `websockets`, in a venv), `git clone` and `git push`, and a file of 1.4 GiB
 # go through as well.
-# With `none` as second argument nobody but that mirror is asked, for packages made here.
+# With `none` as second argument only that mirror is used, with packages made here.
 set -u
 bin=$1; shift
 index=${1:-$(pip config get global.index-url 2> /dev/null || printf %s "${PIP_INDEX_URL:-}")}; [ $# -gt 0 ] && shift

@@ -1,5 +1,5 @@
 #!/bin/bash
-# How fast a large response passes, beside the same client without a cache: curl through `serve`, which
+# Measures the throughput of a large response beside a client without a cache: curl through `serve`, which
 # stores it (miss) and then serves it (hit), against the same curl from the origin, and `get` against curl,
 # each into a file. Prints the ratios of the best of some rounds, and the peak resident memory (VmHWM) of
 # `serve` and `get`, with their memory tier on.

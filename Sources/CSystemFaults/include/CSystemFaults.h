@@ -54,7 +54,7 @@ struct faults_change {
   int64_t file;
   int64_t offset;
   int64_t length;
-  /// What was written.
+  /// The written bytes.
   const void *bytes;
   /// Below the plan's directory.
   const char *path;

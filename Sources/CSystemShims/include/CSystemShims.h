@@ -1,7 +1,7 @@
 #ifndef CSYSTEMSHIMS_H
 #define CSYSTEMSHIMS_H
 
-// What Swift cannot import: function-like macros, variadic C functions, calls that only some
+// Things that Swift cannot import: function-like macros, variadic C functions, calls that only some
 // systems have, and atomics on memory that is shared between processes.
 
 #include <stddef.h>

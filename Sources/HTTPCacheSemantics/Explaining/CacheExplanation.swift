@@ -70,7 +70,7 @@ public struct CacheExplanation: Sendable, Hashable, CustomStringConvertible {
 
   /// The steps, in order; the last one is the decision.
   public var steps: [Step]
-  /// What was decided about reuse; nil in an explanation of storing.
+  /// The decision about reuse; nil in an explanation of storing.
   public var decision: ReuseDecision?
   /// Why earlier responses were not stored, latest first; empty if not relevant.
   public var refusals: [Refusal]

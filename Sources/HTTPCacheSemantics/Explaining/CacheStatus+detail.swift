@@ -13,7 +13,7 @@ extension CacheStatus {
     return octet < 16 ? "0" + digits : digits
   }
 
-  /// What allowed a stale response, as a token.
+  /// The allowance of a stale response, as a token.
   static func detail(_ allowance: StaleAllowance) -> String {
     switch allowance {
     case .maxStale: "max-stale"

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// What unsafe requests invalidate (RFC 9111 §4.4).
+/// The targets that unsafe requests invalidate (RFC 9111 §4.4).
 public enum Invalidation {
   /// The targets that the answer to a request invalidates; empty if the method is safe or the answer an error.
   ///

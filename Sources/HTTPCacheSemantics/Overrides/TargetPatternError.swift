@@ -2,7 +2,7 @@
 public struct TargetPatternError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The text.
   public let pattern: String
-  /// What is wrong with it, in a few words.
+  /// The error, in a few words.
   public let reason: String
 
   /// Makes an error.

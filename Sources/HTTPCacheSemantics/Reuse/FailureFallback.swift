@@ -1,4 +1,4 @@
-/// What to do when the origin failed (RFC 9111 §4.2.4, RFC 5861 §4).
+/// The decision after the origin failed (RFC 9111 §4.2.4, RFC 5861 §4).
 public enum FailureFallback: Sendable, Hashable {
   /// Use the stored response.
   case useStale(StaleAllowance)

@@ -173,7 +173,7 @@ public enum Reuse {
     age > maxAge || maxAge == 0
   }
 
-  /// What allows a stale response without asking the origin (§4.2.4).
+  /// The allowance of a stale response without asking the origin; nil if there is none (§4.2.4).
   private static func allowance(
     facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy,
     rules: CacheRules

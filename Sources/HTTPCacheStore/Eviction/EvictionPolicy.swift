@@ -49,7 +49,7 @@ public struct EvictionPolicy: Sendable {
   /// Added to every new priority; never falls.
   public private(set) var inflation: Double
 
-  /// How often what was looked up.
+  /// Counts how often each key is looked up.
   private var sketch = FrequencySketch(expectedEntries: 0)
 
   private static let frequencyWeight = 4.0 / 3

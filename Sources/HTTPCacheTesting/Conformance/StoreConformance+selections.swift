@@ -22,7 +22,7 @@ extension StoreConformance {
     return store
   }
 
-  // What each selection matches of the six, by index.
+  // Each selection, with the indexes of the six entries that it matches.
   private static let selections: [(CacheSelection, Set<Int>)] = [
     (.all, [0, 1, 2, 3, 4, 5]),
     (.partition(mode: .private, ""), [0, 1, 2, 5]),

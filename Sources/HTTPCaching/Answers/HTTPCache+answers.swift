@@ -138,7 +138,7 @@ extension HTTPCache {
     return response
   }
 
-  /// What happens when the body of an answer cannot be read.
+  /// Reports that the body of an answer cannot be read.
   private var readFailed: @Sendable (CacheError, CacheCounts) -> Void {
     // Captures only this object, so that a hit allocates nothing for it.
     { [self] error, counts in

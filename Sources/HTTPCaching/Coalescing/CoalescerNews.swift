@@ -1,4 +1,4 @@
-/// What a follower is told when its flight changes.
+/// The message to a follower when its flight changes.
 enum CoalescerNews: Sendable {
   /// Read along with the leader.
   case share(SharedTransfer)

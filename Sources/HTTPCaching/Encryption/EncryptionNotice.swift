@@ -1,4 +1,4 @@
-/// What opening a directory found about its encryption.
+/// A finding about the encryption of a directory, made when it was opened.
 public enum EncryptionNotice: Sendable, Hashable, CustomStringConvertible {
   /// Responses were encrypted with another key, or a key is needed and none was given. They are not found, and
   /// stay until they are evicted. At most 10,000 are counted.

@@ -87,7 +87,7 @@ struct ConformanceRun {
     ["location", "content-location"].contains(name.lowercased())
   }
 
-  /// What the origin answers to its next request, and remembers of it.
+  /// Makes the origin's answer to its next request, and records the request.
   private mutating func answer(_ request: HTTPRequest, number: Int) -> SimulatedCache.Answer? {
     let step = script.requests[number - 1]
     sent.append(request)

@@ -7,7 +7,7 @@ import Testing
 /// They run where `HTTP_CACHE_TESTS` names the JSON export of the suite.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: ProcessInfo.processInfo.environment["HTTP_CACHE_TESTS"] != nil))
 struct ConformanceTests {
-  /// What the rules alone cannot show, or what the suite asks for against the specification.
+  /// Tests that the rules alone cannot show, or that contradict the specification.
   private static let exceptions: [String: String] = [
     "conditional-lm-fresh-no-lm": "RFC 9111 §4.3.2 compares with Date, which is later",
     "vary-normalise-lang-select": "no transformation of RFC 9111 §4.1 makes them match",

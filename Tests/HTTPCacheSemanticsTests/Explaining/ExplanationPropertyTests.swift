@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 import Testing
 
-/// What an explanation says is what the rules decide, whatever arrives.
+/// An explanation agrees with the decision of the rules, for any input.
 @Suite(.timeLimit(.minutes(10))) struct ExplanationPropertyTests {
   private static let directives = [
     "max-age=60", "max-age=0", "s-maxage=90", "no-cache", "no-store", "private", "public",

@@ -36,7 +36,7 @@ import Testing
     let fields: KeyValuePairs = ["Set-Cookie": "a=b", "Cache-Control": "public, max-age=60"]
     #expect(try storing(200, fields, rules: strict) == .doNotStore(.setCookie))
     #expect(try storing(200, fields, rules: CacheRules(refusesSetCookie: true)) == .store)
-    // What was stored before the switch was turned is not used either.
+    // A response that was stored before the switch was turned on is not used either.
     let kept = try stored(200, fields, rules: sharedRules)
     #expect(try decide(kept, after: 1, rules: sharedRules) == .fresh(age: 1, lifetime: 60))
     #expect(try decide(kept, after: 1, rules: strict) == .miss(.absent))

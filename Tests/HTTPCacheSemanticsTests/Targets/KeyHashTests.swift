@@ -5,8 +5,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct KeyHashTests {
   private let secret = SipHash13.Secret(0..<16)
 
-  // Of the bytes 0, 1, 2 and so on under the key 00 01 … 0f, by another program, which gives the results of
-  // the paper for two and four rounds.
+  // Hashes of the bytes 0, 1, 2 and so on under the key 00 01 … 0f, from another program, which gives the results
+  // of the paper for two and four rounds.
   @Test(
     "SipHash-1-3 gives the results of another program",
     arguments: [

@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("100 concurrent requests are one of the origin")
+  @Test("100 concurrent requests reach the origin once")
   func coalescing() async throws {
     let gate = Gate()
     let routes = Origin()
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test("a request whose Host names another authority passes the cache by, and keeps its Host")
+  @Test("a request whose Host names another authority bypasses the cache, and keeps its Host")
   func hostOfItsOwn() async throws {
     let calls = Counter()
     let routes = Origin()
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test("a request with a TLS configuration of its own passes the cache by")
+  @Test("a request with its own TLS configuration bypasses the cache")
   func ownTLS() async throws {
     let routes = Origin()
     routes.get("a") { _, _ in answer("a") }
@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  @Test("what is no http URL is AsyncHTTPClient's to refuse")
+  @Test("AsyncHTTPClient refuses a URL that is not http")
   func noURL() async throws {
     try await Fixture.run(Origin()) { fixture async throws in
       await #expect(throws: HTTPClientError.self) {

@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("what was stored decoded is marked so: a client that wants the coded bytes does not get it")
+  @Test("an entry that was stored decoded is marked: a client that wants the coded bytes does not get it")
   func marked() async throws {
     let calls = Counter()
     let configuration = HTTPClient.Configuration.singletonConfiguration
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("what another client stored coded is not handed to one that decodes")
+  @Test("a client that decodes does not get an entry that another client stored coded")
   func storedCoded() async throws {
     let calls = Counter()
     try await Fixture.run(Self.routes(calls)) { fixture async throws in

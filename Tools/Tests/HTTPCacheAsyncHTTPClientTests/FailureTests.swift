@@ -13,7 +13,7 @@ import Testing
     try await TestServer.run(Origin().buildResponder()) { $0.base + "/" }
   }
 
-  @Test("an origin that is not there is the error that HTTPClient throws")
+  @Test("an unreachable origin throws HTTPClient's error")
   func refused() async throws {
     let url = try await Self.deadURL()
     try await Fixture.run(Origin()) { fixture async throws in
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test("where the origin is not there, something stale answers, and says why (RFC 9111 §4.2.4)")
+  @Test("if the origin is unreachable, a stale response answers, and its outcome says why (RFC 9111 §4.2.4)")
   func stale() async throws {
     let routes = Origin()
     routes.get("a") { _, _ in answer("old", [.cacheControl: "max-age=1"]) }
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("at its deadline, a request that waits for another takes something stale (RFC 9111 §4.2.4)")
+  @Test("at its deadline, a follower takes a stale response (RFC 9111 §4.2.4)")
   func staleFollower() async throws {
     let gate = Gate()
     let calls = Counter()
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("after shutdown, what has to ask the origin fails")
+  @Test("after shutdown, a request that needs the origin fails")
   func shutdown() async throws {
     let routes = Origin()
     routes.get("a") { _, _ in answer("a") }

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("with a limit of 0, a redirect is the caller's to follow")
+  @Test("with a limit of 0, the caller gets the redirect")
   func handedOver() async throws {
     try await Fixture.run(Self.routes(Counter(), Counter()), redirectLimit: 0) { fixture async throws in
       let (response, body) = try await fixture.get("/old")
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("behind a client that follows by itself, no target is stored as the redirect")
+  @Test("a client that follows redirects itself never stores a target as the redirect")
   func followedByClient() async throws {
     let redirects = Counter()
     let targets = Counter()
@@ -64,7 +64,7 @@ import Testing
       let direct = try await client.get(url: origin.base + "/new", cachePolicy: .cacheOnly)
       #expect(direct.cacheOutcome.isHit)
       try await client.shutdown()
-      // What was shared is still there.
+      // The shared client still works.
       let alive = try await HTTPClient.shared.execute(
         HTTPClientRequest(url: origin.base + "/new"), timeout: .seconds(120))
       #expect(alive.status == .ok)

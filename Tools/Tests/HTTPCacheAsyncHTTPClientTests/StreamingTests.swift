@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("a body that is cut short throws, and nothing of it passes for the whole later")
+  @Test("a body that is cut throws, and is never served as a whole body later")
   func cutShort() async throws {
     struct Broken: Error {}
     let calls = Counter()

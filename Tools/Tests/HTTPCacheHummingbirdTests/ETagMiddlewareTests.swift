@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("a client that has the tag gets 304 without what describes a body")
+  @Test("a client that has the tag gets 304 without the fields that describe a body")
   func notModified() async throws {
     try await run {
       $0.get("a") { _, _ in
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test("after a CacheMiddleware, its tags let the cache validate what is stale")
+  @Test("behind a CacheMiddleware, its tags let the cache validate stale responses")
   func behindCache() async throws {
     let fixture = Fixture()
     let calls = Counter()

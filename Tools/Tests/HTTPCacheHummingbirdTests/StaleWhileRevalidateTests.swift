@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("the responder answers with what is stale and validates in the background")
+  @Test("the responder answers with a stale response and validates in the background")
   func responder() async throws {
     let router = Router(context: Context.self)
     router.get("a", use: route)

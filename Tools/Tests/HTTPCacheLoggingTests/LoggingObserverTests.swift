@@ -16,7 +16,7 @@ import Testing
   private let key = CacheKey(
     mode: .private, partition: "anna", target: "http://example.com/a?secret=1")
 
-  @Test("what happens to a request is logged: levels by event, the target without its query")
+  @Test("events of a request are logged: levels by event, the target without its query")
   func exchange() async throws {
     let configuration = HTTPCache.Configuration(observer: LoggingObserver(logger()))
     let cache = try HTTPCache.open(configuration)
@@ -47,7 +47,7 @@ import Testing
     #expect(failed.metadata["cache.reason"] == "unreachable")
   }
 
-  @Test("a store that fails is an error, with what it was doing and for whom")
+  @Test("a failing store is an error, with the operation and the target")
   func storeFailed() {
     let error = CacheError(.noSpace, "disk full", key: key)
     LoggingObserver(logger()).cache(did: .storeFailed(operation: "write", error))
@@ -61,7 +61,7 @@ import Testing
       ])
   }
 
-  @Test("what was cancelled is no warning")
+  @Test("a cancelled request is not a warning")
   func cancelled() {
     LoggingObserver(logger()).cache(
       did: .upstreamFailed(target: "http://example.com/", UpstreamError(.cancelled, "cancelled")))
@@ -84,7 +84,7 @@ import Testing
     #expect(record.entries.map(\.level) == [.critical])
   }
 
-  @Test("what is below the level of the logger is not logged")
+  @Test("events below the level of the logger are not logged")
   func loggerLevel() {
     LoggingObserver(logger(.warning)).cache(did: .freshened(key))
     #expect(record.entries.isEmpty)

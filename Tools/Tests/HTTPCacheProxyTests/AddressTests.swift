@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("a range that is allowed is asked")
+  @Test("an allowed range is connected to")
   func allowedRange() async throws {
     try await withRemoteProxy(allowed: [try #require(AddressRange("127.0.0.0/8"))]) { fixture, _ in
       let host = "localhost:\(fixture.origin.port)"

@@ -113,7 +113,7 @@ import Testing
     "0\r\nX: a\nY: b\r\n\r\n",
   ]
 
-  @Test("chunks that are none end the exchange with 400", arguments: chunks)
+  @Test("invalid chunks end the exchange with 400", arguments: chunks)
   func badChunks(_ chunks: String) async throws {
     try await withProxy { fixture in
       let client = try fixture.connect()
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test("a connection without a request is closed without a word")
+  @Test("a connection without a request is closed without an answer")
   func idle() async throws {
     try await withProxy(configure: { $0.idleTimeout = .milliseconds(50) }) { fixture in
       let client = try fixture.connect()

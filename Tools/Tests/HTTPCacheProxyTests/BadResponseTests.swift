@@ -90,7 +90,7 @@ import Testing
     #expect(upstream.connectionCounts.open == 0)
   }
 
-  @Test("bytes beyond Content-Length reach nobody, and the connection is not used again")
+  @Test("bytes beyond Content-Length reach no client, and the connection is not used again")
   func surplus() async throws {
     try await withProxy { fixture in
       let client = try fixture.connect()
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("interim responses without end are an end")
+  @Test("endless interim responses end the exchange")
   func endlessInterim() async throws {
     try await withProxy { fixture in
       let client = try fixture.connect()

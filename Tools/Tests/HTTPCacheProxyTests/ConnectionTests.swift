@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test("a client that has said all it has to say is still answered")
+  @Test("a client that has ended its output is still answered")
   func halfClosed() async throws {
     try await withProxy { fixture in
       let client = try fixture.connect()
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("a body that the origin's answer did not wait for is taken off the connection")
+  @Test("a body that the origin's answer did not wait for is drained from the connection")
   func unreadBody() async throws {
     try await withProxy { fixture in
       let client = try fixture.connect()
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("it is not sent a third time")
+  @Test("a request is not sent a third time")
   func noSecondRetry() async throws {
     try await withProxy { fixture in
       let client = try fixture.connect()
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  @Test("no more connections are opened to an origin than are allowed; who waits gets the next free one")
+  @Test("connections to an origin are limited; a waiting request gets the next free one")
   func bound() async throws {
     try await withProxy(upstream: .init(connectionsPerOrigin: 1)) { fixture in
       let first = try fixture.connect()
@@ -205,7 +205,7 @@ import Testing
     }
   }
 
-  @Test("who waits too long for a connection gets 504")
+  @Test("a request that waits too long for a connection gets 504")
   func boundTimesOut() async throws {
     try await withProxy(upstream: .init(headTimeout: .seconds(2), connectionsPerOrigin: 1)) {
       fixture in
@@ -220,7 +220,7 @@ import Testing
     }
   }
 
-  @Test("an origin that is not there is 502, one that says nothing 504")
+  @Test("an unreachable origin is 502, a silent origin 504")
   func failures() async throws {
     try await withProxy(upstream: .init(headTimeout: .seconds(2))) { fixture in
       let client = try fixture.connect()

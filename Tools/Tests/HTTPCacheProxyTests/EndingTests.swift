@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("a log that nobody reads delays neither requests nor the end")
+  @Test("a log without a reader delays neither requests nor the end")
   func unreadLog() async throws {
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)

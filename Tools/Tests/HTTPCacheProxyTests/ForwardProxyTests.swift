@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test("a request that was here before is answered with 508")
+  @Test("a request that has passed the proxy before is answered with 508")
   func loop() async throws {
     let group = try RawOrigin()
     _ = group
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test("a gateway in front of itself finds out")
+  @Test("a gateway in front of itself detects the loop")
   func gatewayLoop() async throws {
     try await withProxy { fixture in
       try await withProxy(configure: {

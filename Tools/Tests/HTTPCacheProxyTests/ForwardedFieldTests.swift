@@ -24,7 +24,7 @@ struct ForwardedFieldTests {
     }
   }
 
-  @Test("a forward proxy drops them and sets none")
+  @Test("a forward proxy drops the fields and sets none")
   func forward() async throws {
     try await withProxy(forward: ForwardRules()) { fixture in
       let host = "127.0.0.1:\(fixture.origin.port)"
@@ -34,7 +34,7 @@ struct ForwardedFieldTests {
     }
   }
 
-  @Test("those of a trusted proxy count, with the proxy's address added")
+  @Test("the fields of a trusted proxy count, with the proxy's address added")
   func trusted() async throws {
     let range = try #require(AddressRange("127.0.0.0/8"))
     try await withProxy(configure: { $0.trustedForwarders = [range] }) { fixture in

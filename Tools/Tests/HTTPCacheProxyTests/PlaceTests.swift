@@ -22,7 +22,7 @@ import Testing
     #expect(try await other.receiveHead().hasPrefix("HTTP/1.1 204 "))
   }
 
-  @Test("an upgraded connection holds none")
+  @Test("an upgraded connection holds no place")
   func upgraded() async throws {
     try await withProxy(upstream: .init(connectionsPerOrigin: 1)) { fixture in
       let client = try fixture.connect()
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test("a request whose body comes slowly loses its own, and is answered all the same")
+  @Test("a request with a slow body loses its place, and is answered all the same")
   func slowUpload() async throws {
     try await withProxy(upstream: onePlace) { fixture in
       let client = try fixture.connect()
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("so does one whose client does not read the response")
+  @Test("a request whose client does not read the response loses its place")
   func slowReader() async throws {
     try await withProxy(upstream: onePlace) { fixture in
       let client = try RawPeer.connect(fixture.port, receiveBuffer: 4096)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("a request that waits for its origin keeps its own")
+  @Test("a request that waits for its origin keeps its place")
   func slowOrigin() async throws {
     try await withProxy(upstream: onePlace) { fixture in
       let client = try fixture.connect()

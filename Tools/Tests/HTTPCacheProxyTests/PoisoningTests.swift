@@ -70,7 +70,7 @@ struct PoisoningTests {
     #expect(decodes("100;chunk-signature=\(bytes.prefix(64))\r\n\(bytes.prefix(256))\r\n", times: 10_000))
   }
 
-  @Test("what follows a CONNECT that fails is no request")
+  @Test("bytes after a failed CONNECT are not a request")
   func failedConnect() async throws {
     let port: Int
     do {

@@ -121,7 +121,7 @@ import Testing
     #expect(try await sending.value.bytes == Int64(20 * ByteStream.slice))
   }
 
-  @Test("a client that takes nothing for its time is cut off")
+  @Test("a client that takes no byte in its time is cut off")
   func cut() async throws {
     let loop = NIOAsyncTestingEventLoop()
     let client = try await TestingStream(loop)

@@ -21,7 +21,7 @@ struct LargestEntryArgument: ExpressibleByArgument, Sendable, Hashable, CustomSt
     }
   }
 
-  /// As it is written.
+  /// The argument as text.
   var description: String {
     switch limit {
     case .bytes(let bytes): return ByteSize(bytes: bytes).description

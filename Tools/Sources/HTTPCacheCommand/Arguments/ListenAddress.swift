@@ -39,7 +39,7 @@ struct ListenAddress: ExpressibleByArgument, Sendable, Hashable, CustomStringCon
       || (host.hasPrefix("127.") && host.split(separator: ".").count == 4)
   }
 
-  /// As it stands in a URI.
+  /// The address as text for a URI.
   var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
   /// As help shows it.

@@ -27,7 +27,7 @@ final class ObservedUpstream: Upstream {
 
   var defaultTimeout: Duration? { base.defaultTimeout }
 
-  /// What the last response was.
+  /// The facts about the last response.
   var seen: Seen { state.withLock { $0.seen } }
 
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {

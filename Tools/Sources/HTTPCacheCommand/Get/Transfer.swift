@@ -61,7 +61,7 @@ struct Transfer {
       answer.continuation = .init(bytes: cached.start, fetched: cached.fetched)
     }
     answer.length = progress.length
-    // Of the message as received, before its body is decoded.
+    // From the message as received, before its body is decoded.
     progress.record = record(of: response, progress)
     if !isLeftOut(answer) { response = try prepared(response, &progress, isContinued: isContinued) }
     try await take(response, &answer, &progress, isContinued: isContinued)

@@ -52,7 +52,7 @@ struct TransferReport: Sendable {
   /// Why there is no response.
   struct Failure: Sendable {
     var status: ExitStatus
-    /// What happened.
+    /// The reason, as a message.
     var reason: String
     /// The bytes that are kept, and what the user can do; nil if there is nothing to say.
     var detail: String?
@@ -101,7 +101,7 @@ struct TransferReport: Sendable {
     }
   }
 
-  /// What happened, without the URL.
+  /// The outcome as text, without the URL.
   var text: String {
     switch ending {
     case .failed(let failure): return failure.message

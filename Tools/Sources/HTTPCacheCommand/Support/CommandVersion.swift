@@ -7,7 +7,7 @@ enum CommandVersion {
   /// The value of `User-Agent`.
   static let userAgent = "httpcache/\(current)"
 
-  /// What `--version` prints: the version, and the commit if the build was told.
+  /// The output of `--version`: the version, and the commit if the build knows it.
   static let described = describe(commit: String(cString: httpcache_build_commit()))
 
   /// Returns the version, followed by `commit` in parentheses unless `commit` is empty.

@@ -91,7 +91,7 @@ struct ClientConnection: Sendable {
 
   private func closeLingering() async { await stream.closeLingering(within: configuration.bodyTimeout) }
 
-  /// What happens to the connection after a request.
+  /// The state of the connection after a request.
   enum End: Sendable {
     case next
     case close

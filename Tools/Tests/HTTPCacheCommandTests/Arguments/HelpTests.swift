@@ -6,7 +6,7 @@ import Testing
 
 /// The help texts.
 @Suite(.timeLimit(.minutes(10))) struct HelpTests {
-  @Test("help tells what each value of --policy does", arguments: ["get", "explain"])
+  @Test("help describes each value of --policy", arguments: ["get", "explain"])
   func policies(command: String) async {
     let run = await CommandRun(command, "--help")
     for policy in PolicyArgument.allCases {

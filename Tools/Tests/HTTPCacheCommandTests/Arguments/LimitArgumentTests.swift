@@ -16,7 +16,7 @@ import Testing
     #expect(LargestEntryArgument(.bytes(64 << 20)).description == "64M")
   }
 
-  @Test("stats tells what the bytes in use are, and the capacity")
+  @Test("stats shows the bytes in use by kind, and the capacity")
   func room() async throws {
     let directory = try TemporaryDirectory()
     try await DemoOrigin.withOrigin { origin in

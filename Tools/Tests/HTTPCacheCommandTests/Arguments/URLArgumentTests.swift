@@ -16,7 +16,7 @@ import Testing
     #expect(try TargetURL(parsing: argument).normalized == normalized)
   }
 
-  @Test("what is percent-encoded already stays as it is, beside what is not")
+  @Test("encoded characters stay unchanged, others are encoded")
   func encoding() throws {
     let url = try TargetURL(parsing: "a.example/b c%20d?e[]=%23 ä%zz#f g")
     #expect(url.path == "/b%20c%20d?e%5B%5D=%23%20%C3%A4%25zz")

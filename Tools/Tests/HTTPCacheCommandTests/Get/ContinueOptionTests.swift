@@ -90,7 +90,7 @@ import Testing
     try await origin.close()
   }
 
-  @Test("of a body that is no gzip nothing is said to be kept")
+  @Test("the report of a body that is not gzip does not say that bytes are kept")
   func broken() async throws {
     let directory = try TemporaryDirectory()
     let file = ServedFile(
@@ -117,7 +117,7 @@ import Testing
     try await origin.close()
   }
 
-  @Test("--retry does not repeat what a reader has got already")
+  @Test("--retry does not repeat bytes that a reader has received")
   func retryOfStream() async throws {
     let directory = try TemporaryDirectory()
     let content = Array(Self.content.prefix(2000))

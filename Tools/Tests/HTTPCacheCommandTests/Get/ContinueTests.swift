@@ -34,7 +34,7 @@ import Testing
     return file
   }
 
-  @Test("what the cache stores is continued from the cache, and nothing is left beside the file")
+  @Test("a stored response is continued from the cache, and no file is left beside the output")
   func fromCache() async throws {
     let directory = try TemporaryDirectory()
     let fields = "Cache-Control: max-age=60"
@@ -85,7 +85,7 @@ import Testing
     try await origin.close()
   }
 
-  @Test("that a response is too large for the cache is said before its body, with the options")
+  @Test("a response that is too large for the cache is reported before its body, with the options")
   func tooLarge() async throws {
     let directory = try TemporaryDirectory()
     let origin = try await origin(file { $0.fields = "Cache-Control: max-age=60" }, file())
@@ -240,7 +240,7 @@ import Testing
     try await origin.close()
   }
 
-  @Test("the time limit tells itself and what is kept")
+  @Test("the message of a time limit names the option and the bytes that are kept")
   func timeLimit() async throws {
     let directory = try TemporaryDirectory()
     let held = file { ($0.cut, $0.isHeld, $0.fields) = (40_000, true, "Cache-Control: max-age=60") }

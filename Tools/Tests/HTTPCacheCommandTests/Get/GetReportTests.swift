@@ -30,7 +30,7 @@ import Testing
     )
   }
 
-  @Test("a request that may not ask the origin says what forbids it")
+  @Test("the report of a request that may not ask the origin says what forbids it")
   func unsatisfiable() async throws {
     #expect(
       line(.unsatisfiable(.miss(.absent)))
@@ -71,7 +71,7 @@ import Testing
       line(outcome) == "miss, not stored: it is over the limit of 512 MiB (--largest-entry, --capacity)")
   }
 
-  @Test("a continued transfer tells what was there and what was fetched")
+  @Test("the report of a continued transfer has the bytes of before and the fetched bytes")
   func continued() {
     var answer = TransferReport.Answer(
       status: 200, outcome: .forwarded(.miss(.partial), status: 206, storage: .store, collapsed: false),

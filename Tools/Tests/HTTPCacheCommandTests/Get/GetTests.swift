@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("cache-only has a status of its own where nothing is stored, and asks nobody")
+  @Test("cache-only exits with its own status if nothing is stored, and asks no origin")
   func cacheOnly() async throws {
     try await withOrigin { origin, directory in
       let run = await CommandRun(
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("an origin that is not there, one that is silent and one that breaks off end differently")
+  @Test("an unreachable, a silent and an interrupted origin have different exit statuses")
   func failures() async throws {
     let directory = try TemporaryDirectory()
     let (cache, file) = (directory.file("cache"), directory.file("1"))
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test("--explain tells what was decided of the request, and then of the response")
+  @Test("--explain prints the decisions about the request, then about the response")
   func explain() async throws {
     try await withOrigin { origin, directory in
       let cache = directory.file("cache")

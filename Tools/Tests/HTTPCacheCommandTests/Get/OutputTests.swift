@@ -32,7 +32,7 @@ import Testing
     Set(try FileManager.default.contentsOfDirectory(atPath: directory.path)).subtracting(["cache"])
   }
 
-  @Test("a device is written into and stays a device", .enabled(if: geteuid() == 0))
+  @Test("a device gets the bytes and stays a device", .enabled(if: geteuid() == 0))
   func device() async throws {
     let directory = try TemporaryDirectory()
     let node = directory.file("null")
@@ -94,7 +94,7 @@ import Testing
     try #require(open(path, O_RDWR | O_CLOEXEC) >= 0)
   }
 
-  @Test("/dev/fd/N writes to the descriptor behind what is there, and leaves it open")
+  @Test("/dev/fd/N appends to the descriptor, and leaves it open")
   func descriptor() async throws {
     let directory = try TemporaryDirectory()
     let file = open(directory.file("log"), O_RDWR | O_CREAT, 0o600)
@@ -109,7 +109,7 @@ import Testing
     #expect(closed.status == ExitStatus.output.rawValue)
   }
 
-  @Test("a link stays, and what it leads to is replaced, or made where it leads nowhere")
+  @Test("a link stays, and its target is replaced, or made if there is none")
   func links() async throws {
     let directory = try TemporaryDirectory()
     try FileManager.default.createDirectory(
@@ -197,7 +197,7 @@ import Testing
     return descriptor
   }
 
-  @Test("a transfer that fails touches neither the file nor what is beside it")
+  @Test("a failed transfer changes neither the file nor its folder")
   func failure() async throws {
     let directory = try TemporaryDirectory()
     let file = directory.file("file")

@@ -34,7 +34,7 @@ import Testing
     try Data(bytes).write(to: URL(fileURLWithPath: path))
   }
 
-  @Test("a part that was cut is continued from what is left of it")
+  @Test("a part file that was cut is continued from its remaining bytes")
   func cut() async throws {
     try await withPart { origin, directory, part in
       #expect(truncate(part + "/body", 5) == 0)
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("a part that is complete is asked about with its last byte")
+  @Test("a complete part file is validated by requesting its last byte")
   func complete() async throws {
     try await withPart { origin, directory, part in
       try write(Self.content, to: part + "/body")
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test("a link in the place of the folder or of what is in it is never followed")
+  @Test("a link in place of the folder or of its files is never followed")
   func links() async throws {
     for name in ["", "/body", "/about.json"] {
       try await withPart { origin, directory, part in
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test("what another process writes is left to that process, and what a killed one left is taken away")
+  @Test("the folder of a running process is left alone, and that of a killed process is removed")
   func locks() async throws {
     let directory = try TemporaryDirectory()
     let base = directory.file("out")
@@ -171,7 +171,7 @@ import Testing
     held.remove()
   }
 
-  @Test("the folder of a name that is as long as names may be has a short one")
+  @Test("the folder of a file with the longest possible name has a short name")
   func longName() {
     let name = String(repeating: "n", count: 255)
     #expect(PartFile.path(beside: "a/" + name).utf8.count < 50)

@@ -33,7 +33,7 @@ import Testing
     #expect(lines.last?.contains("0/2  2.0 KiB of 3.9 KiB") == true)
   }
 
-  @Test("a continued transfer begins where it was, and its rate counts what is fetched")
+  @Test("the bar of a continued transfer begins at its offset, and its rate counts fetched bytes")
   func continued() {
     let text = drawn(1) { meter, clock in
       let bar = meter.begin("http://a/one.iso", length: 1 << 30, from: 1 << 29)
@@ -46,7 +46,7 @@ import Testing
     #expect(drawings.last?.contains("513 MiB of 1.0 GiB  1.0 MiB/s") == true)
   }
 
-  @Test("a line that is said takes the place of the drawing")
+  @Test("a printed line replaces the drawing")
   func say() {
     let text = drawn(1) { meter, _ in
       let bar = meter.begin("http://a/one.iso", length: 10, from: 0)

@@ -25,7 +25,7 @@ final class ScriptOrigin: Sendable {
     }
   }
 
-  /// What is sent.
+  /// The response to send.
   struct Answer: Sendable {
     var head: String
     var body: [UInt8] = []

@@ -21,7 +21,7 @@ import Testing
     await CommandRun("ls", "--dir", cache, "--json").output.split(separator: "\n").count
   }
 
-  @Test("what config sets is kept by get, ls and stats without the option")
+  @Test("get, ls and stats without the option keep the limits that config set")
   func kept() async throws {
     let directory = try TemporaryDirectory()
     let cache = directory.file("cache")
@@ -79,7 +79,7 @@ import Testing
     #expect(await count(cache) == 0)
   }
 
-  @Test("config shows no directory that is not there, and makes none among other files")
+  @Test("config neither shows a missing directory, nor makes a cache among other files")
   func noDirectory() async throws {
     let directory = try TemporaryDirectory()
     let absent = await CommandRun("config", "--dir", directory.file("absent"))

@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test("explain of a directory that was named explains what is stored there, and says as what")
+  @Test("explain with --dir explains the kind of cache that is stored there, and names it")
   func explain() async throws {
     try await withShared { url, cache in
       let run = await CommandRun("explain", url, "--dir", cache)

@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("a key that others may read is refused, and one that is not there", arguments: [0o644, 0o640, 0o604])
+  @Test("a key that other users may read, or a missing key, is refused", arguments: [0o644, 0o640, 0o604])
   func mode(_ mode: Int) async throws {
     let directory = try TemporaryDirectory()
     let path = try write(Data(Self.bytes), mode: mode, in: directory)
@@ -44,7 +44,7 @@ import Testing
     #expect(none.status == ExitStatus.usage.rawValue)
   }
 
-  @Test("what get stores with a key, the other commands see with it and not without")
+  @Test("entries stored with a key are visible to other commands only with the key")
   func commands() async throws {
     let directory = try TemporaryDirectory()
     let (cache, key) = (directory.file("cache"), try write(Data(Self.bytes), in: directory))
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("ls and verify say what lies there that they do not open, in the clear or encrypted")
+  @Test("ls and verify report entries that they do not open, plain or encrypted")
   func beside() async throws {
     let directory = try TemporaryDirectory()
     let (cache, key) = (directory.file("cache"), try write(Data(Self.bytes), in: directory))

@@ -63,7 +63,7 @@ import Testing
     try await origin.close()
   }
 
-  @Test("ls lists what is stored, filtered and sorted")
+  @Test("ls lists entries, filtered and sorted")
   func list() async throws {
     try await withFilledCache { filled in
       let all = await CommandRun("ls", "--dir", filled.cache, "--json")
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test("purge counts what it removes; what is gone is fetched again")
+  @Test("purge counts removed responses; a removed response is fetched again")
   func purge() async throws {
     try await withFilledCache { filled in
       let one = await CommandRun("purge", filled.url(.page), "--dir", filled.cache)

@@ -13,7 +13,7 @@ import Testing
     #expect(line(.hit(age: 120, lifetime: 3600, allowance: nil)) == "hit, fresh for 58 min")
   }
 
-  @Test("a stale hit tells for how long it is stale and what allowed it")
+  @Test("the text of a stale hit has the time since it became stale and the allowance")
   func stale() {
     let text = line(.hit(age: 90, lifetime: 60, allowance: .whileRevalidate))
     #expect(text.hasPrefix("hit, stale for 30 s, allowed: "))
@@ -28,7 +28,7 @@ import Testing
         == "revalidated, 304, fresh for 5 min")
   }
 
-  @Test("a miss tells what became of the response")
+  @Test("the text of a miss says whether the response was stored")
   func miss() {
     let miss = CacheOutcome.forwarded(.miss(.absent), status: 200, storage: .store, collapsed: false)
     #expect(line(miss, .stored(bytes: 5)) == "miss, stored")
@@ -50,7 +50,7 @@ import Testing
     #expect(text.hasSuffix("), stored"))
   }
 
-  @Test("what the event says wins over what the head promised")
+  @Test("the event of storing overrides the decision from the head")
   func eventWins() {
     let promised = CacheOutcome.forwarded(.miss(.absent), status: 200, storage: .store, collapsed: false)
     #expect(!OutcomeText(outcome: promised, storage: .notStored(.incomplete)).isStored)
@@ -58,7 +58,7 @@ import Testing
     #expect(OutcomeText(outcome: promised, storage: .stored(bytes: 1)).isStored)
   }
 
-  @Test("the recorder keeps what became of each target and warns of a broken store once")
+  @Test("the recorder keeps the result of each target and warns of a broken store once")
   func recorder() {
     let warnings = LineRecorder()
     let recorder = StorageRecorder { warnings.add($0) }

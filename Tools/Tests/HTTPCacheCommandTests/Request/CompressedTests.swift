@@ -47,7 +47,7 @@ import Testing
     #expect(got.runs[1].errors.contains(": hit, fresh for "))
   }
 
-  @Test("an Accept-Encoding of the caller's own gets the bytes as they came; --no-compressed asks for none")
+  @Test("with the user's own Accept-Encoding the bytes stay coded; --no-compressed requests no coding")
   func raw() async throws {
     let got = try await bodies([["-H", "Accept-Encoding: gzip"], ["--no-compressed"]]) { Self.answer($0) }
     #expect(got.bodies == [Self.gzip, Self.text])
@@ -61,7 +61,7 @@ import Testing
     #expect(got.bodies == [Self.gzip])
   }
 
-  @Test("members that follow each other are one body, and padding is none of it")
+  @Test("several gzip members are one body, without padding")
   func members() async throws {
     let got = try await bodies([[]]) { Self.answer($0, "", Self.gzip + Self.gzip + [0, 0, 0]) }
     #expect(got.bodies == [Self.text + Self.text])

@@ -25,7 +25,7 @@ import Testing
     #expect(requests.first?.contains("Proxy-Authorization: Basic bWU6cEB3\r\n") == true)
   }
 
-  @Test("an https URL goes through a tunnel; what refuses it is the proxy, by name")
+  @Test("an https URL goes through a tunnel; the error of a refused tunnel names the proxy")
   func tunnel() async throws {
     let refusal = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"
     let requests = try await RecordingOrigin.requests(refusal) { proxy in
@@ -62,7 +62,7 @@ import Testing
     #expect(settings.proxy(scheme: "http", host: "a.example", port: 80) == nil)
   }
 
-  @Test("--proxy goes before the environment, and an empty one means none; no_proxy holds for both")
+  @Test("--proxy overrides the environment, and an empty --proxy means none; no_proxy applies to both")
   func precedence() throws {
     let environment = ["http_proxy": "http://e:1", "NO_PROXY": "a.example"]
     func proxy(_ option: String?, _ noProxy: String? = nil, host: String = "b.example") throws -> String? {

@@ -17,7 +17,7 @@ import Testing
     return directory.file("input")
   }
 
-  @Test("-A, -e, -b and -X set what curl's set")
+  @Test("-A, -e, -b and -X set the same fields as in curl")
   func fields() async throws {
     let head = try await request("-A", "agent", "-e", "http://from/", "-b", "a=b", "-XDELETE")
     #expect(head.first == "DELETE / HTTP/1.1")
@@ -94,7 +94,7 @@ import Testing
     #expect(try await request("-sSL", "--max-redirs", "5").first == "GET / HTTP/1.1")
   }
 
-  @Test("-s says nothing, -sS says what failed")
+  @Test("-s prints nothing, -sS prints failures")
   func silence() async throws {
     let directory = try TemporaryDirectory()
     let silent = await CommandRun("get", "-s", "http://127.0.0.1:1/", "--dir", directory.file("cache"))

@@ -20,7 +20,7 @@ import Testing
     return (run, "http://\(origin.authority)")
   }
 
-  @Test("-w writes what curl's does, and what the cache did")
+  @Test("-w writes curl's variables, and the outcome of the cache")
   func variables() async throws {
     let (run, url) = try await get(
       "-w",

@@ -103,7 +103,7 @@ import Testing
     #expect(await serve.end() == 0)
   }
 
-  @Test("pipes that nobody reads delay neither requests nor the end")
+  @Test("pipes without a reader delay neither requests nor the end")
   func unreadPipes() async throws {
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)

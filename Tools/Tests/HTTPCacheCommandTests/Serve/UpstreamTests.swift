@@ -82,7 +82,7 @@ import Testing
     #expect(body == Array("hello".utf8))
   }
 
-  @Test("a transfer coding that nobody takes off is an error of the protocol")
+  @Test("an unknown transfer coding is an error of the protocol")
   func unknownCoding() async {
     let kind = await kind {
       _ = try await exchange(
@@ -103,7 +103,7 @@ import Testing
     #expect(body.isEmpty)
   }
 
-  @Test("what is no HTTP is an error of the protocol")
+  @Test("bytes that are not HTTP are an error of the protocol")
   func noHTTP() async {
     let kind = await kind { _ = try await exchange("SSH-2.0-x\r\n\r\n") }
     #expect(kind == .protocol)
@@ -121,7 +121,7 @@ import Testing
     #expect(kind == .timeout)
   }
 
-  @Test("an address where nobody listens is unreachable")
+  @Test("an address without a listener is unreachable")
   func refused() async throws {
     let origin = try await RawOrigin("")
     let request = try TargetURL(parsing: origin.base).request()
@@ -145,7 +145,7 @@ import Testing
     #expect(kind == .unreachable)
   }
 
-  @Test("TLS to a server that speaks none is an error of TLS")
+  @Test("TLS to a server without TLS is an error of TLS")
   func noTLS() async throws {
     let origin = try await RawOrigin("HTTP/1.1 400 Bad\r\n\r\n\r\n\r\n")
     let plain = try TargetURL(parsing: origin.base)
