@@ -135,8 +135,11 @@ final class BodyFile: Sendable {
     store.indexQueue.submit {
       switch outcome {
       case .stored, .kept:
-        if ended.isPublished { parts.removeIfOrphaned(name) }
-        else { parts.deleteRowless(name, isTemporary: true, bytes: room?.count ?? 0) }
+        if ended.isPublished {
+          parts.removeIfOrphaned(name)
+        } else {
+          parts.deleteRowless(name, isTemporary: true, bytes: room?.count ?? 0)
+        }
       case .discarded:
         // It may be getting one just now.
         if ended.wasLocked { store.removePartial(file: name, in: parts) }
