@@ -237,8 +237,8 @@ final class DiskBodyWriter: BodyWriter {
   /// Tells the row what came, now and then.
   private func checkpoint(isLast: Bool = false) async {
     let state = body.snapshot
-    guard extended != nil || record.isResumable, isLast || row.isDue(state.flushed),
-      state.pieces.end <= record.bodyLength ?? .max
+    guard extended != nil || record.isResumable, state.flushed > row.savedBytes,
+      isLast || row.isDue(state.flushed), state.pieces.end <= record.bodyLength ?? .max
     else { return }
     await row.save(state, in: file, record: record)
     reserve()

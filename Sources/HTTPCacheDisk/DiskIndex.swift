@@ -100,11 +100,11 @@ final class DiskIndex: Sendable {
     return try result.get()
   }
 
-  private static let format = FrequentStatement("PRAGMA user_version")
+  private static let indexFormat = FrequentStatement("PRAGMA user_version")
 
   private static func requireFormat(_ connection: SQLiteConnection) throws(CacheError) {
-    let format = try connection.number(Self.format)
-    guard format <= Schema.format else { throw Database.newer(format) }
+    let format = try connection.number(Self.indexFormat)
+    guard format <= Schema.indexFormat else { throw Database.newer(format) }
   }
 
   // MARK: The log

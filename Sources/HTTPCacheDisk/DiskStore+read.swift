@@ -71,17 +71,18 @@ extension DiskStore {
     // Taken before the rows: an entry may be removed, and forgotten as damaged, while they are read.
     let damaged = context.parts.damaged.all
     try connection.query(ofHash, { $0.hash(hash, 1) }) { row in
-      if row.integer(9) != 0 { found.hasEpochs = true }
-      if !damaged.isEmpty, damaged.contains(row.integer(0)) { return true }
+      if row.integer(StoredRow.selection.count) != 0 { found.hasEpochs = true }
+      let id = row.integer(StoredRow.selection[.id])
+      if !damaged.isEmpty, damaged.contains(id) { return true }
       do throws(CacheError) {
         let record = try StoredRow.record(
-          row, epochs: epochs, columns: StoredRow.keyColumns, recent: recent)
+          row, StoredRow.selection, epochs: epochs, recent: recent)
         // Removed, or of another key with the same hash.
         guard let record, record.key == key else { return true }
         found.variants.append(
           StoredVariant(record: record, body: try body(row, record: record, context: context)))
       } catch {
-        found.damaged.append((row.integer(0), error))
+        found.damaged.append((id, error))
       }
       return true
     }
@@ -94,31 +95,33 @@ extension DiskStore {
 
   private static let ofHash = FrequentStatement(
     """
-    SELECT id, mark, invalid, length, file, checksum, record, body, partial,
-    EXISTS (SELECT 1 FROM epoch) FROM entry WHERE hash = ? LIMIT \(HashRow.mostOfHash)
+    SELECT \(StoredRow.selection.sql), EXISTS (SELECT 1 FROM epoch) FROM entry WHERE hash = ? LIMIT \(HashRow.mostOfHash)
     """)
 
   private static func body(
     _ row: SQLiteRow, record: CacheRecord, context: StoredFileBody.Context
   ) throws(CacheError) -> any StoredBody {
-    let (id, length) = (row.integer(0), row.integer(3))
+    let places = StoredRow.selection
+    let (id, length) = (row.integer(places[.id]), row.integer(places[.length]))
     guard length >= 0 else { throw CacheError(.damaged, "index: a negative length") }
-    guard record.isComplete == (row.integer(8) == 0),
+    guard record.isComplete == (row.integer(places[.partial]) == 0),
       length == (record.isComplete ? record.bodyLength : StoredRanges.count(record.storedRanges ?? []))
     else { throw CacheError(.damaged, "record and index differ in what is stored of the body") }
-    if let path = row.text(4) {
+    if let path = row.text(places[.file]) {
       guard let name = BodyName(path: path) else {
         throw CacheError(.damaged, "index: no name of a body")
       }
       return StoredFileBody(
-        id: id, name: name, record: record, storedLength: length, checksum: row.hash(5), context: context)
+        id: id, name: name, record: record, storedLength: length, checksum: row.hash(places[.checksum]),
+        context: context)
     }
-    let (bytes, onDamage) = (row.blob(7), context.onDamage)
+    let (bytes, onDamage) = (row.blob(places[.body]), context.onDamage)
     guard record.isComplete, Int64(bytes.count) == length else {
       throw CacheError(.damaged, "the body in the index is not what was written")
     }
     return StoredInlineBody(
-      bytes: copy(bytes), checksum: row.hash(5), queue: context.queue, onDamage: { onDamage(id, $0) })
+      bytes: copy(bytes), checksum: row.hash(places[.checksum]), queue: context.queue,
+      onDamage: { onDamage(id, $0) })
   }
 
   private static func copy(_ blob: UnsafeRawBufferPointer) -> BodyBytes {
@@ -162,26 +165,27 @@ extension DiskStore {
 
 /// How a record is made of a row.
 enum StoredRow {
-  /// Where id, mark, invalid and record are in a row.
-  typealias Columns = (id: Int32, mark: Int32, invalid: Int32, record: Int32)
+  /// What a look-up needs of a row.
+  static let selection = EntrySelection([
+    .id, .mark, .invalid, .length, .file, .checksum, .record, .body, .partial,
+  ])
 
-  static let keyColumns: Columns = (0, 1, 2, 6)
-
+  /// - Parameter places: with id, mark, invalid and record.
+  /// - Returns: nil if an epoch removes it.
   static func record(
-    _ row: SQLiteRow, epochs: [Epoch], columns: Columns, recent: RecentRecords? = nil
+    _ row: SQLiteRow, _ places: EntrySelection, epochs: [Epoch], recent: RecentRecords? = nil
   ) throws(CacheError) -> CacheRecord? {
-    let mark = row.integer(columns.mark)
-    let bytes = row.blob(columns.record)
+    let bytes = row.blob(places[.record])
     let circumstances = RecentRecords.Circumstances(
-      sequence: UInt64(bitPattern: row.integer(columns.id)),
-      isInvalidated: row.integer(columns.invalid) != 0)
+      sequence: UInt64(bitPattern: row.integer(places[.id])),
+      isInvalidated: row.integer(places[.invalid]) != 0)
     let record =
       if let recent {
         try recent.record(bytes, circumstances) { () throws(CacheError) in
           try decode(bytes, circumstances)
         }
       } else { try decode(bytes, circumstances) }
-    return epochs.isEmpty ? record : epochs.applied(to: record, mark: mark)
+    return epochs.isEmpty ? record : epochs.applied(to: record, mark: row.integer(places[.mark]))
   }
 
   private static func decode(

@@ -22,7 +22,7 @@ extension DiskStore {
         let epochs = try Epoch.load(connection)
         try connection.query(
           """
-          SELECT id, mark, invalid, size, touched, file, record, partial FROM \(clause.table)
+          SELECT \(Self.listed.sql) FROM \(clause.table)
           WHERE id > ? AND \(clause.sql) ORDER BY id LIMIT \(limit + 1)
           """, [.integer(start)] + clause.values
         ) { row in
@@ -31,15 +31,15 @@ extension DiskStore {
             return false
           }
           count += 1
-          last = row.integer(0)
+          last = row.integer(Self.listed[.id])
           // A damaged record is found and removed when it is read.
           guard
-            let record = (try? StoredRow.record(row, epochs: epochs, columns: StoredRow.keyColumns)) ?? nil
+            let record = (try? StoredRow.record(row, Self.listed, epochs: epochs)) ?? nil
           else { return true }
           entries.append(
             CacheEntry(
-              record: record, size: EntryRow.bounded(row.integer(3)),
-              lastUsed: Timestamp(seconds: row.integer(4)),
+              record: record, size: EntryRow.bounded(row.integer(Self.listed[.size])),
+              lastUsed: Timestamp(seconds: row.integer(Self.listed[.touched])),
               bodyPath: Self.bodyPath(row, in: parts)))
           return true
         }
@@ -48,9 +48,15 @@ extension DiskStore {
     }
   }
 
+  private static let listed = EntrySelection([
+    .id, .mark, .invalid, .size, .touched, .file, .record, .partial,
+  ])
+
   private static func bodyPath(_ row: SQLiteRow, in parts: StoreParts) -> String? {
     // The file of a part has holes.
-    guard row.integer(7) == 0, let name = row.text(5).flatMap({ BodyName(path: $0) }) else {
+    guard row.integer(listed[.partial]) == 0,
+      let name = row.text(listed[.file]).flatMap({ BodyName(path: $0) })
+    else {
       return nil
     }
     return parts.directory.bodyPath(name)

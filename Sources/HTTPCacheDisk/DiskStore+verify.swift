@@ -125,48 +125,39 @@ extension DiskStore {
   ) throws(CacheError) -> (Step, [FileToCheck]) {
     var step = Step()
     var files: [FileToCheck] = []
+    let all = Self.all
     try connection.query(
       """
-      SELECT id, length, file, checksum, record, body, target, hash, variant, partial, cost, size,
-      \(impossibleNumbers)
-      FROM entry
-      WHERE id >= ? ORDER BY id LIMIT 64
+      SELECT \(all.sql), \(EntryColumn.anyImpossibility) FROM entry WHERE id >= ? ORDER BY id LIMIT 64
       """, [.integer(start)]
     ) { row in
-      let id = row.integer(0)
+      let id = row.integer(all[.id])
       step.last = id
       step.entries += 1
-      let target = row.text(6) ?? ""
-      var ranges: [Range<Int64>]?
+      let record: CacheRecord
       do throws(CacheError) {
-        let record = try RecordCodec.decode(row.blob(4))
-        guard hashes.hash(of: record.key) == row.hash(7), hashes.variantHash(of: record) == row.hash(8),
-          record.key.target == target
-        else { throw CacheError(.damaged, "record and index differ in the key") }
-        ranges = record.storedRanges
-        guard record.isComplete == (row.integer(9) == 0), record.isComplete || !row.isNull(2),
-          StoredRanges.count(ranges ?? []) == (record.isComplete ? 0 : row.integer(1))
-        else { throw CacheError(.damaged, "record and index differ in what is stored") }
-        let length = row.integer(1)
-        let cost = row.isNull(2) ? 0 : NewEntry.fileCost(ranges ?? [0..<max(0, length)])
-        guard EntryRow.bounded(length) == length, row.integer(10) == cost,
-          EntryRow.bounded(row.integer(11)) == row.integer(11), row.integer(12) == 0
-        else { throw CacheError(.damaged, "the index has wrong numbers for it") }
+        record = try RecordCodec.decode(row.blob(all[.record]))
+        let wrong = EntryColumn.allCases.first { !agrees($0, row, record, hashes) }
+        if let wrong { throw CacheError(.damaged, "the index has a wrong \(wrong.name) for it") }
+        guard row.integer(all.count) == 0 else {
+          throw CacheError(.damaged, "the index has wrong numbers for it")
+        }
       } catch {
         step.findings.append(.record(id: id, error.message))
         step.damaged.append(id)
         return true
       }
-      if let path = row.text(2) {
+      let target = record.key.target
+      if let path = row.text(all[.file]) {
         files.append(
           FileToCheck(
-            id: id, target: target, path: path, length: row.integer(1), checksum: row.hash(3),
-            ranges: ranges))
+            id: id, target: target, path: path, length: row.integer(all[.length]),
+            checksum: row.hash(all[.checksum]), ranges: record.storedRanges))
         return true
       }
-      let body = row.blob(5)
+      let body = row.blob(all[.body])
       step.bytes += Int64(body.count)
-      if Int64(body.count) != row.integer(1) || XXH64.hash(body) != row.hash(3) {
+      if Int64(body.count) != row.integer(all[.length]) || XXH64.hash(body) != row.hash(all[.checksum]) {
         step.findings.append(.body(target: target, "the body in the index is not what was written"))
         step.damaged.append(id)
       }
@@ -175,13 +166,33 @@ extension DiskStore {
     return (step, files)
   }
 
-  // Of a row, beside those that are compared with its record.
-  private static let impossibleNumbers = """
-    (id <= 0 OR pinned NOT IN (0, 1) OR invalid NOT IN (0, 1)
-    OR typeof(mark) <> 'integer' OR mark < 0 OR typeof(stored) <> 'integer'
-    OR typeof(touched) <> 'integer' OR typeof(groups) <> 'integer' OR groups < 0
-    OR typeof(priority) <> 'real' OR priority < 0 OR priority > 1e300)
-    """
+  private static let all = EntrySelection(EntryColumn.allCases)
+
+  /// Whether a column is what the record says; true for one that it says nothing of.
+  private static func agrees(
+    _ column: EntryColumn, _ row: SQLiteRow, _ record: CacheRecord, _ hashes: RowHashes
+  ) -> Bool {
+    let (key, place) = (record.key, all[column])
+    let ranges = record.storedRanges
+    return switch column {
+    case .hash: hashes.hash(of: key) == row.hash(place)
+    case .variant: hashes.variantHash(of: record) == row.hash(place)
+    case .mode: row.integer(place) == Int64(key.mode.rawValue)
+    case .method: row.integer(place) == Int64(key.methodClass.rawValue)
+    case .partition: row.text(place) == key.partition
+    case .target: row.text(place) == key.target
+    case .digest: row.blob(place).elementsEqual(key.contentDigest)
+    case .partial: row.integer(place) == (record.isComplete ? 0 : 1)
+    case .length: row.integer(place) == ranges.map(StoredRanges.count) ?? record.bodyLength
+    case .size: EntryRow.bounded(row.integer(place)) == row.integer(place)
+    case .cost:
+      row.integer(place)
+        == (row.isNull(all[.file])
+          ? 0 : NewEntry.fileCost(ranges ?? [0..<max(0, row.integer(all[.length]))]))
+    case .file: record.isComplete || !row.isNull(place)
+    case .id, .mark, .invalid, .pinned, .stored, .touched, .priority, .checksum, .groups, .record, .body: true
+    }
+  }
 
   private func check(
     _ file: FileToCheck, _ parts: StoreParts

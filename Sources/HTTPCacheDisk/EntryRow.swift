@@ -15,19 +15,23 @@ struct EntryRow: Sendable {
   let priority: Double
   let isPartial: Bool
 
+  static let selection = EntrySelection([
+    .id, .hash, .size, .cost, .length, .groups, .file, .priority, .partial,
+  ])
   /// The columns that `init` expects.
-  static let columns = "id, hash, size, cost, length, groups, file, priority, partial"
+  static var columns: String { selection.sql }
 
   init(_ row: SQLiteRow) {
-    id = row.integer(0)
-    hash = row.hash(1)
-    size = Self.bounded(row.integer(2))
-    cost = Self.bounded(row.integer(3))
-    length = Self.bounded(row.integer(4))
-    groups = Self.bounded(row.integer(5))
-    file = row.text(6).flatMap { BodyName(path: $0) }
-    priority = row.real(7)
-    isPartial = row.integer(8) != 0
+    let places = Self.selection
+    id = row.integer(places[.id])
+    hash = row.hash(places[.hash])
+    size = Self.bounded(row.integer(places[.size]))
+    cost = Self.bounded(row.integer(places[.cost]))
+    length = Self.bounded(row.integer(places[.length]))
+    groups = Self.bounded(row.integer(places[.groups]))
+    file = row.text(places[.file]).flatMap { BodyName(path: $0) }
+    priority = row.real(places[.priority])
+    isPartial = row.integer(places[.partial]) != 0
   }
 
   // What is damaged must not make sums overflow.

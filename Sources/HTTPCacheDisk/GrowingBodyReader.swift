@@ -37,7 +37,8 @@ final class GrowingBodyReader: BodyReader {
       while position < range.upperBound {
         let state = body.snapshot
         var bytes = state.pendingBytes(position..<range.upperBound)
-        if bytes.isEmpty, let file = state.file, let last = state.pieces.run(from: position..<range.upperBound).last
+        if bytes.isEmpty, let file = state.file,
+          let last = state.pieces.run(from: position..<range.upperBound).last
         {
           let stored = position..<min(range.upperBound, last.end)
           bytes = try await file.read(stored, { state.pieces }, on: queue)

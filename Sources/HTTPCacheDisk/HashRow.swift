@@ -30,15 +30,16 @@ struct HashRow: Sendable {
         $0.hash(hashes.hash(of: key), 2)
       }
     ) { row in
+      let place = EntryRow.selection.count
       let isSameKey =
-        row.text(9) == key.target && row.text(10) == key.partition
-        && row.integer(11) == Int64(key.mode.rawValue)
-        && row.integer(12) == Int64(key.methodClass.rawValue)
-        && row.blob(13).elementsEqual(key.contentDigest)
+        row.text(place) == key.target && row.text(place + 1) == key.partition
+        && row.integer(place + 2) == Int64(key.mode.rawValue)
+        && row.integer(place + 3) == Int64(key.methodClass.rawValue)
+        && row.blob(place + 4).elementsEqual(key.contentDigest)
       rows.append(
         HashRow(
           row: EntryRow(row), isSameKey: isSameKey,
-          isSameVariant: isSameKey && !row.isNull(14) && isVariant(row.blob(14), variant)))
+          isSameVariant: isSameKey && !row.isNull(place + 5) && isVariant(row.blob(place + 5), variant)))
       return true
     }
     return rows.sorted { $0.row.id > $1.row.id }
@@ -71,7 +72,7 @@ struct HashRow: Sendable {
         .integer(isPartial ? 1 : 0), .integer(id),
       ]
     ) { row in
-      if isVariant(row.blob(9), variant) { rows.append(EntryRow(row)) }
+      if isVariant(row.blob(EntryRow.selection.count), variant) { rows.append(EntryRow(row)) }
       return true
     }
     return rows

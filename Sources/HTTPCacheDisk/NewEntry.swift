@@ -105,36 +105,35 @@ struct NewEntry: Sendable {
   ) throws(CacheError) {
     let key = record.key
     let groups = Array(Set(record.groups))
-    try connection.run(Self.insertion) { values in
-      values.integer(id, 1)
-      values.hash(hashes.hash(of: key), 2)
-      values.hash(hashes.variantHash(of: record), 3)
-      values.integer(id, 4)
-      values.integer(isInvalidated ? 1 : 0, 5)
-      values.integer(record.isPinned ? 1 : 0, 6)
-      values.integer(record.response.responseTime.seconds, 7)
-      values.integer(now.seconds, 8)
-      values.real(priority, 9)
-      values.integer(size, 10)
-      values.integer(cost, 11)
-      values.integer(storedLength, 12)
-      values.hash(checksum, 13)
-      values.integer(Int64(key.mode.rawValue), 14)
-      values.integer(Int64(key.methodClass.rawValue), 15)
-      values.integer(Int64(groups.count), 16)
-      values.text(key.partition, 17)
-      values.text(key.target, 18)
-      values.blob(key.contentDigest, 19)
-      values.blob(encoded, 21)
-      switch body {
-      case .file(let name, _):
-        values.text(name.path, 20)
-        values.null(22)
-      case .inline(let bytes):
-        values.null(20)
-        values.blob(sharing: bytes, 22)
+    try connection.run(EntryColumn.insertion) { values in
+      for column in EntryColumn.allCases {
+        let index = column.parameter
+        switch column {
+        case .id, .mark: values.integer(id, index)
+        case .hash: values.hash(hashes.hash(of: key), index)
+        case .variant: values.hash(hashes.variantHash(of: record), index)
+        case .invalid: values.integer(isInvalidated ? 1 : 0, index)
+        case .pinned: values.integer(record.isPinned ? 1 : 0, index)
+        case .stored: values.integer(record.response.responseTime.seconds, index)
+        case .touched: values.integer(now.seconds, index)
+        case .priority: values.real(priority, index)
+        case .size: values.integer(size, index)
+        case .cost: values.integer(cost, index)
+        case .length: values.integer(storedLength, index)
+        case .checksum: values.hash(checksum, index)
+        case .mode: values.integer(Int64(key.mode.rawValue), index)
+        case .method: values.integer(Int64(key.methodClass.rawValue), index)
+        case .groups: values.integer(Int64(groups.count), index)
+        case .partition: values.text(key.partition, index)
+        case .target: values.text(key.target, index)
+        case .digest: values.blob(key.contentDigest, index)
+        case .file: if let file { values.text(file.path, index) } else { values.null(index) }
+        case .record: values.blob(encoded, index)
+        case .body:
+          if case .inline(let bytes) = body { values.blob(sharing: bytes, index) } else { values.null(index) }
+        case .partial: values.integer(record.isComplete ? 0 : 1, index)
+        }
       }
-      values.integer(record.isComplete ? 0 : 1, 23)
     }
     if case .file(_, let pieces) = body, !record.isComplete || pieces.list.count > 1 {
       try pieces.save(connection, entry: id)
@@ -142,13 +141,6 @@ struct NewEntry: Sendable {
     guard !groups.isEmpty else { return }
     try Self.insertGroups(groups, origin: key.origin, id: id, connection)
   }
-
-  private static let insertion = FrequentStatement(
-    """
-    INSERT INTO entry (id, hash, variant, mark, invalid, pinned, stored, touched, priority, size, cost,
-    length, checksum, mode, method, groups, partition, target, digest, file, record, body, partial)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    """)
 
   static func insertGroups(
     _ groups: [String], origin: String, id: Int64, _ connection: SQLiteConnection

@@ -7,7 +7,7 @@ enum Schema {
   /// Those of databases made before the first release, whose layouts are not read.
   static let unreleasedIDs: [Int64] = [0x4843_6368, 0x4854_4361]
   /// What this version writes; a database of a higher one is left alone.
-  static let format: Int64 = 1
+  static let indexFormat: Int64 = 1
   /// The most the write-ahead log is left with, in bytes.
   static let logLimit: Int64 = 4 << 20
   /// How far beyond that it may grow while somebody reads an old state of the index.
@@ -39,15 +39,7 @@ enum Schema {
       id INTEGER PRIMARY KEY CHECK (id = 0), hits INTEGER NOT NULL, validated INTEGER NOT NULL,
       misses INTEGER NOT NULL, stores INTEGER NOT NULL, evictions INTEGER NOT NULL,
       hitBytes INTEGER NOT NULL, originBytes INTEGER NOT NULL);
-    CREATE TABLE entry (
-      id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, variant INTEGER NOT NULL,
-      mark INTEGER NOT NULL, invalid INTEGER NOT NULL, pinned INTEGER NOT NULL,
-      stored INTEGER NOT NULL, touched INTEGER NOT NULL, priority REAL NOT NULL,
-      size INTEGER NOT NULL, cost INTEGER NOT NULL, length INTEGER NOT NULL,
-      checksum INTEGER NOT NULL, mode INTEGER NOT NULL, method INTEGER NOT NULL,
-      groups INTEGER NOT NULL, partition TEXT NOT NULL, target TEXT NOT NULL,
-      digest BLOB NOT NULL, file TEXT, record BLOB NOT NULL, body BLOB,
-      partial INTEGER NOT NULL);
+    \(EntryColumn.table)
     CREATE INDEX entryKey ON entry (hash, variant, partial);
     CREATE INDEX entryTarget ON entry (target);
     CREATE INDEX entryStored ON entry (stored);

@@ -125,7 +125,7 @@ struct Database {
     if !isEmpty { try Self.check(header: header) }
     let application = try connection.number("PRAGMA application_id") ?? 0
     let format = try connection.number("PRAGMA user_version") ?? 0
-    if application == Schema.applicationID, format > Schema.format { throw Self.newer(format) }
+    if application == Schema.applicationID, format > Schema.indexFormat { throw Self.newer(format) }
     let names = Schema.tableNames.map { "'\($0)'" }.joined(separator: ", ")
     let ours =
       try connection.number(
@@ -163,7 +163,7 @@ struct Database {
   }
 
   static func newer(_ format: Int64) -> CacheError {
-    CacheError(.newerFormat, "Cache.db has format \(format), this version knows \(Schema.format)")
+    CacheError(.newerFormat, "Cache.db has format \(format), this version knows \(Schema.indexFormat)")
   }
 
   /// Makes an empty file if there is none, so that it is the user's alone.
@@ -198,7 +198,7 @@ struct Database {
       throw CacheError(.damaged, "Cache.db is no database")
     }
     let (format, application) = (bigEndian(header[60..<64]), bigEndian(header[68..<72]))
-    if application == Schema.applicationID, format > Schema.format { throw newer(format) }
+    if application == Schema.applicationID, format > Schema.indexFormat { throw newer(format) }
     if Schema.unreleasedIDs.contains(application) {
       throw CacheError(.damaged, "Cache.db was made by a version before the first release")
     }
@@ -219,7 +219,7 @@ struct Database {
       try connection.run("INSERT INTO meta VALUES ('secret', ?)", [.blob(secret)])
       try settings.save(connection)
       try connection.execute(
-        "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.format)")
+        "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.indexFormat)")
     }
     // The header of the file itself tells from now on whose it is and what format it has.
     try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }

@@ -68,12 +68,12 @@ import Testing
 
   @Test("a record of format 1 decodes to what was written")
   func readsFormat1() throws {
-    Self.expectEqual(try RecordCodec.decode(try Self.fixture()), try Self.format1())
+    Self.expectEqual(try RecordCodec.decode(try Self.fixture()), try Self.recordFormat1())
   }
 
   @Test("format 1 is written byte for byte as the fixture has it")
   func writesFormat1() throws {
-    #expect(try RecordCodec.encode(try Self.format1()) == (try Self.fixture()))
+    #expect(try RecordCodec.encode(try Self.recordFormat1()) == (try Self.fixture()))
   }
 
   @Test("a record cut anywhere is damaged")
@@ -184,14 +184,14 @@ import Testing
   @Test("a record of a newer format says so")
   func newer() throws {
     var content = Array(try Self.fixture().dropLast(8))
-    content[0] = RecordCodec.format + 1
+    content[0] = RecordCodec.recordFormat + 1
     let error = #expect(throws: CacheError.self) { try RecordCodec.decode(Self.sealed(content)) }
     #expect(error?.code == .newerFormat)
   }
 
   @Test("a record that is too long is refused when it is written")
   func tooLong() throws {
-    let long = try Self.format1().with(
+    let long = try Self.recordFormat1().with(
       userInfo: [UInt8](repeating: 0, count: RecordCodec.longestRecord))
     let error = #expect(throws: CacheError.self) { try RecordCodec.encode(long) }
     #expect(error?.code == .tooLarge)

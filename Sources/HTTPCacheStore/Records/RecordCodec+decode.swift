@@ -22,7 +22,7 @@ extension RecordCodec {
     guard XXH64.hash(content) == checksum else { throw BinaryReader.damaged("checksum does not hold") }
     var reader = BinaryReader(content)
     let format = try reader.byte()
-    guard format <= Self.format else {
+    guard format <= Self.recordFormat else {
       throw CacheError(.newerFormat, "record: format \(format)")
     }
     guard format >= 1 else { throw BinaryReader.damaged("format \(format)") }

@@ -8,7 +8,7 @@ import HTTPTypes
 package enum RecordCodec {
   /// The highest format that is written: 3 for a record that overrides affect, 2 for a record with
   /// `requestedRange`, otherwise 1, which lacks both.
-  package static let format: UInt8 = 3
+  package static let recordFormat: UInt8 = 3
   /// The longest encoded record in bytes, written or read.
   package static let longestRecord = 1 << 20
 
@@ -38,7 +38,7 @@ package enum RecordCodec {
     try requireDecodable(record)
     var writer = BinaryWriter()
     let response = record.response
-    let format = format(of: response)
+    let format = recordFormat(of: response)
     writer.byte(format)
     writer.unsigned(record.sequence)
     write(record.key, to: &writer)
@@ -94,7 +94,7 @@ package enum RecordCodec {
     return writer.output
   }
 
-  private static func format(of response: StoredResponse) -> UInt8 {
+  private static func recordFormat(of response: StoredResponse) -> UInt8 {
     if response.facts.overrides != 0 || response.keyFingerprint != 0 { return 3 }
     return response.requestedRange == nil ? 1 : 2
   }
