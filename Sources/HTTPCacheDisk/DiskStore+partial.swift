@@ -106,7 +106,8 @@ extension DiskStore {
     let (length, cost) = (StoredRanges.count(ranges), NewEntry.fileCost(ranges))
     var removals = Removals()
     if growth.record != nil {
-      removals = try Self.rewrite(row, record, length: length, cost: cost, &space.state, parts.hashes, connection)
+      removals = try Self.rewrite(
+        row, record, length: length, cost: cost, &space.state, parts.hashes, connection)
     } else {
       let encoded = try RecordCodec.encode(record)
       try connection.run(
