@@ -136,6 +136,16 @@ int shim_try_lock(int descriptor, int exclusive) {
   return result < 0 ? -errno : 0;
 }
 
+int shim_lock(int descriptor) {
+  int result;
+  do {
+    result = flock(descriptor, LOCK_EX);
+  } while (result < 0 && errno == EINTR);
+  return result < 0 ? -errno : 0;
+}
+
+void shim_unlock(int descriptor) { flock(descriptor, LOCK_UN); }
+
 struct thread_start {
   void (*body)(void *);
   void *context;

@@ -16,20 +16,13 @@ import HTTPCacheStore
 final class BodyLock: Sendable {
   private let file: OpenFile
 
-  /// Nil if somebody else has it, or the file is not there. Waits, about a second at most, for those who
-  /// only look: on a thread of the store's own.
+  /// Nil if another writer has it, or the file is not there. Waits a second at most for those who only look:
+  /// on a thread of the store's own.
   init?(_ name: BodyName, in directory: CacheDirectory) {
     // A descriptor of its own, so that readers of the file do not hold the lock.
     guard let file = try? directory.openBody(name, flags: O_RDWR) else { return nil }
-    for attempt in 0..<200 {
-      if file.tryLock() {
-        self.file = file
-        return
-      }
-      guard !directory.isLocked(name) else { return nil }
-      usleep(attempt < 10 ? 100 : 5_000)
-    }
-    return nil
+    if !file.tryLock() { guard !directory.isLocked(name), file.lock(seconds: 1) else { return nil } }
+    self.file = file
   }
 }
 

@@ -14,7 +14,8 @@ final class DiskIndex: Sendable {
   private struct Writer: Sendable {
     let connection: SQLiteConnection
     /// When the right to write was last not to be had in all the time that is waited for it.
-    var lockedOut: ContinuousClock.Instant?
+    var lockedOut: Duration?
+    let clock: any CacheClock
 
     /// Does `body` in a transaction.
     ///
@@ -25,7 +26,7 @@ final class DiskIndex: Sendable {
     ) throws(CacheError) -> Value {
       var hasBegun = false
       do throws(CacheError) {
-        let isImpatient = mayGiveUp && (lockedOut.map { .now - $0 < .seconds(1) } ?? false)
+        let isImpatient = mayGiveUp && (lockedOut.map { clock.uptime - $0 < .seconds(1) } ?? false)
         let value = try connection.transaction(isImpatient: isImpatient) { () throws(CacheError) in
           hasBegun = true
           return try body()
@@ -33,7 +34,7 @@ final class DiskIndex: Sendable {
         lockedOut = nil
         return value
       } catch {
-        lockedOut = !hasBegun && error.code == .busy ? .now : nil
+        lockedOut = !hasBegun && error.code == .busy ? clock.uptime : nil
         throw error
       }
     }
@@ -44,10 +45,10 @@ final class DiskIndex: Sendable {
   }
 
   /// Takes over a connection that was set up by `open`.
-  init(path: String, writer: SQLiteConnection, durability: Durability) {
+  init(path: String, writer: SQLiteConnection, durability: Durability, clock: any CacheClock) {
     self.path = path
     self.durability = durability
-    self.writer = Mutex(Writer(connection: writer))
+    self.writer = Mutex(Writer(connection: writer, clock: clock))
     readers = [Slot(), Slot(), Slot()]
   }
 
@@ -111,6 +112,15 @@ final class DiskIndex: Sendable {
 
   /// From how many pages on the log is played into the database.
   func setLogPages(_ pages: Int) { mostLogPages.store(pages, ordering: .relaxed) }
+
+  /// Plays the log into the database and empties it, if no process reads an older state.
+  ///
+  /// - Parameter waiting: whether to wait for such a process, some seconds at most.
+  /// - Returns: whether the log is empty now.
+  @discardableResult
+  func truncateLog(waiting: Bool) throws(CacheError) -> Bool {
+    try withWriter { (connection) throws(CacheError) in try connection.truncateLog(waiting: waiting) }
+  }
 
   /// Uses the writing connection outside of a transaction: to read what the last commit left, or to change the
   /// file or the log.

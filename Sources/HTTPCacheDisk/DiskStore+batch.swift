@@ -41,9 +41,7 @@ extension DiskStore {
   public func flush() async {
     _ = try? await onIndex { [self] (parts) throws(CacheError) in
       try writeBatch(parts)
-      try parts.index.withWriter { (connection) throws(CacheError) in
-        try connection.truncateLog(waiting: true)
-      }
+      try parts.index.truncateLog(waiting: true)
     }
   }
 

@@ -124,9 +124,7 @@ extension DiskStore {
     publishLimit(space, parts)
     if evictions.givenBack > Self.longLog {
       // The file does not get shorter before that.
-      try parts.index.withWriter { (connection) throws(CacheError) in
-        try connection.truncateLog(waiting: false)
-      }
+      try parts.index.truncateLog(waiting: false)
     }
     return evictions
   }

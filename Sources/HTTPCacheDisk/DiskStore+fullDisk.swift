@@ -23,9 +23,7 @@ extension DiskStore {
       }
       for file in files { parts.directory.removeBody(file) }
       // What the log has got so far is not needed twice.
-      try? parts.index.withWriter { (connection) throws(CacheError) in
-        try connection.truncateLog(waiting: true)
-      }
+      _ = try? parts.index.truncateLog(waiting: true)
       return try work()
     }
   }

@@ -8,9 +8,7 @@ extension DiskStore {
   ///   grow, and it is far too large already.
   func limitLog(_ parts: StoreParts) throws(CacheError) {
     guard parts.logBytes > Schema.logLimit else { return }
-    try parts.index.withWriter { (connection) throws(CacheError) in
-      try connection.truncateLog(waiting: false)
-    }
+    try parts.index.truncateLog(waiting: false)
     guard parts.logBytes > Schema.logLimit + Schema.logSlack else { return }
     throw CacheError(.busy, "somebody holds the index's log, which has \(parts.logBytes) bytes")
   }
@@ -41,9 +39,7 @@ extension DiskStore {
   ) throws(CacheError) {
     for _ in 0..<5 {
       try before()
-      try parts.index.withWriter { (connection) throws(CacheError) in
-        try connection.truncateLog(waiting: true)
-      }
+      try parts.index.truncateLog(waiting: true)
       if parts.logBytes == 0 { return }
     }
     throw CacheError(.busy, "somebody reads an old state of the index, so its log stays for now")

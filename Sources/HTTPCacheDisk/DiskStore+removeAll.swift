@@ -3,142 +3,74 @@ import HTTPCacheStore
 import Synchronization
 
 extension DiskStore {
-  /// Removes everything. Nothing of it stays in the index, and the log gets next to nothing of it.
+  /// Removes everything: all rows in one transaction, then the body files, then the free pages of the index.
   ///
   /// - Returns: the number of responses removed.
   /// - Throws: `CacheError`.
   func removeAll() async throws(CacheError) -> Int {
     try await onIndex { [self] (parts) throws(CacheError) in
+      // Should the process end before it raises the counters, the next one finds the free lock.
       try? parts.becomeOwner()
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
-      return try makingRoom(
-        in: parts, "SELECT \(EntryRow.columns) FROM entry WHERE file IS NOT NULL"
-      ) {
-        () throws(CacheError) in try removeAll(from: parts)
+      parts.noteInvalidation(.all)
+      let bodies = "SELECT \(EntryRow.columns) FROM entry WHERE file IS NOT NULL"
+      let (count, removals) = try makingRoom(in: parts, bodies) { () throws(CacheError) in
+        try removeAllRows(from: parts)
       }
+      parts.bumpGenerations(.all)
+      recentRecords.removeAll()
+      after(removals, in: parts)
+      // The responses are removed. Where the file cannot get shorter now, it does when it is opened next.
+      try? shrinkIfEmpty(parts, waiting: true)
+      return count
     }
   }
 
-  private func removeAll(from parts: StoreParts) throws(CacheError) -> Int {
-    parts.noteInvalidation(.all)
-    let last = try removeFiles(from: parts)
-    let (count, removals) = try removeRows(after: last, from: parts)
-    parts.bumpGenerations(.all)
-    recentRecords.removeAll()
-    after(removals, in: parts)
-    // All is removed. If the file cannot get shorter now, it does when the directory is opened next.
-    try? shortenIfRemoved(parts)
-    return count
-  }
-
-  /// Removes all rows.
-  ///
-  /// - Parameter last: the highest id of a row of a whole body whose file is gone.
-  /// - Returns: how many there were, and which files are to go now.
-  private func removeRows(
-    after last: Int64, from parts: StoreParts
+  /// Removes all rows. Their pages become free without being overwritten, which would put all of them into the
+  /// log; `shrinkIfEmpty` cuts them off.
+  private func removeAllRows(
+    from parts: StoreParts
   ) throws(CacheError) -> (count: Int, removals: Removals) {
-    do throws(CacheError) {
-      return try parts.index.write { (connection) throws(CacheError) in
-        var removals = Removals()
-        try connection.query(
-          """
-          SELECT file, partial, cost FROM entry
-          WHERE file IS NOT NULL AND (id > ? OR partial = 1)
-          """, [.integer(last)]
-        ) { row in
-          guard let name = row.text(0).flatMap({ BodyName(path: $0) }) else { return true }
-          removals.add(name, cost: EntryRow.bounded(row.integer(2)), isPartial: row.integer(1) != 0)
-          return true
-        }
-        var state = try IndexState(connection)
-        let count = Int(clamping: state.entries)
-        try Self.deleteAllRows(connection, number: state.nextSequence())
-        state.entries = 0
-        state.bodies = 0
-        try state.save(connection)
-        parts.noteInvalidation(.all)
-        parts.bumpGenerations(.all)
-        return (count, removals)
-      }
-    } catch {
-      // As it was, for this connection as well.
+    try parts.index.withWriter { (connection) throws(CacheError) in
+      try connection.execute("PRAGMA secure_delete = FAST")
+    }
+    defer {
       try? parts.index.withWriter { (connection) throws(CacheError) in
-        try connection.execute(Self.keepingPages)
+        try connection.execute("PRAGMA secure_delete = ON")
       }
-      throw error
     }
-  }
-
-  /// Deletes the files of whole bodies. They go before their rows: a row without its file is a miss, but a
-  /// file without a row would lie there, uncounted, if the process ended between the two.
-  ///
-  /// - Returns: the highest id of a row whose file went.
-  private func removeFiles(from parts: StoreParts) throws(CacheError) -> Int64 {
-    let last = try parts.index.withWriter { (connection) throws(CacheError) in
-      try IndexState(connection).sequence
-    }
-    var path = ""
-    while true {
-      let files = try parts.index.read { (connection) throws(CacheError) in
-        var files: [String] = []
-        try connection.query(
-          """
-          SELECT file FROM entry WHERE file IS NOT NULL AND file > ? AND partial = 0
-          AND id <= ? ORDER BY file LIMIT 512
-          """, [.text(path), .integer(last)]
-        ) { row in
-          files.append(row.text(0) ?? "")
-          return true
-        }
-        return files
+    return try parts.index.write { (connection) throws(CacheError) in
+      var removals = Removals()
+      try connection.query("SELECT file, partial, cost FROM entry WHERE file IS NOT NULL") { row in
+        guard let name = row.text(0).flatMap({ BodyName(path: $0) }) else { return true }
+        removals.add(name, cost: EntryRow.bounded(row.integer(2)), isPartial: row.integer(1) != 0)
+        return true
       }
-      guard let end = files.last, end > path else { return last }
-      for file in files { if let name = BodyName(path: file) { parts.directory.removeBody(name) } }
-      path = end
+      var state = try IndexState(connection)
+      let count = Int(clamping: state.entries)
+      for table in ["entry", "block", "membership", "epoch", "refusal"] {
+        try connection.run("DELETE FROM \(table)")
+      }
+      _ = state.nextSequence()
+      state.entries = 0
+      state.bodies = 0
+      try state.save(connection)
+      parts.noteInvalidation(.all)
+      parts.bumpGenerations(.all)
+      return (count, removals)
     }
   }
 
-  /// Deletes all rows, and leaves all their pages out of the database with the same commit: overwriting them,
-  /// or taking them off the list of free ones, would put all of them into the log. The file gets shorter when the
-  /// log is played into it; until then a flag says so, however the process ends.
+  /// Gives the free pages of an index without entries back to the file system, with all that removed rows left
+  /// in them; on the index thread.
   ///
-  /// - Parameter number: another one each time, so that nobody takes the flag of another removal away.
-  private static func deleteAllRows(
-    _ connection: SQLiteConnection, number: Int64
-  ) throws(CacheError) {
-    // Somebody may have made an index of it that cannot give pages back; there they are overwritten.
-    let givesBack = try connection.number("PRAGMA auto_vacuum") ?? 0 > 0
-    // When such a statement is prepared, it is done.
-    defer { if givesBack { try? connection.execute("PRAGMA secure_delete = ON") } }
-    if givesBack { try connection.execute("PRAGMA secure_delete = FAST; PRAGMA auto_vacuum = FULL") }
-    for table in ["entry", "block", "membership", "epoch", "refusal"] {
-      try connection.run("DELETE FROM \(table)")
-    }
-    try connection.run("INSERT OR REPLACE INTO meta VALUES ('removed', ?)", [.integer(number)])
-  }
-
-  /// What the index does with pages that become free: nothing, until it is told to.
-  static let keepingPages = "PRAGMA auto_vacuum = INCREMENTAL"
-
-  /// Plays the log into the file, which gets shorter by that, if everything was removed; on the index's thread.
-  func shortenIfRemoved(_ parts: StoreParts) throws(CacheError) {
-    let flag = try parts.index.withWriter { (connection) throws(CacheError) in
-      try connection.number("SELECT value FROM meta WHERE name = 'removed'")
-    }
-    guard let flag else { return }
+  /// - Parameter waiting: whether to wait, some seconds at most, for processes that read an old state.
+  func shrinkIfEmpty(_ parts: StoreParts, waiting: Bool) throws(CacheError) {
     try parts.index.withWriter { (connection) throws(CacheError) in
-      // Who was killed in between left it otherwise.
-      try connection.execute(Self.keepingPages)
-      try connection.truncateLog(waiting: true)
-    }
-    // Somebody reads what was there before.
-    guard parts.logBytes == 0 else { return }
-    _ = try parts.index.write { (connection) throws(CacheError) in
-      try connection.run("DELETE FROM meta WHERE name = 'removed' AND value = ?", [.integer(flag)])
-    }
-    try parts.index.withWriter { (connection) throws(CacheError) in
-      try connection.truncateLog(waiting: false)
+      guard try IndexState(connection).entries == 0 else { return }
+      try connection.giveBackAllPages()
+      // The file gets shorter when the log is played into it.
+      if parts.logBytes > 0 { try connection.truncateLog(waiting: waiting) }
     }
   }
 }

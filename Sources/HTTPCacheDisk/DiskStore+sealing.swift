@@ -44,25 +44,16 @@ extension DiskStore {
 
   // An index that is damaged is replaced on its thread; `secret` is another one then.
   private func replace(_ parts: StoreParts, after error: CacheError) {
-    let isDone = Flag()
+    let isDone = Event()
     indexQueue.submit { [weak self] in
       self?.answer(error, of: parts)
-      isDone.value.store(true, ordering: .releasing)
+      isDone.happen()
     }
-    wait { isDone.value.load(ordering: .acquiring) }
+    _ = isDone.wait(seconds: Self.patience)
   }
 
-  private final class Flag: Sendable {
-    let value = Atomic<Bool>(false)
-  }
-
-  // Half a minute at most.
-  private func wait(until isTrue: () -> Bool) {
-    for _ in 0..<30_000 {
-      if isTrue() { return }
-      usleep(1_000)
-    }
-  }
+  // Seconds.
+  private static let patience = 30
 
   private func removePlain(in parts: StoreParts) throws(CacheError) -> Int {
     let (before, last, wasClean) = try parts.index.withWriter { (connection) throws(CacheError) in
@@ -72,8 +63,9 @@ extension DiskStore {
     if before.isNothing, wasClean { return 0 }
     // Until all is done, who opens it next has to look again.
     try setSealed(false, in: parts)
-    wait { !isBeingSwept }
-    guard !isBeingSwept else {
+    let isIdle = Event()
+    sweeps.whenIdle { isIdle.happen() }
+    guard isIdle.wait(seconds: Self.patience) else {
       throw CacheError(.busy, "what dead processes left is still being looked for")
     }
     for plain in ["target < '\(Self.mark)'", "target >= '\(Self.afterMark)'"] {

@@ -46,9 +46,7 @@ extension DiskStore {
         setLogLength(of: parts)
         try writeBatch(parts)
         guard try trimSome(parts) else { return false }
-        try parts.index.withWriter { (connection) throws(CacheError) in
-          try connection.truncateLog(waiting: true)
-        }
+        try parts.index.truncateLog(waiting: true)
         // The log counted, and it is empty now.
         return try trimSome(parts)
       }

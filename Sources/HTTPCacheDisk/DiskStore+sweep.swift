@@ -13,47 +13,31 @@ extension DiskStore {
   /// Looks for bodies that a process left without rows, if one may have, and deletes them folder by
   /// folder in the background. What a living process is writing stays.
   func startSweep(of parts: StoreParts) {
-    sweepsInWork.add(1, ordering: .relaxed)
-    fileQueue.submit { [weak self] in
-      self?.workOffEpochs()
-      self?.beginSweep(of: parts)
+    sweeps.start { [weak self] in
+      self?.fileQueue.submit { [weak self] in
+        self?.workOffEpochs()
+        self?.beginSweep(of: parts)
+      }
     }
   }
 
   private func beginSweep(of parts: StoreParts) {
-    // Whoever sweeps holds the locks of the dead, which look as if they lived: one at a time.
-    guard !isOneSweeping.exchange(true, ordering: .acquiring) else {
-      usleep(1_000)
-      fileQueue.submit { [weak self] in self?.beginSweep(of: parts) }
-      return
-    }
     let (_, dead) = OwnerLock.owners(in: parts.directory)
-    guard parts.needsSweep || !dead.isEmpty else { return endSweep() }
+    guard parts.needsSweep || !dead.isEmpty else { return sweeps.didEnd() }
     // One of them may have ended between a commit and telling of it.
     if !dead.isEmpty { parts.generations?.bumpAll() }
     sweep(parts.directory.shards(), of: parts, deadOwners: dead)
   }
 
-  private func endSweep() {
-    isOneSweeping.store(false, ordering: .releasing)
-    sweepsInWork.subtract(1, ordering: .relaxed)
-  }
-
-  /// Whether somebody of this store sweeps, and holds the locks of the dead, which look as if they lived, and of
-  /// parts.
-  var isBeingSwept: Bool { sweepsInWork.load(ordering: .relaxed) > 0 }
-
-  /// Waits until nobody of this store sweeps.
-  func awaitSweeps() async throws(CacheError) {
-    while isBeingSwept {
-      _ = try await fileQueue.run { usleep(1_000) }
-    }
+  /// Waits until this store does not sweep.
+  func awaitSweeps() async {
+    await withUnsafeContinuation { continuation in sweeps.whenIdle { continuation.resume() } }
   }
 
   private func sweep(_ shards: [String], of parts: StoreParts, deadOwners: [DeadOwner]) {
     guard let shard = shards.first else {
       forget(deadOwners, of: parts)
-      return endSweep()
+      return sweeps.didEnd()
     }
     try? removeOrphans(in: shard, of: parts, deadOwners: deadOwners)
     fileQueue.submit { [weak self] in
@@ -66,7 +50,7 @@ extension DiskStore {
   /// - Throws: `CacheError` if the index cannot be read.
   func removeLeftovers() async throws(CacheError) {
     let parts = currentParts
-    try await awaitSweeps()
+    await awaitSweeps()
     try await fileQueue.run { [self] () throws(CacheError) in try removeOrphans(of: parts) }
   }
 

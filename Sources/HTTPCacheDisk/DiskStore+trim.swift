@@ -13,7 +13,7 @@ extension DiskStore {
     setLogLength(of: parts)
     startSweep(of: parts)
     fileQueue.submit { parts.directory.excludeFromBackups() }
-    indexQueue.submit { [weak self] in try? self?.shortenIfRemoved(parts) }
+    indexQueue.submit { [weak self] in try? self?.shrinkIfEmpty(parts, waiting: false) }
     if evicts { trimInBackground() }
   }
 
@@ -35,8 +35,8 @@ extension DiskStore {
         guard failures < Self.mostFailures else { return }
         // 1 s, then twice as long each time: two minutes in all.
         let delay = Duration.seconds(1 << failures)
-        Task { [weak self] in
-          try? await Task.sleep(for: delay)
+        Task { [weak self, clock] in
+          try? await clock.sleep(for: delay)
           self?.trimInBackground(extra: extra, failures: failures + 1)
         }
       }
@@ -58,9 +58,7 @@ extension DiskStore {
     if giveBackForFileSystem(parts, extra: extra) {
       guard try excessNow(parts).saturatingAdd(extra) > 0 else { return false }
     } else if parts.logBytes > Self.longLog {
-      try parts.index.withWriter { (connection) throws(CacheError) in
-        try connection.truncateLog(waiting: false)
-      }
+      try parts.index.truncateLog(waiting: false)
       guard try excessNow(parts).saturatingAdd(extra) > 0 else { return false }
     }
     let next = """

@@ -35,7 +35,7 @@ extension DiskStore {
         }
       }
     }
-    try await awaitSweeps()
+    await awaitSweeps()
     try await checkOrphans(parts, repair: repair, &report)
     report.findings += try await onIndex { (parts) throws(CacheError) in
       try parts.index.write { (connection) throws(CacheError) in

@@ -25,7 +25,6 @@ extension DiskStore {
         try Epoch.remove(mode: mode, partition: partition, upTo: last, connection)
       }
       _ = parts.removeSetAside()
-      try shortenIfRemoved(parts)
       try emptyLog(of: parts) { () throws(CacheError) in try giveBackAllPages(of: parts) }
     }
     return count

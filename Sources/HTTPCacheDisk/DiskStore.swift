@@ -61,8 +61,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   let evicts: Bool
   let isWorkingOff = Atomic<Bool>(false)
   let lastEpochAttempt = Atomic<Int64>(.min)
-  let sweepsInWork = Atomic<Int>(0)
-  let isOneSweeping = Atomic<Bool>(false)
+  let sweeps = Sweeps()
   private let lastUsage = Mutex(StoreUsage())
 
   /// Opens the store of a directory, and makes it first if there is none. Reads nothing but the
@@ -119,14 +118,14 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   ) throws(CacheError) -> DiskStore {
     let path = DirectoryPath.absolute(directory)
     let parts = try StoreParts.open(
-      path: path, durability: durability, settings: DirectorySettings().changed(by: changes))
+      path: path, durability: durability, settings: DirectorySettings().changed(by: changes), clock: clock)
     let settings = parts.settings.changed(by: changes)
     var limits = Limits(capacity: settings.capacity, largestEntry: largestEntry, changes: changes)
     if settings.capacity == parts.settings.capacity { limits.changes.capacity = nil }
     if settings.minimumFreeSpace == parts.settings.minimumFreeSpace { limits.changes.minimumFreeSpace = nil }
     let store = DiskStore(
       directory: directory, path: path, parts: parts, limits: limits,
-      freeSpace: FreeSpace(minimum: evicts ? settings.minimumFreeSpace : 0, look: look),
+      freeSpace: FreeSpace(minimum: evicts ? settings.minimumFreeSpace : 0, look: look, clock: clock),
       durability: durability, verification: verification, evicts: evicts, clock: clock)
     store.didOpen(parts)
     return store
@@ -256,7 +255,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
       settings: DirectorySettings(
         capacity: currentLimits.capacity,
         minimumFreeSpace: evicts ? freeSpace.minimum : DirectorySettings().minimumFreeSpace),
-      replacing: old, isDamaged: isDamaged)
+      clock: clock, replacing: old, isDamaged: isDamaged)
     self.parts.withLock { $0 = new }
     if new.secret != old.secret { forgetUses() }
     didOpen(new)

@@ -21,12 +21,13 @@ final class FreeSpace: Sendable {
     var minimum: Int64
     var space: Space?
     var change: Int64 = 0
-    var asked: ContinuousClock.Instant?
+    var asked: Duration?
   }
 
   /// Bytes that are kept free.
   var minimum: Int64 { state.withLock { $0.minimum } }
   private let look: @Sendable (OpenFile) -> Space?
+  private let clock: any CacheClock
   private let state: Mutex<State>
 
   // Asking costs some microseconds.
@@ -36,7 +37,8 @@ final class FreeSpace: Sendable {
   /// - Parameters:
   ///   - minimum: bytes to keep free, at most a quarter of the file system; 0 never looks.
   ///   - look: how many bytes are free, and there are; nil if that is not known.
-  init(minimum: Int64, look: (@Sendable (OpenFile) -> Space?)? = nil) {
+  init(minimum: Int64, look: (@Sendable (OpenFile) -> Space?)? = nil, clock: any CacheClock) {
+    self.clock = clock
     state = Mutex(State(minimum: max(0, minimum)))
     self.look = look ?? { FreeSpace.space(of: $0) }
   }
@@ -57,7 +59,7 @@ final class FreeSpace: Sendable {
   func free(in folder: OpenFile) -> Int64? { space(in: folder)?.free }
 
   private func space(in folder: OpenFile) -> Space? {
-    let now = ContinuousClock.now
+    let now = clock.uptime
     let known: Space? = state.withLock { state in
       guard let asked = state.asked, now - asked < Self.longest, abs(state.change) < Self.most else {
         return nil
@@ -68,16 +70,6 @@ final class FreeSpace: Sendable {
     let space = look(folder)
     state.withLock { $0 = State(minimum: $0.minimum, space: space, asked: now) }
     return space
-  }
-
-  /// Whether what is known is too old.
-  var isDue: Bool {
-    let now = ContinuousClock.now
-    return state.withLock { state in
-      guard state.minimum > 0 else { return false }
-      guard let asked = state.asked else { return true }
-      return now - asked >= Self.longest || abs(state.change) >= Self.most
-    }
   }
 
   /// Bytes were written since it was asked.

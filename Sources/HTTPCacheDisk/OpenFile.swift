@@ -89,6 +89,20 @@ final class OpenFile: Sendable {
     case exclusive = 1
   }
 
+  /// Takes the advisory lock alone, and waits for it on the calling thread.
+  ///
+  /// - Returns: false if it was not to be had within so many seconds.
+  func lock(seconds: Int) -> Bool {
+    if tryLock() { return true }
+    // The system has no limit of time for this, so another thread waits.
+    let event = Event()
+    WorkQueue(threads: 1).submit { [self] in
+      guard shim_lock(descriptor) == 0 else { return }
+      if !event.happen() { shim_unlock(descriptor) }
+    }
+    return event.wait(seconds: seconds)
+  }
+
   /// Takes the advisory lock if nobody holds it in a way that excludes that.
   func tryLock(_ mode: LockMode = .exclusive) -> Bool { shim_try_lock(descriptor, mode.rawValue) == 0 }
 }

@@ -125,11 +125,14 @@ final class SQLiteConnection: @unchecked Sendable {
   /// Plays the log into the database and empties it, if nobody reads an older state.
   ///
   /// - Parameter waiting: whether to wait for those who do, some seconds at most.
-  func truncateLog(waiting: Bool) throws(CacheError) {
+  /// - Returns: whether the log is empty now.
+  @discardableResult
+  func truncateLog(waiting: Bool) throws(CacheError) -> Bool {
     if !waiting { sqlite3_busy_timeout(handle, 0) }
     defer { if !waiting { sqlite3_busy_timeout(handle, Self.patience) } }
-    do throws(CacheError) { try query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true } } catch {
+    do throws(CacheError) { return try number("PRAGMA wal_checkpoint(TRUNCATE)") == 0 } catch {
       guard error.code == .busy else { throw error }
+      return false
     }
   }
 
@@ -207,12 +210,13 @@ final class SQLiteConnection: @unchecked Sendable {
     guard result == SQLITE_OK else { throw SQLiteError.make(result, handle, "vacuum") }
   }
 
-  /// Gives all pages that are not used back to the file system.
+  /// Gives the pages that are not used back to the file system; not all of them if the log becomes too long
+  /// because another process reads an old state.
   func giveBackAllPages() throws(CacheError) {
     while let free = try number("PRAGMA freelist_count"), free > 0 {
       // Each of them goes through the log.
       try execute("PRAGMA incremental_vacuum(512)")
-      if logPages >= Schema.logPages { try truncateLog(waiting: false) }
+      if logPages >= Schema.logPages { guard try truncateLog(waiting: false) else { break } }
       let rest = try number("PRAGMA freelist_count") ?? 0
       guard rest < free else { break }
     }

@@ -6,6 +6,7 @@ final class SQLiteStatement {
   private let handle: OpaquePointer
   private let connection: OpaquePointer
   private let sql: String
+  private var isRunning = false
 
   init(_ sql: String, connection: OpaquePointer) throws(CacheError) {
     var statement: OpaquePointer?
@@ -21,7 +22,8 @@ final class SQLiteStatement {
 
   deinit { sqlite3_finalize(handle) }
 
-  /// Runs the statement and calls `row` for each row of its result.
+  /// Runs the statement and calls `row` for each row of its result. `row` must not run the same statement: that
+  /// would reset it.
   ///
   /// - Parameters:
   ///   - bind: sets the parameters; what it shares must live until this returns.
@@ -29,9 +31,12 @@ final class SQLiteStatement {
   func run(
     _ bind: (inout SQLiteBinding) -> Void, row: (SQLiteRow) throws(CacheError) -> Bool
   ) throws(CacheError) {
+    assert(!isRunning, "the statement is running: \(sql)")
+    isRunning = true
     var binding = SQLiteBinding(statement: handle)
     // Large parameters are let go of; the rest is overwritten by the next run.
     defer {
+      isRunning = false
       sqlite3_reset(handle)
       if binding.isLarge { sqlite3_clear_bindings(handle) }
     }

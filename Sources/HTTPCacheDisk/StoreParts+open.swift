@@ -17,7 +17,7 @@ extension StoreParts {
   ///   - isDamaged: whether the older ones' database was found damaged while in use; it is set aside
   ///     unless somebody else did that already.
   static func open(
-    path: String, durability: Durability, settings: DirectorySettings,
+    path: String, durability: Durability, settings: DirectorySettings, clock: any CacheClock,
     replacing older: StoreParts? = nil, isDamaged: Bool = false
   ) throws(CacheError) -> StoreParts {
     let directory = try CacheDirectory(path: path, durably: durability == .durable)
@@ -53,7 +53,8 @@ extension StoreParts {
     let parts = StoreParts(
       directory: directory,
       index: DiskIndex(
-        path: directory.databasePath, writer: database.connection, durability: durability),
+        path: directory.databasePath, writer: database.connection, durability: durability,
+        clock: clock),
       generations: generations, secret: database.secret, settings: database.settings,
       identity: identity, notes: notes,
       needsSweep: wasSetAside || database.isNew, replacing: older)
@@ -63,11 +64,10 @@ extension StoreParts {
 
   private static func takeLock(of directory: CacheDirectory) throws(CacheError) -> OpenFile {
     let file = try OpenFile(".", in: directory.root, flags: O_RDONLY | O_DIRECTORY)
-    for _ in 0..<400 {
-      if file.tryLock() { return file }
-      usleep(5_000)
+    guard file.lock(seconds: 2) else {
+      throw CacheError(.busy, "another process is opening \(directory.path)")
     }
-    throw CacheError(.busy, "another process is opening \(directory.path)")
+    return file
   }
 
   /// Renames the database, and its log with it, so that a new one can be started.

@@ -238,6 +238,9 @@ import Testing
     await #expect(throws: CacheError.self) { try await small.counts() }
     #expect(small.usage.diskBytes > 2 << 20)
     held.release()
-    try await until { small.usage.diskBytes <= 1 << 20 }
+    try await until {
+      fixture.clock.advance(by: 1)
+      return small.usage.diskBytes <= 1 << 20
+    }
   }
 }

@@ -67,7 +67,8 @@ import Testing
     #expect(store.usage.diskBytes <= withWriter - 5 << 20)
   }
 
-  @Test("a body that another store writes is an excess until that store commits it, and no more than its bytes")
+  @Test(
+    "a body that another store writes is an excess until that store commits it, and no more than its bytes")
   func otherStore() async throws {
     let capacity: Int64 = 16 << 20
     let fixture = try Fixture(capacity: capacity, largestEntry: .bytes(8 << 20))

@@ -38,6 +38,12 @@ int shim_is_on_network(int descriptor);
 /// Returns 0 or -errno; -EWOULDBLOCK if another process has it.
 int shim_try_lock(int descriptor, int exclusive);
 
+/// Takes the advisory lock of a whole file alone, and waits for it without a limit. Returns 0 or -errno.
+int shim_lock(int descriptor);
+
+/// Releases the advisory lock of a file.
+void shim_unlock(int descriptor);
+
 /// Starts a detached thread that takes no signals. Returns 0 or -errno.
 int shim_start_thread(void (*body)(void *), void *context);
 
