@@ -13,7 +13,9 @@ extension UnsatisfiableReason {
   private func phrase(_ reason: ValidationReason) -> String {
     switch reason {
     case .stale, .invalidated: reason.description
-    default: "to be validated (\(reason))"
+    case .responseNoCache, .requestNoCache, .pragmaNoCache, .requestMaxAge, .requestMinFresh, .policy,
+      .variantMismatch:
+      "to be validated (\(reason))"
     }
   }
 }

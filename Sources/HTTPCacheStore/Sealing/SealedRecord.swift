@@ -45,11 +45,11 @@ struct SealedRecord {
     content += bodyID
     content += try RecordCodec.encode(
       record.storing(nil, bodyLength: record.bodyLength).with(sequence: 0))
-    let response = StoredResponse(
+    var response = StoredResponse(
       requestMethod: .get, nominated: nominated, head: HTTPResponse(status: .ok),
       requestTime: record.response.responseTime, responseTime: record.response.responseTime,
-      isInvalidated: record.response.isInvalidated,
       facts: ReuseFacts(freshnessLifetime: 0, lifetimeSource: .none, correctedInitialAge: 0))
+    response.isInvalidated = record.response.isInvalidated
     return CacheRecord(
       key: key, response: response, bodyLength: sealedLength, storedRanges: slots,
       groups: record.groups.map { names.group($0, of: origin) },

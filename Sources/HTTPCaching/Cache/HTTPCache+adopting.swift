@@ -26,7 +26,6 @@ extension HTTPCache {
   ///   - body: all of it, or the part that `Content-Range` describes.
   ///   - isDecoded: whether a content coding was removed from the bytes.
   ///   - turn: where the hook runs.
-  ///   - turn: where the hook runs.
   package func adopt(
     _ response: HTTPResponse, body: BodyBytes, to request: HTTPRequest, isDecoded: Bool,
     userInfo: [UInt8], isMemoryOnly: Bool, asking turn: HookTurn
@@ -55,13 +54,7 @@ extension HTTPCache {
       case .refuse(let refusal): return refuse(refusal)
       }
     }
-    let part = PartialContent.part(of: response)
-    let record = CacheRecord(
-      key: key, response: terms.response,
-      bodyLength: part == nil ? Int64(body.count) : part?.length,
-      storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: response),
-      userInfo: terms.userInfo, isPinned: terms.isPinned, isMemoryOnly: terms.isMemoryOnly,
-      isResumable: PartialContent.isResumable(terms.response), ticket: ticket)
+    let record = terms.record(for: key, head: response, length: Int64(body.count), ticket: ticket)
     do throws(CacheError) {
       let writer = try await store.write(record, variantLimit: rules.variantLimit)
       try await writer.append(body)
@@ -88,10 +81,12 @@ extension HTTPCache {
     case .doNotStore(let refusal):
       switch refusal {
       case .privateInShared, .authorized, .setCookie, .content, .partialContent, .malformed, .interim,
-        .method,
-        .statusNotStored, .override:
+        .method, .statusNotStored, .override:
         return .refused(refusal)
-      default: isDistrusted = true
+      case .statusNotUnderstood, .responseNoStore, .requestNoStore, .notCacheable, .neverReusable, .varyAny,
+        .varySecret, .clearsSite, .digestMismatch, .policy, .tooLarge, .notAdmitted, .superseded, .upstream,
+        .hook, .hookFailed, .hookTimedOut, .memoryOnly, .incomplete, .storeFailed:
+        isDistrusted = true
       }
     }
     if let part = PartialContent.part(of: response), part.range.count != body.count {

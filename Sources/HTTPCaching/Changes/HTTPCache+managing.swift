@@ -126,7 +126,8 @@ extension HTTPCache {
         throw CacheError(.invalidRequest, "not an origin: \(url)")
       }
       return [.site(origin: origin, mode: mode, partition: partition)]
-    default: return [selection]
+    case .all, .partition, .key, .variant, .prefix, .storedSince, .storedBefore, .unusedSince:
+      return [selection]
     }
   }
 

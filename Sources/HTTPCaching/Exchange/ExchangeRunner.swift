@@ -293,11 +293,8 @@ struct ExchangeRunner: Sendable {
     let length = response.head.status.hasNoContent ? 0 : response.body.length
     let part = PartialContent.part(of: response.head)
     let key = await cache.storageKey(for: exchange, stored, isMemoryOnly: terms.isMemoryOnly)
-    let record = CacheRecord(
-      key: key, response: stored, bodyLength: part == nil ? length : part?.length,
-      storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: response.head),
-      userInfo: terms.userInfo, isPinned: terms.isPinned, isMemoryOnly: terms.isMemoryOnly,
-      isResumable: PartialContent.isResumable(stored), ticket: forward.ticket(for: key, exchange.key))
+    let record = terms.record(
+      for: key, head: response.head, length: length, ticket: forward.ticket(for: key, exchange.key))
     let writer = try await cache.store.write(record, variantLimit: rules.variantLimit)
     // A part cannot be shared with followers.
     if part != nil { flight?.release(isUnshareable: true) }

@@ -41,8 +41,8 @@ extension HTTPCache {
       if storageKey != key { running.remove(transfer, for: storageKey.target) }
       switch end {
       case .stored: failedCompletions.remove(key)
-      case .failed where isCompletion: failedCompletions.insert(key)
-      default: break
+      case .failed: if isCompletion { failedCompletions.insert(key) }
+      case .notStored, .kept, .refused, .leftAlone, .wiped: break
       }
       transferEnded(
         end, of: response, to: request, key: key, received: received, isConfidential: isConfidential)
