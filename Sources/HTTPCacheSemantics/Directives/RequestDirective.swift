@@ -1,6 +1,6 @@
 /// The directives of a request that the cache obeys (RFC 9111 §5.2.1, RFC 5861 §4), in their order in an
 /// explanation.
-enum RequestDirective: CaseIterable, Sendable {
+package enum RequestDirective: CaseIterable, Sendable {
   case noCache
   case noStore
   case maxAge
@@ -11,7 +11,7 @@ enum RequestDirective: CaseIterable, Sendable {
   case noTransform
 
   /// The name, in lower case.
-  var name: StaticString {
+  package var name: StaticString {
     switch self {
     case .noCache: "no-cache"
     case .noStore: "no-store"

@@ -37,20 +37,24 @@ public struct RequestDirectives: Sendable, Hashable {
     for field in fields {
       if field.name == .cacheControl {
         hasCacheControl = true
-        field.withUnsafeBytesOfValue { octets in
-          CacheControl.forEachDirective(in: octets) { name, argument in
-            if let directive = RequestDirective(named: name) { apply(directive, argument) }
-          }
-        }
+        field.withUnsafeBytesOfValue { apply($0) }
       } else if field.name == FieldNames.pragma {
-        field.withUnsafeBytesOfValue { octets in
-          CacheControl.forEachDirective(in: octets) { name, _ in
-            if name.isCaseInsensitively("no-cache") { pragmaNoCache = true }
-          }
-        }
+        field.withUnsafeBytesOfValue { applyPragma($0) }
       }
     }
     if hasCacheControl { pragmaNoCache = false }
+  }
+
+  private mutating func apply(_ line: Octets) {
+    CacheControl.forEachDirective(in: line) { name, argument in
+      if let directive = RequestDirective(named: name) { apply(directive, argument) }
+    }
+  }
+
+  private mutating func applyPragma(_ line: Octets) {
+    CacheControl.forEachDirective(in: line) { name, _ in
+      if name.isCaseInsensitively("no-cache") { pragmaNoCache = true }
+    }
   }
 
   /// The directives of a request after applying the overrides of the rules.

@@ -1,7 +1,7 @@
 /// The directives of a response that the cache obeys: the one table of the parsers, the explanations and the
 /// overrides. Every property is an exhaustive switch, so that the compiler asks for each answer about a new
 /// directive. The order of the cases is their order in an explanation.
-enum ResponseDirective: CaseIterable, Sendable {
+package enum ResponseDirective: CaseIterable, Sendable {
   case noStore
   case noCache
   case `private`
@@ -17,7 +17,7 @@ enum ResponseDirective: CaseIterable, Sendable {
   case noTransform
 
   /// The name, in lower case.
-  var name: StaticString {
+  package var name: StaticString {
     switch self {
     case .noStore: "no-store"
     case .noCache: "no-cache"

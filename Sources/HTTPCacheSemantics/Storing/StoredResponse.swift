@@ -18,7 +18,7 @@ public struct StoredResponse: Sendable, Hashable {
   public var answeredAuthorized: Bool
   /// Whether the content coding was removed from the body before storing.
   public var isDecoded: Bool
-  /// Whether a purge or an invalidation marked it: it is validated before any reuse (RFC 9111 §4.4).
+  /// Whether it was invalidated: it is validated before any reuse (RFC 9111 §4.4).
   public var isInvalidated: Bool
   /// The request's `Range`, kept if the stored part is not what its `Content-Range` announced: only a request
   /// with this `Range` gets the part again. Otherwise nil.

@@ -66,7 +66,7 @@ extension TieredStore {
     return same
   }
 
-  /// Marks variants of the store below as invalidated, because memory is about to have a newer response.
+  /// Invalidates variants of the store below, because memory is about to have a newer response.
   /// While memory has it, they are not used; later they must at least be validated.
   private func distrustBelow(_ older: [StoredVariant], of key: CacheKey) async {
     do throws(CacheError) {

@@ -20,7 +20,7 @@ extension HTTPCache {
   }
 
   /// Stores a response that the caller fetched outside this cache and asks to store. If RFC 9111 §3 does not
-  /// allow storing it, it is marked as invalidated: it answers no request before the origin has confirmed it.
+  /// allow storing it, it is stored as invalidated: it answers no request before the origin has confirmed it.
   /// It is not stored if it must not be in a shared cache, or if an override or the cache's hook forbids it.
   ///
   ///   - body: all of it, or the part that `Content-Range` describes.
@@ -95,7 +95,7 @@ extension HTTPCache {
     let making = StoredResponse.make(
       request: request, response: response, requestTime: now, responseTime: now,
       isDecoded: isDecoded, rules: rules, digest: digest)
-    if isDistrusted, case .made(let made) = making { return .made(made.markedInvalidated) }
+    if isDistrusted, case .made(let made) = making { return .made(made.invalidated) }
     return making
   }
 

@@ -74,6 +74,6 @@ extension Exchange {
   }
 
   private func invalidated(_ index: Int) -> RecordUpdate {
-    RecordUpdate(index: index, response: candidates[index].markedInvalidated)
+    RecordUpdate(index: index, response: candidates[index].invalidated)
   }
 }

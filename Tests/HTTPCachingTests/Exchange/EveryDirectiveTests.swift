@@ -1,3 +1,4 @@
+import Foundation
 import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPCaching
@@ -46,7 +47,7 @@ import Testing
   }
 
   private func rules(_ effect: RuleEffect) -> CacheRules {
-    CacheRules(overrides: [RuleOverride("*", effects: [effect])]).resolved(for: request)
+    CacheRules(overrides: [RuleOverride([], effects: [effect])]).resolved(for: request)
   }
 
   @Test("Both parsers read each response directive", arguments: ResponseDirective.allCases)
@@ -102,6 +103,26 @@ import Testing
       let seen = ResponseDirectives(of: response("x"), rules: rules(.adding([added])))
       #expect(seen.texts == ["\(directive.name)"])
     }
+  }
+
+  @Test("Each flag of a stored response has a bit of its own")
+  func bits() {
+    let marks: [ReuseFacts.Directives] = [
+      .sharedByOverride, .notSharedByOrigin, .malformedMustRevalidate, .malformedSMaxAge,
+      .malformedMustUnderstand, .malformedPrivate, .malformedMaxAge,
+    ]
+    let flags = ResponseDirective.allCases.compactMap(\.flag) + marks
+    #expect(flags.allSatisfy { $0.rawValue.nonzeroBitCount == 1 })
+    #expect(Set(flags).count == flags.count)
+  }
+
+  @Test("The fuzzers' dictionary has each directive")
+  func dictionary() throws {
+    let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..").standardizedFileURL
+    let dictionary = try String(
+      contentsOf: root.appendingPathComponent("Fuzzing/tokens.dict"), encoding: .utf8)
+    for directive in ResponseDirective.allCases { #expect(dictionary.contains("\"\(directive.name)")) }
+    for directive in RequestDirective.allCases { #expect(dictionary.contains("\"\(directive.name)")) }
   }
 
   @Test("Each part of an override that ignores or adds a directive has one")
