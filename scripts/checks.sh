@@ -61,6 +61,31 @@ parity() {
   scripts/parity.py --check
 }
 
+sizes() {
+  command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is not there"; return 0; }
+  scripts/sizes.py
+}
+
+architecture() {
+  # docs/architecture.md has each module.
+  local module missing=0
+  for module in $(sources Sources | cut -d/ -f2 | sort -u); do
+    grep -qE "\b$module\b" docs/architecture.md || { echo "$module: not in docs/architecture.md"; missing=1; }
+  done
+  return $missing
+}
+
+stores_conform() {
+  # A test runs StoreConformance over each store.
+  local store missing=0
+  for store in $(sources Sources | xargs grep -hoE '^ *(public |package )?(final )?(class|struct|actor) [A-Za-z]+: ([A-Za-z]+, )*CacheStore\b' |
+    grep -oE '[A-Za-z]+:' | tr -d :); do
+    grep -rl StoreConformance --include='*.swift' Tests | xargs grep -qE "\b$store\(|\b$store\.open" ||
+      { echo "$store: StoreConformance does not check it"; missing=1; }
+  done
+  return $missing
+}
+
 snippets() {
   command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is not there"; return 0; }
   scripts/snippets.py --check
@@ -68,6 +93,9 @@ snippets() {
 
 check imports scripts/check-imports.sh || failed=1
 check file-length short_files || failed=1
+check sizes sizes || failed=1
+check architecture architecture || failed=1
+check stores-conform stores_conform || failed=1
 check nothing-left-undone nothing_left_undone || failed=1
 check no-traps no_traps || failed=1
 check reasons-for-unchecked reasons_for_unchecked || failed=1

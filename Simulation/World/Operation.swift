@@ -28,7 +28,7 @@ enum Operation: Sendable {
     var target = 0
     var partition = 0
     var scope = Scope.target
-    /// Whether it removes instead of marking as invalidated.
+    /// Whether it removes instead of invalidating.
     var removes = false
   }
 

@@ -44,7 +44,7 @@ extension DiskStore {
     guard !record.response.isInvalidated, let ticket = record.ticket,
       parts.isOvertaken(record.key, groups: record.groups, since: ticket)
     else { return record }
-    return record.with(response: record.response.markedInvalidated)
+    return record.with(response: record.response.invalidated)
   }
 
   /// What an update took the place of, and the number of the change.
@@ -62,7 +62,7 @@ extension DiskStore {
     guard let found, let mark = try RowMark(of: id, connection), !mark.isRemoved else { return nil }
     var record = record
     if record.ticket == nil, mark.isInvalidated, !record.response.isInvalidated {
-      record = record.with(response: record.response.markedInvalidated)
+      record = record.with(response: record.response.invalidated)
     }
     var kept = record.storing(nil, bodyLength: found.length)
     if found.isPartial {

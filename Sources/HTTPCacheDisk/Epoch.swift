@@ -135,6 +135,6 @@ extension [Epoch] {
       isInvalidated = true
     }
     guard isInvalidated, !record.response.isInvalidated else { return record }
-    return record.with(response: record.response.markedInvalidated)
+    return record.with(response: record.response.invalidated)
   }
 }

@@ -35,7 +35,7 @@
 
     /// The default level: `.error` for a store that failed, `.warning` for an origin or a hook that failed
     /// and for encryption notices, `.info` for a site that was cleared, `.trace` for answers, `.debug` for
-    /// the rest.
+    /// the other events.
     public static func level(of event: CacheEvent) -> Logger.Level? {
       switch event {
       case .storeFailed: .error
@@ -43,7 +43,9 @@
       case .hookFailed, .encryption: .warning
       case .siteCleared, .wiped: .info
       case .answered: .trace
-      default: .debug
+      case .stored, .kept, .notStored, .removed, .freshened, .invalidated, .notAsked,
+        .validatingInBackground, .capacityChanged:
+        .debug
       }
     }
 

@@ -144,7 +144,7 @@ public final class FaultyStore: CacheStore, GenerationSource {
     return try await base.remove(selection)
   }
 
-  /// Marks in the store below.
+  /// Invalidates in the store below.
   ///
   /// - Throws: the error it was told to throw; what the store below throws.
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {

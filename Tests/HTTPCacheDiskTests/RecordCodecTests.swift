@@ -30,12 +30,14 @@ import Testing
         ],
         head: head, trailers: trailers, requestTime: Timestamp(seconds: 1_700_000_000),
         responseTime: Timestamp(seconds: 1_700_000_002), answeredAuthorized: true, isDecoded: true,
-        isInvalidated: true,
+        isInvalidated: true, requestedRange: nil,
         facts: ReuseFacts(
           freshnessLifetime: -5, lifetimeSource: .heuristic, correctedInitialAge: 7,
-          directives: [.mustRevalidate, .public], staleWhileRevalidate: 30)),
+          directives: [.mustRevalidate, .public], staleWhileRevalidate: 30, staleIfError: nil,
+          overrides: 0), keyFingerprint: 0),
       bodyLength: 1_000_000, storedRanges: [0..<100, 4_096..<8_192], groups: ["news", "sport"],
-      userInfo: [0, 255, 1], isPinned: true, sequence: 42)
+      userInfo: [0, 255, 1], isSeed: false, isPinned: true, isMemoryOnly: false, isResumable: false,
+      sequence: 42, ticket: nil)
   }
 
   static func fixture() throws -> [UInt8] {

@@ -45,7 +45,8 @@ final class BrokenStore: CacheStore {
       bodyLength: fault == .acceptsAnyLength || fault == .losesLastByte ? nil : record.bodyLength,
       storedRanges: record.storedRanges, groups: record.groups, userInfo: record.userInfo,
       isSeed: record.isSeed, isPinned: record.isPinned && fault != .pinsNothing,
-      isResumable: record.isResumable || fault == .keepsWhatIsNotResumable,
+      isMemoryOnly: record.isMemoryOnly,
+      isResumable: record.isResumable || fault == .keepsWhatIsNotResumable, sequence: record.sequence,
       ticket: fault == .ignoresTickets ? nil : record.ticket)
     return BrokenWriter(
       try await base.write(bentRecord, variantLimit: variantLimit), fault: fault)

@@ -1,7 +1,7 @@
 // usage: sealing-benchmark [ENTRIES]
 //
-// Measures the cost of encryption: the store on disk with and without it, and the cipher alone. Each figure is the
-// minimum of some rounds. ENTRIES (20,000) are stored for the purge by prefix.
+// What encryption costs: the same store on disk with and without it, and the cipher alone. Each figure is
+// the least of some rounds. ENTRIES (20,000) are stored for the removal by prefix.
 import HTTPCaching
 import HTTPTypes
 
@@ -147,12 +147,12 @@ for base in [plain, sealed] as [any CacheStore] {
   await base.flush()
 }
 row(
-  "mark a tenth of an origin with \(entries) by prefix (ms)",
+  "invalidate a tenth of an origin with \(entries) by prefix (ms)",
   try await both(calls: 1, rounds: 1) {
     _ = try await $1.invalidate(.prefix("https://example.com/some/path/3/"))
   }, per: 1_000)
 row(
-  "mark that origin (ms)",
+  "invalidate that origin (ms)",
   try await both(calls: 1, rounds: 1) { _ = try await $1.invalidate(.prefix("https://example.com/")) },
   per: 1_000)
 for store in [plain, sealed] as [any CacheStore] { _ = try await store.remove(.all) }

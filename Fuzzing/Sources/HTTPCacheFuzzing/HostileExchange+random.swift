@@ -11,10 +11,15 @@ extension HostileExchange {
     "Foo",
   ].compactMap { HTTPField.Name($0) }
 
-  private static let pieces = [
-    "max-age", "s-maxage", "no-cache", "no-store", "private", "public", "must-revalidate",
-    "must-understand", "stale-while-revalidate", "stale-if-error", "min-fresh", "max-stale",
-    "only-if-cached", "immutable", "max-age=3600", "max-age=60", "=", "=", ",", ", ", ",,", "\"",
+  private static let pieces = (directives + tokens).map { Array($0.utf8) }
+
+  private static var directives: [String] {
+    ResponseDirective.allCases.map { $0.name.description }
+      + RequestDirective.allCases.map { $0.name.description }
+  }
+
+  private static let tokens = [
+    "max-age=3600", "max-age=60", "=", "=", ",", ", ", ",,", "\"",
     "\\", ";", "q=0.5", "q=1.000", ";q=", "*", "W/", "W/\"", "\"abc\"", "\"abc", "0", "1", "3600",
     "-1", "9223372036854775807", "9223372036854775808", "18446744073709551616", "99999999999",
     "1234567890123456789012345678901234567890", "-1234567890123456789012345678901234567890", "1.5",
@@ -26,7 +31,7 @@ extension HostileExchange {
     "//", "@", ":80", ":443", "[::1]", "(", ")", ":YWJj:", "?1", "?0", "@1", "ü", "\u{80}", "hit",
     "fwd=miss", "ttl=5", "; detail=", "accept-encoding", "accept-language", "cookie", "a, b",
     "multipart/byteranges",
-  ].map { Array($0.utf8) }
+  ]
 
   private static let methods: [HTTPRequest.Method] = [.get, .get, .get, .head, .post, .put]
   private static let codes = [200, 200, 200, 206, 304, 404, 500, 100, 301, 416, 599, 999]

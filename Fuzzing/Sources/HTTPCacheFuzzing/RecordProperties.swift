@@ -24,7 +24,7 @@ enum RecordProperties {
   static func checkRoundTrip(_ response: StoredResponse, of key: CacheKey) throws(PropertyViolation) {
     let record = CacheRecord(
       key: key, response: response, bodyLength: 5, storedRanges: [0..<2, 3..<5], groups: ["a"],
-      userInfo: [1, 2], isPinned: true, sequence: 7)
+      userInfo: [1, 2], isPinned: true)
     guard let bytes = try? RecordCodec.encode(record) else { return }
     do {
       let read = try RecordCodec.decode(bytes)

@@ -14,9 +14,6 @@ enum CacheControl {
     /// Whether there is no argument.
     var isNone: Bool { if case .none = self { true } else { false } }
 
-    /// Whether it is absent or well-formed.
-    var isWellFormed: Bool { if case .malformed = self { false } else { true } }
-
     /// `delta-seconds` (§1.2.2); nil for any other value.
     var seconds: Int64? {
       if case .value(let octets) = self { octets.deltaSeconds } else { nil }

@@ -37,18 +37,24 @@ public struct RequestDirectives: Sendable, Hashable {
     for field in fields {
       if field.name == .cacheControl {
         hasCacheControl = true
-        field.withUnsafeBytesOfValue { octets in
-          CacheControl.forEachDirective(in: octets) { apply($0, $1) }
-        }
+        field.withUnsafeBytesOfValue { apply($0) }
       } else if field.name == FieldNames.pragma {
-        field.withUnsafeBytesOfValue { octets in
-          CacheControl.forEachDirective(in: octets) { name, _ in
-            if name.isCaseInsensitively("no-cache") { pragmaNoCache = true }
-          }
-        }
+        field.withUnsafeBytesOfValue { applyPragma($0) }
       }
     }
     if hasCacheControl { pragmaNoCache = false }
+  }
+
+  private mutating func apply(_ line: Octets) {
+    CacheControl.forEachDirective(in: line) { name, argument in
+      if let directive = RequestDirective(named: name) { apply(directive, argument) }
+    }
+  }
+
+  private mutating func applyPragma(_ line: Octets) {
+    CacheControl.forEachDirective(in: line) { name, _ in
+      if name.isCaseInsensitively("no-cache") { pragmaNoCache = true }
+    }
   }
 
   /// The directives of a request after applying the overrides of the rules.
@@ -65,31 +71,34 @@ public struct RequestDirectives: Sendable, Hashable {
   package init(of request: HTTPRequest, features: RequestFeatures, rules: CacheRules) {
     self.init(request.headerFields, features: features)
     guard let applied = rules.applied, applied.ignoresRequestDirectives else { return }
-    noCache = false
     pragmaNoCache = false
-    maxAge = nil
-    minFresh = nil
+    for directive in RequestDirective.allCases { ignore(directive) }
   }
 
-  private mutating func apply(_ name: Octets, _ argument: CacheControl.Argument) {
-    switch name.count {
-    case 7 where name.isCaseInsensitively("max-age"):
-      let seconds = argument.seconds ?? 0
-      maxAge = min(maxAge ?? seconds, seconds)
-    case 8 where name.isCaseInsensitively("no-cache"): noCache = true
-    case 8 where name.isCaseInsensitively("no-store"): noStore = true
-    case 9 where name.isCaseInsensitively("max-stale"):
-      let seconds: Int64? =
-        if case .none = argument { greatestDeltaSeconds } else { argument.seconds }
-      if let seconds { maxStale = min(maxStale ?? seconds, seconds) }
-    case 9 where name.isCaseInsensitively("min-fresh"):
-      let seconds = argument.seconds ?? greatestDeltaSeconds
-      minFresh = max(minFresh ?? seconds, seconds)
-    case 12 where name.isCaseInsensitively("no-transform"): noTransform = true
-    case 14 where name.isCaseInsensitively("stale-if-error"):
-      if let seconds = argument.seconds { staleIfError = min(staleIfError ?? seconds, seconds) }
-    case 14 where name.isCaseInsensitively("only-if-cached"): onlyIfCached = true
-    default: break
+  /// Removes a directive by which a client asks for a newer response than the stored one.
+  private mutating func ignore(_ directive: RequestDirective) {
+    switch directive {
+    case .noCache: noCache = false
+    case .maxAge: maxAge = nil
+    case .minFresh: minFresh = nil
+    case .noStore, .maxStale, .staleIfError, .onlyIfCached, .noTransform: break
+    }
+  }
+
+  private mutating func apply(_ directive: RequestDirective, _ argument: CacheControl.Argument) {
+    let seconds = argument.seconds
+    switch directive {
+    case .noCache: noCache = true
+    case .noStore: noStore = true
+    case .noTransform: noTransform = true
+    case .onlyIfCached: onlyIfCached = true
+    case .maxAge: maxAge = min(maxAge ?? .max, seconds ?? 0)
+    case .minFresh: minFresh = max(minFresh ?? 0, seconds ?? greatestDeltaSeconds)
+    case .maxStale:
+      if let seconds = argument.isNone ? greatestDeltaSeconds : seconds {
+        maxStale = min(maxStale ?? seconds, seconds)
+      }
+    case .staleIfError: if let seconds { staleIfError = min(staleIfError ?? seconds, seconds) }
     }
   }
 }

@@ -25,68 +25,26 @@ extension ResponseDirectives {
   /// Applies one member; false if its type is not the directive's. Unknown members are ignored, but make the
   /// field non-empty.
   private mutating func consume(_ key: String, _ member: ItemOrInnerList) -> Bool {
-    let item: RFC9651BareItem? =
-      if case .item(let item) = member { item.rfc9651BareItem } else { nil }
-    switch key {
-    case "max-age": return consume(item, \.maxAge, malformed: .malformedMaxAge)
-    case "s-maxage":
-      guard consume(item, \.sMaxAge, malformed: .malformedSMaxAge) else { return false }
-      flags.insert(.sMaxAge)
-      return true
-    case "stale-while-revalidate": return consume(item, \.staleWhileRevalidate)
-    case "stale-if-error": return consume(item, \.staleIfError)
-    case "no-cache": return consume(item, \.noCache, .noCache)
-    case "private": return consume(item, \.private, .private)
-    case "no-store":
-      guard case .bool(true) = item else { return false }
-      noStore = true
-      return true
-    case "no-transform":
-      guard case .bool(true) = item else { return false }
-      noTransform = true
-      return true
-    case "must-revalidate": return consume(item, .mustRevalidate)
-    case "proxy-revalidate": return consume(item, .proxyRevalidate)
-    case "must-understand": return consume(item, .mustUnderstand)
-    case "immutable": return consume(item, .immutable)
-    case "public": return consume(item, .public)
-    default: return true
-    }
-  }
-
-  private mutating func consume(
-    _ item: RFC9651BareItem?, _ seconds: WritableKeyPath<Self, Int64?>,
-    malformed mark: ReuseFacts.Directives? = nil
-  ) -> Bool {
-    guard case .integer(let value) = item else { return false }
-    if value >= 0 {
-      self[keyPath: seconds] = min(value, greatestDeltaSeconds)
-    } else if let mark {
-      // Not `delta-seconds` (RFC 9111 §1.2.2): the response is stale, and has no lifetime that permits storing.
-      self[keyPath: seconds] = 0
-      flags.insert(mark)
-    }
+    var key = key
+    guard let directive = key.withUTF8({ ResponseDirective(named: $0) }) else { return true }
+    guard case .item(let item) = member,
+      let argument = DirectiveArgument(item.rfc9651BareItem, as: directive.argument)
+    else { return false }
+    apply(directive, argument)
     return true
   }
+}
 
-  private mutating func consume(
-    _ item: RFC9651BareItem?, _ flag: ReuseFacts.Directives
-  ) -> Bool {
-    guard case .bool(true) = item else { return false }
-    flags.insert(flag)
-    return true
-  }
-
-  private mutating func consume(
-    _ item: RFC9651BareItem?, _ scope: WritableKeyPath<Self, Scope>, _ flag: ReuseFacts.Directives
-  ) -> Bool {
-    switch item {
-    case .bool(true): restrict(scope, flag: flag, to: [])
-    case .string(var names):
-      let list = names.withUTF8 { Self.fieldNames(in: $0) }
-      restrict(scope, flag: flag, to: list)
-    default: return false
+extension DirectiveArgument {
+  /// Reads a member of a targeted field; nil if its type is of another kind.
+  fileprivate init?(_ item: RFC9651BareItem, as kind: Kind) {
+    switch (kind, item) {
+    case (.nothing, .bool(true)), (.fieldNames, .bool(true)): self = .none
+    case (.fieldNames, .string(var names)): self = .init(names: names.withUTF8 { Self.names(in: $0) })
+    // A negative number is not `delta-seconds` (RFC 9111 §1.2.2).
+    case (.seconds, .integer(let value)):
+      self = value < 0 ? .malformed : .seconds(min(value, greatestDeltaSeconds))
+    case (.nothing, _), (.fieldNames, _), (.seconds, _): return nil
     }
-    return true
   }
 }

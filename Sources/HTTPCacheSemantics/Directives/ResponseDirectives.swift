@@ -72,7 +72,10 @@ public struct ResponseDirectives: Sendable, Hashable {
     }
     for field in fields where field.name == .cacheControl {
       field.withUnsafeBytesOfValue { octets in
-        CacheControl.forEachDirective(in: octets) { apply($0, $1) }
+        CacheControl.forEachDirective(in: octets) { name, argument in
+          guard let directive = ResponseDirective(named: name) else { return }
+          apply(directive, DirectiveArgument(argument, as: directive.argument))
+        }
       }
     }
   }
@@ -114,43 +117,37 @@ public struct ResponseDirectives: Sendable, Hashable {
     }
   }
 
-  private mutating func apply(_ name: Octets, _ argument: CacheControl.Argument) {
-    switch name.count {
-    case 6 where name.isCaseInsensitively("public"):
-      if argument.isNone { flags.insert(.public) }
-    case 7 where name.isCaseInsensitively("max-age"):
+  /// Applies one directive: each parser calls it with what it read.
+  mutating func apply(_ directive: ResponseDirective, _ argument: DirectiveArgument) {
+    switch directive {
+    case .noStore: noStore = true
+    case .noTransform: noTransform = true
+    case .noCache: restrict(\.noCache, flag: .noCache, to: argument.names)
+    case .private:
+      let isWellFormed = argument == .none || !argument.names.isEmpty
+      note(.malformedPrivate, unless: isWellFormed, isFirst: self.private == .absent)
+      restrict(\.private, flag: .private, to: argument.names)
+    case .maxAge:
       note(.malformedMaxAge, unless: argument.seconds != nil, isFirst: maxAge == nil)
       maxAge = Self.merged(maxAge, argument.seconds)
-    case 7 where name.isCaseInsensitively("private"):
-      let names = Self.fieldNames(argument)
-      note(
-        .malformedPrivate, unless: argument.isNone || !names.isEmpty, isFirst: self.private == .absent)
-      restrict(\.private, flag: .private, to: names)
-    case 8 where name.isCaseInsensitively("s-maxage"):
+    case .sMaxAge:
       note(.malformedSMaxAge, unless: argument.seconds != nil, isFirst: sMaxAge == nil)
       sMaxAge = Self.merged(sMaxAge, argument.seconds)
       flags.insert(.sMaxAge)
-    case 8 where name.isCaseInsensitively("no-cache"):
-      restrict(\.noCache, flag: .noCache, to: Self.fieldNames(argument))
-    case 8 where name.isCaseInsensitively("no-store"): noStore = true
-    case 9 where name.isCaseInsensitively("immutable"):
-      // Its arguments have no meaning (RFC 8246 §2).
-      if argument.isWellFormed { flags.insert(.immutable) }
-    case 12 where name.isCaseInsensitively("no-transform"): noTransform = true
-    case 14 where name.isCaseInsensitively("stale-if-error"):
-      staleIfError = Self.smaller(staleIfError, argument.seconds)
-    case 15 where name.isCaseInsensitively("must-revalidate"):
-      let isFirst = !flags.contains(.mustRevalidate)
-      note(.malformedMustRevalidate, unless: argument.isNone, isFirst: isFirst)
+    case .staleWhileRevalidate: staleWhileRevalidate = Self.smaller(staleWhileRevalidate, argument.seconds)
+    case .staleIfError: staleIfError = Self.smaller(staleIfError, argument.seconds)
+    case .mustRevalidate:
+      note(
+        .malformedMustRevalidate, unless: argument == .none, isFirst: !flags.contains(.mustRevalidate))
       flags.insert(.mustRevalidate)
-    case 15 where name.isCaseInsensitively("must-understand"):
-      let isFirst = !flags.contains(.mustUnderstand)
-      note(.malformedMustUnderstand, unless: argument.isNone, isFirst: isFirst)
+    case .mustUnderstand:
+      note(
+        .malformedMustUnderstand, unless: argument == .none, isFirst: !flags.contains(.mustUnderstand))
       flags.insert(.mustUnderstand)
-    case 16 where name.isCaseInsensitively("proxy-revalidate"): flags.insert(.proxyRevalidate)
-    case 22 where name.isCaseInsensitively("stale-while-revalidate"):
-      staleWhileRevalidate = Self.smaller(staleWhileRevalidate, argument.seconds)
-    default: break
+    case .proxyRevalidate: flags.insert(.proxyRevalidate)
+    // The arguments of `immutable` have no meaning (RFC 8246 §2).
+    case .immutable: if argument != .malformed { flags.insert(.immutable) }
+    case .public: if argument == .none { flags.insert(.public) }
     }
   }
 
@@ -190,21 +187,5 @@ public struct ResponseDirectives: Sendable, Hashable {
   private static func smaller(_ earlier: Int64?, _ seconds: Int64?) -> Int64? {
     guard let seconds else { return earlier }
     return min(earlier ?? seconds, seconds)
-  }
-
-  private static func fieldNames(_ argument: CacheControl.Argument) -> [String] {
-    if case .value(let octets) = argument { fieldNames(in: octets) } else { [] }
-  }
-
-  /// The names in a list; empty if the list is so long or so malformed that the directive counts as
-  /// unqualified.
-  static func fieldNames(in octets: Octets) -> [String] {
-    var names: [String] = []
-    var members = FieldMembers(octets)
-    while let member = members.next() {
-      guard member.allSatisfy({ $0.isTokenOctet }), names.count < 64 else { return [] }
-      names.append(member.lowercasedText)
-    }
-    return names
   }
 }

@@ -118,7 +118,10 @@ extension CacheExplanation {
       return "\(Excerpt.list(before.texts, orElse: "none")) becomes "
         + Excerpt.list(after.texts, orElse: "none")
     case .sharingDespite: return rules.mode == .shared ? "in force" : "changes nothing: it is private"
-    default: return "in force"
+    case .heuristics, .ignoringVary, .allowsStaleWhileRevalidate, .allowsStaleIfError,
+      .allowsStaleWhenDisconnected, .stores, .pins, .ignoringRequestDirectives, .droppingQuery,
+      .keepingQuery, .ignoringQuery, .sortingQuery, .lowercasingPath, .alias:
+      return "in force"
     }
   }
 

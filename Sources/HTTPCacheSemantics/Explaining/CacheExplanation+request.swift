@@ -78,10 +78,12 @@ extension CacheExplanation {
   }
 
   /// Adds the comparisons of `RangeRequest.ranges` and `Vary.select`.
+  ///
+  /// - Returns: the number of variants that match.
   mutating func addVariants(
-    _ variants: [StoredResponse], _ parts: [StoredPart?], suitable: [Int], selected: Int?,
-    request: HTTPRequest, rules: CacheRules, digest: SecretDigest
-  ) {
+    _ variants: [StoredResponse], _ parts: [StoredPart?], suitable: [Int], request: HTTPRequest,
+    rules: CacheRules, digest: SecretDigest
+  ) -> Int {
     var matching = 0
     for (index, stored) in variants.prefix(Self.variantLimit).enumerated() {
       let name = variants.count == 1 ? "it" : "number \(index + 1)"
@@ -97,7 +99,11 @@ extension CacheExplanation {
         .variant, "Is \(name) for this request?", "\(matches ? "yes" : "no"): \(text)",
         "RFC 9111 §4.1")
     }
-    guard let selected, matching > 1 else { return }
+    return matching
+  }
+
+  /// Adds why one of several matching variants is taken.
+  mutating func addChoice(of selected: Int, among variants: [StoredResponse], _ suitable: [Int]) {
     let others = suitable.filter { $0 != selected }
     let isByVary =
       !variants[selected].nominated.isEmpty && others.contains { variants[$0].nominated.isEmpty }

@@ -50,16 +50,16 @@ extension CacheExplanation {
       }
       let selection = Vary.select(
         among: suitable.map { variants[$0] }, for: request, rules: rules, digest: digest)
-      let selected: Int? =
-        if case .selected(let position) = selection { suitable[position] } else { nil }
-      explanation.addVariants(
-        variants, parts, suitable: suitable, selected: selected, request: request, rules: rules,
-        digest: digest)
+      let selected = if case .selected(let position) = selection { suitable[position] } else { nil as Int? }
+      let matching = explanation.addVariants(
+        variants, parts, suitable: suitable, request: request, rules: rules, digest: digest)
       if let selected {
+        if matching > 1 { explanation.addChoice(of: selected, among: variants, suitable) }
         explanation.addSelected(
           variants[selected], part: parts.element(selected), length: lengths.element(selected),
-          request: request, directives: directives, forwarded: forwarded, completing: completing,
-          policy: policy, rules: rules, now: now)
+          ReuseQuestion(
+            request: request, directives: directives, forwarded: forwarded, completing: completing,
+            policy: policy, rules: rules, now: now))
         return explanation
       }
       missReason =
@@ -81,10 +81,11 @@ extension CacheExplanation {
   }
 
   private mutating func addSelected(
-    _ stored: StoredResponse, part: StoredPart?, length: Int64?, request: HTTPRequest,
-    directives: RequestDirectives, forwarded: HTTPRequest?, completing: Int?, policy: CachePolicy,
-    rules: CacheRules, now: Timestamp
+    _ stored: StoredResponse, part: StoredPart?, length: Int64?, _ question: ReuseQuestion
   ) {
+    let (request, directives, policy) = (question.request, question.directives, question.policy)
+    let (rules, now) = (question.rules, question.now)
+    let (forwarded, completing) = (question.forwarded, question.completing)
     let decision = Reuse.decide(
       stored: stored, request: request, directives: directives, policy: policy, rules: rules,
       now: now)
@@ -143,6 +144,19 @@ extension CacheExplanation {
       add(.decision, "What is done?", "refuse: \(reason)", reason.section)
     }
   }
+}
+
+/// A request, and what decides whether a stored response answers it.
+private struct ReuseQuestion {
+  let request: HTTPRequest
+  let directives: RequestDirectives
+  /// As for `CacheExplanation.reuse`.
+  let forwarded: HTTPRequest?
+  /// As for `CacheExplanation.reuse`.
+  let completing: Int?
+  let policy: CachePolicy
+  let rules: CacheRules
+  let now: Timestamp
 }
 
 extension Array {

@@ -47,36 +47,27 @@ enum Excerpt {
 extension RequestDirectives {
   /// The directives with their values, as the cache obeys them.
   var texts: [String] {
-    var texts: [String] = []
-    if noCache { texts.append("no-cache") }
-    if pragmaNoCache { texts.append("Pragma: no-cache") }
-    if noStore { texts.append("no-store") }
-    if let maxAge { texts.append("max-age=\(maxAge)") }
-    if let minFresh { texts.append("min-fresh=\(minFresh)") }
-    if let maxStale {
-      texts.append(maxStale == greatestDeltaSeconds ? "max-stale" : "max-stale=\(maxStale)")
+    RequestDirective.allCases.compactMap(text) + (pragmaNoCache ? ["Pragma: no-cache"] : [])
+  }
+
+  /// A directive with its value; nil if it is absent.
+  private func text(_ directive: RequestDirective) -> String? {
+    switch directive {
+    case .noCache: noCache ? "\(directive.name)" : nil
+    case .noStore: noStore ? "\(directive.name)" : nil
+    case .maxAge: maxAge.map { "\(directive.name)=\($0)" }
+    case .minFresh: minFresh.map { "\(directive.name)=\($0)" }
+    case .maxStale: maxStale.map { "\(directive.name)" + ($0 == greatestDeltaSeconds ? "" : "=\($0)") }
+    case .staleIfError: staleIfError.map { "\(directive.name)=\($0)" }
+    case .onlyIfCached: onlyIfCached ? "\(directive.name)" : nil
+    case .noTransform: noTransform ? "\(directive.name)" : nil
     }
-    if let staleIfError { texts.append("stale-if-error=\(staleIfError)") }
-    if onlyIfCached { texts.append("only-if-cached") }
-    if noTransform { texts.append("no-transform") }
-    return texts
   }
 }
 
 extension ResponseDirectives {
   /// The directives with their values, as the cache obeys them.
-  var texts: [String] {
-    var texts: [String] = []
-    if noStore { texts.append("no-store") }
-    texts += text("no-cache", noCache) + text("private", self.private)
-    if let maxAge { texts.append("max-age=\(maxAge)") }
-    if let sMaxAge { texts.append("s-maxage=\(sMaxAge)") }
-    if let staleWhileRevalidate { texts.append("stale-while-revalidate=\(staleWhileRevalidate)") }
-    if let staleIfError { texts.append("stale-if-error=\(staleIfError)") }
-    texts += flags.subtracting([.noCache, .private, .sMaxAge]).texts
-    if noTransform { texts.append("no-transform") }
-    return texts
-  }
+  var texts: [String] { ResponseDirective.allCases.compactMap(text) }
 
   /// The field that contains the directives.
   var field: String {
@@ -87,11 +78,44 @@ extension ResponseDirectives {
     }
   }
 
-  private func text(_ name: String, _ scope: Scope) -> [String] {
+  /// A directive with its value; nil if it is absent.
+  private func text(_ directive: ResponseDirective) -> String? {
+    switch directive {
+    case .noStore: noStore ? "\(directive.name)" : nil
+    case .noTransform: noTransform ? "\(directive.name)" : nil
+    case .noCache: text(directive, noCache)
+    case .private: text(directive, self.private)
+    case .maxAge: maxAge.map { "\(directive.name)=\($0)" }
+    case .sMaxAge: sMaxAge.map { "\(directive.name)=\($0)" }
+    case .staleWhileRevalidate: staleWhileRevalidate.map { "\(directive.name)=\($0)" }
+    case .staleIfError: staleIfError.map { "\(directive.name)=\($0)" }
+    case .mustRevalidate, .proxyRevalidate, .immutable, .public, .mustUnderstand:
+      directive.flag.flatMap { flags.contains($0) ? "\(directive.name)" : nil }
+    }
+  }
+
+  private func text(_ directive: ResponseDirective, _ scope: Scope) -> String? {
     switch scope {
-    case .absent: []
-    case .whole: [name]
-    case .fields(let names): ["\(name)=\"\(Excerpt.text(names.joined(separator: ", ")))\""]
+    case .absent: nil
+    case .whole: "\(directive.name)"
+    case .fields(let names): "\(directive.name)=\"\(Excerpt.text(names.joined(separator: ", ")))\""
+    }
+  }
+}
+
+extension ReuseFacts {
+  /// The directives that still count for the stored response, with the seconds of the stale windows; the
+  /// lifetime is in `freshnessLifetime`.
+  public var directiveTexts: [String] {
+    ResponseDirective.allCases.compactMap { directive in
+      switch directive {
+      case .staleWhileRevalidate: staleWhileRevalidate.map { "\(directive.name)=\($0)" }
+      case .staleIfError: staleIfError.map { "\(directive.name)=\($0)" }
+      case .noStore, .noTransform, .maxAge: nil
+      case .noCache, .private, .sMaxAge, .mustRevalidate, .proxyRevalidate, .immutable, .public,
+        .mustUnderstand:
+        directive.flag.flatMap { directives.contains($0) ? "\(directive.name)" : nil }
+      }
     }
   }
 }
@@ -99,11 +123,8 @@ extension ResponseDirectives {
 extension ReuseFacts.Directives {
   /// The names of the directives.
   var texts: [String] {
-    let names: [(Self, String)] = [
-      (.noCache, "no-cache"), (.mustRevalidate, "must-revalidate"),
-      (.proxyRevalidate, "proxy-revalidate"), (.sMaxAge, "s-maxage"), (.immutable, "immutable"),
-      (.public, "public"), (.private, "private"), (.mustUnderstand, "must-understand"),
-    ]
-    return names.filter { contains($0.0) }.map(\.1)
+    ResponseDirective.allCases.compactMap { directive in
+      directive.flag.flatMap { contains($0) ? "\(directive.name)" : nil }
+    }
   }
 }

@@ -64,7 +64,10 @@ extension CacheRules {
       case .allowsStaleWhileRevalidate(let isAllowed): rules.allowsStaleWhileRevalidate = isAllowed
       case .allowsStaleIfError(let isAllowed): rules.allowsStaleIfError = isAllowed
       case .allowsStaleWhenDisconnected(let isAllowed): rules.allowsStaleWhenDisconnected = isAllowed
-      default: break
+      case .lifetime, .staleWhileRevalidate, .staleIfError, .ignoring, .ignoringVary, .adding,
+        .cacheControl, .sharingDespite, .stores, .pins, .ignoringRequestDirectives, .droppingQuery,
+        .keepingQuery, .ignoringQuery, .sortingQuery, .lowercasingPath, .alias:
+        break
       }
     }
     return rules

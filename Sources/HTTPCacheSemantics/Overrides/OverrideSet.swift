@@ -52,7 +52,11 @@ final class OverrideSet: Sendable, Hashable {
         case .ignoringVary: ignoresVary = true
         case .ignoringRequestDirectives: ignoresRequestDirectives = true
         case .alias(let name): alias = name
-        default: break
+        case .lifetime, .heuristics, .staleWhileRevalidate, .staleIfError, .ignoring, .adding,
+          .cacheControl, .allowsStaleWhileRevalidate, .allowsStaleIfError, .allowsStaleWhenDisconnected,
+          .sharingDespite, .stores, .pins, .droppingQuery, .keepingQuery, .ignoringQuery, .sortingQuery,
+          .lowercasingPath:
+          break
         }
       }
     }

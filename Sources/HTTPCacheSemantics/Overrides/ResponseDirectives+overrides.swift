@@ -53,7 +53,11 @@ extension ResponseDirectives {
       let isAbsent =
         origin.source == .cacheControl && !fields.contains(.cacheControl) && !fields.contains(.expires)
       if isAbsent || !whenAbsent { replace(with: value, unprotected) }
-    default: break
+    // Effects on other properties of the rules, on the request and on the key.
+    case .heuristics, .ignoringVary, .allowsStaleWhileRevalidate, .allowsStaleIfError,
+      .allowsStaleWhenDisconnected, .sharingDespite, .stores, .pins, .ignoringRequestDirectives,
+      .droppingQuery, .keepingQuery, .ignoringQuery, .sortingQuery, .lowercasingPath, .alias:
+      break
     }
   }
 

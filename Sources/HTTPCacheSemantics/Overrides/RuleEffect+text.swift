@@ -38,7 +38,10 @@ extension RuleEffect: CustomStringConvertible {
   var isOnKey: Bool {
     switch self {
     case .droppingQuery, .keepingQuery, .ignoringQuery, .sortingQuery, .lowercasingPath, .alias: true
-    default: false
+    case .lifetime, .heuristics, .staleWhileRevalidate, .staleIfError, .ignoring, .ignoringVary, .adding,
+      .cacheControl, .allowsStaleWhileRevalidate, .allowsStaleIfError, .allowsStaleWhenDisconnected,
+      .sharingDespite, .stores, .pins, .ignoringRequestDirectives:
+      false
     }
   }
 
@@ -49,7 +52,11 @@ extension RuleEffect: CustomStringConvertible {
   var isGenerous: Bool {
     switch self {
     case .lifetime(.exactly), .lifetime(.atLeast), .cacheControl: true
-    default: false
+    case .lifetime(.atMost), .heuristics, .staleWhileRevalidate, .staleIfError, .ignoring, .ignoringVary,
+      .adding, .allowsStaleWhileRevalidate, .allowsStaleIfError, .allowsStaleWhenDisconnected,
+      .sharingDespite, .stores, .pins, .ignoringRequestDirectives, .droppingQuery, .keepingQuery,
+      .ignoringQuery, .sortingQuery, .lowercasingPath, .alias:
+      false
     }
   }
 

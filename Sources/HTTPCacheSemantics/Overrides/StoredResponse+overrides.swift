@@ -27,8 +27,8 @@ extension StoredResponse {
     return seen
   }
 
-  /// This response, marked for validation before any use.
-  package var markedInvalidated: StoredResponse {
+  /// This response, invalidated: to be validated before any use.
+  package var invalidated: StoredResponse {
     var marked = self
     marked.isInvalidated = true
     return marked

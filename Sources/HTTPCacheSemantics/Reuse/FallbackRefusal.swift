@@ -8,7 +8,7 @@ public enum FallbackRefusal: Reason, Hashable {
   case authorized
   /// It sets a cookie that this shared cache does not keep (§7.3).
   case setCookie
-  /// An unsafe request or a purge marked it: validation is mandatory (§4.4).
+  /// It was invalidated, by an unsafe request or on demand: validation is mandatory (§4.4).
   case invalidated
   /// The response said `no-cache` (§5.2.2.4).
   case responseNoCache

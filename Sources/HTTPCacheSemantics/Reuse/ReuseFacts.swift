@@ -72,11 +72,18 @@ public struct ReuseFacts: Sendable, Hashable {
   /// Equal for equal overrides that affected these facts; 0 for none.
   public var overrides: UInt64
 
+  /// Makes the facts of a response without directives beyond its lifetime.
+  public init(freshnessLifetime: Int64, lifetimeSource: LifetimeSource, correctedInitialAge: Int64) {
+    self.init(
+      freshnessLifetime: freshnessLifetime, lifetimeSource: lifetimeSource,
+      correctedInitialAge: correctedInitialAge, directives: [], staleWhileRevalidate: nil,
+      staleIfError: nil, overrides: 0)
+  }
+
   /// Makes facts; `Freshness.facts` derives them from a response.
   public init(
     freshnessLifetime: Int64, lifetimeSource: LifetimeSource, correctedInitialAge: Int64,
-    directives: Directives = [], staleWhileRevalidate: Int64? = nil, staleIfError: Int64? = nil,
-    overrides: UInt64 = 0
+    directives: Directives, staleWhileRevalidate: Int64?, staleIfError: Int64?, overrides: UInt64
   ) {
     self.freshnessLifetime = freshnessLifetime
     self.lifetimeSource = lifetimeSource

@@ -11,3 +11,27 @@ public enum StaleAllowance: Reason, Hashable {
   /// The origin cannot be reached (§4.2.4).
   case disconnected
 }
+
+extension StaleAllowance {
+  /// A few words for people.
+  public var description: String {
+    switch self {
+    case .maxStale: "max-stale in the request"
+    case .policy(let policy): "policy \(policy.name)"
+    case .whileRevalidate: "stale-while-revalidate"
+    case .ifError: "stale-if-error"
+    case .disconnected: "the origin cannot be reached"
+    }
+  }
+
+  /// The section.
+  public var section: String {
+    switch self {
+    case .maxStale: "RFC 9111 §5.2.1.2"
+    case .policy: ""
+    case .whileRevalidate: "RFC 5861 §3"
+    case .ifError: "RFC 5861 §4"
+    case .disconnected: "RFC 9111 §4.2.4"
+    }
+  }
+}

@@ -40,3 +40,24 @@ public enum CachePolicy: Sendable, Hashable {
   ///   - onStatus: status codes that also count as unreachable, such as 502 and 503.
   case networkElseCache(maxStale: Int64? = nil, onStatus: Set<Int> = [])
 }
+
+extension CachePolicy {
+  /// Whether an answer with this status counts as if the origin could not be reached.
+  public func countsAsFailure(_ status: Int) -> Bool {
+    if case .networkElseCache(_, let onStatus) = self { onStatus.contains(status) } else { false }
+  }
+
+  /// Its name without parameters, for lines that people read, as the options of `httpcache` spell it.
+  public var name: String {
+    switch self {
+    case .standard: "standard"
+    case .reload: "reload"
+    case .reloadEverywhere: "reload-everywhere"
+    case .revalidate: "revalidate"
+    case .cacheElseNetwork: "cache-else-network"
+    case .cacheOnly: "cache-only"
+    case .bypass: "bypass"
+    case .networkElseCache: "network-else-cache"
+    }
+  }
+}

@@ -8,7 +8,7 @@ extension CacheRules {
     return keyTarget(of: target, with: applied.matched)
   }
 
-  /// The targets that the keys of requests for a target may have, including itself. A caller that purges or
+  /// The targets that the keys of requests for a target may have, including itself. A caller that removes or
   /// invalidates the target must do so for these targets, too.
   ///
   /// - Parameter target: a normalised target URI.

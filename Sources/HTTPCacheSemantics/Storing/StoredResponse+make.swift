@@ -54,10 +54,12 @@ extension StoredResponse {
     }
     return .made(
       StoredResponse(
-        requestMethod: request.method, nominated: nominated, head: head, requestTime: requestTime,
-        responseTime: responseTime,
+        requestMethod: request.method, nominated: nominated, head: head, trailers: [:],
+        requestTime: requestTime, responseTime: responseTime,
         answeredAuthorized: request.headerFields.contains(.authorization), isDecoded: isDecoded,
+        isInvalidated: false, requestedRange: nil,
         facts: Freshness.facts(
-          response: response, requestTime: requestTime, responseTime: responseTime, rules: rules)))
+          response: response, requestTime: requestTime, responseTime: responseTime, rules: rules),
+        keyFingerprint: 0))
   }
 }

@@ -18,7 +18,7 @@ public struct StoredResponse: Sendable, Hashable {
   public var answeredAuthorized: Bool
   /// Whether the content coding was removed from the body before storing.
   public var isDecoded: Bool
-  /// Whether a purge or an invalidation marked it: it is validated before any reuse (RFC 9111 §4.4).
+  /// Whether it was invalidated: it is validated before any reuse (RFC 9111 §4.4).
   public var isInvalidated: Bool
   /// The request's `Range`, kept if the stored part is not what its `Content-Range` announced: only a request
   /// with this `Range` gets the part again. Otherwise nil.
@@ -28,12 +28,24 @@ public struct StoredResponse: Sendable, Hashable {
   /// Equal for equal overrides that changed the key; 0 if the key has the requested target.
   public var keyFingerprint: UInt64
 
-  /// Makes a stored response; `StoredResponse.make` derives one from an exchange.
+  /// Makes a stored response without trailers that no override affects; `StoredResponse.make` derives one from
+  /// an exchange.
   public init(
     requestMethod: HTTPRequest.Method, nominated: [NominatedField], head: HTTPResponse,
-    trailers: HTTPFields = [:], requestTime: Timestamp, responseTime: Timestamp,
-    answeredAuthorized: Bool = false, isDecoded: Bool = false, isInvalidated: Bool = false,
-    requestedRange: String? = nil, facts: ReuseFacts, keyFingerprint: UInt64 = 0
+    requestTime: Timestamp, responseTime: Timestamp, facts: ReuseFacts
+  ) {
+    self.init(
+      requestMethod: requestMethod, nominated: nominated, head: head, trailers: [:],
+      requestTime: requestTime, responseTime: responseTime, answeredAuthorized: false, isDecoded: false,
+      isInvalidated: false, requestedRange: nil, facts: facts, keyFingerprint: 0)
+  }
+
+  /// Makes a stored response from all its properties.
+  public init(
+    requestMethod: HTTPRequest.Method, nominated: [NominatedField], head: HTTPResponse,
+    trailers: HTTPFields, requestTime: Timestamp, responseTime: Timestamp, answeredAuthorized: Bool,
+    isDecoded: Bool, isInvalidated: Bool, requestedRange: String?, facts: ReuseFacts,
+    keyFingerprint: UInt64
   ) {
     self.requestMethod = requestMethod
     self.nominated = nominated

@@ -26,7 +26,11 @@ struct KeyTarget {
     case .ignoringQuery: items = nil
     case .sortingQuery: sortItems()
     case .lowercasingPath: lowercasePath()
-    default: break
+    // `CacheAlias` makes the key of an alias; the other effects are none on the key.
+    case .alias, .lifetime, .heuristics, .staleWhileRevalidate, .staleIfError, .ignoring, .ignoringVary,
+      .adding, .cacheControl, .allowsStaleWhileRevalidate, .allowsStaleIfError,
+      .allowsStaleWhenDisconnected, .sharingDespite, .stores, .pins, .ignoringRequestDirectives:
+      break
     }
   }
 

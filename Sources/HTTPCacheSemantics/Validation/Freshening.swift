@@ -27,11 +27,7 @@ public enum Freshening {
     let chosen = candidates.indices.filter { !mismatched.contains($0) }
     return fields.withEntityTag { tag in
       if let tag, !tag.isWeak {
-        let matches = candidates.indices.filter { index in
-          candidates[index].head.headerFields.withEntityTag { stored in
-            stored.map { tag.matchesStrongly($0) } ?? false
-          }
-        }
+        let matches = candidates.indices.filter { matchesStrongly(tag, candidates[$0]) }
         let updated = matches.filter { !mismatched.contains($0) }
         if !updated.isEmpty { return .freshen(updated) }
         guard let first = matches.first, fields[fields: .eTag].count == 1,
@@ -55,7 +51,7 @@ public enum Freshening {
   ///
   /// Not updated are the fields of §3.1, `Content-Length`, `Content-Range`, and the fields that describe the
   /// stored body: `Content-Encoding` and the digest of the content. `Age` is dropped, and `Date` is set, if
-  /// the newer response has none. The facts are derived again, and the mark of an invalidation is cleared.
+  /// the newer response has none. The facts are derived again, and an invalidation is cleared.
   ///
   /// A new `Vary` needs the validated request: its fields are nominated again. If that is impossible, or if
   /// the newer response must not be stored, the result is the unchanged stored response, marked as
@@ -112,7 +108,7 @@ public enum Freshening {
         result.head, to: request, rules: rules, receivedAt: responseTime)
     }
     guard result.isInvalidated else { return ResponseUpdate(stored: result, answer: result) }
-    return ResponseUpdate(stored: stored.markedInvalidated, answer: result)
+    return ResponseUpdate(stored: stored.invalidated, answer: result)
   }
 
   /// Whether a response must not be stored with its fields after an update.
@@ -155,6 +151,12 @@ public enum Freshening {
       stored, with: response, requestTime: requestTime, responseTime: responseTime, rules: rules,
       validating: request, digest: digest)
     return updated.isInvalidated ? .invalidate : .update(updated)
+  }
+
+  private static func matchesStrongly(_ tag: EntityTag, _ candidate: StoredResponse) -> Bool {
+    candidate.head.headerFields.withEntityTag { stored in
+      stored.map { tag.matchesStrongly($0) } ?? false
+    }
   }
 
   private static func matchesWeakly(
@@ -228,4 +230,12 @@ public enum Freshening {
     fields.removeAll { names.contains($0.name) }
     fields.append(contentsOf: newer)
   }
+}
+
+/// The result of updating a stored response with a newer head (RFC 9111 §3.2).
+package struct ResponseUpdate: Sendable {
+  /// The response to store instead.
+  package var stored: StoredResponse
+  /// The response that answers the validated request, including fields that must not be stored.
+  package var answer: StoredResponse
 }

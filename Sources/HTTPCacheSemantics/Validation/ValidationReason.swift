@@ -19,6 +19,39 @@ public enum ValidationReason: Reason, Hashable {
   /// It was stored for other values of the nominated fields, and the origin was asked whether its
   /// strong entity tag is that of this request's representation (§4.1).
   case variantMismatch([HTTPField.Name])
-  /// An unsafe request or a purge marked it (§4.4).
+  /// It was invalidated, by an unsafe request or on demand (§4.4).
   case invalidated
+}
+
+extension ValidationReason {
+  /// A few words for people.
+  public var description: String {
+    switch self {
+    case .stale(let age, let lifetime): "stale: age \(age) s, lifetime \(lifetime) s"
+    case .responseNoCache: "no-cache in the response"
+    case .requestNoCache: "no-cache in the request"
+    case .pragmaNoCache: "Pragma: no-cache in the request"
+    case .requestMaxAge(let limit, let age): "max-age=\(limit) in the request: age \(age) s"
+    case .requestMinFresh(let limit, let remaining):
+      "min-fresh=\(limit) in the request: \(remaining) s left"
+    case .policy(let policy): "policy \(policy.name)"
+    case .variantMismatch(let names): MissReason.variantMismatch(names).description
+    case .invalidated: "invalidated"
+    }
+  }
+
+  /// The section.
+  public var section: String {
+    switch self {
+    case .stale: "RFC 9111 §4.2"
+    case .responseNoCache: "RFC 9111 §5.2.2.4"
+    case .requestNoCache: "RFC 9111 §5.2.1.4"
+    case .pragmaNoCache: "RFC 9111 §5.4"
+    case .requestMaxAge: "RFC 9111 §5.2.1.1"
+    case .requestMinFresh: "RFC 9111 §5.2.1.3"
+    case .policy: ""
+    case .variantMismatch: "RFC 9111 §4.1"
+    case .invalidated: "RFC 9111 §4.4"
+    }
+  }
 }

@@ -29,7 +29,7 @@ extension CacheSelection {
   public var key: CacheKey? {
     switch self {
     case .key(let key), .variant(let key, _): key
-    default: nil
+    case .all, .partition, .target, .prefix, .site, .group, .storedSince, .storedBefore, .unusedSince: nil
     }
   }
 

@@ -3,7 +3,7 @@ import HTTPTypes
 
 extension CacheStore {
   /// The other targets under which responses for a target may be stored, because they had `No-Vary-Search`
-  /// (draft-ietf-httpbis-no-vary-search §7) or named a cache item (`CacheAlias`). A caller that purges or
+  /// (draft-ietf-httpbis-no-vary-search §7) or named a cache item (`CacheAlias`). A caller that removes or
   /// invalidates the target must do so for these targets, too.
   ///
   /// - Parameter target: a normalised target URI.

@@ -89,10 +89,10 @@ public protocol CacheStore: AnyObject, Sendable {
   @discardableResult
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int
 
-  /// Marks the entries that match as invalidated: kept, but validated before any reuse (RFC 9111 §4.4). Takes
-  /// effect at once, like a removal. A store that cannot tell the matching entries apart may mark more.
+  /// Invalidates the entries that match: kept, but validated before any reuse (RFC 9111 §4.4). Takes
+  /// effect at once, like a removal. A store that cannot tell the matching entries apart may invalidate more.
   ///
-  /// - Returns: the number of responses marked, or nil if the store marks without counting.
+  /// - Returns: the number of responses invalidated, or nil if the store does not count.
   /// - Throws: `CacheError`.
   @discardableResult
   func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int?

@@ -113,22 +113,22 @@ struct MemoryGroup: Sendable {
   /// Gives the variant with this sequence number another record, unless a more recent response freshened it
   /// since the record's request was sent. Keeps the body.
   ///
-  /// - Parameter isMarked: whether the caller invalidated the record, and it is not only overtaken: the
+  /// - Parameter isInvalidated: whether the caller invalidated the record, and it is not only overtaken: the
   ///   variant is then invalidated in any case.
   /// - Returns: whether the variant is stored and has the record.
-  mutating func update(_ record: CacheRecord, isMarked: Bool) -> Bool {
+  mutating func update(_ record: CacheRecord, isInvalidated: Bool) -> Bool {
     let index = variants.firstIndex {
       $0.record.sequence == record.sequence && $0.record.isMemoryOnly == record.isMemoryOnly
     }
     guard let index else { return false }
     let old = variants[index]
     if Self.isOlder(record, than: old.record) {
-      if isMarked { invalidate { $0 === old.record } }
+      if isInvalidated { invalidate { $0 === old.record } }
       return false
     }
     var new = record.storing(old.record.storedRanges, bodyLength: old.record.bodyLength)
     if record.ticket == nil, old.record.response.isInvalidated, !new.response.isInvalidated {
-      new = new.with(response: new.response.markedInvalidated)
+      new = new.with(response: new.response.invalidated)
     }
     new = new.madeVisible()
     let cost = costs[index] - old.record.memoryCost + new.memoryCost
@@ -139,7 +139,7 @@ struct MemoryGroup: Sendable {
     return true
   }
 
-  /// Marks the variants that match as invalidated.
+  /// Invalidates the variants that match.
   ///
   /// - Parameter ticket: the new ticket of these variants; nil keeps their tickets.
   mutating func invalidate(
@@ -147,7 +147,7 @@ struct MemoryGroup: Sendable {
   ) {
     for index in variants.indices where matches(variants[index].record) {
       let old = variants[index]
-      let record = old.record.with(response: old.record.response.markedInvalidated, ticket: ticket)
+      let record = old.record.with(response: old.record.response.invalidated, ticket: ticket)
       variants[index] = StoredVariant(record: record, body: old.body)
     }
   }

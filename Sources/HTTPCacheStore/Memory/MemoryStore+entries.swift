@@ -42,7 +42,7 @@ extension MemoryStore {
     return removed
   }
 
-  /// Marks the entries that match as invalidated.
+  /// Invalidates the entries that match.
   ///
   /// - Returns: the number of responses that match.
   /// - Throws: nothing.
@@ -52,7 +52,7 @@ extension MemoryStore {
     return invalidateMatching(selection) { _ in true }
   }
 
-  /// Marks the entries that match as invalidated.
+  /// Invalidates the entries that match.
   ///
   /// - Returns: the number of matching responses for which `counted` is true.
   func invalidateMatching(_ selection: CacheSelection, counted: (CacheRecord) -> Bool) -> Int {

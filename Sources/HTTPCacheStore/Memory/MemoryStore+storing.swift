@@ -83,7 +83,7 @@ extension MemoryStore {
     guard !record.response.isInvalidated, let ticket = record.ticket,
       isOvertaken(record.key, groups: record.groups, since: ticket)
     else { return record }
-    return record.with(response: record.response.markedInvalidated)
+    return record.with(response: record.response.invalidated)
   }
 
   private func settle(_ placement: Placement, of record: CacheRecord) throws(CacheError) {
@@ -100,7 +100,9 @@ extension MemoryStore {
   /// - Returns: whether it is stored, and no more recent response freshened it meanwhile.
   func updateRecord(_ record: CacheRecord) -> Bool {
     var isUpdated = false
-    change(record.key) { isUpdated = $0.update(compared(record), isMarked: record.response.isInvalidated) }
+    change(record.key) {
+      isUpdated = $0.update(compared(record), isInvalidated: record.response.isInvalidated)
+    }
     if isUpdated { evictExcess(over: capacityNow, sparing: record.key) }
     return isUpdated
   }

@@ -1,4 +1,4 @@
-import HTTPCacheSemantics
+package import HTTPCacheSemantics
 
 extension CacheRecord {
   /// Whether a stored response is more recent than this one, so that this one must not replace it (RFC 9111
@@ -32,4 +32,20 @@ extension CacheRecord {
 
   /// The record as it becomes visible in memory now.
   func madeVisible() -> CacheRecord { ticket.map { with(ticket: $0.madeVisible()) } ?? self }
+}
+
+extension CacheKey {
+  /// Scheme and authority of the target (RFC 9110 §4.3.1), the scope of groups.
+  package var origin: String { Self.origin(of: target) }
+
+  /// Scheme and authority of a target; empty if it has none.
+  package static func origin(of target: String) -> String {
+    guard let colon = target.utf8.firstIndex(of: UInt8(ascii: ":")) else { return "" }
+    let rest = target.utf8[colon...].dropFirst()
+    guard rest.starts(with: "//".utf8) else { return "" }
+    let end = rest.dropFirst(2).firstIndex {
+      $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
+    }
+    return String(target[..<(end ?? target.endIndex)])
+  }
 }

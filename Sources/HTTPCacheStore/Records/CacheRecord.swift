@@ -33,12 +33,25 @@ public final class CacheRecord: Sendable {
 
   private let answered = Mutex<(age: Int64, head: HTTPResponse)?>(nil)
 
-  /// Makes a record.
-  public init(
+  /// Makes a record that is not stored yet.
+  public convenience init(
     key: CacheKey, response: StoredResponse, bodyLength: Int64? = nil,
     storedRanges: [Range<Int64>]? = nil, groups: [String] = [], userInfo: [UInt8] = [],
     isSeed: Bool = false, isPinned: Bool = false, isMemoryOnly: Bool = false,
-    isResumable: Bool = false, sequence: UInt64 = 0, ticket: InvalidationTicket? = nil
+    isResumable: Bool = false, ticket: InvalidationTicket? = nil
+  ) {
+    self.init(
+      key: key, response: response, bodyLength: bodyLength, storedRanges: storedRanges, groups: groups,
+      userInfo: userInfo, isSeed: isSeed, isPinned: isPinned, isMemoryOnly: isMemoryOnly,
+      isResumable: isResumable, sequence: 0, ticket: ticket)
+  }
+
+  /// Makes a record from all its properties. Copies and codecs use this initialiser, which has no default, so
+  /// that the compiler finds each of them when a property is added.
+  public init(
+    key: CacheKey, response: StoredResponse, bodyLength: Int64?, storedRanges: [Range<Int64>]?,
+    groups: [String], userInfo: [UInt8], isSeed: Bool, isPinned: Bool, isMemoryOnly: Bool,
+    isResumable: Bool, sequence: UInt64, ticket: InvalidationTicket?
   ) {
     self.key = key
     self.response = response

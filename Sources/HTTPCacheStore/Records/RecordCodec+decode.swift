@@ -88,7 +88,7 @@ extension RecordCodec {
       key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,
       userInfo: userInfo, isSeed: flags.contains(.isSeed), isPinned: flags.contains(.isPinned),
       isMemoryOnly: flags.contains(.isMemoryOnly), isResumable: false,
-      sequence: sequence ?? encodedSequence)
+      sequence: sequence ?? encodedSequence, ticket: nil)
   }
 
   private static func readFlag(_ reader: inout BinaryReader) throws(CacheError) -> Bool {
@@ -126,7 +126,7 @@ extension RecordCodec {
     return ReuseFacts(
       freshnessLifetime: lifetime, lifetimeSource: source, correctedInitialAge: age,
       directives: ReuseFacts.Directives(rawValue: directives),
-      staleWhileRevalidate: whileRevalidate, staleIfError: ifError)
+      staleWhileRevalidate: whileRevalidate, staleIfError: ifError, overrides: 0)
   }
 
   private static func readName(_ reader: inout BinaryReader) throws(CacheError) -> HTTPField.Name {

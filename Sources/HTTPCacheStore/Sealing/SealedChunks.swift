@@ -88,27 +88,38 @@ final class SealedChunks: Sendable {
       return try BodyBytes(unsafeUninitializedCapacity: sealed.count - overhead * Int(count)) {
         (output) throws(CacheError) -> Int in
         try sealed.withUnsafeBytes { (input) throws(CacheError) in
-          var (from, to) = (0, 0)
-          for index in first..<first + count {
-            let size = min(input.count - from, Int(SealedLayout.slot))
-            guard size >= overhead, to + size - overhead <= output.count else {
-              throw CacheError(.damaged, "sealed: chunk \(index) has \(size) bytes")
-            }
-            let isLast = layout.isLast(index, length: length)
-            try cipher.open(
-              UnsafeRawBufferPointer(rebasing: input[from..<from + size]), for: .body,
-              context: SealedRecord.context(chunk: index, isLast: isLast, of: bodyID),
-              into: UnsafeMutableRawBufferPointer(rebasing: output[to..<to + size - overhead]))
-            from += size
-            to += size - overhead
-          }
-          return to
+          try open(input, into: output, chunks: first..<first + count, length: length)
         }
       }
     } catch {
       onDamage(error)
       throw error
     }
+  }
+
+  /// Opens chunks one after the other.
+  ///
+  /// - Returns: the number of bytes written to `output`.
+  private func open(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, chunks: Range<Int64>,
+    length: Int64?
+  ) throws(CacheError) -> Int {
+    let overhead = layout.overhead
+    var (from, to) = (0, 0)
+    for index in chunks {
+      let size = min(input.count - from, Int(SealedLayout.slot))
+      guard size >= overhead, to + size - overhead <= output.count else {
+        throw CacheError(.damaged, "sealed: chunk \(index) has \(size) bytes")
+      }
+      let isLast = layout.isLast(index, length: length)
+      try cipher.open(
+        UnsafeRawBufferPointer(rebasing: input[from..<from + size]), for: .body,
+        context: SealedRecord.context(chunk: index, isLast: isLast, of: bodyID),
+        into: UnsafeMutableRawBufferPointer(rebasing: output[to..<to + size - overhead]))
+      from += size
+      to += size - overhead
+    }
+    return to
   }
 
   private func damaged(_ message: String) -> CacheError {

@@ -13,6 +13,14 @@ struct SealedRecord {
     case chunk = 3
   }
 
+  /// What is stored of a sealed body.
+  struct Extent {
+    /// The stored ranges; nil for all of it.
+    let slots: [Range<Int64>]?
+    /// The length of the whole; nil if it is unknown.
+    let length: Int64?
+  }
+
   private static let format: UInt8 = 1
   private static let bodyIDLength = 16
   private static let name = HTTPField.Name("Sealed")
@@ -32,11 +40,10 @@ struct SealedRecord {
   /// - Parameters:
   ///   - record: the plain record.
   ///   - isFinal: whether trailers and length are known; otherwise they follow with `completion`.
-  ///   - slots: the stored ranges of the sealed body; nil for all of it.
-  ///   - sealedLength: the length of the whole sealed body.
+  ///   - extent: what is stored of the sealed body.
   static func seal(
-    _ record: CacheRecord, bodyID: BodyID, isFinal: Bool, slots: [Range<Int64>]?, sealedLength: Int64?,
-    _ cipher: any CacheCipher, _ names: SealedNames
+    _ record: CacheRecord, bodyID: BodyID, isFinal: Bool, as extent: Extent, _ cipher: any CacheCipher,
+    _ names: SealedNames
   ) throws(CacheError) -> CacheRecord {
     let key = names.key(record.key)
     let nominated = names.nominated(record.response.nominated)
@@ -45,13 +52,13 @@ struct SealedRecord {
     content += bodyID
     content += try RecordCodec.encode(
       record.storing(nil, bodyLength: record.bodyLength).with(sequence: 0))
-    let response = StoredResponse(
+    var response = StoredResponse(
       requestMethod: .get, nominated: nominated, head: HTTPResponse(status: .ok),
       requestTime: record.response.responseTime, responseTime: record.response.responseTime,
-      isInvalidated: record.response.isInvalidated,
       facts: ReuseFacts(freshnessLifetime: 0, lifetimeSource: .none, correctedInitialAge: 0))
+    response.isInvalidated = record.response.isInvalidated
     return CacheRecord(
-      key: key, response: response, bodyLength: sealedLength, storedRanges: slots,
+      key: key, response: response, bodyLength: extent.length, storedRanges: extent.slots,
       groups: record.groups.map { names.group($0, of: origin) },
       userInfo: try cipher.seal(content, for: .record, context: context(key, nominated)),
       isSeed: false, isPinned: record.isPinned, isMemoryOnly: record.isMemoryOnly,

@@ -56,10 +56,10 @@ extension SealedStore {
     }
   }
 
-  /// Marks the entries that match as invalidated. `.all` also marks entries sealed under other keys; a prefix
-  /// that is longer than an origin marks all entries of the origin.
+  /// Invalidates the entries that match. `.all` also invalidates entries sealed under other keys; a prefix
+  /// that is longer than an origin invalidates all entries of the origin.
   ///
-  /// - Returns: the number of responses marked; nil if the base does not count, or may have marked more.
+  /// - Returns: the number of responses invalidated; nil if the base does not count, or may have invalidated more.
   /// - Throws: what the store below throws.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {

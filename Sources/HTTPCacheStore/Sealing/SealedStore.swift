@@ -185,8 +185,8 @@ public final class SealedStore: CacheStore {
     let next = record.storing(
       stored.record.storedRanges, bodyLength: stored.record.bodyLength)
     let sealed = try SealedRecord.seal(
-      next, bodyID: stored.bodyID, isFinal: below.isComplete, slots: below.storedRanges,
-      sealedLength: below.bodyLength, cipher, names)
+      next, bodyID: stored.bodyID, isFinal: below.isComplete,
+      as: SealedRecord.Extent(slots: below.storedRanges, length: below.bodyLength), cipher, names)
     return try await base.update(sealed)
   }
 
@@ -205,8 +205,9 @@ public final class SealedStore: CacheStore {
     _ record: CacheRecord, bodyID: SealedRecord.BodyID, isFinal: Bool, slots: [Range<Int64>]?
   ) throws(CacheError) -> CacheRecord {
     try SealedRecord.seal(
-      record, bodyID: bodyID, isFinal: isFinal, slots: slots,
-      sealedLength: record.bodyLength.map { layout.sealedLength(of: $0) }, cipher, names)
+      record, bodyID: bodyID, isFinal: isFinal,
+      as: SealedRecord.Extent(
+        slots: slots, length: record.bodyLength.map { layout.sealedLength(of: $0) }), cipher, names)
   }
 
   /// The entry that the base has for a response, decrypted.

@@ -34,10 +34,10 @@ extension TieredStore {
     base.trimMemory(to: bytes)
   }
 
-  /// Marks the entries that match as invalidated, in both tiers.
+  /// Invalidates the entries that match, in both tiers.
   ///
-  /// - Returns: the number of responses marked, or nil if the store below does not count.
-  /// - Throws: what the store below throws; the entries are then marked in memory nevertheless.
+  /// - Returns: the number of responses invalidated, or nil if the store below does not count.
+  /// - Throws: what the store below throws; the entries are then invalidated in memory nevertheless.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     let below: Result<Int?, CacheError>

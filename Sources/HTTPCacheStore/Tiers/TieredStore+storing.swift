@@ -31,14 +31,11 @@ extension TieredStore {
       throw CacheError(
         .damaged, "\(announced) bytes were announced, \(bytes.count) came", key: record.key)
     }
-    var response = record.response
-    response.trailers = trailers
     let older = try variantsToReplaceBelow(record)
     await distrustBelow(older, of: record.key)
-    let own = CacheRecord(
-      key: record.key, response: response, bodyLength: Int64(bytes.count), storedRanges: nil,
-      groups: record.groups, userInfo: record.userInfo, isSeed: record.isSeed, isPinned: record.isPinned,
-      isMemoryOnly: true, ticket: record.ticket)
+    var response = record.response
+    response.trailers = trailers
+    let own = record.storing(nil, bodyLength: Int64(bytes.count)).with(response: response, isMemoryOnly: true)
     return try memory.commit(own, body: bytes, variantLimit: variantLimit, from: reservation)
   }
 
@@ -69,7 +66,7 @@ extension TieredStore {
     return same
   }
 
-  /// Marks variants of the store below as invalidated, because memory is about to have a newer response.
+  /// Invalidates variants of the store below, because memory is about to have a newer response.
   /// While memory has it, they are not used; later they must at least be validated.
   private func distrustBelow(_ older: [StoredVariant], of key: CacheKey) async {
     do throws(CacheError) {

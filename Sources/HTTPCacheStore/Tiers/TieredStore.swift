@@ -3,7 +3,7 @@ public import HTTPCacheSemantics
 /// A memory tier over another store, usually one on disk: it answers from copies of small bodies while they
 /// match the store below.
 ///
-/// Each write, freshening, mark and removal is made in the store below first, then in memory. Copies carry
+/// Each write, freshening, invalidation and removal is made in the store below first, then in memory. Copies carry
 /// the generation (`GenerationSource`) that was read before the store below, and are no longer used once the
 /// generation has changed, in whichever process. The variants of a key are copied together or not at all.
 ///
@@ -163,7 +163,7 @@ public final class TieredStore: CacheStore {
     group.hasMemoryOnly && group.variants.contains { isOutdated($0.record) }
   }
 
-  /// Marks responses that are only in memory as invalidated if another process may have invalidated or removed
+  /// Invalidates responses that are only in memory if another process may have invalidated or removed
   /// them: the store below does not have them, so the generation does not tell.
   ///
   /// - Parameter group: the variants in memory for the key.

@@ -3,7 +3,7 @@ import HTTPCacheStore
 
 extension StoreConformance {
   static let oneVariantChecks: [StoreCheck] = [
-    StoreCheck("Of one variant no other is listed, marked or removed") { makeStore in
+    StoreCheck("Of one variant no other is listed, invalidated or removed") { makeStore in
       let store = try await makeStore(StoreRequirements())
       let key = StoreSample.key()
       let languages = ["de", "en", "fr"]
@@ -17,12 +17,12 @@ extension StoreConformance {
       let selection = CacheSelection.variant(key, sequence: sequences[1])
       let listed = try await store.all(selection).map { language(of: $0.record) }
       try requireEqual(listed, ["en"], "listed")
-      let marked = try await store.invalidate(selection)
-      try require(marked == nil || marked == 1, "\(marked ?? 0) marked")
+      let invalidated = try await store.invalidate(selection)
+      try require(invalidated == nil || invalidated == 1, "\(invalidated ?? 0) invalidated")
       for variant in try store.read(key) {
         let found = language(of: variant.record)
         try requireEqual(
-          variant.record.response.isInvalidated, found == "en", "mark of \(found ?? "")")
+          variant.record.response.isInvalidated, found == "en", "invalidation of \(found ?? "")")
       }
       let removed = try await store.remove(selection)
       try requireEqual(removed, 1, "removed")
@@ -46,8 +46,8 @@ extension StoreConformance {
       for selection in selections {
         let listed = try await store.all(selection)
         try requireEqual(listed.count, 0, "listed of \(selection)")
-        let marked = try await store.invalidate(selection)
-        try require(marked == nil || marked == 0, "\(marked ?? 0) marked of \(selection)")
+        let invalidated = try await store.invalidate(selection)
+        try require(invalidated == nil || invalidated == 0, "\(invalidated ?? 0) invalidated of \(selection)")
         let removed = try await store.remove(selection)
         try requireEqual(removed, 0, "removed of \(selection)")
       }

@@ -129,18 +129,18 @@ extension StoreConformance {
       }
       try requireEqual(entryCount(of: store), 3, "entries in use")
     },
-    StoreCheck("A part is freshened, marked, listed and removed like the whole") { makeStore in
+    StoreCheck("A part is freshened, invalidated, listed and removed like the whole") { makeStore in
       let store = try await makeStore(StoreRequirements())
       for size in sizes {
         let body = StoreSample.body(size)
         let half = Int64(size / 2)
         let record = StoreSample.record().storing([0..<half], bodyLength: Int64(size))
         let stored = try await store.store(record, body.prefix(Int(half)))
-        let marked = try await store.invalidate(.key(stored.key))
-        try require(marked == nil || marked == 1, "\(marked ?? 0) marked")
+        let invalidated = try await store.invalidate(.key(stored.key))
+        try require(invalidated == nil || invalidated == 1, "\(invalidated ?? 0) invalidated")
         let found = try store.read(stored.key).first?.record
-        try requireEqual(found?.response.isInvalidated, true, "mark")
-        // Only an update that has seen the mark may remove it.
+        try requireEqual(found?.response.isInvalidated, true, "invalidation")
+        // Only an update that has seen the invalidation may take it back.
         let seen = found ?? stored
         var response = stored.response
         response.head.headerFields[.eTag] = "\"fresh\""

@@ -46,7 +46,7 @@ extension StoreConformance {
     try requireEqual(
       variants.map { $0.record.response.head.headerFields[.eTag] }, [tag], "what is stored", line: line)
     try requireEqual(
-      variants.map(\.record.response.isInvalidated), [isInvalidated], "mark of \(tag)", line: line)
+      variants.map(\.record.response.isInvalidated), [isInvalidated], "invalidation of \(tag)", line: line)
   }
 
   static let recencyChecks: [StoreCheck] = [
@@ -126,13 +126,13 @@ extension StoreConformance {
         try require(!isOlderWritten, "an older validation was written over a more recent one")
         try requireStored("\"b\(seconds)\"", in: store)
       }
-      // A mark counts, whenever the request was sent.
+      // An invalidation counts, whenever the request was sent.
       let ticket = store.ticket()
       let newest = record("\"c\"", made: 30, store.ticket())
       try await store.update(stored.with(response: newest.response, ticket: newest.ticket))
-      let marked = record("\"d\"", made: 25, ticket, isInvalidated: true)
-      try await store.update(stored.with(response: marked.response, ticket: ticket))
-      try requireEqual(try store.read(key).first?.record.response.isInvalidated, true, "mark")
+      let invalidated = record("\"d\"", made: 25, ticket, isInvalidated: true)
+      try await store.update(stored.with(response: invalidated.response, ticket: ticket))
+      try requireEqual(try store.read(key).first?.record.response.isInvalidated, true, "invalidation")
     },
     StoreCheck(
       "A response that was asked for before is not stored in the place of one validated since (RFC 9111 §4)"

@@ -72,26 +72,27 @@ extension StoreConformance {
       try require(!isNewUpdated, "a removed response was updated")
       try requireEqual(completeVariants(in: store), 0, "variants")
     },
-    StoreCheck("An invalidated response is kept and marked until it is updated") { makeStore in
+    StoreCheck("An invalidated response is kept and invalidated until it is updated") { makeStore in
       let store = try await makeStore(StoreRequirements())
       let body = StoreSample.body(20_000)
       try await store.store(StoreSample.record(), body)
       try await store.store(StoreSample.record(StoreSample.key("/other")), body)
-      let marked = try await store.invalidate(.key(StoreSample.key()))
-      try require(marked == nil || marked == 1, "\(marked ?? 0) responses marked, expected 1")
+      let invalidated = try await store.invalidate(.key(StoreSample.key()))
+      try require(
+        invalidated == nil || invalidated == 1, "\(invalidated ?? 0) responses invalidated, expected 1")
       guard let found = try store.read(StoreSample.key()).first?.record else {
         throw StoreViolation(message: "an invalidated response is gone", line: #line)
       }
-      try require(found.response.isInvalidated, "the response is not marked")
+      try require(found.response.isInvalidated, "the response is not invalidated")
       let other = try store.read(StoreSample.key("/other")).first?.record.response.isInvalidated
-      try requireEqual(other, false, "mark of another key")
+      try requireEqual(other, false, "invalidation of another key")
       let bytes = try await store.onlyBody(StoreSample.key())
       try require(bytes == body.array, "the body of an invalidated response changed")
       var response = found.response
       response.isInvalidated = false
       try await store.update(found.with(response: response, ticket: store.ticket()))
       let after = try store.read(StoreSample.key()).first?.record.response.isInvalidated
-      try requireEqual(after, false, "mark after an update")
+      try requireEqual(after, false, "invalidation after an update")
     },
     StoreCheck("Counters add up and survive a flush") { makeStore in
       let store = try await makeStore(StoreRequirements())

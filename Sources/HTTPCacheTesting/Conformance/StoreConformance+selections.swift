@@ -53,20 +53,20 @@ extension StoreConformance {
 
   static let selectionChecks: [StoreCheck] =
     selections.map { selection, expected in
-      StoreCheck("Selected alone are listed, marked and removed: \(selection)") { makeStore in
+      StoreCheck("Selected alone are listed, invalidated and removed: \(selection)") { makeStore in
         let store = try await filled(makeStore)
         let listed = indexes(of: try await store.all(selection))
         try requireEqual(listed, expected, "listed")
 
-        let marked = try await store.invalidate(selection)
-        try require(marked == nil || marked == expected.count, "\(marked ?? 0) marked")
+        let invalidated = try await store.invalidate(selection)
+        try require(invalidated == nil || invalidated == expected.count, "\(invalidated ?? 0) invalidated")
         for entry in try await store.all() {
           let index = Int(entry.record.bodyLength ?? 0) - 200
-          let isMarked = try store.read(entry.record.key).first?.record.response.isInvalidated
-          // A store that does not count may mark more.
+          let isInvalidated = try store.read(entry.record.key).first?.record.response.isInvalidated
+          // A store that does not count may invalidate more.
           try require(
-            isMarked == expected.contains(index) || (marked == nil && isMarked == true),
-            "mark of entry \(index)")
+            isInvalidated == expected.contains(index) || (invalidated == nil && isInvalidated == true),
+            "invalidation of entry \(index)")
         }
 
         let other = try await filled(makeStore)

@@ -64,7 +64,7 @@ extension StoreConformance {
 
           try await store.store(record(store.ticket()), StoreSample.body(100))
           let isInvalidated = try store.read(key).first?.record.response.isInvalidated
-          try requireEqual(isInvalidated, false, "mark of a response that was asked for afterwards")
+          try requireEqual(isInvalidated, false, "invalidation of a response that was asked for afterwards")
         }
       }
     } + [
@@ -74,11 +74,11 @@ extension StoreConformance {
         try await store.invalidate(.key(key))
         guard let stored = try store.read(key).first?.record else { return }
         try await store.update(stored.with(ticket: store.ticket()))
-        try requireEqual(try store.read(key).first?.record.response.isInvalidated, true, "mark")
+        try requireEqual(try store.read(key).first?.record.response.isInvalidated, true, "invalidation")
         let isUpdated = try await store.update(
           stored.with(response: StoreSample.response(), ticket: store.ticket()))
         try require(isUpdated, "not updated")
-        try requireEqual(try store.read(key).first?.record.response.isInvalidated, false, "mark")
+        try requireEqual(try store.read(key).first?.record.response.isInvalidated, false, "invalidation")
       },
       StoreCheck("What concerns one stored response, or responses by age, overtakes none") { makeStore in
         let store = try await makeStore(StoreRequirements())
@@ -114,7 +114,7 @@ extension StoreConformance {
   ]
 
   static let manyEntriesChecks: [StoreCheck] = manySelections.map { selection in
-    StoreCheck("Of many entries all that match are removed, or marked: \(selection)") { makeStore in
+    StoreCheck("Of many entries all that match are removed, or invalidated: \(selection)") { makeStore in
       for removes in [true, false] {
         let store = try await makeStore(StoreRequirements())
         let keys = (0..<many).map {
@@ -129,14 +129,15 @@ extension StoreConformance {
         if removes {
           try requireEqual(try await store.remove(selection), many, "removed")
         } else {
-          let marked = try await store.invalidate(selection)
-          try require(marked == nil || marked == many, "\(marked ?? 0) marked")
+          let invalidated = try await store.invalidate(selection)
+          try require(invalidated == nil || invalidated == many, "\(invalidated ?? 0) invalidated")
         }
         for key in keys {
           let found = try store.read(key).first?.record.response.isInvalidated
-          try requireEqual(found, removes ? nil : true, "mark of \(key.target)")
+          try requireEqual(found, removes ? nil : true, "invalidation of \(key.target)")
         }
-        try requireEqual(try store.read(other).first?.record.response.isInvalidated, false, "mark of another")
+        try requireEqual(
+          try store.read(other).first?.record.response.isInvalidated, false, "invalidation of another")
         await store.flush()
         try requireEqual(try await store.all().count, removes ? 1 : many + 1, "entries left")
       }

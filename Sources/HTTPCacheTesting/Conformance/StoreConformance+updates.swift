@@ -6,7 +6,7 @@ extension StoreConformance {
   private static let origin = "https://example.com"
 
   static let updateChecks: [StoreCheck] = [
-    StoreCheck("Of updates, marks, removals and new responses at the same time none is lost") {
+    StoreCheck("Of updates, invalidations, removals and new responses at the same time none is lost") {
       makeStore in
       let store = try await makeStore(StoreRequirements())
       for round in 0..<5 {
@@ -34,7 +34,7 @@ extension StoreConformance {
           let isExpected =
             switch index < 12 ? Change(of: index) : nil {
             case .update: found?.head.headerFields[.eTag] == "\"new\""
-            case .mark: found?.isInvalidated == true
+            case .invalidate: found?.isInvalidated == true
             case .remove: found == nil
             case nil: found != nil
             }
@@ -81,8 +81,9 @@ extension StoreConformance {
             let listed = try await store.all(group)
             try requireEqual(listed.count, groups.contains(name) ? 1 : 0, "entries of group \(name)")
             guard listed.isEmpty else { continue }
-            let marked = try await store.invalidate(group)
-            try require(marked == nil || marked == 0, "a group that is not the entry's any more marks it")
+            let invalidated = try await store.invalidate(group)
+            try require(
+              invalidated == nil || invalidated == 0, "a group that is not the entry's any more marks it")
             let removed = try await store.remove(group)
             try requireEqual(removed, 0, "removed by a group that is not the entry's any more")
           }
@@ -123,10 +124,10 @@ extension StoreConformance {
 
   private enum Change {
     case update
-    case mark
+    case invalidate
     case remove
 
-    init(of index: Int) { self = [.update, .update, .mark, .remove][index % 4] }
+    init(of index: Int) { self = [.update, .update, .invalidate, .remove][index % 4] }
   }
 
   private static func change(
@@ -139,7 +140,7 @@ extension StoreConformance {
       response.head.headerFields[.eTag] = "\"new\""
       let isUpdated = try await store.update(record.with(response: response))
       try require(isUpdated, "an update was not done")
-    case .mark: try await store.invalidate(selection)
+    case .invalidate: try await store.invalidate(selection)
     case .remove:
       let removed = try await store.remove(selection)
       try requireEqual(removed, 1, "removed")

@@ -52,17 +52,17 @@ public struct WorkloadLedger: Sendable {
         version.key: self[version.key].union(
           [.whole(version, isInvalidated: false), .whole(version, isInvalidated: true)])
       ]
-    case .freshen(let key): return [key: marked(key, false)]
-    case .invalidate(let key): return [key: marked(key, true)]
+    case .freshen(let key): return [key: invalidated(key, false)]
+    case .invalidate(let key): return [key: invalidated(key, true)]
     case .invalidatePartition:
       let keys = states.keys.filter { SampleVersion.key($0).partition == "p" }
-      return Dictionary(uniqueKeysWithValues: keys.map { ($0, marked($0, true)) })
+      return Dictionary(uniqueKeysWithValues: keys.map { ($0, invalidated($0, true)) })
     case .remove(let key): return [key: [.absent]]
     case .abandon, .keep, .extend, .read, .jump, .flush: return [:]
     }
   }
 
-  private func marked(_ key: Int, _ isInvalidated: Bool) -> Set<State> {
+  private func invalidated(_ key: Int, _ isInvalidated: Bool) -> Set<State> {
     Set(
       self[key].map { state in
         guard case .whole(let version, _) = state else { return state }

@@ -10,9 +10,9 @@ public enum WorkloadStep: Sendable, Hashable {
   case extend(SampleVersion, from: Int, count: Int)
   /// Freshens the entry of a key.
   case freshen(Int)
-  /// Marks the entry of a key as invalidated.
+  /// Invalidates the entry of a key.
   case invalidate(Int)
-  /// Marks all entries of the partition that some keys are in.
+  /// Invalidates all entries of the partition that some keys are in.
   case invalidatePartition
   /// Removes the entry of a key.
   case remove(Int)

@@ -158,15 +158,15 @@ extension HTTPCache {
   ///
   /// - Parameter status: the origin's status, if `head` has a different one.
   func deliver(
-    _ head: HTTPResponse, _ body: MessageBody, _ storage: StorageDecision,
-    _ forward: Exchange.Forward, _ exchange: Exchange, stored: StoredResponse? = nil,
-    status: Int? = nil
+    _ head: HTTPResponse, _ body: MessageBody, _ storage: StorageDecision, _ conversation: Conversation,
+    stored: StoredResponse? = nil, status: Int? = nil
   ) -> CacheResponse {
+    let exchange = conversation.exchange
     store.count(CacheCounts(misses: 1))
     let change = exchange.contentChange(of: head, receivedAt: configuration.clock.now)
     var head = head
     let outcome = CacheOutcome.forwarded(
-      forward.reason, status: status ?? head.status.code, storage: storage, collapsed: false)
+      conversation.forward.reason, status: status ?? head.status.code, storage: storage, collapsed: false)
     finish(&head, outcome, exchange.key, target: exchange.target, stored: stored)
     var response = CacheResponse(
       head: head, body: body, outcome: outcome, finalTarget: exchange.target, contentChange: change)
@@ -176,9 +176,9 @@ extension HTTPCache {
 
   /// Answers with the origin's response, which is not stored.
   func pass(
-    _ response: UpstreamResponse, _ storage: StorageDecision, _ forward: Exchange.Forward,
-    _ exchange: Exchange
+    _ response: UpstreamResponse, _ storage: StorageDecision, _ conversation: Conversation
   ) -> CacheResponse {
+    let exchange = conversation.exchange
     if case .doNotStore(let refusal) = storage {
       notStored(refusal, response.head, to: exchange.request, key: exchange.key)
     }
@@ -186,7 +186,7 @@ extension HTTPCache {
       ForwardedBodySource(response.body) { [store] bytes in
         if bytes > 0 { store.count(CacheCounts(originBytes: bytes)) }
       })
-    return deliver(response.head, body, storage, forward, exchange)
+    return deliver(response.head, body, storage, conversation)
   }
 
   /// Answers a follower with the leader's response.

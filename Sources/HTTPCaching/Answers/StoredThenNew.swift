@@ -131,7 +131,7 @@ extension StoredThenNew {
     let asking: CachePolicy =
       switch policy {
       case .reload, .reloadEverywhere: policy
-      default: .revalidate
+      case .standard, .revalidate, .cacheElseNetwork, .cacheOnly, .bypass, .networkElseCache: .revalidate
       }
     var new = try await respond(content?.makeBody(), asking)
     guard case .forwarded(_, let status, _, _) = new.outcome else {

@@ -20,12 +20,11 @@ extension HTTPCache {
   }
 
   /// Stores a response that the caller fetched outside this cache and asks to store. If RFC 9111 §3 does not
-  /// allow storing it, it is marked as invalidated: it answers no request before the origin has confirmed it.
+  /// allow storing it, it is stored as invalidated: it answers no request before the origin has confirmed it.
   /// It is not stored if it must not be in a shared cache, or if an override or the cache's hook forbids it.
   ///
   ///   - body: all of it, or the part that `Content-Range` describes.
   ///   - isDecoded: whether a content coding was removed from the bytes.
-  ///   - turn: where the hook runs.
   ///   - turn: where the hook runs.
   package func adopt(
     _ response: HTTPResponse, body: BodyBytes, to request: HTTPRequest, isDecoded: Bool,
@@ -55,13 +54,7 @@ extension HTTPCache {
       case .refuse(let refusal): return refuse(refusal)
       }
     }
-    let part = PartialContent.part(of: response)
-    let record = CacheRecord(
-      key: key, response: terms.response,
-      bodyLength: part == nil ? Int64(body.count) : part?.length,
-      storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: response),
-      userInfo: terms.userInfo, isPinned: terms.isPinned, isMemoryOnly: terms.isMemoryOnly,
-      isResumable: PartialContent.isResumable(terms.response), ticket: ticket)
+    let record = terms.record(for: key, head: response, length: Int64(body.count), ticket: ticket)
     do throws(CacheError) {
       let writer = try await store.write(record, variantLimit: rules.variantLimit)
       try await writer.append(body)
@@ -88,10 +81,12 @@ extension HTTPCache {
     case .doNotStore(let refusal):
       switch refusal {
       case .privateInShared, .authorized, .setCookie, .content, .partialContent, .malformed, .interim,
-        .method,
-        .statusNotStored, .override:
+        .method, .statusNotStored, .override:
         return .refused(refusal)
-      default: isDistrusted = true
+      case .statusNotUnderstood, .responseNoStore, .requestNoStore, .notCacheable, .neverReusable, .varyAny,
+        .varySecret, .clearsSite, .digestMismatch, .policy, .tooLarge, .notAdmitted, .superseded, .upstream,
+        .hook, .hookFailed, .hookTimedOut, .memoryOnly, .incomplete, .storeFailed:
+        isDistrusted = true
       }
     }
     if let part = PartialContent.part(of: response), part.range.count != body.count {
@@ -100,7 +95,7 @@ extension HTTPCache {
     let making = StoredResponse.make(
       request: request, response: response, requestTime: now, responseTime: now,
       isDecoded: isDecoded, rules: rules, digest: digest)
-    if isDistrusted, case .made(let made) = making { return .made(made.markedInvalidated) }
+    if isDistrusted, case .made(let made) = making { return .made(made.invalidated) }
     return making
   }
 

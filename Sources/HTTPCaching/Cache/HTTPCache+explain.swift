@@ -49,13 +49,10 @@ extension HTTPCache {
     if let other = variants.first(where: { $0.record.key != exchange.key })?.record.key {
       explanation.steps.insert(otherKey(other, exchange), at: 0)
     }
-    switch explanation.decision {
-    case .miss(.absent), .miss(.variantMismatch), .miss(.partial), .unsatisfiable(.miss(.absent)),
-      .unsatisfiable(.miss(.variantMismatch)), .unsatisfiable(.miss(.partial)):
+    if Self.isUnstored(explanation.decision) {
       explanation.refusals = try store.refusals(of: exchange.key).map {
         CacheExplanation.Refusal(time: $0.time, status: $0.status, steps: $0.explanation.steps)
       }
-    default: break
     }
     if let reason = offlineReason {
       addOffline(reason, to: &explanation, exchange, isForwarded: forward != nil, now: now)
@@ -85,6 +82,18 @@ extension HTTPCache {
       CacheExplanation.Step(
         "And what is done without the origin?", answer, section: "RFC 9111 §4.2.4",
         topic: .decision))
+  }
+
+  /// Whether a decision is a miss for lack of a stored response, which an earlier refusal may explain.
+  private static func isUnstored(_ decision: ReuseDecision?) -> Bool {
+    switch decision {
+    case .miss(let reason), .unsatisfiable(.miss(let reason)):
+      switch reason {
+      case .absent, .variantMismatch, .partial: true
+      case .method, .policy, .precondition, .content, .storeFailed: false
+      }
+    case .fresh, .stale, .validate, .unsatisfiable(.validation), nil: false
+    }
   }
 
   private func otherKey(_ other: CacheKey, _ exchange: Exchange) -> CacheExplanation.Step {

@@ -45,10 +45,8 @@ extension HTTPCache {
   /// Whether a refusal is worth a note: not for methods that are never stored, nor if the caller asked to store
   /// nothing.
   private func isNoted(_ refusal: StorageRefusal, method: HTTPRequest.Method) -> Bool {
-    switch refusal {
-    case .method, .policy: false
-    default: method == .get || method == .query || method == .head
-    }
+    if case .method = refusal { return false }
+    return refusal != .policy && (method == .get || method == .query || method == .head)
   }
 }
 
@@ -74,7 +72,10 @@ extension CacheExplanation {
     case .privateInShared, .authorized, .setCookie, .varySecret, .clearsSite, .upstream, .hook, .hookFailed,
       .hookTimedOut, .memoryOnly:
       return reason
-    default: break
+    case .method, .interim, .statusNotUnderstood, .statusNotStored, .responseNoStore, .requestNoStore,
+      .notCacheable, .neverReusable, .varyAny, .malformed, .partialContent, .content, .digestMismatch,
+      .override, .policy, .tooLarge, .notAdmitted, .superseded, .incomplete, .storeFailed:
+      break
     }
     guard !RequestDirectives(request.headerFields).noStore,
       !ResponseDirectives(response.headerFields, rules: rules).noStore

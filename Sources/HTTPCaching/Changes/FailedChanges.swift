@@ -48,8 +48,8 @@ final class FailedChanges: Sendable {
     }
   }
 
-  /// The variants that a request may use: without those that should have been removed, and with those marked
-  /// that should have been invalidated.
+  /// The variants that a request may use: without those that should have been removed, and with those
+  /// invalidated that should have been.
   func applied(to variants: [StoredVariant]) -> [StoredVariant] {
     if isEmpty { return variants }
     let changes = state.withLock { $0.changes }
@@ -62,7 +62,7 @@ final class FailedChanges: Sendable {
       }
       guard isInvalidated, !record.response.isInvalidated else { return variant }
       return StoredVariant(
-        record: record.with(response: record.response.markedInvalidated), body: variant.body)
+        record: record.with(response: record.response.invalidated), body: variant.body)
     }
   }
 

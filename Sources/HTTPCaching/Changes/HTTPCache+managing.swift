@@ -71,11 +71,11 @@ extension HTTPCache {
   @discardableResult
   public func removeAll() async throws(CacheError) -> Int { try await store.remove(.all) }
 
-  /// Marks the entries that match as invalidated: they are kept, and validated before they are used again
+  /// Invalidates the entries that match: they are kept, and validated before they are used again
   /// (RFC 9111 §4.4). Takes effect at once, however many they are.
   ///
   /// - Parameter selection: as for `remove(_:)`.
-  /// - Returns: the number of responses marked; nil if the store marks without counting.
+  /// - Returns: the number of responses invalidated; nil if the store does not count.
   /// - Throws: as `remove(_:)`.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
@@ -90,10 +90,10 @@ extension HTTPCache {
     return count
   }
 
-  /// Marks what is stored for the URL of a request as invalidated, in all partitions and variants.
+  /// Invalidates what is stored for the URL of a request, in all partitions and variants.
   ///
   /// - Parameter request: with scheme, authority and path.
-  /// - Returns: the number of responses marked; nil if the store marks without counting.
+  /// - Returns: the number of responses invalidated; nil if the store does not count.
   /// - Throws: as `remove(_:)`.
   @discardableResult
   public func invalidate(_ request: HTTPRequest) async throws(CacheError) -> Int? {
@@ -126,7 +126,8 @@ extension HTTPCache {
         throw CacheError(.invalidRequest, "not an origin: \(url)")
       }
       return [.site(origin: origin, mode: mode, partition: partition)]
-    default: return [selection]
+    case .all, .partition, .key, .variant, .prefix, .storedSince, .storedBefore, .unusedSince:
+      return [selection]
     }
   }
 

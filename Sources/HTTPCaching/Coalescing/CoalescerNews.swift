@@ -15,3 +15,19 @@ enum CoalescerNews: Sendable {
   /// The origin answered the leader with this 5xx status, and the leader used a stale response instead.
   case serverError(Int)
 }
+
+/// The role of a request that needs the origin.
+enum CoalescerRole: Sendable {
+  case lead(flight: UInt64)
+  case wait(flight: UInt64)
+  case share(SharedTransfer)
+  case goAlone
+}
+
+/// The role of a request that needs the origin: `CoalescerRole` with the leader's hold.
+enum CoalescingTurn: Sendable {
+  case lead(FlightHold)
+  case wait(flight: UInt64)
+  case share(SharedTransfer)
+  case goAlone
+}

@@ -67,7 +67,7 @@ extension Exchange {
   struct RecordUpdate: Sendable {
     let index: Int
     let response: StoredResponse
-    /// Whether the record gets new fields; else it is only marked as invalidated.
+    /// Whether the record gets new fields; else it is only invalidated.
     var isFreshening = false
   }
 
@@ -83,4 +83,14 @@ extension Exchange {
     /// Whether it changes stored responses, besides storing this response.
     var changesStored: Bool { isGone || !invalidated.isEmpty || !invalidatedGroups.isEmpty }
   }
+}
+
+/// Where a response may be stored.
+public enum StoragePolicy: Sendable, Hashable {
+  /// In memory and on disk.
+  case allowed
+  /// In memory, never on disk. A cache without memory does not store it.
+  case allowedInMemoryOnly
+  /// Nowhere.
+  case notAllowed
 }

@@ -34,7 +34,7 @@ extension Exchange {
       // Nothing of the answer to a request with `no-store` is stored (RFC 9111 §5.2.1.5).
       if directives.noStore, !updated.isInvalidated { continue }
       candidates[index] =
-        refusal == nil ? keyed(updated) : keyed(candidates[index].markedInvalidated)
+        refusal == nil ? keyed(updated) : keyed(candidates[index].invalidated)
       written.append(index)
     }
     // A later failure may only fall back to a candidate that matches.

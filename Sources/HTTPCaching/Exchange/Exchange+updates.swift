@@ -44,7 +44,10 @@ extension Exchange {
       .setCookie, .varySecret, .malformed, .override, .upstream, .hook, .hookFailed, .hookTimedOut,
       .memoryOnly:
       return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)
-    default: return []
+    case .method, .interim, .statusNotUnderstood, .statusNotStored, .requestNoStore, .partialContent,
+      .content, .clearsSite, .digestMismatch, .policy, .tooLarge, .notAdmitted, .superseded, .incomplete,
+      .storeFailed:
+      return []
     }
   }
 
@@ -71,6 +74,6 @@ extension Exchange {
   }
 
   private func invalidated(_ index: Int) -> RecordUpdate {
-    RecordUpdate(index: index, response: candidates[index].markedInvalidated)
+    RecordUpdate(index: index, response: candidates[index].invalidated)
   }
 }

@@ -6,41 +6,42 @@ import HTTPTypes
 extension ExchangeRunner {
   /// Writes the updated records, then answers with the first one; nil if its body cannot be opened.
   func freshened(
-    _ indices: [Int], _ answer: Exchange.StoredAnswer, _ forward: Exchange.Forward, _ exchange: Exchange,
-    _ variants: [StoredVariant]
+    _ indices: [Int], _ answer: Exchange.StoredAnswer, _ conversation: Conversation
   ) async -> CacheResponse? {
+    let (exchange, variants) = (conversation.exchange, conversation.variants)
+    let ticket = conversation.forward.ticket
     var refused: [(CacheRecord, StoringDecision)] = []
-    // Write marks last, because a mark overtakes the other updates.
+    // Write invalidations last, because an invalidation overtakes the other updates.
     let marked = indices.filter { exchange.candidates[$0].isInvalidated }
     for index in indices where !exchange.candidates[index].isInvalidated {
       let record = variants[index].record
       let updated = exchange.candidates[index]
       let decision = await decision(on: updated, over: record, exchange)
       switch decision {
-      case .store: await freshen(record, as: decision, exchange, forward.ticket)
+      case .store: await freshen(record, as: decision, exchange, ticket)
       case .refuse: refused.append((record, decision))
       }
     }
     for index in marked {
       let updated = exchange.candidates[index]
-      await write(variants[index].record.freshened(updated).with(ticket: forward.ticket))
+      await write(variants[index].record.freshened(updated).with(ticket: ticket))
     }
     let fresh = await cache.readableAnswer(answer, variants[answer.index], exchange, now: clock.now)
     // The answer now has its body open, so its record may be removed.
-    for (record, decision) in refused { await freshen(record, as: decision, exchange, forward.ticket) }
+    for (record, decision) in refused { await freshen(record, as: decision, exchange, ticket) }
     return fresh
   }
 
   /// Removes and invalidates what the origin's response demands.
   ///
-  /// - Returns: the forwarded request, with a new ticket that these changes do not overtake.
+  /// - Returns: the conversation, with a new ticket that these changes do not overtake.
   func change(
-    _ delivery: Exchange.Delivery, _ response: UpstreamResponse, _ forward: Exchange.Forward,
-    _ exchange: Exchange
-  ) async -> Exchange.Forward {
-    guard delivery.changesStored else { return forward }
+    _ delivery: Exchange.Delivery, _ response: UpstreamResponse, _ conversation: Conversation
+  ) async -> Conversation {
+    guard delivery.changesStored else { return conversation }
+    let exchange = conversation.exchange
     let isOvertaken =
-      forward.ticket.map {
+      conversation.forward.ticket.map {
         cache.store.isOvertaken(exchange.key, groups: CacheGroups.names(of: response.head), since: $0)
       } ?? true
     if delivery.isGone {
@@ -50,28 +51,26 @@ extension ExchangeRunner {
     }
     await cache.invalidate(delivery.invalidated)
     await cache.invalidate(groups: delivery.invalidatedGroups, of: exchange.key.target)
-    var changed = forward
-    if !isOvertaken { changed.ticket = cache.store.ticket() }
+    var changed = conversation
+    if !isOvertaken { changed.forward.ticket = cache.store.ticket() }
     return changed
   }
 
   /// Removes and invalidates what the origin's response demands.
-  func apply(
-    _ updates: [Exchange.RecordUpdate], _ forward: Exchange.Forward, _ exchange: Exchange,
-    _ variants: [StoredVariant]
-  ) async {
+  func apply(_ updates: [Exchange.RecordUpdate], _ conversation: Conversation) async {
+    let (exchange, ticket) = (conversation.exchange, conversation.forward.ticket)
     for update in updates {
-      let record = variants[update.index].record
+      let record = conversation.variants[update.index].record
       if update.isFreshening {
         let decision = await decision(on: update.response, over: record, exchange)
-        await freshen(record, as: decision, exchange, forward.ticket)
+        await freshen(record, as: decision, exchange, ticket)
         continue
       }
-      await write(record.freshened(update.response).with(ticket: forward.ticket))
+      await write(record.freshened(update.response).with(ticket: ticket))
     }
   }
 
-  /// Writes a stored response that was only marked.
+  /// Writes a stored response that was only invalidated.
   func write(_ record: CacheRecord) async {
     do throws(CacheError) { _ = try await cache.store.update(record) } catch {
       cache.observe(.storeFailed(operation: "freshen", error))

@@ -6,31 +6,39 @@ extension ExchangeRunner {
   /// Adds a 206 to the stored part, and answers from both; nil if that is not possible and the request must be
   /// sent again.
   func combine(
-    _ combination: Exchange.Combination, _ response: UpstreamResponse, _ forward: Exchange.Forward,
-    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: FlightHold?
+    _ combination: Exchange.Combination, _ response: UpstreamResponse, _ conversation: Conversation
   ) async -> CacheResponse? {
-    let completion = combination.completion
+    let exchange = conversation.exchange
     // If the number of octets differs from `Content-Range`, they may not be the missing ones.
-    if completion != nil, let length = response.body.length, length != combination.range.count {
+    if combination.completion != nil, let length = response.body.length, length != combination.range.count {
       cache.failedCompletions.insert(exchange.key)
       response.body.source.cancel()
       return nil
     }
-    let old = variants[combination.index].record
-    let terms: StoringTerms
+    let old = conversation.variants[combination.index].record
     switch await decision(on: combination.stored, over: old, exchange) {
-    case .store(let decided): terms = decided
+    case .store(let terms): return await extend(old, terms, combination, response, conversation)
     case .refuse(let refusal):
-      await freshen(old, as: .refuse(refusal), exchange, forward.ticket)
-      return refused(refusal, combination, response, forward, exchange, flight)
+      await freshen(old, as: .refuse(refusal), exchange, conversation.forward.ticket)
+      return refused(refusal, combination, response, conversation)
     }
+  }
+
+  /// Starts to add the part to the stored one; the caller and the followers read both meanwhile.
+  private func extend(
+    _ old: CacheRecord, _ terms: StoringTerms, _ combination: Exchange.Combination,
+    _ response: UpstreamResponse, _ conversation: Conversation
+  ) async -> CacheResponse? {
+    let (exchange, flight) = (conversation.exchange, conversation.flight)
+    let completion = combination.completion
     let record = terms.applied(to: old).storing(old.storedRanges, bodyLength: combination.length)
-      .with(ticket: forward.ticket)
+      .with(ticket: conversation.forward.ticket)
     let writer: any BodyWriter
     do throws(CacheError) {
       writer = try await cache.store.extend(record, at: combination.range.lowerBound)
     } catch {
-      return refused(error, combination, response, forward, exchange, flight)
+      if error.code != .unavailable { cache.observe(.storeFailed(operation: "extend", error)) }
+      return refused(.partialContent, combination, response, conversation)
     }
     let wanted = completion.flatMap(\.wanted)?.clamped(to: 0..<(combination.length ?? .max))
     let end = completion.map { _ in wanted?.upperBound ?? combination.length ?? 0 }
@@ -54,20 +62,20 @@ extension ExchangeRunner {
         await cache.committed(record, of: request)
       },
       onEnd: cache.transferEnd(
-        of: response.head, to: exchange.request, key: exchange.key,
-        storedAs: record.key, isCompletion: completion != nil, isConfidential: hook != nil, flight))
+        of: response.head, conversation, storedAs: record.key, isCompletion: completion != nil,
+        isConfidential: hook != nil))
     let range = end.map { (wanted?.lowerBound ?? 0)..<$0 }
     guard let body = transfer.makeBody(range) else {
       response.body.source.cancel()
       return nil
     }
-    await cache.begin(transfer, for: exchange.key, storedAs: record.key, forward)
+    await cache.begin(transfer, for: exchange.key, storedAs: record.key, conversation.forward)
     flight?.share(
       SharedTransfer(
         response: terms.response, transfer: transfer, groups: record.groups, range: range))
     transfer.start()
     return cache.deliver(
-      head(combination, wanted, response, exchange.request), body, .store, forward, exchange,
+      head(combination, wanted, response, exchange.request), body, .store, conversation,
       stored: combination.stored, status: response.head.status.code)
   }
 
@@ -83,27 +91,16 @@ extension ExchangeRunner {
     return RangeRequest.head(head, range: wanted, length: combination.length, answering: request)
   }
 
-  /// The store refuses the part: passes on the answer to the caller's own range; any other request is sent
-  /// again for the whole response.
-  private func refused(
-    _ error: CacheError, _ combination: Exchange.Combination, _ response: UpstreamResponse,
-    _ forward: Exchange.Forward, _ exchange: Exchange, _ flight: FlightHold?
-  ) -> CacheResponse? {
-    if error.code != .unavailable {
-      cache.observe(.storeFailed(operation: "extend", error))
-    }
-    return refused(.partialContent, combination, response, forward, exchange, flight)
-  }
-
+  /// The part is not stored: passes on the answer to the caller's own range; any other request is sent again
+  /// for the whole response.
   private func refused(
     _ refusal: StorageRefusal, _ combination: Exchange.Combination, _ response: UpstreamResponse,
-    _ forward: Exchange.Forward, _ exchange: Exchange, _ flight: FlightHold?
+    _ conversation: Conversation
   ) -> CacheResponse? {
     guard combination.completion == nil else {
       response.body.source.cancel()
       return nil
     }
-    flight?.release(isUnshareable: true)
-    return cache.pass(response, .doNotStore(refusal), forward, exchange)
+    return pass(response, refusal, conversation)
   }
 }

@@ -12,7 +12,7 @@ struct ExchangeRunner: Sendable {
   /// Whether it runs to validate in the background.
   let isBackground: Bool
   /// The time limit for a head, from the origin or from a leader.
-  private var limit: HeadLimit
+  private(set) var limit: HeadLimit
 
   var clock: any CacheClock { cache.configuration.clock }
   var rules: CacheRules { cache.configuration.rules }
@@ -36,7 +36,7 @@ struct ExchangeRunner: Sendable {
     await cache.retryFailedChanges()
     switch exchange.start() {
     case .lookUp: return try await lookUp(&exchange, mayWait: !isBackground)
-    case .forward(let forward): return try await ask(forward, &exchange, [], flight: nil)
+    case .forward(let forward): return try await ask(Conversation(exchange, [], forward))
     case .refuse(let reason): return cache.refusal(reason, for: exchange)
     }
   }
@@ -51,7 +51,7 @@ struct ExchangeRunner: Sendable {
       case .lead(let flight) = cache.join(exchange.key)
     else { return }
     cache.observe(.validatingInBackground(exchange.key))
-    let response = try await ask(forward, &exchange, variants, flight: flight)
+    let response = try await ask(Conversation(exchange, variants, forward, flight))
     while try await response.body.source.next() != nil {}
   }
 
@@ -75,10 +75,9 @@ struct ExchangeRunner: Sendable {
         // The body is gone or damaged: treat this variant as not stored.
         variants.remove(at: answer.index)
       case .forward(let forward):
-        guard forward.canLead, mayWait else {
-          return try await ask(forward, &exchange, variants, flight: nil)
-        }
-        return try await coalesce(forward, &exchange, variants)
+        let conversation = Conversation(exchange, variants, forward)
+        guard forward.canLead, mayWait else { return try await ask(conversation) }
+        return try await coalesce(conversation)
       case .refuse(let reason): return cache.refusal(reason, for: exchange)
       }
     }
@@ -86,154 +85,62 @@ struct ExchangeRunner: Sendable {
 
   // MARK: Waiting for a leader
 
-  private func coalesce(
-    _ forward: Exchange.Forward, _ exchange: inout Exchange, _ variants: [StoredVariant]
-  ) async throws -> CacheResponse {
-    let news: CoalescerNews
-    switch cache.join(exchange.key) {
-    case .lead(let flight): return try await ask(forward, &exchange, variants, flight: flight)
-    case .goAlone: return try await ask(forward, &exchange, variants, flight: nil)
-    case .share(let shared): news = .share(shared)
+  private func coalesce(_ conversation: Conversation) async throws -> CacheResponse {
+    let key = conversation.exchange.key
+    switch cache.join(key) {
+    case .lead(let flight): return try await ask(conversation.led(by: flight))
+    case .goAlone: return try await ask(conversation)
+    case .share(let shared): return try await go(on: .share(shared), conversation)
     case .wait(let flight):
-      news = try await cache.coalescing.news(
-        of: exchange.key, flight: flight, within: limit.left(at: clock.uptime))
+      let news = try await cache.coalescing.news(
+        of: key, flight: flight, within: limit.left(at: clock.uptime))
       var runner = self
       runner.limit.hasWaited = true
-      return try await runner.go(on: news, forward, &exchange, variants)
+      return try await runner.go(on: news, conversation)
     }
-    return try await go(on: news, forward, &exchange, variants)
   }
 
-  private func go(
-    on news: CoalescerNews, _ forward: Exchange.Forward, _ exchange: inout Exchange,
-    _ variants: [StoredVariant]
-  ) async throws -> CacheResponse {
+  private func go(on news: CoalescerNews, _ conversation: Conversation) async throws -> CacheResponse {
+    var exchange = conversation.exchange
     switch news {
-    case .joinAgain: return try await coalesce(forward, &exchange, variants)
+    case .joinAgain: return try await coalesce(conversation)
     case .share(let shared):
-      guard exchange.mayShare(shared.response, now: clock.now) else {
-        return try await ask(forward, &exchange, variants, flight: nil)
-      }
+      guard exchange.mayShare(shared.response, now: clock.now) else { return try await ask(conversation) }
       // A transfer that has ended, or broke off before this request got a byte, is ignored.
       guard let body = try await shared.makeBody(startingWithin: limit.left(at: clock.uptime), clock) else {
         return try await lookUp(&exchange, mayWait: false)
       }
-      return cache.deliverShared(shared.response, body, forward, exchange, now: clock.now)
+      return cache.deliverShared(shared.response, body, conversation.forward, exchange, now: clock.now)
     case .timedOut:
       let error = UpstreamError(.timeout, "another request for the same resource got no answer in time")
       cache.observe(.upstreamFailed(target: exchange.target, error))
-      return try await fail(error, exchange, variants)
+      return try await fail(error, conversation)
     case .lookAgain: return try await lookUp(&exchange, mayWait: false)
-    case .lead(let flight): return try await ask(forward, &exchange, variants, flight: flight)
-    case .goAlone: return try await ask(forward, &exchange, variants, flight: nil)
-    case .failed(let error): return try await fail(error, exchange, variants)
+    case .lead(let flight): return try await ask(conversation.led(by: flight))
+    case .goAlone: return try await ask(conversation)
+    case .failed(let error): return try await fail(error, conversation)
     case .serverError(let status):
-      if let stored = await storedAnswer(exchange, variants, after: { $0.failed(status: status, now: $1) }) {
+      if let stored = await storedAnswer(conversation, after: { $0.failed(status: status, now: $1) }) {
         return stored
       }
-      return try await ask(forward, &exchange, variants, flight: nil)
+      return try await ask(conversation)
     }
   }
 
-  // MARK: Asking the origin
+  // MARK: Answering after a failure
 
-  private func ask(
-    _ forward: Exchange.Forward, _ exchange: inout Exchange, _ variants: [StoredVariant],
-    flight: FlightHold?
-  ) async throws -> CacheResponse {
-    var forward = forward
-    while true {
-      let requestTime = clock.now
-      if let reason = cache.offlineReason {
-        let error = cache.notAsked(exchange.target, reason)
-        flight?.failed(error, isOwnLimit: false)
-        return try await fail(error, exchange, variants)
-      }
-      forward.ticket = cache.store.ticket()
-      forward.wipeTicket = cache.wipes.ticket()
-      let response: UpstreamResponse
-      do throws(UpstreamError) {
-        response = try await upstream.send(
-          UpstreamRequest(
-            head: forward.request, body: exchange.content?.makeBody() ?? body,
-            timeout: try limit.forUpstream(at: clock.uptime), priority: options.priority,
-            context: options.context, onInterim: options.onInterim))
-      } catch {
-        cache.observe(.upstreamFailed(target: exchange.target, error))
-        flight?.failed(error, isOwnLimit: limit.isCause(of: error, at: clock.uptime))
-        return try await fail(error, exchange, variants)
-      }
-      let clearsSite = ClearSiteData.clearsCache(
-        response.head, target: exchange.key.target, rules: rules)
-      // Open what a 304 confirms before it can be removed.
-      let isConfirming = response.head.status.code == 304 && !forward.validating.isEmpty
-      if clearsSite, !isConfirming {
-        await cache.clearSite(of: exchange.key)
-        exchange.siteCleared()
-      }
-      switch exchange.received(
-        response.head, requestTime: requestTime, responseTime: clock.now,
-        isDecoded: response.isContentDecoded, refusal: response.storageRefusal)
-      {
-      case .forwardAgain(let again):
-        response.body.source.cancel()
-        if clearsSite { await cache.clearSite(of: exchange.key) }
-        guard exchange.isRepeatable else {
-          flight?.release()
-          throw UpstreamError(.protocol, "the origin answered 304 to what is not stored")
-        }
-        forward = again
-      case .answerStale(let answer):
-        let status = response.head.status.code
-        var stale = await cache.readableAnswer(answer, variants[answer.index], exchange, now: clock.now)
-        if stale == nil {
-          stale = await storedAnswer(exchange, variants) { $0.failed(status: status, now: $1) }
-        }
-        if let stale {
-          response.body.source.cancel()
-          flight?.serverError(status)
-          return stale
-        }
-        flight?.release()
-        return cache.pass(response, .doNotStore(.storeFailed), forward, exchange)
-      case .freshen(let indices, let answer):
-        let fresh = await freshened(indices, answer, forward, exchange, variants)
-        if clearsSite { await cache.clearSite(of: exchange.key) }
-        if let fresh {
-          flight?.lookAgain()
-          return fresh
-        }
-        forward = exchange.withoutCondition()
-      case .combine(let combination):
-        if let combined = await combine(
-          combination, response, forward, exchange, variants, flight)
-        {
-          return combined
-        }
-        forward = exchange.withoutCondition()
-      case .deliver(let delivery):
-        return await deliver(response, delivery, forward, exchange, variants, flight)
-      }
-    }
-  }
-
-  private func fail(
-    _ error: UpstreamError, _ exchange: Exchange, _ variants: [StoredVariant]
-  ) async throws -> CacheResponse {
-    if let stored = await storedAnswer(exchange, variants, after: { $0.failed(error, now: $1) }) {
-      return stored
-    }
+  func fail(_ error: UpstreamError, _ conversation: Conversation) async throws -> CacheResponse {
+    if let stored = await storedAnswer(conversation, after: { $0.failed(error, now: $1) }) { return stored }
     throw error
   }
 
   /// The answer from the store after the origin failed. Reads the store again, because it may have changed
   /// since the first look.
-  private func storedAnswer(
-    _ exchange: Exchange, _ variants: [StoredVariant],
-    after failure: (Exchange, Timestamp) -> Exchange.FailureAction
+  func storedAnswer(
+    _ conversation: Conversation, after failure: (Exchange, Timestamp) -> Exchange.FailureAction
   ) async -> CacheResponse? {
     let now = clock.now
-    var (exchange, variants) = (exchange, variants)
+    var (exchange, variants) = (conversation.exchange, conversation.variants)
     if exchange.hasLooked, let found = cache.variants(for: exchange) {
       variants = found
       if case .answer(let answer, _) = cache.look(among: found, for: &exchange, now: now),
@@ -244,93 +151,5 @@ struct ExchangeRunner: Sendable {
     }
     guard case .answerStale(let answer) = failure(exchange, now) else { return nil }
     return await cache.readableAnswer(answer, variants[answer.index], exchange, now: now)
-  }
-
-  private func deliver(
-    _ response: UpstreamResponse, _ delivery: Exchange.Delivery, _ forward: Exchange.Forward,
-    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: FlightHold?
-  ) async -> CacheResponse {
-    await apply(delivery.updates, forward, exchange, variants)
-    let forward = await change(delivery, response, forward, exchange)
-    switch delivery.storage {
-    case .doNotStore(let refusal):
-      flight?.release(isUnshareable: true)
-      return cache.pass(response, .doNotStore(refusal), forward, exchange)
-    case .store(let stored):
-      let terms: StoringTerms
-      switch await decision(on: stored, exchange) {
-      case .store(let decided): terms = decided
-      case .refuse(let refusal):
-        flight?.release(isUnshareable: true)
-        await apply(
-          exchange.superseded(by: response.head, .doNotStore(refusal)), forward, exchange, variants)
-        return cache.pass(response, .doNotStore(refusal), forward, exchange)
-      }
-      do throws(CacheError) {
-        return try await store(terms, response, forward, exchange, variants, flight)
-      } catch {
-        if terms.isMemoryOnly, error.code == .invalidRequest {
-          flight?.release(isUnshareable: true)
-          await apply(
-            exchange.superseded(by: response.head, .doNotStore(.memoryOnly)), forward, exchange, variants)
-          return cache.pass(response, .doNotStore(.memoryOnly), forward, exchange)
-        }
-        flight?.release()
-        if error.code != .tooLarge, error.code != .notAdmitted {
-          cache.observe(.storeFailed(operation: "store", error))
-        }
-        return cache.pass(response, .doNotStore(cache.refusal(of: error)), forward, exchange)
-      }
-    }
-  }
-
-  /// Starts to store the response; the caller and the followers read it meanwhile.
-  private func store(
-    _ terms: StoringTerms, _ response: UpstreamResponse, _ forward: Exchange.Forward,
-    _ exchange: Exchange, _ variants: [StoredVariant], _ flight: FlightHold?
-  ) async throws(CacheError) -> CacheResponse {
-    let stored = terms.response
-    let length = response.head.status.hasNoContent ? 0 : response.body.length
-    let part = PartialContent.part(of: response.head)
-    let key = await cache.storageKey(for: exchange, stored, isMemoryOnly: terms.isMemoryOnly)
-    let record = CacheRecord(
-      key: key, response: stored, bodyLength: part == nil ? length : part?.length,
-      storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: response.head),
-      userInfo: terms.userInfo, isPinned: terms.isPinned, isMemoryOnly: terms.isMemoryOnly,
-      isResumable: PartialContent.isResumable(stored), ticket: forward.ticket(for: key, exchange.key))
-    let writer = try await cache.store.write(record, variantLimit: rules.variantLimit)
-    // A part cannot be shared with followers.
-    if part != nil { flight?.release(isUnshareable: true) }
-    var outdated = exchange.outdated(by: stored).map { variants[$0].record }
-    if key != exchange.key, part == nil {
-      outdated += variants.map(\.record).filter { $0.key == exchange.key }
-    }
-    let transfer = Transfer(
-      body: response.body,
-      extent: part.map { TransferExtent($0.range, length: length) } ?? TransferExtent(length: length),
-      writer: writer, clock: cache.configuration.clock, executor: cache.configuration.executor,
-      verifier: DigestVerifier(response, isPart: part != nil || response.head.status.hasNoContent),
-      storableTrailers: { [head = response.head, rules = exchange.rules, terms] in
-        FieldHygiene.storable(trailers: $0, of: head, rules: rules).without(terms.strippedNames)
-      },
-      onCommit: { [cache, outdated, terms, alias = exchange.rules.alias] record in
-        await cache.committed(
-          record, askedFor: part?.range, of: exchange.request, outdated: outdated)
-        await cache.restorePointer(
-          to: key, from: exchange.key, alias: alias, stored, isPinned: terms.isPinned,
-          isMemoryOnly: terms.isMemoryOnly)
-      },
-      onEnd: cache.transferEnd(
-        of: response.head, to: exchange.request, key: exchange.key, storedAs: key,
-        isConfidential: hook != nil,
-        flight))
-    guard let body = transfer.makeBody() else {
-      throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
-    }
-    await cache.begin(transfer, for: exchange.key, storedAs: key, forward)
-    flight?.share(SharedTransfer(response: stored, transfer: transfer, groups: record.groups))
-    transfer.start()
-    if length == 0 { await transfer.ended() }
-    return cache.deliver(response.head, body, .store, forward, exchange, stored: stored)
   }
 }

@@ -32,17 +32,17 @@ extension HTTPCache {
 
   /// The actions at the end of the transfer of a response.
   func transferEnd(
-    of response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
-    storedAs storageKey: CacheKey, isCompletion: Bool = false, isConfidential: Bool,
-    _ flight: FlightHold?
+    of response: HTTPResponse, _ conversation: Conversation, storedAs storageKey: CacheKey,
+    isCompletion: Bool = false, isConfidential: Bool
   ) -> @Sendable (Transfer, Transfer.End, Int64) -> Void {
-    { [self] transfer, end, received in
+    let (request, key) = (conversation.exchange.request, conversation.exchange.key)
+    return { [self, flight = conversation.flight] transfer, end, received in
       running.remove(transfer, for: key.target)
       if storageKey != key { running.remove(transfer, for: storageKey.target) }
       switch end {
       case .stored: failedCompletions.remove(key)
-      case .failed where isCompletion: failedCompletions.insert(key)
-      default: break
+      case .failed: if isCompletion { failedCompletions.insert(key) }
+      case .notStored, .kept, .refused, .leftAlone, .wiped: break
       }
       transferEnded(
         end, of: response, to: request, key: key, received: received, isConfidential: isConfidential)

@@ -11,6 +11,22 @@ struct StoringTerms: Sendable {
   /// Fields that must not be stored from the trailers either.
   var strippedNames: Set<HTTPField.Name> = []
 
+  /// The record of a response that is about to be stored.
+  ///
+  /// - Parameters:
+  ///   - head: the head as it arrived.
+  ///   - length: the length of its content in bytes; nil if it is unknown.
+  func record(
+    for key: CacheKey, head: HTTPResponse, length: Int64?, ticket: InvalidationTicket?
+  ) -> CacheRecord {
+    let part = PartialContent.part(of: head)
+    return CacheRecord(
+      key: key, response: response, bodyLength: part == nil ? length : part?.length,
+      storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: head), userInfo: userInfo,
+      isSeed: false, isPinned: isPinned, isMemoryOnly: isMemoryOnly,
+      isResumable: PartialContent.isResumable(response), sequence: 0, ticket: ticket)
+  }
+
   /// The record of a stored response under these terms.
   func applied(to record: CacheRecord) -> CacheRecord {
     record.with(
@@ -33,4 +49,16 @@ extension HTTPFields {
     fields.removeAll { names.contains($0.name) }
     return fields
   }
+}
+
+/// The question that a hook answers, and the settings for asking it.
+struct HookQuestion: Sendable {
+  let hook: StoringHook
+  let request: HTTPRequest
+  let key: CacheKey
+  /// The normalised target URI of the request.
+  let target: String
+  /// Resolved for the request.
+  let rules: CacheRules
+  let turn: HookTurn
 }

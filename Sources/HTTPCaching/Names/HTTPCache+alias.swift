@@ -45,8 +45,8 @@ extension HTTPCache {
       }
       if Self.item(try store.read(key.pointer).first, exchange.rules) != item {
         try await write(
-          Self.pointer(name, response), for: key, isPinned: exchange.rules.pins(response.head),
-          isMemoryOnly: isMemoryOnly)
+          pointer: Self.pointer(name, response), at: key.pointer,
+          isPinned: exchange.rules.pins(response.head), isMemoryOnly: isMemoryOnly)
       }
       return key.with(target: item)
     } catch {
@@ -82,7 +82,8 @@ extension HTTPCache {
     do throws(CacheError) {
       guard try store.read(key.pointer).isEmpty else { return }
       try await write(
-        Self.pointer(alias, response), for: key, isPinned: isPinned, isMemoryOnly: isMemoryOnly)
+        pointer: Self.pointer(alias, response), at: key.pointer, isPinned: isPinned,
+        isMemoryOnly: isMemoryOnly)
     } catch {
       observe(.storeFailed(operation: "store", error))
     }
@@ -105,19 +106,15 @@ extension HTTPCache {
     return pointer
   }
 
-  private func write(
-    _ pointer: StoredResponse, for key: CacheKey, isPinned: Bool, isMemoryOnly: Bool
+  /// Stores a response without a body that points to other entries, unless a more recent request stored
+  /// another.
+  func write(
+    pointer: StoredResponse, at key: CacheKey, isPinned: Bool, isMemoryOnly: Bool
   ) async throws(CacheError) {
     let record = CacheRecord(
-      key: key.pointer, response: pointer, bodyLength: 0, isPinned: isPinned,
-      isMemoryOnly: isMemoryOnly)
-    try await write(pointer: record)
-  }
-
-  /// Stores a record without a body that points to other entries, unless a more recent request stored another.
-  ///
-  /// - Throws: `CacheError`.
-  func write(pointer record: CacheRecord) async throws(CacheError) {
+      key: key, response: pointer, bodyLength: 0, storedRanges: nil, groups: [], userInfo: [],
+      isSeed: false, isPinned: isPinned, isMemoryOnly: isMemoryOnly, isResumable: false, sequence: 0,
+      ticket: nil)
     let writer = try await store.write(record, variantLimit: 1)
     do throws(CacheError) { try await writer.commit(trailers: [:]) } catch {
       guard error.code == .superseded else { throw error }

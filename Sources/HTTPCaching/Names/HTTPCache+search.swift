@@ -83,9 +83,7 @@ extension HTTPCache {
     for field in response.head.headerFields where field.name.canonicalName == "no-vary-search" {
       rule.head.headerFields.append(field)
     }
-    try await write(
-      pointer: CacheRecord(
-        key: key.searchRule, response: rule, bodyLength: 0, isMemoryOnly: isMemoryOnly))
+    try await write(pointer: rule, at: key.searchRule, isPinned: false, isMemoryOnly: isMemoryOnly)
   }
 
   /// Invalidates entries that were stored for the path of a key under other rules: an unsafe method could not

@@ -179,14 +179,7 @@ final class Transfer: Sendable {
         await combined.discard()
         throw UpstreamError(.protocol, "the parts together do not have their \(algorithm) digest")
       }
-      let end: End
-      if let algorithm = verifier?.mismatch() {
-        // The bytes are still the origin's message: readers get them.
-        stopWriting()
-        end = .refused(.digestMismatch(algorithm: algorithm.rawValue))
-      } else {
-        end = await commit(isStoring: isStoring, failure: failure)
-      }
+      let end = await commit(isStoring: isStoring, failure: failure, verifier)
       finish(.finished(body.trailers), end, publishing: held)
     } catch {
       body.source.cancel()
@@ -214,7 +207,12 @@ final class Transfer: Sendable {
     }
   }
 
-  private func commit(isStoring: Bool, failure: CacheError?) async -> End {
+  private func commit(isStoring: Bool, failure: CacheError?, _ verifier: DigestVerifier?) async -> End {
+    if let algorithm = verifier?.mismatch() {
+      // The bytes are still the origin's message: readers get them.
+      stopWriting()
+      return .refused(.digestMismatch(algorithm: algorithm.rawValue))
+    }
     guard isStoring, beginCommit() else {
       stopWriting()
       return .notStored(failure ?? CacheError(.io, "the store took no more bytes"))

@@ -182,7 +182,7 @@ import Testing
     #expect(Age.current(aged, now: today.adding(101)) == 8)
   }
 
-  @Test("§4.4 A validation clears the mark of an invalidation")
+  @Test("§4.4 A validation clears an invalidation")
   func invalidation() throws {
     var kept = try stored(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""])
     kept.isInvalidated = true
@@ -280,9 +280,9 @@ import Testing
 
   @Test("§4.3.5, §4.4 Without validators a HEAD does not clear the mark of an invalidated GET")
   func invalidated() throws {
-    let bare = try stored(200, ["Cache-Control": "max-age=2"]).markedInvalidated
+    let bare = try stored(200, ["Cache-Control": "max-age=2"]).invalidated
     #expect(try outcome(bare, ["Cache-Control": "max-age=1000"]) == .invalidate)
-    let tagged = try stored(200, ["ETag": "\"1\"", "Cache-Control": "max-age=2"]).markedInvalidated
+    let tagged = try stored(200, ["ETag": "\"1\"", "Cache-Control": "max-age=2"]).invalidated
     guard case .update(let fresh) = try outcome(tagged, ["ETag": "\"1\"", "Cache-Control": "max-age=1000"])
     else {
       Issue.record("the same representation")
@@ -315,7 +315,7 @@ import Testing
     #expect(try outcome(kept, ["ETag": "\"1\"", "Content-Length": "6"]) == .invalidate)
   }
 
-  @Test("§4.3.5 A HEAD that must not be stored leaves only the mark")
+  @Test("§4.3.5 A HEAD that must not be stored leaves only the invalidation")
   func forbidden() throws {
     let kept = try stored(200, ["ETag": "\"1\"", "Cache-Control": "max-age=60"])
     #expect(

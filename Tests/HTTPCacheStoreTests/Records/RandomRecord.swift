@@ -28,7 +28,8 @@ struct RandomRecord {
     let facts = ReuseFacts(
       freshnessLifetime: number(), lifetimeSource: oneIn(2) ? .heuristic : .maxAge,
       correctedInitialAge: number(), directives: ReuseFacts.Directives(rawValue: UInt32(below(1 << 16))),
-      staleWhileRevalidate: oneIn(2) ? nil : number(), staleIfError: oneIn(2) ? nil : number())
+      staleWhileRevalidate: oneIn(2) ? nil : number(), staleIfError: oneIn(2) ? nil : number(),
+      overrides: oneIn(3) ? next() : 0)
     let response = StoredResponse(
       requestMethod: HTTPRequest.Method(name()) ?? .get, nominated: nominated(), head: head,
       trailers: fields(), requestTime: Timestamp(seconds: number()),
@@ -43,7 +44,7 @@ struct RandomRecord {
     return CacheRecord(
       key: key, response: response, bodyLength: length, storedRanges: oneIn(3) ? nil : ranges(),
       groups: (0..<below(4)).map { _ in text() }, userInfo: bytes(), isSeed: oneIn(2), isPinned: oneIn(2),
-      isMemoryOnly: oneIn(2), sequence: next())
+      isMemoryOnly: oneIn(2), isResumable: oneIn(2), sequence: next(), ticket: nil)
   }
 
   private mutating func ranges() -> [Range<Int64>] {

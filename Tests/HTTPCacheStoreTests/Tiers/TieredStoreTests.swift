@@ -44,7 +44,7 @@ struct TieredStoreTests {
     #expect(base.uses == 3)
   }
 
-  @Test("notices at once what another tier over the same store replaced, marked or removed")
+  @Test("notices at once what another tier over the same store replaced, invalidated or removed")
   func otherProcesses() async throws {
     let one = tier()
     let other = tier()

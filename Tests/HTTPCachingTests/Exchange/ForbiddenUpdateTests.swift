@@ -47,7 +47,7 @@ struct ForbiddenUpdateTests {
     #expect(kitchen.origin.requests.count == 3)
   }
 
-  @Test("a HEAD that must not be stored leaves the mark alone")
+  @Test("a HEAD that must not be stored leaves the invalidation alone")
   func head() async throws {
     kitchen.origin.always(200, shared, "body")
     try await kitchen.get("/")

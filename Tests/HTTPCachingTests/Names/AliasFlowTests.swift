@@ -148,7 +148,7 @@ struct AliasFlowTests {
     #expect(try await kitchen.get("/news/a").text == "4")
   }
 
-  @Test("a purge of a URL finds the item, and the pointer goes with its URL")
+  @Test("a removal of a URL finds the item, and the pointer goes with its URL")
   func purge() async throws {
     let kitchen = try kitchen()
     names("top", kitchen)

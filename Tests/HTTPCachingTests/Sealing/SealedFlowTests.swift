@@ -16,7 +16,7 @@ import Testing
     configuration.clock = directory.clock
   }
 
-  @Test("stores with one key share what is stored, purged and freshened; memory above notices")
+  @Test("stores with one key share what is stored, removed and freshened; memory above notices")
   func twoStores() async throws {
     var configuration = HTTPCache.Configuration()
     try configure(&configuration)
@@ -45,7 +45,7 @@ import Testing
     #expect(try two.store.read(key).isEmpty)
   }
 
-  @Test("a purge by prefix marks what is on its way")
+  @Test("a remove by prefix marks what is on its way")
   func purgeOvertakes() async throws {
     let store = try directory.sealed(try directory.disk())
     let writer = try await store.write(StoreSample.record(), variantLimit: 8)
@@ -72,8 +72,8 @@ import Testing
     let (one, other) = (entries[1], entries[2])
     try await disk.update(
       CacheRecord(
-        key: one.key, response: one.response, bodyLength: one.bodyLength, userInfo: other.userInfo,
-        sequence: one.sequence))
+        key: one.key, response: one.response, bodyLength: one.bodyLength, userInfo: other.userInfo
+      ).with(sequence: one.sequence))
     #expect(try await store.verify().findings.count == 1)
     #expect(try await disk.verify(repair: false).isSound, "checksums do not tell who wrote")
     #expect(try await store.verify(repair: true).isRepaired)

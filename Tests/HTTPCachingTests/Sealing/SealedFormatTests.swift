@@ -39,13 +39,12 @@ import Testing
 
   private func store() async throws -> SealedStore {
     let sealed = HTTPField.Name("Sealed")
-    let response = StoredResponse(
+    var response = StoredResponse(
       requestMethod: .get,
       nominated: [NominatedField(name: .vary, value: .digest(Self.nominated))],
-      head: HTTPResponse(status: .ok),
-      trailers: [try #require(sealed): Self.completion],
-      requestTime: StoreSample.start, responseTime: StoreSample.start,
+      head: HTTPResponse(status: .ok), requestTime: StoreSample.start, responseTime: StoreSample.start,
       facts: ReuseFacts(freshnessLifetime: 0, lifetimeSource: .none, correctedInitialAge: 0))
+    response.trailers = [try #require(sealed): Self.completion]
     let record = CacheRecord(
       key: CacheKey(
         mode: .shared, partition: Self.partition, methodClass: .query, target: Self.target,

@@ -170,7 +170,7 @@ import Testing
     #expect(try await store.body(StoreSample.key()) == body.array)
   }
 
-  @Test("a part is freshened, marked and removed like the whole")
+  @Test("a part is freshened, invalidated and removed like the whole")
   func freshen() async throws {
     let stored = try await part(0..<4 * Self.chunk)
     #expect(try await store.invalidate(.key(stored.key)) == 1)

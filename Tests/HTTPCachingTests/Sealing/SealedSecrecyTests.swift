@@ -31,7 +31,7 @@ import Testing
     BodyBytes(Array(String(repeating: "secret-body ", count: count / 12 + 1).utf8.prefix(count)))
   }
 
-  // In the index, in files, parts, notes, and the epoch of a purge of many entries.
+  // In the index, in files, parts, notes, and the epoch of a removal of many entries.
   private func fill(_ store: any CacheStore) async throws {
     for (number, count) in [0, 10, 16_000, 70_000, 400_000].enumerated() {
       try await store.put(try record(number), body(count))

@@ -72,7 +72,7 @@ struct DiskBench {
 
   // MARK: Rows
 
-  // An entry that no earlier run on this folder has purged.
+  // An entry that no earlier run on this folder has removed.
   private func stored(_ index: Int) -> Int { index % 10 == 3 || index % 10 == 4 ? index / 10 * 10 : index }
 
   /// Hits of 1 KiB in random order: the peer, the store, the engine.
@@ -184,7 +184,7 @@ struct DiskBench {
     return [("open, to the first answer", ours)]
   }
 
-  /// Operations on the whole store, purges of a tenth of its entries each, and their background work.
+  /// Operations on the whole store, and removals of a tenth of its entries each, then the work behind them.
   func upkeep() async throws -> [(String, Timings)] {
     var (usage, counts, page) = (Timings(), Timings(), Timings())
     for _ in 0..<50 {
@@ -210,8 +210,8 @@ struct DiskBench {
     }
     return [
       ("usage", usage), ("counters", counts), ("first 100 entries", page),
-      ("purge by prefix, a tenth", prefix),
-      ("purge by group, a hundredth", group), ("hit while a purge is worked off", freshen),
+      ("remove by prefix, a tenth", prefix),
+      ("remove by group, a hundredth", group), ("hit while a removal is worked off", freshen),
       ("both worked off", behind),
     ]
   }

@@ -21,7 +21,7 @@ extension OutcomeText {
     case .miss(.partial): "only a part is in the cache"
     case .miss(let reason): words(reason)
     case .validation(.stale(let age, let lifetime)): stale(age, lifetime)
-    case .validation(.invalidated): "marked as invalid"
+    case .validation(.invalidated): "invalidated"
     case .validation(let reason): "to be validated (\(words(reason)))"
     }
   }

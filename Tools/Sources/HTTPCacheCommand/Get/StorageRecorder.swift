@@ -47,7 +47,8 @@ final class StorageRecorder: CacheObserver {
       warn(HumanText.capacityChange(from: old, to: new, usage: usage))
     case .encryption(let notice):
       warn("\(notice)")
-    default:
+    case .answered, .hookFailed, .removed, .freshened, .invalidated, .siteCleared, .wiped, .upstreamFailed,
+      .notAsked, .validatingInBackground:
       break
     }
   }

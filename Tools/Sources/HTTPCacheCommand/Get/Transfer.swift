@@ -165,7 +165,7 @@ struct Transfer {
   private func continuation(_ policy: CachePolicy) async -> Continuation? {
     switch policy {
     case .reload, .reloadEverywhere, .cacheOnly: return nil
-    default: break
+    case .standard, .revalidate, .cacheElseNetwork, .bypass, .networkElseCache: break
     }
     guard let partial = output.partial, !fetcher.includesHead,
       partial.record.isInsecure == fetcher.isInsecure,
@@ -224,7 +224,7 @@ struct Transfer {
     switch told {
     case .stored: return .complete
     case .kept(let bytes) where bytes + Continuation.slack >= leftover?.bytes ?? 0: return .cached(bytes)
-    default: break
+    case .kept, .notStored, nil: break
     }
     if let leftover {
       output.keep()

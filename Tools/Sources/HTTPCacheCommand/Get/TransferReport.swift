@@ -174,7 +174,7 @@ struct TransferReport: Sendable {
       case .hit(let age, let lifetime, _), .validated(_, let age, let lifetime):
         report.age = age
         report.lifetime = lifetime
-      default: break
+      case .forwarded, .unsatisfiable: break
       }
     }
     return report

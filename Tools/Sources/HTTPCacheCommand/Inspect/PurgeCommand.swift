@@ -1,7 +1,7 @@
 import ArgumentParser
 import HTTPCaching
 
-/// `httpcache purge`: removes responses, or marks them.
+/// `httpcache purge`: removes responses, or invalidates them.
 struct PurgeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "purge", abstract: "Remove responses, or mark them to be validated first.",
@@ -65,7 +65,7 @@ struct PurgeCommand: AsyncParsableCommand {
     do {
       for selection in try await selections(in: store) {
         if soft {
-          if let marked = try await cache.invalidate(selection) { count += marked } else { isCounted = false }
+          if let found = try await cache.invalidate(selection) { count += found } else { isCounted = false }
         } else if let partition {
           for mode in location.listedMode.map({ [$0] }) ?? CacheMode.allCases {
             let cache = HTTPCache(
@@ -81,7 +81,7 @@ struct PurgeCommand: AsyncParsableCommand {
     }
     await cache.flush()
     let what = isCounted ? HumanText.count(count, "response") : "all matching responses"
-    Console.print(soft ? "marked \(what) as invalid" : "removed \(what)")
+    Console.print(soft ? "invalidated \(what)" : "removed \(what)")
     if count == 0, isCounted, let hint = await hint(store) {
       Console.report("httpcache: no response matches in \(location.path); \(hint)")
     }

@@ -55,6 +55,9 @@ struct ShowCommand: AsyncParsableCommand {
       let fields = response.nominated.map { "\($0.name.rawName): \($0.value.text)" }
       lines.append("selected by \(fields.joined(separator: ", "))")
     }
+    if !facts.directiveTexts.isEmpty {
+      lines.append("directives  \(facts.directiveTexts.joined(separator: ", "))")
+    }
     if let window = facts.staleWhileRevalidate {
       lines.append("stale       for up to \(HumanText.duration(window)) while it is validated (RFC 5861 §3)")
     }

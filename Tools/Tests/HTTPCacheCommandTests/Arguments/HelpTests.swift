@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import HTTPCaching
 import Testing
 
@@ -18,12 +19,22 @@ import Testing
   @Test("messages spell a policy as its option does", arguments: PolicyArgument.allCases)
   func spelling(policy: PolicyArgument) { #expect(policy.policy.name == policy.rawValue) }
 
-  @Test(
-    "help lists the exit statuses",
-    arguments: ["get", "ls", "show", "path", "explain", "purge", "verify", "config", "stats"])
+  private static let commands = HTTPCacheCommand.configuration.subcommands.map { $0._commandName }
+
+  /// The commands that need no cache on disk, or make one.
+  private static let needingNone: Set = ["serve", "demo", "drive"]
+
+  @Test("help lists the exit statuses", arguments: commands.filter { !needingNone.contains($0) })
   func statuses(command: String) async {
     let run = await CommandRun(command, "--help")
     #expect(run.errors.contains("Exit status:"))
     #expect(run.errors.contains("  10  there is no cache in the directory"))
+  }
+
+  @Test("README has each command in its table", arguments: commands)
+  func readme(command: String) throws {
+    let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..").standardizedFileURL
+    let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+    #expect(readme.contains("| `httpcache \(command)"))
   }
 }

@@ -199,13 +199,13 @@ import Testing
     }
   }
 
-  @Test("a soft purge keeps the response and has it validated first")
+  @Test("purge --soft keeps the response and has it validated first")
   func softPurge() async throws {
     try await withFilledCache { filled in
       let purge = await CommandRun(
         "purge", "--prefix", filled.origin.base, "--soft", "--dir", filled.cache)
       #expect(purge.status == 0)
-      #expect(purge.output.hasPrefix("marked "))
+      #expect(purge.output.hasPrefix("invalidated "))
       let fresh = await CommandRun("ls", "--fresh", "--dir", filled.cache, "--json")
       #expect(fresh.output.isEmpty)
       let all = await CommandRun("ls", "--dir", filled.cache, "--json")

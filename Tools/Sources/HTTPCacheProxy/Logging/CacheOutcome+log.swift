@@ -18,11 +18,9 @@ extension CacheOutcome {
   /// Why the response is not stored, judged by its head; nil for methods whose responses are never stored.
   var refusal: String? {
     guard case .forwarded(_, _, .doNotStore(let refusal), _) = self else { return nil }
-    switch refusal {
-    case .method, .policy: return nil
-    default:
-      return refusal.section.isEmpty
-        ? refusal.description : "\(refusal.description) (\(refusal.section))"
-    }
+    if case .method = refusal { return nil }
+    if refusal == .policy { return nil }
+    return refusal.section.isEmpty
+      ? refusal.description : "\(refusal.description) (\(refusal.section))"
   }
 }

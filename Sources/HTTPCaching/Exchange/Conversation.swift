@@ -1,0 +1,29 @@
+import HTTPCacheStore
+
+/// A request to the origin, with what is known when its response arrives.
+struct Conversation: Sendable {
+  var exchange: Exchange
+  /// The variants that were stored when the request was sent.
+  let variants: [StoredVariant]
+  /// The request as it was sent last.
+  var forward: Exchange.Forward
+  /// Held by a request that leads others; nil for one that goes alone.
+  var flight: FlightHold?
+
+  init(
+    _ exchange: Exchange, _ variants: [StoredVariant], _ forward: Exchange.Forward,
+    _ flight: FlightHold? = nil
+  ) {
+    self.exchange = exchange
+    self.variants = variants
+    self.forward = forward
+    self.flight = flight
+  }
+
+  /// A copy of the request, with a flight.
+  func led(by flight: FlightHold) -> Conversation {
+    var conversation = self
+    conversation.flight = flight
+    return conversation
+  }
+}

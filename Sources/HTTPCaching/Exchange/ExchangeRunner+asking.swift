@@ -1,0 +1,103 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+extension ExchangeRunner {
+  /// Asks the origin until there is an answer.
+  func ask(_ conversation: Conversation) async throws -> CacheResponse {
+    var conversation = conversation
+    while true {
+      let requestTime = clock.now
+      let response: UpstreamResponse
+      do throws(UpstreamError) {
+        response = try await send(&conversation)
+      } catch {
+        return try await fail(error, conversation)
+      }
+      if let answer = try await answer(&conversation, with: response, sentAt: requestTime) { return answer }
+    }
+  }
+
+  /// Sends the request with new tickets. The followers are told of a failure.
+  private func send(_ conversation: inout Conversation) async throws(UpstreamError) -> UpstreamResponse {
+    let exchange = conversation.exchange
+    if let reason = cache.offlineReason {
+      let error = cache.notAsked(exchange.target, reason)
+      conversation.flight?.failed(error, isOwnLimit: false)
+      throw error
+    }
+    conversation.forward.ticket = cache.store.ticket()
+    conversation.forward.wipeTicket = cache.wipes.ticket()
+    do throws(UpstreamError) {
+      return try await upstream.send(
+        UpstreamRequest(
+          head: conversation.forward.request, body: exchange.content?.makeBody() ?? body,
+          timeout: try limit.forUpstream(at: clock.uptime), priority: options.priority,
+          context: options.context, onInterim: options.onInterim))
+    } catch {
+      cache.observe(.upstreamFailed(target: exchange.target, error))
+      conversation.flight?.failed(error, isOwnLimit: limit.isCause(of: error, at: clock.uptime))
+      throw error
+    }
+  }
+
+  /// Does what follows from the origin's head; nil if the request must be sent again, as `forward` then says.
+  private func answer(
+    _ conversation: inout Conversation, with response: UpstreamResponse, sentAt requestTime: Timestamp
+  ) async throws -> CacheResponse? {
+    let key = conversation.exchange.key
+    let clearsSite = ClearSiteData.clearsCache(response.head, target: key.target, rules: rules)
+    // Open what a 304 confirms before it can be removed.
+    let isConfirming = response.head.status.code == 304 && !conversation.forward.validating.isEmpty
+    if clearsSite, !isConfirming {
+      await cache.clearSite(of: key)
+      conversation.exchange.siteCleared()
+    }
+    switch conversation.exchange.received(
+      response.head, requestTime: requestTime, responseTime: clock.now,
+      isDecoded: response.isContentDecoded, refusal: response.storageRefusal)
+    {
+    case .forwardAgain(let again):
+      response.body.source.cancel()
+      if clearsSite { await cache.clearSite(of: key) }
+      guard conversation.exchange.isRepeatable else {
+        conversation.flight?.release()
+        throw UpstreamError(.protocol, "the origin answered 304 to what is not stored")
+      }
+      conversation.forward = again
+      return nil
+    case .answerStale(let answer): return await answerStale(answer, response, conversation)
+    case .freshen(let indices, let answer):
+      let fresh = await freshened(indices, answer, conversation)
+      if clearsSite { await cache.clearSite(of: key) }
+      if let fresh {
+        conversation.flight?.lookAgain()
+        return fresh
+      }
+    case .combine(let combination):
+      if let combined = await combine(combination, response, conversation) { return combined }
+    case .deliver(let delivery): return await deliver(delivery, response, conversation)
+    }
+    conversation.forward = conversation.exchange.withoutCondition()
+    return nil
+  }
+
+  /// Answers with a stale response after a server error; with the error if no stored body can be read.
+  private func answerStale(
+    _ answer: Exchange.StoredAnswer, _ response: UpstreamResponse, _ conversation: Conversation
+  ) async -> CacheResponse {
+    let status = response.head.status.code
+    var stale = await cache.readableAnswer(
+      answer, conversation.variants[answer.index], conversation.exchange, now: clock.now)
+    if stale == nil {
+      stale = await storedAnswer(conversation) { $0.failed(status: status, now: $1) }
+    }
+    if let stale {
+      response.body.source.cancel()
+      conversation.flight?.serverError(status)
+      return stale
+    }
+    conversation.flight?.release()
+    return cache.pass(response, .doNotStore(.storeFailed), conversation)
+  }
+}
