@@ -18,7 +18,7 @@ RELEASE_BUILD := $(TOOLS) -c release -debug-info-format none --disable-default-t
 
 # Runs the demo of the command, built for debugging; with URL=https://… fetches that URL through your cache.
 run: prerequisites
-	$(TOOLS_DEBUG) --product httpcache
+	HTTPCACHE_COMMIT="$$(scripts/commit.sh)" $(TOOLS_DEBUG) --product httpcache
 ifdef URL
 	.build/debug/httpcache get --explain "$(URL)"
 else

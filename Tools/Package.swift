@@ -166,14 +166,14 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheProxyTests",
       dependencies: caching + nio + [
-        "HTTPCacheProxy", .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        "HTTPCacheProxy", "ServerTesting", .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
         .product(name: "NIOEmbedded", package: "swift-nio"),
       ],
       swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheCommandTests",
       dependencies: caching + nio + [
-        "HTTPCacheCommand", .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        "HTTPCacheCommand", "ServerTesting", .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

@@ -3,6 +3,9 @@
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
+# At most so many tests at once: all at once wait so long for each other on a busy machine that time limits of
+# a minute end. Swift Testing that does not know the variable runs all at once.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-16}
 failed=0
 # Seconds for all tests of a target; on a machine with nothing else to do, the longest takes less than one.
 limit=${TEST_LIMIT:-1800}

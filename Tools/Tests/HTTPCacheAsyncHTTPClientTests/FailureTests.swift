@@ -8,16 +8,11 @@ import ServerTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct FailureTests {
-  /// An address without a listener.
-  private static func deadURL() async throws -> String {
-    try await TestServer.run(Origin().buildResponder()) { $0.base + "/" }
-  }
-
   @Test("an unreachable origin throws HTTPClient's error")
   func refused() async throws {
-    let url = try await Self.deadURL()
+    let port = try UnusedPort()
     try await Fixture.run(Origin()) { fixture async throws in
-      _ = await #expect(throws: IOError.self) { try await fixture.client.get(url: url) }
+      _ = await #expect(throws: IOError.self) { try await fixture.client.get(url: port.base) }
     }
   }
 
@@ -32,6 +27,9 @@ import Testing
     }
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.retryConnectionEstablishment = false
+    // The origin's own port may be another test's by now.
+    let port = try UnusedPort()
+    configuration.proxy = .server(host: "127.0.0.1", port: port.number)
     try await CachedHTTPClient.withClient(cache: cache.0, configuration: configuration) { client in
       let response = try await client.get(url: cache.1)
       #expect(String(buffer: try await response.body.collect(upTo: 10)) == "old")

@@ -26,6 +26,18 @@ import Testing
     #expect(HumanText.bytes(count) == text)
   }
 
+  @Test("control characters of a response do not reach the terminal", arguments: ["get", "show"])
+  func controls(command: String) async throws {
+    let directory = try TemporaryDirectory()
+    let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nX-Mine: a\u{9B}31mb"
+    let origin = try await RawOrigin("\(head)\r\nContent-Length: 0\r\n\r\n")
+    let options = ["--dir", directory.file("cache")]
+    let fetched = await CommandRun(["get", "-v", origin.base, "-o", directory.file("out")] + options)
+    let run = command == "get" ? fetched : await CommandRun(["show", origin.base] + options)
+    #expect((run.output + run.errors).contains("X-Mine: a\u{FFFD}31mb"), "\(run.output)\(run.errors)")
+    try await origin.close()
+  }
+
   @Test("a table pads to the widest cell, and not after the last one")
   func table() {
     var table = TextTable(["N", "NAME"], [.trailing, .leading])

@@ -1,4 +1,5 @@
 import NIOCore
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy
@@ -231,9 +232,9 @@ import Testing
       #expect(field("Cache-Status", in: timedOut) == nil)
       #expect(try await peer.receiveAll() == "")
     }
-    let port = try RawOrigin().port
+    let unused = try UnusedPort()
     try await withProxy(configure: {
-      $0.mode = .reverse(Origin(isSecure: false, host: "127.0.0.1", port: port), basePath: "")
+      $0.mode = .reverse(Origin(isSecure: false, host: "127.0.0.1", port: unused.number), basePath: "")
     }) { fixture in
       let client = try fixture.connect()
       client.send(get)

@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOCore
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy
@@ -72,16 +73,12 @@ struct PoisoningTests {
 
   @Test("bytes after a failed CONNECT are not a request")
   func failedConnect() async throws {
-    let port: Int
-    do {
-      let closed = try RawOrigin()
-      port = closed.port
-    }
-    try await withProxy(forward: ForwardRules(connectPorts: [port])) { fixture in
+    let unused = try UnusedPort()
+    try await withProxy(forward: ForwardRules(connectPorts: [unused.number])) { fixture in
       let client = try fixture.connect()
       let host = "127.0.0.1:\(fixture.origin.port)"
       client.send(
-        "CONNECT 127.0.0.1:\(port) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET http://\(host)/ HTTP/1.1\r\nHost: \(host)\r\n\r\n"
+        "CONNECT 127.0.0.1:\(unused.number) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET http://\(host)/ HTTP/1.1\r\nHost: \(host)\r\n\r\n"
       )
       let answer = try await client.receiveAll()
       #expect(answer.hasPrefix("HTTP/1.1 502 "))

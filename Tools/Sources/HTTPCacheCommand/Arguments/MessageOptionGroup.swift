@@ -30,7 +30,7 @@ struct MessageOptionGroup: ParsableArguments {
   /// Receives the heads of messages; nil if heads are not shown.
   var tell: (@Sendable (String) -> Void)? {
     guard verbose else { return nil }
-    return { Console.current.error($0) }
+    return { Console.current.error($0.printable) }
   }
 
   /// An upstream that shows its messages if `--verbose` is given, else `upstream` itself.

@@ -51,7 +51,8 @@ struct DemoCommand: AsyncParsableCommand {
       for resource in DemoResource.allCases {
         let url = try TargetURL(parsing: origin.base + resource.rawValue)
         reports.append(
-          await fetcher.fetch(url.request(), url: url.text, content: nil, to: .nowhere, within: .seconds(60)))
+          await fetcher.fetch(
+            url.request(), url: url.text, content: nil, to: .nowhere, within: .seconds(600)))
       }
       rounds.append(reports)
       sent.append(origin.meter.bytes - before)

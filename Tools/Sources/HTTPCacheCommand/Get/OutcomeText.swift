@@ -29,7 +29,7 @@ struct OutcomeText {
     case .hit(let age, let lifetime, let allowance?) where lifetime > age:
       "hit, fresh for \(HumanText.duration(lifetime - age)), because: \(Self.text(allowance))"
     case .hit(let age, let lifetime, let allowance?):
-      "hit, stale for \(HumanText.duration(age - lifetime)), allowed: \(Self.text(allowance))"
+      "hit, \(HumanText.staleness(age - lifetime)), allowed: \(Self.text(allowance))"
     case .validated(_, let age, let lifetime) where lifetime > age:
       "revalidated, 304, fresh for \(HumanText.duration(lifetime - age))"
     case .validated:
@@ -76,6 +76,8 @@ struct OutcomeText {
   }
 
   private func stored(_ decision: StorageDecision, _ collapsed: Bool) -> String {
+    // The recorder says why the store failed.
+    if refusal == .storeFailed { return "not stored" }
     if let refusal { return "not stored: \(limit ?? Self.text(refusal))" }
     if case .stored = storage { return "stored" }
     return collapsed ? "from another request's transfer" : "not stored"

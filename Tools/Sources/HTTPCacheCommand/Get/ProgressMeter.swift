@@ -90,12 +90,12 @@ final class ProgressMeter: Sendable {
       state.done += 1
       return Self.clearing(&state)
     }
-    Console.current.error(clearing + (line.map { $0 + "\n" } ?? ""))
+    Console.current.error(clearing + (line.map { $0.printable + "\n" } ?? ""))
   }
 
   /// Prints a line above the drawing.
   func say(_ line: String) {
-    Console.current.error(state.withLock { Self.clearing(&$0) } + line + "\n")
+    Console.current.error(state.withLock { Self.clearing(&$0) } + line.printable + "\n")
   }
 
   private static func clearing(_ state: inout State) -> String {

@@ -33,7 +33,7 @@ enum EntryFreshness: Equatable {
   var text: String {
     switch self {
     case .fresh(let left): "fresh for \(HumanText.duration(left))"
-    case .stale(let since): "stale for \(HumanText.duration(since))"
+    case .stale(let since): HumanText.staleness(since)
     case .alwaysValidated: "always validated"
     case .invalidated: "invalidated"
     }

@@ -35,7 +35,7 @@ struct PathCommand: AsyncParsableCommand {
     }
     if let export { return try await write(entries, from: store, to: export) }
     let paths = entries.compactMap(\.bodyPath)
-    paths.forEach(Console.print)
+    for path in paths { Console.current.output(path + "\n") }
     guard paths.isEmpty else { return }
     guard entries.contains(where: \.record.isComplete) else {
       Console.report("httpcache: only a part of the body is stored; httpcache get fetches the rest")

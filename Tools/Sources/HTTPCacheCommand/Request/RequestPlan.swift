@@ -9,8 +9,10 @@ struct RequestPlan {
   let content: RequestContent?
   /// Whether to decode gzip bodies: true if `get` requested gzip itself, not the user with a field.
   let decodes: Bool
-  /// Whether a range is requested.
-  let hasRange: Bool
+  /// Whether a stored body in a content coding may be used. False with a range, which is taken of the body
+  /// without a coding, and with `--no-compressed`: a response without `Vary` matches every `Accept-Encoding`
+  /// (RFC 9111 §4.1).
+  let acceptsEncoded: Bool
   /// Whether `Host` may name a site other than the URL's. Such responses must not be found by the URL.
   let hasOwnHost: Bool
   private let fields: HTTPFields
@@ -43,9 +45,10 @@ struct RequestPlan {
     let asked: HTTPRequest.Method =
       options.head ? .head : upload != nil ? .put : self.content != nil ? .post : .get
     method = options.method.flatMap { HTTPRequest.Method(rawValue: $0) } ?? asked
-    hasRange = options.range != nil || headers.contains { $0.name == .range }
-    decodes =
-      options.compressed && !hasRange && !headers.contains { $0.name == .acceptEncoding }
+    let hasRange = options.range != nil || headers.contains { $0.name == .range }
+    let hasOwnCodings = headers.contains { $0.name == .acceptEncoding }
+    decodes = options.compressed && !hasRange && !hasOwnCodings
+    acceptsEncoded = !hasRange && (options.compressed || hasOwnCodings)
     fields = Self.defaults(options, decodes: decodes, isForm: data != nil && !isQuery)
     hasOwnHost = headers.contains { $0.name.canonicalName == "host" && $0.value != nil }
     self.headers = headers
@@ -89,10 +92,10 @@ struct RequestPlan {
 }
 
 extension RequestOptions {
-  /// Options that accept the codings that the plan decodes. Ranges are taken only of bodies without a coding.
+  /// Options that accept the stored bodies that a plan accepts.
   init(_ plan: RequestPlan, redirectLimit: Int) {
     self.init(redirectLimit: redirectLimit)
     acceptsDecoded = plan.decodes
-    acceptsEncoded = !plan.hasRange
+    acceptsEncoded = plan.acceptsEncoded
   }
 }

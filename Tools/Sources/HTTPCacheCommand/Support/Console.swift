@@ -12,17 +12,17 @@ struct Console: Sendable {
   @TaskLocal static var current = Console(
     output: { writeAll($0, to: STDOUT_FILENO) }, error: { writeAll($0, to: STDERR_FILENO) })
 
-  /// Writes a line to standard output.
-  static func print(_ line: String) { current.output(line + "\n") }
+  /// Writes a line to standard output, without control characters.
+  static func print(_ line: String) { current.output(line.printable + "\n") }
 
-  /// Writes a line to standard error.
-  static func report(_ line: String) { current.error(line + "\n") }
+  /// Writes a line to standard error, without control characters.
+  static func report(_ line: String) { current.error(line.printable + "\n") }
 
   /// Writes a value as one line of JSON to standard output.
   static func printJSON(_ value: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    print(String(decoding: try encoder.encode(value), as: UTF8.self))
+    current.output(String(decoding: try encoder.encode(value), as: UTF8.self) + "\n")
   }
 }
 

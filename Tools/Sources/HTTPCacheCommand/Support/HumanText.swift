@@ -17,6 +17,11 @@ enum HumanText {
     return days < 730 ? "\(days) d" : pair(days / 365, "y", days % 365, "d")
   }
 
+  /// How long a response is stale, such as `stale for 58 min`; in its first second only `stale`.
+  static func staleness(_ seconds: Int64) -> String {
+    seconds > 0 ? "stale for \(duration(seconds))" : "stale"
+  }
+
   /// A measured time, such as `0.42 ms`.
   static func duration(_ duration: Duration) -> String {
     let milliseconds = milliseconds(duration)

@@ -47,15 +47,16 @@ final class FileSender {
   ///
   /// - Throws: `StreamError`.
   func send(_ range: Range<Int64>) async throws {
-    guard reader.isVerified(range) else { throw StreamError.closed }
-    let stop = region.offset + range.upperBound
-    var start = region.offset + range.lowerBound
+    let offset = region.offset
+    var start = range.lowerBound
     var earlier: EventLoopFuture<Void>?
     do {
-      while start < stop {
-        let next = min(stop, start + Self.slice)
+      while start < range.upperBound {
+        let next = min(range.upperBound, start + Self.slice)
+        guard reader.isVerified(start..<next) else { throw StreamError.closed }
         let sent = stream.startSending(
-          NIOCore.FileRegion(fileHandle: handle, readerIndex: Int(start), endIndex: Int(next)))
+          NIOCore.FileRegion(
+            fileHandle: handle, readerIndex: Int(offset + start), endIndex: Int(offset + next)))
         let before = earlier
         earlier = sent
         if let before { try await finish(before, of: range) }

@@ -8,11 +8,14 @@ import Testing
   private static let content = ServedFile.bytes(60_000)
   private static let noStore = "Cache-Control: no-store"
 
-  /// Cuts the first answer.
-  private func origin(_ file: ServedFile, cut: Int = 40_000) async throws -> ScriptOrigin {
+  /// Cuts the first answer, after some of it was written to the part file in `directory`.
+  private func origin(
+    _ file: ServedFile, cut: Int = 40_000, writing directory: TemporaryDirectory? = nil
+  ) async throws -> ScriptOrigin {
     let counter = AnswerCounter()
     var first = file
     first.cut = cut
+    first.awaitedFile = directory?.file("out.httpcache-part/body")
     return try await ScriptOrigin { [first] request in (counter.next() == 1 ? first : file).answer(request) }
   }
 
@@ -36,7 +39,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let file = ServedFile(
       content: CompressedTests.member(Self.content), fields: "Content-Encoding: gzip\r\n" + Self.noStore)
-    let origin = try await origin(file)
+    let origin = try await origin(file, writing: directory)
     let first = await get(origin, directory)
     #expect(first.status == ExitStatus.brokenProtocol.rawValue)
     #expect(
@@ -57,7 +60,7 @@ import Testing
     let file = ServedFile(
       content: CompressedTests.member(Self.content),
       fields: "Content-Encoding: gzip\r\nCache-Control: max-age=60")
-    let origin = try await origin(file)
+    let origin = try await origin(file, writing: directory)
     _ = await get(origin, directory)
     let second = await get(origin, directory)
     #expect(second.status == 0, "\(second.errors)")
@@ -106,7 +109,8 @@ import Testing
   @Test("--retry continues from the part file")
   func retry() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await origin(ServedFile(content: Self.content, fields: Self.noStore))
+    let origin = try await origin(
+      ServedFile(content: Self.content, fields: Self.noStore), writing: directory)
     let run = await get(
       origin, directory, "--retry", "1", "--retry-delay", "0", "-w", "%{num_retries} %{size_download}")
     #expect(run.status == 0, "\(run.errors)")
@@ -139,7 +143,8 @@ import Testing
   func insecure() async throws {
     for (first, second) in [(["-k"], []), ([], ["-k"]), (["-k"], ["-k"])] as [([String], [String])] {
       let directory = try TemporaryDirectory()
-      let origin = try await origin(ServedFile(content: Self.content, fields: Self.noStore))
+      let origin = try await origin(
+        ServedFile(content: Self.content, fields: Self.noStore), writing: directory)
       for options in [first, second] {
         _ = await CommandRun(
           ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out")]

@@ -34,12 +34,22 @@ import Testing
     return file
   }
 
+  /// A file that is cut after some of it was written to the part file in `directory`.
+  private func cutFile(
+    _ directory: TemporaryDirectory, _ change: (inout ServedFile) -> Void
+  ) -> ServedFile {
+    file {
+      ($0.cut, $0.awaitedFile) = (40_000, directory.file("out.httpcache-part/body"))
+      change(&$0)
+    }
+  }
+
   @Test("a stored response is continued from the cache, and no file is left beside the output")
   func fromCache() async throws {
     let directory = try TemporaryDirectory()
     let fields = "Cache-Control: max-age=60"
     let origin = try await origin(
-      file { ($0.cut, $0.fields) = (40_000, fields) }, file { $0.fields = fields })
+      cutFile(directory) { $0.fields = fields }, file { $0.fields = fields })
     let first = await get(origin, directory)
     #expect(first.status == ExitStatus.brokenProtocol.rawValue)
     #expect(first.errors.contains(": the response ended after "))
@@ -64,7 +74,7 @@ import Testing
     // The second kind is over the limit of the cache.
     let limit = fields.contains("no-store") ? "50%" : "50K"
     let origin = try await origin(
-      file { ($0.cut, $0.fields) = (40_000, fields) }, file { $0.fields = fields })
+      cutFile(directory) { $0.fields = fields }, file { $0.fields = fields })
     let part = directory.file("out.httpcache-part")
     let first = await get(origin, directory, "--largest-entry", limit)
     #expect(
@@ -103,7 +113,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let other = Array(Self.content.reversed())
     let origin = try await origin(
-      file { ($0.cut, $0.fields) = (40_000, "Cache-Control: no-store") },
+      cutFile(directory) { $0.fields = "Cache-Control: no-store" },
       file { ($0.content, $0.tag) = (other, "\"v2\"") })
     _ = await get(origin, directory)
     let second = await get(origin, directory)
@@ -118,7 +128,7 @@ import Testing
   func shorter() async throws {
     let directory = try TemporaryDirectory()
     let origin = try await origin(
-      file { ($0.cut, $0.fields) = (40_000, "Cache-Control: no-store") },
+      cutFile(directory) { $0.fields = "Cache-Control: no-store" },
       file { $0.content = Array(Self.content.prefix(10)) })
     _ = await get(origin, directory)
     let second = await get(origin, directory)
@@ -132,7 +142,7 @@ import Testing
   func wrongRest() async throws {
     let directory = try TemporaryDirectory()
     let counter = AnswerCounter()
-    let first = file { ($0.cut, $0.fields) = (40_000, "Cache-Control: no-store") }
+    let first = cutFile(directory) { $0.fields = "Cache-Control: no-store" }
     let second = file { ($0.content, $0.tag) = (Array(Self.content.reversed()), "\"v2\"") }
     let origin = try await ScriptOrigin { request in
       let number = counter.next()
@@ -156,7 +166,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let fields = "Cache-Control: no-store"
     let origin = try await origin(
-      file { ($0.cut, $0.fields) = (40_000, fields) }, file { ($0.fields, $0.hasRanges) = (fields, false) })
+      cutFile(directory) { $0.fields = fields }, file { ($0.fields, $0.hasRanges) = (fields, false) })
     _ = await get(origin, directory)
     let run = await get(origin, directory)
     #expect(run.errors.contains("begun anew: the origin does not continue responses"))
@@ -167,7 +177,7 @@ import Testing
   @Test("without a strong validator nothing is kept, and the message says why")
   func weak() async throws {
     let directory = try TemporaryDirectory()
-    let weak = file { ($0.cut, $0.tag) = (40_000, "W/\"v1\"") }
+    let weak = cutFile(directory) { $0.tag = "W/\"v1\"" }
     let origin = try await origin(weak, weak)
     let run = await get(origin, directory)
     #expect(
@@ -183,7 +193,7 @@ import Testing
   func unavailable() async throws {
     let directory = try TemporaryDirectory()
     let counter = AnswerCounter()
-    let first = file { ($0.cut, $0.fields) = (40_000, "Cache-Control: no-store") }
+    let first = cutFile(directory) { $0.fields = "Cache-Control: no-store" }
     let whole = file { $0.fields = "Cache-Control: no-store" }
     let origin = try await ScriptOrigin { request in
       switch counter.next() {
@@ -209,7 +219,7 @@ import Testing
   @Test("a range that the caller asked for, and a head in the output, are not continued")
   func others() async throws {
     let directory = try TemporaryDirectory()
-    let cut = file { ($0.cut, $0.fields) = (40_000, "Cache-Control: no-store") }
+    let cut = cutFile(directory) { $0.fields = "Cache-Control: no-store" }
     let origin = try await origin(cut, cut)
     for option in [["-H", "Range: bytes=10-"], ["-i"]] {
       _ = await CommandRun(

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -121,7 +122,8 @@ import Testing
     let late = await CommandRun("get", silent.base, "--dir", cache, "--max-time", "0.1", "-o", file)
     #expect(late.status == ExitStatus.timeout.rawValue)
     try await silent.close()
-    let gone = await CommandRun("get", silent.base, "--dir", cache, "-o", file)
+    let port = try UnusedPort()
+    let gone = await CommandRun("get", port.base, "--dir", cache, "-o", file)
     #expect(gone.status == ExitStatus.unreachable.rawValue)
     let cut = try await RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello")
     let broken = await CommandRun("get", cut.base, "--dir", cache, "-o", file)

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import Synchronization
 import Testing
 
 @testable import HTTPCacheCommand
@@ -210,6 +211,24 @@ import Testing
     #expect(text(file) == "old")
     #expect(status(file).st_ino == before.st_ino)
     #expect(try names(directory) == ["file"])
+  }
+
+  @Test("of transfers that end at once with one name from -J, one gets it")
+  func claimed() async throws {
+    let directory = try TemporaryDirectory()
+    for round in 0..<300 {
+      let path = directory.file("given\(round)")
+      let outputs = try (0..<6).map { try Output(.file(directory.file("url\($0)")), isNamedByHead: true) }
+      for output in outputs {
+        try output.name(.file(path))
+        try await output.begin(nil)
+      }
+      let ended = Mutex(0)
+      DispatchQueue.concurrentPerform(iterations: outputs.count) { index in
+        if (try? outputs[index].finish()) != nil { ended.withLock { $0 += 1 } }
+      }
+      #expect(ended.withLock { $0 } == 1)
+    }
   }
 
   @Test("several URLs with one name get files of their own, one after another in the order of the URLs")

@@ -33,7 +33,7 @@ import Testing
     let arguments = [
       "get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out"),
     ]
-    let process = try CommandProcess(arguments, in: directory)
+    let process = try await CommandProcess(arguments, in: directory)
     await wait { size(directory.file("out.httpcache-part/body")) == 200_000 }
     process.signal(signal)
     let first = try await process.end()
@@ -59,7 +59,7 @@ import Testing
     let arguments = [
       "get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out"),
     ]
-    let process = try CommandProcess(arguments, in: directory)
+    let process = try await CommandProcess(arguments, in: directory)
     await wait { size(directory.file("out.httpcache-part/body")) == 200_000 }
     process.signal(SIGINT)
     let first = try await process.end()
@@ -82,7 +82,7 @@ import Testing
       let reader = hasReader ? open(path, O_RDONLY | O_NONBLOCK) : -1
       defer { if reader >= 0 { close(reader) } }
       let count = origin.requests.count
-      let process = try CommandProcess(
+      let process = try await CommandProcess(
         ["get", origin.base + "/\(hasReader)", "--dir", directory.file("cache"), "-o", path], in: directory)
       await wait { origin.requests.count > count }
       process.signal(SIGINT)
@@ -120,7 +120,7 @@ import Testing
     ) async throws -> (status: Int32, errors: String, shown: [UInt8]) {
       let (master, slave) = try Self.terminal()
       defer { close(master) }
-      let process = try CommandProcess(arguments, in: directory, output: slave)
+      let process = try await CommandProcess(arguments, in: directory, output: slave)
       let (status, errors) = try await process.end()
       close(slave)
       _ = fcntl(master, F_SETFL, O_NONBLOCK)

@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -31,6 +32,8 @@ final class ScriptOrigin: Sendable {
     var body: [UInt8] = []
     /// Whether the connection stays open afterwards.
     var isHeld = false
+    /// A file that must have bytes before the connection ends: a client may drop bytes that it has not read then.
+    var awaitedFile: String?
 
     var bytes: [UInt8] { Array((head + "\r\n\r\n").utf8) + body }
   }
@@ -49,7 +52,15 @@ final class ScriptOrigin: Sendable {
       let answer = answer(Request(seen))
       seen = ""
       context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: answer.bytes)), promise: nil)
-      if !answer.isHeld { context.close(promise: nil) }
+      if !answer.isHeld { Self.end(context.channel, after: answer.awaitedFile) }
+    }
+
+    private static func end(_ channel: any Channel, after file: String?) {
+      var status = stat()
+      guard let file, channel.isActive, stat(file, &status) != 0 || status.st_size == 0 else {
+        return channel.close(promise: nil)
+      }
+      channel.eventLoop.scheduleTask(in: .milliseconds(10)) { end(channel, after: file) }
     }
   }
 
@@ -95,6 +106,8 @@ struct ServedFile: Sendable {
   var cut: Int?
   /// Whether the connection is held instead.
   var isHeld = false
+  /// For `Answer.awaitedFile`, where the body is cut.
+  var awaitedFile: String?
   var hasRanges = true
 
   func answer(_ request: ScriptOrigin.Request) -> ScriptOrigin.Answer {
@@ -110,7 +123,10 @@ struct ServedFile: Sendable {
       "HTTP/1.1 \(start > 0 ? "206 Part" : "200 OK")\r\nContent-Length: \(content.count - start)\(range)"
       + (tag.isEmpty ? "" : "\r\nETag: \(tag)") + (fields.isEmpty ? "" : "\r\n\(fields)")
     let end = max(start, min(cut ?? content.count, content.count))
-    return .init(head: head, body: Array(content[start..<end]), isHeld: isHeld && end < content.count)
+    let isCut = end < content.count
+    return .init(
+      head: head, body: Array(content[start..<end]), isHeld: isHeld && isCut,
+      awaitedFile: isCut ? awaitedFile : nil)
   }
 
   /// Bytes that differ from place to place.

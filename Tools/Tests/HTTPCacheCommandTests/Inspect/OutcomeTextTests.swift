@@ -18,6 +18,10 @@ import Testing
     let text = line(.hit(age: 90, lifetime: 60, allowance: .whileRevalidate))
     #expect(text.hasPrefix("hit, stale for 30 s, allowed: "))
     #expect(text.contains("RFC 5861 §3"))
+    let now = CacheOutcome.hit(age: 60, lifetime: 60, allowance: .whileRevalidate)
+    #expect(line(now).hasPrefix("hit, stale, allowed: "))
+    #expect(EntryFreshness.stale(since: 0).text == "stale")
+    #expect(EntryFreshness.stale(since: 1).text == "stale for 1 s")
   }
 
   @Test("a validated response tells of its 304")
@@ -34,6 +38,8 @@ import Testing
     #expect(line(miss, .stored(bytes: 5)) == "miss, stored")
     #expect(line(miss, .notStored(.tooLarge(limit: 1))).hasPrefix("miss, not stored: "))
     #expect(line(miss) == "miss, not stored")
+    // Why is said once for all responses.
+    #expect(line(miss, .notStored(.storeFailed)) == "miss, not stored")
     let refused = CacheOutcome.forwarded(
       .miss(.absent), status: 200, storage: .doNotStore(.responseNoStore), collapsed: false)
     #expect(line(refused) == "miss, not stored: no-store (RFC 9111 §5.2.2.5)")

@@ -84,6 +84,18 @@ import Testing
     #expect(got.bodies == [[]])
   }
 
+  @Test("--no-compressed uses no stored body in gzip, even without Vary; an own Accept-Encoding does")
+  func noneAsked() async throws {
+    let got = try await bodies([[], ["-H", "Accept-Encoding: gzip"], ["--no-compressed"], []]) { request in
+      let isCoded = request.lowercased().contains("accept-encoding: gzip")
+      let (coding, body) = isCoded ? ("Content-Encoding: gzip\r\n", Self.gzip) : ("", Self.text)
+      let head = "HTTP/1.1 200 OK\r\n\(coding)Cache-Control: max-age=600\r\nContent-Length: \(body.count)"
+      return Array("\(head)\r\n\r\n".utf8) + body
+    }
+    #expect(got.bodies == [Self.text, Self.gzip, Self.text, Self.text])
+    #expect(got.requests == 2)
+  }
+
   @Test("a range is not taken of a stored body in gzip")
   func range() async throws {
     let got = try await bodies([[], ["-r", "0-4"]]) { request in

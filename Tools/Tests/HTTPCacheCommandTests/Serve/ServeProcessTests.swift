@@ -36,16 +36,28 @@ import Testing
 
     deinit { close(descriptor) }
 
-    /// Sends a request and returns the first bytes of the answer.
+    /// Sends a request and returns its answer, with the content that `Content-Length` tells of.
     func ask(_ text: String) async -> String {
       await withCheckedContinuation { continuation in
         Thread.detachNewThread { [self] in
           _ = text.utf8.withContiguousStorageIfAvailable { send(descriptor, $0.baseAddress, $0.count, 0) }
+          var answer = ""
           var buffer = [UInt8](repeating: 0, count: 4096)
-          let count = recv(descriptor, &buffer, buffer.count, 0)
-          continuation.resume(returning: String(decoding: buffer[..<max(0, count)], as: UTF8.self))
+          while !Self.isComplete(answer) {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count > 0 else { break }
+            answer += String(decoding: buffer[..<count], as: UTF8.self)
+          }
+          continuation.resume(returning: answer)
         }
       }
+    }
+
+    private static func isComplete(_ answer: String) -> Bool {
+      guard let end = answer.firstRange(of: "\r\n\r\n") else { return false }
+      let field = answer[..<end.lowerBound].firstRange(of: "Content-Length: ")
+      let length = field.flatMap { Int(answer[$0.upperBound...].prefix(while: \.isNumber)) } ?? 0
+      return answer[end.upperBound...].utf8.count >= length
     }
   }
 
@@ -55,7 +67,7 @@ import Testing
   #if os(Linux)
     @Test("the limit of descriptors is raised to the hard limit")
     func descriptorLimit() async throws {
-      let serve = try ServeProcess(Self.upstream, limit: "-S -n 64")
+      let serve = try await ServeProcess(Self.upstream, limit: "-S -n 64")
       _ = try await serve.port()
       let line = try #require(serve.limits.split(separator: "\n").first { $0.hasPrefix("Max open files") })
       let words = line.split(separator: " ")
@@ -66,7 +78,7 @@ import Testing
 
   @Test("without descriptors accepting pauses, is said once, and goes on when some are free")
   func descriptorsOut() async throws {
-    let serve = try ServeProcess(Self.upstream, limit: "-n 80")
+    let serve = try await ServeProcess(Self.upstream, limit: "-n 80")
     let port = try await serve.port()
     var clients = try (0..<100).map { _ in try Client(port) }
     try await serve.says("accepting no connections for now: the process is out of file descriptors")
@@ -81,7 +93,7 @@ import Testing
   @Test("the second signal ends at once, whatever the first one waits for", arguments: [SIGTERM, SIGINT])
   func secondSignal(_ number: Int32) async throws {
     let origin = try await RawOrigin(nil)
-    let serve = try ServeProcess(["--upstream", origin.base, "--grace", "3600"])
+    let serve = try await ServeProcess(["--upstream", origin.base, "--grace", "3600"])
     let client = try Client(try await serve.port())
     let upload = "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n"
     #expect(await client.ask(upload) == "HTTP/1.1 100 Continue\r\n\r\n")
@@ -94,7 +106,7 @@ import Testing
 
   @Test("signals that make other servers reload do not end it, and one to end does")
   func otherSignals() async throws {
-    let serve = try ServeProcess(Self.upstream)
+    let serve = try await ServeProcess(Self.upstream)
     let port = try await serve.port()
     for number in [SIGHUP, SIGUSR1, SIGUSR2] { serve.send(number) }
     let client = try Client(port)
@@ -112,8 +124,7 @@ import Testing
     let full = [UInt8](repeating: 0, count: 4096)
     while write(ends[1], full, full.count) > 0 {}
     #expect(fcntl(ends[1], F_SETFL, 0) == 0)
-    let serve = try ServeProcess(
-      Self.upstream, output: FileHandle(fileDescriptor: ends[1], closeOnDealloc: false))
+    let serve = try await ServeProcess(Self.upstream, output: ends[1])
     let client = try Client(try await serve.port())
     #expect(await client.ask(Self.request).hasPrefix("HTTP/1.1 502 "))
     serve.send(SIGTERM)
@@ -123,7 +134,8 @@ import Testing
   @Test("a log whose reader is gone ends nothing")
   func brokenPipe() async throws {
     let pipe = Pipe()
-    let serve = try ServeProcess(Self.upstream, output: pipe.fileHandleForWriting)
+    let serve = try await ServeProcess(Self.upstream, output: pipe.fileHandleForWriting.fileDescriptor)
+    try pipe.fileHandleForWriting.close()
     try pipe.fileHandleForReading.close()
     let client = try Client(try await serve.port())
     for _ in 1...3 { #expect(await client.ask(Self.request).hasPrefix("HTTP/1.1 502 ")) }

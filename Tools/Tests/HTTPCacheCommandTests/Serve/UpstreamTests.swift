@@ -1,5 +1,6 @@
 import HTTPCacheAsyncHTTPClient
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -123,9 +124,8 @@ import Testing
 
   @Test("an address without a listener is unreachable")
   func refused() async throws {
-    let origin = try await RawOrigin("")
-    let request = try TargetURL(parsing: origin.base).request()
-    try await origin.close()
+    let port = try UnusedPort()
+    let request = try TargetURL(parsing: port.base).request()
     let kind = await kind {
       try await OriginClient.withUpstream { upstream in
         _ = try await upstream.send(UpstreamRequest(head: request))

@@ -172,11 +172,8 @@ final class Output: Sendable {
     case .file(let file):
       guard let part else { return }
       do throws(OutputFailure) {
-        var status = stat()
         // Another transfer may have got an equal name meanwhile.
-        if state.withLock({ $0.isNamedByHead }), file.existing == nil, lstat(file.path, &status) == 0 {
-          throw OutputFailure(message: "-J does not overwrite \(file.path): the file exists")
-        }
+        if state.withLock({ $0.isNamedByHead }), file.existing == nil { try file.claim() }
         try file.replace(with: part.descriptor) { part.move(to: $0) }
       } catch {
         keep()

@@ -50,6 +50,18 @@ struct ReplacedFile: Equatable {
     return String(hash, radix: 16)
   }
 
+  /// Makes an empty file, so that no other transfer takes the path between this call and `replace`.
+  ///
+  /// - Throws: `OutputFailure` if the path is taken.
+  func claim() throws(OutputFailure) {
+    let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else {
+      guard errno == EEXIST else { throw OutputFailure("cannot write to \(path)") }
+      throw OutputFailure(message: "-J does not overwrite \(path): the file exists")
+    }
+    close(file)
+  }
+
   /// Gives the file the content of an open body.
   ///
   /// The body replaces the file in one step if mode, owner and hard links can be kept. Otherwise the bytes of the

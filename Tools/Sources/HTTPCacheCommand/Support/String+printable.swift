@@ -1,0 +1,13 @@
+extension String {
+  /// This text without control characters, which would let a response steer the terminal: each of them but line
+  /// feed and tab is replaced by U+FFFD.
+  var printable: String {
+    func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+      scalar == "\n" || scalar == "\t" || scalar.properties.generalCategory != .control
+    }
+    guard !unicodeScalars.allSatisfy(isPrintable) else { return self }
+    var text = String.UnicodeScalarView()
+    for scalar in unicodeScalars { text.append(isPrintable(scalar) ? scalar : "\u{FFFD}") }
+    return String(text)
+  }
+}
