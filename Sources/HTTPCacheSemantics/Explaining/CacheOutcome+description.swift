@@ -3,14 +3,14 @@ extension CacheOutcome: CustomStringConvertible {
   public var description: String {
     switch self {
     case .hit(let age, let lifetime, nil):
-      "from the store, fresh for \(lifetime.saturatingSubtract(age)) s"
+      "from the store, fresh for \((lifetime - age).wholeSeconds) s"
     case .hit(let age, let lifetime, let allowance?) where lifetime > age:
-      "from the store, fresh for \(lifetime.saturatingSubtract(age)) s: \(allowance)"
+      "from the store, fresh for \((lifetime - age).wholeSeconds) s: \(allowance)"
     case .hit(let age, let lifetime, let allowance?):
-      "from the store, stale for \(age.saturatingSubtract(lifetime)) s: \(allowance)"
+      "from the store, stale for \((age - lifetime).wholeSeconds) s: \(allowance)"
     case .validated(let reason, let age, let lifetime):
       "from the store, confirmed by the origin (\(reason)), "
-        + "fresh for \(max(0, lifetime.saturatingSubtract(age))) s"
+        + "fresh for \(max(.zero, lifetime - age).wholeSeconds) s"
     case .forwarded(let reason, let status, let storage, let isCollapsed):
       "\(status) from the origin (\(reason)), "
         + (isCollapsed ? "along with another request" : Self.text(storage))

@@ -2,13 +2,15 @@ extension ValidationReason {
   /// A few words for people.
   public var description: String {
     switch self {
-    case .stale(let age, let lifetime): "stale: age \(age) s, lifetime \(lifetime) s"
+    case .stale(let age, let lifetime):
+      "stale: age \(age.wholeSeconds) s, lifetime \(lifetime.wholeSeconds) s"
     case .responseNoCache: "no-cache in the response"
     case .requestNoCache: "no-cache in the request"
     case .pragmaNoCache: "Pragma: no-cache in the request"
-    case .requestMaxAge(let limit, let age): "max-age=\(limit) in the request: age \(age) s"
+    case .requestMaxAge(let limit, let age):
+      "max-age=\(limit.wholeSeconds) in the request: age \(age.wholeSeconds) s"
     case .requestMinFresh(let limit, let remaining):
-      "min-fresh=\(limit) in the request: \(remaining) s left"
+      "min-fresh=\(limit.wholeSeconds) in the request: \(remaining.wholeSeconds) s left"
     case .policy(let policy): "policy \(policy.name)"
     case .variantMismatch(let names): MissReason.variantMismatch(names).description
     case .invalidated: "invalidated"

@@ -1,19 +1,22 @@
 public import HTTPTypes
 
 /// Why a stored response must be validated before it is used.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum ValidationReason: Reason, Hashable {
-  /// Its age has reached its lifetime; both in seconds (§4.2).
-  case stale(age: Int64, lifetime: Int64)
+  /// Its age has reached its lifetime (§4.2).
+  case stale(age: Duration, lifetime: Duration)
   /// The response said `no-cache` (§5.2.2.4).
   case responseNoCache
   /// The request said `no-cache` (§5.2.1.4).
   case requestNoCache
   /// The request said `Pragma: no-cache` and had no `Cache-Control` (§5.4).
   case pragmaNoCache
-  /// The request's `max-age`, in seconds, is exceeded (§5.2.1.1).
-  case requestMaxAge(Int64, age: Int64)
-  /// The request's `min-fresh`, in seconds, is not met (§5.2.1.3).
-  case requestMinFresh(Int64, remaining: Int64)
+  /// The request's `max-age` is exceeded (§5.2.1.1).
+  case requestMaxAge(Duration, age: Duration)
+  /// The request's `min-fresh` is not met (§5.2.1.3).
+  case requestMinFresh(Duration, remaining: Duration)
   /// The request's policy demands it.
   case policy(CachePolicy)
   /// It was stored for other values of the nominated fields, and the origin was asked whether its

@@ -16,7 +16,7 @@ import Testing
   ]
   private static let policies: [CachePolicy] = [
     .standard, .reload, .reloadEverywhere, .revalidate, .cacheElseNetwork, .cacheOnly,
-    .networkElseCache(maxStale: 5),
+    .networkElseCache(maxStale: .seconds(5)),
   ]
 
   /// Fields that make sense more often than those of `PropertyTests`, and those sometimes.

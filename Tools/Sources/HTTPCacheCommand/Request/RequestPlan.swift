@@ -92,7 +92,17 @@ extension RequestOptions {
   /// Options that accept the bodies that a plan decodes; ranges are taken of bodies without a coding only.
   init(_ plan: RequestPlan, redirectLimit: Int) {
     self.init(redirectLimit: redirectLimit)
-    acceptsDecoded = plan.decodes
-    acceptsEncoded = !plan.hasRange
+    bodyForms = plan.decodes ? .any : .asSent
+    if plan.hasRange { bodyForms = bodyForms.withoutCoding }
+  }
+}
+
+extension BodyForms {
+  /// These forms, without bodies in a content coding.
+  var withoutCoding: BodyForms {
+    switch self {
+    case .asSent, .uncoded: .uncoded
+    case .decoded, .any: .decoded
+    }
   }
 }
