@@ -12,7 +12,7 @@ RELEASE := Tools/.build/release/httpcache
 RELEASE_BUILD := $(TOOLS) -c release -debug-info-format none --disable-default-traits \
 	$(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
 
-.PHONY: run build install uninstall deb help test lint format checks conformance conformance-all demo \
+.PHONY: run build install uninstall deb help test lint format checks api conformance conformance-all demo \
 	examples fuzz hostile torture bench bench-disk bench-check simulate simulate-races races peers docs \
 	prerequisites clean
 
@@ -68,6 +68,10 @@ format:
 # Checks the rules of the project that no compiler checks.
 checks: prerequisites
 	scripts/checks.sh
+
+# Writes the public declarations of each module to docs/api, from what make test has built.
+api: prerequisites
+	scripts/api.py --write
 
 # Runs the public tests of HTTP caches, with the debug build.
 conformance: prerequisites

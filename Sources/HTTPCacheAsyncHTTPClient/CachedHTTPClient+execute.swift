@@ -36,9 +36,9 @@
         localAddress: request.localAddress)
       context.content = request.body
       let options = RequestOptions(
-        partition: partition, redirectLimit: redirectLimit, acceptsDecoded: true,
+        partition: partition, redirectLimit: redirectLimit,
         // Without decompression, callers decode bodies themselves; with it, they cannot.
-        acceptsEncoded: !upstream.isDecompressing, timeout: Self.timeout(until: deadline),
+        bodyForms: upstream.isDecompressing ? .decoded : .any, timeout: Self.timeout(until: deadline),
         context: context)
       let bypasses = request.tlsConfiguration != nil || head.hasHostOfItsOwn
       let policy = bypasses ? .bypass : cachePolicy

@@ -9,13 +9,20 @@ final class DiskIndex: Sendable {
   private let durability: Durability
   private let writer: Mutex<Writer>
   private let readers: [Slot]
+  private let isClosed = Atomic<Bool>(false)
   private let mostLogPages = Atomic<Int>(Schema.logPages)
 
   private struct Writer: Sendable {
-    let connection: SQLiteConnection
+    /// Nil after `close`.
+    var connection: SQLiteConnection?
     /// When the right to write was last not to be had in all the time that is waited for it.
     var lockedOut: Duration?
     let clock: any CacheClock
+
+    func opened() throws(CacheError) -> SQLiteConnection {
+      guard let connection else { throw DiskIndex.closed }
+      return connection
+    }
 
     /// Does `body` in a transaction.
     ///
@@ -27,7 +34,7 @@ final class DiskIndex: Sendable {
       var hasBegun = false
       do throws(CacheError) {
         let isImpatient = mayGiveUp && (lockedOut.map { clock.uptime - $0 < .seconds(1) } ?? false)
-        let value = try connection.transaction(isImpatient: isImpatient) { () throws(CacheError) in
+        let value = try opened().transaction(isImpatient: isImpatient) { () throws(CacheError) in
           hasBegun = true
           return try body()
         }
@@ -52,6 +59,20 @@ final class DiskIndex: Sendable {
     readers = [Slot(), Slot(), Slot()]
   }
 
+  private static var closed: CacheError { CacheError(.closed, "the store was closed") }
+
+  /// - Throws: `CacheError.closed` after `close`.
+  func requireOpen() throws(CacheError) {
+    if isClosed.load(ordering: .acquiring) { throw Self.closed }
+  }
+
+  /// Closes the connections; waits for those that are in use.
+  func close() {
+    isClosed.store(true, ordering: .releasing)
+    for slot in readers { slot.connection.withLock { $0 = nil } }
+    writer.withLock { $0.connection = nil }
+  }
+
   /// Reads on the calling thread.
   func read<Value: Sendable>(
     _ body: (SQLiteConnection) throws(CacheError) -> Value
@@ -69,6 +90,7 @@ final class DiskIndex: Sendable {
   ) -> Result<Value, CacheError> {
     do throws(CacheError) {
       if let connection { return .success(try body(connection)) }
+      try requireOpen()
       let opened = try SQLiteConnection(path: path, creating: false)
       try opened.execute(Schema.settings(durability: durability))
       try opened.execute("PRAGMA query_only = ON")
@@ -88,9 +110,9 @@ final class DiskIndex: Sendable {
     mayGiveUp: Bool = false, _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
     let result: Result<Value, CacheError> = writer.withLock { writer in
-      let connection = writer.connection
-      if connection.logPages >= mostLogPages.load(ordering: .relaxed) { connection.checkpoint() }
       do throws(CacheError) {
+        let connection = try writer.opened()
+        if connection.logPages >= mostLogPages.load(ordering: .relaxed) { connection.checkpoint() }
         return .success(
           try writer.transaction(mayGiveUp: mayGiveUp) { () throws(CacheError) in
             try Self.requireFormat(connection)
@@ -128,7 +150,7 @@ final class DiskIndex: Sendable {
     _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
     let result: Result<Value, CacheError> = writer.withLock { writer in
-      do throws(CacheError) { return .success(try body(writer.connection)) } catch {
+      do throws(CacheError) { return .success(try body(writer.opened())) } catch {
         return .failure(error)
       }
     }

@@ -45,6 +45,15 @@ extension DiskStore {
     }
   }
 
+  /// Writes what is batched and closes the connections to the index. Later calls throw `CacheError.closed`.
+  ///
+  /// A store that is released without this call loses what was batched after the last flush, and its connections
+  /// are closed where it is released.
+  public func close() async {
+    await flush()
+    _ = try? await onIndex { (parts) throws(CacheError) in parts.index.close() }
+  }
+
   func scheduleBatch() {
     indexQueue.submit { [weak self] in
       guard let self else { return }

@@ -149,12 +149,6 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     policy = Mutex(EvictionPolicy(exponent: Self.evictionExponent, inflation: parts.lowestPriority))
   }
 
-  deinit {
-    let parts = parts.withLock { $0 }
-    guard parts.isCurrent else { return }
-    _ = try? writeBatch(parts)
-  }
-
   // MARK: What it is made of
 
   /// Forgets the records of what was read often; nothing else of a store on disk is kept in memory for long.
@@ -250,6 +244,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     insteadOf old: StoreParts, isDamaged: Bool
   ) throws(CacheError) -> StoreParts {
     guard currentParts === old else { return currentParts }
+    try old.index.requireOpen()
     let new = try StoreParts.open(
       path: path, durability: durability,
       settings: DirectorySettings(

@@ -40,6 +40,7 @@ final class SQLiteConnection: @unchecked Sendable {
       }, Unmanaged.passUnretained(log).toOpaque())
   }
 
+  // DiskStore.close drops the connections on the index thread. This is for a store that nobody closed.
   deinit {
     statements = [:]
     frequent = []

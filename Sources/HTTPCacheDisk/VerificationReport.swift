@@ -1,6 +1,9 @@
 /// What `DiskStore.verify(repair:)` found.
 public struct VerificationReport: Sendable, CustomStringConvertible {
   /// One thing that is not as it should be.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Finding: Sendable, Hashable, CustomStringConvertible {
     /// SQLite finds its own structures damaged.
     case index(String)

@@ -50,7 +50,7 @@
     }
 
     /// Logs the event.
-    public func cache(did event: CacheEvent) {
+    public func observe(_ event: CacheEvent) {
       guard let level = level(event), level >= logger.logLevel else { return }
       let entry = LogEntry(event, showsQueries: showsQueries)
       logger.log(level: level, "\(entry.message)", metadata: entry.metadata)

@@ -186,6 +186,9 @@ public final class FaultyStore: CacheStore, GenerationSource {
   /// Flushes the store below.
   public func flush() async { await base.flush() }
 
+  /// Closes the store below.
+  public func close() async { await base.close() }
+
   /// The generation of the store below; 0 if it has none.
   public func generation(of key: CacheKey) -> UInt64 {
     (base as? any GenerationSource)?.generation(of: key) ?? 0

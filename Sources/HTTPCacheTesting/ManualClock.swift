@@ -31,17 +31,20 @@ public final class ManualClock: CacheClock {
 
   /// Moves wall time and uptime forward, and wakes the tasks whose time has come.
   ///
-  /// - Parameter seconds: the step in seconds.
-  public func advance(by seconds: Int64) {
+  /// - Parameter duration: the step; wall time moves by whole seconds.
+  public func advance(by duration: Duration) {
     let woken = state.withLock { state in
-      state.now = state.now.adding(seconds)
-      state.uptime += .seconds(seconds)
+      state.now = state.now.adding(duration)
+      state.uptime += duration
       let due = state.sleepers.filter { $0.value.wake <= state.uptime }
       for id in due.keys { state.sleepers[id] = nil }
       return due.values.map(\.continuation)
     }
     for continuation in woken { continuation.resume() }
   }
+
+  /// Moves the clock forward by seconds.
+  package func advance(by seconds: Int64) { advance(by: .seconds(seconds)) }
 
   /// Sets only the wall time, as when a system's clock jumps.
   public func jump(to now: Timestamp) { state.withLock { $0.now = now } }

@@ -110,7 +110,8 @@ struct Seeded: RandomNumberGenerator {
       headerFields: try Self.fields(&random))
     let directives = RequestDirectives(other.headerFields)
     let policy = [
-      CachePolicy.standard, .revalidate, .cacheElseNetwork, .cacheOnly, .networkElseCache(maxStale: 5),
+      CachePolicy.standard, .revalidate, .cacheElseNetwork, .cacheOnly,
+      .networkElseCache(maxStale: .seconds(5)),
     ].randomElement(using: &random, orElse: .standard)
     _ = Vary.select(among: [kept, kept], for: other, rules: rules, digest: reversing)
     let decision = Reuse.decide(

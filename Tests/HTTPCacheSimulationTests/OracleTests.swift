@@ -73,7 +73,7 @@ import Testing
   @Test("a fresh hit that outlived its lifetime is told (RFC 9111 §4.2)")
   func outlived() {
     let target = WorldPlan.Target(path: "/a", lifetime: 5)
-    let hit = CacheOutcome.hit(age: 0, lifetime: 5, allowance: nil)
+    let hit = CacheOutcome.hit(age: .seconds(0), lifetime: .seconds(5), allowance: nil)
     #expect(kinds(target, outcome: hit, waits: .seconds(9)) == [.staleAsFresh])
     #expect(kinds(target, outcome: hit, waits: .seconds(5)).isEmpty)
   }

@@ -101,10 +101,10 @@ import Testing
   // MARK: With the engine
 
   private func answer(
-    _ cache: HTTPCache, _ origin: ScriptedUpstream, acceptsDecoded: Bool = true
+    _ cache: HTTPCache, _ origin: ScriptedUpstream, bodyForms: BodyForms = .any
   ) async throws -> (text: String, response: CacheResponse) {
     let response = try await cache.respond(
-      to: HTTPRequest(Make.request()), options: RequestOptions(acceptsDecoded: acceptsDecoded),
+      to: HTTPRequest(Make.request()), options: RequestOptions(bodyForms: bodyForms),
       via: origin)
     return (String(decoding: try await response.body.collect().array, as: UTF8.self), response)
   }
@@ -156,7 +156,7 @@ import Testing
       let http = cache.cachedResponse(for: Make.request())?.response as? HTTPURLResponse
       #expect(http?.value(forHTTPHeaderField: "Content-Encoding") == nil)
       #expect(http?.value(forHTTPHeaderField: "Content-Length") == nil)
-      #expect(try await answer(cache.cache, origin, acceptsDecoded: false).text == "wire")
+      #expect(try await answer(cache.cache, origin, bodyForms: .asSent).text == "wire")
     }
   }
 

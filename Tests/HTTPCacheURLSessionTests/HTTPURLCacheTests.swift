@@ -314,7 +314,7 @@ final class EventCollector: CacheObserver {
 
   var failures: [String] { operations.withLock { $0 } }
 
-  func cache(did event: CacheEvent) {
+  func observe(_ event: CacheEvent) {
     if case .storeFailed(let operation, _) = event { operations.withLock { $0.append(operation) } }
   }
 }

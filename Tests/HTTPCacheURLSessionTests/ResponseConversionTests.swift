@@ -20,8 +20,8 @@ import Testing
     -> CachedHTTPURLResponse
   {
     let response = CacheResponse(
-      head: head, body: .empty, outcome: .hit(age: 7, lifetime: 60, allowance: nil),
-      finalTarget: url, redirects: [.hit(age: 1, lifetime: 2, allowance: nil)])
+      head: head, body: .empty, outcome: .hit(age: .seconds(7), lifetime: .seconds(60), allowance: nil),
+      finalTarget: url, redirects: [.hit(age: .seconds(1), lifetime: .seconds(2), allowance: nil)])
     let url = try #require(URL(string: url))
     return try #require(CachedHTTPURLResponse(response, url: url))
   }
@@ -93,7 +93,7 @@ import Testing
   @Test func copiesKnowWhereTheResponseCameFrom() throws {
     let response = try ours(HTTPResponse(status: .ok))
     let copy = try #require(response.copy() as? URLResponse)
-    #expect(copy.cacheOutcome == .hit(age: 7, lifetime: 60, allowance: nil))
+    #expect(copy.cacheOutcome == .hit(age: .seconds(7), lifetime: .seconds(60), allowance: nil))
     #expect(copy.cacheRedirects.count == 1)
     let wrapped = CachedURLResponse(response: response, data: Data())
     #expect(wrapped.response.cacheOutcome == response.outcome)

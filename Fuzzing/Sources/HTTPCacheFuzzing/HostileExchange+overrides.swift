@@ -3,9 +3,11 @@ import HTTPTypes
 
 extension HostileExchange {
   private static let effects: [RuleEffect] = [
-    .lifetime(.exactly(60)), .lifetime(.exactly(-1)), .lifetime(.atLeast(.max)), .lifetime(.atMost(5)),
+    .lifetime(.exactly(.seconds(60))), .lifetime(.exactly(.seconds(-1))),
+    .lifetime(.atLeast(.seconds(Int64.max))), .lifetime(.atMost(.seconds(5))),
     .heuristics(fraction: 5, limit: nil), .heuristics(fraction: -.infinity), .heuristics(fraction: .nan),
-    .staleWhileRevalidate(.min), .staleIfError(.max), .ignoring(Set(RuleEffect.Ignored.allCases)),
+    .staleWhileRevalidate(.seconds(Int64.min)), .staleIfError(.seconds(Int64.max)),
+    .ignoring(Set(RuleEffect.Ignored.allCases)),
     .ignoring([.noStore]), .ignoring([.private, .noCache]), .ignoringVary([]),
     .ignoringVary([.acceptEncoding]), .adding([.noStore]), .adding([.mustRevalidate, .immutable]),
     .cacheControl("public, max-age=3600"), .cacheControl("\",=;\u{80}", whenAbsent: true),

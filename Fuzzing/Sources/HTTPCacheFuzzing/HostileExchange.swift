@@ -21,7 +21,7 @@ public struct HostileExchange: Sendable {
   public init() {}
 
   static let policies: [CachePolicy] = [
-    .standard, .revalidate, .cacheElseNetwork, .cacheOnly, .networkElseCache(maxStale: 5), .reload,
+    .standard, .revalidate, .cacheElseNetwork, .cacheOnly, .networkElseCache(maxStale: .seconds(5)), .reload,
     .reloadEverywhere, .bypass,
   ]
 }

@@ -84,7 +84,7 @@ extension CacheExplanation {
       return "Expires, \(expires - date) s after Date"
     case .heuristic:
       let modified = fields.date(.lastModified, relativeTo: responseTime).time ?? date
-      let longest = rules.longestHeuristicLifetime
+      let longest = rules.longestHeuristicLifetime.wholeSeconds
       let isTold = rules.heuristicLimit != nil || facts.freshnessLifetime == longest
       let limit = isTold && longest != .max ? ", at most \(longest) s" : ""
       return "\(rules.heuristicFraction) of the \(min(date, responseTime) - modified) s "

@@ -11,7 +11,7 @@ extension CacheExplanation {
     case .fresh: Self.found() + [Self.isStale(nil), Self.following("return the cached response")]
     case .stale(let allowance, let age, let lifetime):
       Self.found() + [
-        Self.isStale("\(age) s old, fresh for \(lifetime) s"),
+        Self.isStale("\(age.wholeSeconds) s old, fresh for \(lifetime.wholeSeconds) s"),
         Self.following("return the cached response: \(allowance)"),
       ]
     case .validate(let reason): Self.validating(reason)
@@ -38,8 +38,9 @@ extension CacheExplanation {
     ]
   }
 
-  fileprivate static func returned(_ allowance: StaleAllowance?, age: Int64, lifetime: Int64) -> [Step] {
-    let staleness = allowance.map { _ in "\(age) s old, fresh for \(lifetime) s" }
+  fileprivate static func returned(_ allowance: StaleAllowance?, age: Duration, lifetime: Duration) -> [Step]
+  {
+    let staleness = allowance.map { _ in "\(age.wholeSeconds) s old, fresh for \(lifetime.wholeSeconds) s" }
     let why = allowance.map { ": \($0)" } ?? ""
     return found() + [isStale(staleness), following("return the cached response\(why)")]
   }
@@ -47,7 +48,7 @@ extension CacheExplanation {
   /// A stale response is validated because of its age; every other reason holds at any age.
   private static func needed(_ reason: ValidationReason) -> [Step] {
     if case .stale(let age, let lifetime) = reason {
-      return found() + [isStale("\(age) s old, fresh for \(lifetime) s")]
+      return found() + [isStale("\(age.wholeSeconds) s old, fresh for \(lifetime.wholeSeconds) s")]
     }
     return [
       isCached(nil),

@@ -131,12 +131,12 @@ extension CacheExplanation {
     switch decision {
     case .fresh(let age, let lifetime):
       add(
-        .decision, "What is done?", "reuse, fresh for \(lifetime.saturatingSubtract(age)) s",
+        .decision, "What is done?", "reuse, fresh for \((lifetime - age).wholeSeconds) s",
         "RFC 9111 §4")
     case .stale(let reason, let age, let lifetime):
       add(
         .decision, "What is done?",
-        "reuse, stale for \(age.saturatingSubtract(lifetime)) s: \(reason)", reason.section)
+        "reuse, stale for \((age - lifetime).wholeSeconds) s: \(reason)", reason.section)
     case .validate(let reason):
       add(.decision, "What is done?", "validate: \(reason)", reason.section)
     case .miss(let reason): add(.decision, "What is done?", "forward: \(reason)", reason.section)

@@ -1,6 +1,9 @@
 /// The reasons of a decision of the cache, as a chain of questions and answers.
 public struct CacheExplanation: Sendable, Hashable, CustomStringConvertible {
   /// The topic of a step, in the order of the questions.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Topic: String, Sendable, Hashable, CaseIterable {
     /// The request.
     case request = "Request"

@@ -1,17 +1,36 @@
 /// Where an answer came from, and why.
 public enum CacheOutcome: Sendable, Hashable {
-  /// From the store, without the origin's confirmation. `age` and `lifetime` in seconds: the response is
-  /// fresh while `age` is less. `allowance` says what allowed a stale response. It is also set for a fresh
+  /// From the store, without the origin's confirmation. The response is fresh while `age` is less than
+  /// `lifetime`; both are whole seconds. `allowance` says what allowed a stale response. It is also set for a fresh
   /// response that is used because the origin had to be asked first and failed, as with
   /// `CachePolicy.networkElseCache`; otherwise it is nil for a fresh response.
-  case hit(age: Int64, lifetime: Int64, allowance: StaleAllowance?)
+  case hit(age: Duration, lifetime: Duration, allowance: StaleAllowance?)
   /// From the store, after the origin confirmed it (304). The reason describes the response before the 304;
-  /// `age` and `lifetime` in seconds describe it after the 304.
-  case validated(ValidationReason, age: Int64, lifetime: Int64)
+  /// `age` and `lifetime` describe it after the 304.
+  case validated(ValidationReason, age: Duration, lifetime: Duration)
   /// From the origin. `collapsed`: another request's transfer answered this one.
   case forwarded(ForwardReason, status: Int, storage: StorageDecision, collapsed: Bool)
   /// No answer: the request forbade asking the origin.
   case unsatisfiable(UnsatisfiableReason)
+}
+
+extension CacheOutcome {
+  /// Whether the answer came from the store and the origin was not asked.
+  public var isHit: Bool { if case .hit = self { true } else { false } }
+
+  /// Whether the answer is a stale response that the origin did not confirm: its age has reached its lifetime.
+  public var isStale: Bool {
+    if case .hit(let age, let lifetime, _) = self { age >= lifetime } else { false }
+  }
+
+  /// The age of an answer from the store, in whole seconds (RFC 9111 §4.2.3); nil for an answer of the origin,
+  /// and without an answer.
+  public var age: Duration? {
+    switch self {
+    case .hit(let age, _, _), .validated(_, let age, _): age
+    case .forwarded, .unsatisfiable: nil
+    }
+  }
 }
 
 extension CacheOutcome: CustomStringConvertible {
@@ -19,14 +38,14 @@ extension CacheOutcome: CustomStringConvertible {
   public var description: String {
     switch self {
     case .hit(let age, let lifetime, nil):
-      "from the store, fresh for \(lifetime.saturatingSubtract(age)) s"
+      "from the store, fresh for \((lifetime - age).wholeSeconds) s"
     case .hit(let age, let lifetime, let allowance?) where lifetime > age:
-      "from the store, fresh for \(lifetime.saturatingSubtract(age)) s: \(allowance)"
+      "from the store, fresh for \((lifetime - age).wholeSeconds) s: \(allowance)"
     case .hit(let age, let lifetime, let allowance?):
-      "from the store, stale for \(age.saturatingSubtract(lifetime)) s: \(allowance)"
+      "from the store, stale for \((age - lifetime).wholeSeconds) s: \(allowance)"
     case .validated(let reason, let age, let lifetime):
       "from the store, confirmed by the origin (\(reason)), "
-        + "fresh for \(max(0, lifetime.saturatingSubtract(age))) s"
+        + "fresh for \(max(.zero, lifetime - age).wholeSeconds) s"
     case .forwarded(let reason, let status, let storage, let isCollapsed):
       "\(status) from the origin (\(reason)), "
         + (isCollapsed ? "along with another request" : Self.text(storage))

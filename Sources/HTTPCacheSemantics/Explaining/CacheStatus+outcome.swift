@@ -9,12 +9,12 @@ extension CacheStatus {
     switch outcome {
     case .hit(let age, let lifetime, let allowance):
       hit = true
-      ttl = lifetime.saturatingSubtract(age)
+      ttl = (lifetime - age).wholeSeconds
       detail = allowance.map(Self.detail)
     case .validated(let reason, let age, let lifetime):
       fwd = Self.forward(reason)
       fwdStatus = 304
-      ttl = lifetime.saturatingSubtract(age)
+      ttl = (lifetime - age).wholeSeconds
     case .forwarded(let reason, let status, let storage, let isCollapsed):
       fwd = Self.forward(reason)
       fwdStatus = status

@@ -92,7 +92,7 @@ public enum Freshness {
     let share = Double(interval) * rules.heuristicFraction
     guard share >= 1 else { return nil }
     let seconds = share < Double(greatestDeltaSeconds) ? Int64(share) : greatestDeltaSeconds
-    return min(seconds, max(rules.longestHeuristicLifetime, 0))
+    return min(seconds, max(rules.longestHeuristicLifetime.wholeSeconds, 0))
   }
 
   /// The corrected initial age (§4.2.3), with the conservative correction for old caches.

@@ -11,14 +11,28 @@ public struct Timestamp: Sendable, Hashable, Comparable {
   /// Orders times, earlier first.
   public static func < (lhs: Timestamp, rhs: Timestamp) -> Bool { lhs.seconds < rhs.seconds }
 
+  /// The time from another time to this one; negative if the other is later.
+  public func duration(since other: Timestamp) -> Duration { .seconds(self - other) }
+
+  /// The time `duration` later (earlier if negative), in whole seconds, saturating.
+  public func adding(_ duration: Duration) -> Timestamp { adding(duration.wholeSeconds) }
+
   /// The seconds from `rhs` to `lhs`, saturating.
-  public static func - (lhs: Timestamp, rhs: Timestamp) -> Int64 {
+  package static func - (lhs: Timestamp, rhs: Timestamp) -> Int64 {
     lhs.seconds.saturatingSubtract(rhs.seconds)
   }
 
   /// The time `interval` seconds later (earlier if negative), saturating.
-  public func adding(_ interval: Int64) -> Timestamp {
+  package func adding(_ interval: Int64) -> Timestamp {
     Timestamp(seconds: seconds.saturatingAdd(interval))
+  }
+}
+
+extension Duration {
+  /// The whole seconds, toward zero. A duration beyond the range of `Int64` gives the nearest end of the range.
+  package var wholeSeconds: Int64 {
+    if self >= .seconds(Int64.max) { return .max }
+    return self <= .seconds(Int64.min) ? .min : components.seconds
   }
 }
 

@@ -43,9 +43,10 @@ extension ResponseDirectives {
   ) {
     switch effect {
     case .lifetime(let lifetime): lifetimes.append(lifetime)
-    case .staleWhileRevalidate(let seconds):
-      staleWhileRevalidate = min(max(0, seconds), greatestDeltaSeconds)
-    case .staleIfError(let seconds): staleIfError = min(max(0, seconds), greatestDeltaSeconds)
+    case .staleWhileRevalidate(let window):
+      staleWhileRevalidate = min(max(0, window.wholeSeconds), greatestDeltaSeconds)
+    case .staleIfError(let window):
+      staleIfError = min(max(0, window.wholeSeconds), greatestDeltaSeconds)
     case .ignoring(let names): for name in names { ignore(name, unprotected) }
     case .adding(let names): for name in names { add(name) }
     case .cacheControl(let value, let whenAbsent):
@@ -127,9 +128,9 @@ extension RuleEffect.Lifetime {
   /// The changed lifetime in seconds.
   func applied(to seconds: Int64) -> Int64 {
     switch self {
-    case .exactly(let wanted): min(max(0, wanted), greatestDeltaSeconds)
-    case .atLeast(let least): min(max(seconds, least), greatestDeltaSeconds)
-    case .atMost(let most): min(seconds, max(0, most))
+    case .exactly(let wanted): min(max(0, wanted.wholeSeconds), greatestDeltaSeconds)
+    case .atLeast(let least): min(max(seconds, least.wholeSeconds), greatestDeltaSeconds)
+    case .atMost(let most): min(seconds, max(0, most.wholeSeconds))
     }
   }
 }

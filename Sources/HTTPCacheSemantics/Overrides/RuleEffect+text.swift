@@ -4,14 +4,14 @@ extension RuleEffect: CustomStringConvertible {
   /// A few words for people. Equal for equal effects, in every process.
   public var description: String {
     switch self {
-    case .lifetime(.exactly(let seconds)): "lifetime exactly \(seconds) s"
-    case .lifetime(.atLeast(let seconds)): "lifetime at least \(seconds) s"
-    case .lifetime(.atMost(let seconds)): "lifetime at most \(seconds) s"
+    case .lifetime(.exactly(let duration)): "lifetime exactly \(duration.wholeSeconds) s"
+    case .lifetime(.atLeast(let duration)): "lifetime at least \(duration.wholeSeconds) s"
+    case .lifetime(.atMost(let duration)): "lifetime at most \(duration.wholeSeconds) s"
     case .heuristics(let fraction, let limit):
       "heuristic lifetime \(fraction) of the time since Last-Modified"
-        + (limit.map { ", at most \($0) s" } ?? "")
-    case .staleWhileRevalidate(let seconds): "stale-while-revalidate \(seconds) s"
-    case .staleIfError(let seconds): "stale-if-error \(seconds) s"
+        + (limit.map { ", at most \($0.wholeSeconds) s" } ?? "")
+    case .staleWhileRevalidate(let duration): "stale-while-revalidate \(duration.wholeSeconds) s"
+    case .staleIfError(let duration): "stale-if-error \(duration.wholeSeconds) s"
     case .ignoring(let names): "ignore \(Self.list(names.map(\.rawValue)))"
     case .ignoringVary(let names) where names.isEmpty: "ignore Vary"
     case .ignoringVary(let names): "ignore Vary of \(Self.list(names.map(\.canonicalName)))"

@@ -5,14 +5,14 @@ public import HTTPTypes
 ///
 /// The stored response stays as the origin sent it (RFC 9111 §3.1): effects only change how the rules see it.
 public enum RuleEffect: Sendable, Hashable {
-  /// How long a response is fresh, in seconds.
+  /// How long a response is fresh, in whole seconds.
   public enum Lifetime: Sendable, Hashable {
     /// This long, whatever the origin says.
-    case exactly(Int64)
+    case exactly(Duration)
     /// This long or longer.
-    case atLeast(Int64)
+    case atLeast(Duration)
     /// This long or shorter.
-    case atMost(Int64)
+    case atMost(Duration)
   }
 
   /// The parts of a response that an effect can ignore.
@@ -76,15 +76,15 @@ public enum RuleEffect: Sendable, Hashable {
   /// A lifetime longer than the origin's applies to status 2xx and 3xx only, unless the override names other
   /// statuses: error pages should not be kept for an hour by accident.
   case lifetime(Lifetime)
-  /// The share of the time since `Last-Modified` and the longest heuristic lifetime in seconds (§4.2.2),
+  /// The share of the time since `Last-Modified` and the longest heuristic lifetime (§4.2.2),
   /// instead of those of the rules.
   ///
   /// Without a limit, the limit of the mode counts (`CacheRules.heuristicLimit`).
-  case heuristics(fraction: Double, limit: Int64? = nil)
-  /// The `stale-while-revalidate` window in seconds (RFC 5861 §3).
-  case staleWhileRevalidate(Int64)
-  /// The `stale-if-error` window in seconds (RFC 5861 §4).
-  case staleIfError(Int64)
+  case heuristics(fraction: Double, limit: Duration? = nil)
+  /// The `stale-while-revalidate` window (RFC 5861 §3).
+  case staleWhileRevalidate(Duration)
+  /// The `stale-if-error` window (RFC 5861 §4).
+  case staleIfError(Duration)
   /// Ignores these parts of the response.
   case ignoring(Set<Ignored>)
   /// Ignores these names in `Vary` (§4.1); an empty set ignores all names and `*`.

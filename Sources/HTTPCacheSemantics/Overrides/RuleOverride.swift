@@ -5,7 +5,7 @@ public import HTTPTypes
 /// ```swift
 /// rules.overrides = [
 ///   RuleOverride(try .host("cdn.example.com"), effects: [.droppingQuery(["utm_*"])]),
-///   RuleOverride(try .glob("/api/**"), effects: [.lifetime(.atMost(60))]),
+///   RuleOverride(try .glob("/api/**"), effects: [.lifetime(.atMost(.seconds(60)))]),
 /// ]
 /// ```
 ///

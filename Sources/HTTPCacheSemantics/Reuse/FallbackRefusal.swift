@@ -1,4 +1,7 @@
 /// Why a stored response cannot replace the answer of an origin that failed.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum FallbackRefusal: Reason, Hashable {
   /// The request's policy forbids using the store.
   case policy(CachePolicy)
@@ -22,8 +25,8 @@ public enum FallbackRefusal: Reason, Hashable {
   case proxyRevalidate
   /// The response has `s-maxage` and the cache is shared (§5.2.2.10).
   case sMaxAge
-  /// It is stale for longer than allowed; both in seconds.
-  case tooStale(Int64, limit: Int64)
+  /// It is stale for longer than allowed.
+  case tooStale(Duration, limit: Duration)
   /// No rule allows replacing an answer with this status by a stale response (RFC 5861 §4).
   case serverError(Int)
   /// A setting of the cache forbids it.
@@ -43,7 +46,8 @@ public enum FallbackRefusal: Reason, Hashable {
     case .mustRevalidate: "must-revalidate"
     case .proxyRevalidate: "proxy-revalidate"
     case .sMaxAge: "s-maxage"
-    case .tooStale(let staleness, let limit): "stale for \(staleness) s, allowed \(limit) s"
+    case .tooStale(let staleness, let limit):
+      "stale for \(staleness.wholeSeconds) s, allowed \(limit.wholeSeconds) s"
     case .serverError(let code): "status \(code) and no stale-if-error"
     case .rules: "switched off"
     }

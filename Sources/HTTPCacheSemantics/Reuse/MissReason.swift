@@ -1,6 +1,9 @@
 public import HTTPTypes
 
 /// Why no stored response could be used.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum MissReason: Reason, Hashable {
   /// Nothing is stored for the key.
   case absent

@@ -31,8 +31,8 @@ extension Reuse {
     if case .networkElseCache(let maxStale, let onStatus) = policy,
       failure == .unreachable || failure.status.map(onStatus.contains) ?? false
     {
-      if let maxStale, staleness > maxStale {
-        return .fail(.tooStale(staleness, limit: maxStale))
+      if let maxStale, .seconds(staleness) > maxStale {
+        return .fail(.tooStale(.seconds(staleness), limit: maxStale))
       }
       return .useStale(.policy(policy))
     }
@@ -82,7 +82,7 @@ extension Reuse {
       let window = larger(facts.staleIfError, directives.staleIfError)
     {
       return staleness <= window
-        ? .useStale(.ifError) : .fail(.tooStale(staleness, limit: window))
+        ? .useStale(.ifError) : .fail(.tooStale(.seconds(staleness), limit: .seconds(window)))
     }
     switch failure {
     case .status(let code): return .fail(.serverError(code))
@@ -93,7 +93,7 @@ extension Reuse {
     if directives.minFresh != nil { return .fail(.requestFreshness) }
     if let maxStale = directives.maxStale {
       return staleness <= maxStale
-        ? .useStale(.disconnected) : .fail(.tooStale(staleness, limit: maxStale))
+        ? .useStale(.disconnected) : .fail(.tooStale(.seconds(staleness), limit: .seconds(maxStale)))
     }
     return directives.maxAge == nil ? .useStale(.disconnected) : .fail(.requestFreshness)
   }

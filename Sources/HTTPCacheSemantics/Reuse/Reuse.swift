@@ -77,15 +77,15 @@ public enum Reuse {
       {
         return validating(reason, directives: directives, policy: policy)
       }
-      return .fresh(age: age, lifetime: lifetime)
+      return .fresh(age: .seconds(age), lifetime: .seconds(lifetime))
     }
     if let allowance = allowance(
       facts: stored.facts, age: age, directives: directives, policy: policy, rules: rules)
     {
-      return .stale(allowance, age: age, lifetime: lifetime)
+      return .stale(allowance, age: .seconds(age), lifetime: .seconds(lifetime))
     }
     return validating(
-      .stale(age: age, lifetime: lifetime), directives: directives, policy: policy)
+      .stale(age: .seconds(age), lifetime: .seconds(lifetime)), directives: directives, policy: policy)
   }
 
   /// Why no validation can make the response usable: the policy, a response to HEAD for another method, or a
@@ -140,11 +140,11 @@ public enum Reuse {
     case .standard, .reload, .reloadEverywhere, .bypass: break
     }
     if let maxAge = directives.maxAge, exceeds(age, maxAge), !isImmutable {
-      return .requestMaxAge(maxAge, age: age)
+      return .requestMaxAge(.seconds(maxAge), age: .seconds(age))
     }
     let remaining = facts.freshnessLifetime.saturatingSubtract(age)
     if let minFresh = directives.minFresh, remaining < minFresh {
-      return .requestMinFresh(minFresh, remaining: remaining)
+      return .requestMinFresh(.seconds(minFresh), remaining: .seconds(remaining))
     }
     return nil
   }
@@ -183,7 +183,8 @@ public enum Reuse {
     switch policy {
     case .cacheElseNetwork, .cacheOnly: return .policy(policy)
     case .networkElseCache(let maxStale, _):
-      return directives.onlyIfCached && staleness <= maxStale ?? .max ? .policy(policy) : nil
+      let isWithin = maxStale.map { .seconds(staleness) <= $0 } ?? true
+      return directives.onlyIfCached && isWithin ? .policy(policy) : nil
     case .revalidate, .reload, .reloadEverywhere, .bypass: return nil
     case .standard: break
     }

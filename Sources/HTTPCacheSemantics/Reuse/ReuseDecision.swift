@@ -1,9 +1,9 @@
 /// The decision for a request and its stored response (RFC 9111 §4).
 public enum ReuseDecision: Sendable, Hashable {
-  /// Reuse without asking the origin. Age and lifetime in seconds.
-  case fresh(age: Int64, lifetime: Int64)
-  /// Reuse although stale. Age and lifetime in seconds.
-  case stale(StaleAllowance, age: Int64, lifetime: Int64)
+  /// Reuse without asking the origin.
+  case fresh(age: Duration, lifetime: Duration)
+  /// Reuse although stale.
+  case stale(StaleAllowance, age: Duration, lifetime: Duration)
   /// Ask the origin, with a condition if there is a validator.
   case validate(ValidationReason)
   /// Forward: nothing stored can be used.

@@ -1,4 +1,7 @@
 /// The reason why a stale response may be used (RFC 9111 §4.2.4).
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum StaleAllowance: Reason, Hashable {
   /// The request's `max-stale` (§5.2.1.2).
   case maxStale

@@ -36,9 +36,9 @@ public enum CachePolicy: Sendable, Hashable {
   /// (RFC 5861 §4).
   ///
   /// - Parameters:
-  ///   - maxStale: the number of seconds that a response may be past its lifetime; nil is without limit.
+  ///   - maxStale: how long a response may be past its lifetime; nil is without limit.
   ///   - onStatus: status codes that also count as unreachable, such as 502 and 503.
-  case networkElseCache(maxStale: Int64? = nil, onStatus: Set<Int> = [])
+  case networkElseCache(maxStale: Duration? = nil, onStatus: Set<Int> = [])
 }
 
 extension CachePolicy {

@@ -7,21 +7,21 @@ public struct CacheRules: Sendable, Hashable {
   /// `Last-Modified`; 0 switches heuristics off (RFC 9111 §4.2.2). Default 0.1.
   public var heuristicFraction: Double
 
-  /// The longest heuristic lifetime in seconds (RFC 9111 §4.2.2); `Int64.max` is without limit.
+  /// The longest heuristic lifetime, in whole seconds (RFC 9111 §4.2.2).
   ///
   /// nil (the default) is the default of the mode: `privateHeuristicLimit` or `sharedHeuristicLimit`
   /// (`docs/decisions/0020-a-guess-has-an-end.md`).
-  public var heuristicLimit: Int64?
+  public var heuristicLimit: Duration?
 
-  /// The longest heuristic lifetime of a private cache by default, in seconds: 1,095 days, a tenth of
+  /// The longest heuristic lifetime of a private cache by default: 1,095 days, a tenth of
   /// thirty years. An older `Last-Modified` is older than the Web.
-  public static let privateHeuristicLimit: Int64 = 1_095 * 86_400
+  public static let privateHeuristicLimit: Duration = .seconds(1_095 * 86_400)
 
-  /// The longest heuristic lifetime of a shared cache by default, in seconds: one day.
-  public static let sharedHeuristicLimit: Int64 = 86_400
+  /// The longest heuristic lifetime of a shared cache by default: one day.
+  public static let sharedHeuristicLimit: Duration = .seconds(86_400)
 
-  /// The longest heuristic lifetime in seconds under these rules.
-  public var longestHeuristicLifetime: Int64 {
+  /// The longest heuristic lifetime under these rules.
+  public var longestHeuristicLifetime: Duration {
     heuristicLimit ?? (mode == .private ? Self.privateHeuristicLimit : Self.sharedHeuristicLimit)
   }
 
@@ -80,7 +80,7 @@ public struct CacheRules: Sendable, Hashable {
 
   /// Makes rules for a mode; every other property has its default.
   public init(
-    mode: CacheMode = .private, heuristicFraction: Double = 0.1, heuristicLimit: Int64? = nil,
+    mode: CacheMode = .private, heuristicFraction: Double = 0.1, heuristicLimit: Duration? = nil,
     allowsStaleWhileRevalidate: Bool = true, allowsStaleIfError: Bool = true,
     allowsStaleWhenDisconnected: Bool = true, targetedFields: [String] = [],
     normalizesVary: Bool = true, variantLimit: Int = 32, queryContentLimit: Int = 64 << 10,

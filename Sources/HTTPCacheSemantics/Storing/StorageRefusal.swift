@@ -1,6 +1,9 @@
 public import HTTPTypes
 
 /// Why a response is not stored.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum StorageRefusal: Reason, Hashable {
   /// The method's responses are not cacheable (RFC 9110 §9.2.3).
   case method(HTTPRequest.Method)

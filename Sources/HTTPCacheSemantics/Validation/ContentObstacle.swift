@@ -2,6 +2,9 @@ public import HTTPTypes
 
 /// Why the content of a request cannot be part of a key, so that its response is neither looked up nor
 /// stored (RFC 10008 §2.7 for QUERY, RFC 9110 §9.3.1 and §9.3.2 for GET and HEAD).
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum ContentObstacle: Reason, Hashable {
   /// It is longer than this number of bytes, which the cache reads for a key.
   case tooLarge(limit: Int)

@@ -1,19 +1,22 @@
 public import HTTPTypes
 
 /// Why a stored response must be validated before it is used.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum ValidationReason: Reason, Hashable {
-  /// Its age has reached its lifetime; both in seconds (§4.2).
-  case stale(age: Int64, lifetime: Int64)
+  /// Its age has reached its lifetime (§4.2).
+  case stale(age: Duration, lifetime: Duration)
   /// The response said `no-cache` (§5.2.2.4).
   case responseNoCache
   /// The request said `no-cache` (§5.2.1.4).
   case requestNoCache
   /// The request said `Pragma: no-cache` and had no `Cache-Control` (§5.4).
   case pragmaNoCache
-  /// The request's `max-age`, in seconds, is exceeded (§5.2.1.1).
-  case requestMaxAge(Int64, age: Int64)
-  /// The request's `min-fresh`, in seconds, is not met (§5.2.1.3).
-  case requestMinFresh(Int64, remaining: Int64)
+  /// The request's `max-age` is exceeded (§5.2.1.1).
+  case requestMaxAge(Duration, age: Duration)
+  /// The request's `min-fresh` is not met (§5.2.1.3).
+  case requestMinFresh(Duration, remaining: Duration)
   /// The request's policy demands it.
   case policy(CachePolicy)
   /// It was stored for other values of the nominated fields, and the origin was asked whether its
@@ -27,13 +30,15 @@ extension ValidationReason {
   /// A few words for people.
   public var description: String {
     switch self {
-    case .stale(let age, let lifetime): "stale: age \(age) s, lifetime \(lifetime) s"
+    case .stale(let age, let lifetime):
+      "stale: age \(age.wholeSeconds) s, lifetime \(lifetime.wholeSeconds) s"
     case .responseNoCache: "no-cache in the response"
     case .requestNoCache: "no-cache in the request"
     case .pragmaNoCache: "Pragma: no-cache in the request"
-    case .requestMaxAge(let limit, let age): "max-age=\(limit) in the request: age \(age) s"
+    case .requestMaxAge(let limit, let age):
+      "max-age=\(limit.wholeSeconds) in the request: age \(age.wholeSeconds) s"
     case .requestMinFresh(let limit, let remaining):
-      "min-fresh=\(limit) in the request: \(remaining) s left"
+      "min-fresh=\(limit.wholeSeconds) in the request: \(remaining.wholeSeconds) s left"
     case .policy(let policy): "policy \(policy.name)"
     case .variantMismatch(let names): MissReason.variantMismatch(names).description
     case .invalidated: "invalidated"

@@ -5,13 +5,15 @@ public protocol BodyReader: AnyObject, Sendable {
   /// The length of the complete body in bytes; nil while it is unknown.
   var length: Int64? { get }
 
-  /// The ranges of bytes that can be read; one range from 0 for a complete body.
+  /// The ranges of bytes that can be read; one range from 0 for a complete body. The default
+  /// implementation returns that; a body that is stored in part or still growing needs its own.
   var availableRanges: [Range<Int64>] { get }
 
-  /// The whole body if it is in memory, so that a hit needs no suspension.
+  /// The whole body if it is in memory, so that a hit needs no suspension. nil by default.
   var bytesInMemory: BodyBytes? { get }
 
-  /// The place of the body's bytes in a file, for `sendfile`; nil if they are not in a file as they are.
+  /// The place of the body's bytes in a file, for `sendfile`; nil if they are not in a file as they are, and
+  /// by default.
   var fileRegion: FileRegion? { get }
 
   /// Whether the stored bytes in `range` were checked, so that they may be sent from `fileRegion` without being
@@ -25,7 +27,8 @@ public protocol BodyReader: AnyObject, Sendable {
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes
 
   /// Writes the whole body to a new file at `path`. Shares blocks where the file system supports it, but
-  /// changes of the file never change the body. If this throws, it leaves no file.
+  /// changes of the file never change the body. If this throws, it leaves no file. The default implementation
+  /// reads the whole body into memory.
   ///
   /// - Throws: `CacheError.unavailable` for a body that is stored in part or still growing; `CacheError.io`,
   ///   also if a file exists at `path`; `CacheError.noSpace`, `CacheError.damaged`.
@@ -33,6 +36,25 @@ public protocol BodyReader: AnyObject, Sendable {
 }
 
 extension BodyReader {
+  /// One range: the whole body.
+  public var availableRanges: [Range<Int64>] { [0..<(length ?? 0)] }
+
+  /// Returns nil.
+  public var bytesInMemory: BodyBytes? { nil }
+
+  /// Returns nil.
+  public var fileRegion: FileRegion? { nil }
+
+  /// Reads the whole body into memory, and writes it.
+  ///
+  /// - Throws: `CacheError`, as the requirement says.
+  public func clone(to path: String) async throws(CacheError) {
+    guard let length, availableRanges.reduce(0, { $0 + Int64($1.count) }) == length else {
+      throw CacheError(.unavailable, "the body is not complete, so it cannot be cloned")
+    }
+    try await NewFile.make(try await read(0..<length), at: path)
+  }
+
   /// Whether the whole file was checked.
   public func isVerified(_ range: Range<Int64>) -> Bool {
     guard let region = fileRegion else { return false }

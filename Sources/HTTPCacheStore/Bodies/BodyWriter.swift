@@ -23,7 +23,7 @@ public protocol BodyWriter: AnyObject, Sendable {
   func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord
 
   /// Ends before the body is complete, and stores the appended bytes as a partial response. Afterwards the
-  /// writer takes no more bytes.
+  /// writer takes no more bytes. The default implementation abandons the body.
   ///
   /// - Returns: the record as stored; nil if nothing is worth keeping, or the record is not resumable.
   /// - Throws: `CacheError`; the store is then unchanged.
@@ -37,4 +37,16 @@ public protocol BodyWriter: AnyObject, Sendable {
   ///
   /// - Throws: `CacheError.io`.
   func reader() throws(CacheError) -> any BodyReader
+}
+
+extension BodyWriter {
+  /// Abandons the body.
+  ///
+  /// - Returns: nil.
+  /// - Throws: nothing.
+  @discardableResult
+  public func keep() async throws(CacheError) -> CacheRecord? {
+    abandon()
+    return nil
+  }
 }

@@ -3,11 +3,16 @@ public import HTTPCacheSemantics
 /// A place for records and bodies. The engine reads and writes bytes only through this protocol. A store knows
 /// no HTTP.
 ///
+/// A store implements ten requirements: reading, writing, updating, removing, invalidating and listing responses,
+/// the two of invalidation tickets (an `InvalidationLog` has both), its usage and its secret. The others have
+/// default implementations, for a store without memory tier, partial responses, persistent counters, notes of
+/// refusals or files. `StoreConformance` of HTTPCacheTesting checks a store.
+///
 /// `StoredResponse.nominated` separates the records of one key: a record replaces a stored one whose nominated
 /// fields are equal, and is a further variant otherwise. A partial response never replaces a complete one: both
 /// are kept until a complete one replaces them.
 public protocol CacheStore: AnyObject, Sendable {
-  /// Looks into memory only; never blocks and does no I/O.
+  /// Looks into memory only; never blocks and does no I/O. The default implementation returns `.unknown`.
   func peek(_ key: CacheKey) -> PeekResult
 
   /// The variants stored for a key, most recently stored first. May do a short blocking look-up on the caller's
@@ -48,7 +53,7 @@ public protocol CacheStore: AnyObject, Sendable {
   func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter
 
   /// Begins to add a part to a stored partial response. Once the body is complete, the response is complete,
-  /// and replaces the response that its variant had.
+  /// and replaces the response that its variant had. The default implementation throws `CacheError.unavailable`.
   ///
   /// - Parameters:
   ///   - record: the partial response (`key` and `sequence`), with its new contents.
@@ -58,10 +63,11 @@ public protocol CacheStore: AnyObject, Sendable {
   ///   writer, in this process or another, is adding to it; `CacheError.tooLarge`, `CacheError.io`.
   func extend(_ record: CacheRecord, at offset: Int64) async throws(CacheError) -> any BodyWriter
 
-  /// Remembers why a response was not stored. Batched, and bounded in number.
+  /// Remembers why a response was not stored. Batched, and bounded in number. The default implementation does
+  /// nothing.
   func note(_ refusal: RefusalNote)
 
-  /// Why responses of a key were not stored, latest first.
+  /// Why responses of a key were not stored, latest first. The default implementation returns none.
   ///
   /// - Throws: `CacheError`.
   func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote]
@@ -110,16 +116,17 @@ public protocol CacheStore: AnyObject, Sendable {
   /// A random 32-byte key of this store, for digests of values that must not be stored in plain text.
   var secret: [UInt8] { get }
 
-  /// Adds to the persistent counters. Batched, and cheap enough for every request.
+  /// Adds to the persistent counters. Batched, and cheap enough for every request. The default implementation
+  /// does nothing.
   func count(_ counts: CacheCounts)
 
-  /// The persistent counters.
+  /// The persistent counters. The default implementation returns zeros.
   ///
   /// - Throws: `CacheError`.
   func counts() async throws(CacheError) -> CacheCounts
 
   /// Changes capacities in bytes, and evicts at once until usage is within them; nil leaves a capacity
-  /// unchanged.
+  /// unchanged. The default implementation does nothing.
   func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError)
 
   /// Evicts from memory until at most `bytes` are in use, for a system that is low on memory. The capacity and
@@ -134,11 +141,49 @@ public protocol CacheStore: AnyObject, Sendable {
   @discardableResult
   func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int
 
-  /// Writes batched changes, so that another process finds them when it opens the store.
+  /// Writes batched changes, so that another process finds them when it opens the store. The default
+  /// implementation does nothing.
   func flush() async
+
+  /// Writes batched changes, and closes files and connections. The store is not used afterwards. The default
+  /// implementation flushes.
+  func close() async
 }
 
 extension CacheStore {
+  /// Returns `.unknown`.
+  public func peek(_ key: CacheKey) -> PeekResult { .unknown }
+
+  /// Throws `CacheError.unavailable`: the store keeps no partial responses.
+  ///
+  /// - Throws: `CacheError`.
+  public func extend(
+    _ record: CacheRecord, at offset: Int64
+  ) async throws(CacheError) -> any BodyWriter {
+    throw CacheError(.unavailable, "the store keeps no partial responses", key: record.key)
+  }
+
+  /// Does nothing.
+  public func note(_ refusal: RefusalNote) {}
+
+  /// Returns none.
+  public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] { [] }
+
+  /// Does nothing.
+  public func count(_ counts: CacheCounts) {}
+
+  /// Returns zeros.
+  public func counts() async throws(CacheError) -> CacheCounts { CacheCounts() }
+
+  /// Does nothing.
+  public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {}
+
+  /// Does nothing.
+  public func flush() async {}
+
+  /// Flushes.
+  public func close() async { await flush() }
+
   /// Does nothing.
   public func trimMemory(to bytes: Int64) {}
 

@@ -69,19 +69,7 @@ struct MemoryGroup: Sendable {
 
   /// Whether a complete response is stored that the response to an earlier request must not replace.
   func supersedes(_ record: CacheRecord) -> Bool {
-    variants.contains { variant in
-      let stored = variant.record
-      return stored.isComplete && stored.response.nominated == record.response.nominated
-        && Self.isOlder(record, than: stored)
-    }
-  }
-
-  private static func isOlder(_ record: CacheRecord, than stored: CacheRecord) -> Bool {
-    // Copies from the tier below have no ticket: the store below compares them.
-    guard let moment = record.ticket?.moment, let ticket = stored.ticket, ticket.visible > moment else {
-      return false
-    }
-    return record.isOlder(than: stored, askedForAt: ticket.moment)
+    variants.contains { record.isSuperseded(by: $0.record) }
   }
 
   /// Takes copies of all responses of the tier below. A response that is only here stays, in place of a copy
@@ -122,7 +110,7 @@ struct MemoryGroup: Sendable {
     }
     guard let index else { return false }
     let old = variants[index]
-    if Self.isOlder(record, than: old.record) {
+    if record.isOutOfDate(besides: old.record) {
       if isInvalidated { invalidate { $0 === old.record } }
       return false
     }

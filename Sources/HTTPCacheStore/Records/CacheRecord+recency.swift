@@ -30,8 +30,26 @@ extension CacheRecord {
     return response.responseTime < stored.response.responseTime
   }
 
-  /// The record as it becomes visible in memory now.
-  func madeVisible() -> CacheRecord { ticket.map { with(ticket: $0.madeVisible()) } ?? self }
+  /// Whether a stored response must stay, and this one is not stored in its place or written over it: it was
+  /// stored or freshened after this one's request was sent, has equal nominated fields, is complete and not
+  /// invalidated, and is more recent (RFC 9111 §4). For a store that one process uses.
+  ///
+  /// - Parameter stored: a record of the same key that the store made visible with `madeVisible()`.
+  public func isSuperseded(by stored: CacheRecord) -> Bool {
+    guard stored.isComplete, stored.response.nominated == response.nominated else { return false }
+    return isOutOfDate(besides: stored)
+  }
+
+  /// As `isSuperseded`, whatever the nominated fields and the stored part of the body are.
+  func isOutOfDate(besides stored: CacheRecord) -> Bool {
+    // Copies from the tier below have no ticket: the store below compares them.
+    guard let moment = ticket?.moment, let other = stored.ticket, other.visible > moment else { return false }
+    return isOlder(than: stored, askedForAt: other.moment)
+  }
+
+  /// The record as it becomes visible in a store now. A store makes each record visible in the critical section
+  /// that stores or updates it.
+  public func madeVisible() -> CacheRecord { ticket.map { with(ticket: $0.madeVisible()) } ?? self }
 }
 
 extension CacheKey {

@@ -54,7 +54,7 @@ package enum StoredRanges {
 extension CacheRecord {
   /// Whether it replaces another record of its key: their nominated fields are equal, and it is not a part of a
   /// response while the other is complete.
-  package func replaces(_ other: CacheRecord) -> Bool {
+  public func replaces(_ other: CacheRecord) -> Bool {
     response.nominated == other.response.nominated && (isComplete || !other.isComplete)
   }
 

@@ -260,6 +260,12 @@ public final class SealedStore: CacheStore {
     for task in removals.withLock({ Array($0.running.values) }) { await task.value }
     await base.flush()
   }
+
+  /// Waits until damaged entries are removed, then closes the base.
+  public func close() async {
+    await flush()
+    await base.close()
+  }
 }
 
 extension CacheStore {

@@ -111,6 +111,9 @@ extension TieredStore {
   /// Flushes the store below.
   public func flush() async { await base.flush() }
 
+  /// Closes the store below.
+  public func close() async { await base.close() }
+
   private func ownEntries(
     _ selection: CacheSelection, after position: Int64, limit: Int
   ) -> EntryPage {

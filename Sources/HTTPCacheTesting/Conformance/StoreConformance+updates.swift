@@ -93,6 +93,9 @@ extension StoreConformance {
         try requireEqual(completeVariants(in: store, key), 0, "variants")
       }
     },
+  ]
+
+  static let pinChecks: [StoreCheck] = [
     StoreCheck("An update keeps a pin, sets one and takes one away") { makeStore in
       let store = try await makeStore(StoreRequirements())
       for (name, wasPinned, isPinned) in pins {
@@ -115,7 +118,7 @@ extension StoreConformance {
           completeVariants(in: store, StoreSample.key(name)), isPinned ? 1 : 0,
           "variants of \(name) with a smaller capacity")
       }
-    },
+    }
   ]
 
   private static let pins = [

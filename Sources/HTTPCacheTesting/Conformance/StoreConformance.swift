@@ -19,10 +19,14 @@ public struct StoreConformance: Sendable {
 
   /// All checks except those of partial bodies, for stores that may keep less of a part than arrived.
   public static let wholeBodyChecks: [StoreCheck] =
+    minimalChecks + counterChecks + pinChecks + limitChecks + emptyingChecks + refusalChecks
+
+  /// The checks for a store that implements the required members of `CacheStore` only: without partial bodies,
+  /// capacity, counters and notes of refusals.
+  public static let minimalChecks: [StoreCheck] =
     bodyChecks + fileChecks + writerChecks + recordChecks + updateChecks + variantChecks
-    + oneVariantChecks + selectionChecks + ticketChecks + recencyChecks + manyEntriesChecks + limitChecks
-    + emptyingChecks + concurrencyChecks
-    + refusalChecks
+    + oneVariantChecks + selectionChecks + ticketChecks + recencyChecks + manyEntriesChecks
+    + concurrencyChecks
 
   /// Runs one check.
   ///

@@ -84,7 +84,7 @@ extension CachedURLSession {
 
   private func options(_ request: URLRequest, _ context: RequestContext) -> RequestOptions {
     RequestOptions(
-      redirectLimit: 0, acceptsDecoded: true, acceptsEncoded: false, priority: Task.currentPriority,
+      redirectLimit: 0, bodyForms: .decoded, priority: Task.currentPriority,
       context: context)
   }
 

@@ -77,7 +77,7 @@ extension CachedURLSession {
         to: made, body: try content.make(),
         policy: Self.policy(cachePolicy ?? policy(of: request), for: made),
         options: RequestOptions(
-          acceptsDecoded: true, acceptsEncoded: false,
+          bodyForms: .decoded,
           context: RequestContext(
             prototype: request, delegates: delegates,
             isShared: cache.configuration.rules.mode == .shared)),

@@ -93,7 +93,7 @@ extension HTTPURLCache {
   ) {
     CallerRuns.wait { [cache] in
       do throws(CacheError) { try await work(cache.store) } catch {
-        cache.configuration.observer?.cache(did: .storeFailed(operation: operation, error))
+        cache.configuration.observer?.observe(.storeFailed(operation: operation, error))
       }
     }
   }
@@ -102,7 +102,7 @@ extension HTTPURLCache {
     let (bytes, problem) = UserInfo.encoded(dictionary)
     if let problem {
       let error = CacheError(.unavailable, problem)
-      cache.configuration.observer?.cache(did: .storeFailed(operation: "user info", error))
+      cache.configuration.observer?.observe(.storeFailed(operation: "user info", error))
     }
     return bytes
   }

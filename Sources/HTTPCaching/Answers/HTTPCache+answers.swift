@@ -10,9 +10,7 @@ extension HTTPCache {
       if stored.isEmpty { forgetPointer(of: exchange) }
       return stored.filter { variant in
         let response = variant.record.response
-        return response.hasForm(
-          decoded: exchange.acceptsDecoded, encoded: exchange.acceptsEncoded)
-          && response.seen(by: exchange.rules) != nil
+        return response.isIn(exchange.bodyForms) && response.seen(by: exchange.rules) != nil
       }
     } catch {
       observe(.storeFailed(operation: "read", error))
@@ -38,11 +36,10 @@ extension HTTPCache {
 
   /// The variants that are complete and in a form that the request accepts.
   func usable(
-    _ variants: [StoredVariant], acceptsDecoded: Bool, acceptsEncoded: Bool
+    _ variants: [StoredVariant], _ forms: BodyForms
   ) -> [StoredVariant] {
     let isUsable = { (variant: StoredVariant) in
-      variant.record.isComplete
-        && variant.record.response.hasForm(decoded: acceptsDecoded, encoded: acceptsEncoded)
+      variant.record.isComplete && variant.record.response.isIn(forms)
     }
     return variants.allSatisfy(isUsable) ? variants : variants.filter(isUsable)
   }

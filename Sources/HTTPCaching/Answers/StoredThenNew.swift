@@ -104,7 +104,7 @@ extension StoredThenNew {
     guard case .networkElseCache(let maxStale?, _) = policy,
       case .hit(let age, let lifetime, _) = outcome
     else { return true }
-    return age.saturatingSubtract(lifetime) <= maxStale
+    return age - lifetime <= maxStale
   }
 
   private func respond(_ body: MessageBody?, _ policy: CachePolicy) async throws -> CacheResponse {

@@ -61,6 +61,11 @@ final class BackgroundWork: Sendable {
     for task in late { task.cancel() }
   }
 
+  /// Cancels the tasks that have begun.
+  func cancel() {
+    for task in state.withLock({ Array($0.tasks.values) }) { task.cancel() }
+  }
+
   private func wait(for tasks: Set<Int>, as number: Int, until limit: LimitMark) async {
     await withCheckedContinuation { continuation in
       let isOver = state.withLock { state in

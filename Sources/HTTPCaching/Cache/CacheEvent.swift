@@ -2,6 +2,9 @@ public import HTTPCacheSemantics
 public import HTTPCacheStore
 
 /// An event that a `CacheObserver` receives.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum CacheEvent: Sendable {
   /// A request was answered.
   case answered(target: String, CacheOutcome)

@@ -1,5 +1,5 @@
 /// Receives the cache's events. Called on the thread on which the event happens; must return quickly.
 public protocol CacheObserver: Sendable {
   /// Called for each event.
-  func cache(did event: CacheEvent)
+  func observe(_ event: CacheEvent)
 }

@@ -133,7 +133,7 @@ extension HTTPCache {
     }
     variants.removeAll { variant in
       // The caller cannot remove a content coding.
-      guard variant.record.response.hasForm(decoded: true, encoded: false),
+      guard variant.record.response.isIn(.decoded),
         let response = variant.record.response.seen(by: rules)
       else { return true }
       return !mayUse(response)
@@ -150,7 +150,8 @@ extension HTTPCache {
       let isFresh =
         age < lifetime && !stored.isInvalidated && !stored.facts.directives.contains(.noCache)
       let outcome = CacheOutcome.hit(
-        age: age, lifetime: lifetime, allowance: isFresh ? nil : .policy(.cacheElseNetwork))
+        age: .seconds(age), lifetime: .seconds(lifetime),
+        allowance: isFresh ? nil : .policy(.cacheElseNetwork))
       if let response = answer(
         stored, head: stored.head, outcome: outcome, variant, to: request,
         features: RequestFeatures(request.headerFields), key: key, target: target,

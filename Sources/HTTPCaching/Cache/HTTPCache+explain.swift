@@ -20,10 +20,7 @@ extension HTTPCache {
     var exchange = try exchange(
       for: request, hasBody: false, policy: policy, options, content: content)
     let all = try stored(for: exchange.key, rules: exchange.rules)
-    let stored = all.filter {
-      $0.record.response.hasForm(
-        decoded: options.acceptsDecoded, encoded: options.acceptsEncoded)
-    }
+    let stored = all.filter { $0.record.response.isIn(options.bodyForms) }
     let seen = stored.map { $0.record.response.seen(by: exchange.rules) }
     let variants = zip(stored, seen).compactMap { $0.1 == nil ? nil : $0.0 }
     let now = configuration.clock.now
@@ -37,7 +34,7 @@ extension HTTPCache {
       explanation.steps.insert(
         CacheExplanation.Step(
           "Is there something that this request cannot take?",
-          "yes: \(all.count - stored.count), \(options.acceptsDecoded ? "in a content coding" : "decoded before it was stored")",
+          "yes: \(all.count - stored.count), \(options.bodyForms.includesDecoded ? "in a content coding" : "decoded before it was stored")",
           section: "", topic: .stored), at: 0)
     }
     if stored.count > variants.count {

@@ -36,27 +36,27 @@ extension HTTPCache {
         verification: configuration.verification, clock: configuration.clock)
     } catch {
       if error.code == .newerFormat || !fallsBackToMemory { throw error }
-      configuration.observer?.cache(did: .storeFailed(operation: "open", error))
+      configuration.observer?.observe(.storeFailed(operation: "open", error))
       return HTTPCache(configuration: configuration, store: memory)
     }
     for note in disk.openingNotes {
-      configuration.observer?.cache(
-        did: .storeFailed(operation: "open", CacheError(.damaged, note)))
+      configuration.observer?.observe(
+        .storeFailed(operation: "open", CacheError(.damaged, note)))
     }
     if let previous = disk.previousCapacity {
       let usage = disk.usage
-      configuration.observer?.cache(
-        did: .capacityChanged(from: previous, to: usage.diskCapacity, usage: usage.diskBytes))
+      configuration.observer?.observe(
+        .capacityChanged(from: previous, to: usage.diskCapacity, usage: usage.diskBytes))
     }
     if let note = disk.noRoomNote {
-      configuration.observer?.cache(
-        did: .storeFailed(operation: "open", CacheError(.noSpace, note)))
+      configuration.observer?.observe(
+        .storeFailed(operation: "open", CacheError(.noSpace, note)))
     }
     let cipher = try configuration.encryption?.cipher(secret: disk.secret)
     let base: any CacheStore
     do throws(CacheError) { base = try configuration.prepare(disk, cipher) } catch {
       if !fallsBackToMemory { throw error }
-      configuration.observer?.cache(did: .storeFailed(operation: "open", error))
+      configuration.observer?.observe(.storeFailed(operation: "open", error))
       return HTTPCache(configuration: configuration, store: memory)
     }
     guard configuration.memoryCapacity > 0, disk.sharesGenerations else {
@@ -66,7 +66,7 @@ extension HTTPCache {
     return HTTPCache(
       configuration: configuration,
       store: TieredStore(memory: memory, base: base) { operation, error in
-        observer?.cache(did: .storeFailed(operation: operation, error))
+        observer?.observe(.storeFailed(operation: operation, error))
       })
   }
 }

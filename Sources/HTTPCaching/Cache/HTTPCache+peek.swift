@@ -10,7 +10,7 @@ extension HTTPCache {
   ///
   /// - Parameter request: with scheme, authority and path.
   public func peek(_ request: HTTPRequest) -> CacheResponse? {
-    peek(request, partition: "", acceptsDecoded: false, acceptsEncoded: true)
+    peek(request, partition: "", bodyForms: .asSent)
   }
 
   /// Like `peek(_:)`, with a partition, or for a caller that accepts decoded bodies.
@@ -20,12 +20,11 @@ extension HTTPCache {
   ///   - options: partition and whether decoded bodies are accepted.
   public func peek(_ request: HTTPRequest, options: RequestOptions) -> CacheResponse? {
     peek(
-      request, partition: options.partition, acceptsDecoded: options.acceptsDecoded,
-      acceptsEncoded: options.acceptsEncoded)
+      request, partition: options.partition, bodyForms: options.bodyForms)
   }
 
   private func peek(
-    _ request: HTTPRequest, partition: String, acceptsDecoded: Bool, acceptsEncoded: Bool
+    _ request: HTTPRequest, partition: String, bodyForms: BodyForms
   ) -> CacheResponse? {
     // Only `respond` finds the latest of several equivalent targets.
     if configuration.rules.obeysNoVarySearch { return nil }
@@ -37,7 +36,7 @@ extension HTTPCache {
       ? configuration.rules : configuration.rules.resolved(for: request, target: target)
     let key = CacheKey(request: request, target: target, rules: rules, partition: partition)
     guard let stored = peeked(key, rules: rules) else { return nil }
-    let variants = usable(stored, acceptsDecoded: acceptsDecoded, acceptsEncoded: acceptsEncoded)
+    let variants = usable(stored, bodyForms)
     return peek(request, among: variants, key: key, target: target, rules: rules)
   }
 
@@ -58,7 +57,7 @@ extension HTTPCache {
       response = seen
     }
     let outcome: CacheOutcome
-    let age: Int64
+    let age: Duration
     switch Reuse.decide(
       stored: response, request: request,
       directives: rules.isPlain
@@ -75,7 +74,7 @@ extension HTTPCache {
     case .stale, .validate, .miss, .unsatisfiable: return nil
     }
     return answer(
-      response, head: variant.record.head(age: age), outcome: outcome, variant, to: request,
+      response, head: variant.record.head(age: age.wholeSeconds), outcome: outcome, variant, to: request,
       features: features, key: key, target: target, now: now)
   }
 

@@ -69,7 +69,7 @@ extension HTTPCache {
     if let digest = content?.digest { key = key.with(contentDigest: digest) }
     var exchange = Exchange(
       request: request, key: key, policy: policy, rules: rules, hasBody: hasBody,
-      acceptsDecoded: options.acceptsDecoded, acceptsEncoded: options.acceptsEncoded,
+      bodyForms: options.bodyForms,
       digest: digest, content: content, target: target)
     exchange.validatesInBackground = options.validatesInBackground
     return exchange

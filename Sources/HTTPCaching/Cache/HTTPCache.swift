@@ -13,8 +13,11 @@ import Synchronization
 public final class HTTPCache: Sendable {
   /// The configuration that the cache was made with.
   public let configuration: Configuration
+  /// The store that the cache was made with.
+  private let openStore: any CacheStore
+  private let isClosed = Atomic<Bool>(false)
   /// The store. Only this cache changes it, so that running transfers learn of each change.
-  package let store: any CacheStore
+  package var store: any CacheStore { isClosed.load(ordering: .relaxed) ? ClosedStore.shared : openStore }
 
   let coalescing: Coalescing
   let running = RunningTransfers()
@@ -31,7 +34,7 @@ public final class HTTPCache: Sendable {
   /// Makes a cache over a store that the caller provides.
   public init(configuration: Configuration, store: any CacheStore) {
     self.configuration = configuration
-    self.store = store
+    openStore = store
     coalescing = Coalescing(clock: configuration.clock)
     background = BackgroundWork(limit: 64, executor: configuration.executor)
     digest = SecretDigester.make(key: store.secret)
@@ -39,6 +42,21 @@ public final class HTTPCache: Sendable {
 
   /// Writes batched changes, so that no change is lost when the process ends.
   public func flush() async { await store.flush() }
+
+  /// Cancels background validations, writes batched changes, and closes the store with its connections to the
+  /// index.
+  ///
+  /// Afterwards each request is a miss, its response is not stored, and the observer receives `.storeFailed` with
+  /// `CacheError.Code.closed`. Responses that are being stored still reach their readers, but are not stored. Calling
+  /// this function again has no effect.
+  ///
+  /// A cache that is released without this call loses changes that were batched after the last `flush()`: counts,
+  /// times of use, notes of refusals. It loses no response.
+  public func close() async {
+    guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+    background.cancel()
+    await openStore.close()
+  }
 
   /// Waits for background validations (RFC 5861 §3); for a process that is about to end. When `limit` has
   /// passed, cancels the remaining ones and returns without waiting for an upstream that ignores its
@@ -50,6 +68,6 @@ public final class HTTPCache: Sendable {
   }
 
   func observe(_ event: @autoclosure () -> CacheEvent) {
-    configuration.observer?.cache(did: event())
+    configuration.observer?.observe(event())
   }
 }

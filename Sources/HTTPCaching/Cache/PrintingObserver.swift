@@ -12,7 +12,7 @@ public struct PrintingObserver: CacheObserver {
   public init() {}
 
   /// Prints the event.
-  public func cache(did event: CacheEvent) {
+  public func observe(_ event: CacheEvent) {
     let line = Array("httpcache: \(event)\n".utf8)
     line.withUnsafeBytes { bytes in
       _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count)

@@ -6,11 +6,8 @@ public struct RequestOptions: Sendable {
   public var partition: String
   /// The maximum number of redirects to follow; 0 returns redirects to the caller, as a proxy must.
   public var redirectLimit: Int
-  /// Whether a stored body may be used that was decoded before storing, as `URLSession` does.
-  public var acceptsDecoded: Bool
-  /// Whether a stored body with a content coding may be used. False for a door that cannot decode, because its
-  /// callers expect decoded bodies as from `URLSession`.
-  public var acceptsEncoded: Bool
+  /// The forms of a stored body that the request accepts.
+  public var bodyForms: BodyForms
   /// The longest time to wait for the head of a response; nil is the upstream's default. Time spent waiting for
   /// a leader counts, and so does each request to the origin if several are needed. After this time, a stale
   /// response may answer (RFC 9111 §4.2.4, RFC 5861 §4); otherwise `UpstreamError.timeout` is thrown. The time
@@ -30,8 +27,7 @@ public struct RequestOptions: Sendable {
 
   /// Makes options.
   public init(
-    partition: String = "", redirectLimit: Int = 20, acceptsDecoded: Bool = false,
-    acceptsEncoded: Bool = true,
+    partition: String = "", redirectLimit: Int = 20, bodyForms: BodyForms = .asSent,
     timeout: Duration? = nil, priority: TaskPriority? = nil,
     context: (any Sendable)? = nil, willStore: StoringHook? = nil,
     validatesInBackground: Bool = true,
@@ -39,8 +35,7 @@ public struct RequestOptions: Sendable {
   ) {
     self.partition = partition
     self.redirectLimit = redirectLimit
-    self.acceptsDecoded = acceptsDecoded
-    self.acceptsEncoded = acceptsEncoded
+    self.bodyForms = bodyForms
     self.timeout = timeout
     self.priority = priority
     self.context = context

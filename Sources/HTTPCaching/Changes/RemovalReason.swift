@@ -1,6 +1,9 @@
 public import HTTPCacheSemantics
 
 /// Why a stored response was removed.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum RemovalReason: Sendable, Hashable, CustomStringConvertible {
   /// It may no longer be stored; found when it was about to be freshened.
   case refused(StorageRefusal)

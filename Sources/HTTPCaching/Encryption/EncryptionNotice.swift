@@ -1,4 +1,7 @@
 /// A finding about the encryption of a directory, made when it was opened.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum EncryptionNotice: Sendable, Hashable, CustomStringConvertible {
   /// Responses were encrypted with another key, or a key is needed and none was given. They are not found, and
   /// stay until they are evicted. At most 10,000 are counted.

@@ -26,7 +26,7 @@ extension HTTPCache.Configuration {
         tell(try disk.countSealed())
         try disk.mayStorePlain()
       } catch {
-        observer?.cache(did: .storeFailed(operation: "look for what is sealed", error))
+        observer?.observe(.storeFailed(operation: "look for what is sealed", error))
       }
       return disk
     }
@@ -35,18 +35,18 @@ extension HTTPCache.Configuration {
     // A damaged index may just have been replaced; the new index has a new secret.
     if disk.secret != secret, let encryption { cipher = try encryption.cipher(secret: disk.secret) }
     if removed > 0 {
-      observer?.cache(did: .encryption(.removedPlain(responses: removed)))
+      observer?.observe(.encryption(.removedPlain(responses: removed)))
     }
     tell(try disk.countSealed(except: cipher))
     let observer = observer
     return try SealedStore(
       base: disk, cipher: cipher, largestEntry: largestEntryInBytes, executor: executor
     ) { error in
-      observer?.cache(did: .storeFailed(operation: "open what is sealed", error))
+      observer?.observe(.storeFailed(operation: "open what is sealed", error))
     }
   }
 
   private func tell(_ count: Int) {
-    if count > 0 { observer?.cache(did: .encryption(.otherKey(responses: count))) }
+    if count > 0 { observer?.observe(.encryption(.otherKey(responses: count))) }
   }
 }

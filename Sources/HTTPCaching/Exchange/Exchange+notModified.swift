@@ -44,7 +44,7 @@ extension Exchange {
       written,
       StoredAnswer(
         index: answering, stored: answer, age: age,
-        outcome: .validated(reason, age: age, lifetime: answer.facts.freshnessLifetime)))
+        outcome: .validated(reason, age: .seconds(age), lifetime: .seconds(answer.facts.freshnessLifetime))))
   }
 
   /// Why the candidate was validated, computed with its age before the 304.
@@ -57,7 +57,8 @@ extension Exchange {
     case .miss:
       let stored = candidates[index]
       return .stale(
-        age: Age.current(stored, now: time), lifetime: stored.facts.freshnessLifetime)
+        age: .seconds(Age.current(stored, now: time)),
+        lifetime: .seconds(stored.facts.freshnessLifetime))
     }
   }
 }

@@ -12,8 +12,7 @@ struct Exchange: Sendable {
   let policy: CachePolicy
   let rules: CacheRules
   let hasBody: Bool
-  let acceptsDecoded: Bool
-  let acceptsEncoded: Bool
+  let bodyForms: BodyForms
   let digest: SecretDigest
   /// The content of a QUERY that the cache has read.
   let content: QueryContent?
@@ -42,7 +41,7 @@ struct Exchange: Sendable {
 
   init(
     request: HTTPRequest, key: CacheKey, policy: CachePolicy, rules: CacheRules, hasBody: Bool,
-    acceptsDecoded: Bool, acceptsEncoded: Bool = true, digest: @escaping SecretDigest,
+    bodyForms: BodyForms, digest: @escaping SecretDigest,
     content: QueryContent? = nil,
     target: String? = nil
   ) {
@@ -52,8 +51,7 @@ struct Exchange: Sendable {
     self.policy = policy
     self.rules = rules
     self.hasBody = hasBody
-    self.acceptsDecoded = acceptsDecoded
-    self.acceptsEncoded = acceptsEncoded
+    self.bodyForms = bodyForms
     self.digest = digest
     self.content = content
     features = RequestFeatures(request.headerFields)
@@ -203,7 +201,7 @@ struct Exchange: Sendable {
 
   /// Whether a response that a leader just received may answer this request too (RFC 9111 §4).
   func mayShare(_ stored: StoredResponse, now: Timestamp) -> Bool {
-    guard stored.hasForm(decoded: acceptsDecoded, encoded: acceptsEncoded),
+    guard stored.isIn(bodyForms),
       stored.isKeyed(by: rules),
       let stored = stored.seen(by: rules),
       Vary.select(among: [stored], for: request, rules: rules, digest: digest) == .selected(0)
@@ -291,6 +289,7 @@ struct Exchange: Sendable {
     let age = Age.current(stored, now: now)
     return StoredAnswer(
       index: index, stored: stored, age: age,
-      outcome: .hit(age: age, lifetime: stored.facts.freshnessLifetime, allowance: allowance))
+      outcome: .hit(
+        age: .seconds(age), lifetime: .seconds(stored.facts.freshnessLifetime), allowance: allowance))
   }
 }

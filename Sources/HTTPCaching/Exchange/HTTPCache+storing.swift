@@ -184,7 +184,7 @@ extension HTTPCache {
     let exchangeInBackground = Exchange(
       request: exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key,
       policy: .revalidate, rules: exchange.rules, hasBody: exchange.content?.hasBody ?? false,
-      acceptsDecoded: exchange.acceptsDecoded, acceptsEncoded: exchange.acceptsEncoded,
+      bodyForms: exchange.bodyForms,
       digest: exchange.digest, content: exchange.content,
       target: exchange.target)
     let runner = ExchangeRunner(

@@ -1,4 +1,7 @@
 /// Why a `StoringHook` gave no decision.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum HookFailure: Error, Sendable, CustomStringConvertible {
   /// It threw.
   case threw(any Error)

@@ -1,4 +1,7 @@
 /// Why the origin was not asked, and counts as unreachable; the cause of the `UpstreamError`.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum OfflineReason: Error, Sendable, Hashable, CustomStringConvertible {
   /// `HTTPCache.isOffline` is set.
   case forced

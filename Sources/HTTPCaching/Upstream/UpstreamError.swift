@@ -1,6 +1,9 @@
 /// Why the origin gave no complete answer.
 public struct UpstreamError: Error, Sendable, CustomStringConvertible {
   /// The kind of a failure.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// No connection: name not found, refused, no route.
     case unreachable

@@ -206,6 +206,7 @@ import Testing
       200, ["CDN-Cache-Control": "max-age=3600", "Age": "7200"], rules: rules)
     #expect(kept.facts.lifetimeSource == .targeted)
     #expect(
-      try decide(kept, after: 0, rules: rules) == .validate(.stale(age: 7200, lifetime: 3600)))
+      try decide(kept, after: 0, rules: rules)
+        == .validate(.stale(age: .seconds(7200), lifetime: .seconds(3600))))
   }
 }

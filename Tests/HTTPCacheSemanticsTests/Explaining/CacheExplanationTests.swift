@@ -21,7 +21,7 @@ import Testing
   func stale() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=60", "ETag": "\"1\"", "Age": "5"])
     let explanation = explained([kept], try get())
-    #expect(explanation.decision == .validate(.stale(age: 95, lifetime: 60)))
+    #expect(explanation.decision == .validate(.stale(age: .seconds(95), lifetime: .seconds(60))))
     #expect(
       explanation.description.split(separator: "\n").map(String.init) == [
         "Request",
@@ -80,7 +80,7 @@ import Testing
       try explained([], get(), policy: .cacheOnly).decision == .unsatisfiable(.miss(.absent)))
     #expect(
       try explained([kept], get(["Foo": "1"]), policy: .cacheElseNetwork).decision
-        == .stale(.policy(.cacheElseNetwork), age: 90, lifetime: 60))
+        == .stale(.policy(.cacheElseNetwork), age: .seconds(90), lifetime: .seconds(60)))
     #expect(
       try explained([kept], get(["Cache-Control": "only-if-cached"]), policy: .bypass).decision
         == .miss(.policy(.bypass)))
@@ -205,7 +205,7 @@ import Testing
       answer("Is it for this request?", whole)
         == "no: only octets 0-4, 7-8 of 10, not all it asks for")
     let within = explained([kept], try get(["Range": "bytes=1-3"]), parts: [part])
-    #expect(within.decision == .fresh(age: 90, lifetime: 600))
+    #expect(within.decision == .fresh(age: .seconds(90), lifetime: .seconds(600)))
     #expect(
       answer("What does its range make of it?", within)
         == "206 with 1-3 of 10 octets, from Range: bytes=1-3")
@@ -290,15 +290,16 @@ import Testing
     let rules: [any Reason] = [
       MissReason.absent, MissReason.variantMismatch([foo]), MissReason.method(.put),
       MissReason.precondition(.ifMatch), MissReason.partial,
-      ValidationReason.stale(age: 1, lifetime: 1), ValidationReason.responseNoCache,
+      ValidationReason.stale(age: .seconds(1), lifetime: .seconds(1)), ValidationReason.responseNoCache,
       ValidationReason.requestNoCache, ValidationReason.pragmaNoCache,
-      ValidationReason.requestMaxAge(1, age: 2), ValidationReason.requestMinFresh(1, remaining: 0),
+      ValidationReason.requestMaxAge(.seconds(1), age: .seconds(2)),
+      ValidationReason.requestMinFresh(.seconds(1), remaining: .seconds(0)),
       ValidationReason.invalidated, ValidationReason.variantMismatch([foo]),
       FallbackRefusal.setCookie, MissReason.content(.undefinedSemantics(.head)), StaleAllowance.maxStale,
       StaleAllowance.whileRevalidate,
       StaleAllowance.ifError, StaleAllowance.disconnected, UnsatisfiableReason.miss(.absent),
       UnsatisfiableReason.validation(.responseNoCache), ForwardReason.miss(.absent),
-      FallbackRefusal.mustRevalidate, FallbackRefusal.tooStale(2, limit: 1),
+      FallbackRefusal.mustRevalidate, FallbackRefusal.tooStale(.seconds(2), limit: .seconds(1)),
       FallbackRefusal.serverError(503), FallbackRefusal.requestFreshness,
     ]
     for reason in rules {

@@ -17,7 +17,7 @@ import Testing
   ]
   private static let policies: [CachePolicy] = [
     .standard, .reload, .reloadEverywhere, .revalidate, .cacheElseNetwork, .cacheOnly,
-    .networkElseCache(maxStale: 5),
+    .networkElseCache(maxStale: .seconds(5)),
   ]
 
   private static func sample(_ directive: ResponseDirective) -> String {

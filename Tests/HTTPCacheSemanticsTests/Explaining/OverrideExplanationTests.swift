@@ -11,9 +11,10 @@ struct OverrideExplanationTests {
       RuleOverride(try .host("other.example"), effects: [.neverStore]),
       RuleOverride(
         effects: [
-          .lifetime(.atLeast(90)), .lifetime(.atMost(900)), .ignoring([.noCache]), .neverStore, .pin,
+          .lifetime(.atLeast(.seconds(90))), .lifetime(.atMost(.seconds(900))), .ignoring([.noCache]),
+          .neverStore, .pin,
         ]),
-      RuleOverride(mediaTypes: ["image/*"], effects: [.staleIfError(5)]),
+      RuleOverride(mediaTypes: ["image/*"], effects: [.staleIfError(.seconds(5))]),
     ])
   }
 
@@ -51,14 +52,14 @@ struct OverrideExplanationTests {
     let request = try get("/a?x=1", ["Cache-Control": "no-cache"])
     var rules = CacheRules()
     rules.overrides = [
-      RuleOverride(effects: [.ignoringRequestDirectives, .ignoringQuery, .lifetime(.exactly(10))])
+      RuleOverride(effects: [.ignoringRequestDirectives, .ignoringQuery, .lifetime(.exactly(.seconds(10)))])
     ]
     let resolved = rules.resolved(for: request)
     let kept = try stored(200, ["Cache-Control": "max-age=60"], to: request, rules: resolved)
     let explanation = CacheExplanation.reuse(
       request: request, variants: [kept], policy: .standard, rules: rules, now: today.adding(3),
       digest: reversing)
-    #expect(explanation.decision == .fresh(age: 3, lifetime: 10))
+    #expect(explanation.decision == .fresh(age: .seconds(3), lifetime: .seconds(10)))
     #expect(overrides(explanation).count == 4)
     let topics = explanation.steps.map(\.topic)
     let stored = try #require(topics.firstIndex(of: .stored))

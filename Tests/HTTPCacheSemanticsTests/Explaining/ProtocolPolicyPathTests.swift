@@ -71,20 +71,20 @@ struct ProtocolPolicyPathTests {
 
   @Test("the outcome tells whether it had changed")
   func outcomes() throws {
-    let stale = ValidationReason.stale(age: 90, lifetime: 60)
+    let stale = ValidationReason.stale(age: .seconds(90), lifetime: .seconds(60))
     let asked = [
       cached, free, "Is it stale? yes: 90 s old, fresh for 60 s",
       "What follows? ask the origin with a condition",
     ]
     #expect(
-      path(CacheOutcome.validated(stale, age: 0, lifetime: 60).protocolPolicyPath)
+      path(CacheOutcome.validated(stale, age: .seconds(0), lifetime: .seconds(60)).protocolPolicyPath)
         == asked + ["Has it changed? no", "What follows? return the cached response"])
     let changed = CacheOutcome.forwarded(
       .validation(stale), status: 200, storage: .store, collapsed: false)
     #expect(
       path(changed.protocolPolicyPath)
         == asked + ["Has it changed? yes", "What follows? load from the origin"])
-    let hit = CacheOutcome.hit(age: 1, lifetime: 60, allowance: nil)
+    let hit = CacheOutcome.hit(age: .seconds(1), lifetime: .seconds(60), allowance: nil)
     #expect(
       path(hit.protocolPolicyPath) == (try explained([try stored(200, ["Cache-Control": "max-age=60"])])))
     let missed = CacheOutcome.forwarded(.miss(.absent), status: 200, storage: .store, collapsed: false)

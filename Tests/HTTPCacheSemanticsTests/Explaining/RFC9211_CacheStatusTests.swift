@@ -10,12 +10,15 @@ import Testing
   // holds 9211-2.2-1
   @Test("RFC 9211 §3 Outcomes are written as in the examples of the text")
   func outcomes() throws {
-    #expect(value(.hit(age: 224, lifetime: 600, allowance: nil)) == "ExampleCache; hit; ttl=376")
     #expect(
-      value(.hit(age: 1012, lifetime: 600, allowance: .disconnected))
+      value(.hit(age: .seconds(224), lifetime: .seconds(600), allowance: nil)) == "ExampleCache; hit; ttl=376"
+    )
+    #expect(
+      value(.hit(age: .seconds(1012), lifetime: .seconds(600), allowance: .disconnected))
         == "ExampleCache; hit; ttl=-412; detail=disconnected")
     #expect(
-      value(.validated(.stale(age: 2, lifetime: 1), age: 0, lifetime: 60))
+      value(
+        .validated(.stale(age: .seconds(2), lifetime: .seconds(1)), age: .seconds(0), lifetime: .seconds(60)))
         == "ExampleCache; fwd=stale; fwd-status=304; ttl=60")
     #expect(
       value(.forwarded(.miss(.absent), status: 200, storage: .store, collapsed: true))
@@ -47,9 +50,11 @@ import Testing
       (.miss(.policy(.reload)), "request"), (.miss(.precondition(.ifMatch)), "request"),
       (.miss(.partial), "partial"), (.miss(.storeFailed), "miss"),
       (.miss(.content(.tooLarge(limit: 1))), "bypass"), (.miss(.content(.noDigest)), "bypass"),
-      (.validation(.stale(age: 2, lifetime: 1)), "stale"), (.validation(.invalidated), "stale"),
+      (.validation(.stale(age: .seconds(2), lifetime: .seconds(1))), "stale"),
+      (.validation(.invalidated), "stale"),
       (.validation(.responseNoCache), "stale"), (.validation(.requestNoCache), "request"),
-      (.validation(.requestMaxAge(1, age: 2)), "request"), (.validation(.policy(.revalidate)), "request"),
+      (.validation(.requestMaxAge(.seconds(1), age: .seconds(2))), "request"),
+      (.validation(.policy(.revalidate)), "request"),
     ]
     for (reason, token) in reasons {
       #expect(

@@ -48,7 +48,7 @@ import Testing
       #expect(Age.current(kept, now: Timestamp(seconds: .max)) > 3600)
       #expect(
         try decide(kept, after: 0)
-          == .validate(.stale(age: Age.current(kept, now: today), lifetime: 3600)))
+          == .validate(.stale(age: .seconds(Age.current(kept, now: today)), lifetime: .seconds(3600))))
     }
   }
 

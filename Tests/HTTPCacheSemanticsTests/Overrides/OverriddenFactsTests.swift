@@ -11,7 +11,7 @@ struct OverriddenFactsTests {
   @Test("an override counts for what was stored before it, and no longer once it is gone")
   func bothWays() throws {
     let plain = try stored(200, ["Cache-Control": "max-age=60", "Age": "5"])
-    let forced = try rules(.lifetime(.exactly(600)))
+    let forced = try rules(.lifetime(.exactly(.seconds(600))))
     let seen = try #require(plain.seen(by: forced))
     #expect(seen.facts.freshnessLifetime == 600)
     #expect(seen.facts.correctedInitialAge == 5)
@@ -22,15 +22,15 @@ struct OverriddenFactsTests {
 
   @Test("equal overrides need nothing derived anew, in whatever place they are")
   func sameOverrides() throws {
-    let forced = try rules(.lifetime(.exactly(600)))
+    let forced = try rules(.lifetime(.exactly(.seconds(600))))
     let kept = try stored(200, ["Cache-Control": "max-age=60"], rules: forced)
     #expect(kept.facts.overrides != 0)
     let renamed = CacheRules(overrides: [
       RuleOverride(try .glob("/other"), effects: [.neverStore]),
-      RuleOverride(try .host("example.com"), name: "b", effects: [.lifetime(.exactly(600))]),
+      RuleOverride(try .host("example.com"), name: "b", effects: [.lifetime(.exactly(.seconds(600)))]),
     ]).resolved(for: try get())
     #expect(kept.seen(by: renamed) == kept)
-    let others = try rules(.lifetime(.exactly(601)))
+    let others = try rules(.lifetime(.exactly(.seconds(601))))
     #expect(kept.seen(by: others)?.facts.freshnessLifetime == 601)
   }
 
@@ -46,7 +46,7 @@ struct OverriddenFactsTests {
       200, ["Cache-Control": "no-store", "ETag": "\"1\""], rules: try rules(.ignoring([.noStore])))
     #expect(kept.seen(by: privateRules) == nil)
     #expect(kept.seen(by: try rules(.ignoring([.noStore]))) == kept)
-    #expect(kept.seen(by: try rules(.lifetime(.exactly(5)))) == nil)
+    #expect(kept.seen(by: try rules(.lifetime(.exactly(.seconds(5))))) == nil)
   }
 
   @Test("what must never be stored is not used where it is")
@@ -66,7 +66,8 @@ struct OverriddenFactsTests {
   @Test("§4.3.4 a 304 is seen by the overrides that hold for what it confirms")
   func freshening() throws {
     let rules = CacheRules(overrides: [
-      RuleOverride(mediaTypes: ["image/*"], effects: [.ignoring([.noStore]), .lifetime(.exactly(90))])
+      RuleOverride(
+        mediaTypes: ["image/*"], effects: [.ignoring([.noStore]), .lifetime(.exactly(.seconds(90)))])
     ]).resolved(for: try get())
     let kept = try stored(
       200, ["Cache-Control": "no-store", "ETag": "\"1\"", "Content-Type": "image/png"], rules: rules)

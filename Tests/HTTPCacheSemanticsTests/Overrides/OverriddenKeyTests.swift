@@ -54,7 +54,7 @@ struct OverriddenKeyTests {
   func reach() throws {
     var rules = CacheRules(overrides: [
       RuleOverride(try .glob("/a"), effects: [.lowercasingPath]),
-      RuleOverride(try .glob("/A"), effects: [.lowercasingPath, .lifetime(.exactly(5))]),
+      RuleOverride(try .glob("/A"), effects: [.lowercasingPath, .lifetime(.exactly(.seconds(5)))]),
       RuleOverride(.matching("p") { _ in false }, effects: [.ignoringQuery]),
       RuleOverride(methods: [.query], effects: [.droppingQuery(["x"])]),
     ])

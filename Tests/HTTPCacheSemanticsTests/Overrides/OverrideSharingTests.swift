@@ -12,7 +12,7 @@ struct OverrideSharingTests {
 
   private static let dangerous: [RuleEffect] = [
     .ignoring([.noStore, .private, .noCache]), .cacheControl("public, max-age=60"),
-    .lifetime(.exactly(60)),
+    .lifetime(.exactly(.seconds(60))),
   ]
 
   @Test("private and no-store stay, whatever is ignored or replaced", arguments: dangerous)
@@ -51,7 +51,7 @@ struct OverrideSharingTests {
     let request = try get(["Authorization": "Basic YQ=="])
     for effect in [
       RuleEffect.cacheControl("public, max-age=60"), .cacheControl("s-maxage=60"),
-      .adding([.mustRevalidate]), .lifetime(.exactly(60)),
+      .adding([.mustRevalidate]), .lifetime(.exactly(.seconds(60))),
     ] {
       #expect(
         try storing(["Cache-Control": "max-age=60"], to: request, rules: rules(effect))
@@ -64,7 +64,7 @@ struct OverrideSharingTests {
     let sharing = rules(.sharingDespite([.authorization]))
     #expect(try storing(["Cache-Control": "max-age=60"], to: request, rules: sharing) == .store)
     let kept = try stored(200, ["Cache-Control": "max-age=60"], to: request, rules: sharing)
-    #expect(try decide(kept, after: 1, rules: sharing) == .fresh(age: 1, lifetime: 60))
+    #expect(try decide(kept, after: 1, rules: sharing) == .fresh(age: .seconds(1), lifetime: .seconds(60)))
     let plain = try #require(kept.seen(by: sharedRules))
     #expect(try decide(plain, after: 1, rules: sharedRules) == .miss(.absent))
   }

@@ -28,26 +28,27 @@ struct RuleOverrideTests {
   @Test("a lifetime is exact, at least or at most; the later effect wins")
   func lifetimes() throws {
     let hour: KeyValuePairs = ["Cache-Control": "max-age=3600"]
-    let exact = try facts(hour, rules(.lifetime(.exactly(5))))
+    let exact = try facts(hour, rules(.lifetime(.exactly(.seconds(5)))))
     #expect(exact.freshnessLifetime == 5)
     #expect(exact.lifetimeSource == .override)
-    #expect(try facts(hour, rules(.lifetime(.atLeast(7_200)))).freshnessLifetime == 7_200)
-    let kept = try facts(hour, rules(.lifetime(.atLeast(60))))
+    #expect(try facts(hour, rules(.lifetime(.atLeast(.seconds(7_200))))).freshnessLifetime == 7_200)
+    let kept = try facts(hour, rules(.lifetime(.atLeast(.seconds(60)))))
     #expect(kept.freshnessLifetime == 3_600)
     #expect(kept.lifetimeSource == .maxAge)
-    #expect(try facts(hour, rules(.lifetime(.atMost(60)))).freshnessLifetime == 60)
-    let both = rules(.lifetime(.exactly(50)), .lifetime(.atMost(40)), .lifetime(.atLeast(45)))
+    #expect(try facts(hour, rules(.lifetime(.atMost(.seconds(60))))).freshnessLifetime == 60)
+    let both = rules(
+      .lifetime(.exactly(.seconds(50))), .lifetime(.atMost(.seconds(40))), .lifetime(.atLeast(.seconds(45))))
     #expect(try facts(hour, both).freshnessLifetime == 45)
-    #expect(try facts(hour, rules(.lifetime(.exactly(-5)))).freshnessLifetime == 0)
+    #expect(try facts(hour, rules(.lifetime(.exactly(.seconds(-5))))).freshnessLifetime == 0)
   }
 
   @Test("of several overrides all that match apply, the later one last")
   func order() throws {
     var rules = CacheRules()
     rules.overrides = [
-      RuleOverride(effects: [.lifetime(.exactly(10))]),
-      RuleOverride(try .glob("/other"), effects: [.lifetime(.exactly(20))]),
-      RuleOverride(try .glob("/"), effects: [.lifetime(.exactly(30)), .staleIfError(9)]),
+      RuleOverride(effects: [.lifetime(.exactly(.seconds(10)))]),
+      RuleOverride(try .glob("/other"), effects: [.lifetime(.exactly(.seconds(20)))]),
+      RuleOverride(try .glob("/"), effects: [.lifetime(.exactly(.seconds(30))), .staleIfError(.seconds(9))]),
     ]
     let facts = try facts([:], rules)
     #expect(facts.freshnessLifetime == 30)
@@ -56,16 +57,17 @@ struct RuleOverrideTests {
 
   @Test("no lifetime is given to errors, unless the override names them")
   func errors() throws {
-    let forced = rules(.lifetime(.exactly(60)), .cacheControl("max-age=60"))
+    let forced = rules(.lifetime(.exactly(.seconds(60))), .cacheControl("max-age=60"))
     #expect(try facts(503, [:], forced).freshnessLifetime == 0)
     #expect(try storing(503, rules: forced) == .doNotStore(.notCacheable(status: 503)))
     #expect(try storing(302, rules: forced) == .store)
-    #expect(try storing(302, rules: rules(.lifetime(.atLeast(60)))) == .store)
-    let named = rules(.lifetime(.exactly(60)), statuses: [503])
+    #expect(try storing(302, rules: rules(.lifetime(.atLeast(.seconds(60))))) == .store)
+    let named = rules(.lifetime(.exactly(.seconds(60))), statuses: [503])
     #expect(try facts(503, [:], named).freshnessLifetime == 60)
     #expect(try facts(200, [:], named).freshnessLifetime == 0)
     #expect(
-      try facts(503, ["Cache-Control": "max-age=9"], rules(.lifetime(.atMost(5)))).freshnessLifetime == 5)
+      try facts(503, ["Cache-Control": "max-age=9"], rules(.lifetime(.atMost(.seconds(5))))).freshnessLifetime
+        == 5)
   }
 
   @Test("conditions: media types with and without wildcard, in any letter case")
@@ -74,12 +76,13 @@ struct RuleOverrideTests {
       ("image/png", true), ("IMAGE/PNG ; a=b", true), ("image/pngx", false), ("text/html", false),
       ("video/mp4", true), ("video", false),
     ] {
-      let rules = rules(.lifetime(.exactly(60)), mediaTypes: ["Image/png", "video/*"])
+      let rules = rules(.lifetime(.exactly(.seconds(60))), mediaTypes: ["Image/png", "video/*"])
       #expect(try facts(["Content-Type": type], rules).freshnessLifetime == (isMatch ? 60 : 0), "\(type)")
     }
-    #expect(try facts([:], rules(.lifetime(.exactly(60)), mediaTypes: ["*/*"])).freshnessLifetime == 0)
     #expect(
-      try facts(["Content-Type": "a/b"], rules(.lifetime(.exactly(60)), mediaTypes: ["*/*"]))
+      try facts([:], rules(.lifetime(.exactly(.seconds(60))), mediaTypes: ["*/*"])).freshnessLifetime == 0)
+    #expect(
+      try facts(["Content-Type": "a/b"], rules(.lifetime(.exactly(.seconds(60))), mediaTypes: ["*/*"]))
         .freshnessLifetime == 60)
   }
 
@@ -87,7 +90,8 @@ struct RuleOverrideTests {
   func heuristics() throws {
     let modified: KeyValuePairs = ["Last-Modified": "Fri, 06 Nov 2020 11:00:00 GMT"]
     #expect(try facts(modified, rules(.heuristics(fraction: 0.5))).freshnessLifetime == 1_800)
-    #expect(try facts(modified, rules(.heuristics(fraction: 0.5, limit: 60))).freshnessLifetime == 60)
+    #expect(
+      try facts(modified, rules(.heuristics(fraction: 0.5, limit: .seconds(60)))).freshnessLifetime == 60)
     #expect(try facts(modified, rules(.heuristics(fraction: 0))).lifetimeSource == .none)
   }
 
@@ -192,7 +196,7 @@ struct RuleOverrideTests {
     guard case .stale = try decide(window, after: 5) else { Issue.record("not stale"); return }
     #expect(
       try decide(window, after: 5, rules: rules(.allowsStaleWhileRevalidate(false)))
-        == .validate(.stale(age: 5, lifetime: 1)))
+        == .validate(.stale(age: .seconds(5), lifetime: .seconds(1))))
   }
 
   @Test("the request's wish for a new answer is ignored, but not its no-store and only-if-cached")

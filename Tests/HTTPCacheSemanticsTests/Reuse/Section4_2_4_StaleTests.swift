@@ -35,8 +35,8 @@ import Testing
   @Test("§5.2.2.2 must-revalidate forbids a stale response to max-stale and to every policy")
   func mustRevalidate() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=2, must-revalidate", "ETag": "\"1\""])
-    let validation = ValidationReason.stale(age: 100, lifetime: 2)
-    #expect(try decide(kept, after: 1) == .fresh(age: 1, lifetime: 2))
+    let validation = ValidationReason.stale(age: .seconds(100), lifetime: .seconds(2))
+    #expect(try decide(kept, after: 1) == .fresh(age: .seconds(1), lifetime: .seconds(2)))
     #expect(try decide(kept, after: 100, ["Cache-Control": "max-stale"]) == .validate(validation))
     #expect(try decide(kept, after: 100, policy: .cacheElseNetwork) == .validate(validation))
     #expect(
@@ -52,17 +52,18 @@ import Testing
   @Test("RFC 5861 §3 stale-while-revalidate holds within its window, unless the client objects")
   func whileRevalidate() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=10, stale-while-revalidate=5"])
-    #expect(try decide(kept, after: 15) == .stale(.whileRevalidate, age: 15, lifetime: 10))
-    #expect(try decide(kept, after: 16) == .validate(.stale(age: 16, lifetime: 10)))
+    #expect(
+      try decide(kept, after: 15) == .stale(.whileRevalidate, age: .seconds(15), lifetime: .seconds(10)))
+    #expect(try decide(kept, after: 16) == .validate(.stale(age: .seconds(16), lifetime: .seconds(10))))
     #expect(
       try decide(kept, after: 12, ["Cache-Control": "max-age=60"])
-        == .validate(.stale(age: 12, lifetime: 10)))
+        == .validate(.stale(age: .seconds(12), lifetime: .seconds(10))))
     #expect(
       try decide(kept, after: 12, rules: CacheRules(allowsStaleWhileRevalidate: false))
-        == .validate(.stale(age: 12, lifetime: 10)))
+        == .validate(.stale(age: .seconds(12), lifetime: .seconds(10))))
     #expect(
       try decide(kept, after: 12, policy: .revalidate)
-        == .validate(.stale(age: 12, lifetime: 10)))
+        == .validate(.stale(age: .seconds(12), lifetime: .seconds(10))))
   }
 
   // holds 5861-4-1
@@ -71,7 +72,7 @@ import Testing
     let kept = try stored(200, ["Cache-Control": "max-age=10, stale-if-error=60"])
     for failure in [FailureKind.unreachable, .badGateway, .status(500), .status(502), .status(504)] {
       #expect(try fallback(kept, after: 70, failure) == .useStale(.ifError))
-      #expect(try fallback(kept, after: 71, failure) == .fail(.tooStale(61, limit: 60)))
+      #expect(try fallback(kept, after: 71, failure) == .fail(.tooStale(.seconds(61), limit: .seconds(60))))
     }
     #expect(try fallback(kept, after: 20, .status(501)) == .fail(.serverError(501)))
     #expect(
@@ -87,10 +88,10 @@ import Testing
   @Test("networkElseCache falls back within maxStale, on 5xx only if asked for")
   func networkElseCache() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=10"])
-    let bounded = CachePolicy.networkElseCache(maxStale: 60)
+    let bounded = CachePolicy.networkElseCache(maxStale: .seconds(60))
     #expect(try fallback(kept, after: 70, policy: bounded) == .useStale(.policy(bounded)))
     #expect(
-      try fallback(kept, after: 71, policy: bounded) == .fail(.tooStale(61, limit: 60)))
+      try fallback(kept, after: 71, policy: bounded) == .fail(.tooStale(.seconds(61), limit: .seconds(60))))
     #expect(
       try fallback(kept, after: 20, .status(500), policy: bounded)
         == .fail(.serverError(500)))
@@ -114,7 +115,7 @@ import Testing
         == .fail(.requestFreshness))
     #expect(
       try fallback(kept, after: 20, .unreachable, ["Cache-Control": "max-stale=5"])
-        == .fail(.tooStale(10, limit: 5)))
+        == .fail(.tooStale(.seconds(10), limit: .seconds(5))))
     kept.isInvalidated = true
     #expect(try fallback(kept, after: 1) == .fail(.invalidated))
   }

@@ -24,7 +24,8 @@ import Testing
     let kept = try stored(
       200, ["Cache-Control": "max-age=60, public", "ETag": "\"1\""],
       to: get(["Authorization": "Basic x"]), rules: sharedRules)
-    #expect(try decide(kept, after: 1, rules: sharedRules) == .fresh(age: 1, lifetime: 60))
+    #expect(
+      try decide(kept, after: 1, rules: sharedRules) == .fresh(age: .seconds(1), lifetime: .seconds(60)))
     let updated = Freshening.updated(
       kept, with: try response(304, ["Cache-Control": "max-age=60"]), requestTime: today,
       responseTime: today, rules: sharedRules)

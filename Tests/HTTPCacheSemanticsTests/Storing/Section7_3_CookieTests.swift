@@ -38,7 +38,8 @@ import Testing
     #expect(try storing(200, fields, rules: CacheRules(refusesSetCookie: true)) == .store)
     // A response that was stored before the switch was turned on is not used either.
     let kept = try stored(200, fields, rules: sharedRules)
-    #expect(try decide(kept, after: 1, rules: sharedRules) == .fresh(age: 1, lifetime: 60))
+    #expect(
+      try decide(kept, after: 1, rules: sharedRules) == .fresh(age: .seconds(1), lifetime: .seconds(60)))
     #expect(try decide(kept, after: 1, rules: strict) == .miss(.absent))
     #expect(try fallback(kept, after: 90, rules: strict) == .fail(.setCookie))
   }
@@ -83,9 +84,10 @@ import Testing
         mode: .shared, refusesSetCookie: true, overrides: [RuleOverride(try .glob("/**"), effects: effects)])
     }
     #expect(
-      try storing(200, fields, rules: rules([.lifetime(.exactly(60))])) == .doNotStore(.setCookie))
+      try storing(200, fields, rules: rules([.lifetime(.exactly(.seconds(60)))])) == .doNotStore(.setCookie))
     #expect(
-      try storing(200, fields, rules: rules([.lifetime(.exactly(60)), .sharingDespite([.setCookie])]))
+      try storing(
+        200, fields, rules: rules([.lifetime(.exactly(.seconds(60))), .sharingDespite([.setCookie])]))
         == .store)
   }
 

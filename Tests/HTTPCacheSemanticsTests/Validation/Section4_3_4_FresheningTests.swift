@@ -134,7 +134,7 @@ import Testing
     #expect(fields[values: try #require(HTTPField.Name("A"))] == ["3"])
     #expect(fields[values: try #require(HTTPField.Name("B"))] == ["1"])
     #expect(fields[.contentType] == "x/y")
-    #expect(try decide(fresh, after: 60) == .fresh(age: 60, lifetime: 3600))
+    #expect(try decide(fresh, after: 60) == .fresh(age: .seconds(60), lifetime: .seconds(3600)))
   }
 
   // holds 9111-3.2-1, 9111-3.2-2

@@ -115,8 +115,12 @@ struct StoredThenNewTests {
     #expect(try await iterator.next() != nil)
     #expect(iterator.confirmation == nil)
     #expect(try await iterator.next() == nil)
-    #expect(iterator.confirmation == .validated(.stale(age: 20, lifetime: 10), age: 0, lifetime: 10))
-    #expect(try await kitchen.get("/").outcome == .hit(age: 0, lifetime: 10, allowance: nil))
+    #expect(
+      iterator.confirmation
+        == .validated(
+          .stale(age: .seconds(20), lifetime: .seconds(10)), age: .seconds(0), lifetime: .seconds(10)))
+    #expect(
+      try await kitchen.get("/").outcome == .hit(age: .seconds(0), lifetime: .seconds(10), allowance: nil))
   }
 
   @Test("the same strong validator is the same response, and is stored")
@@ -126,7 +130,8 @@ struct StoredThenNewTests {
     kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "old")
     #expect(try await all().0 == [old])
     await kitchen.cache.finishBackgroundWork(within: .seconds(60))
-    #expect(try await kitchen.get("/").outcome == .hit(age: 0, lifetime: 10, allowance: nil))
+    #expect(
+      try await kitchen.get("/").outcome == .hit(age: .seconds(0), lifetime: .seconds(10), allowance: nil))
   }
 
   @Test(
@@ -199,7 +204,7 @@ struct StoredThenNewTests {
     try await store()
     kitchen.clock.advance(by: 20)
     kitchen.origin.always(200, [.cacheControl: "no-store"], "new")
-    #expect(try await all(.networkElseCache(maxStale: 9)).0 == [new])
+    #expect(try await all(.networkElseCache(maxStale: .seconds(9))).0 == [new])
   }
 
   @Test("a failure after the stored one ends the sequence, and is told")

@@ -99,18 +99,19 @@ struct AdoptionTests {
   func outcome() async throws {
     let kitchen = Kitchen(
       rules: CacheRules(
-        overrides: [RuleOverride(try .glob("/b"), effects: [.lifetime(.exactly(5))])]))
+        overrides: [RuleOverride(try .glob("/b"), effects: [.lifetime(.exactly(.seconds(5)))])]))
     kitchen.origin.always(200, [.cacheControl: "max-age=60"], "one")
     for path in ["/a", "/b"] { try await kitchen.get(path) }
     func outcome(_ path: String, method: HTTPRequest.Method = .get) -> CacheOutcome? {
       kitchen.cache.stored(for: kitchen.request(path))?.response.outcome
     }
     kitchen.clock.advance(by: 10)
-    #expect(outcome("/a") == .hit(age: 10, lifetime: 60, allowance: nil))
-    #expect(outcome("/b") == .hit(age: 10, lifetime: 5, allowance: .policy(.cacheElseNetwork)))
+    #expect(outcome("/a") == .hit(age: .seconds(10), lifetime: .seconds(60), allowance: nil))
+    #expect(
+      outcome("/b") == .hit(age: .seconds(10), lifetime: .seconds(5), allowance: .policy(.cacheElseNetwork)))
     try await kitchen.get("/a", method: .put)
     #expect(
-      outcome("/a") == .hit(age: 10, lifetime: 60, allowance: .policy(.cacheElseNetwork)),
+      outcome("/a") == .hit(age: .seconds(10), lifetime: .seconds(60), allowance: .policy(.cacheElseNetwork)),
       "invalidated, so not to be taken for fresh")
   }
 

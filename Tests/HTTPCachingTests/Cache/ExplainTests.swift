@@ -39,7 +39,7 @@ struct ExplainTests {
     let wire = try kitchen.cache.explain(request)
     #expect(told(wire)?.answer == "yes: 1, decoded before it was stored")
     let session = try kitchen.cache.explain(
-      request, options: RequestOptions(acceptsDecoded: true, acceptsEncoded: false))
+      request, options: RequestOptions(bodyForms: .decoded))
     #expect(told(session) == nil)
     guard case .fresh = session.decision else {
       Issue.record("\(session)")

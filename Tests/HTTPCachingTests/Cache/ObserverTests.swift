@@ -15,7 +15,7 @@ struct ObserverTests {
     #expect(
       outcomes == [
         .forwarded(.miss(.absent), status: 200, storage: .store, collapsed: false),
-        .hit(age: 0, lifetime: 60, allowance: nil),
+        .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil),
       ])
     #expect(kitchen.events.count { if case .stored(_, bytes: 4) = $0 { true } else { false } } == 1)
     let counts = try await kitchen.cache.store.counts()

@@ -38,11 +38,11 @@ struct PeekTests {
       let answer = try #require(kitchen.cache.peek(kitchen.request("/")))
       #expect(answer.head.headerFields[.age] == age)
       #expect(answer.head.headerFields[.server] == "s")
-      guard case .hit(let current, lifetime: 60, allowance: nil) = answer.outcome else {
+      guard case .hit(let current, lifetime: .seconds(60), allowance: nil) = answer.outcome else {
         Issue.record("\(answer.outcome)")
         continue
       }
-      #expect(String(current) == age)
+      #expect(String(current.wholeSeconds) == age)
     }
   }
 
@@ -95,6 +95,6 @@ struct PeekTests {
     kitchen.clock.advance(by: 70)
     #expect(kitchen.cache.peek(kitchen.request("/")) == nil)
     let answer = kitchen.cache.peek(kitchen.request("/", [.cacheControl: "max-stale=60"]))
-    #expect(answer?.outcome == .hit(age: 70, lifetime: 60, allowance: .maxStale))
+    #expect(answer?.outcome == .hit(age: .seconds(70), lifetime: .seconds(60), allowance: .maxStale))
   }
 }

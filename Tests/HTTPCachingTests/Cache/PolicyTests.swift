@@ -19,7 +19,7 @@ struct PolicyTests {
     let kitchen = try await prepared()
     let answer = try await kitchen.get("/")
     #expect(answer.text == "one")
-    #expect(answer.outcome == .hit(age: 0, lifetime: 60, allowance: nil))
+    #expect(answer.outcome == .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil))
     #expect(kitchen.origin.requests.count == 1)
   }
 
@@ -98,9 +98,9 @@ struct PolicyTests {
     kitchen.clock.advance(by: 60 + 31)
     kitchen.origin.fails(.timeout)
     await #expect(throws: UpstreamError.self) {
-      try await kitchen.get("/", policy: .networkElseCache(maxStale: 30))
+      try await kitchen.get("/", policy: .networkElseCache(maxStale: .seconds(30)))
     }
-    #expect(try await kitchen.get("/", policy: .networkElseCache(maxStale: 31)).text == "one")
+    #expect(try await kitchen.get("/", policy: .networkElseCache(maxStale: .seconds(31))).text == "one")
     kitchen.origin.always(503, [:], "busy")
     #expect(try await kitchen.get("/", policy: .networkElseCache()).status == 503)
     let answer = try await kitchen.get("/", policy: .networkElseCache(onStatus: [500, 503]))
@@ -112,19 +112,20 @@ struct PolicyTests {
     let kitchen = try await prepared()
     for policy in [CachePolicy.cacheElseNetwork, .cacheOnly] {
       #expect(
-        try await kitchen.get("/", policy: policy).outcome == .hit(age: 0, lifetime: 60, allowance: nil))
+        try await kitchen.get("/", policy: policy).outcome
+          == .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil))
     }
     kitchen.clock.advance(by: 90)
     for policy in [CachePolicy.cacheElseNetwork, .cacheOnly] {
       #expect(
         try await kitchen.get("/", policy: policy).outcome
-          == .hit(age: 90, lifetime: 60, allowance: .policy(policy)))
+          == .hit(age: .seconds(90), lifetime: .seconds(60), allowance: .policy(policy)))
     }
     kitchen.origin.fails(.unreachable)
     let policy = CachePolicy.networkElseCache()
     #expect(
       try await kitchen.get("/", policy: policy).outcome
-        == .hit(age: 90, lifetime: 60, allowance: .policy(policy)))
+        == .hit(age: .seconds(90), lifetime: .seconds(60), allowance: .policy(policy)))
   }
 
   @Test(
@@ -168,7 +169,7 @@ struct PolicyTests {
     #expect(kitchen.origin.requests.last?.headerFields[.ifNoneMatch] == nil)
     #expect(
       try await kitchen.get("/", policy: .cacheOnly).outcome
-        == .hit(age: 90, lifetime: 60, allowance: .policy(.cacheOnly)))
+        == .hit(age: .seconds(90), lifetime: .seconds(60), allowance: .policy(.cacheOnly)))
     kitchen.origin.fails(.unreachable)
     await #expect(throws: UpstreamError.self) { try await kitchen.get("/", policy: .bypass) }
   }
@@ -185,7 +186,7 @@ struct PolicyTests {
     #expect(answer.text == "one" && answer.head.headerFields[.xN] == "new")
     let kept = try await kitchen.get("/", policy: .cacheOnly)
     #expect(kept.head.headerFields[.xN] == nil)
-    #expect(kept.outcome == .hit(age: 90, lifetime: 60, allowance: .policy(.cacheOnly)))
+    #expect(kept.outcome == .hit(age: .seconds(90), lifetime: .seconds(60), allowance: .policy(.cacheOnly)))
     kitchen.origin.always(200, [.cacheControl: "max-age=999", .eTag: "\"1\"", .xN: "head"], "")
     try await kitchen.get("/", noStore, method: .head, policy: .revalidate)
     #expect(try await kitchen.get("/", policy: .cacheOnly).head.headerFields[.xN] == nil)
@@ -203,7 +204,8 @@ struct PolicyTests {
     try await kitchen.get("/", [.accept: "a"])
     let answer = try await kitchen.get("/", [.accept: "b"])
     #expect(answer.text == "one")
-    #expect(answer.outcome == .validated(.variantMismatch([.accept]), age: 0, lifetime: 60))
+    #expect(
+      answer.outcome == .validated(.variantMismatch([.accept]), age: .seconds(0), lifetime: .seconds(60)))
     let status = CacheStatus(outcome: answer.outcome, name: "c")
     #expect(status.fwd == .varyMiss && status.fwdStatus == 304 && status.ttl == 60)
   }

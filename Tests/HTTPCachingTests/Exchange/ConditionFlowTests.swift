@@ -99,7 +99,7 @@ struct ConditionFlowTests {
     let updated = try await kitchen.get("/")
     #expect(updated.text == "body")
     #expect(updated.head.headerFields[.xN] == "2")
-    #expect(updated.outcome == .hit(age: 0, lifetime: 99, allowance: nil))
+    #expect(updated.outcome == .hit(age: .seconds(0), lifetime: .seconds(99), allowance: nil))
     kitchen.clock.advance(by: 100)
     kitchen.origin.always(200, [.cacheControl: "max-age=99", .eTag: "\"b\""], "")
     try await kitchen.get("/", method: .head)
@@ -114,7 +114,8 @@ struct ConditionFlowTests {
     try await kitchen.get("/")
     kitchen.origin.always(200, [.cacheControl: "max-age=99", .eTag: "\"a\""], "")
     try await kitchen.get("/", method: .head, policy: .reload)
-    #expect(try await kitchen.get("/").outcome == .hit(age: 0, lifetime: 99, allowance: nil))
+    #expect(
+      try await kitchen.get("/").outcome == .hit(age: .seconds(0), lifetime: .seconds(99), allowance: nil))
   }
 
   // holds 9110-9.3.2-1, 9110-9.3.2-2

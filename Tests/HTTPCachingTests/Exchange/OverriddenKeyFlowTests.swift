@@ -31,7 +31,7 @@ struct OverriddenKeyFlowTests {
     _ = try await first.body.collect()
     #expect(kitchen.origin.requests.last?.path == "/a?v=1&X-Amz-Signature=1")
     let second = try await kitchen.respond("/a?v=1&X-Amz-Signature=2")
-    #expect(second.outcome == .hit(age: 0, lifetime: 60, allowance: nil))
+    #expect(second.outcome == .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil))
     #expect(second.finalTarget == "https://example.com/a?v=1&X-Amz-Signature=2")
     #expect(
       kitchen.cache.peek(kitchen.request("/a?X-Amz-Date=3&v=1"))?.finalTarget
@@ -46,7 +46,7 @@ struct OverriddenKeyFlowTests {
         }
       } == 1)
     let explanation = try kitchen.cache.explain(kitchen.request("/a?v=1&X-Amz-Signature=5"))
-    #expect(explanation.decision == .fresh(age: 0, lifetime: 60))
+    #expect(explanation.decision == .fresh(age: .seconds(0), lifetime: .seconds(60)))
     #expect(explanation.steps.contains { $0.answer.hasSuffix("https://example.com/a?v=1") })
   }
 

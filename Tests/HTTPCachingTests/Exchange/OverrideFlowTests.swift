@@ -13,15 +13,16 @@ struct OverrideFlowTests {
 
   @Test("a server without headers: what it sends is fresh for as long as the override says")
   func withoutHeaders() async throws {
-    let kitchen = kitchen(RuleOverride(try .glob("/files/**"), effects: [.lifetime(.exactly(600))]))
+    let kitchen = kitchen(RuleOverride(try .glob("/files/**"), effects: [.lifetime(.exactly(.seconds(600)))]))
     kitchen.origin.answers { _, number in (200, [:], "\(number)") }
     #expect(try await kitchen.get("/files/a").text == "1")
     kitchen.clock.advance(by: 599)
     #expect(
-      try await kitchen.get("/files/a").outcome == .hit(age: 599, lifetime: 600, allowance: nil))
+      try await kitchen.get("/files/a").outcome
+        == .hit(age: .seconds(599), lifetime: .seconds(600), allowance: nil))
     #expect(
       try #require(kitchen.cache.peek(kitchen.request("/files/a"))).outcome
-        == .hit(age: 599, lifetime: 600, allowance: nil))
+        == .hit(age: .seconds(599), lifetime: .seconds(600), allowance: nil))
     kitchen.clock.advance(by: 1)
     #expect(try await kitchen.get("/files/a").text == "2")
     #expect(try await kitchen.get("/other").text == "3")
@@ -34,14 +35,19 @@ struct OverrideFlowTests {
     plain.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"1\""], "body")
     try await plain.get("/")
     let store = plain.cache.store
-    let long = kitchen(RuleOverride(effects: [.lifetime(.exactly(600))]), store: store)
+    let long = kitchen(RuleOverride(effects: [.lifetime(.exactly(.seconds(600)))]), store: store)
     long.clock.advance(by: 100)
-    #expect(try await long.get("/").outcome == .hit(age: 100, lifetime: 600, allowance: nil))
-    #expect(long.cache.peek(long.request("/"))?.outcome == .hit(age: 100, lifetime: 600, allowance: nil))
-    let short = kitchen(RuleOverride(effects: [.lifetime(.atMost(5))]), store: store)
+    #expect(
+      try await long.get("/").outcome == .hit(age: .seconds(100), lifetime: .seconds(600), allowance: nil))
+    #expect(
+      long.cache.peek(long.request("/"))?.outcome
+        == .hit(age: .seconds(100), lifetime: .seconds(600), allowance: nil))
+    let short = kitchen(RuleOverride(effects: [.lifetime(.atMost(.seconds(5)))]), store: store)
     short.clock.advance(by: 6)
     #expect(short.cache.peek(short.request("/")) == nil)
-    #expect(try short.cache.explain(short.request("/")).decision == .validate(.stale(age: 6, lifetime: 5)))
+    #expect(
+      try short.cache.explain(short.request("/")).decision
+        == .validate(.stale(age: .seconds(6), lifetime: .seconds(5))))
   }
 
   @Test("a directory opened with other overrides")
@@ -64,7 +70,7 @@ struct OverrideFlowTests {
     }
     origin.always(200, [.cacheControl: "max-age=60, no-store"], "body")
     let forcing = RuleOverride(
-      name: "forced", effects: [.ignoring([.noStore]), .lifetime(.exactly(600)), .ignoringQuery])
+      name: "forced", effects: [.ignoring([.noStore]), .lifetime(.exactly(.seconds(600))), .ignoringQuery])
     do {
       let cache = try open(forcing)
       _ = try await get("/a?secret", cache)
@@ -73,7 +79,8 @@ struct OverrideFlowTests {
     clock.advance(by: 100)
     do {
       let cache = try open(forcing)
-      #expect(try await get("/a?other", cache) == .hit(age: 100, lifetime: 600, allowance: nil))
+      #expect(
+        try await get("/a?other", cache) == .hit(age: .seconds(100), lifetime: .seconds(600), allowance: nil))
       await cache.flush()
     }
     let plain = try open()
@@ -147,7 +154,9 @@ struct OverrideFlowTests {
     for fields: HTTPFields in [
       [.cacheControl: "no-cache"], [.cacheControl: "max-age=0"], [.pragmaTest: "no-cache"],
     ] {
-      #expect(try await kitchen.get("/", fields).outcome == .hit(age: 0, lifetime: 60, allowance: nil))
+      #expect(
+        try await kitchen.get("/", fields).outcome
+          == .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil))
       #expect(kitchen.cache.peek(kitchen.request("/", fields)) != nil)
     }
     #expect(kitchen.origin.requests.count == 1)
@@ -160,27 +169,28 @@ struct OverrideFlowTests {
   func offline() async throws {
     let kitchen = kitchen(
       RuleOverride(
-        effects: [.ignoring([.noCache, .noStore, .mustRevalidate]), .lifetime(.atLeast(60)), .pin]))
+        effects: [.ignoring([.noCache, .noStore, .mustRevalidate]), .lifetime(.atLeast(.seconds(60))), .pin]))
     kitchen.origin.always(200, [.cacheControl: "no-cache, no-store, must-revalidate"], "body")
     try await kitchen.get("/")
     kitchen.clock.advance(by: 1_000)
     kitchen.origin.fails(.unreachable)
     let answer = try await kitchen.get("/")
     #expect(answer.text == "body")
-    #expect(answer.outcome == .hit(age: 1_000, lifetime: 60, allowance: .disconnected))
+    #expect(answer.outcome == .hit(age: .seconds(1_000), lifetime: .seconds(60), allowance: .disconnected))
     #expect(answer.head.headerFields[.cacheControl] == "no-cache, no-store, must-revalidate")
   }
 
   @Test("§4.3.4 a 304 freshens for as long as the override says")
   func freshening() async throws {
-    let kitchen = kitchen(RuleOverride(effects: [.lifetime(.exactly(100))]))
+    let kitchen = kitchen(RuleOverride(effects: [.lifetime(.exactly(.seconds(100)))]))
     kitchen.origin.always(200, [.eTag: "\"1\""], "body")
     try await kitchen.get("/")
     kitchen.clock.advance(by: 100)
     kitchen.origin.always(304, [.eTag: "\"1\"", .cacheControl: "no-cache"], "")
     #expect(
       try await kitchen.get("/").outcome
-        == .validated(.stale(age: 100, lifetime: 100), age: 0, lifetime: 100))
+        == .validated(
+          .stale(age: .seconds(100), lifetime: .seconds(100)), age: .seconds(0), lifetime: .seconds(100)))
     #expect(kitchen.cache.store.usage.memoryEntries == 1)
   }
 

@@ -78,7 +78,8 @@ struct RequestContentTests {
     kitchen.origin.always(200, [.cacheControl: "max-age=999", .eTag: "\"2\""], "")
     #expect(try await send("a", method: .head).status == 200)
     #expect(kitchen.origin.requests.count == 2)
-    #expect(try await kitchen.get("/").outcome == .hit(age: 0, lifetime: 60, allowance: nil))
+    #expect(
+      try await kitchen.get("/").outcome == .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil))
   }
 
   @Test("where the origin must not be asked it is a miss, and it stands in for no failure")

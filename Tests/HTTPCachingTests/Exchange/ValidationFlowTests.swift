@@ -17,7 +17,8 @@ struct ValidationFlowTests {
     #expect(validated.text == "body")
     #expect(validated.head.headerFields[.xN] == "2")
     kitchen.clock.advance(by: 50)
-    #expect(try await kitchen.get("/").outcome == .hit(age: 50, lifetime: 100, allowance: nil))
+    #expect(
+      try await kitchen.get("/").outcome == .hit(age: .seconds(50), lifetime: .seconds(100), allowance: nil))
     #expect(kitchen.origin.requests.count == 2)
   }
 

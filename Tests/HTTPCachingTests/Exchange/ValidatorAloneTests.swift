@@ -13,7 +13,10 @@ struct ValidatorAloneTests {
     for _ in 1...2 {
       let answer = try await kitchen.get("/")
       #expect(answer.text == "one")
-      #expect(answer.outcome == .validated(.stale(age: 0, lifetime: 0), age: 0, lifetime: 0))
+      #expect(
+        answer.outcome
+          == .validated(
+            .stale(age: .seconds(0), lifetime: .seconds(0)), age: .seconds(0), lifetime: .seconds(0)))
     }
     #expect(kitchen.origin.requests.count == 3)
     #expect(kitchen.origin.requests.dropFirst().allSatisfy { $0.headerFields[.ifNoneMatch] == "\"1\"" })

@@ -149,7 +149,7 @@ struct VariantConfirmationTests {
     kitchen.clock.advance(by: 8)
     #expect(
       try await kitchen.get("/", [.acceptEncoding: "gzip"]).outcome
-        == .hit(age: 8, lifetime: 10, allowance: nil))
+        == .hit(age: .seconds(8), lifetime: .seconds(10), allowance: nil))
     try await kitchen.get("/", [.acceptEncoding: "identity"])
     #expect(kitchen.origin.requests.count == 4, "the other one was stale all along")
   }

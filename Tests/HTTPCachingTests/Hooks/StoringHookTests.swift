@@ -202,7 +202,7 @@ struct StoringHookTests {
       200, [.cacheControl: "max-age=99", .eTag: "\"a\"", .setCookie: "a=b"], "")
     try await kitchen.get("/", method: .head)
     let answer = try await kitchen.get("/")
-    #expect(answer.outcome == .hit(age: 0, lifetime: 99, allowance: nil))
+    #expect(answer.outcome == .hit(age: .seconds(0), lifetime: .seconds(99), allowance: nil))
     #expect(answer.head.headerFields[.setCookie] == nil)
   }
 
@@ -225,7 +225,7 @@ struct StoringHookTests {
     try await kitchen.get("/")
     let answer = try await kitchen.get("/")
     let fields = answer.head.headerFields
-    #expect(answer.outcome == .hit(age: 0, lifetime: 5, allowance: nil))
+    #expect(answer.outcome == .hit(age: .seconds(0), lifetime: .seconds(5), allowance: nil))
     #expect(answer.text == "one")
     #expect(answer.status == 200)
     #expect(fields[.contentLength] == "3")

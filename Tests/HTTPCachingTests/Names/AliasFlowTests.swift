@@ -37,7 +37,9 @@ struct AliasFlowTests {
     // The URL is not known to belong to the item: the origin has to confirm it.
     #expect(try await kitchen.get("/news/b").text == "2")
     #expect(try await kitchen.get("/news/a").text == "2")
-    #expect(try await kitchen.get("/news/b").outcome == .hit(age: 0, lifetime: 60, allowance: nil))
+    #expect(
+      try await kitchen.get("/news/b").outcome
+        == .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil))
     #expect(
       try await targets(kitchen) == [
         "https://example.com/#mobileappcachekey=top", "pointer https://example.com/news/a",
@@ -56,7 +58,7 @@ struct AliasFlowTests {
     let explanation = try kitchen.cache.explain(kitchen.request("/news/a"))
     #expect(
       explanation.steps.first?.answer == "yes: stored as https://example.com/#mobileappcachekey=top")
-    #expect(explanation.decision == .fresh(age: 0, lifetime: 60))
+    #expect(explanation.decision == .fresh(age: .seconds(0), lifetime: .seconds(60)))
   }
 
   @Test("only where an override asks for it")
@@ -197,7 +199,9 @@ struct AliasFlowTests {
       gate.open()
       #expect(try await first.body.collect().count == 2)
       #expect(try await second.body.collect().count == 2)
-      #expect(try await kitchen.get("/news/a").outcome == .hit(age: 0, lifetime: 60, allowance: nil))
+      #expect(
+        try await kitchen.get("/news/a").outcome
+          == .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil))
       #expect(kitchen.origin.requests.count == 1)
     }
   }
@@ -212,7 +216,9 @@ struct AliasFlowTests {
     kitchen.origin.always(304, [.eTag: "\"1\"", .cacheControl: "max-age=60"], "")
     #expect(try await kitchen.get("/news/a").text == "2")
     #expect(kitchen.origin.requests.last?.path == "/news/a")
-    #expect(try await kitchen.get("/news/b").outcome == .hit(age: 0, lifetime: 60, allowance: nil))
+    #expect(
+      try await kitchen.get("/news/b").outcome
+        == .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil))
   }
 
   @Test("Vary holds within an item")

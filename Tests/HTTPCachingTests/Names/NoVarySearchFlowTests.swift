@@ -22,7 +22,7 @@ struct NoVarySearchFlowTests {
     #expect(try await kitchen.get("/a?x=1&utm=3").text == "1")
     #expect(try await kitchen.get("/a?utm=3&x=1").text == "1")
     let hit = try await kitchen.get("/a?x=1")
-    #expect(hit.outcome == .hit(age: 0, lifetime: 60, allowance: nil))
+    #expect(hit.outcome == .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil))
     #expect(try await kitchen.get("/a?x=2&utm=2").text == "2")
     #expect(try await kitchen.get("/b?x=1").text == "3")
     #expect(try await kitchen.get("/a?x=1").text == "1")
@@ -127,7 +127,8 @@ struct NoVarySearchFlowTests {
     #expect(try await kitchen.get("/a?2").text == "1")
     #expect(kitchen.origin.requests.last?.headerFields[.ifNoneMatch] == "\"1\"")
     #expect(kitchen.origin.requests.last?.path == "/a?2")
-    #expect(try await kitchen.get("/a?3").outcome == .hit(age: 0, lifetime: 60, allowance: nil))
+    #expect(
+      try await kitchen.get("/a?3").outcome == .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil))
   }
 
   @Test("partitions do not share rules or responses")
@@ -144,6 +145,6 @@ struct NoVarySearchFlowTests {
     try await kitchen.get("/a?x=1&utm=2")
     let explanation = try kitchen.cache.explain(kitchen.request("/a?x=1&utm=3"))
     #expect(explanation.steps.first?.answer == "no: stored as https://example.com/a?x=1")
-    #expect(explanation.decision == .fresh(age: 0, lifetime: 60))
+    #expect(explanation.decision == .fresh(age: .seconds(0), lifetime: .seconds(60)))
   }
 }

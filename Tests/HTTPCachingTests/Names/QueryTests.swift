@@ -36,7 +36,7 @@ import Testing
       #expect(try await query("one", via: upstream).text == "one")
       let again = try await query("one", via: upstream)
       #expect(again.text == "one")
-      #expect(again.outcome == .hit(age: 0, lifetime: 60, allowance: nil))
+      #expect(again.outcome == .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil))
       #expect(upstream.requestCount == 1)
       #expect(try await query("two", via: upstream).text == "two")
       #expect(upstream.requestCount == 2)
@@ -184,7 +184,7 @@ import Testing
       _ = try await query("one", via: upstream)
       let request = kitchen.request("/", [.contentType: "text/plain"], method: .query)
       let found = try kitchen.cache.explain(request, content: BodyBytes(Array("one".utf8)))
-      #expect(found.decision == .fresh(age: 0, lifetime: 60))
+      #expect(found.decision == .fresh(age: .seconds(0), lifetime: .seconds(60)))
       #expect(try kitchen.cache.explain(request).decision == .miss(.absent))
     }
   }

@@ -27,7 +27,8 @@ struct OfflineTests {
     kitchen.clock.advance(by: 20)
     kitchen.cache.isOffline = true
     #expect(
-      try await kitchen.get("/").outcome == .hit(age: 20, lifetime: 10, allowance: .disconnected))
+      try await kitchen.get("/").outcome
+        == .hit(age: .seconds(20), lifetime: .seconds(10), allowance: .disconnected))
     for (path, method) in [("/other", HTTPRequest.Method.get), ("/", .post), ("/", .put)] {
       let error = await #expect(throws: UpstreamError.self) {
         try await kitchen.get(path, method: method)
@@ -68,7 +69,8 @@ struct OfflineTests {
     #expect(notAsked(kitchen, .notConnected) == 0)
     kitchen.clock.advance(by: 20)
     #expect(
-      try await kitchen.get("/").outcome == .hit(age: 20, lifetime: 10, allowance: .disconnected))
+      try await kitchen.get("/").outcome
+        == .hit(age: .seconds(20), lifetime: .seconds(10), allowance: .disconnected))
     #expect(notAsked(kitchen, .notConnected) == 1)
     signal.set(true)
     try await kitchen.get("/")
@@ -198,12 +200,12 @@ struct OfflineTests {
     for policy in [CachePolicy.reload, .reloadEverywhere, .revalidate] {
       #expect(try await kitchen.get("/", only, policy: policy).status == 504)
     }
-    let fallback = CachePolicy.networkElseCache(maxStale: 30)
+    let fallback = CachePolicy.networkElseCache(maxStale: .seconds(30))
     #expect(try await kitchen.get("/", only, policy: fallback).text == "one")
     kitchen.clock.advance(by: 40)
     #expect(
       try await kitchen.get("/", only, policy: fallback).outcome
-        == .hit(age: 40, lifetime: 10, allowance: .policy(fallback)))
+        == .hit(age: .seconds(40), lifetime: .seconds(10), allowance: .policy(fallback)))
     kitchen.clock.advance(by: 1)
     #expect(try await kitchen.get("/", only, policy: fallback).status == 504)
     #expect(kitchen.origin.requests.count == 1)

@@ -9,7 +9,7 @@ final class EventLog: CacheObserver {
 
   func count(_ matches: (CacheEvent) -> Bool) -> Int { events.filter(matches).count }
 
-  func cache(did event: CacheEvent) { state.withLock { $0.append(event) } }
+  func observe(_ event: CacheEvent) { state.withLock { $0.append(event) } }
 
   func wait(count: Int = 1, _ matches: @escaping @Sendable (CacheEvent) -> Bool) async {
     await state.wait { $0.filter(matches).count >= count }

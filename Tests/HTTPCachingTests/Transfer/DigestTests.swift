@@ -82,7 +82,7 @@ import Testing
       }
       for _ in 1...2 {
         let response = try await kitchen.cache.respond(
-          to: kitchen.request("/"), options: RequestOptions(acceptsDecoded: true), via: upstream)
+          to: kitchen.request("/"), options: RequestOptions(bodyForms: .any), via: upstream)
         _ = try await response.body.collect()
       }
       #expect(upstream.requestCount == 1)

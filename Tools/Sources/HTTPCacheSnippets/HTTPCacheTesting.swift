@@ -12,7 +12,7 @@ private func program1() async throws {
 
   let first = try await cache.respond(to: request, via: origin)
   _ = try await first.body.collect()
-  clock.advance(by: 61)
+  clock.advance(by: .seconds(61))
   let second = try await cache.respond(to: request, via: origin)
   print(second.outcome)
 }

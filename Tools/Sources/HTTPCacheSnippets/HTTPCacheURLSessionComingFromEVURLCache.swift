@@ -33,7 +33,7 @@ private func program1() async throws {
   let request = URLRequest(url: URL(string: "https://www.example.com/news")!)
   let (news, answer) = try await session.data(for: request)
   if case .hit(let age, _, .disconnected?) = answer.cacheOutcome {
-    print("no connection; this is", age, "seconds old")
+    print("no connection; this is", age, "old")
   }
   print(news.count)
 

@@ -23,7 +23,7 @@ private func program1() async throws {
   let (old, _) = try await session.data(for: request)
 
   let (newest, _) = try await session.data(
-    for: URLRequest(url: url), cachePolicy: .networkElseCache(maxStale: 86_400))
+    for: URLRequest(url: url), cachePolicy: .networkElseCache(maxStale: .seconds(86_400)))
   print(old.count, newest.count)
 
   let destination = URL(fileURLWithPath: "flight-plan.pdf")

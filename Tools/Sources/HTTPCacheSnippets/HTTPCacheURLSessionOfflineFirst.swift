@@ -26,7 +26,7 @@ private func program1() async throws {
   }
 
   let (data, response) = try await session.data(
-    for: request, cachePolicy: .networkElseCache(maxStale: 86_400, onStatus: [502, 503, 504]))
+    for: request, cachePolicy: .networkElseCache(maxStale: .seconds(86_400), onStatus: [502, 503, 504]))
   print(data.count, "bytes,", response.cacheOutcome?.description ?? "")
 
   for try await (data, response) in try session.responses(to: request) {

@@ -8,7 +8,7 @@ private func program1() async throws {
 
   let configuration = HTTPCache.Configuration(
     directory: "cache", memoryCapacity: 8 << 20, diskCapacity: 200 << 20,
-    rules: CacheRules(mode: .private, heuristicLimit: 86_400), cacheStatusName: "example",
+    rules: CacheRules(mode: .private, heuristicLimit: .seconds(86_400)), cacheStatusName: "example",
     observer: .printing)
   let chosen = try HTTPCache.open(configuration)
 
@@ -28,7 +28,7 @@ private func program1() async throws {
   let confirmed = try await cache.respond(to: request, policy: .revalidate, via: Fixed())
   let offline = try await cache.respond(to: request, policy: .cacheOnly, via: Fixed())
   let fallback = try await cache.respond(
-    to: request, policy: .networkElseCache(maxStale: 86_400), via: Fixed())
+    to: request, policy: .networkElseCache(maxStale: .seconds(86_400)), via: Fixed())
   print(confirmed.outcome, offline.outcome, fallback.outcome)
 
   await cache.finishBackgroundWork(within: .seconds(5))

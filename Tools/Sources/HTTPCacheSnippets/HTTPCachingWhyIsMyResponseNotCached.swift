@@ -12,7 +12,7 @@ private func program1() async throws {
   }
 
   func tell(_ cache: HTTPCache, about request: HTTPRequest) throws {
-    print(try cache.explain(request, options: RequestOptions(acceptsDecoded: true)))
+    print(try cache.explain(request, options: RequestOptions(bodyForms: .any)))
     for refusal in try cache.refusals(of: request) {
       print(refusal.time.httpDate, refusal.status, refusal.explanation.steps.last?.answer ?? "")
     }

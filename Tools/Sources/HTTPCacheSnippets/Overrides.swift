@@ -7,7 +7,7 @@ private func program1() async throws {
   var rules = CacheRules()
   rules.overrides = [
     RuleOverride(try .host("*.cdn.example.com"), effects: [.droppingQuery(["X-Amz-*"])]),
-    RuleOverride(try .glob("/api/**"), name: "api", effects: [.lifetime(.atMost(60))]),
+    RuleOverride(try .glob("/api/**"), name: "api", effects: [.lifetime(.atMost(.seconds(60)))]),
   ]
   let cache = try HTTPCache.open(HTTPCache.Configuration(directory: "/var/cache/app", rules: rules))
 
@@ -23,7 +23,7 @@ private func program1() async throws {
   ])
 
   RuleOverride(try .glob("/guide/**"), name: "guide", effects: [
-    .ignoring([.noStore, .noCache, .mustRevalidate]), .lifetime(.atLeast(3600)), .pin,
+    .ignoring([.noStore, .noCache, .mustRevalidate]), .lifetime(.atLeast(.seconds(3600))), .pin,
   ])
 
   RuleOverride(try .glob("/news/**"), effects: [.alias(HTTPField.Name("MobileAppCacheKey")!)])

@@ -22,7 +22,7 @@ import Testing
     routes.get("a") { _, _ in answer("old", [.cacheControl: "max-age=1"]) }
     let cache = try await Fixture.run(routes) { fixture async throws in
       _ = try await fixture.get("/a")
-      fixture.clock.advance(by: 10)
+      fixture.clock.advance(by: .seconds(10))
       return (fixture.cache, fixture.origin.base + "/a")
     }
     var configuration = HTTPClient.Configuration()
@@ -90,7 +90,7 @@ import Testing
     }
     try await Fixture.run(routes) { fixture async throws in
       _ = try await fixture.get("/a")
-      fixture.clock.advance(by: 10)
+      fixture.clock.advance(by: .seconds(10))
       let leader = Task { try await fixture.get("/a").body }
       await gate.waitForArrivals(1)
       let follower = Task {
@@ -98,7 +98,7 @@ import Testing
         return (response.cacheOutcome, String(buffer: try await response.body.collect(upTo: 10)))
       }
       await fixture.clock.waitForSleepers()
-      fixture.clock.advance(by: 61)
+      fixture.clock.advance(by: .seconds(61))
       let (outcome, body) = try await follower.value
       #expect(body == "old")
       guard case .hit(_, _, .disconnected) = outcome else {

@@ -19,7 +19,7 @@ import Testing
       }
     } _: { [clock = fixture.clock] server async throws in
       let first = try await server.send(.GET, "/a?q=1")
-      clock.advance(by: 7)
+      clock.advance(by: .seconds(7))
       let second = try await server.send(.GET, "/a?q=1")
       #expect(first.body == "hello" && second.body == "hello")
       #expect(first["Cache-Status"] == "app; fwd=uri-miss; fwd-status=200; ttl=60; stored")

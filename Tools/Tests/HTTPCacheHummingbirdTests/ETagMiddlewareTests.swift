@@ -102,7 +102,7 @@ import Testing
       }
     } _: { server async throws in
       let first = try await server.send(.GET, "/a")
-      fixture.clock.advance(by: 10)
+      fixture.clock.advance(by: .seconds(10))
       let second = try await server.send(.GET, "/a")
       #expect(second.status == 200 && second.body == "same" && second["ETag"] == first["ETag"])
       #expect(second["Cache-Status"]?.contains("fwd-status=304") == true)

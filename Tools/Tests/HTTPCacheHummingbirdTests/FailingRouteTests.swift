@@ -59,7 +59,7 @@ import Testing
       }
     } _: { [clock = fixture.clock] server async throws in
       #expect(try await server.send(.GET, "/a").body == "old")
-      clock.advance(by: 10)
+      clock.advance(by: .seconds(10))
       for _ in 0..<3 {
         let stale = try await server.send(.GET, "/a")
         #expect(stale.status == 200 && stale.body == "old" && stale["Age"] == "10")

@@ -22,7 +22,7 @@ import Testing
       $0.get("a", use: route)
     } _: { [fixture] server async throws in
       #expect(try await server.send(.GET, "/a").body == "1")
-      fixture.clock.advance(by: 10)
+      fixture.clock.advance(by: .seconds(10))
       #expect(try await server.send(.GET, "/a").body == "2")
       #expect(try await server.send(.GET, "/a").body == "2")
     }
@@ -35,7 +35,7 @@ import Testing
     let responder = CachingResponder(router.buildResponder(), cache: fixture.cache)
     try await TestServer.run(responder) { [fixture] server async throws in
       #expect(try await server.send(.GET, "/a").body == "1")
-      fixture.clock.advance(by: 10)
+      fixture.clock.advance(by: .seconds(10))
       #expect(try await server.send(.GET, "/a").body == "1")
       await fixture.cache.finishBackgroundWork(within: .seconds(60))
       #expect(try await server.send(.GET, "/a").body == "2")

@@ -50,7 +50,7 @@ import Testing
   @Test("a failing store is an error, with the operation and the target")
   func storeFailed() {
     let error = CacheError(.noSpace, "disk full", key: key)
-    LoggingObserver(logger()).cache(did: .storeFailed(operation: "write", error))
+    LoggingObserver(logger()).observe(.storeFailed(operation: "write", error))
     let entry = record.entries.first
     #expect(entry?.level == .error && entry?.message == "the store failed")
     #expect(
@@ -63,14 +63,14 @@ import Testing
 
   @Test("a cancelled request is not a warning")
   func cancelled() {
-    LoggingObserver(logger()).cache(
-      did: .upstreamFailed(target: "http://example.com/", UpstreamError(.cancelled, "cancelled")))
+    LoggingObserver(logger()).observe(
+      .upstreamFailed(target: "http://example.com/", UpstreamError(.cancelled, "cancelled")))
     #expect(record.entries.map(\.level) == [.debug])
   }
 
   @Test("queries are shown if asked for")
   func queries() {
-    LoggingObserver(logger(), showsQueries: true).cache(did: .freshened(key))
+    LoggingObserver(logger(), showsQueries: true).observe(.freshened(key))
     #expect(record.entries.first?.metadata["cache.target"] == "http://example.com/a?secret=1")
   }
 
@@ -79,14 +79,14 @@ import Testing
     let observer = LoggingObserver(logger()) { event in
       if case .freshened = event { nil } else { .critical }
     }
-    observer.cache(did: .freshened(key))
-    observer.cache(did: .invalidated(target: "http://example.com/"))
+    observer.observe(.freshened(key))
+    observer.observe(.invalidated(target: "http://example.com/"))
     #expect(record.entries.map(\.level) == [.critical])
   }
 
   @Test("events below the level of the logger are not logged")
   func loggerLevel() {
-    LoggingObserver(logger(.warning)).cache(did: .freshened(key))
+    LoggingObserver(logger(.warning)).observe(.freshened(key))
     #expect(record.entries.isEmpty)
   }
 }

@@ -130,7 +130,7 @@ private struct NoUpstream: Upstream {
 }
 
 private struct StillClock: CacheClock {
-  var now: Timestamp { Samples.now.adding(10) }
+  var now: Timestamp { Samples.now.adding(.seconds(10)) }
   var uptime: Duration { .zero }
   func sleep(for duration: Duration) async throws {}
 }

@@ -14,7 +14,7 @@ struct Decision {
       case .selected(let index) = Vary.select(
         among: stored, for: request, rules: rules, digest: { Array($0.utf8) })
     else { return 1 }
-    let now = Samples.now.adding(seconds)
+    let now = Samples.now.adding(.seconds(seconds))
     let decision = Reuse.decide(
       stored: stored[index], request: request, directives: RequestDirectives(request.headerFields),
       policy: .standard, rules: rules, now: now)
@@ -28,7 +28,7 @@ struct Decision {
       {
         return 3 &+ ranges.count
       }
-      return Int(truncatingIfNeeded: age &+ Int64(key.target.utf8.count & 1))
+      return Int(truncatingIfNeeded: age.components.seconds &+ Int64(key.target.utf8.count & 1))
     case .validate:
       return Validation.request(request, validating: [stored[index]], policy: .standard)
         .headerFields.count

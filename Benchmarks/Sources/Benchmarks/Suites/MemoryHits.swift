@@ -37,7 +37,9 @@ func memoryHitRows() throws -> [Row] {
   rules.overrides = try overrides()
   let overridden = HTTPCache(
     configuration: HTTPCache.Configuration(rules: rules, clock: clock), store: store)
-  rules.overrides += [RuleOverride(effects: [.lifetime(.exactly(999_999_999)), .droppingQuery(["utm_*"])])]
+  rules.overrides += [
+    RuleOverride(effects: [.lifetime(.exactly(.seconds(999_999_999))), .droppingQuery(["utm_*"])])
+  ]
   let rewritten = HTTPCache(
     configuration: HTTPCache.Configuration(rules: rules, clock: clock), store: store)
 
@@ -75,7 +77,7 @@ private func overrides() throws -> [RuleOverride] {
     try .glob("/images/**/*.png"), try .glob("https://*.example.com/**.mp4"), try .glob("**/private/**"),
     .matching("posts") { $0.method == .post },
   ]
-  return targets.map { RuleOverride($0, effects: [.lifetime(.exactly(60))]) }
+  return targets.map { RuleOverride($0, effects: [.lifetime(.exactly(.seconds(60)))]) }
 }
 
 private func urlCacheRow(_ requests: [HTTPRequest], body: Data) -> Row {
@@ -127,7 +129,7 @@ enum BenchmarkError: Error {
 private final class HandClock: CacheClock {
   private let ticks = Atomic<Int64>(0)
 
-  var now: Timestamp { Samples.now.adding(10 + ticks.load(ordering: .relaxed)) }
+  var now: Timestamp { Timestamp(seconds: Samples.now.seconds + 10 + ticks.load(ordering: .relaxed)) }
   var uptime: Duration { .zero }
   func tick() { ticks.bitwiseXor(1, ordering: .relaxed) }
   func sleep(for duration: Duration) async throws {}

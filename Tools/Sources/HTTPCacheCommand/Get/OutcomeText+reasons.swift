@@ -32,8 +32,8 @@ extension OutcomeText {
     return reason.section.isEmpty ? words(reason) : "\(words(reason)) (\(reason.section))"
   }
 
-  private static func stale(_ age: Int64, _ lifetime: Int64) -> String {
-    let seconds = max(0, age - lifetime)
+  private static func stale(_ age: Duration, _ lifetime: Duration) -> String {
+    let seconds = max(.zero, age - lifetime).components.seconds
     return "stale by \(seconds < 600 ? "\(seconds) s" : HumanText.duration(seconds))"
   }
 

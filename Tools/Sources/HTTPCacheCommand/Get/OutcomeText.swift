@@ -25,13 +25,13 @@ struct OutcomeText {
   var line: String {
     switch outcome {
     case .hit(let age, let lifetime, nil):
-      "hit, fresh for \(HumanText.duration(lifetime - age))"
+      "hit, fresh for \(HumanText.duration((lifetime - age).components.seconds))"
     case .hit(let age, let lifetime, let allowance?) where lifetime > age:
-      "hit, fresh for \(HumanText.duration(lifetime - age)), because: \(Self.text(allowance))"
+      "hit, fresh for \(HumanText.duration((lifetime - age).components.seconds)), because: \(Self.text(allowance))"
     case .hit(let age, let lifetime, let allowance?):
-      "hit, \(HumanText.staleness(age - lifetime)), allowed: \(Self.text(allowance))"
+      "hit, \(HumanText.staleness((age - lifetime).components.seconds)), allowed: \(Self.text(allowance))"
     case .validated(_, let age, let lifetime) where lifetime > age:
-      "revalidated, 304, fresh for \(HumanText.duration(lifetime - age))"
+      "revalidated, 304, fresh for \(HumanText.duration((lifetime - age).components.seconds))"
     case .validated:
       "revalidated, 304"
     case .forwarded(.miss(.absent), _, let decision, let collapsed):

@@ -27,7 +27,7 @@ final class StorageRecorder: CacheObserver {
   /// - Parameter warn: called once if the store fails.
   init(warn: @escaping @Sendable (String) -> Void = { _ in }) { self.warn = warn }
 
-  func cache(did event: CacheEvent) {
+  func observe(_ event: CacheEvent) {
     switch event {
     case .stored(let key, let bytes): set(.stored(bytes: bytes), for: key.target)
     case .kept(let key, let bytes): set(.kept(bytes: bytes), for: key.target)

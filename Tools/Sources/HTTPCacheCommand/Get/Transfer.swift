@@ -150,7 +150,7 @@ struct Transfer {
   /// A stored body in a content coding has octets other than those of the part file.
   private func options(for request: HTTPRequest) -> RequestOptions {
     var options = fetcher.options
-    if request.headerFields[.range] != nil { options.acceptsEncoded = false }
+    if request.headerFields[.range] != nil { options.bodyForms = options.bodyForms.withoutCoding }
     return options
   }
 

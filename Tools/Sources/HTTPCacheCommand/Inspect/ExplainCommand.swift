@@ -48,7 +48,7 @@ struct ExplainCommand: AsyncParsableCommand {
     if decoded {
       // URLSession sets Accept-Encoding itself.
       request.headerFields[.acceptEncoding] = nil
-      (options.acceptsDecoded, options.acceptsEncoded) = (true, false)
+      options.bodyForms = .decoded
     }
     let store = try location.openStore()
     let mode = await usedMode(of: url, store)

@@ -38,13 +38,13 @@ struct ExplanationJSON: Encodable {
     }
 
     private init(
-      _ action: String, _ reason: (any Reason)?, _ age: Int64? = nil, _ lifetime: Int64? = nil
+      _ action: String, _ reason: (any Reason)?, _ age: Duration? = nil, _ lifetime: Duration? = nil
     ) {
       self.action = action
       self.reason = reason?.description
       section = reason?.section
-      self.age = age
-      self.lifetime = lifetime
+      self.age = age?.components.seconds
+      self.lifetime = lifetime?.components.seconds
     }
   }
 

@@ -94,7 +94,7 @@ struct ListCommand: AsyncParsableCommand {
   private func matches(_ entry: CacheEntry, now: Timestamp) -> Bool {
     if let partition, entry.record.key.partition != partition { return false }
     if let largerThan, entry.size <= largerThan.bytes { return false }
-    if let unusedFor, now - entry.lastUsed < unusedFor.seconds { return false }
+    if let unusedFor, now.seconds - entry.lastUsed.seconds < unusedFor.seconds { return false }
     guard let freshness else { return true }
     return EntryFreshness(entry.record.response, now: now).isFresh == (freshness == .fresh)
   }
@@ -130,7 +130,7 @@ struct ListCommand: AsyncParsableCommand {
       table.add([
         HumanText.bytes(entry.size), "\(entry.record.response.head.status.code)",
         EntryFreshness(entry.record.response, now: now).text,
-        "\(HumanText.duration(now - entry.lastUsed)) ago", url,
+        "\(HumanText.duration(now.seconds - entry.lastUsed.seconds)) ago", url,
       ])
     }
     return table

@@ -112,7 +112,7 @@ struct PurgeCommand: AsyncParsableCommand {
   private func selections(now: Timestamp) -> [CacheSelection] {
     if all { return [.all] }
     if let prefix { return [.prefix(TargetURL.normalizedPrefix(prefix))] }
-    if let olderThan { return [.storedBefore(now.adding(-olderThan.seconds))] }
+    if let olderThan { return [.storedBefore(now.adding(.seconds(-olderThan.seconds)))] }
     if let group, let origin { return [.group(origin: origin.normalized, name: group)] }
     if let partition { return [.partition(mode: location.mode, partition)] }
     return urls.map { .target($0.normalized) }

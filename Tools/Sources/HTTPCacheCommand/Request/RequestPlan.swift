@@ -95,7 +95,17 @@ extension RequestOptions {
   /// Options that accept the stored bodies that a plan accepts.
   init(_ plan: RequestPlan, redirectLimit: Int) {
     self.init(redirectLimit: redirectLimit)
-    acceptsDecoded = plan.decodes
-    acceptsEncoded = plan.acceptsEncoded
+    bodyForms = plan.decodes ? .any : .asSent
+    if !plan.acceptsEncoded { bodyForms = bodyForms.withoutCoding }
+  }
+}
+
+extension BodyForms {
+  /// These forms, without bodies in a content coding.
+  var withoutCoding: BodyForms {
+    switch self {
+    case .asSent, .uncoded: .uncoded
+    case .decoded, .any: .decoded
+    }
   }
 }

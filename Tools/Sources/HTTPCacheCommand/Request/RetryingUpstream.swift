@@ -39,7 +39,8 @@ struct RetryingUpstream: Upstream {
   static func isTransient(_ kind: UpstreamError.Kind) -> Bool {
     switch kind {
     case .unreachable, .timeout, .protocol: true
-    case .tls, .cancelled: false
+    // TLS failures and cancellations.
+    default: false
     }
   }
 

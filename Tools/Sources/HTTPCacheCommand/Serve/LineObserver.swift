@@ -5,5 +5,5 @@ import HTTPCaching
 struct LineObserver: CacheObserver {
   let writer: LineWriter
 
-  func cache(did event: CacheEvent) { writer.add("httpcache: \(event)\n") }
+  func observe(_ event: CacheEvent) { writer.add("httpcache: \(event)\n") }
 }

@@ -27,7 +27,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .timeout: self = .timeout
     case .tls: self = .tls
     case .cancelled: self = .interrupted
-    case .protocol: self = .brokenProtocol
+    default: self = .brokenProtocol
     }
   }
 

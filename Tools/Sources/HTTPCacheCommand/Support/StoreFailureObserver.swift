@@ -13,7 +13,7 @@ final class StoreFailureObserver: CacheObserver {
     self.tell = tell
   }
 
-  func cache(did event: CacheEvent) {
+  func observe(_ event: CacheEvent) {
     if case .encryption(let notice) = event { return tell("\(notice)") }
     if case .capacityChanged(let old, let new, let usage) = event {
       return tell(HumanText.capacityChange(from: old, to: new, usage: usage))

@@ -30,7 +30,7 @@ import Testing
         status: .ok,
         headerFields: [try #require(HTTPField.Name("Content-Disposition")): "attachment; filename=taken"]),
       body: MessageBody(BodyBytes(Array("ok".utf8))),
-      outcome: .hit(age: 0, lifetime: 1, allowance: nil), finalTarget: "http://a/")
+      outcome: .hit(age: .seconds(0), lifetime: .seconds(1), allowance: nil), finalTarget: "http://a/")
     let handling = ResponseHandling(usesHeaderName: true)
     let request = try TargetURL(parsing: "http://a/b").request()
     let free = try handling.prepared(response, of: request, for: .file(directory.file("b")))

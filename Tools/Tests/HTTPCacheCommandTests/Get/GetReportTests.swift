@@ -22,8 +22,12 @@ import Testing
       .forwarded(.validation(reason), status: 200, storage: .store, collapsed: false)
     }
     let stored = StorageRecorder.Result.stored(bytes: 1)
-    #expect(line(outcome(.stale(age: 316, lifetime: 100)), stored) == "refetched: stale by 216 s")
-    #expect(line(outcome(.stale(age: 7300, lifetime: 100)), stored) == "refetched: stale by 2 h")
+    #expect(
+      line(outcome(.stale(age: .seconds(316), lifetime: .seconds(100))), stored)
+        == "refetched: stale by 216 s")
+    #expect(
+      line(outcome(.stale(age: .seconds(7300), lifetime: .seconds(100))), stored) == "refetched: stale by 2 h"
+    )
     #expect(
       line(outcome(.responseNoCache), .notStored(.responseNoStore))
         == "refetched: no-cache in the response (RFC 9111 §5.2.2.4), not stored: no-store (RFC 9111 §5.2.2.5)"
@@ -53,7 +57,7 @@ import Testing
     #expect(line(miss(.bypass)) == "miss (--policy bypass), not stored: --policy bypass")
     #expect(line(miss(.reloadEverywhere)).hasPrefix("miss (--policy reload-everywhere)"))
     #expect(
-      line(.hit(age: 9, lifetime: 5, allowance: .policy(.cacheElseNetwork)))
+      line(.hit(age: .seconds(9), lifetime: .seconds(5), allowance: .policy(.cacheElseNetwork)))
         == "hit, stale for 4 s, allowed: --policy cache-else-network")
     for argument in PolicyArgument.allCases {
       #expect(argument.policy.option == "--policy \(argument.rawValue)")

@@ -21,7 +21,7 @@ import Testing
       let one = meter.begin("http://a/one.iso", length: 1000, from: 0)
       let two = meter.begin("http://a/two.iso", length: 3000, from: 0)
       meter.add(500, to: one, at: 500)
-      clock.advance(by: 1)
+      clock.advance(by: .seconds(1))
       meter.add(1500, to: two, at: 1500)
     }
     let last = text.split(separator: "\r").last ?? ""
@@ -38,7 +38,7 @@ import Testing
     let text = drawn(1) { meter, clock in
       let bar = meter.begin("http://a/one.iso", length: 1 << 30, from: 1 << 29)
       meter.add(1 << 20, to: bar, at: 1 << 20)
-      clock.advance(by: 1)
+      clock.advance(by: .seconds(1))
       meter.add(1 << 20, to: bar, at: 1 << 29 + 1 << 20)
     }
     let drawings = text.split(separator: "\r")

@@ -10,12 +10,13 @@ import Testing
 
   @Test("a fresh hit tells how long it stays fresh")
   func fresh() {
-    #expect(line(.hit(age: 120, lifetime: 3600, allowance: nil)) == "hit, fresh for 58 min")
+    #expect(
+      line(.hit(age: .seconds(120), lifetime: .seconds(3600), allowance: nil)) == "hit, fresh for 58 min")
   }
 
   @Test("the text of a stale hit has the time since it became stale and the allowance")
   func stale() {
-    let text = line(.hit(age: 90, lifetime: 60, allowance: .whileRevalidate))
+    let text = line(.hit(age: .seconds(90), lifetime: .seconds(60), allowance: .whileRevalidate))
     #expect(text.hasPrefix("hit, stale for 30 s, allowed: "))
     #expect(text.contains("RFC 5861 §3"))
     let now = CacheOutcome.hit(age: 60, lifetime: 60, allowance: .whileRevalidate)
@@ -26,9 +27,11 @@ import Testing
 
   @Test("a validated response tells of its 304")
   func validated() {
-    #expect(line(.validated(.responseNoCache, age: 0, lifetime: 0)) == "revalidated, 304")
+    #expect(line(.validated(.responseNoCache, age: .seconds(0), lifetime: .seconds(0))) == "revalidated, 304")
     #expect(
-      line(.validated(.stale(age: 9, lifetime: 5), age: 0, lifetime: 300))
+      line(
+        .validated(.stale(age: .seconds(9), lifetime: .seconds(5)), age: .seconds(0), lifetime: .seconds(300))
+      )
         == "revalidated, 304, fresh for 5 min")
   }
 
@@ -68,10 +71,10 @@ import Testing
   func recorder() {
     let warnings = LineRecorder()
     let recorder = StorageRecorder { warnings.add($0) }
-    recorder.cache(did: .stored(CacheKey(mode: .private, target: "http://a/"), bytes: 7))
-    recorder.cache(did: .notStored(target: "http://b/", .responseNoStore))
+    recorder.observe(.stored(CacheKey(mode: .private, target: "http://a/"), bytes: 7))
+    recorder.observe(.notStored(target: "http://b/", .responseNoStore))
     for _ in 0..<2 {
-      recorder.cache(did: .storeFailed(operation: "write", CacheError(.noSpace, "full")))
+      recorder.observe(.storeFailed(operation: "write", CacheError(.noSpace, "full")))
     }
     #expect(recorder.result(for: "http://a/") == .stored(bytes: 7))
     #expect(recorder.result(for: "http://b/") == .notStored(.responseNoStore))

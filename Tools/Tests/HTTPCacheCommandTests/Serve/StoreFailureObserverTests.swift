@@ -13,13 +13,13 @@ struct StoreFailureObserverTests {
     let lines = Mutex<[String]>([])
     let observer = StoreFailureObserver(clock: clock) { line in lines.withLock { $0.append(line) } }
     let full = CacheError(.noSpace, "no room")
-    observer.cache(did: .notStored(target: "https://a.b/", .storeFailed))
-    for _ in 0..<100 { observer.cache(did: .storeFailed(operation: "store", full)) }
+    observer.observe(.notStored(target: "https://a.b/", .storeFailed))
+    for _ in 0..<100 { observer.observe(.storeFailed(operation: "store", full)) }
     #expect(lines.withLock { $0.count } == 1)
-    observer.cache(did: .storeFailed(operation: "read", full))
+    observer.observe(.storeFailed(operation: "read", full))
     #expect(lines.withLock { $0.count } == 2)
-    clock.advance(by: 60)
-    observer.cache(did: .storeFailed(operation: "store", full))
+    clock.advance(by: .seconds(60))
+    observer.observe(.storeFailed(operation: "store", full))
     #expect(lines.withLock { $0.count } == 3)
     #expect(lines.withLock { $0.last?.contains("no room") } == true)
   }
