@@ -44,6 +44,7 @@ import Testing
       try await store.put(try record("/b"), [1, 2, 3])
       store.count(CacheCounts(hits: 3, hitBytes: 7))
       secret = store.secret
+      await store.close()
     }
     let store = try DiskStore.open(directory: directory.path("cache"), capacity: 1 << 24)
     #expect(try await store.body(key("/a")) == body)

@@ -47,7 +47,7 @@ final class DictionaryStore: CacheStore {
 
   func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter {
     let record = record.with(ticket: record.ticket ?? ticket())
-    let body = Body(announced: record.bodyLength)
+    let body = Body(announced: record.isComplete ? record.bodyLength : nil)
     return DictionaryWriter(body, limit: largestEntry) { [self] trailers throws(CacheError) in
       var response = record.response
       response.trailers = trailers

@@ -58,6 +58,9 @@ struct RetryingUpstream: Upstream {
   private func retryAfter(_ head: HTTPResponse) -> Double? {
     guard let value = head.headerFields[.retryAfter] else { return nil }
     if let seconds = Int64(value) { return Double(max(0, seconds)) }
-    return Timestamp(httpDate: value, relativeTo: clock.now).map { Double(max(0, $0 - clock.now)) }
+    let now = clock.now
+    return Timestamp(httpDate: value, relativeTo: now).map { date in
+      Double(max(0, date.duration(since: now).components.seconds))
+    }
   }
 }
