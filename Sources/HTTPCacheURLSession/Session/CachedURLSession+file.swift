@@ -20,7 +20,8 @@ extension CachedURLSession {
   ) async throws -> CachedFile? {
     do {
       try checkValid()
-      let options = RequestOptions(acceptsDecoded: true, acceptsEncoded: false)
+      let options = RequestOptions(
+        partition: partition, acceptsDecoded: true, acceptsEncoded: false)
       let made = try cacheRequest(request, .none)
       if made.namesOtherHost { return nil }
       return try await cache.file(for: made, policy: cachePolicy, options: options)

@@ -3,7 +3,7 @@ import HTTPCaching
 import Synchronization
 import Testing
 
-/// Gives its first bytes, and then ends with an error only once a gate is open, whoever cancels it.
+/// Gives its first bytes, and then ends with an error only once a gate is open; it cannot be cancelled.
 private final class SlowlyEndingBody: BodySource {
   private let first: Mutex<BodyBytes?>
   private let gate: Gate
