@@ -145,6 +145,18 @@ let package = Package(
         .product(name: "Hummingbird", package: "hummingbird"),
       ],
       swiftSettings: settings),
+    // Two doors together, which no module may be.
+    .testTarget(
+      name: "HTTPCacheTransportTests",
+      dependencies: nio + [
+        "ServerTesting",
+        .product(name: "HTTPCaching", package: "swift-http-cache"),
+        .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
+        .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheHummingbirdTests",
       dependencies: caching + nio + [

@@ -78,7 +78,7 @@ shared() {
 
 # One run through the library: private NAME DOOR REQUIRED OPTIMAL OPTIONS...
 private() {
-  local name=$1 door=$2 required=$3 optimal=$4
+  local name=$1 door=$2 required=$3 optimal=$4 # the door, and its options if it has any
   shift 4
   suite "$name" "$required" "$optimal" --client-cmd "$program drive --door $door" \
     --origin-port "$(free_port)" "$@"
@@ -92,6 +92,8 @@ private private-asynchttpclient asynchttpclient 134 72
 # response: 132 to 135 and 71 to 73 so far, the lowest on a machine that was also building.
 private private-urlsession urlsession 131 70
 private private-urlprotocol urlprotocol 131 70
+# Foundation's types over NIO's transport: less what AsyncHTTPClient refuses.
+private private-urlsession-nio "urlsession --transport asynchttpclient" 131 70
 if [ -n "$all" ]; then
   shared shared-strict --strict
   shared shared-reuse --reuse

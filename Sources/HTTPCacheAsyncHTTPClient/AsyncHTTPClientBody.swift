@@ -7,32 +7,15 @@
 
   /// The body of a response of AsyncHTTPClient, pulled, so that the network waits for its reader.
   final class AsyncHTTPClientBody: BodySource {
-    private final class Puller: @unchecked Sendable {
-      // @unchecked Sendable because only one pull runs at a time and `state` guards its begin and end.
-      private var iterator: HTTPClientResponse.Body.AsyncIterator?
-
-      init(_ body: HTTPClientResponse.Body) { iterator = body.makeAsyncIterator() }
-
-      func next() async throws -> ByteBuffer? {
-        while let buffer = try await iterator?.next() {
-          if buffer.readableBytes > 0 { return buffer }
-        }
-        return nil
-      }
-
-      func drop() { iterator = nil }
-    }
-
     private struct State {
       var isEnded = false
       var isCancelled = false
       var hasTimedOut = false
       var received: Int64 = 0
-      var pull: Task<ByteBuffer?, any Error>?
     }
 
     let length: Int64?
-    private let puller: Puller
+    private let pump: BodyPump
     private let idleTimeout: TimeAmount?
     private let eventLoop: any EventLoop
     private let state = Mutex(State())
@@ -46,51 +29,47 @@
       _ body: HTTPClientResponse.Body, length: Int64?, idleTimeout: TimeAmount?,
       eventLoop: any EventLoop
     ) {
-      puller = Puller(body)
+      pump = BodyPump(body)
       self.length = length
       self.idleTimeout = idleTimeout
       self.eventLoop = eventLoop
     }
 
+    deinit { pump.stop() }
+
     var trailers: HTTPFields { [:] }
 
     func next() async throws -> BodyBytes? {
-      let pull = try state.withLock { state throws(CancellationError) -> Task<ByteBuffer?, any Error>? in
+      let isEnded = try state.withLock { state throws(CancellationError) in
         if state.isCancelled { throw CancellationError() }
-        if state.isEnded { return nil }
-        let pull = Task { [puller] in try await puller.next() }
-        state.pull = pull
-        return pull
+        return state.isEnded
       }
-      guard let pull else { return nil }
-      let alarm = idleTimeout.map { limit in
-        eventLoop.scheduleTask(in: limit) { [weak self] in
-          self?.state.withLock { $0.hasTimedOut = true }
-          pull.cancel()
-        }
-      }
-      let result = await withTaskCancellationHandler {
-        await pull.result
-      } onCancel: {
-        pull.cancel()
-      }
+      if isEnded { return nil }
+      let alarm = pump.isReady ? nil : alarm()
+      let result: Result<ByteBuffer?, any Error>
+      do { result = .success(try await pump.next()) } catch { result = .failure(error) }
       alarm?.cancel()
       return try received(result)
     }
 
     func cancel() {
-      let pull = state.withLock { state -> Task<ByteBuffer?, any Error>? in
-        state.isCancelled = true
-        if state.pull == nil { puller.drop() }
-        return state.pull
+      state.withLock { $0.isCancelled = true }
+      pump.stop()
+    }
+
+    /// Stops the body after the idle timeout; nil without one.
+    private func alarm() -> Scheduled<Void>? {
+      idleTimeout.map { limit in
+        eventLoop.scheduleTask(in: limit) { [weak self] in
+          self?.state.withLock { $0.hasTimedOut = true }
+          self?.pump.stop()
+        }
       }
-      pull?.cancel()
     }
 
     /// Handles the result of a pull.
     private func received(_ result: Result<ByteBuffer?, any Error>) throws -> BodyBytes? {
       try state.withLock { state in
-        state.pull = nil
         let wasStopped = state.isCancelled || Task.isCancelled
         switch result {
         case .success(let buffer?):
@@ -119,7 +98,7 @@
 
     private func ended(_ state: inout State, _ message: String) -> UpstreamError {
       state.isEnded = true
-      puller.drop()
+      pump.stop()
       return UpstreamError(.protocol, message)
     }
 

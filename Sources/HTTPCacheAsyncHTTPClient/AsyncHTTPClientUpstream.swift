@@ -52,7 +52,8 @@
     /// - Parameters:
     ///   - client: sends the requests.
     ///   - isDecompressing: whether the client was made with `decompression`, like `HTTPClient.shared`.
-    ///     Decoded bodies are stored decoded, and their ranges are not reused.
+    ///     Requests without `Accept-Encoding` then ask for gzip and deflate. Decoded bodies are stored decoded,
+    ///     and their ranges are not reused.
     ///   - headTimeout: the longest time to wait for the head, if the request sets none.
     ///   - idleTimeout: the longest time to wait for the next bytes of a body; nil uses the client's
     ///     `timeout.read`.
@@ -73,7 +74,7 @@
       _ request: UpstreamRequest
     ) async throws(UpstreamError) -> UpstreamResponse {
       let context = request.context as? Context
-      let outgoing = try Self.outgoing(request, context)
+      let outgoing = try outgoing(request, context)
       let now = NIODeadline.now()
       let latest = now + TimeAmount(request.timeout ?? headTimeout)
       let deadline =
@@ -112,7 +113,7 @@
         isContentDecoded: isDecoded)
     }
 
-    private static func outgoing(
+    private func outgoing(
       _ request: UpstreamRequest, _ context: Context?
     ) throws(UpstreamError) -> HTTPClientRequest {
       guard let scheme = request.head.scheme, let authority = request.head.authority else {
@@ -125,6 +126,11 @@
       for field in request.head.headerFields
       where field.name.canonicalName != "host" || field.value != authority {
         outgoing.headers.add(name: field.name.rawName, value: field.value)
+      }
+      if isDecompressing, !outgoing.headers.contains(name: "Accept-Encoding") {
+        // A part of encoded content cannot be decoded.
+        let isPart = outgoing.headers.contains(name: "Range")
+        outgoing.headers.add(name: "Accept-Encoding", value: isPart ? "identity" : "gzip, deflate")
       }
       guard let body = request.body else { return outgoing }
       if let content = context?.content, body.source is BufferSource<HTTPClientRequest.Body> {

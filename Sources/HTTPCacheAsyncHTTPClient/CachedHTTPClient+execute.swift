@@ -84,11 +84,14 @@
     ///   - url: an absolute URL.
     ///   - timeout: the longest time until the head of the response has arrived.
     ///   - cachePolicy: how to use the cache.
+    ///   - partition: separates accounts or sites (RFC 9111 §7.2); empty for responses that all callers share.
     /// - Throws: as `execute(_:deadline:logger:cachePolicy:partition:)` does.
     public func get(
-      url: String, timeout: TimeAmount = .seconds(60), cachePolicy: CachePolicy = .standard
+      url: String, timeout: TimeAmount = .seconds(60), cachePolicy: CachePolicy = .standard,
+      partition: String = ""
     ) async throws -> CachedHTTPClientResponse {
-      try await execute(HTTPClientRequest(url: url), timeout: timeout, cachePolicy: cachePolicy)
+      try await execute(
+        HTTPClientRequest(url: url), timeout: timeout, cachePolicy: cachePolicy, partition: partition)
     }
 
     /// Performs a request that has no cache key, for example over a Unix domain socket.

@@ -101,10 +101,12 @@ public struct ScriptedResponse: Sendable {
     return copy
   }
 
-  /// This response, except that the head waits for a gate.
+  /// This response, except that the head, or the failure in its place, waits for a gate.
   public func stallingBeforeHead(at gate: Gate) -> ScriptedResponse {
     var copy = self
-    copy.beforeHead.append(.wait(gate))
+    let isFailure: (Step) -> Bool = { if case .fail = $0 { true } else { false } }
+    copy.beforeHead.insert(
+      .wait(gate), at: copy.beforeHead.firstIndex(where: isFailure) ?? copy.beforeHead.endIndex)
     return copy
   }
 

@@ -15,9 +15,9 @@ import Synchronization
 /// (`isContentDecoded`), and delivers no trailers. It delivers the 1xx responses that the system's Foundation
 /// delivers (on Linux all but 100).
 ///
-/// Foundation delivers as fast as the origin sends. Bytes that a slow reader has not read are kept in memory:
-/// at most about 6 MiB if the origin supports ranges and sends a strong validator, because the rest is then
-/// fetched in ranges; otherwise without a limit.
+/// Foundation delivers as fast as the origin sends. Of the bytes that a slow reader has not read, 2 MiB are kept
+/// in memory and the rest in a temporary file, unless the response or the request says `no-store`, or
+/// `keepsUnreadBytesInMemory` is set: those are kept in memory without a limit.
 public final class URLSessionUpstream: Upstream {
   /// Nil after invalidation. It is released when its running tasks have ended.
   private let session: Mutex<OriginSession?>
@@ -25,6 +25,7 @@ public final class URLSessionUpstream: Upstream {
   private let cookies: CookieJar?
   private let idleTimeout: TimeInterval
   private let wholeTimeout: TimeInterval
+  private let keepsUnreadBytesInMemory: Bool
 
   /// Makes an upstream with a new session.
   ///
@@ -33,9 +34,12 @@ public final class URLSessionUpstream: Upstream {
   ///     storage keeps the cookies of responses, but no cookies are added to requests.
   ///   - delegate: is asked about authentication challenges, and gets the progress of uploads and the end of
   ///     the session. It is kept until then.
+  ///   - keepsUnreadBytesInMemory: whether no byte of a body may reach a file unencrypted.
   public init(
-    configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil
+    configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil,
+    keepsUnreadBytesInMemory: Bool = false
   ) {
+    self.keepsUnreadBytesInMemory = keepsUnreadBytesInMemory
     cookies = CookieJar(configuration)
     idleTimeout = configuration.timeoutIntervalForRequest
     wholeTimeout = configuration.timeoutIntervalForResource
@@ -72,6 +76,7 @@ public final class URLSessionUpstream: Upstream {
     if let priority = request.priority { terms.priority = Self.priority(priority) }
     terms.delegates = context?.delegates ?? delegate.map { [$0] } ?? []
     if context?.prototype.httpShouldHandleCookies ?? true { terms.cookies = cookies }
+    terms.mayUseFiles = !keepsUnreadBytesInMemory
     terms.onInterim = request.onInterim
     let exchange = OriginExchange(terms, in: try current())
     var head = try await exchange.head()

@@ -95,6 +95,25 @@ struct ScriptedUpstreamTests {
     #expect(upstream.cancelledBodies == 1)
   }
 
+  @Test("a failure that stalls waits before it fails, however it was made")
+  func stallingFailure() async throws {
+    for response in [
+      { (gate: Gate) in ScriptedResponse.failure(.unreachable).stallingBeforeHead(at: gate) },
+      { gate in
+        var response = ScriptedResponse().stallingBeforeHead(at: gate)
+        response.beforeHead.append(.fail(UpstreamError(.unreachable, "scripted")))
+        return response
+      },
+    ] {
+      let gate = Gate()
+      let upstream = ScriptedUpstream([response(gate)])
+      let waiting = Task { try await upstream.send(request()) }
+      await gate.waitForArrivals(1)
+      gate.open()
+      await #expect(throws: UpstreamError.self) { try await waiting.value }
+    }
+  }
+
   @Test("counts a body that is dropped before its end")
   func dropped() async throws {
     let upstream = ScriptedUpstream([.init(body: "unread")])

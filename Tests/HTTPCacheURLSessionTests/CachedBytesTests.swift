@@ -63,12 +63,16 @@ import Testing
   @Test func freshThenCached() async throws {
     let kit = try Kit { _ in .text(#"{"name": "Ann"}"#, [("Cache-Control", "max-age=60")]) }
     let first = try await kit.session.value(of: Person.self, from: kit.origin.url("/"))
-    #expect(first == .fresh(Person(name: "Ann")))
+    #expect(first.value == Person(name: "Ann"))
+    #expect(first.source == .origin && first.date == nil)
+    #expect((first.response as? HTTPURLResponse)?.statusCode == 200)
     kit.clock.advance(by: 10)
     let second = try await kit.session.value(of: Person.self, from: kit.origin.url("/"))
     #expect(second.value.name == "Ann")
     let now = TimeInterval(kit.clock.now.seconds)
-    #expect(second.date == Date(timeIntervalSince1970: now - 10))
+    let date = Date(timeIntervalSince1970: now - 10)
+    #expect(second.source == .cache(date) && second.date == date && !second.isDisconnected)
+    #expect(second.outcome == .hit(age: 10, lifetime: 60, allowance: nil))
   }
 
   @Test func theLastKnownWhereTheOriginIsGone() async throws {
@@ -79,6 +83,7 @@ import Testing
     let value = try await other.value(
       of: Person.self, from: kit.origin.url("/"), cachePolicy: .networkElseCache())
     #expect(value.value.name == "Ann" && value.date != nil)
+    #expect(value.isDisconnected)
   }
 
   @Test func anErrorPageIsNoValue() async throws {
@@ -88,11 +93,33 @@ import Testing
     }
   }
 
-  @Test func map() {
+  @Test("a stale value of an origin that is gone is not taken for one that needs no asking")
+  func disconnected() async throws {
+    let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))
+    let origin = ScriptedUpstream([
+      .init(headers: ["Cache-Control": "max-age=10"], body: #"{"name": "Ann"}"#)
+    ])
+    let cache = HTTPCache(
+      configuration: HTTPCache.Configuration(clock: clock),
+      store: MemoryStore(capacity: 1 << 20, clock: clock))
+    let session = CachedURLSession(cache: cache, via: origin, configuration: .ephemeral)
+    let url = try #require(URL(string: "https://example.com/"))
+    var sources: [CachedValueSource] = []
+    for _ in 0..<3 {
+      sources.append(try await session.value(of: Person.self, from: url).source)
+      clock.advance(by: 6)
+    }
+    let date = Date(timeIntervalSince1970: 1_700_000_000)
+    #expect(sources == [.origin, .cache(date), .disconnected(date)])
+  }
+
+  @Test func map() throws {
+    let url = try #require(URL(string: "https://example.com/"))
+    let response = URLResponse(
+      url: url, mimeType: nil, expectedContentLength: 1, textEncodingName: nil)
     let date = Date(timeIntervalSince1970: 5)
-    #expect(CachedValue.fresh(2).map { $0 + 1 } == .fresh(3))
-    #expect(CachedValue.cached(2, date).map { "\($0)" } == .cached("2", date))
-    #expect(CachedValue.cached(2, date).date == date)
-    #expect(CachedValue.fresh(2).date == nil)
+    let value = CachedValue(2, from: .cache(date), response: response)
+    #expect(value.map { "\($0)" }.value == "2")
+    #expect(value.map { $0 + 1 }.source == .cache(date))
   }
 }

@@ -90,6 +90,26 @@ import Testing
     }
   }
 
+  @Test func withoutDiskItGoesOnInMemory() async throws {
+    try await withDirectory { directory in
+      let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 50 << 20, directory: directory)
+      cache.diskCapacity = 0
+      #expect(cache.diskCapacity == 0)
+      #expect(cache.memoryCapacity == 1 << 20)
+      try cache.storeCachedResponse(Make.response("in memory"), for: Make.request())
+      #expect(cache.cachedResponse(for: Make.request())?.data == Data("in memory".utf8))
+      #expect(cache.currentMemoryUsage > 0)
+      await cache.cache.flush()
+      #expect(try !contains("in memory", in: directory))
+      cache.diskCapacity = 50 << 20
+      try cache.storeCachedResponse(
+        Make.response("on disk"), for: Make.request("https://example.com/2"))
+      await cache.cache.flush()
+      #expect(try contains("on disk", in: directory))
+      #expect(cache.cachedResponse(for: Make.request())?.data == Data("in memory".utf8))
+    }
+  }
+
   @Test func aDirectoryThatCannotBeUsedLeavesItInMemory() throws {
     let cache = HTTPURLCache(
       memoryCapacity: 1 << 20, diskCapacity: 1 << 20,

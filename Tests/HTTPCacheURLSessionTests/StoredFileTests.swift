@@ -27,7 +27,7 @@ import Testing
     let kit = try Kit { .text($0["Host"] ?? "", Self.fresh) }
     let other = kit.request("/", ["Host": "other.example"])
     var texts: [String] = []
-    for try await (data, _) in try kit.session.responses(to: other) {
+    for try await case .response(let data, _) in try kit.session.responses(to: other) {
       texts.append(String(decoding: data, as: UTF8.self))
     }
     #expect(texts == ["other.example"])
@@ -41,7 +41,7 @@ import Testing
     kit.clock.advance(by: 100)
     var texts: [String] = []
     var outcomes: [CacheOutcome?] = []
-    for try await (data, response) in try kit.session.responses(to: kit.request("/")) {
+    for try await case .response(let data, let response) in try kit.session.responses(to: kit.request("/")) {
       texts.append(String(decoding: data, as: UTF8.self))
       outcomes.append(response.cacheOutcome)
     }

@@ -1,4 +1,5 @@
 public import HTTPCacheSemantics
+import Synchronization
 
 extension TieredStore {
   /// Removes the entries that match, from both tiers.
@@ -100,11 +101,13 @@ extension TieredStore {
     try base.refusals(of: key)
   }
 
-  /// Changes the capacity of memory here and the rest in the store below.
+  /// Changes the capacity of memory here and the rest in the store below. With a `disk` of 0, responses are
+  /// stored in memory only.
   ///
   /// - Throws: what the store below throws.
   public func setCapacity(memory bytes: Int64?, disk: Int64?) async throws(CacheError) {
     try await memory.setCapacity(memory: bytes, disk: nil)
+    if let disk { isBaseOff.store(disk <= 0, ordering: .relaxed) }
     try await base.setCapacity(memory: nil, disk: disk)
   }
 

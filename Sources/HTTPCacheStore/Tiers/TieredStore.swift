@@ -1,4 +1,5 @@
 public import HTTPCacheSemantics
+import Synchronization
 
 /// A memory tier over another store, usually one on disk: it answers from copies of small bodies while they
 /// match the store below.
@@ -17,6 +18,8 @@ public final class TieredStore: CacheStore {
   private let ownGenerations = GenerationCounters()
   private let onFailure: (@Sendable (String, CacheError) -> Void)?
   private let promotionLimit: Int64
+  /// Whether the capacity of the store below was set to 0: memory then goes on alone.
+  let isBaseOff = Atomic<Bool>(false)
 
   /// Makes a tier over `base`.
   ///
@@ -85,7 +88,11 @@ public final class TieredStore: CacheStore {
   public func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
-    let record = record.with(ticket: record.ticket ?? ticket())
+    var record = record.with(ticket: record.ticket ?? ticket())
+    // Another process may have turned the store below on again.
+    if isBaseOff.load(ordering: .relaxed), base.usage.diskCapacity == 0 {
+      record = record.with(isMemoryOnly: true)
+    }
     if record.isMemoryOnly {
       // A part that is only in memory needs no copy; for a whole body see TieredWriter.
       if !record.isComplete { return try await memory.write(record, variantLimit: variantLimit) }

@@ -12,7 +12,10 @@ extension URLError {
     switch error {
     case let error as URLError: return error
     case let error as UpstreamError:
-      if let cause = error.cause as? URLError { return cause }
+      if let cause = error.cause as? URLError {
+        // Foundation on Linux gives many errors no text, and no URL.
+        return make(cause.code, error.message, cause: cause, url: url)
+      }
       let code = error.cause is OfflineReason ? .notConnectedToInternet : code(of: error.kind)
       return make(code, error.message, cause: error.cause, url: url)
     case let error as CacheError:
@@ -27,13 +30,14 @@ extension URLError {
   static func tooLong(limit: Int, url: URL?) -> URLError {
     make(
       .dataLengthExceedsMaximum,
-      "the body has more than the \(limit) bytes that are handed over in one piece", url: url)
+      "the body has more than the \(limit) bytes that are delivered in one piece", url: url)
   }
 
   static func make(
     _ code: Code, _ message: String, cause: (any Error)? = nil, url: URL?
   ) -> URLError {
-    var userInfo: [String: Any] = [NSLocalizedDescriptionKey: message]
+    let text = url.map { "\($0.withoutSecrets): \(message)" } ?? message
+    var userInfo: [String: Any] = [NSLocalizedDescriptionKey: text]
     if let cause { userInfo[NSUnderlyingErrorKey] = cause as NSError }
     if let url { userInfo[NSURLErrorFailingURLErrorKey] = url }
     return URLError(code, userInfo: userInfo)

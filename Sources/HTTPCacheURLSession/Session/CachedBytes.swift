@@ -3,9 +3,8 @@ import HTTPCaching
 
 /// The bytes of a body, as they arrive.
 ///
-/// The transfer waits for a slow reader: the rest of the body is then read from the store, or fetched in
-/// ranges. Only a response that is not stored, from an origin without ranges, is buffered in memory by
-/// Foundation. A sequence that is dropped before its end stops its transfer, unless other readers use it.
+/// The transfer of a stored response waits for a slow reader. Foundation does not wait: bytes that it has received
+/// and that are not read yet are kept as `URLSessionUpstream` says. A sequence that is dropped before its end stops its transfer, unless other readers use it.
 ///
 /// Only one task may read; a second iterator continues where the first one stopped.
 public struct CachedBytes: AsyncSequence, Sendable {

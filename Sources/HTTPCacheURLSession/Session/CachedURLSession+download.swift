@@ -27,7 +27,8 @@ extension CachedURLSession {
     delegate: (any URLSessionTaskDelegate)? = nil,
     progress: (@Sendable (DownloadProgress) -> Void)? = nil
   ) async throws -> URLResponse {
-    try await reading(request, try RequestBody(request), cachePolicy, delegate) { loaded in
+    try Self.requireFolder(of: destination)
+    return try await reading(request, try RequestBody(request), cachePolicy, delegate) { loaded in
       if let response = loaded.response as? HTTPURLResponse,
         !Self.hasContent(response.statusCode, of: request)
       {
@@ -39,6 +40,21 @@ extension CachedURLSession {
       try file.move(to: destination)
       return loaded.response
     }
+  }
+
+  /// - Throws: `CocoaError.fileNoSuchFile` if the folder of a file does not exist.
+  private static func requireFolder(of destination: URL) throws {
+    let folder = destination.deletingLastPathComponent()
+    var isDirectory: ObjCBool = false
+    let exists = FileManager.default.fileExists(atPath: folder.path, isDirectory: &isDirectory)
+    guard !exists || !isDirectory.boolValue else { return }
+    throw CocoaError(
+      .fileNoSuchFile,
+      userInfo: [
+        NSFilePathErrorKey: folder.path,
+        NSLocalizedDescriptionKey:
+          "cannot download to \(destination.path): the folder \(folder.path) does not exist",
+      ])
   }
 
   /// Whether a response with this status has the requested content: it is not an unrequested part, and has

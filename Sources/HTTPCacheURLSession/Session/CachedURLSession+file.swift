@@ -20,7 +20,7 @@ extension CachedURLSession {
   ) async throws -> CachedFile? {
     do {
       try checkValid()
-      let options = RequestOptions(bodyForms: .decoded)
+      let options = RequestOptions(partition: partition, bodyForms: .decoded)
       let made = try cacheRequest(request, .none)
       if made.namesOtherHost { return nil }
       return try await cache.file(for: made, policy: cachePolicy, options: options)

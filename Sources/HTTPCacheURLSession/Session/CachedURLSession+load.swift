@@ -17,14 +17,14 @@ extension CachedURLSession {
   ) async throws -> LoadedResponse {
     try checkValid()
     guard let first = request.url, let scheme = first.scheme?.lowercased() else {
-      throw URLError(.badURL)
+      throw URLError.make(.badURL, "the request has no URL with a scheme", url: request.url)
     }
     guard scheme == "http" || scheme == "https" else { return try await passOn(request) }
     let delegates: [any URLSessionDelegate] = [delegate, self.delegate].compactMap { $0 }
     let calls = TaskCalls(request, delegates, upstream)
     let policy = policy ?? self.policy(of: request)
     let context = RequestContext(
-      prototype: request, delegates: delegates,
+      prototype: request, content: content, delegates: delegates,
       isShared: cache.configuration.rules.mode == .shared)
     var next = try HTTPRequest(withConfiguredFields(request, content))
     var nextContent = content
@@ -40,8 +40,7 @@ extension CachedURLSession {
         to: current, body: try nextContent.make(), policy: Self.policy(policy, for: current),
         options: options(request, context), via: origin)
       if case .unsatisfiable(let reason) = response.outcome {
-        throw URLError(
-          .resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: "\(reason)"])
+        throw URLError.make(.resourceUnavailable, "\(reason)", url: url)
       }
       response.redirects = redirects
       guard
@@ -51,7 +50,8 @@ extension CachedURLSession {
       else { return try await loaded(response, url, calls) }
       guard redirects.count < Self.redirectLimit else {
         response.body.source.cancel()
-        throw URLError(.httpTooManyRedirects)
+        throw URLError.make(
+          .httpTooManyRedirects, "more than \(Self.redirectLimit) redirects", url: first)
       }
       let proposed = try foundations(redirect.request, request)
       guard let answer = try await calls.follow(proposed, after: response, url) else {
@@ -59,7 +59,9 @@ extension CachedURLSession {
       }
       redirects.append(response.outcome)
       try await Redirect.drain(response.body)
-      guard let followed = answer.url else { throw URLError(.badURL) }
+      guard let followed = answer.url else {
+        throw URLError.make(.badURL, "the delegate's request has no URL", url: url)
+      }
       url = followed
       next = try HTTPRequest(answer)
       if next.method == .get || next.method == .head { nextContent = .none }
@@ -76,22 +78,25 @@ extension CachedURLSession {
   /// - Throws: `URLError.resourceUnavailable` if the origin must not be asked.
   func policy(afterDamage policy: CachePolicy?, _ request: URLRequest) throws(URLError) -> CachePolicy {
     guard (policy ?? self.policy(of: request)) != .cacheOnly else {
-      throw URLError(
-        .resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: "What is stored is damaged."])
+      throw URLError.make(
+        .resourceUnavailable, "the stored response is damaged, and the origin must not be asked",
+        url: request.url)
     }
     return .reload
   }
 
   private func options(_ request: URLRequest, _ context: RequestContext) -> RequestOptions {
     RequestOptions(
-      redirectLimit: 0, bodyForms: .decoded, priority: Task.currentPriority,
+      partition: partition, redirectLimit: 0, bodyForms: .decoded, priority: Task.currentPriority,
       context: context)
   }
 
   /// The request as the cache sees it, with the fields and cookies that Foundation would add.
   func cacheRequest(_ request: URLRequest, _ content: RequestBody) throws -> HTTPRequest {
     let made = try HTTPRequest(withConfiguredFields(request, content))
-    guard let url = request.url else { throw URLError(.badURL) }
+    guard let url = request.url else {
+      throw URLError.make(.badURL, "the request has no URL", url: nil)
+    }
     return withCookies(made, request, url)
   }
 
@@ -149,11 +154,11 @@ extension CachedURLSession {
   ) async throws -> LoadedResponse {
     guard let made = CachedHTTPURLResponse(response, url: url) else {
       response.body.source.cancel()
-      throw URLError(.badServerResponse)
+      throw URLError.make(.badServerResponse, "Foundation refuses the response", url: url)
     }
     guard try await calls.accept(made) else {
       response.body.source.cancel()
-      throw URLError(.cancelled)
+      throw URLError.make(.cancelled, "the delegate refused the response", url: url)
     }
     return LoadedResponse(response: made, body: response.body, cached: response)
   }

@@ -15,7 +15,7 @@ extension CachedURLSession {
   ///     configuration's. `.networkElseCache()` returns the last known value if the origin cannot be reached.
   ///   - decoder: decodes the body.
   ///   - delegate: called instead of the session's delegate.
-  /// - Returns: the value: `fresh` if the origin just sent or confirmed it, otherwise `cached`, with its date.
+  /// - Returns: the value with its source and its response.
   /// - Throws: `UnexpectedStatus` for a status other than 2xx, `URLError`, `DecodingError`.
   public func value<Value: Decodable>(
     of type: Value.Type, for request: URLRequest, cachePolicy: CachePolicy? = nil,
@@ -29,9 +29,8 @@ extension CachedURLSession {
     if let response = response as? HTTPURLResponse, !(200...299).contains(response.statusCode) {
       throw UnexpectedStatus(response: response)
     }
-    let value = try decoder.decode(type, from: data)
-    guard case .hit = cached?.outcome, let stored = cached?.storedAt else { return .fresh(value) }
-    return .cached(value, Date(timeIntervalSince1970: TimeInterval(stored.seconds)))
+    return CachedValue(
+      try decoder.decode(type, from: data), from: CachedValueSource(cached), response: response)
   }
 
   /// Loads a response and decodes its body.

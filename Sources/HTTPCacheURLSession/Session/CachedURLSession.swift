@@ -30,12 +30,18 @@ public final class CachedURLSession: Sendable {
   public let cache: HTTPCache
   /// The configuration that the session was made with.
   public let configuration: URLSessionConfiguration
+  /// Keeps the responses of accounts apart (RFC 9111 §7.2); empty for responses that all sessions without a
+  /// partition share.
+  public let partition: String
   /// The delegate for tasks without their own.
   public let delegate: (any URLSessionDelegate)?
 
+  /// Foundation's transport: loads other schemes than HTTP, and makes the session and the tasks that delegates
+  /// get.
   let upstream: URLSessionUpstream
-  /// The upstream of the cache: `upstream`, or a replacement.
+  /// The upstream of the cache: the caller's with what a session adds, otherwise `upstream`.
   let origin: any Upstream
+  private let transport: SessionTransport?
   let cookies: CookieJar?
   private let isInvalidated = Mutex(false)
   private let files = Mutex<[CachedFile]>([])
@@ -44,24 +50,55 @@ public final class CachedURLSession: Sendable {
   ///
   /// - Parameters:
   ///   - cache: the cache; several sessions may share it.
+  ///   - partition: the account whose responses the session uses and stores; two accounts need two names, or
+  ///     one gets what the other loaded.
   ///   - configuration: as for a `URLSession`; its `urlCache` is not used. With a shared cache, its
   ///     credential storage is not used either.
   ///   - delegate: is asked about authentication challenges and redirects, gets final responses and may
   ///     refuse them (`URLSessionDataDelegate`), the progress of uploads, and the end of the session. The
   ///     session and the task that its methods get are Foundation's, which load from the origin.
   public convenience init(
-    cache: HTTPCache, configuration: URLSessionConfiguration = .default,
+    cache: HTTPCache, partition: String = "", configuration: URLSessionConfiguration = .default,
     delegate: (any URLSessionDelegate)? = nil
   ) {
-    self.init(cache: cache, configuration: configuration, delegate: delegate, via: nil)
+    self.init(
+      cache: cache, partition: partition, configuration: configuration, delegate: delegate, via: nil)
+  }
+
+  /// Makes a session that loads through another transport than Foundation's, such as `AsyncHTTPClientUpstream`.
+  ///
+  /// ```swift
+  /// let session = CachedURLSession(cache: cache, via: AsyncHTTPClientUpstream(client: client))
+  /// ```
+  ///
+  /// The session adds what Foundation does: it follows redirects, sends and stores cookies, asks delegates and
+  /// the credential storage about HTTP Basic, tells delegates how much of a body was sent, and applies the
+  /// timeouts. Of other settings of the configuration (proxies, TLS, connections) the upstream has its own.
+  /// URLs other than HTTP are loaded by Foundation.
+  ///
+  /// - Parameters:
+  ///   - cache: the cache; several sessions may share it.
+  ///   - upstream: sends requests. It should remove content codings and say so (`isContentDecoded`), because
+  ///     callers get bodies as they arrive. It is not closed with the session.
+  ///   - partition: as for a session over Foundation's transport.
+  ///   - configuration: as for a `URLSession`: cookies, credentials, timeouts, additional fields, cache policy.
+  ///   - delegate: as for a session over Foundation's transport; certificates are the upstream's.
+  public convenience init(
+    cache: HTTPCache, via upstream: any Upstream, partition: String = "",
+    configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil
+  ) {
+    self.init(
+      cache: cache, partition: partition, configuration: configuration, delegate: delegate,
+      via: upstream)
   }
 
   /// Makes a session over an upstream; nil uses Foundation.
   init(
-    cache: HTTPCache, configuration: URLSessionConfiguration,
+    cache: HTTPCache, partition: String = "", configuration: URLSessionConfiguration,
     delegate: (any URLSessionDelegate)?, via origin: (any Upstream)?
   ) {
     self.cache = cache
+    self.partition = partition
     self.configuration = configuration
     self.delegate = delegate
     cookies = CookieJar(configuration)
@@ -69,21 +106,37 @@ public final class CachedURLSession: Sendable {
     // The cache has to see these fields in the request.
     inner.httpAdditionalHeaders = nil
     if cache.configuration.rules.mode == .shared { inner.urlCredentialStorage = nil }
-    upstream = URLSessionUpstream(configuration: inner, delegate: delegate)
-    self.origin = origin ?? upstream
+    upstream = URLSessionUpstream(
+      configuration: inner, delegate: delegate,
+      keepsUnreadBytesInMemory: cache.configuration.encryption != nil)
+    transport = origin.map { [cookies, upstream] in
+      SessionTransport(
+        $0,
+        SessionTransport.Settings(
+          cookies: cookies, credentials: inner.urlCredentialStorage,
+          idleTimeout: configuration.timeoutIntervalForRequest,
+          wholeTimeout: configuration.timeoutIntervalForResource),
+        foundation: upstream)
+    }
+    self.origin = transport ?? upstream
   }
 
-  deinit { upstream.finishTasksAndInvalidate() }
+  deinit {
+    upstream.finishTasksAndInvalidate()
+    transport?.finishAndInvalidate()
+  }
 
   /// Lets running requests finish, and starts no more.
   public func finishTasksAndInvalidate() {
     isInvalidated.withLock { $0 = true }
     upstream.finishTasksAndInvalidate()
+    transport?.finishAndInvalidate()
   }
 
   /// Cancels running requests, and starts no more. Bodies from the store can still be read.
   public func invalidateAndCancel() {
     isInvalidated.withLock { $0 = true }
+    transport?.invalidateAndCancel()
     upstream.invalidateAndCancel()
   }
 

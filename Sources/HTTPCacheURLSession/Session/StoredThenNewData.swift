@@ -7,8 +7,13 @@ public import HTTPCaching
 
 /// The stored response with its body, followed by the origin's response if that is different.
 public struct StoredThenNewData: AsyncSequence, Sendable {
-  /// A body and its response.
-  public typealias Element = (Data, URLResponse)
+  /// A response, or why there is no second one.
+  public enum Element: Sendable {
+    /// A body and its response.
+    case response(Data, URLResponse)
+    /// The origin failed after the stored response was given: what is shown may be out of date.
+    case failure(any Error)
+  }
 
   let responses: StoredThenNew
   let url: URL
@@ -18,30 +23,38 @@ public struct StoredThenNewData: AsyncSequence, Sendable {
     AsyncIterator(responses: responses.makeAsyncIterator(), url: url)
   }
 
-  /// Gives one or two responses.
+  /// Gives one or two elements.
   public struct AsyncIterator: AsyncIteratorProtocol {
     var responses: StoredThenNew.AsyncIterator
     let url: URL
 
-    /// The error of a second response that failed; nil if there was one or nothing had changed.
-    public var failure: (any Error)? { responses.failure }
+    private var hasToldFailure = false
+
+    init(responses: StoredThenNew.AsyncIterator, url: URL) {
+      self.responses = responses
+      self.url = url
+    }
 
     /// The outcome of asking the origin if it had nothing new: it confirmed the first response, or sent an
     /// equal one. nil before the end, after a second response, and after a failure.
     public var confirmation: CacheOutcome? { responses.confirmation }
 
-    /// The next response; nil after the last.
+    /// The next response, or the failure of the second one; nil after that.
     ///
-    /// - Throws: `URLError`, if there was no response before.
-    public mutating func next() async throws -> (Data, URLResponse)? {
+    /// - Throws: `URLError`, if there was no response before; `URLError.cancelled`.
+    public mutating func next() async throws -> Element? {
       do {
-        guard let response = try await responses.next() else { return nil }
+        guard let response = try await responses.next() else {
+          guard let failure = responses.failure, !hasToldFailure else { return nil }
+          hasToldFailure = true
+          return .failure(CachedURLSession.foundations(failure, url))
+        }
         let final = response.redirects.isEmpty ? url : URL(string: response.finalTarget) ?? url
         guard let made = CachedHTTPURLResponse(response, url: final) else {
-          throw URLError(.badServerResponse)
+          throw URLError.make(.badServerResponse, "no response for Foundation", url: url)
         }
         let loaded = LoadedResponse(response: made, body: response.body, cached: response)
-        return (try await loaded.data(), made)
+        return .response(try await loaded.data(), made)
       } catch {
         throw CachedURLSession.foundations(error, url)
       }
@@ -51,10 +64,16 @@ public struct StoredThenNewData: AsyncSequence, Sendable {
 
 extension CachedURLSession {
   /// The stored response at once, if its use is not forbidden, followed by the origin's response if that is
-  /// different. Only one response if nothing is stored, the stored response is fresh, or nothing has changed.
+  /// different, or by its failure. Only one response if nothing is stored, the stored response is fresh, or
+  /// nothing has changed.
   ///
   /// ```swift
-  /// for try await (data, response) in try session.responses(to: request) { show(data) }
+  /// for try await update in try session.responses(to: request) {
+  ///   switch update {
+  ///   case .response(let data, _): show(data)
+  ///   case .failure(let error): note(error.localizedDescription)
+  ///   }
+  /// }
   /// ```
   ///
   /// Redirects are followed without asking a delegate, with the cookies of the first URL.
@@ -77,9 +96,9 @@ extension CachedURLSession {
         to: made, body: try content.make(),
         policy: Self.policy(cachePolicy ?? policy(of: request), for: made),
         options: RequestOptions(
-          bodyForms: .decoded,
+          partition: partition, bodyForms: .decoded,
           context: RequestContext(
-            prototype: request, delegates: delegates,
+            prototype: request, content: content, delegates: delegates,
             isShared: cache.configuration.rules.mode == .shared)),
         via: origin)
       return StoredThenNewData(responses: responses, url: url)

@@ -57,6 +57,56 @@ final class TaskCalls: Sendable {
     return disposition != .cancel
   }
 
+  var hasDelegates: Bool { !delegates.isEmpty }
+
+  /// Tells the delegates how much of the content was sent.
+  ///
+  /// - Parameter expected: the length in bytes; nil if unknown.
+  func sent(_ count: Int64, total: Int64, of expected: Int64?) {
+    guard let task = try? task(), let session = try? upstream.current().foundations else { return }
+    session.delegateQueue.addOperation { [delegates] in
+      for delegate in delegates {
+        DelegateCalls.sent(
+          delegate, session, task, sent: count, total: total, expected: expected ?? -1)
+      }
+    }
+  }
+
+  /// Asks the delegates for credentials.
+  ///
+  /// - Throws: `UpstreamError.cancelled` if a delegate or the caller cancels.
+  func answer(_ challenge: BasicChallenge) async throws(UpstreamError) -> AuthenticationAttempt {
+    let attempt: AuthenticationAttempt
+    do {
+      attempt = try await attemptToAnswer(challenge)
+    } catch {
+      throw UpstreamError(.cancelled, "cancelled", cause: URLError(.cancelled))
+    }
+    if case .cancel = attempt {
+      throw UpstreamError(.cancelled, "cancelled by the delegate", cause: URLError(.cancelled))
+    }
+    return attempt
+  }
+
+  private func attemptToAnswer(_ challenge: BasicChallenge) async throws -> AuthenticationAttempt {
+    guard hasDelegates else {
+      return AuthenticationAttempt(
+        basic: .performDefaultHandling, nil, proposed: challenge.foundations.proposedCredential)
+    }
+    let task = try task()
+    let session = try upstream.current().foundations
+    typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
+    let (disposition, credential) = try await DelegateAnswer<Answer>.wait { answer in
+      session.delegateQueue.addOperation { [delegates] in
+        DelegateCalls.answer(challenge.foundations, session, task, asking: delegates[...]) {
+          answer.give(($0, $1))
+        }
+      }
+    }
+    return AuthenticationAttempt(
+      basic: disposition, credential, proposed: challenge.foundations.proposedCredential)
+  }
+
   private func task() throws(UpstreamError) -> URLSessionDataTask {
     if let task = standIn.withLock({ $0 }) { return task }
     let task = try upstream.current().makeStandIn(request)

@@ -16,6 +16,29 @@ enum AuthenticationAttempt {
   case accept
   case cancel
 
+  /// The consequence of an answer to a challenge for HTTP Basic.
+  ///
+  /// - Parameter proposed: the stored credential; nil without one, or if the origin has refused it.
+  init(
+    basic disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?,
+    proposed: URLCredential?
+  ) {
+    switch disposition {
+    case .useCredential: self = Self.basic(credential)
+    case .performDefaultHandling: self = Self.basic(proposed)
+    case .rejectProtectionSpace: self = .accept
+    case .cancelAuthenticationChallenge: self = .cancel
+    @unknown default: self = .cancel
+    }
+  }
+
+  /// The credentials as in RFC 7617 §2.
+  private static func basic(_ credential: URLCredential?) -> AuthenticationAttempt {
+    guard let credential, let user = credential.user, !user.contains(":") else { return .accept }
+    let pair = Data("\(user):\(credential.password ?? "")".utf8)
+    return .retry("Basic " + pair.base64EncodedString())
+  }
+
   #if canImport(FoundationNetworking)
     private static let proposalLimit = 1
 
@@ -26,24 +49,8 @@ enum AuthenticationAttempt {
       let isBasic =
         challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic
       let proposed = failures < Self.proposalLimit ? challenge.proposedCredential : nil
-      switch disposition {
-      case .useCredential:
-        self = Self.basic(credential, isBasic: isBasic)
-      case .performDefaultHandling:
-        self = Self.basic(proposed, isBasic: isBasic)
-      case .rejectProtectionSpace: self = .accept
-      case .cancelAuthenticationChallenge: self = .cancel
-      @unknown default: self = .cancel
-      }
-    }
-
-    /// The credentials as in RFC 7617 §2.
-    private static func basic(_ credential: URLCredential?, isBasic: Bool) -> AuthenticationAttempt {
-      guard isBasic, let credential, let user = credential.user, !user.contains(":") else {
-        return .accept
-      }
-      let pair = Data("\(user):\(credential.password ?? "")".utf8)
-      return .retry("Basic " + pair.base64EncodedString())
+      self.init(
+        basic: disposition, isBasic ? credential : nil, proposed: isBasic ? proposed : nil)
     }
 
     /// The challenge with the number of earlier failures: for Foundation, each attempt was a separate task.

@@ -1,4 +1,6 @@
 import Foundation
+import HTTPCaching
+import HTTPTypes
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -22,6 +24,17 @@ struct CookieJar: Sendable {
   func field(for url: URL) -> String? {
     guard sends, let cookies = storage.cookies(for: url), !cookies.isEmpty else { return nil }
     return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
+  }
+
+  /// Stores the cookies that the response to a request sets.
+  func store(_ response: HTTPResponse, of request: HTTPRequest) {
+    guard accepts, response.headerFields.contains(.setCookie),
+      let url = (try? URLRequest(request))?.url
+    else { return }
+    for field in response.headerFields where field.name == .setCookie {
+      let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": field.text], for: url)
+      storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+    }
   }
 
   /// Stores the cookies that a response sets.

@@ -8,7 +8,7 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// One request to the origin and its answer, over one or more tasks of Foundation.
+/// One request to the origin and its answer, over one task of Foundation, or more after challenges.
 final class OriginExchange: Sendable {
   /// Settings that are fixed at the start.
   struct Terms: Sendable {
@@ -21,6 +21,8 @@ final class OriginExchange: Sendable {
     var headTimeout: Duration?
     /// The longest time until the whole response has arrived.
     var wholeTimeout: Duration
+    /// Whether unread bytes may go to a temporary file.
+    var mayUseFiles = true
     var delegates: [any URLSessionDelegate] = []
     var cookies: CookieJar?
     var onInterim: (@Sendable (HTTPResponse) async -> Void)?
@@ -44,7 +46,7 @@ final class OriginExchange: Sendable {
   init(_ terms: Terms, in session: OriginSession) {
     self.terms = terms
     self.session = session
-    shared = Mutex(Shared(state: ReceiveState(terms.request)))
+    shared = Mutex(Shared(state: ReceiveState(terms.request, mayUseFiles: terms.mayUseFiles)))
   }
 
   deinit { shared.withLock { $0.watch }?.cancel() }
@@ -77,12 +79,7 @@ final class OriginExchange: Sendable {
   /// The next bytes of the body, not empty; nil at its end.
   func next() async throws -> BodyBytes? {
     while true {
-      let (step, window) = shared.withLock { shared in
-        let step = shared.state.read()
-        return (step, shared.state.nextWindow())
-      }
-      if let window { start(window) }
-      switch step {
+      switch shared.withLock({ $0.state.read() }) {
       case .take(let bytes): return bytes
       case .end: return nil
       case .fail(let error):
@@ -177,8 +174,7 @@ final class OriginExchange: Sendable {
 
   func completed(_ task: URLSessionTask, _ error: (any Error)?) {
     change(from: task.taskIdentifier) { shared in
-      shared.state.completed(
-        error, response: task.response, isReaderWaiting: shared.waiter != nil)
+      shared.state.completed(error, response: task.response)
       shared.task = nil
       shared.state.task = nil
       return false

@@ -1,8 +1,17 @@
 import Foundation
 import HTTPCaching
 
-/// Bytes that have arrived and are unread.
+/// Bytes that have arrived and are unread: the first of them in memory, the rest in a file if that is allowed.
 struct ReceiveBuffer {
+  /// The unread bytes in memory from which on further bytes go to the file.
+  static let memoryLimit = 2 << 20
+
+  private struct Spill {
+    let file: SpillFile
+    var start: Int64 = 0
+    var end: Int64 = 0
+  }
+
   private struct Piece {
     let block: ReceiveBlock
     var start: Int
@@ -12,13 +21,41 @@ struct ReceiveBuffer {
   private var pieces: [Piece] = []
   /// The block of the last piece, which may have space left after that was read.
   private var filling: Piece?
+  /// Whether bytes may go to a file.
+  var maySpill = false
+  private var spill: Spill?
+  /// The number of unread bytes in memory.
+  private(set) var countInMemory = 0
+
   /// The number of unread bytes.
-  private(set) var count = 0
+  var count: Int { countInMemory + (spill.map { Int($0.end - $0.start) } ?? 0) }
 
   /// Adds a copy of bytes.
   ///
   /// - Parameter expected: the number of bytes including these; nil if unknown.
-  mutating func append(_ data: Data, expected: Int64?) {
+  /// - Throws: `POSIXError` if the file takes no more bytes.
+  mutating func append(_ data: Data, expected: Int64?) throws {
+    if countInMemory < count || (maySpill && countInMemory >= Self.memoryLimit) {
+      guard try !appendToFile(data) else { return }
+    }
+    appendToMemory(data, expected: expected)
+  }
+
+  /// - Returns: whether there is a file.
+  private mutating func appendToFile(_ data: Data) throws -> Bool {
+    if spill == nil {
+      do { spill = Spill(file: try SpillFile()) } catch {
+        maySpill = false
+        return false
+      }
+    }
+    guard let spill else { return false }
+    try spill.file.write(data, at: spill.end)
+    self.spill?.end += Int64(data.count)
+    return true
+  }
+
+  private mutating func appendToMemory(_ data: Data, expected: Int64?) {
     var rest = data[...]
     while !rest.isEmpty {
       var piece = filling ?? newPiece(for: rest.count, of: expected)
@@ -27,7 +64,7 @@ struct ReceiveBuffer {
       part.copyBytes(
         to: UnsafeMutableRawBufferPointer(rebasing: piece.block.bytes[piece.end...]))
       rest = rest.dropFirst(part.count)
-      count += part.count
+      countInMemory += part.count
       piece.end += part.count
       if let last = pieces.indices.last, pieces[last].block === piece.block {
         pieces[last].end = piece.end
@@ -40,13 +77,32 @@ struct ReceiveBuffer {
   }
 
   /// Takes the first contiguous bytes; nil if there are none.
-  mutating func take() -> BodyBytes? {
-    guard !pieces.isEmpty else { return nil }
+  ///
+  /// - Throws: `POSIXError` if the file cannot be read.
+  mutating func take() throws -> BodyBytes? {
+    guard !pieces.isEmpty else { return try takeFromFile() }
     let piece = pieces.removeFirst()
-    count -= piece.end - piece.start
+    countInMemory -= piece.end - piece.start
     return BodyBytes(
       unsafeBytes: UnsafeRawBufferPointer(rebasing: piece.block.bytes[piece.start..<piece.end]),
       keepingAlive: piece.block)
+  }
+
+  private mutating func takeFromFile() throws -> BodyBytes? {
+    guard let spill, spill.start < spill.end else { return nil }
+    let length = Int(min(spill.end - spill.start, Int64(ReceiveBlock.size)))
+    let block = ReceiveBlock(capacity: length)
+    try spill.file.read(
+      into: UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<length]), at: spill.start)
+    if spill.start + Int64(length) == spill.end {
+      spill.file.empty()
+      self.spill?.start = 0
+      self.spill?.end = 0
+    } else {
+      self.spill?.start += Int64(length)
+    }
+    return BodyBytes(
+      unsafeBytes: UnsafeRawBufferPointer(rebasing: block.bytes[..<length]), keepingAlive: block)
   }
 
   mutating func removeAll() { self = ReceiveBuffer() }

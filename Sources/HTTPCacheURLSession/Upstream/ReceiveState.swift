@@ -6,16 +6,11 @@ import HTTPTypes
   import FoundationNetworking
 #endif
 
-/// The state of an arriving answer of the origin, without I/O.
-///
-/// A body begins with the plain answer. If its reader falls behind, and the rest can be fetched with ranges,
-/// the plain answer is stopped and the rest fetched in windows as the reader goes on.
+/// The state of an arriving answer of the origin. Its only I/O is the file for bytes whose reader is slow.
 struct ReceiveState {
   enum Phase {
     case waitingForHead
     case receiving
-    /// No request is running, and there is more to fetch.
-    case paused
     case ended
     case failed(UpstreamError)
   }
@@ -28,14 +23,9 @@ struct ReceiveState {
     case fail(UpstreamError)
   }
 
-  /// Number of unread bytes at which the plain answer is stopped.
-  static let stopLimit = 2 << 20
-  /// Number of unread bytes below which the next window is requested.
-  static let lowLimit = 1 << 20
-  private static let smallestWindow: Int64 = 1 << 20
-  private static let largestWindow: Int64 = 4 << 20
-
   let request: URLRequest
+  /// Whether unread bytes may go to a file, as far as the caller is concerned.
+  private let mayUseFiles: Bool
   private(set) var phase = Phase.waitingForHead
   /// The current task; late events of other tasks are dropped.
   var task: Int?
@@ -51,14 +41,11 @@ struct ReceiveState {
   var isAnsweringRedirect = false
   private var buffer = ReceiveBuffer()
   private var received: Int64 = 0
-  private var windows: RangeWindows?
-  private var window: Range<Int64>?
-  private var windowReceived: Int64 = 0
-  private var windowSize = smallestWindow
-  /// Bytes to skip because the origin sends the whole body instead of a window.
-  private var repeated: Int64 = 0
 
-  init(_ request: URLRequest) { self.request = request }
+  init(_ request: URLRequest, mayUseFiles: Bool) {
+    self.request = request
+    self.mayUseFiles = mayUseFiles
+  }
 
   /// The head, once it is final; nil before.
   var finalHead: HTTPResponse? { isHeadWithheld ? nil : head }
@@ -72,9 +59,12 @@ struct ReceiveState {
   var isOver: Bool {
     switch phase {
     case .ended, .failed: true
-    case .waitingForHead, .receiving, .paused: false
+    case .waitingForHead, .receiving: false
     }
   }
+
+  /// Whether unread bytes are in a file.
+  var isSpilling: Bool { buffer.countInMemory < buffer.count }
 
   // MARK: Events
 
@@ -88,9 +78,6 @@ struct ReceiveState {
       interim.append(head)
       return false
     }
-    if let window, let windows {
-      return continued(by: head, windows, window)
-    }
     self.head = head
     phase = .receiving
     isHeadWithheld = Self.withholdsUnauthorized && status == 401
@@ -98,54 +85,39 @@ struct ReceiveState {
     if isDecoded, status == 206 {
       return fail(UpstreamError(.protocol, "a part of encoded content cannot be decoded"))
     }
-    windows = isDecoded ? nil : RangeWindows(continuing: head, to: request, count: length)
+    // A response with no-store must not reach a disk (RFC 9111 §5.2.2.5, §5.2.1.5).
+    buffer.maySpill =
+      mayUseFiles && !Self.hasNoStore(head.headerFields[values: .cacheControl])
+      && !Self.hasNoStore([request.value(forHTTPHeaderField: "Cache-Control") ?? ""])
     return false
   }
 
-  private mutating func continued(
-    by head: HTTPResponse, _ windows: RangeWindows, _ window: Range<Int64>
-  ) -> Bool {
-    if windows.isContinued(by: head, with: window) { return false }
-    guard windows.isRepeated(by: head) else {
-      return fail(UpstreamError(.protocol, "the representation changed while it was read"))
-    }
-    repeated = window.lowerBound
-    self.window = window.lowerBound..<windows.extent.upperBound
-    self.windows = nil
-    return false
+  private static func hasNoStore(_ values: [String]) -> Bool {
+    values.contains { $0.lowercased().contains("no-store") }
   }
 
   mutating func received(_ data: Data) -> Bool {
     guard case .receiving = phase else { return false }
-    var data = data
-    if repeated > 0 {
-      let known = min(repeated, Int64(data.count))
-      repeated -= known
-      data = Data(data.dropFirst(Int(known)))
-      if data.isEmpty { return false }
-    }
     let expected = length.map { $0 - received }
     received += Int64(data.count)
-    windowReceived += Int64(data.count)
-    if received > length ?? .max || windowReceived > window.map({ Int64($0.count) }) ?? .max {
+    if received > length ?? .max {
       return fail(UpstreamError(.protocol, "the body is longer than its Content-Length"))
     }
-    buffer.append(data, expected: expected)
-    guard window == nil, windows != nil, buffer.count > Self.stopLimit, let length,
-      length - received >= Self.smallestWindow
-    else { return false }
-    phase = .paused
-    return true
+    do { try buffer.append(data, expected: expected) } catch {
+      return fail(Self.spillFailed(error))
+    }
+    return false
+  }
+
+  private static func spillFailed(_ error: any Error) -> UpstreamError {
+    UpstreamError(
+      .protocol, "bytes that were not read yet could not be kept in a temporary file", cause: error)
   }
 
   /// The task ended.
   ///
-  /// - Parameters:
-  ///   - response: the response of the task, for heads that Foundation does not announce.
-  ///   - isReaderWaiting: whether the network is slower than the reader.
-  mutating func completed(
-    _ error: (any Error)?, response: URLResponse?, isReaderWaiting: Bool
-  ) {
+  /// - Parameter response: the response of the task, for heads that Foundation does not announce.
+  mutating func completed(_ error: (any Error)?, response: URLResponse?) {
     if isOver { return }
     if let error {
       _ = fail(UpstreamError(error, hasHead: head != nil))
@@ -155,19 +127,6 @@ struct ReceiveState {
     guard case .receiving = phase else {
       if !isOver { _ = fail(UpstreamError(.protocol, "no response")) }
       return
-    }
-    if let window {
-      guard windowReceived == window.count else {
-        _ = fail(
-          UpstreamError(.protocol, "the range ended after \(windowReceived) of \(window.count) bytes"))
-        return
-      }
-      self.window = nil
-      if isReaderWaiting { windowSize = min(windowSize * 2, Self.largestWindow) }
-      if received != length {
-        phase = .paused
-        return
-      }
     }
     if let length, received != length {
       _ = fail(UpstreamError(.protocol, "the body ended after \(received) of \(length) bytes"))
@@ -185,7 +144,9 @@ struct ReceiveState {
   }
 
   /// A request with credentials replaces the first one.
-  mutating func restart(_ request: URLRequest) { self = ReceiveState(request) }
+  mutating func restart(_ request: URLRequest) {
+    self = ReceiveState(request, mayUseFiles: mayUseFiles)
+  }
 
   mutating func fail(_ error: UpstreamError) -> Bool {
     if isOver { return false }
@@ -198,23 +159,16 @@ struct ReceiveState {
   // MARK: Reading
 
   mutating func read() -> Step {
-    if let bytes = buffer.take() { return .take(bytes) }
+    do {
+      if let bytes = try buffer.take() { return .take(bytes) }
+    } catch {
+      phase = .failed(Self.spillFailed(error))
+    }
     switch phase {
-    case .waitingForHead, .receiving, .paused: return .wait
+    case .waitingForHead, .receiving: return .wait
     case .ended: return .end
     case .failed(let error): return .fail(error)
     }
-  }
-
-  /// The request for the next window; nil if none is needed now.
-  mutating func nextWindow() -> URLRequest? {
-    guard case .paused = phase, buffer.count < Self.lowLimit, let windows else { return nil }
-    let start = windows.extent.lowerBound + received
-    let range = start..<min(start + windowSize, windows.extent.upperBound)
-    window = range
-    windowReceived = 0
-    phase = .receiving
-    return windows.request(for: range)
   }
 
   // MARK: The length of the body

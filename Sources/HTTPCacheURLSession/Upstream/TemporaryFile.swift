@@ -53,6 +53,9 @@ final class TemporaryFile: Sendable {
     let code = POSIXErrorCode(rawValue: errno) ?? .EIO
     return CocoaError(
       code == .ENOSPC ? .fileWriteOutOfSpace : .fileWriteUnknown,
-      userInfo: [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: POSIXError(code)])
+      userInfo: [
+        NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: POSIXError(code),
+        NSLocalizedDescriptionKey: "cannot write \(url.path): \(String(cString: strerror(code.rawValue)))",
+      ])
   }
 }

@@ -209,7 +209,7 @@ struct Exchange: Sendable {
     let decision = Reuse.decide(
       stored: stored, request: request, directives: directives, policy: .standard, rules: rules,
       now: now)
-    if case .fresh = decision { return policy == .standard || policy == .cacheElseNetwork }
+    if case .fresh = decision { return policy.mayShareTransfers }
     return false
   }
 
@@ -260,7 +260,7 @@ struct Exchange: Sendable {
 
   /// Whether other requests may wait for this request's response, because this request has nothing special.
   private var canLead: Bool {
-    guard request.method == .get, !hasBody, policy == .standard || policy == .cacheElseNetwork,
+    guard request.method == .get, !hasBody, policy.mayShareTransfers,
       !directives.noStore
     else { return false }
     let fields = request.headerFields

@@ -66,7 +66,7 @@ extension ExchangeRunner {
       }
       conversation.forward = again
       return nil
-    case .answerStale(let answer): return await answerStale(answer, response, conversation)
+    case .answerStale: return await answerStale(response, conversation)
     case .freshen(let indices, let answer):
       let fresh = await freshened(indices, answer, conversation)
       if clearsSite { await cache.clearSite(of: key) }
@@ -84,14 +84,10 @@ extension ExchangeRunner {
 
   /// Answers with a stale response after a server error; with the error if no stored body can be read.
   private func answerStale(
-    _ answer: Exchange.StoredAnswer, _ response: UpstreamResponse, _ conversation: Conversation
+    _ response: UpstreamResponse, _ conversation: Conversation
   ) async -> CacheResponse {
     let status = response.head.status.code
-    var stale = await cache.readableAnswer(
-      answer, conversation.variants[answer.index], conversation.exchange, now: clock.now)
-    if stale == nil {
-      stale = await storedAnswer(conversation) { $0.failed(status: status, now: $1) }
-    }
+    let stale = await storedAnswer(conversation) { $0.failed(status: status, now: $1) }
     if let stale {
       response.body.source.cancel()
       conversation.flight?.serverError(status)

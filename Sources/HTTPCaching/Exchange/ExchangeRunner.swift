@@ -58,7 +58,7 @@ struct ExchangeRunner: Sendable {
   // MARK: Looking
 
   private func lookUp(_ exchange: inout Exchange, mayWait: Bool) async throws -> CacheResponse {
-    let read = cache.variants(for: exchange)
+    var read = cache.variants(for: exchange)
     var variants = read ?? []
     while true {
       let now = clock.now
@@ -75,6 +75,11 @@ struct ExchangeRunner: Sendable {
         // The body is gone or damaged: treat this variant as not stored.
         variants.remove(at: answer.index)
       case .forward(let forward):
+        if try await hasKeptMore(for: exchange) {
+          read = cache.variants(for: exchange)
+          variants = read ?? []
+          continue
+        }
         let conversation = Conversation(exchange, variants, forward)
         guard forward.canLead, mayWait else { return try await ask(conversation) }
         return try await coalesce(conversation)
@@ -82,6 +87,20 @@ struct ExchangeRunner: Sendable {
       }
     }
   }
+
+  /// Waits for a transfer of this target that all its readers have left: what it keeps continues the body,
+  /// and the store accepts no continuation of an earlier part.
+  ///
+  /// - Returns: whether a transfer has ended meanwhile, so that the store must be read again.
+  private func hasKeptMore(for exchange: Exchange) async throws -> Bool {
+    guard let transfer = cache.running.abandoned(exchange.key.target) else { return false }
+    let left = limit.left(at: clock.uptime) ?? Self.keepingLimit
+    return try await transfer.ended(within: min(left, Self.keepingLimit))
+  }
+
+  /// The longest time to wait for the store to keep the first bytes of a body. A source that ignores its
+  /// cancellation must not hold up later requests.
+  private static let keepingLimit = Duration.seconds(5)
 
   // MARK: Waiting for a leader
 

@@ -29,6 +29,12 @@ final class RunningTransfers: Sendable {
   /// Whether a transfer is running for a target.
   func contains(_ target: String) -> Bool { transfers.withLock { $0[target] != nil } }
 
+  /// A transfer for a target that its readers have left and that has not stored yet what it will keep.
+  func abandoned(_ target: String) -> Transfer? {
+    let found = transfers.withLock { $0[target].map { Array($0.values) } } ?? []
+    return found.first { $0.transfer.isBeingAbandoned }?.transfer
+  }
+
   /// Stops storing for all running transfers of a partition. A transfer that is committing is stored when this
   /// returns.
   func stopStoring(mode: CacheMode, partition: String) async {

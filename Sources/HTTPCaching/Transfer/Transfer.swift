@@ -24,7 +24,7 @@ final class Transfer: Sendable {
     var state: TransferState
     var readers: [Int: CheckedContinuation<Void, Never>] = [:]
     var fetch: CheckedContinuation<Void, Never>?
-    var completion: [CheckedContinuation<Void, Never>] = []
+    var completion: [OneShot<Void>] = []
     var task: Task<Void, Never>?
     var storedReader: (any BodyReader)?
     var isWiped = false
@@ -122,15 +122,43 @@ final class Transfer: Sendable {
   }
 
   /// Waits until the transfer has ended, stored or not.
-  func ended() async {
-    await withCheckedContinuation { continuation in
-      let isOver = shared.withLock { shared in
-        guard shared.state.isRunning else { return true }
-        shared.completion.append(continuation)
-        return false
+  func ended() async { await completion().take() }
+
+  /// Whether all readers have left and the fetch is stopping: the store does not have all bytes yet that will
+  /// be kept.
+  var isBeingAbandoned: Bool {
+    shared.withLock { $0.state.isRunning && $0.state.isAbandoned }
+  }
+
+  /// Waits until the transfer has ended.
+  ///
+  /// - Parameter limit: the longest time to wait; nil for no limit.
+  /// - Returns: whether it has ended.
+  /// - Throws: `CancellationError` when the caller is cancelled.
+  func ended(within limit: Duration?) async throws -> Bool {
+    let completion = completion()
+    await clock.limit(limit) {
+      completion.give(())
+    } _: { _ in
+      await withTaskCancellationHandler {
+        await completion.take()
+      } onCancel: {
+        completion.give(())
       }
-      if isOver { continuation.resume() }
     }
+    try Task.checkCancellation()
+    return shared.withLock { !$0.state.isRunning }
+  }
+
+  private func completion() -> OneShot<Void> {
+    let completion = OneShot<Void>()
+    let isOver = shared.withLock { shared in
+      guard shared.state.isRunning else { return true }
+      shared.completion.append(completion)
+      return false
+    }
+    if isOver { completion.give(()) }
+    return completion
   }
 
   // MARK: Fetching
@@ -248,14 +276,16 @@ final class Transfer: Sendable {
     }
     onEnd(self, isGone ? .wiped : end, received + Int64(held?.count ?? 0))
     if let held { publish(held) }
-    let waiting = shared.withLock { shared in
+    let (waiting, completion) = shared.withLock { shared in
       shared.state.end(phase)
-      let waiting = Array(shared.readers.values) + shared.completion
-      shared.readers.removeAll()
-      shared.completion.removeAll()
-      return waiting
+      defer {
+        shared.readers.removeAll()
+        shared.completion.removeAll()
+      }
+      return (Array(shared.readers.values), shared.completion)
     }
     for continuation in waiting { continuation.resume() }
+    for waiter in completion { waiter.give(()) }
   }
 
   // How long to wait for slow readers if the store takes no more bytes: in all, and per wait. Less than most

@@ -55,6 +55,40 @@ struct StaleTests {
     #expect(try await kitchen.get("/").status == 503)
   }
 
+  @Test(
+    "a failure is answered by what is stored then, not by what was stored when the request began",
+    arguments: [true, false])
+  func storedMeanwhile(isStatus: Bool) async throws {
+    let policy = CachePolicy.networkElseCache(onStatus: [503])
+    kitchen.origin.always(200, [.cacheControl: "max-age=10, stale-if-error=600"], "old")
+    _ = try await kitchen.get("/")
+    kitchen.clock.advance(by: 20)
+    kitchen.origin.hold()
+    async let late = kitchen.get("/", policy: policy)
+    await kitchen.origin.arrived(2)
+    let other = TestOrigin()
+    other.always(200, [.cacheControl: "max-age=10, stale-if-error=600"], "new")
+    let new = try await kitchen.cache.respond(to: kitchen.request("/"), policy: .reload, via: other)
+    #expect(try await new.body.collect().count == 3)
+    if isStatus { kitchen.origin.always(503, [:], "busy") } else { kitchen.origin.fails(.unreachable) }
+    kitchen.origin.release()
+    #expect(try await late.text == "new")
+  }
+
+  @Test("what was removed meanwhile does not answer a failure")
+  func removedMeanwhile() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10, stale-if-error=600"], "old")
+    _ = try await kitchen.get("/")
+    kitchen.clock.advance(by: 20)
+    kitchen.origin.hold()
+    async let late = kitchen.get("/")
+    await kitchen.origin.arrived(2)
+    try await kitchen.cache.removeAll()
+    kitchen.origin.always(503, [:], "busy")
+    kitchen.origin.release()
+    #expect(try await late.status == 503)
+  }
+
   // holds 5861-3-1
   @Test("stale-while-revalidate: stale at once, validated once in the background, then fresh")
   func staleWhileRevalidate() async throws {

@@ -116,6 +116,31 @@ struct CoalescingTests {
     #expect(try await follower.value.text == "body")
   }
 
+  @Test("requests that ask the network first share its transfer, in either order")
+  func networkElseCache() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
+    for (index, policies) in [
+      [CachePolicy.networkElseCache(), .networkElseCache()], [.standard, .networkElseCache()],
+      [.networkElseCache(), .standard],
+    ].enumerated() {
+      let gate = Gate()
+      let body = TestBody(piece: [1, 2, 3], count: 3, announced: 9, gate: (at: 2, gate: gate))
+      kitchen.origin.streams([.cacheControl: "max-age=10"]) { _ in body }
+      let leader = try await kitchen.respond("/\(index)", policy: policies[0])
+      let follower = try await kitchen.respond("/\(index)", policy: policies[1])
+      #expect(follower.outcome.isCollapsed)
+      gate.open()
+      async let rest = leader.body.collect()
+      async let all = follower.body.collect()
+      #expect(try await rest.count == 9)
+      #expect(try await all.count == 9)
+      #expect(kitchen.origin.requests.count == index + 1)
+    }
+    // Afterwards the network is asked again.
+    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "new")
+    #expect(try await kitchen.get("/0", policy: .networkElseCache()).text == "new")
+  }
+
   @Test("a follower streams while the leader still receives")
   func streamsAlong() async throws {
     let gate = Gate()

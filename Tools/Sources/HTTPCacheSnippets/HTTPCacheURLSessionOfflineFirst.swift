@@ -29,8 +29,13 @@ private func program1() async throws {
     for: request, cachePolicy: .networkElseCache(maxStale: .seconds(86_400), onStatus: [502, 503, 504]))
   print(data.count, "bytes,", response.cacheOutcome?.description ?? "")
 
-  for try await (data, response) in try session.responses(to: request) {
-    print(data.count, "bytes,", response.cacheOutcome?.description ?? "")
+  for try await update in try session.responses(to: request) {
+    switch update {
+    case .response(let data, let response):
+      print(data.count, "bytes,", response.cacheOutcome?.description ?? "")
+    case .failure(let error):
+      print("perhaps out of date:", error.localizedDescription)
+    }
   }
 
   cache.isOffline = true

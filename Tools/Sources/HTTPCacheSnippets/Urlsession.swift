@@ -1,7 +1,9 @@
 // The Swift of docs/urlsession.md, written by scripts/snippets.py.
 // swift-format-ignore-file
 
+import AsyncHTTPClient
 import Foundation
+import HTTPCacheAsyncHTTPClient
 import HTTPCacheURLSession
 import HTTPCaching
 #if canImport(FoundationNetworking)
@@ -9,6 +11,20 @@ import HTTPCaching
 #endif
 
 private func program1() async throws {
+  var settings = HTTPClient.Configuration.singletonConfiguration
+  settings.redirectConfiguration = .disallow
+  let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
+  let transport = AsyncHTTPClientUpstream(client: client, isDecompressing: true)
+  let overNIO = CachedURLSession(cache: try HTTPCache.open(.userCaches("com.example.app")), via: transport)
+  let (page, pageResponse) = try await overNIO.data(from: URL(string: "https://www.example.com/")!)
+  print(page.count, pageResponse.cacheOutcome?.description ?? "")
+  try await client.shutdown()
+
+  let shared = try HTTPCache.open(.userCaches("com.example.app"))
+  let anna = CachedURLSession(cache: shared, partition: "anna")
+  print(anna.partition)
+  try await shared.wipe(partition: "anna")
+
   let cache = try HTTPCache.open(.userCaches("com.example.app"))
   let configuration = URLSessionConfiguration.default
   configuration.timeoutIntervalForRequest = 20

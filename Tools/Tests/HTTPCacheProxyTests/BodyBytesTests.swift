@@ -20,6 +20,15 @@ import Testing
     #expect(bytes.array == Array(repeating: UInt8(ascii: "a"), count: 1024))
   }
 
+  @Test("a slice of a large buffer does not keep it alive")
+  func slice() throws {
+    let buffer = ByteBuffer(repeating: 7, count: 64 << 10)
+    let slice = try #require(buffer.getSlice(at: 100, length: 1000))
+    let bytes = BodyBytes(slice)
+    #expect(!isShared(bytes, with: slice))
+    #expect(bytes.array == Array(repeating: 7, count: 1000))
+  }
+
   @Test("a few bytes do not keep a large buffer alive")
   func fewBytes() {
     var buffer = ByteBuffer()

@@ -20,9 +20,26 @@ struct DriveCommand: AsyncParsableCommand {
   @Option(help: "The way into the cache: the engine itself, or a library in front of it.")
   var door = DriveDoorName.engine
 
+  #if URLSessionDoors
+    @Option(help: "What sends the requests of the door urlsession to the origin.")
+    var transport = DriveTransport.foundation
+
+    func validate() throws {
+      if transport != .foundation, door != .urlsession {
+        throw ValidationError("--transport \(transport.rawValue) requires --door urlsession.")
+      }
+    }
+  #endif
+
   func run() async throws {
     let cache = try HTTPCache.open(HTTPCache.Configuration(directory: directory))
-    let door = try door.open(cache)
+    #if URLSessionDoors
+      let door: any DriveDoor =
+        transport == .asynchttpclient
+        ? URLSessionDoor(cache, transport: transport) : try door.open(cache)
+    #else
+      let door = try door.open(cache)
+    #endif
     let driver = Driver(door)
     await withDiscardingTaskGroup { group in
       for await line in Self.lines() where !line.isEmpty {

@@ -1,5 +1,7 @@
 #if URLSessionDoors
+  import AsyncHTTPClient
   import Foundation
+  import HTTPCacheAsyncHTTPClient
   import HTTPCacheURLSession
   import HTTPCaching
 
@@ -11,11 +13,26 @@
   struct URLSessionDoor: DriveDoor {
     private let cache: HTTPCache
     private let session: CachedURLSession
+    /// Sends the requests; nil if Foundation does.
+    private let client: HTTPClient?
 
-    init(_ cache: HTTPCache) {
+    init(_ cache: HTTPCache, transport: DriveTransport = .foundation) {
       self.cache = cache
-      session = CachedURLSession(
-        cache: cache, configuration: .forDriving, delegate: RedirectRefusal())
+      switch transport {
+      case .foundation:
+        client = nil
+        session = CachedURLSession(
+          cache: cache, configuration: .forDriving, delegate: RedirectRefusal())
+      case .asynchttpclient:
+        var settings = HTTPClient.Configuration()
+        settings.redirectConfiguration = .disallow
+        settings.connectionPool.retryConnectionEstablishment = false
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
+        self.client = client
+        session = CachedURLSession(
+          cache: cache, via: AsyncHTTPClientUpstream(client: client), configuration: .forDriving,
+          delegate: RedirectRefusal())
+      }
     }
 
     func reply(to drive: DriveRequest) async throws -> DriveReply {
@@ -28,7 +45,9 @@
 
     func close() async throws {
       session.finishTasksAndInvalidate()
+      await cache.finishBackgroundWork(within: .seconds(5))
       await cache.flush()
+      try await client?.shutdown()
     }
   }
 #endif

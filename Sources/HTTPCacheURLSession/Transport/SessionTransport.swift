@@ -1,0 +1,120 @@
+import Foundation
+import HTTPCaching
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// An upstream of the caller's, with what a session of Foundation does besides HTTP: it stores cookies, answers
+/// challenges for HTTP Basic, tells the delegates how much of a body was sent, ends requests that make no
+/// progress, and can be invalidated.
+final class SessionTransport: Upstream {
+  /// The settings of the session's configuration.
+  struct Settings: Sendable {
+    var cookies: CookieJar?
+    /// Nil with a shared cache: one user's credentials must not serve another.
+    var credentials: URLCredentialStorage?
+    /// The longest time without any arriving byte, in seconds.
+    var idleTimeout: TimeInterval
+    /// The longest time until the whole response has arrived, in seconds.
+    var wholeTimeout: TimeInterval
+  }
+
+  private let base: any Upstream
+  private let settings: Settings
+  /// Foundation's session, for delegate calls.
+  private let foundation: URLSessionUpstream
+  private let running = RunningRequests()
+
+  init(_ base: any Upstream, _ settings: Settings, foundation: URLSessionUpstream) {
+    self.base = base
+    self.settings = settings
+    self.foundation = foundation
+  }
+
+  var defaultTimeout: Duration? { base.defaultTimeout }
+
+  /// Sends no more requests, and cancels the running ones.
+  func invalidateAndCancel() { running.cancelAll() }
+
+  /// Sends no more requests.
+  func finishAndInvalidate() { running.close() }
+
+  func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
+    let context = request.context as? RequestContext
+    let idle = context?.prototype.timeout(orDefault: settings.idleTimeout) ?? settings.idleTimeout
+    let limits = TransferLimits(idle: idle, whole: settings.wholeTimeout)
+    var request = request
+    request.timeout = min(request.timeout ?? limits.idle, limits.idle, limits.whole)
+    let calls = context.map { TaskCalls($0.prototype, $0.delegates, foundation) }
+    let first = request.head
+    var failures = 0
+    while true {
+      if let body = request.body, let calls, calls.hasDelegates {
+        request.body = MessageBody(CountedBody(body, calls))
+      }
+      let response = try await answer(to: request, within: limits)
+      if context?.prototype.httpShouldHandleCookies ?? true {
+        settings.cookies?.store(response.head, of: request.head)
+      }
+      guard response.head.status == .unauthorized, let calls,
+        request.body == nil || context?.content.isRepeatable == true,
+        let challenge = BasicChallenge(
+          response.head, to: first, failures: failures, credentials: settings.credentials),
+        case .retry(let authorization) = try await calls.answer(challenge)
+      else {
+        var response = response
+        // The answer to credentials that a shared cache has not seen (RFC 9111 §3.5).
+        if failures > 0, context?.isShared == true { response.storageRefusal = .authorized }
+        return response
+      }
+      response.body.source.cancel()
+      failures += 1
+      request.head = first
+      request.head.headerFields[.authorization] = authorization
+      if request.body != nil { request.body = try Self.content(again: context) }
+    }
+  }
+
+  /// The content of the caller's request once more.
+  private static func content(again context: RequestContext?) throws(UpstreamError) -> MessageBody? {
+    do { return try context?.content.make() } catch {
+      throw UpstreamError(.protocol, "the request's content could not be read", cause: error)
+    }
+  }
+
+  /// Sends one request, which `invalidateAndCancel` may cancel.
+  private func answer(
+    to request: UpstreamRequest, within limits: TransferLimits
+  ) async throws(UpstreamError) -> UpstreamResponse {
+    let task = Task { [base] () async -> Result<UpstreamResponse, UpstreamError> in
+      do throws(UpstreamError) { return .success(try await base.send(request)) } catch {
+        return .failure(error)
+      }
+    }
+    guard let number = running.add({ task.cancel() }) else {
+      task.cancel()
+      throw OriginSession.invalidated
+    }
+    let result = await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }
+    switch result {
+    case .failure(let error):
+      running.remove(number)
+      throw error
+    case .success(var response):
+      let body = TimedBody(response.body, limits) { [running] in running.remove(number) }
+      // The body replaces the task as what is cancelled; both may have been cancelled meanwhile.
+      guard running.replace(number, { [weak body] in body?.invalidate() }) else {
+        body.cancel()
+        throw OriginSession.invalidated
+      }
+      response.body = MessageBody(body)
+      return response
+    }
+  }
+}

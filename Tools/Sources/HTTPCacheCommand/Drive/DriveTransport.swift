@@ -1,0 +1,9 @@
+#if URLSessionDoors
+  import ArgumentParser
+
+  /// What sends the requests of the door `urlsession` to the origin.
+  enum DriveTransport: String, ExpressibleByArgument, CaseIterable {
+    case foundation
+    case asynchttpclient
+  }
+#endif

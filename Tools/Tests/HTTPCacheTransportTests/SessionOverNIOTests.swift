@@ -1,0 +1,226 @@
+import Foundation
+import HTTPCacheURLSession
+import HTTPCaching
+import Hummingbird
+import NIOCore
+import ServerTesting
+import Synchronization
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// What a session does besides HTTP, over NIO's transport.
+@Suite(.timeLimit(.minutes(5))) struct SessionOverNIOTests {
+  typealias Routes = Router<BasicRequestContext>
+
+  private static func answer(_ text: String, _ fields: HTTPFields = [:]) -> Response {
+    Response(status: .ok, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+  }
+
+  /// Answers challenges and records what it is told.
+  final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
+    let seen = Mutex<[String]>([])
+    let credential: URLCredential?
+
+    init(_ credential: URLCredential? = nil) { self.credential = credential }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler:
+        @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      seen.withLock { $0.append("challenge \(challenge.protectionSpace.realm ?? "")") }
+      let isFirst = challenge.previousFailureCount == 0
+      completionHandler(isFirst ? .useCredential : .cancelAuthenticationChallenge, credential)
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
+      totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+    ) {
+      seen.withLock { $0.append("sent \(totalBytesSent) of \(totalBytesExpectedToSend)") }
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask,
+      willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+      completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+      seen.withLock { $0.append("redirect \(response.statusCode)") }
+      completionHandler(request)
+    }
+  }
+
+  @Test("redirects are followed through the cache, and the delegate is asked")
+  func redirects() async throws {
+    let calls = Counter()
+    let routes = Routes()
+    routes.get("old") { _, _ in
+      calls.increment()
+      return Response(status: .movedPermanently, headers: [.location: "/new", .cacheControl: "max-age=60"])
+    }
+    routes.get("new") { _, _ in Self.answer("new", [.cacheControl: "max-age=60"]) }
+    let delegate = Delegate()
+    try await TestServer.run(routes.buildResponder()) { server async throws in
+      try await Fixture.run(delegate: delegate) { fixture in
+        for _ in 0..<2 {
+          let (text, response) = try await fixture.get(server.base + "/old")
+          #expect(text == "new")
+          #expect(response.url?.path == "/new")
+        }
+      }
+    }
+    #expect(calls.value == 1)
+    #expect(delegate.seen.withLock { $0 } == ["redirect 301", "redirect 301"])
+  }
+
+  @Test("cookies that a response sets are sent with the next request")
+  func cookies() async throws {
+    let routes = Routes()
+    routes.get("set") { _, _ in
+      var fields: HTTPFields = [.cacheControl: "no-store"]
+      fields.append(HTTPField(name: .setCookie, value: "a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT"))
+      fields.append(HTTPField(name: .setCookie, value: "b=2"))
+      return Self.answer("", fields)
+    }
+    routes.get("get") { request, _ in
+      Self.answer(request.headers[.cookie] ?? "none", [.cacheControl: "no-store"])
+    }
+    try await TestServer.run(routes.buildResponder()) { server async throws in
+      try await Fixture.run { fixture in
+        #expect(try await fixture.get(server.base + "/get").text == "none")
+        _ = try await fixture.get(server.base + "/set")
+        let sent = try await fixture.get(server.base + "/get").text
+        #expect(Set(sent.components(separatedBy: "; ")) == ["a=1", "b=2"])
+        var request = try fixture.request(server.base + "/get")
+        request.httpShouldHandleCookies = false
+        let (data, _) = try await fixture.session.data(for: request)
+        #expect(data == Data("none".utf8))
+      }
+    }
+  }
+
+  private static func guarded() -> Routes {
+    let routes = Routes()
+    routes.on("secret", method: .get) { request, _ in try await Self.guarded(request) }
+    routes.on("secret", method: .post) { request, _ in try await Self.guarded(request) }
+    return routes
+  }
+
+  private static func guarded(_ request: Request) async throws -> Response {
+    let body = try await request.body.collect(upTo: 1000)
+    guard request.headers[.authorization] == "Basic " + Data("me:pass".utf8).base64EncodedString() else {
+      return Response(
+        status: .unauthorized,
+        headers: [.wwwAuthenticate: #"Digest nonce="1", Basic realm="the \"realm\"""#])
+    }
+    return Self.answer("in " + String(buffer: body), [.cacheControl: "max-age=60"])
+  }
+
+  @Test("a delegate's credentials answer a challenge, and content is sent again", arguments: ["GET", "POST"])
+  func credentials(method: String) async throws {
+    let delegate = Delegate(URLCredential(user: "me", password: "pass", persistence: .none))
+    try await TestServer.run(Self.guarded().buildResponder()) { server async throws in
+      try await Fixture.run(delegate: delegate) { fixture in
+        var request = try fixture.request(server.base + "/secret")
+        request.httpMethod = method
+        if method == "POST" { request.httpBody = Data("hello".utf8) }
+        let (data, _) = try await fixture.session.data(for: request)
+        #expect(String(decoding: data, as: UTF8.self) == (method == "POST" ? "in hello" : "in "))
+      }
+    }
+    let seen = delegate.seen.withLock { $0 }
+    #expect(seen.filter { $0.hasPrefix("challenge") } == ["challenge the \"realm\""])
+    #expect(seen.contains("sent 5 of 5") == (method == "POST"))
+  }
+
+  @Test("a delegate that cancels after wrong credentials cancels the request")
+  func wrongCredentials() async throws {
+    let delegate = Delegate(URLCredential(user: "me", password: "wrong", persistence: .none))
+    try await TestServer.run(Self.guarded().buildResponder()) { server async throws in
+      try await Fixture.run(delegate: delegate) { fixture in
+        let code = await urlErrorCode { _ = try await fixture.get(server.base + "/secret") }
+        #expect(code == .cancelled)
+      }
+    }
+    #expect(delegate.seen.withLock { $0.count } == 2)
+  }
+
+  @Test("a shared cache does not store what credentials opened")
+  func sharedCredentials() async throws {
+    let delegate = Delegate(URLCredential(user: "me", password: "pass", persistence: .none))
+    try await TestServer.run(Self.guarded().buildResponder()) { server async throws in
+      try await Fixture.run(delegate: delegate, rules: CacheRules(mode: .shared)) { fixture in
+        for _ in 0..<2 {
+          let (_, response) = try await fixture.get(server.base + "/secret")
+          #expect(response.cacheOutcome?.isHit == false)
+        }
+      }
+    }
+  }
+
+  @Test("content codings are asked for and removed")
+  func codings() async throws {
+    let gzip: [UInt8] = [
+      31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72, 205, 201, 201, 87, 200, 64, 39, 1, 227, 81, 61, 141, 23,
+      0, 0, 0,
+    ]
+    let routes = Routes()
+    routes.get("a") { request, _ in
+      guard request.headers[.acceptEncoding]?.contains("gzip") == true else { return Self.answer("plain") }
+      return Response(
+        status: .ok, headers: [.contentEncoding: "gzip", .cacheControl: "max-age=60"],
+        body: ResponseBody(byteBuffer: ByteBuffer(bytes: gzip)))
+    }
+    try await TestServer.run(routes.buildResponder()) { server async throws in
+      try await Fixture.run { fixture in
+        for isHit in [false, true] {
+          let (text, response) = try await fixture.get(server.base + "/a")
+          #expect(text == "hello hello hello hello")
+          #expect(response.cacheOutcome?.isHit == isHit)
+        }
+      }
+    }
+  }
+
+  @Test("a download reports its progress")
+  func download() async throws {
+    let routes = Routes()
+    routes.get("large") { _, _ in
+      Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(repeating: 7, count: 3_000_000)))
+    }
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let last = Mutex<DownloadProgress?>(nil)
+    try await TestServer.run(routes.buildResponder()) { server async throws in
+      try await Fixture.run { fixture in
+        let request = try fixture.request(server.base + "/large")
+        let response = try await fixture.session.download(for: request, to: file) { progress in
+          last.withLock { $0 = progress }
+        }
+        #expect(response.cacheOutcome?.isHit == false)
+      }
+    }
+    #expect(try Data(contentsOf: file).count == 3_000_000)
+    #expect(last.withLock { $0?.fraction } == 1)
+  }
+
+  @Test(
+    "cancelling the task, or the session, ends a request before and in its body",
+    arguments: [true, false])
+  func cancelling(hasHead: Bool) async throws {
+    let origin = try await StallingOrigin(
+      hasHead ? "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel" : "")
+    for isSession in [true, false] {
+      try await Fixture.run { fixture in
+        let task = Task { await urlErrorCode { _ = try await fixture.get(origin.base + "/a") } }
+        await origin.arrived()
+        if isSession { fixture.session.invalidateAndCancel() } else { task.cancel() }
+        #expect(await task.value == .cancelled)
+      }
+    }
+    try await origin.close()
+  }
+}
