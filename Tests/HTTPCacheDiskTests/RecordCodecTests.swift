@@ -70,12 +70,12 @@ import Testing
 
   @Test("a record of format 1 decodes to what was written")
   func readsFormat1() throws {
-    Self.expectEqual(try RecordCodec.decode(try Self.fixture()), try Self.recordFormat1())
+    Self.expectEqual(try RecordCodec.decode(try Self.fixture()), try Self.format1())
   }
 
   @Test("format 1 is written byte for byte as the fixture has it")
   func writesFormat1() throws {
-    #expect(try RecordCodec.encode(try Self.recordFormat1()) == (try Self.fixture()))
+    #expect(try RecordCodec.encode(try Self.format1()) == (try Self.fixture()))
   }
 
   @Test("a record cut anywhere is damaged")
@@ -193,7 +193,7 @@ import Testing
 
   @Test("a record that is too long is refused when it is written")
   func tooLong() throws {
-    let long = try Self.recordFormat1().with(
+    let long = try Self.format1().with(
       userInfo: [UInt8](repeating: 0, count: RecordCodec.longestRecord))
     let error = #expect(throws: CacheError.self) { try RecordCodec.encode(long) }
     #expect(error?.code == .tooLarge)
