@@ -12,7 +12,7 @@ import HTTPCacheStore
 final class SharedBodyLock: Sendable {
   private let file: OpenFile
 
-  /// Nil if somebody is writing into it, or the file is not there.
+  /// Nil if a writer has the lock, or the file is not there.
   init?(_ name: BodyName, in directory: CacheDirectory) {
     guard let file = try? directory.openBody(name, flags: O_RDWR), file.tryLock(.shared) else { return nil }
     self.file = file
