@@ -11,13 +11,13 @@ import HTTPCacheStore
 /// The right to write into the file of a partial body, and the duty to delete it if its row is gone.
 /// One has it at a time, in whatever process; it goes with the process.
 ///
-/// Who has it holds the file's lock alone. Who only looks, or keeps writers away for a moment, shares it, and
-/// so can be told from a writer.
+/// A writer holds the file's lock exclusively. A process that only looks whether there is a writer, or keeps
+/// writers away for a moment, shares the lock, and so can be told from a writer.
 final class BodyLock: Sendable {
   private let file: OpenFile
 
-  /// Nil if another writer has it, or the file is not there. Waits a second at most for those who only look:
-  /// on a thread of the store's own.
+  /// Nil if another writer has the lock, or the file is not there. Waits a second at most for shared locks, on
+  /// a thread of the store's own.
   init?(_ name: BodyName, in directory: CacheDirectory) {
     // A descriptor of its own, so that readers of the file do not hold the lock.
     guard let file = try? directory.openBody(name, flags: O_RDWR) else { return nil }
@@ -27,7 +27,7 @@ final class BodyLock: Sendable {
 }
 
 extension CacheDirectory {
-  /// Whether somebody is writing into a partial body.
+  /// Whether a writer is writing into a partial body.
   func isLocked(_ name: BodyName) -> Bool {
     guard let file = (try? openBody(name, flags: O_RDWR)) ?? nil else { return false }
     return !file.tryLock(.shared)

@@ -129,7 +129,7 @@ extension DiskStore {
     return evictions
   }
 
-  /// Why there is no room though all that could go went.
+  /// Why a response does not fit although all that may be evicted was evicted.
   func noRoomReason(in parts: StoreParts) -> String {
     if let note = noRoom(in: parts) { return note }
     if let shortage = freeSpace.shortage(in: parts.directory.root), shortage > 0 {

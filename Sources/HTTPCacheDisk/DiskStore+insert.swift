@@ -3,7 +3,7 @@ import HTTPCacheStore
 import Synchronization
 
 extension DiskStore {
-  /// Gives a body its row, together with all others that wait for theirs.
+  /// Gives a body its row, in one transaction with all entries that wait for their rows.
   ///
   /// - Throws: `CacheError`; the row is then not there.
   func insert(_ entry: NewEntry, into parts: StoreParts) async throws(CacheError) -> CacheRecord {
@@ -43,7 +43,7 @@ extension DiskStore {
       }
     } catch {
       batch.withLock { $0.putBack(taken) }
-      // What failed may have been the fault of one of them, but not that somebody else writes.
+      // One entry may have made the transaction fail, so each is tried alone; but not if another process writes.
       if entries.count > 1, error.code != .busy { return entries.flatMap { insert([$0], parts: parts) } }
       return entries.map { _ in .failure(error) }
     }

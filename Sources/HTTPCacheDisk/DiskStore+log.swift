@@ -4,7 +4,7 @@ import HTTPCacheStore
 extension DiskStore {
   /// Keeps the log within its limit; on the index's thread.
   ///
-  /// - Throws: `CacheError.busy` if somebody reads an old state of the index, so that its log can only
+  /// - Throws: `CacheError.busy` if a process reads an old state of the index, so that its log can only
   ///   grow, and it is far too large already.
   func limitLog(_ parts: StoreParts) throws(CacheError) {
     guard parts.logBytes > Schema.logLimit else { return }
@@ -33,7 +33,7 @@ extension DiskStore {
   /// write meanwhile is in the log as well, which is then not empty for long.
   ///
   /// - Parameter before: done before each try.
-  /// - Throws: `CacheError.busy` if somebody has read an old state of the index for seconds.
+  /// - Throws: `CacheError.busy` if a process has read an old state of the index for seconds.
   func emptyLog(
     of parts: StoreParts, before: () throws(CacheError) -> Void = {}
   ) throws(CacheError) {

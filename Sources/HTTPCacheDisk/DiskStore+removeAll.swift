@@ -68,7 +68,8 @@ extension DiskStore {
   func shrinkIfEmpty(_ parts: StoreParts, waiting: Bool) throws(CacheError) {
     try parts.index.withWriter { (connection) throws(CacheError) in
       guard try IndexState(connection).entries == 0 else { return }
-      try connection.giveBackAllPages()
+      // `VACUUM`, since little is left; giving pages back one after the other takes seconds for 100,000 rows.
+      if try PageCount(connection).free > 0 { try connection.makeAnew() }
       // The file gets shorter when the log is played into it.
       if parts.logBytes > 0 { try connection.truncateLog(waiting: waiting) }
     }

@@ -54,7 +54,7 @@ extension DiskStore {
     try await fileQueue.run { [self] () throws(CacheError) in try removeOrphans(of: parts) }
   }
 
-  /// The same on the calling thread, while nobody of this store sweeps.
+  /// Deletes what dead processes left, on the calling thread, while this store does not sweep.
   func removeOrphans(of parts: StoreParts) throws(CacheError) {
     let (_, dead) = OwnerLock.owners(in: parts.directory)
     for shard in parts.directory.shards() {
@@ -90,7 +90,7 @@ extension DiskStore {
         try EntryRow.find("id = ? AND partial = 1", [.integer(id)], connection).first?.file
       }
     }
-    // Whoever adds to it has the lock, and what the row says is final while nobody has.
+    // A writer that adds to the file holds the lock exclusively. While this lock is held, the row does not change.
     guard let file = try name(), let open = parts.directory.openShared(file) else { return }
     defer { withExtendedLifetime(open) {} }
     let pieces = try parts.index.read { (connection) throws(CacheError) in
@@ -100,7 +100,7 @@ extension DiskStore {
     ftruncate(open.descriptor, off_t(pieces.end))
   }
 
-  /// Finds files that no row knows of and nobody is writing.
+  /// Finds body files that have no row and that no living process is writing.
   ///
   /// - Parameter deadOwners: whose locks are held here, and therefore look as if they lived.
   /// - Throws: `CacheError` if the index cannot be read.
@@ -108,7 +108,7 @@ extension DiskStore {
     in shard: String, of parts: StoreParts, deadOwners: [DeadOwner]
   ) throws(CacheError) -> [String] {
     var orphans: [String] = []
-    // Listed before the owners are looked at: who wrote a listed file and lives has its lock by then.
+    // List the files before the owners: a living process that wrote a listed file holds its owner lock by then.
     let files = parts.directory.files(inShard: shard)
     let living = OwnerLock.owners(in: parts.directory).living.subtracting(deadOwners.map(\.owner))
     for file in files {
@@ -128,7 +128,7 @@ extension DiskStore {
     return orphans
   }
 
-  /// Deletes files that no row knows of and nobody is writing.
+  /// Deletes body files that have no row and that no living process is writing.
   func removeOrphans(
     in shard: String, of parts: StoreParts, deadOwners: [DeadOwner]
   ) throws(CacheError) {

@@ -99,7 +99,7 @@ extension DiskStore {
     else { return false }
     let isGiven = try? parts.index.withWriter { (connection) throws(CacheError) in
       let hadLog = parts.logBytes > 0
-      // First, since the pages need room in it.
+      // First, since giving pages back writes to the log.
       if hadLog { try connection.truncateLog(waiting: false) }
       let before = try PageCount(connection)
       if before.free > 0 {

@@ -78,7 +78,7 @@ struct Removals: Sendable {
   }
 
   var files: [File] = []
-  /// Files into which somebody may be writing.
+  /// Files into which a writer may be writing.
   var partialFiles: [BodyName] = []
   var hashes: [UInt64] = []
   var count = 0

@@ -51,7 +51,7 @@ final class FreeSpace: Sendable {
   func shortage(in folder: OpenFile) -> Int64? {
     let minimum = minimum
     guard minimum > 0, let space = space(in: folder) else { return nil }
-    // A small file system would have no room for anything.
+    // At most a quarter: on a small file system nothing could be stored otherwise.
     return min(minimum, space.all / 4) - space.free
   }
 

@@ -31,7 +31,7 @@ struct NewEntry: Sendable {
   let checksum: UInt64
   let variantLimit: Int
   let predecessor: Predecessor?
-  /// What holds room for it until its row is committed.
+  /// Holds the reservation of its bytes until its row is committed.
   private(set) var reservation: WriterPhase?
   let encoded: [UInt8]
 

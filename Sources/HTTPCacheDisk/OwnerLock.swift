@@ -25,7 +25,7 @@ final class OwnerLock: Sendable {
     owner = UInt64.random(in: .min ... .max)
     self.folder = folder
     let name = BodyName.ownerText(owner)
-    // Locked under another name, so that nobody finds it unlocked and takes its owner for dead.
+    // Locked under another name: a sweep that found the file unlocked would take its owner for dead.
     file = try OpenFile(name + Self.newSuffix, in: folder, flags: O_RDWR | O_CREAT | O_EXCL)
     guard file.tryLock(),
       renameat(folder.descriptor, name + Self.newSuffix, folder.descriptor, name) == 0
@@ -38,7 +38,7 @@ final class OwnerLock: Sendable {
 
   deinit { unlinkat(folder.descriptor, BodyName.ownerText(owner), 0) }
 
-  /// Whether others find it in a folder, which they do not if that was emptied.
+  /// Whether other processes find the lock in a folder; false if the folder was emptied.
   func isShown(in directory: CacheDirectory) -> Bool {
     guard let folder = try? OpenFile("writers", in: directory.root, flags: O_RDONLY | O_DIRECTORY),
       let status = try? file.status()
@@ -46,7 +46,7 @@ final class OwnerLock: Sendable {
     return FileIdentity(BodyName.ownerText(owner), in: folder) == FileIdentity(status)
   }
 
-  /// Who writes into a directory, and who did but is gone without having cleaned up.
+  /// The owners whose processes live, and those whose processes ended without cleaning up.
   static func owners(in directory: CacheDirectory) -> (living: Set<UInt64>, dead: [DeadOwner]) {
     guard let folder = try? OpenFile("writers", in: directory.root, flags: O_RDONLY | O_DIRECTORY)
     else { return ([], []) }
@@ -76,7 +76,7 @@ final class OwnerLock: Sendable {
   }
 }
 
-/// The lock that a dead process left, now held by who cleans up after it.
+/// The lock that a dead process left, now held by the process that cleans up after it.
 struct DeadOwner: Sendable {
   let owner: UInt64
   let folder: OpenFile

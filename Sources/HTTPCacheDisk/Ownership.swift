@@ -10,7 +10,7 @@ final class Ownership: Sendable {
   /// The name; nil before a file was written.
   var owner: UInt64? { lock.withLock { $0?.owner } }
 
-  /// Whether others find the lock that goes with the name, if there is one.
+  /// Whether other processes find the lock that goes with the name; true before there is one.
   func isShown(in directory: CacheDirectory) -> Bool {
     lock.withLock { $0 }?.isShown(in: directory) ?? true
   }
@@ -33,7 +33,7 @@ final class Ownership: Sendable {
   func ownerID(in directory: CacheDirectory) throws(CacheError) -> UInt64 {
     if let owner { return owner }
     let made = try OwnerLock(in: directory)
-    // If somebody else was quicker, ours is dropped and its file with it.
+    // If another thread was quicker, this lock is dropped and its file with it.
     return lock.withLock { current in
       if let current { return current.owner }
       current = made

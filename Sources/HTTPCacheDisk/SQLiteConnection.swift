@@ -30,7 +30,7 @@ final class SQLiteConnection: @unchecked Sendable {
     handle = opened
     sqlite3_busy_timeout(handle, Self.patience)
     sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 64 << 20)
-    // In place of SQLite's own checkpoints, which would hold up whoever commits.
+    // In place of SQLite's own checkpoints, which would delay commits.
     sqlite3_wal_hook(
       handle,
       { context, _, _, pages in
@@ -123,9 +123,9 @@ final class SQLiteConnection: @unchecked Sendable {
     return number
   }
 
-  /// Plays the log into the database and empties it, if nobody reads an older state.
+  /// Plays the log into the database and empties it, if no process reads an older state.
   ///
-  /// - Parameter waiting: whether to wait for those who do, some seconds at most.
+  /// - Parameter waiting: whether to wait for such a process, some seconds at most.
   /// - Returns: whether the log is empty now.
   @discardableResult
   func truncateLog(waiting: Bool) throws(CacheError) -> Bool {

@@ -215,6 +215,6 @@ final class StoreParts: Sendable {
   /// The name under which this store writes; nil before it wrote a file.
   var currentOwner: UInt64? { ownership.owner }
 
-  /// Makes sure that others can tell when this store ends.
+  /// Takes the owner lock, by which other processes can tell when this store ends.
   func becomeOwner() throws(CacheError) { _ = try ownership.ownerID(in: directory) }
 }
