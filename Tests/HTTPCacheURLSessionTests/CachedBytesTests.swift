@@ -72,7 +72,7 @@ import Testing
     let now = TimeInterval(kit.clock.now.seconds)
     let date = Date(timeIntervalSince1970: now - 10)
     #expect(second.source == .cache(date) && second.date == date && !second.isDisconnected)
-    #expect(second.outcome == .hit(age: 10, lifetime: 60, allowance: nil))
+    #expect(second.outcome == .hit(age: .seconds(10), lifetime: .seconds(60), allowance: nil))
   }
 
   @Test func theLastKnownWhereTheOriginIsGone() async throws {

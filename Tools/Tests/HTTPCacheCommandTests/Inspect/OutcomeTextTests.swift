@@ -19,7 +19,7 @@ import Testing
     let text = line(.hit(age: .seconds(90), lifetime: .seconds(60), allowance: .whileRevalidate))
     #expect(text.hasPrefix("hit, stale for 30 s, allowed: "))
     #expect(text.contains("RFC 5861 §3"))
-    let now = CacheOutcome.hit(age: 60, lifetime: 60, allowance: .whileRevalidate)
+    let now = CacheOutcome.hit(age: .seconds(60), lifetime: .seconds(60), allowance: .whileRevalidate)
     #expect(line(now).hasPrefix("hit, stale, allowed: "))
     #expect(EntryFreshness.stale(since: 0).text == "stale")
     #expect(EntryFreshness.stale(since: 1).text == "stale for 1 s")
