@@ -29,6 +29,11 @@ final class RunningTransfers: Sendable {
   /// Whether a transfer is running for a target.
   func contains(_ target: String) -> Bool { transfers.withLock { $0[target] != nil } }
 
+  /// The running transfers of a target.
+  func transfers(of target: String) -> [Transfer] {
+    transfers.withLock { $0[target].map { $0.values.map(\.transfer) } ?? [] }
+  }
+
   /// Stops storing for all running transfers of a partition. A transfer that is committing is stored when this
   /// returns.
   func stopStoring(mode: CacheMode, partition: String) async {
