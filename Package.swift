@@ -14,6 +14,7 @@ let package = Package(
   products: [
     .library(name: "HTTPCaching", targets: ["HTTPCaching"]),
     .library(name: "HTTPCacheURLSession", targets: ["HTTPCacheURLSession"]),
+    .library(name: "HTTPCacheDownloads", targets: ["HTTPCacheDownloads"]),
     .library(name: "HTTPCacheAsyncHTTPClient", targets: ["HTTPCacheAsyncHTTPClient"]),
     .library(name: "HTTPCacheHummingbird", targets: ["HTTPCacheHummingbird"]),
     .library(name: "HTTPCacheLogging", targets: ["HTTPCacheLogging"]),
@@ -83,6 +84,13 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "HTTPCacheURLSession",
+      dependencies: [
+        "HTTPCaching",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "HTTPCacheDownloads",
       dependencies: [
         "HTTPCaching",
         .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -207,6 +215,13 @@ let package = Package(
       name: "HTTPCacheURLSessionTests",
       dependencies: [
         "HTTPCacheURLSession", "HTTPCaching", "HTTPCacheTesting",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "HTTPCacheDownloadsTests",
+      dependencies: [
+        "HTTPCacheDownloads", "HTTPCaching", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

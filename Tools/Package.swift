@@ -89,6 +89,7 @@ let package = Package(
         .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
         .product(name: "HTTPCacheFaults", package: "swift-http-cache"),
         .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
+        .product(name: "HTTPCacheDownloads", package: "swift-http-cache"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(name: "HTTPCacheHummingbird", package: "swift-http-cache"),
         .product(name: "HTTPCacheLogging", package: "swift-http-cache"),
@@ -118,6 +119,10 @@ let package = Package(
       name: "APIClient", dependencies: session, path: "Examples/APIClient", swiftSettings: settings),
     .executableTarget(
       name: "LargeFile", dependencies: session, path: "Examples/LargeFile", swiftSettings: settings),
+    .executableTarget(
+      name: "Downloads",
+      dependencies: session + [.product(name: "HTTPCacheDownloads", package: "swift-http-cache")],
+      path: "Examples/Downloads", swiftSettings: settings),
     .executableTarget(
       name: "ExampleOrigin",
       dependencies: [

@@ -58,6 +58,10 @@ expect "API, again" "swift: 42 stars (not changed, not counted; 59 requests left
   "$bin/APIClient" "$origin" swiftlang/swift
 expect "large file, first" "Downloaded." "$bin/LargeFile" "$origin/flight-plan.pdf" "$work/plan.pdf"
 [ "$(wc -c <"$work/plan.pdf")" = 20702285 ] || { echo "FAILED: the file is not whole"; failed=1; }
+mkdir "$work/downloads"
+expect "downloads" "downloaded" "$bin/Downloads" "$work/downloads" "$origin/flight-plan.pdf"
+cmp "$work/plan.pdf" "$work/downloads/flight-plan.pdf" || failed=1
+expect "downloads, again" "not changed" "$bin/Downloads" "$work/downloads" "$origin/flight-plan.pdf"
 cp "$work/plan.pdf" "$work/first.pdf"
 rm "$work/plan.pdf"
 stop

@@ -1,23 +1,23 @@
 /// Reads values in the encoding that `RecordCodec` describes, from untrusted bytes: each length is compared
 /// with the remaining bytes before it is used.
-struct BinaryReader {
+package struct BinaryReader {
   private let input: UnsafeRawBufferPointer
   private var position = 0
 
-  init(_ input: UnsafeRawBufferPointer) { self.input = input }
+  package init(_ input: UnsafeRawBufferPointer) { self.input = input }
 
-  var remaining: Int { input.count - position }
+  package var remaining: Int { input.count - position }
 
-  static func damaged(_ what: String) -> CacheError { CacheError(.damaged, "record: \(what)") }
+  package static func damaged(_ what: String) -> CacheError { CacheError(.damaged, "record: \(what)") }
 
-  mutating func byte() throws(CacheError) -> UInt8 {
+  package mutating func byte() throws(CacheError) -> UInt8 {
     guard position < input.count else { throw Self.damaged("ends early") }
     defer { position += 1 }
     return input[position]
   }
 
   @inline(__always)
-  mutating func unsigned() throws(CacheError) -> UInt64 {
+  package mutating func unsigned() throws(CacheError) -> UInt64 {
     if position < input.count, input[position] < 0x80 {
       defer { position &+= 1 }
       return UInt64(input[position])
@@ -42,12 +42,12 @@ struct BinaryReader {
     }
   }
 
-  mutating func signed() throws(CacheError) -> Int64 {
+  package mutating func signed() throws(CacheError) -> Int64 {
     let value = try unsigned()
     return Int64(bitPattern: (value >> 1) ^ (0 &- (value & 1)))
   }
 
-  mutating func optionalSigned() throws(CacheError) -> Int64? {
+  package mutating func optionalSigned() throws(CacheError) -> Int64? {
     switch try byte() {
     case 0: return nil
     case 1: return try signed()
@@ -56,7 +56,7 @@ struct BinaryReader {
   }
 
   /// A number of elements of at least `size` bytes each; all of them must fit into the remaining bytes.
-  mutating func count(ofSize size: Int) throws(CacheError) -> Int {
+  package mutating func count(ofSize size: Int) throws(CacheError) -> Int {
     let value = try unsigned()
     guard value <= UInt64(size == 1 ? remaining : remaining / size) else {
       throw Self.damaged("more elements than bytes")
@@ -64,15 +64,15 @@ struct BinaryReader {
     return Int(value)
   }
 
-  mutating func slice() throws(CacheError) -> UnsafeRawBufferPointer {
+  package mutating func slice() throws(CacheError) -> UnsafeRawBufferPointer {
     let length = try count(ofSize: 1)
     defer { position &+= length }
     return UnsafeRawBufferPointer(rebasing: input[position..<position &+ length])
   }
 
-  mutating func bytes() throws(CacheError) -> [UInt8] { Array(try slice()) }
+  package mutating func bytes() throws(CacheError) -> [UInt8] { Array(try slice()) }
 
-  mutating func text() throws(CacheError) -> String {
+  package mutating func text() throws(CacheError) -> String {
     let bytes = try slice()
     if ASCIIText.isASCII(bytes) { return ASCIIText.string(bytes) }
     guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -1,12 +1,12 @@
 /// Appends values in the encoding that `RecordCodec` describes.
-struct BinaryWriter {
-  private(set) var output: [UInt8] = []
+package struct BinaryWriter {
+  package private(set) var output: [UInt8] = []
 
-  init() { output.reserveCapacity(512) }
+  package init() { output.reserveCapacity(512) }
 
-  mutating func byte(_ value: UInt8) { output.append(value) }
+  package mutating func byte(_ value: UInt8) { output.append(value) }
 
-  mutating func unsigned(_ value: UInt64) {
+  package mutating func unsigned(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {
       output.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -15,27 +15,27 @@ struct BinaryWriter {
     output.append(UInt8(truncatingIfNeeded: rest))
   }
 
-  mutating func signed(_ value: Int64) { unsigned(UInt64(bitPattern: (value << 1) ^ (value >> 63))) }
+  package mutating func signed(_ value: Int64) { unsigned(UInt64(bitPattern: (value << 1) ^ (value >> 63))) }
 
-  mutating func optionalSigned(_ value: Int64?) {
+  package mutating func optionalSigned(_ value: Int64?) {
     guard let value else { return byte(0) }
     byte(1)
     signed(value)
   }
 
-  mutating func count(_ value: Int) { unsigned(UInt64(value)) }
+  package mutating func count(_ value: Int) { unsigned(UInt64(value)) }
 
-  mutating func bytes(_ value: [UInt8]) {
+  package mutating func bytes(_ value: [UInt8]) {
     count(value.count)
     output.append(contentsOf: value)
   }
 
-  mutating func bytes(_ value: UnsafeRawBufferPointer) {
+  package mutating func bytes(_ value: UnsafeRawBufferPointer) {
     count(value.count)
     output.append(contentsOf: value)
   }
 
-  mutating func text(_ value: String) {
+  package mutating func text(_ value: String) {
     var value = value
     value.withUTF8 { bytes in
       count(bytes.count)
@@ -43,7 +43,7 @@ struct BinaryWriter {
     }
   }
 
-  mutating func fixed(_ value: UInt64) {
+  package mutating func fixed(_ value: UInt64) {
     withUnsafeBytes(of: value.littleEndian) { output.append(contentsOf: $0) }
   }
 }

@@ -105,6 +105,13 @@ extension HTTPCache {
     await removeAll(of: key, rules: rules)
   }
 
+  /// Lets the next request complete an incomplete response although the last completion brought nothing. For a
+  /// caller that knows that the connection broke, and that bounds its attempts.
+  package func mayCompleteAgain(_ request: HTTPRequest) {
+    guard let (key, _, _) = place(of: request) else { return }
+    failedCompletions.remove(key)
+  }
+
   /// The key for responses to a request, and the rules for it; nil for a request that has no key.
   private func place(of request: HTTPRequest) -> (CacheKey, target: String, CacheRules)? {
     guard let target = CacheKey.target(of: request) else { return nil }

@@ -44,7 +44,9 @@ extension HTTPCache {
       }
       guard redirects.count < options.redirectLimit else {
         response.body.source.cancel()
-        throw UpstreamError(.protocol, "more than \(options.redirectLimit) redirects")
+        throw UpstreamError(
+          .protocol, "more than \(options.redirectLimit) redirects",
+          cause: RedirectLimitReached(limit: options.redirectLimit))
       }
       redirects.append(response.outcome)
       try await Redirect.drain(response.body)

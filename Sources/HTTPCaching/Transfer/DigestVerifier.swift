@@ -1,5 +1,5 @@
-import HTTPCacheSemantics
-import HTTPCacheStore
+package import HTTPCacheSemantics
+package import HTTPCacheStore
 import HTTPTypes
 
 #if Crypto
@@ -7,7 +7,7 @@ import HTTPTypes
 #endif
 
 /// Computes the digests that a response states of its body while the body arrives (RFC 9530).
-struct DigestVerifier: Sendable {
+package struct DigestVerifier: Sendable {
   #if Crypto
     private let expected: [IntegrityDigest]
     private var sha256: SHA256?
@@ -34,7 +34,8 @@ struct DigestVerifier: Sendable {
     self.init(IntegrityDigest.list(of: .representation, in: fields))
   }
 
-  private init?(_ digests: [IntegrityDigest]) {
+  /// Nil for no digests, or if the trait `Crypto` is off.
+  package init?(_ digests: [IntegrityDigest]) {
     #if Crypto
       expected = digests
       if expected.isEmpty { return nil }
@@ -46,7 +47,7 @@ struct DigestVerifier: Sendable {
   }
 
   /// Adds the next bytes of the body.
-  mutating func update(_ bytes: BodyBytes) {
+  package mutating func update(_ bytes: BodyBytes) {
     #if Crypto
       bytes.withUnsafeBytes { buffer in
         sha256?.update(bufferPointer: buffer)
@@ -56,7 +57,7 @@ struct DigestVerifier: Sendable {
   }
 
   /// The algorithm of the first digest that the bytes do not match; nil if they match all.
-  func mismatch() -> IntegrityDigest.Algorithm? {
+  package func mismatch() -> IntegrityDigest.Algorithm? {
     #if Crypto
       for digest in expected {
         let actual =

@@ -1,0 +1,23 @@
+import HTTPCaching
+
+/// What an attempt tells its queue while it runs.
+enum AttemptNews: Sendable {
+  /// The next step began.
+  case state(DownloadState)
+  /// The head of the response with the file arrived.
+  case head(ResponseValidators, expected: Int64?, restart: DownloadRestart?)
+  case progress(DownloadMeter.Progress)
+  /// The part file is about to be moved to the destination: from now on a file like this there is the queue's.
+  case placing(PlacedFile)
+}
+
+/// How an attempt ended.
+enum AttemptEnd: Sendable {
+  case done(DownloadState.Source, received: Int64)
+  /// - Parameter retryAfter: the seconds that the origin asked to wait; nil if it did not.
+  case failed(DownloadFailure, retryAfter: Int64?, received: Int64)
+  /// The cache did not keep the response: the next attempt writes to the destination.
+  case notKept
+  /// The task was cancelled.
+  case stopped(received: Int64)
+}

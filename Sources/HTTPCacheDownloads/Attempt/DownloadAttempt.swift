@@ -1,0 +1,138 @@
+import HTTPCaching
+
+/// One attempt at a download, from the request to the file at its destination.
+struct DownloadAttempt: Sendable {
+  let item: DownloadItem
+  let cache: HTTPCache
+  let upstream: any Upstream
+  let limiter: RateLimiter
+  let configuration: DownloadQueue.Configuration
+  let tell: @Sendable (AttemptNews) -> Void
+
+  var clock: any CacheClock { cache.configuration.clock }
+  var file: DestinationFile? {
+    item.download.destination.map {
+      DestinationFile($0, id: item.id, replacesExisting: item.download.replacesExisting)
+    }
+  }
+
+  func run() async -> AttemptEnd {
+    let meter = DownloadMeter(clock: clock) { [tell] in tell(.progress($0)) }
+    do {
+      return try await run(meter)
+    } catch {
+      file?.removePart()
+      allowCompletion(meter)
+      if Task.isCancelled { return .stopped(received: meter.received) }
+      if error is NotKept { return .notKept }
+      let retryAfter = meter.exchange?.response.flatMap {
+        RetryPolicy.retryAfter($0.headerFields, now: clock.now)
+      }
+      return .failed(Self.failure(of: error), retryAfter: retryAfter, received: meter.received)
+    }
+  }
+
+  private func run(_ meter: DownloadMeter) async throws -> AttemptEnd {
+    tell(.state(.validating))
+    let occupant = try file?.occupant(item.placed)
+    let request = try await request(isPlaced: occupant == .placed)
+    let response = try await respond(to: request, meter)
+    do {
+      if response.head.status.code == 304, occupant == .placed {
+        let size = item.placed?.size ?? 0
+        return .done(.destination, received: size)
+      }
+      try check(response)
+      return try await receive(response, to: request, meter)
+    } catch {
+      response.body.source.cancel()
+      throw error
+    }
+  }
+
+  /// The request of this attempt. If the queue's own file is at the destination, its validators make the
+  /// request conditional (RFC 9110 §13.1).
+  private func request(isPlaced: Bool) async throws -> HTTPRequest {
+    var request = item.download.request
+    if let prepare = configuration.prepare { request = try await prepare(request) }
+    // A coding would be removed by some doors, and a decoded body cannot be continued.
+    if request.headerFields[.acceptEncoding] == nil { request.headerFields[.acceptEncoding] = "identity" }
+    if isPlaced, !item.validators.isEmpty {
+      if let tag = item.validators.eTag {
+        request.headerFields[.ifNoneMatch] = tag
+      } else {
+        request.headerFields[.ifModifiedSince] = item.validators.lastModified
+      }
+    }
+    return request
+  }
+
+  private func respond(to request: HTTPRequest, _ meter: DownloadMeter) async throws -> CacheResponse {
+    let metered = MeteredUpstream(
+      upstream: upstream, meter: meter, limiter: limiter, clock: clock,
+      stallLimit: configuration.stallLimit)
+    return try await cache.respond(
+      to: request, options: options, via: metered)
+  }
+
+  var options: RequestOptions {
+    RequestOptions(
+      acceptsDecoded: true, timeout: configuration.stallLimit, context: configuration.context,
+      validatesInBackground: false)
+  }
+
+  /// Whether a response has the whole file.
+  ///
+  /// - Throws: `DownloadFailure` for any other response.
+  private func check(_ response: CacheResponse) throws(DownloadFailure) {
+    if case .hit(_, _, let allowance?) = response.outcome {
+      switch allowance {
+      case .maxStale, .policy, .whileRevalidate: break
+      case .ifError, .disconnected:
+        throw DownloadFailure(
+          .unreachable, "the origin cannot be asked whether the stored response is current")
+      }
+    }
+    let code = response.head.status.code
+    let phrase = response.head.status.reasonPhrase
+    let name = phrase.isEmpty ? "\(code)" : "\(code) \(phrase)"
+    switch code {
+    case 200, 203: return
+    case 404, 410: throw DownloadFailure(.gone, name)
+    case 401, 403, 407, 451: throw DownloadFailure(.forbidden, name)
+    case 408, 425, 429, 500...599: throw DownloadFailure(.serverError, name)
+    case 300...399: throw DownloadFailure(.redirects, "\(name) names no target that can be followed")
+    default: throw DownloadFailure(.status, name)
+    }
+  }
+
+  /// Lets the next attempt continue although this one brought nothing, if the connection broke. An origin whose
+  /// continuations bring nothing again and again is asked for the whole.
+  private func allowCompletion(_ meter: DownloadMeter) {
+    guard meter.hasBroken, item.tries < 3, let request = meter.exchange?.request else { return }
+    cache.mayCompleteAgain(request)
+  }
+
+  /// What an error says to a person.
+  static func failure(of error: any Error) -> DownloadFailure {
+    switch error {
+    case let failure as DownloadFailure: return failure
+    case let error as UpstreamError:
+      if error.cause is RedirectLimitReached { return DownloadFailure(.redirects, error.message) }
+      let kind: DownloadFailure.Kind =
+        switch error.kind {
+        case .unreachable: .unreachable
+        case .timeout: .timeout
+        case .tls: .tls
+        case .cancelled, .protocol: .interrupted
+        }
+      return DownloadFailure(kind, error.message)
+    case let error as CacheError:
+      return DownloadFailure(error.code == .noSpace ? .fullDisk : .io, "\(error)")
+    default: return DownloadFailure(.io, "\(error)")
+    }
+  }
+}
+
+/// The cache did not keep the response, and the bytes are gone.
+struct NotKept: Error {}

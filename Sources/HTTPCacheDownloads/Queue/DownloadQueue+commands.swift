@@ -1,0 +1,157 @@
+import HTTPCaching
+import Synchronization
+
+extension DownloadQueue {
+  /// Adds a download, behind all others of its priority.
+  ///
+  /// If the list has a download of the same URL to the same destination, that one is taken: it gets the new
+  /// request and settings, and if it has ended, it starts again. A file that it made is validated with the
+  /// stored ETag or Last-Modified instead of being fetched again.
+  ///
+  /// - Returns: the identifier of the download.
+  /// - Throws: `DownloadError`.
+  @discardableResult
+  public func add(_ download: Download) throws(DownloadError) -> DownloadID {
+    try check(download)
+    let result = shared.withLock { shared -> Result<DownloadID, DownloadError> in
+      if shared.isClosed { return .failure(DownloadError(.closed, "the queue \(name) is closed")) }
+      if let equal = shared.state.equal(to: download) {
+        shared.state.change(equal) { item in
+          item.download = download
+          if item.state.isEnded { item.startAgain() }
+        }
+        shared.watchers.tell(equal, of: shared.state)
+        return .success(equal)
+      }
+      guard shared.state.items.count < configuration.countLimit else {
+        return .failure(
+          DownloadError(.tooMany, "the queue \(name) has \(configuration.countLimit) downloads"))
+      }
+      var id: DownloadID
+      repeat { id = DownloadID(rawValue: .random(in: 1 ... .max)) } while shared.state.items[id] != nil
+      let position = shared.state.nextPosition()
+      shared.state.insert(DownloadItem(id: id, download: download, position: position))
+      shared.watchers.tell(id, of: shared.state)
+      return .success(id)
+    }
+    let id = try result.get()
+    changed()
+    return id
+  }
+
+  private func check(_ download: Download) throws(DownloadError) {
+    guard download.request.method == .get, TargetURI.parts(of: download.url) != nil else {
+      throw DownloadError(.invalidRequest, "\(download.request.method) \(download.url)")
+    }
+    if let destination = download.destination, !DestinationFile.isValid(destination) {
+      throw DownloadError(.invalidDestination, "'\(destination)' is not an absolute path of a file")
+    }
+    let item = DownloadItem(id: DownloadID(rawValue: 0), download: download, position: 0)
+    if (DownloadRecord.encode(item)?.count ?? .max) > DownloadRecord.longest / 2 {
+      throw DownloadError(.invalidRequest, "the request is longer than \(DownloadRecord.longest / 2) bytes")
+    }
+    if !download.digests.isEmpty, DigestVerifier(download.digests) == nil {
+      throw DownloadError(.noDigests, "the trait Crypto is off")
+    }
+  }
+
+  /// Stops a download until `resume`. The bytes that arrived stay in the cache; a transfer that is nearly
+  /// complete, or that another request reads too, may go on.
+  public func pause(_ id: DownloadID) {
+    stop(id) { $0.state.isEnded ? nil : .paused }
+  }
+
+  /// Gives a download up; `resume` starts it again. The bytes that arrived stay in the cache until evicted.
+  public func cancel(_ id: DownloadID) {
+    stop(id) { item in
+      if case .done = item.state { return nil }
+      return .cancelled
+    }
+  }
+
+  /// Starts a paused, cancelled or failed download, or one that waits for a retry, at once, with its tries and
+  /// its time counted anew.
+  public func resume(_ id: DownloadID) {
+    let retry = shared.withLock { shared -> Task<Void, Never>? in
+      shared.state.change(id) { item in
+        switch item.state {
+        case .paused, .cancelled, .failed, .waiting:
+          item.state = .waiting(.slot)
+          (item.tries, item.firstTry, item.changes) = (0, nil, 0)
+        case .validating, .receiving, .verifying, .done: break
+        }
+      }
+      shared.watchers.tell(id, of: shared.state)
+      return shared.retries.removeValue(forKey: id)
+    }
+    retry?.cancel()
+    changed()
+  }
+
+  /// Takes a download out of the list, and stops it. Its entry of the cache and its file stay.
+  public func remove(_ id: DownloadID) {
+    let (tasks, watchers) = shared.withLock { shared in
+      shared.state.remove(id)
+      let watchers = shared.watchers.take(id)
+      shared.watchers.tell(id, of: shared.state)
+      return ([shared.tasks[id], shared.retries.removeValue(forKey: id)], watchers)
+    }
+    for task in tasks { task?.cancel() }
+    for watcher in watchers { watcher.finish() }
+    changed()
+  }
+
+  /// Changes the priority of a download. A running one goes on.
+  public func setPriority(_ priority: Int, of id: DownloadID) {
+    change(id) { $0.download.priority = priority }
+  }
+
+  /// Puts a download before another one, whose priority it gets; nil puts it behind all of its own priority.
+  public func move(_ id: DownloadID, before other: DownloadID?) {
+    shared.withLock { shared in
+      shared.state.move(id, before: other)
+      shared.watchers.tell(id, of: shared.state)
+    }
+    changed()
+  }
+
+  /// Changes the limits of transfers at a time, each at least 1; nil leaves a limit. Running transfers go on.
+  public func setLimits(total: Int? = nil, perHost: Int? = nil) {
+    shared.withLock { shared in
+      if let total { shared.state.totalLimit = max(1, total) }
+      if let perHost { shared.state.perHostLimit = max(1, perHost) }
+    }
+    changed()
+  }
+
+  /// Changes the limit of bytes per second of all transfers together; nil removes it. Takes effect within a
+  /// second.
+  public func setRateLimit(_ bytesPerSecond: Int64?) { limiter.setRate(bytesPerSecond) }
+
+  private func stop(_ id: DownloadID, _ state: (DownloadItem) -> DownloadState?) {
+    let tasks = shared.withLock { shared -> [Task<Void, Never>?] in
+      guard let item = shared.state.items[id], let next = state(item) else { return [] }
+      shared.state.change(id) { $0.state = next }
+      shared.watchers.tell(id, of: shared.state)
+      return [shared.tasks[id], shared.retries.removeValue(forKey: id)]
+    }
+    for task in tasks { task?.cancel() }
+    changed()
+  }
+
+  private func change(_ id: DownloadID, _ body: (inout DownloadItem) -> Void) {
+    shared.withLock { shared in
+      shared.state.change(id, body)
+      shared.watchers.tell(id, of: shared.state)
+    }
+    changed()
+  }
+}
+
+extension DownloadItem {
+  /// Puts an ended download back into the list, with what is known of its file.
+  mutating func startAgain() {
+    state = .waiting(.slot)
+    (tries, firstTry, changes, received, furthest, hasBegun) = (0, nil, 0, 0, 0, false)
+  }
+}

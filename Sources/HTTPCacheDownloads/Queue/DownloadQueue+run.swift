@@ -1,0 +1,178 @@
+import HTTPCaching
+import Synchronization
+
+extension DownloadQueue {
+  /// Saves the list and starts what may start.
+  func changed() {
+    save()
+    startDue()
+  }
+
+  /// Starts the downloads that have a slot.
+  func startDue() {
+    shared.withLock { shared in
+      guard !shared.isClosed else { return }
+      for item in shared.state.takeStarting() {
+        shared.state.change(item.id, isSaved: item.firstTry == nil) {
+          if $0.firstTry == nil { $0.firstTry = clock.now }
+        }
+        shared.watchers.tell(item.id, of: shared.state)
+        shared.tasks[item.id] = Task { await self.run(item) }
+      }
+    }
+  }
+
+  private func run(_ item: DownloadItem) async {
+    let id = item.id
+    let attempt = DownloadAttempt(
+      item: item, cache: cache, upstream: upstream, limiter: limiter, configuration: configuration,
+      tell: { [self] in heard($0, of: id) })
+    ended(id, await attempt.run())
+  }
+
+  /// An attempt tells how far it is. A download that was told to stop keeps its state.
+  private func heard(_ news: AttemptNews, of id: DownloadID) {
+    var mustSave = false
+    shared.withLock { shared in
+      guard let item = shared.state.items[id], item.state.isRunning else { return }
+      switch news {
+      case .state(let state):
+        shared.state.change(id, isSaved: false) { $0.state = state }
+      case .head(let validators, let expected, let restart):
+        mustSave = true
+        shared.state.change(id) { $0.begin(validators, expected: expected, restart: restart) }
+      case .progress(let progress):
+        shared.state.change(id, isSaved: false) {
+          $0.received = progress.received
+          $0.rate = progress.rate
+        }
+      case .placing(let placed):
+        mustSave = true
+        shared.state.change(id) { $0.placed = placed }
+      }
+      shared.watchers.tell(id, of: shared.state)
+    }
+    if mustSave { save() }
+  }
+
+  private func ended(_ id: DownloadID, _ end: AttemptEnd) {
+    shared.withLock { shared in
+      shared.tasks[id] = nil
+      let now = clock.now
+      shared.state.change(id) { item in
+        apply(end, to: &item, now: now)
+      }
+      shared.state.ended(id)
+      if let item = shared.state.items[id] { scheduleRetry(of: item, now: now, &shared) }
+      shared.watchers.tell(id, of: shared.state)
+    }
+    changed()
+  }
+
+  private func apply(_ end: AttemptEnd, to item: inout DownloadItem, now: Timestamp) {
+    switch end {
+    case .done(let source, let received):
+      item.state = .done(source)
+      item.received = received
+      item.expected = received
+      (item.tries, item.hasBegun, item.furthest) = (0, false, 0)
+    case .stopped(let received):
+      item.count(received)
+      // The queue was closed, not this download stopped: the next process goes on.
+      if item.state.isRunning { item.state = .waiting(.slot) }
+    case .notKept:
+      if item.writesDirectly, item.state.isRunning {
+        item.state = .failed(DownloadFailure(.notStored, "the cache did not keep the response"))
+      } else {
+        item.writesDirectly = true
+        if item.state.isRunning { item.state = .waiting(.slot) }
+      }
+    case .failed(let failure, let retryAfter, let received):
+      let isProgress = item.count(received)
+      item.tries = isProgress ? 1 : item.tries + 1
+      guard item.state.isRunning else { return }
+      item.state = RetryPolicy(configuration: configuration).state(
+        of: item, after: failure, retryAfter: retryAfter, now: now)
+    }
+  }
+
+  /// Wakes a download that waits for a time.
+  func scheduleRetry(of item: DownloadItem, now: Timestamp, _ shared: inout Shared) {
+    guard case .waiting(.retry(let time, _)) = item.state, !shared.isClosed else { return }
+    let id = item.id
+    let wait = RetryPolicy(configuration: configuration).remaining(until: time, now: now)
+    shared.retries[id] = Task { [weak self, clock] in
+      do { try await clock.sleep(for: .seconds(wait)) } catch { return }
+      self?.retryIsDue(id)
+    }
+  }
+
+  private func retryIsDue(_ id: DownloadID) {
+    shared.withLock { shared in
+      shared.retries[id] = nil
+      guard case .waiting(.retry)? = shared.state.items[id]?.state else { return }
+      shared.state.change(id, isSaved: false) { $0.state = .waiting(.slot) }
+      shared.watchers.tell(id, of: shared.state)
+    }
+    startDue()
+  }
+
+  /// Stops all attempts, and lets another process open the queue. Downloads that were waiting or running go on
+  /// when the queue is opened next.
+  public func close() async {
+    let (tasks, watchers) = shared.withLock { shared in
+      shared.isClosed = true
+      let tasks = Array(shared.tasks.values) + Array(shared.retries.values)
+      shared.retries = [:]
+      return (tasks, shared.watchers.takeAll())
+    }
+    for task in tasks { task.cancel() }
+    for watcher in watchers.0 { watcher.finish() }
+    for watcher in watchers.1 { watcher.finish() }
+    for task in tasks { await task.value }
+    save()
+    list?.close()
+  }
+
+  /// Writes what changed to the list on disk.
+  func save() {
+    guard let list else { return shared.withLock { $0.state.unsaved = [] } }
+    var failure: CacheError?
+    do throws(CacheError) {
+      try list.save(
+        { shared.withLock { $0.state.takeUnsaved() } },
+        all: { shared.withLock { Array($0.state.items.values) } })
+    } catch { failure = error }
+    shared.withLock { $0.listError = failure }
+  }
+}
+
+extension DownloadItem {
+  /// The head of a response with the file arrived.
+  mutating func begin(
+    _ validators: ResponseValidators, expected: Int64?, restart: DownloadRestart?
+  ) {
+    if let restart {
+      restarts += 1
+      lastRestart = restart
+      if restart == .changed {
+        changes += 1
+        furthest = 0
+      }
+    }
+    self.validators = validators
+    self.expected = expected
+    hasBegun = true
+  }
+
+  /// Counts the bytes of an attempt.
+  ///
+  /// - Returns: whether they are more than any attempt before had.
+  @discardableResult
+  mutating func count(_ received: Int64) -> Bool {
+    self.received = received
+    guard received > furthest else { return false }
+    furthest = received
+    return true
+  }
+}

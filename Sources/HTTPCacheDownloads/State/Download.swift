@@ -1,0 +1,78 @@
+public import HTTPCaching
+
+/// A file to download: the request, and where the file goes.
+public struct Download: Sendable, Hashable {
+  /// A GET, with scheme, authority and path. `Authorization`, `Proxy-Authorization` and `Cookie` are never
+  /// written to the list on disk: `DownloadQueue.Configuration.prepare` adds them to each attempt.
+  public var request: HTTPRequest
+  /// The absolute path of the file to make; nil keeps the response in the cache only. The folder must exist.
+  public var destination: String?
+  /// Whether a file at `destination` that this queue did not write is replaced. If false, such a file makes the
+  /// download fail with `destinationExists`.
+  public var replacesExisting: Bool
+  /// Downloads with a higher number start first.
+  public var priority: Int
+  /// The digests that the whole file must have; empty for no check. They need the trait `Crypto`.
+  public var digests: [IntegrityDigest]
+  /// A name for a set of downloads, chosen by the caller; empty for none.
+  public var group: String
+
+  /// Makes a download.
+  public init(
+    request: HTTPRequest, to destination: String? = nil, replacesExisting: Bool = false,
+    priority: Int = 0, digests: [IntegrityDigest] = [], group: String = ""
+  ) {
+    self.request = request
+    self.destination = destination
+    self.replacesExisting = replacesExisting
+    self.priority = priority
+    self.digests = digests
+    self.group = group
+  }
+
+  /// Makes a download of a URL.
+  ///
+  /// - Throws: `DownloadError` with `invalidRequest` for text that is not an absolute http or https URL.
+  public init(
+    _ url: String, to destination: String? = nil, replacesExisting: Bool = false,
+    priority: Int = 0, digests: [IntegrityDigest] = [], group: String = ""
+  ) throws(DownloadError) {
+    guard let parts = TargetURI.parts(of: url) else {
+      throw DownloadError(.invalidRequest, "'\(url)' is not an absolute http or https URL")
+    }
+    self.init(
+      request: HTTPRequest(
+        method: .get, scheme: parts.scheme, authority: parts.authority, path: parts.path),
+      to: destination, replacesExisting: replacesExisting, priority: priority, digests: digests,
+      group: group)
+  }
+
+  /// The URL of the request.
+  public var url: String {
+    "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
+  }
+}
+
+extension IntegrityDigest {
+  /// A SHA-256 digest from 64 hexadecimal digits; nil for any other text.
+  public static func sha256(_ hexadecimal: String) -> IntegrityDigest? {
+    let digits = Array(hexadecimal.utf8)
+    guard digits.count == 64 else { return nil }
+    var value: [UInt8] = []
+    for index in stride(from: 0, to: 64, by: 2) {
+      guard let high = Self.value(ofDigit: digits[index]), let low = Self.value(ofDigit: digits[index + 1])
+      else { return nil }
+      value.append(high << 4 | low)
+    }
+    return IntegrityDigest(algorithm: .sha256, value: value)
+  }
+
+  private static func value(ofDigit digit: UInt8) -> UInt8? {
+    switch digit {
+    case 0x30...0x39: digit - 0x30
+    case 0x41...0x46: digit - 0x41 + 10
+    case 0x61...0x66: digit - 0x61 + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/// Why a download failed, or waits for its next attempt.
+public struct DownloadFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The kind of a failure.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// 404 or 410: there is nothing at this URL.
+    case gone
+    /// 401, 403, 407 or 451: the origin refuses this client.
+    case forbidden
+    /// Another status without the file, such as 400, 204 or 206.
+    case status
+    /// 408, 425, 429 or 5xx: the origin may answer later.
+    case serverError
+    /// No connection: name not found, refused, no route.
+    case unreachable
+    /// No head or no byte for the time of `DownloadQueue.Configuration.stallLimit`.
+    case timeout
+    /// The TLS handshake or the certificate failed.
+    case tls
+    /// The connection ended before the response, or the response broke the protocol.
+    case interrupted
+    /// More redirects than allowed.
+    case redirects
+    /// The representation changed more often than `DownloadQueue.Configuration.restartLimit` allows.
+    case changed
+    /// The bytes do not have the expected digest. They are removed from the cache.
+    case wrongDigest
+    /// Too little free space.
+    case fullDisk
+    /// There is no destination, and the cache does not store the response.
+    case notStored
+    /// A file is at the destination that this queue did not write.
+    case destinationExists
+    /// The destination is a folder.
+    case destinationIsFolder
+    /// The destination is a symbolic link or another special file. Links are neither followed nor replaced.
+    case destinationIsLink
+    /// The folder of the destination does not exist.
+    case noFolder
+    /// The destination or its folder must not be written.
+    case readOnly
+    /// Writing the file failed.
+    case io
+  }
+
+  /// The kind.
+  public let kind: Kind
+  /// A description for people.
+  public let message: String
+
+  /// Makes a failure.
+  public init(_ kind: Kind, _ message: String) {
+    self.kind = kind
+    // It is kept in the list, and may be from the origin.
+    self.message = message.utf8.count <= 1_000 ? message : String(message.prefix(250))
+  }
+
+  /// Kind and message.
+  public var description: String { "\(kind.rawValue): \(message)" }
+
+  /// Whether another attempt may succeed without the caller's help.
+  public var isTemporary: Bool {
+    switch kind {
+    case .serverError, .unreachable, .timeout, .interrupted: true
+    default: false
+    }
+  }
+}

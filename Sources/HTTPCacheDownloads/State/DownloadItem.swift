@@ -1,0 +1,57 @@
+import HTTPCaching
+
+/// What a queue knows of one download. All but `rate` is in the list on disk.
+struct DownloadItem: Sendable, Hashable {
+  let id: DownloadID
+  var download: Download
+  /// Among downloads of one priority, the lower number starts first.
+  var position: Int64
+  var state: DownloadState = .waiting(.slot)
+  var received: Int64 = 0
+  var expected: Int64?
+  /// The validators of the response that `received` counts bytes of.
+  var validators = ResponseValidators()
+  /// Whether the head of a response with the file has arrived.
+  var hasBegun = false
+  /// The most bytes that any attempt at this representation had.
+  var furthest: Int64 = 0
+  /// Attempts in a row that brought no new bytes.
+  var tries = 0
+  var restarts = 0
+  /// The restarts because the representation changed.
+  var changes = 0
+  var lastRestart: DownloadRestart?
+  /// When the first attempt since `add` or `resume` began.
+  var firstTry: Timestamp?
+  /// Whether bytes go to the destination as they arrive, because the cache did not keep them.
+  var writesDirectly = false
+  /// The file at the destination that this queue wrote, or is about to move there.
+  var placed: PlacedFile?
+  var rate: Double = 0
+
+  /// The host and port that the limit of transfers per host counts.
+  var host: String { download.request.authority ?? "" }
+
+  var status: DownloadStatus {
+    DownloadStatus(
+      id: id, download: download, state: state, received: received, expected: expected, rate: rate,
+      tries: tries, restarts: restarts, lastRestart: lastRestart)
+  }
+}
+
+/// What tells one representation from another (RFC 9110 §8.8).
+struct ResponseValidators: Sendable, Hashable {
+  var eTag: String?
+  var lastModified: String?
+
+  init(eTag: String? = nil, lastModified: String? = nil) {
+    self.eTag = eTag
+    self.lastModified = lastModified
+  }
+
+  init(_ fields: HTTPFields) {
+    self.init(eTag: fields[.eTag], lastModified: fields[.lastModified])
+  }
+
+  var isEmpty: Bool { eTag == nil && lastModified == nil }
+}

@@ -1,0 +1,104 @@
+import HTTPCaching
+import Synchronization
+
+/// What an attempt has exchanged with the origin, and how far it is. Written by the transfer and by its reader.
+final class DownloadMeter: Sendable {
+  /// A request and the head of its response, as the origin saw them.
+  struct Exchange: Sendable {
+    var request: HTTPRequest
+    var response: HTTPResponse?
+  }
+
+  /// How far an attempt is.
+  struct Progress: Sendable {
+    var received: Int64
+    var rate: Double
+  }
+
+  private struct State {
+    var exchange: Exchange?
+    /// The position in the representation of the next byte from the origin; nil before its response.
+    var position: Int64?
+    /// Bytes that the origin sent in this attempt.
+    var fetched: Int64 = 0
+    /// The position of the reader.
+    var read: Int64 = 0
+    var hasBroken = false
+    var isDecoded = false
+    var rate: RateMeter
+    var reported: Duration?
+  }
+
+  private let state: Mutex<State>
+  private let clock: any CacheClock
+  private let onProgress: @Sendable (Progress) -> Void
+  /// The shortest time between two reports.
+  private static let pause = Duration.milliseconds(100)
+
+  init(clock: any CacheClock, onProgress: @escaping @Sendable (Progress) -> Void) {
+    self.clock = clock
+    self.onProgress = onProgress
+    state = Mutex(State(rate: RateMeter(at: clock.uptime)))
+  }
+
+  /// The last exchange with the origin; nil if the origin was not asked.
+  var exchange: Exchange? { state.withLock { $0.exchange } }
+  /// Bytes that the origin sent.
+  var fetched: Int64 { state.withLock { $0.fetched } }
+  /// Whether the origin's body ended with an error of the connection.
+  var hasBroken: Bool { state.withLock { $0.hasBroken } }
+
+  /// Whether a content coding was removed from the origin's body.
+  var isDecoded: Bool { state.withLock { $0.isDecoded } }
+
+  /// Bytes of the representation that are there.
+  var received: Int64 {
+    state.withLock { max($0.read, $0.position ?? 0) }
+  }
+
+  func sends(_ request: HTTPRequest) {
+    state.withLock {
+      $0.exchange = Exchange(request: request)
+      $0.position = nil
+    }
+  }
+
+  func receives(_ response: HTTPResponse, isDecoded: Bool) {
+    state.withLock { state in
+      state.isDecoded = isDecoded
+      state.exchange?.response = response
+      state.position = PartialContent.part(of: response)?.range.lowerBound ?? 0
+    }
+  }
+
+  func fetched(_ bytes: Int) {
+    change { state, uptime in
+      state.fetched += Int64(bytes)
+      state.position = (state.position ?? 0) + Int64(bytes)
+      state.rate.add(Int64(bytes), at: uptime)
+    }
+  }
+
+  /// The reader got bytes, from the origin or from the store.
+  func read(_ bytes: Int) {
+    change { state, uptime in
+      state.read += Int64(bytes)
+      // Another request's transfer brings these bytes.
+      if state.position == nil { state.rate.add(Int64(bytes), at: uptime) }
+    }
+  }
+
+  func broke() { state.withLock { $0.hasBroken = true } }
+
+  private func change(_ body: (inout State, Duration) -> Void) {
+    let uptime = clock.uptime
+    let progress = state.withLock { state -> Progress? in
+      body(&state, uptime)
+      if let reported = state.reported, uptime - reported < Self.pause { return nil }
+      state.reported = uptime
+      return Progress(
+        received: max(state.read, state.position ?? 0), rate: state.rate.bytesPerSecond)
+    }
+    if let progress { onProgress(progress) }
+  }
+}

@@ -1,0 +1,201 @@
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheDownloads
+
+@Suite("Origins that answer wrongly", .timeLimit(.minutes(10)))
+struct DownloadBadOriginTests {
+  private static func part(
+    _ range: String, _ bytes: [UInt8], _ fields: HTTPFields = [.eTag: "\"a\""]
+  ) -> ScriptedResponse {
+    var fields = fields
+    fields[.contentRange] = range
+    fields[.cacheControl] = "max-age=60"
+    return ScriptedResponse(
+      head: HTTPResponse(status: .partialContent, headerFields: fields), steps: [.bytes(BodyBytes(bytes))],
+      announcedLength: Int64(bytes.count))
+  }
+
+  @Test("a connection that breaks after any number of bytes costs none of them", arguments: [false, true])
+  func everyOffset(onDisk: Bool) async throws {
+    let count = 24
+    for offset in 0..<count {
+      let kitchen = try DownloadKitchen(count: count, onDisk: onDisk)
+      kitchen.origin.change { $0.cuts = [offset] }
+      let id = try kitchen.add("/file", to: "file")
+      #expect(try await kitchen.end(id) == .done(.fetched), "\(offset)")
+      #expect(kitchen.contents("file") == kitchen.origin.content, "\(offset)")
+      #expect(kitchen.origin.sent == count, "\(offset)")
+      #expect(kitchen.queue.status(of: id)?.restarts == 0, "\(offset)")
+    }
+  }
+
+  @Test("a connection that breaks after each byte, and sometimes before any", arguments: [false, true])
+  func everyByte(onDisk: Bool) async throws {
+    let kitchen = try DownloadKitchen(count: 24, onDisk: onDisk)
+    kitchen.origin.change { $0.cuts = (0..<60).map { $0 % 3 == 0 ? 0 : 1 } }
+    let id = try kitchen.add("/file", to: "file")
+    // After the last byte the connection breaks too: the last attempt finds all bytes in the cache.
+    #expect(try await kitchen.end(id).failure == nil)
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+    #expect(kitchen.origin.sent == 24)
+  }
+
+  @Test("an origin that ignores Range is read from the beginning, and the status says so")
+  func ignoresRange() async throws {
+    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
+    kitchen.origin.change {
+      $0.ignoresRanges = true
+      $0.cuts = [200_000]
+    }
+    let id = try kitchen.add("/file", to: "file")
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    let status = kitchen.queue.status(of: id)
+    #expect(status?.restarts == 1 && status?.lastRestart == .rangeIgnored)
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+  }
+
+  @Test("one that ignores Range and always breaks at one place does not run for ever")
+  func neverWhole() async throws {
+    let kitchen = try DownloadKitchen(count: 300_000) { $0.tryLimit = 3 }
+    kitchen.origin.change {
+      $0.ignoresRanges = true
+      $0.cuts = Array(repeating: 200_000, count: 99)
+    }
+    let id = try kitchen.add()
+    #expect(try await kitchen.end(id).failure == .interrupted)
+    #expect(kitchen.upstream.requestCount < 8)
+  }
+
+  @Test(
+    "a part that is not the one asked for is never mixed in",
+    arguments: [
+      part("bytes 0-9/300000", [UInt8](repeating: 9, count: 10)),
+      part("bytes 200001-200010/300000", [UInt8](repeating: 9, count: 10)),
+      part("bytes 200000-299999/299999", [UInt8](repeating: 9, count: 100_000)),
+      part("bytes 200000-299999/*", [UInt8](repeating: 9, count: 100_000), [.eTag: "\"b\""]),
+      part("bytes 200000-299999/400000", [UInt8](repeating: 9, count: 100_000)),
+      part("bytes 200000-299999/300000", [UInt8](repeating: 9, count: 100_000), [.eTag: "W/\"a\""]),
+      part(
+        "bytes 200000-299999/300000", [UInt8](repeating: 9, count: 100_000),
+        [.eTag: "\"a\"", .contentType: "multipart/byteranges; boundary=x"]),
+      part("nonsense", [9]),
+    ])
+  func wrongPart(answer: ScriptedResponse) async throws {
+    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
+    kitchen.origin.change { $0.cuts = [200_000] }
+    let id = try kitchen.add("/file", to: "file")
+    _ = await kitchen.wait(id) { $0.isRetry }
+    kitchen.origin.change { $0.answers = [answer] }
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+  }
+
+  @Test("a file that changes during the download begins again, and the status says so")
+  func changes() async throws {
+    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
+    kitchen.origin.change { $0.cuts = [200_000] }
+    let id = try kitchen.add("/file", to: "file")
+    _ = await kitchen.wait(id) { $0.isRetry }
+    kitchen.origin.change {
+      $0.content = FileOrigin.bytes(250_000, seed: 5)
+      $0.fields[.eTag] = "\"b\""
+    }
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.queue.status(of: id)?.lastRestart == .changed)
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+  }
+
+  @Test("a file that changes at each attempt fails as changed")
+  func changesAlways() async throws {
+    let kitchen = try DownloadKitchen(count: 300_000) { $0.restartLimit = 2 }
+    kitchen.origin.change { $0.cuts = Array(repeating: 200_000, count: 9) }
+    let id = try kitchen.add()
+    for number in 0..<3 {
+      _ = await kitchen.wait(id) { $0.isRetry }
+      kitchen.origin.change { $0.fields[.eTag] = "\"\(number)\"" }
+      try await kitchen.retry(id)
+    }
+    #expect(try await kitchen.end(id).failure == .changed)
+    #expect(kitchen.upstream.requestCount == 4)
+  }
+
+  @Test("redirects in a circle fail at once")
+  func circle() async throws {
+    let kitchen = try DownloadKitchen()
+    kitchen.origin.change {
+      $0.answers = (0..<99).map {
+        ScriptedResponse(status: 302, headers: ["Location": "https://example.com/\($0 % 2)"])
+      }
+    }
+    let id = try kitchen.add("/0")
+    #expect(try await kitchen.end(id).failure == .redirects)
+    #expect(kitchen.upstream.requestCount == 21)
+  }
+
+  @Test("a redirect that leads to another host after a break begins there from the start")
+  func otherHost() async throws {
+    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
+    let location: (String) -> ScriptedResponse = {
+      ScriptedResponse(status: 302, headers: ["Location": "https://\($0)/file", "Cache-Control": "no-store"])
+    }
+    kitchen.origin.change {
+      $0.answers = [location("one.example.com")]
+      $0.cuts = [200_000]
+    }
+    let id = try kitchen.add("/file", to: "file")
+    _ = await kitchen.wait(id) { $0.isRetry }
+    kitchen.origin.change {
+      $0.answers = [location("two.example.com")]
+      $0.content = FileOrigin.bytes(300_000, seed: 3)
+      $0.fields[.eTag] = "\"other\""
+    }
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+    #expect(kitchen.upstream.requests.last?.head.authority == "two.example.com")
+    #expect(kitchen.queue.status(of: id)?.lastRestart == .changed)
+  }
+
+  @Test("a body shorter or longer than announced is not taken for the file", arguments: [-1, 1])
+  func wrongLength(difference: Int) async throws {
+    let kitchen = try DownloadKitchen(count: 1_000) { $0.tryLimit = 2 }
+    kitchen.origin.change { state in
+      let head = HTTPResponse(
+        status: .ok, headerFields: [.eTag: "\"a\"", .cacheControl: "max-age=60", .contentLength: "1000"])
+      let bytes = BodyBytes(FileOrigin.bytes(1_000 + difference))
+      state.answers = [ScriptedResponse(head: head, steps: [.bytes(bytes)], announcedLength: 1_000)]
+    }
+    let id = try kitchen.add("/file", to: "file")
+    _ = await kitchen.wait(id) { $0.isRetry }
+    #expect(kitchen.contents("file") == nil)
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+  }
+
+  @Test("a body that stalls ends after the limit, and is continued")
+  func stalls() async throws {
+    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true) { $0.stallLimit = .seconds(30) }
+    let gate = Gate()
+    kitchen.origin.change { state in
+      let head = HTTPResponse(
+        status: .ok, headerFields: [.eTag: "\"a\"", .cacheControl: "max-age=60", .contentLength: "300000"])
+      let bytes = BodyBytes(state.content[..<200_000])
+      state.answers = [
+        ScriptedResponse(head: head, steps: [.bytes(bytes), .wait(gate)], announcedLength: 300_000)
+      ]
+    }
+    let id = try kitchen.add("/file", to: "file")
+    await gate.waitForArrivals(1)
+    while kitchen.queue.status(of: id)?.state.isRetry != true {
+      await kitchen.clock.waitForSleepers()
+      if kitchen.queue.status(of: id)?.state.isRetry != true { kitchen.clock.advance(by: 30) }
+      for _ in 0..<100 { await Task.yield() }
+    }
+    guard case .waiting(.retry(_, let failure)) = kitchen.queue.status(of: id)?.state else { return }
+    #expect(failure.kind == .timeout)
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.upstream.requests.last?["Range"] == "bytes=200000-")
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+  }
+}

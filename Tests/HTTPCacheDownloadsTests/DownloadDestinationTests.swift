@@ -1,0 +1,279 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheDownloads
+
+@Suite("The file at the destination", .timeLimit(.minutes(10)))
+struct DownloadDestinationTests {
+  private static let modified = Timestamp(seconds: 1_600_000_000)
+
+  private func kitchen(_ count: Int = 100_000, onDisk: Bool = true) throws -> DownloadKitchen {
+    let kitchen = try DownloadKitchen(count: count, onDisk: onDisk)
+    kitchen.origin.change { $0.fields[.lastModified] = Self.modified.httpDate }
+    return kitchen
+  }
+
+  private func facts(_ path: String) throws -> (mode: mode_t, modified: Int64, inode: UInt64) {
+    var status = stat()
+    try #require(lstat(path, &status) == 0)
+    return (status.st_mode, Int64(status.st_mtim.tv_sec), UInt64(status.st_ino))
+  }
+
+  @Test(
+    "it has the bytes, the representation's modification time and a new file's mode",
+    arguments: [true, false])
+  func file(onDisk: Bool) async throws {
+    let kitchen = try kitchen(onDisk: onDisk)
+    let id = try kitchen.add("/file", to: "file")
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+    let facts = try facts(kitchen.path("file"))
+    #expect(facts.modified == Self.modified.seconds)
+    #expect(FileManager.default.createFile(atPath: kitchen.path("other"), contents: nil))
+    #expect(facts.mode == (try self.facts(kitchen.path("other")).mode))
+    #expect(try kitchen.partFiles().isEmpty)
+  }
+
+  @Test("a change of the file never changes the entry")
+  func independent() async throws {
+    let kitchen = try kitchen()
+    _ = try await kitchen.end(try kitchen.add("/file", to: "file"))
+    let handle = try #require(FileHandle(forWritingAtPath: kitchen.path("file")))
+    try handle.write(contentsOf: Data(repeating: 0, count: 100_000))
+    try handle.close()
+    _ = try await kitchen.end(try kitchen.add("/file", to: "again"))
+    #expect(kitchen.contents("again") == kitchen.origin.content)
+  }
+
+  @Test("a response that the cache does not store goes to the destination as it arrives")
+  func notStored() async throws {
+    let kitchen = try kitchen()
+    kitchen.origin.change {
+      $0.fields[.cacheControl] = "no-store"
+      $0.cuts = [70_000]
+    }
+    let id = try kitchen.add("/file", to: "file")
+    try await kitchen.retry(id)
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+    #expect(kitchen.queue.status(of: id)?.lastRestart == .notKept)
+    #expect(try kitchen.partFiles().isEmpty)
+    let without = try kitchen.add("/file")
+    #expect(try await kitchen.end(without).failure == .notStored)
+  }
+
+  @Test("a body that the cache refuses for its digest is not put at the destination either")
+  func statedDigest() async throws {
+    let kitchen = try DownloadKitchen(count: 100_000)
+    kitchen.origin.change { $0.fields[HTTPField.Name("Repr-Digest") ?? .age] = "sha-256=:AAAA:" }
+    let id = try kitchen.add("/file", to: "file")
+    #expect(try await kitchen.end(id).failure == .wrongDigest)
+    #expect(kitchen.upstream.requestCount == 2)
+    #expect(kitchen.contents("file") == nil)
+    #expect(try kitchen.partFiles().isEmpty)
+  }
+
+  @Test("the queue's own file is validated by its ETag, and fetched again only if it changed")
+  func validated() async throws {
+    let kitchen = try kitchen()
+    let id = try kitchen.add("/file", to: "file")
+    _ = try await kitchen.end(id)
+    _ = try await kitchen.cache.store.remove(.all)
+    kitchen.clock.advance(by: 1_000)
+    let before = try facts(kitchen.path("file")).inode
+    try kitchen.add("/file", to: "file")
+    #expect(try await kitchen.end(id) == .done(.destination))
+    #expect(kitchen.upstream.requests.last?["If-None-Match"] == "\"a\"")
+    #expect(kitchen.origin.sent == 100_000)
+    #expect(try facts(kitchen.path("file")).inode == before)
+    kitchen.origin.change {
+      $0.content = FileOrigin.bytes(50_000, seed: 9)
+      $0.fields[.eTag] = "\"b\""
+    }
+    try kitchen.add("/file", to: "file")
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+  }
+
+  @Test("without an ETag, by Last-Modified")
+  func validatedByDate() async throws {
+    let kitchen = try kitchen()
+    kitchen.origin.change { $0.fields[.eTag] = nil }
+    let id = try kitchen.add("/file", to: "file")
+    _ = try await kitchen.end(id)
+    _ = try await kitchen.cache.store.remove(.all)
+    try kitchen.add("/file", to: "file")
+    #expect(try await kitchen.end(id) == .done(.destination))
+    #expect(kitchen.upstream.requests.last?["If-Modified-Since"] == Self.modified.httpDate)
+  }
+
+  @Test("a file that someone changed is not taken for the queue's own, and not replaced unasked")
+  func changedByHand() async throws {
+    let kitchen = try kitchen(10)
+    let id = try kitchen.add("/file", to: "file")
+    _ = try await kitchen.end(id)
+    try Data([1]).write(to: URL(fileURLWithPath: kitchen.path("file")))
+    try kitchen.add("/file", to: "file")
+    #expect(try await kitchen.end(id).failure == .destinationExists)
+    #expect(kitchen.contents("file") == [1])
+    var download = try kitchen.download("/file", to: "file")
+    download.replacesExisting = true
+    try kitchen.queue.add(download)
+    #expect(try await kitchen.end(id).isEnded)
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+  }
+
+  @Test("folders, links and special files are left alone, and nothing is fetched for them")
+  func occupied() async throws {
+    let kitchen = try kitchen(10)
+    try FileManager.default.createDirectory(
+      atPath: kitchen.path("folder"), withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: kitchen.path("link"), withDestinationPath: kitchen.path("nothing"))
+    try #require(mkfifo(kitchen.path("pipe"), 0o600) == 0)
+    try Data([1]).write(to: URL(fileURLWithPath: kitchen.path("file")))
+    for (name, kind) in [
+      ("folder", .destinationIsFolder), ("link", .destinationIsLink), ("pipe", .destinationIsLink),
+      ("file", .destinationExists), ("none/file", .noFolder), ("file/file", .noFolder),
+    ] as [(String, DownloadFailure.Kind)] {
+      var download = try kitchen.download("/\(name)", to: name)
+      download.replacesExisting = kind != .destinationExists
+      let id = try kitchen.queue.add(download)
+      #expect(try await kitchen.end(id).failure == kind, "\(name)")
+    }
+    #expect(kitchen.upstream.requestCount == 0)
+    #expect(kitchen.contents("file") == [1])
+  }
+
+  @Test("a write-protected file is not replaced")
+  func writeProtected() async throws {
+    let kitchen = try kitchen(10)
+    try Data([1]).write(to: URL(fileURLWithPath: kitchen.path("file")))
+    try #require(chmod(kitchen.path("file"), 0o444) == 0)
+    var download = try kitchen.download("/file", to: "file")
+    download.replacesExisting = true
+    #expect(try await kitchen.end(try kitchen.queue.add(download)).failure == .readOnly)
+    #expect(kitchen.contents("file") == [1])
+  }
+
+  @Test(
+    "each error of the system has its kind",
+    arguments: [
+      (ENOSPC, .fullDisk), (EDQUOT, .fullDisk), (EACCES, .readOnly), (EROFS, .readOnly), (EPERM, .readOnly),
+      (ENOENT, .noFolder), (EIO, .io),
+    ] as [(Int32, DownloadFailure.Kind)])
+  func errors(code: Int32, kind: DownloadFailure.Kind) {
+    #expect(DestinationFile.failure(code, "test").kind == kind)
+  }
+
+  @Test("a file that appears during the transfer stays, and the entry is kept", arguments: [false, true])
+  func appears(replacesExisting: Bool) async throws {
+    let kitchen = try kitchen(10)
+    let gate = Gate()
+    kitchen.origin.change { $0.gate = gate }
+    var download = try kitchen.download("/file", to: "file")
+    download.replacesExisting = replacesExisting
+    let id = try kitchen.queue.add(download)
+    await gate.waitForArrivals(1)
+    try Data([1]).write(to: URL(fileURLWithPath: kitchen.path("file")))
+    gate.open()
+    let state = try await kitchen.end(id)
+    #expect(state == (replacesExisting ? .done(.fetched) : state))
+    #expect(replacesExisting || state.failure == .destinationExists)
+    #expect(kitchen.contents("file") == (replacesExisting ? kitchen.origin.content : [1]))
+    #expect(try await kitchen.cache.file(for: download.request) != nil)
+    #expect(try kitchen.partFiles().isEmpty)
+  }
+
+  @Test("a destination that appears at the last moment is not overwritten by the move")
+  func lastMoment() throws {
+    let kitchen = try kitchen(10)
+    let file = DestinationFile(
+      kitchen.path("file"), id: DownloadID(rawValue: 1), replacesExisting: false)
+    try Data([2]).write(to: URL(fileURLWithPath: file.part))
+    try Data([1]).write(to: URL(fileURLWithPath: file.path))
+    let failure = #expect(throws: DownloadFailure.self) { try file.move(replacing: .nothing) }
+    #expect(failure?.kind == .destinationExists)
+    #expect(kitchen.contents("file") == [1])
+  }
+
+  #if os(Linux)
+    @Test("a destination on another volume is copied")
+    func otherVolume() async throws {
+      let kitchen = try kitchen()
+      let folder = "/dev/shm/http-cache-downloads-\(UUID())"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      let id = try kitchen.queue.add(Download("https://example.com/file", to: folder + "/file"))
+      #expect(try await kitchen.end(id) == .done(.fetched))
+      #expect(
+        FileManager.default.contents(atPath: folder + "/file").map { Array($0) } == kitchen.origin.content)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["file"])
+    }
+  #endif
+
+  @Test("too little free space fails before the body, and resumes when there is more")
+  func fullBefore() async throws {
+    let free = SharedNumber(150_000)
+    let kitchen = try DownloadKitchen(count: 100_000, onDisk: true) {
+      $0.minimumFreeSpace = 100_000
+      $0.freeSpace = { _ in free.value }
+    }
+    let id = try kitchen.add("/file", to: "file")
+    #expect(try await kitchen.end(id).failure == .fullDisk)
+    #expect(kitchen.contents("file") == nil)
+    free.value = 1 << 30
+    kitchen.queue.resume(id)
+    #expect(try await kitchen.end(id) == .done(.fetched))
+  }
+
+  @Test("space that goes during the transfer stops it, and what arrived is kept")
+  func fullMeanwhile() async throws {
+    let free = SharedNumber(1 << 40)
+    let kitchen = try DownloadKitchen(count: 40_000_000, onDisk: true) {
+      $0.freeSpace = { _ in free.value }
+    }
+    let gate = Gate()
+    kitchen.origin.change { $0.gate = gate }
+    let id = try kitchen.add("/file", to: "file")
+    await gate.waitForArrivals(1)
+    free.value = 0
+    gate.open()
+    #expect(try await kitchen.end(id).failure == .fullDisk)
+    free.value = 1 << 40
+    kitchen.queue.resume(id)
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.upstream.requests.last?["Range"] != nil)
+    let isSame = kitchen.contents("file") == kitchen.origin.content
+    #expect(isSame)
+  }
+
+  #if Crypto
+    @Test("the expected digest decides, and wrong bytes leave the cache")
+    func digests() async throws {
+      let kitchen = try kitchen(3)
+      kitchen.origin.change { $0.content = Array("abc".utf8) }
+      let right = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+      var download = try kitchen.download("/file", to: "file")
+      download.digests = [try #require(.sha256(right.replacing("ba", with: "bb")))]
+      let id = try kitchen.queue.add(download)
+      #expect(try await kitchen.end(id).failure == .wrongDigest)
+      #expect(kitchen.contents("file") == nil)
+      #expect(try await kitchen.cache.file(for: download.request) == nil)
+      download.digests = [try #require(.sha256(right.uppercased()))]
+      try kitchen.queue.add(download)
+      #expect(try await kitchen.end(id) == .done(.fetched))
+      #expect(kitchen.contents("file") == Array("abc".utf8))
+    }
+  #endif
+
+  @Test("a digest is 64 hexadecimal digits")
+  func digestText() {
+    #expect(IntegrityDigest.sha256(String(repeating: "0f", count: 32))?.value.count == 32)
+    for text in ["", "00", String(repeating: "0g", count: 32), String(repeating: "é", count: 32)] {
+      #expect(IntegrityDigest.sha256(text) == nil)
+    }
+  }
+}

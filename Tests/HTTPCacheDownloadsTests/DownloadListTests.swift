@@ -1,0 +1,243 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheDownloads
+
+@Suite("The list of downloads on disk", .timeLimit(.minutes(10)))
+struct DownloadListTests {
+  @Test("each download is back in its last state, with its order and settings")
+  func states() async throws {
+    let kitchen = try DownloadKitchen(count: 10, onDisk: true) { $0.totalLimit = 1 }
+    let done = try kitchen.add("/done", to: "done")
+    _ = try await kitchen.end(done)
+    kitchen.origin.change {
+      $0.answers = [ScriptedResponse(status: 404, headers: ["Cache-Control": "no-store"])]
+    }
+    let failed = try kitchen.add("/failed")
+    _ = try await kitchen.end(failed)
+    let gate = Gate()
+    kitchen.origin.change { $0.gate = gate }
+    let running = try kitchen.add("/running", to: "running")
+    await gate.waitForArrivals(1)
+    var download = try kitchen.download("/waiting", to: "waiting")
+    download.priority = 3
+    download.group = "films"
+    download.replacesExisting = true
+    download.digests = [IntegrityDigest(algorithm: .sha512, value: [1, 2])]
+    download.request.headerFields[.accept] = "video/*"
+    download.request.headerFields[.cookie] = "secret=1"
+    #if Crypto
+      let waiting = try kitchen.queue.add(download)
+    #else
+      download.digests = []
+      let waiting = try kitchen.queue.add(download)
+    #endif
+    let paused = try kitchen.add("/paused")
+    kitchen.queue.pause(paused)
+    let cancelled = try kitchen.add("/cancelled")
+    kitchen.queue.cancel(cancelled)
+    let removed = try kitchen.add("/removed")
+    kitchen.queue.remove(removed)
+    let before = kitchen.queue.downloads
+    await kitchen.queue.close()
+    let bytes = try Data(contentsOf: kitchen.list)
+    #expect(bytes.range(of: Data("secret".utf8)) == nil)
+
+    kitchen.origin.change { $0.gate = Gate() }
+    let queue = try kitchen.reopen() { $0.totalLimit = 1 }
+    #expect(queue.openingNotes.isEmpty)
+    #expect(queue.downloads.map(\.id) == before.map(\.id))
+    #expect(queue.status(of: done)?.state == .done(.fetched))
+    #expect(queue.status(of: failed)?.state == .failed(DownloadFailure(.gone, "404")))
+    #expect(queue.status(of: paused)?.state == .paused)
+    #expect(queue.status(of: cancelled)?.state == .cancelled)
+    #expect(queue.status(of: removed) == nil)
+    #expect(queue.status(of: running)?.state.isEnded == false)
+    download.request.headerFields[.cookie] = nil
+    #expect(queue.status(of: waiting)?.download == download)
+    await queue.close()
+  }
+
+  @Test("a running download goes on with Range and If-Range after the process ended", arguments: [1, 2, 3])
+  func continues(times: Int) async throws {
+    let kitchen = try DownloadKitchen(count: 900_000, onDisk: true)
+    var queue = kitchen.queue
+    var id: DownloadID?
+    for index in 0..<times {
+      let gate = Gate()
+      let start = index * 200_000
+      kitchen.origin.change { state in
+        var head = HTTPResponse(
+          status: index == 0 ? .ok : .partialContent,
+          headerFields: [.eTag: "\"a\"", .cacheControl: "max-age=60"])
+        if index > 0 { head.headerFields[.contentRange] = "bytes \(start)-899999/900000" }
+        state.answers = [
+          ScriptedResponse(
+            head: head, steps: [.bytes(BodyBytes(state.content[start..<start + 200_000])), .wait(gate)],
+            announcedLength: Int64(900_000 - start))
+        ]
+      }
+      if index == 0 { id = try kitchen.add("/file", to: "file") } else { queue = try kitchen.reopen() }
+      await gate.waitForArrivals(1)
+      await queue.close()
+    }
+    let last = try kitchen.reopen()
+    #expect(try await kitchen.end(try #require(id), in: last) == .done(.fetched))
+    #expect(kitchen.upstream.requests.last?["Range"] == "bytes=\(times * 200_000)-")
+    #expect(kitchen.upstream.requests.last?["If-Range"] == "\"a\"")
+    let isSame = kitchen.contents("file") == kitchen.origin.content
+    #expect(isSame)
+    await last.close()
+  }
+
+  @Test("a file that changed while no process ran begins again, and the status says so")
+  func changedMeanwhile() async throws {
+    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
+    kitchen.origin.change { $0.cuts = [200_000] }
+    let id = try kitchen.add("/file", to: "file")
+    _ = await kitchen.wait(id) { $0.isRetry }
+    await kitchen.queue.close()
+    kitchen.origin.change {
+      $0.content = FileOrigin.bytes(300_000, seed: 1)
+      $0.fields[.eTag] = "\"b\""
+    }
+    let queue = try kitchen.reopen()
+    #expect(queue.status(of: id)?.state.isRetry == true)
+    #expect(try await kitchen.end(id, in: queue) == .done(.fetched))
+    #expect(queue.status(of: id)?.lastRestart == .changed)
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+    await queue.close()
+  }
+
+  @Test("a list as a killed process leaves it has its running downloads")
+  func killed() async throws {
+    let kitchen = try DownloadKitchen(count: 10, onDisk: true)
+    let gate = Gate()
+    kitchen.origin.change { $0.gate = gate }
+    let id = try kitchen.add("/running")
+    await gate.waitForArrivals(1)
+    // The file at this moment is what `kill -9` would leave.
+    let left = kitchen.list.deletingLastPathComponent().appendingPathComponent("killed.list")
+    try FileManager.default.copyItem(at: kitchen.list, to: left)
+    let queue = try kitchen.reopen(name: "killed")
+    #expect(queue.openingNotes.isEmpty)
+    #expect(queue.status(of: id)?.state.isEnded == false)
+    #expect(queue.status(of: id)?.expected == 10)
+    gate.open()
+    #expect(try await kitchen.end(id, in: queue).failure == nil)
+    await queue.close()
+  }
+
+  @Test("a clock that was set back does not make a retry wait for years")
+  func clockSetBack() async throws {
+    let kitchen = try DownloadKitchen(count: 10, onDisk: true)
+    kitchen.origin.change { $0.answers = [.failure(.unreachable)] }
+    let id = try kitchen.add()
+    _ = await kitchen.wait(id) { $0.isRetry }
+    await kitchen.queue.close()
+    kitchen.clock.jump(to: Timestamp(seconds: 1_000))
+    let queue = try kitchen.reopen()
+    await kitchen.clock.waitForSleepers()
+    kitchen.clock.advance(by: 3_600)
+    #expect(await kitchen.wait(id, in: queue) { $0.isEnded }?.state == .done(.fetched))
+    await queue.close()
+  }
+
+  @Test("the second queue of a name is told, and takes nothing from the first")
+  func twice() async throws {
+    let kitchen = try DownloadKitchen(count: 10, onDisk: true)
+    let id = try kitchen.add()
+    _ = try await kitchen.end(id)
+    let error = #expect(throws: DownloadError.self) { try kitchen.reopen() }
+    #expect(error?.code == .inUse)
+    let other = try kitchen.reopen(name: "other")
+    #expect(other.downloads.isEmpty)
+    await other.close()
+    try kitchen.add("/second")
+    await kitchen.queue.close()
+    let queue = try kitchen.reopen()
+    #expect(queue.downloads.count == 2)
+    #expect(throws: DownloadError.self) { try kitchen.add("/third") }
+    await queue.close()
+  }
+
+  @Test(
+    "names that are no file names are refused",
+    arguments: ["", ".", "..", "a/b", ".a", "ä", String(repeating: "a", count: 65)])
+  func names(name: String) throws {
+    let kitchen = try DownloadKitchen(count: 10, onDisk: true)
+    let error = #expect(throws: DownloadError.self) { try kitchen.reopen(name: name) }
+    #expect(error?.code == .invalidName)
+  }
+
+  @Test("of a list with a flipped or missing byte everything else is kept, and the damage is told")
+  func damage() async throws {
+    let kitchen = try DownloadKitchen(count: 10, onDisk: true) { $0.totalLimit = 1 }
+    kitchen.origin.change { $0.gate = Gate() }
+    var ids: [DownloadID] = []
+    for index in 0..<5 {
+      ids.append(try kitchen.add("/\(index)"))
+      kitchen.queue.pause(ids[index])
+    }
+    await kitchen.queue.close()
+    // Written once, in one piece.
+    await (try kitchen.reopen()).close()
+    let whole = try Data(contentsOf: kitchen.list)
+    for position in stride(from: 0, to: whole.count, by: 7) {
+      var flipped = whole
+      flipped[position] ^= 0x55
+      for bytes in [flipped, whole.prefix(position), whole[..<position] + whole[(position + 1)...]] {
+        try bytes.write(to: kitchen.list)
+        let queue = try kitchen.reopen()
+        let kept = queue.downloads.map(\.id)
+        if bytes.count >= whole.count - 1 { #expect(kept.count >= 4, "\(position)") }
+        #expect(Set(kept).isSubset(of: Set(ids)))
+        #expect(
+          queue.openingNotes.isEmpty == (kept.count == 5) || bytes.count < whole.count - 1, "\(position)")
+        await queue.close()
+      }
+    }
+    let aside = kitchen.list.path + ".damaged"
+    #expect(FileManager.default.fileExists(atPath: aside))
+  }
+
+  @Test("hostile bytes make no download and no trap")
+  func hostile() throws {
+    let kitchen = try DownloadKitchen(count: 10, onDisk: true)
+    var random = SystemRandomNumberGenerator()
+    let item = DownloadItem(
+      id: DownloadID(rawValue: 7), download: try kitchen.download("/file", to: "file"), position: 1)
+    let plain = try #require(DownloadRecord.encode(item))
+    #expect(try DownloadRecord.decode(plain) == item)
+    for _ in 0..<3_000 {
+      var bytes = plain
+      for _ in 0..<Int.random(in: 1...4, using: &random) {
+        bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: .min ... .max, using: &random)
+      }
+      // Whatever is decoded can be written and read again.
+      if let decoded = try? DownloadRecord.decode(bytes) {
+        let again = try #require(DownloadRecord.encode(decoded))
+        #expect(try DownloadRecord.decode(again) == decoded)
+      }
+    }
+    for count in 0..<plain.count {
+      #expect(throws: CacheError.self) {
+        try DownloadRecord.decode(Array(plain.prefix(count)))
+      }
+    }
+  }
+
+  @Test("opening 10,000 downloads, with all of them waiting, starts only as many as the limit allows")
+  func many() async throws {
+    let kitchen = try DownloadKitchen(count: 10, onDisk: true) { $0.totalLimit = 1 }
+    kitchen.origin.change { $0.gate = Gate() }
+    for index in 0..<10_000 { try kitchen.add("/\(index)") }
+    await kitchen.queue.close()
+    let queue = try kitchen.reopen()
+    #expect(queue.summary.count == 10_000)
+    #expect(queue.summary.running == 2)
+    await queue.close()
+  }
+}

@@ -1,0 +1,118 @@
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheDownloads
+
+@Suite("Failed attempts, and when the next one is", .timeLimit(.minutes(10)))
+struct DownloadRetryTests {
+  private func policy(_ change: (inout DownloadQueue.Configuration) -> Void = { _ in }) -> RetryPolicy {
+    RetryPolicy(configuration: DownloadKitchen.configuration(change))
+  }
+
+  @Test("waits double up to the longest one, and a random half is left out")
+  func backoff() {
+    let waits = (1...12).map { policy().wait(tries: $0, retryAfter: nil) }
+    #expect(waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
+    let short = policy { $0.random = { 1 } }
+    #expect((1...9).map { short.wait(tries: $0, retryAfter: nil) } == [1, 1, 2, 4, 8, 16, 32, 64, 128])
+    #expect(policy { $0.firstWait = .max }.wait(tries: 100, retryAfter: nil) == 300)
+  }
+
+  @Test("Retry-After is obeyed, and bounded")
+  func retryAfter() {
+    let now = DownloadKitchen.start
+    func seconds(_ value: String) -> Int64? {
+      RetryPolicy.retryAfter([HTTPField.Name("Retry-After") ?? .age: value], now: now)
+    }
+    #expect(seconds("120") == 120)
+    #expect(seconds(now.adding(90).httpDate) == 90)
+    #expect(seconds(now.adding(-90).httpDate) == 0)
+    #expect(seconds("99999999999999999999") == .max)
+    for value in ["", "-1", "soon", "1.5"] { #expect(seconds(value) == nil) }
+    #expect(policy().wait(tries: 1, retryAfter: 31_536_000) == 3_600)
+    #expect(policy().wait(tries: 1, retryAfter: 0) == 1)
+  }
+
+  @Test("a Retry-After of a year delays the next attempt by an hour")
+  func year() async throws {
+    let kitchen = try DownloadKitchen(count: 10)
+    kitchen.origin.change {
+      $0.answers = [ScriptedResponse(status: 503, headers: ["Retry-After": "31536000"])]
+    }
+    let id = try kitchen.add()
+    #expect(try await kitchen.retry(id) == 3_600)
+    #expect(try await kitchen.end(id) == .done(.fetched))
+  }
+
+  @Test(
+    "statuses that another attempt does not change fail at once",
+    arguments: [
+      (404, .gone), (410, .gone), (401, .forbidden), (403, .forbidden), (407, .forbidden), (451, .forbidden),
+      (400, .status), (204, .status), (205, .status), (206, .status), (416, .status), (304, .redirects),
+    ] as [(Int, DownloadFailure.Kind)])
+  func final(status: Int, kind: DownloadFailure.Kind) async throws {
+    let kitchen = try DownloadKitchen()
+    kitchen.origin.change { $0.answers = [ScriptedResponse(status: status)] }
+    let id = try kitchen.add("/file", to: "file")
+    #expect(try await kitchen.end(id).failure == kind)
+    #expect(kitchen.contents("file") == nil)
+    #expect(kitchen.upstream.requestCount == 1)
+  }
+
+  @Test("an origin that cannot be reached is asked as often as the limit of tries allows")
+  func tries() async throws {
+    let kitchen = try DownloadKitchen { $0.tryLimit = 4 }
+    kitchen.origin.change { $0.answers = (0..<9).map { _ in .failure(.unreachable) } }
+    let id = try kitchen.add()
+    #expect(try await kitchen.end(id).failure == .unreachable)
+    #expect(kitchen.upstream.requestCount == 4)
+    #expect(kitchen.clock.now - DownloadKitchen.start == 1 + 2 + 4)
+    kitchen.origin.change { $0.answers = [] }
+    kitchen.queue.resume(id)
+    #expect(try await kitchen.end(id) == .done(.fetched))
+  }
+
+  @Test("after the limit of time there is no further attempt")
+  func time() async throws {
+    let kitchen = try DownloadKitchen {
+      $0.timeLimit = 100
+      $0.tryLimit = 1_000
+    }
+    kitchen.origin.change { $0.answers = (0..<99).map { _ in .failure(.timeout) } }
+    let id = try kitchen.add()
+    #expect(try await kitchen.end(id).failure == .timeout)
+    #expect(kitchen.clock.now - DownloadKitchen.start <= 100)
+  }
+
+  @Test("an attempt that brings bytes makes the tries count anew")
+  func progress() async throws {
+    let kitchen = try DownloadKitchen(count: 50) { $0.tryLimit = 2 }
+    kitchen.origin.change { $0.cuts = Array(repeating: 5, count: 9) }
+    let id = try kitchen.add("/file", to: "file")
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+    #expect(kitchen.upstream.requestCount == 10)
+  }
+
+  @Test("TLS failures are not tried again")
+  func tls() async throws {
+    let kitchen = try DownloadKitchen()
+    kitchen.origin.change { $0.answers = [.failure(.tls)] }
+    let id = try kitchen.add()
+    #expect(try await kitchen.end(id).failure == .tls)
+    #expect(kitchen.upstream.requestCount == 1)
+  }
+
+  @Test("a stale entry does not pass for the file while the origin cannot be asked")
+  func stale() async throws {
+    let kitchen = try DownloadKitchen(count: 10)
+    _ = try await kitchen.end(try kitchen.add())
+    kitchen.clock.advance(by: 1_000)
+    kitchen.origin.change { $0.answers = [.failure(.unreachable)] }
+    let id = try kitchen.add("/file", to: "file")
+    try await kitchen.retry(id)
+    #expect(try await kitchen.end(id) == .done(.validated))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+  }
+}
