@@ -92,20 +92,26 @@ final class MeteredBody: BodySource {
   private func startWatching() {
     watch.withLock { task in
       guard task == nil else { return }
-      task = Task { [base, waiting, route] in
-        while !Task.isCancelled {
-          let now = route.clock.uptime
-          let idle = waiting.state.withLock { state in
-            let idle = state.since.map { now - $0 } ?? .zero
-            if idle >= route.stallLimit { state.isStalled = true }
-            return idle
-          }
-          if idle >= route.stallLimit { return base.cancel() }
-          do { try await route.clock.sleep(for: route.stallLimit - idle) } catch { return }
-        }
-      }
+      task = Task { [base, waiting, route] in await MeteredBody.watch(base, waiting, route) }
     }
   }
+
+  /// Cancels a source that gives no byte for `stallLimit`.
+  private static func watch(
+    _ base: any BodySource, _ waiting: Waiting, _ route: MeteredUpstream
+  ) async {
+    while !Task.isCancelled {
+      let now = route.clock.uptime
+      let idle = waiting.state.withLock { state in
+        let idle = state.since.map { now - $0 } ?? .zero
+        if idle >= route.stallLimit { state.isStalled = true }
+        return idle
+      }
+      if idle >= route.stallLimit { return base.cancel() }
+      do { try await route.clock.sleep(for: route.stallLimit - idle) } catch { return }
+    }
+  }
+
 
   private func stopWatching() { watch.withLock { $0?.cancel() } }
 }

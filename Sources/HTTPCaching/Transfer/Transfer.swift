@@ -35,7 +35,7 @@ final class Transfer: Sendable {
   let body: MessageBody
   let writer: any BodyWriter
   private let extent: TransferExtent
-  private let clock: any CacheClock
+  let clock: any CacheClock
   private let executor: (any TaskExecutor)?
   private let verifier: DigestVerifier?
   private let combined: CombinedDigest?
@@ -119,46 +119,6 @@ final class Transfer: Sendable {
       do throws(CacheError) { _ = try storedReader() } catch { return nil }
     }
     return source
-  }
-
-  /// Waits until the transfer has ended, stored or not.
-  func ended() async { await completion().take() }
-
-  /// Whether all readers have left and the fetch is stopping: the store does not have all bytes yet that will
-  /// be kept.
-  var isBeingAbandoned: Bool {
-    shared.withLock { $0.state.isRunning && $0.state.isAbandoned }
-  }
-
-  /// Waits until the transfer has ended.
-  ///
-  /// - Parameter limit: the longest time to wait; nil for no limit.
-  /// - Returns: whether it has ended.
-  /// - Throws: `CancellationError` when the caller is cancelled.
-  func ended(within limit: Duration?) async throws -> Bool {
-    let completion = completion()
-    await clock.limit(limit) {
-      completion.give(())
-    } _: { _ in
-      await withTaskCancellationHandler {
-        await completion.take()
-      } onCancel: {
-        completion.give(())
-      }
-    }
-    try Task.checkCancellation()
-    return shared.withLock { !$0.state.isRunning }
-  }
-
-  private func completion() -> OneShot<Void> {
-    let completion = OneShot<Void>()
-    let isOver = shared.withLock { shared in
-      guard shared.state.isRunning else { return true }
-      shared.completion.append(completion)
-      return false
-    }
-    if isOver { completion.give(()) }
-    return completion
   }
 
   // MARK: Fetching

@@ -1,0 +1,105 @@
+import HTTPCacheStore
+
+/// A body in a file of its own, or what is stored of it.
+final class StoredFileBody: StoredBody {
+  /// What a store lends its bodies.
+  struct Context: Sendable {
+    let opened: OpenDirectory
+    let queue: WorkQueue
+    let verification: Verification
+    let checkedBodies: CheckedBodies
+    /// Told once it turns out that the entry with this id is not what was written.
+    let onDamage: @Sendable (Int64, CacheError) -> Void
+
+    /// Opens the file of an entry's body.
+    ///
+    /// - Throws: `CacheError.io` if it is gone; the entry is then of no use either.
+    func file(
+      _ name: BodyName, of id: Int64
+    ) throws(CacheError) -> (file: OpenFile, state: FileState) {
+      if let found = try opened.directory.openBodyWithState(name) { return found }
+      let error = CacheError(.io, "the body's file is gone")
+      onDamage(id, error)
+      throw error
+    }
+
+    /// The blocks of a file that need not be checked any more.
+    func checkedBlocks(of name: BodyName, _ state: FileState) -> CheckedBlocks {
+      // Over a network, neither times nor what this system has in memory tell of what others do.
+      guard verification == .firstRead, opened.generations != nil else { return CheckedBlocks() }
+      return checkedBodies.blocks(of: name, state)
+    }
+
+    /// Opens an entry's body, and tells if it is damaged.
+    func opening(
+      _ id: Int64, _ open: () throws(CacheError) -> any BodyReader
+    ) throws(CacheError) -> any BodyReader {
+      do throws(CacheError) { return try open() } catch {
+        // Of the index is another matter, and a read of it that failed may look like it.
+        if error.code == .damaged, !(error.cause is IndexDamage) { onDamage(id, error) }
+        throw error
+      }
+    }
+  }
+
+  private let id: Int64
+  private let name: BodyName
+  private let record: CacheRecord
+  private let storedLength: Int64
+  // Of the only block of a whole body; the pieces of others are in a table.
+  private let checksum: UInt64
+  private let context: Context
+
+  init(
+    id: Int64, name: BodyName, record: CacheRecord, storedLength: Int64, checksum: UInt64,
+    context: Context
+  ) {
+    self.id = id
+    self.name = name
+    self.record = record
+    self.storedLength = storedLength
+    self.checksum = checksum
+    self.context = context
+  }
+
+  func open() throws(CacheError) -> any BodyReader {
+    try context.opening(id, openChecked)
+  }
+
+  private func openChecked() throws(CacheError) -> any BodyReader {
+    let (id, context) = (id, context)
+    let ranges = record.storedRanges
+    let (file, state) = try context.file(name, of: id)
+    // The file of a part may have grown since its record was read.
+    guard ranges == nil ? state.size == storedLength : state.size >= ranges?.last?.upperBound ?? 0 else {
+      throw CacheError(.damaged, "body has \(state.size) bytes, too few or too many for what was written")
+    }
+    let checked = context.checkedBlocks(of: name, state)
+    return FileBodyReader(
+      blocks: BlockReader(
+        file: file, verification: context.verification, checked: checked, state: state),
+      pieces: try pieces(checked: checked), length: ranges == nil ? storedLength : record.bodyLength,
+      ranges: ranges, queue: context.queue, onDamage: { context.onDamage(id, $0) })
+  }
+
+  private func pieces(checked: CheckedBlocks) throws(CacheError) -> BlockReader.Pieces {
+    let wholeLength = record.isComplete ? storedLength : nil
+    if let wholeLength, wholeLength <= StoredPieces.blockLength {
+      let pieces = StoredPieces(length: wholeLength, checksum: checksum)
+      return { pieces }
+    }
+    let (id, index, ranges) = (id, context.opened.index, record.storedRanges ?? [0..<storedLength])
+    let load: BlockReader.Pieces = { () throws(CacheError) in
+      let pieces = try index.read { (connection) throws(CacheError) in
+        try StoredPieces.load(connection, entry: id, wholeLength: wholeLength)
+      }
+      guard !pieces.list.isEmpty else { throw CacheError(.io, "the entry was removed") }
+      guard pieces.cover(ranges) else { throw CacheError(.damaged, "parts of the body are missing") }
+      return pieces
+    }
+    // Where all is checked already, nothing is left to compare; else they may be gone when they are needed.
+    if let wholeLength, checked.contains(StoredPieces.blocks(of: 0..<wholeLength)) { return load }
+    let pieces = try load()
+    return { pieces }
+  }
+}

@@ -1,0 +1,116 @@
+public import HTTPCacheStore
+import Synchronization
+
+extension DiskStore {
+  /// Adds to the persistent counters; they are written by the batch.
+  public func count(_ counts: CacheCounts) {
+    let isTime = batch.withLock { batch in
+      batch.counts += counts
+      batch.countedSince += 1
+      return batch.shouldSchedule()
+    }
+    if isTime { scheduleBatch() }
+  }
+
+  /// The persistent counters.
+  ///
+  /// - Throws: `CacheError`.
+  public func counts() async throws(CacheError) -> CacheCounts {
+    try await onIndex { [self] (opened) throws(CacheError) in
+      try writeBatch(opened)
+      return try opened.index.withWriter { (connection) throws(CacheError) in
+        var counts = CacheCounts()
+        try connection.query(
+          """
+          SELECT hits, validated, misses, stores, evictions, hitBytes, originBytes FROM counts
+          """
+        ) { row in
+          // What is damaged must not make sums overflow.
+          func count(_ column: Int32) -> Int64 { max(0, min(row.integer(column), 1 << 60)) }
+          counts = CacheCounts(
+            hits: count(0), validated: count(1), misses: count(2), stores: count(3),
+            evictions: count(4), hitBytes: count(5), originBytes: count(6))
+          return false
+        }
+        return counts
+      }
+    }
+  }
+
+  /// Writes what is batched and plays the log into the database.
+  public func flush() async {
+    _ = try? await onIndex { [self] (opened) throws(CacheError) in
+      try writeBatch(opened)
+      try opened.index.truncateLog(waiting: true)
+    }
+  }
+
+  /// Writes what is batched and closes the connections to the index. Later calls throw `CacheError.closed`.
+  ///
+  /// A store that is released without this call loses what was batched after the last flush, and its connections
+  /// are closed where it is released.
+  public func close() async {
+    await flush()
+    _ = try? await onIndex { (opened) throws(CacheError) in opened.index.close() }
+  }
+
+  func scheduleBatch() {
+    indexQueue.submit { [weak self] in
+      guard let self else { return }
+      _ = try? writeBatch(currentDirectory)
+      batch.withLock { $0.isScheduled = false }
+    }
+  }
+
+  /// Writes uses, counts and refusals in one transaction.
+  func writeBatch(_ opened: OpenDirectory) throws(CacheError) {
+    let taken = batch.withLock { $0.take() }
+    guard !taken.isEmpty else { return }
+    do throws(CacheError) {
+      try opened.index.write { (connection) throws(CacheError) in
+        try applyBatch(taken, opened.hashes, connection)
+      }
+    } catch {
+      batch.withLock { $0.putBack(taken) }
+      throw error
+    }
+  }
+
+  /// Writes uses, counts and refusals within a transaction.
+  func applyBatch(
+    _ taken: PendingChanges, _ hashes: RowHashes, _ connection: SQLiteConnection
+  ) throws(CacheError) {
+    for (hash, time) in taken.touches {
+      let frequency = policy.withLock { $0.frequency(of: hash) }
+      var rows: [(id: Int64, size: Int64)] = []
+      try connection.query(
+        "SELECT id, size FROM entry WHERE hash = ? LIMIT \(HashRow.mostOfHash)", [.hash(hash)]
+      ) { row in
+        rows.append((row.integer(0), row.integer(1)))
+        return true
+      }
+      for row in rows {
+        let priority = policy.withLock { policy in
+          policy.priority(bucket: policy.bucket(frequency: frequency, size: row.size))
+        }
+        try connection.run(
+          "UPDATE entry SET touched = max(touched, ?), priority = ? WHERE id = ?",
+          [.integer(time), .real(priority), .integer(row.id)])
+      }
+    }
+    try Self.write(taken.refusals.notes, hashes, connection)
+    guard taken.countedSince > 0 else { return }
+    let counts = taken.counts
+    try connection.run(
+      """
+      UPDATE counts SET hits = hits + ?, validated = validated + ?, misses = misses + ?,
+      stores = stores + ?, evictions = evictions + ?, hitBytes = hitBytes + ?,
+      originBytes = originBytes + ?
+      """,
+      [
+        .integer(counts.hits), .integer(counts.validated), .integer(counts.misses),
+        .integer(counts.stores), .integer(counts.evictions), .integer(counts.hitBytes),
+        .integer(counts.originBytes),
+      ])
+  }
+}

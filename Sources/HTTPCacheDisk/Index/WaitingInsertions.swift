@@ -1,0 +1,88 @@
+import HTTPCacheStore
+import Synchronization
+
+/// An entry whose writer waits for its row.
+struct WaitingInsertion: Sendable {
+  let entry: NewEntry
+  let opened: OpenDirectory
+  let handover: Handover<CacheRecord>
+  let continuation: UnsafeContinuation<Void, Never>
+
+  func with(_ entry: NewEntry) -> WaitingInsertion {
+    WaitingInsertion(
+      entry: entry, opened: opened, handover: handover, continuation: continuation)
+  }
+
+  func resume(_ result: Result<CacheRecord, CacheError>) {
+    handover.result.withLock { $0 = result }
+    continuation.resume()
+  }
+}
+
+/// Entries that wait for their rows while others are written: all of them get theirs in one transaction.
+final class WaitingInsertions: Sendable {
+  private struct State {
+    var waiting: [WaitingInsertion] = []
+    var isScheduled = false
+  }
+
+  private let state = Mutex(State())
+
+  /// As many as leave the log below its limit.
+  private static let mostAtOnce = 32
+
+  /// Waits for a row.
+  func wait(for entry: NewEntry, in opened: OpenDirectory, of store: DiskStore) async throws(CacheError)
+    -> CacheRecord
+  {
+    let handover = Handover<CacheRecord>()
+    await withUnsafeContinuation { continuation in
+      let isFirst = state.withLock { state in
+        state.waiting.append(
+          WaitingInsertion(
+            entry: entry, opened: opened, handover: handover, continuation: continuation))
+        defer { state.isScheduled = true }
+        return !state.isScheduled
+      }
+      if isFirst { schedule(in: store) }
+    }
+    return try handover.take()
+  }
+
+  private func schedule(in store: DiskStore) {
+    store.indexQueue.submit { [self] in
+      let (some, isMore) = state.withLock { state in
+        let some = Array(state.waiting.prefix(Self.mostAtOnce))
+        state.waiting.removeFirst(some.count)
+        state.isScheduled = !state.waiting.isEmpty
+        return (some, state.isScheduled)
+      }
+      if isMore { schedule(in: store) }
+      store.insert(some)
+    }
+  }
+}
+
+extension DiskStore {
+  /// Gives entries their rows, and wakes those who wait for them; on the index's thread.
+  func insert(_ waiting: [WaitingInsertion]) {
+    let current: OpenDirectory
+    do throws(CacheError) {
+      current = try directoryToWrite()
+    } catch {
+      for insertion in waiting { insertion.resume(.failure(error)) }
+      return
+    }
+    let waiting = waiting.compactMap { insertion -> WaitingInsertion? in
+      if insertion.opened === current { return insertion }
+      if let entry = insertion.entry.moved() { return insertion.with(entry) }
+      let key = insertion.entry.record.key
+      insertion.resume(.failure(CacheError(.unavailable, "the index was replaced", key: key)))
+      return nil
+    }
+    guard !waiting.isEmpty else { return }
+    let results = insert(waiting.map(\.entry), opened: current)
+    for result in results { if case .failure(let error) = result { answer(error, of: current) } }
+    for (insertion, result) in zip(waiting, results) { insertion.resume(result) }
+  }
+}

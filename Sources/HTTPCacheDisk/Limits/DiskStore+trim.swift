@@ -1,0 +1,128 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import Synchronization
+
+/// Evicting in the background, and giving space back to the file system.
+extension DiskStore {
+  // What is freed for what comes after a full disk.
+  private static let mostFreed: Int64 = 4 << 20
+  private static let mostFailures = 7
+
+  /// What is done when a folder was opened.
+  func didOpen(_ opened: OpenDirectory) {
+    setLogLength(of: opened)
+    startSweep(of: opened)
+    fileQueue.submit { opened.directory.excludeFromBackups() }
+    indexQueue.submit { [weak self] in try? self?.shrinkIfEmpty(opened, waiting: false) }
+    if evicts { trimInBackground() }
+  }
+
+  /// Evicts in the background what does not fit, a part at a time. After an error, as from a database that
+  /// another process holds, it is tried again later, some times.
+  ///
+  /// - Parameters:
+  ///   - extra: bytes to free beyond that.
+  ///   - failures: how often it failed since anything could be done.
+  func trimInBackground(extra: Int64 = 0, failures: Int = 0) {
+    indexQueue.submit { [weak self] in
+      guard let self else { return }
+      let opened = currentDirectory
+      do throws(CacheError) {
+        if try !trimSome(opened, extra: extra) { return trimInBackground(extra: extra) }
+        _ = try? limitLog(opened)
+      } catch {
+        answer(error, of: opened)
+        guard failures < Self.mostFailures else { return }
+        // 1 s, then twice as long each time: two minutes in all.
+        let delay = Duration.seconds(1 << failures)
+        Task { [weak self, clock] in
+          try? await clock.sleep(for: delay)
+          self?.trimInBackground(extra: extra, failures: failures + 1)
+        }
+      }
+    }
+  }
+
+  private func excessNow(_ opened: OpenDirectory) throws(CacheError) -> Int64 {
+    excess(try publishLimit(in: opened), opened)
+  }
+
+  /// Evicts a part of the excess; on the index thread.
+  ///
+  /// - Parameter extra: bytes to free beyond that.
+  /// - Returns: whether that was the last part.
+  func trimSome(_ opened: OpenDirectory, extra: Int64 = 0) throws(CacheError) -> Bool {
+    try saveSettings(in: opened)
+    try limitLog(opened)
+    guard try excessNow(opened).saturatingAdd(extra) > 0 else { return try giveBackPages(opened) }
+    if giveBackForFileSystem(opened, extra: extra) {
+      guard try excessNow(opened).saturatingAdd(extra) > 0 else { return false }
+    } else if opened.logBytes > Self.longLog {
+      try opened.index.truncateLog(waiting: false)
+      guard try excessNow(opened).saturatingAdd(extra) > 0 else { return false }
+    }
+    let next = """
+      SELECT \(EntryRow.columns) FROM entry
+      WHERE pinned = 0 AND file IS NOT NULL AND partial = 0
+      ORDER BY priority, touched LIMIT 8
+      """
+    let evictions = try makingRoom(in: opened, next) { () throws(CacheError) in
+      try evictSome(opened, extra: extra)
+    }
+    guard evictions.removals.count == 0, try giveBackPages(opened) else { return false }
+    return evictions.isEnough || !opened.removeSetAside()
+  }
+
+  /// Makes the index's file shorter by pages that are free, as far as the capacity asks for it.
+  ///
+  /// - Returns: whether that was all.
+  private func giveBackPages(_ opened: OpenDirectory) throws(CacheError) -> Bool {
+    try opened.index.withWriter { (connection) throws(CacheError) in
+      let space = try measuredSpace(connection, opened)
+      let free = space.pages.free
+      guard excess(space, opened) + space.freeBytes > 0, free > 0 else { return true }
+      try connection.execute("PRAGMA incremental_vacuum(\(min(256, free)))")
+      try connection.truncateLog(waiting: false)
+      return try PageCount(connection).free == free
+    }
+  }
+
+  /// Where less is free on the file system than is to be, gives it what the index does not use: what was
+  /// evicted from the index alone is not free on disk before. On the index's thread.
+  ///
+  /// - Parameter extra: bytes to free beyond that.
+  /// - Returns: whether there was something to give.
+  @discardableResult
+  func giveBackForFileSystem(_ opened: OpenDirectory, extra: Int64 = 0) -> Bool {
+    guard let shortage = freeSpace.shortage(in: opened.directory.root),
+      shortage.saturatingAdd(extra) > 0
+    else { return false }
+    let isGiven = try? opened.index.withWriter { (connection) throws(CacheError) in
+      let hadLog = opened.logBytes > 0
+      // First, since giving pages back writes to the log.
+      if hadLog { try connection.truncateLog(waiting: false) }
+      let before = try PageCount(connection)
+      if before.free > 0 {
+        try connection.execute("PRAGMA incremental_vacuum(\(before.free))")
+        try connection.truncateLog(waiting: false)
+      }
+      return hadLog || before.free > 0
+    }
+    freeSpace.askAgain()
+    return isGiven ?? false
+  }
+
+  /// The file system is full, whatever the capacity: frees some of it for what comes next.
+  func didRunOutOfSpace(_ full: FullFileSystem) {
+    guard freeSpace.minimum > 0 else { return }
+    freeSpace.askAgain()
+    currentDirectory.reservations.setLimit(0)
+    indexQueue.submit { [weak self] in
+      guard let self, let excess = try? excessNow(currentDirectory) else { return }
+      // There may be space again by now.
+      let free = freeSpace.free(in: currentDirectory.directory.root) ?? 0
+      guard full.isQuota || free < Self.mostFreed else { return }
+      trimInBackground(extra: max(0, -excess).saturatingAdd(Self.mostFreed))
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import HTTPCacheStore
+import Synchronization
+
+/// The bytes of this store that no row of the index counts: bodies that are being written, and body files
+/// that could not be deleted.
+///
+/// Other processes do not see them: `docs/decisions/0027-reservations-of-one-process.md`.
+final class Reservations: Sendable {
+  /// A body file that has no row, and could not be deleted yet.
+  struct PendingDeletion: Sendable {
+    let name: BodyName
+    let isTemporary: Bool
+    /// Bytes that the file takes, which stay reserved until it is deleted.
+    let bytes: Int64
+  }
+
+  private struct State {
+    var bytes: Int64 = 0
+    var limit: Int64 = 0
+    var pendingDeletions: [PendingDeletion] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// Bytes that are reserved.
+  var bytes: Int64 { state.withLock { max(0, $0.bytes) } }
+
+  /// Whether all reserved bytes fit beside the usage that the index thread published last.
+  var areWithinLimit: Bool { state.withLock { $0.bytes <= $0.limit } }
+
+  /// Reserves bytes; releases them if negative.
+  func add(_ bytes: Int64) { state.withLock { $0.bytes += bytes } }
+
+  /// Sets how many bytes may be reserved before a writer has to ask the index thread. The index thread sets
+  /// it after each look at the usage, before it releases reservations of rows that the usage includes.
+  func setLimit(_ bytes: Int64) { state.withLock { $0.limit = bytes } }
+
+  // MARK: Pending deletions
+
+  var hasPendingDeletions: Bool { state.withLock { !$0.pendingDeletions.isEmpty } }
+
+  /// Keeps the bytes of a file reserved until it is deleted.
+  func add(_ deletion: PendingDeletion) {
+    state.withLock { state in
+      state.bytes += deletion.bytes
+      state.pendingDeletions.append(deletion)
+    }
+  }
+
+  /// Takes the pending deletions, and releases their bytes.
+  func takePendingDeletions() -> [PendingDeletion] {
+    state.withLock { state in
+      let deletions = state.pendingDeletions
+      state.pendingDeletions = []
+      for deletion in deletions { state.bytes -= deletion.bytes }
+      return deletions
+    }
+  }
+}
+
+extension OpenDirectory {
+  /// Deletes a body file that has no row. Where that fails, its bytes are reserved; a deletion that may
+  /// succeed later, as after too many open files, is tried again before something is evicted.
+  ///
+  /// - Parameter bytes: what the file takes.
+  func deleteBody(_ name: BodyName, isTemporary: Bool = false, bytes: Int64) {
+    switch directory.removeBody(name, isTemporary: isTemporary) {
+    case .gone: break
+    case .later:
+      reservations.add(
+        Reservations.PendingDeletion(name: name, isTemporary: isTemporary, bytes: bytes))
+    case .never: reservations.add(bytes)
+    }
+  }
+
+  /// Tries again to delete the files that could not be deleted; on the index thread.
+  func retryDeletions() {
+    guard reservations.hasPendingDeletions else { return }
+    for deletion in reservations.takePendingDeletions() {
+      deleteBody(deletion.name, isTemporary: deletion.isTemporary, bytes: deletion.bytes)
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import HTTPCacheStore
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+extension DiskStore {
+  /// Looks for bodies that a process left without rows, if one may have, and deletes them folder by
+  /// folder in the background. What a living process is writing stays.
+  func startSweep(of opened: OpenDirectory) {
+    sweeps.start { [weak self] in
+      self?.fileQueue.submit { [weak self] in
+        self?.workOffEpochs()
+        self?.beginSweep(of: opened)
+      }
+    }
+  }
+
+  private func beginSweep(of opened: OpenDirectory) {
+    let (_, dead) = OwnerLock.owners(in: opened.directory)
+    guard opened.needsSweep || !dead.isEmpty else { return sweeps.didEnd() }
+    // One of them may have ended between a commit and telling of it.
+    if !dead.isEmpty { opened.generations?.bumpAll() }
+    sweep(opened.directory.shards(), of: opened, deadOwners: dead)
+  }
+
+  /// Waits until this store does not sweep.
+  func awaitSweeps() async {
+    await withUnsafeContinuation { continuation in sweeps.whenIdle { continuation.resume() } }
+  }
+
+  private func sweep(_ shards: [String], of opened: OpenDirectory, deadOwners: [DeadOwner]) {
+    guard let shard = shards.first else {
+      forget(deadOwners, of: opened)
+      return sweeps.didEnd()
+    }
+    try? removeOrphans(in: shard, of: opened, deadOwners: deadOwners)
+    fileQueue.submit { [weak self] in
+      self?.sweep(Array(shards.dropFirst()), of: opened, deadOwners: deadOwners)
+    }
+  }
+
+  /// Deletes what dead processes left, before it returns.
+  ///
+  /// - Throws: `CacheError` if the index cannot be read.
+  func removeLeftovers() async throws(CacheError) {
+    let opened = currentDirectory
+    await awaitSweeps()
+    try await fileQueue.run { [self] () throws(CacheError) in try removeOrphans(of: opened) }
+  }
+
+  /// Deletes what dead processes left, on the calling thread, while this store does not sweep.
+  func removeOrphans(of opened: OpenDirectory) throws(CacheError) {
+    let (_, dead) = OwnerLock.owners(in: opened.directory)
+    for shard in opened.directory.shards() {
+      try removeOrphans(in: shard, of: opened, deadOwners: dead)
+    }
+    forget(dead, of: opened)
+  }
+
+  /// Nothing is left of these but what rows know of.
+  func forget(_ deadOwners: [DeadOwner], of opened: OpenDirectory) {
+    guard !deadOwners.isEmpty else { return }
+    cutTails(in: opened)
+    for owner in deadOwners { owner.forget() }
+  }
+
+  /// Cuts off what was written into the files of parts after the last word of their rows, and is not
+  /// counted.
+  private func cutTails(in opened: OpenDirectory) {
+    let rows = try? opened.index.read { (connection) throws(CacheError) in
+      var ids: [Int64] = []
+      try connection.query("SELECT id FROM entry WHERE partial = 1 LIMIT 4096") { row in
+        ids.append(row.integer(0))
+        return true
+      }
+      return ids
+    }
+    for id in rows ?? [] { try? cutTail(of: id, in: opened) }
+  }
+
+  private func cutTail(of id: Int64, in opened: OpenDirectory) throws(CacheError) {
+    func name() throws(CacheError) -> BodyName? {
+      try opened.index.read { (connection) throws(CacheError) in
+        try EntryRow.find("id = ? AND partial = 1", [.integer(id)], connection).first?.file
+      }
+    }
+    // A writer that adds to the file holds the lock exclusively. While this lock is held, the row does not change.
+    guard let file = try name(), let open = opened.directory.openShared(file) else { return }
+    defer { withExtendedLifetime(open) {} }
+    let pieces = try opened.index.read { (connection) throws(CacheError) in
+      try StoredPieces.load(connection, entry: id, wholeLength: nil)
+    }
+    guard try name() == file, !pieces.list.isEmpty, try open.size() > pieces.end else { return }
+    ftruncate(open.descriptor, off_t(pieces.end))
+  }
+
+  /// Finds body files that have no row and that no living process is writing.
+  ///
+  /// - Parameter deadOwners: whose locks are held here, and therefore look as if they lived.
+  /// - Throws: `CacheError` if the index cannot be read.
+  func orphans(
+    in shard: String, of opened: OpenDirectory, deadOwners: [DeadOwner]
+  ) throws(CacheError) -> [String] {
+    var orphans: [String] = []
+    // List the files before the owners: a living process that wrote a listed file holds its owner lock by then.
+    let files = opened.directory.files(inShard: shard)
+    let living = OwnerLock.owners(in: opened.directory).living.subtracting(deadOwners.map(\.owner))
+    for file in files {
+      let isTemporary = file.hasSuffix(BodyName.temporarySuffix)
+      let text = isTemporary ? String(file.dropLast(BodyName.temporarySuffix.count)) : file
+      // What is not named like a body is not ours to delete.
+      guard let name = BodyName(fileName: text), name.shard == shard else { continue }
+      if name.owner == opened.currentOwner {
+        if opened.isInWork(name) { continue }
+      } else if living.contains(name.owner) {
+        // A body of a living process without a row may be about to get one.
+        continue
+      }
+      if !isTemporary, try opened.hasRow(of: name) { continue }
+      orphans.append(file)
+    }
+    return orphans
+  }
+
+  /// Deletes body files that have no row and that no living process is writing.
+  func removeOrphans(
+    in shard: String, of opened: OpenDirectory, deadOwners: [DeadOwner]
+  ) throws(CacheError) {
+    for file in try orphans(in: shard, of: opened, deadOwners: deadOwners) {
+      opened.directory.removeFile(file, inShard: shard)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+public import HTTPCacheSemantics
+public import HTTPCacheStore
+import Synchronization
+
+extension DiskStore {
+  /// Remembers why a response was not stored; written by the batch. The latest 1,000 are kept, and four
+  /// of one key.
+  public func note(_ refusal: RefusalNote) {
+    let isTime = batch.withLock { batch in
+      batch.refusals.add(refusal)
+      return batch.shouldSchedule()
+    }
+    if isTime { scheduleBatch() }
+  }
+
+  /// Why responses of a key were not stored, the latest first, four at most.
+  ///
+  /// - Throws: `CacheError`.
+  public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
+    let pending = batch.withLock { $0.refusals.of(key) }
+    let opened = try directoryToRead()
+    let written = try reading(opened) { (connection) throws(CacheError) in
+      var notes: [RefusalNote] = []
+      try connection.query(
+        """
+        SELECT time, status, steps FROM refusal WHERE hash = ?
+        ORDER BY id DESC LIMIT \(RecentRefusals.mostOfOneKey)
+        """, [.hash(opened.hashes.hash(of: key))]
+      ) { row in
+        // What cannot be read was not written by us, and tells nothing.
+        guard let explanation = try? RefusalCodec.decode(row.blob(2)) else { return true }
+        notes.append(
+          RefusalNote(
+            key: key, time: Timestamp(seconds: row.integer(0)),
+            status: Int(clamping: row.integer(1)), explanation: explanation))
+        return true
+      }
+      return notes
+    }
+    return Array((pending + written).prefix(RecentRefusals.mostOfOneKey))
+  }
+
+  private static let mostRefusals = 1_000
+
+  /// Writes notes within a transaction, and drops the oldest.
+  static func write(
+    _ refusals: [RefusalNote], _ hashes: RowHashes, _ connection: SQLiteConnection
+  ) throws(CacheError) {
+    guard !refusals.isEmpty else { return }
+    for note in refusals {
+      try connection.run(
+        "INSERT INTO refusal (hash, time, status, steps) VALUES (?, ?, ?, ?)",
+        [
+          .hash(hashes.hash(of: note.key)), .integer(note.time.seconds), .integer(Int64(note.status)),
+          .blob(RefusalCodec.encode(note.explanation)),
+        ])
+    }
+    for hash in Set(refusals.map { hashes.hash(of: $0.key) }) {
+      try connection.run(
+        """
+        DELETE FROM refusal WHERE hash = ? AND id NOT IN
+        (SELECT id FROM refusal WHERE hash = ? ORDER BY id DESC LIMIT \(RecentRefusals.mostOfOneKey))
+        """, [.hash(hash), .hash(hash)])
+    }
+    try connection.run(
+      """
+      DELETE FROM refusal
+      WHERE id < (SELECT id FROM refusal ORDER BY id DESC LIMIT 1 OFFSET \(mostRefusals - 1))
+      """)
+  }
+}

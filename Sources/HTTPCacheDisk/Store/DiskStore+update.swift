@@ -1,0 +1,118 @@
+import HTTPCacheSemantics
+public import HTTPCacheStore
+
+extension DiskStore {
+  /// Replaces the record of a stored response and keeps its body.
+  ///
+  /// - Returns: whether the response was still there.
+  /// - Throws: `CacheError`.
+  @discardableResult
+  public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
+    try await onIndex { [self] (opened) throws(CacheError) in
+      let (updated, wasPinned) = try opened.index.write { (connection) throws(CacheError) in
+        let id = Int64(bitPattern: record.sequence)
+        let wasPinned = try connection.number(Self.pinned, [.integer(id)]) == 1
+        let compared = Self.compared(record, in: opened)
+        var updated: Updated?
+        if try Self.isSuperseded(update: compared, in: opened, connection) {
+          if record.response.isInvalidated { try Self.mark(id, connection) }
+        } else {
+          updated = try Self.update(compared, opened.hashes, connection)
+        }
+        if record.response.isInvalidated { opened.noteInvalidation(.key(record.key)) }
+        if updated != nil || record.response.isInvalidated { opened.bumpGenerations(.key(record.key)) }
+        return (updated, wasPinned)
+      }
+      guard let (removals, mark) = updated else {
+        if record.response.isInvalidated { opened.bumpGenerations(.key(record.key)) }
+        return false
+      }
+      opened.didCommit(mark, record)
+      // What could not go until now may have to.
+      if wasPinned, !record.isPinned { trimInBackground() }
+      after(removals, in: opened)
+      opened.bumpGenerations(.key(record.key))
+      return true
+    }
+  }
+
+  private static let pinned = "SELECT pinned FROM entry WHERE id = ?"
+
+  /// The record as it is to be stored: invalidated if any process invalidated or removed something that it
+  /// matches after its request was sent (RFC 9111 §4.4). Called within the transaction that stores it.
+  static func compared(_ record: CacheRecord, in opened: OpenDirectory) -> CacheRecord {
+    guard !record.response.isInvalidated, let ticket = record.ticket,
+      opened.isOvertaken(record.key, groups: record.groups, since: ticket)
+    else { return record }
+    return record.with(response: record.response.invalidated)
+  }
+
+  /// What an update took the place of, and the number of the change.
+  private typealias Updated = (removals: Removals, mark: Int64)
+
+  /// Returns nil if the response is not stored any more.
+  private static func update(
+    _ record: CacheRecord, _ hashes: RowHashes, _ connection: SQLiteConnection
+  ) throws(CacheError) -> Updated? {
+    let id = Int64(bitPattern: record.sequence)
+    let clause = SelectionClause(.key(record.key), hashes)
+    let found = try EntryRow.find(
+      "id = ? AND \(clause.sql)", [.integer(id)] + clause.values, connection
+    ).first
+    guard let found, let mark = try RowMark(of: id, connection), !mark.isRemoved else { return nil }
+    var record = record
+    if record.ticket == nil, mark.isInvalidated, !record.response.isInvalidated {
+      record = record.with(response: record.response.invalidated)
+    }
+    var kept = record.storing(nil, bodyLength: found.length)
+    if found.isPartial {
+      // More may have come since the caller read it.
+      let stored = try Self.record(of: id, connection)
+      kept = record.storing(stored.storedRanges, bodyLength: stored.bodyLength)
+    }
+    var state = try IndexState(connection)
+    let removals = try rewrite(
+      found, kept, length: found.length, cost: found.cost, &state, hashes, connection)
+    state.subtract(removals)
+    try state.save(connection)
+    return (removals, state.sequence)
+  }
+
+  /// Gives a row another record.
+  ///
+  /// - Returns: the row that it takes the place of; the state's sums are the caller's business.
+  static func rewrite(
+    _ found: EntryRow, _ record: CacheRecord, length: Int64, cost: Int64, _ state: inout IndexState,
+    _ hashes: RowHashes, _ connection: SQLiteConnection
+  ) throws(CacheError) -> Removals {
+    let id = found.id
+    let encoded = try RecordCodec.encode(record)
+    // A freshened response may have become the same variant as another one.
+    var removals = Removals()
+    for row in try HashRow.twins(
+      of: record, isPartial: found.isPartial, except: id, hashes, connection)
+    {
+      try row.delete(connection)
+      removals.add(row)
+    }
+    let groups = Array(Set(record.groups))
+    try connection.run(
+      """
+      UPDATE entry SET record = ?, variant = ?, mark = ?, invalid = ?, stored = ?, pinned = ?,
+      groups = ?, size = ?, length = ?, cost = ? WHERE id = ?
+      """,
+      [
+        .blob(encoded), .hash(hashes.variantHash(of: record)), .integer(state.nextSequence()),
+        .integer(record.response.isInvalidated ? 1 : 0),
+        .integer(record.response.responseTime.seconds), .integer(record.isPinned ? 1 : 0),
+        .integer(Int64(groups.count)),
+        .integer(NewEntry.size(encoded: encoded.count, length: length, cost: cost)),
+        .integer(length), .integer(cost), .integer(id),
+      ])
+    if found.groups > 0 || !groups.isEmpty {
+      try connection.run("DELETE FROM membership WHERE entry = ?", [.integer(id)])
+      try NewEntry.insertGroups(groups, origin: record.key.origin, id: id, connection)
+    }
+    return removals
+  }
+}

@@ -1,0 +1,38 @@
+import HTTPCacheSemantics
+public import HTTPCacheStore
+
+extension DiskStore {
+  /// Begins to store a response; writes nothing yet.
+  ///
+  /// - Throws: `CacheError.tooLarge`; `CacheError.invalidRequest` for a record that must stay in
+  ///   memory; `CacheError.unavailable` if the directory vanished and cannot be made again.
+  public func write(
+    _ record: CacheRecord, variantLimit: Int
+  ) async throws(CacheError) -> any BodyWriter {
+    guard !record.isMemoryOnly else {
+      throw CacheError(.invalidRequest, "the record must not go to disk", key: record.key)
+    }
+    let stored =
+      record.storedRanges.map { $0.reduce(0) { $0.saturatingAdd($1.upperBound - $1.lowerBound) } }
+      ?? record.bodyLength ?? 0
+    var limit = currentLimits.longestBody
+    if stored > limit { limit = longestBodyNow() }
+    guard stored <= limit else {
+      throw CacheError(
+        .tooLarge, "\(stored) bytes, at most \(limit) are stored", key: record.key)
+    }
+    var opened = currentDirectory
+    // A small body is asked about again with its row, and can then go elsewhere.
+    let isSmall = record.storedRanges == nil && record.bodyLength ?? .max <= NewEntry.inlineLimit
+    if !(isSmall ? opened.isDatabaseCurrent : opened.isCurrent) {
+      opened = try await indexQueue.run { [self] () throws(CacheError) in try directoryToWrite() }
+    }
+    if opened.currentOwner == nil {
+      // Should the process end between a commit and raising the counters, the next one finds the free lock.
+      try await fileQueue.run { [opened] in try? opened.becomeOwner() }
+    }
+    let record = record.with(ticket: record.ticket ?? opened.ticket())
+    return try DiskBodyWriter(
+      store: self, opened: opened, record: record, limits: (variants: max(1, variantLimit), bytes: limit))
+  }
+}

@@ -1,0 +1,227 @@
+import HTTPCacheStore
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+extension OpenDirectory {
+  /// Opens a folder; makes what is missing, and sets a damaged database aside.
+  ///
+  /// - Parameters:
+  ///   - settings: those of a directory that is made.
+  ///   - older: the parts that the new ones take the place of.
+  ///   - isDamaged: whether the older ones' database was found damaged while in use; it is set aside
+  ///     unless somebody else did that already.
+  static func open(
+    path: String, durability: Durability, settings: DirectorySettings, clock: any CacheClock,
+    replacing older: OpenDirectory? = nil, isDamaged: Bool = false
+  ) throws(CacheError) -> OpenDirectory {
+    let directory = try CacheDirectory(path: path, durably: durability == .durable)
+    var notes: [String] = []
+    // One process at a time creates or replaces; the lock goes when the descriptor is closed.
+    let lock = try takeLock(of: directory)
+    defer { withExtendedLifetime(lock) {} }
+    var generations: GenerationFile?
+    do throws(CacheError) {
+      generations = try GenerationFile.map(in: directory.root)
+    } catch {
+      notes.append("no shared counters, so what other processes change goes unnoticed in memory: \(error)")
+    }
+    var wasSetAside = false
+    let database: Database
+    do throws(CacheError) {
+      if isDamaged, let older, directory.databaseIdentity() == older.identity {
+        throw CacheError(.damaged, "found while in use")
+      }
+      database = try Database(in: directory, durability: durability, settings: settings)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      let kept = DirectorySettings(damaged: directory) ?? settings
+      let name = try setAside(in: directory)
+      generations?.bumpReplacements()
+      notes.append("the index was set aside as \(name): \(error.message)")
+      wasSetAside = true
+      database = try Database(in: directory, durability: durability, settings: kept)
+    }
+    guard let identity = directory.databaseIdentity() else {
+      throw CacheError(.unavailable, "Cache.db vanished")
+    }
+    let opened = OpenDirectory(
+      directory: directory,
+      index: DiskIndex(
+        path: directory.databasePath, writer: database.connection, durability: durability,
+        clock: clock),
+      generations: generations, secret: database.secret, settings: database.settings,
+      identity: identity, notes: notes,
+      needsSweep: wasSetAside || database.isNew, replacing: older)
+    opened.didCommit(database.sequence)
+    return opened
+  }
+
+  private static func takeLock(of directory: CacheDirectory) throws(CacheError) -> OpenFile {
+    let file = try OpenFile(".", in: directory.root, flags: O_RDONLY | O_DIRECTORY)
+    guard file.lock(seconds: 2) else {
+      throw CacheError(.busy, "another process is opening \(directory.path)")
+    }
+    return file
+  }
+
+  /// Renames the database, and its log with it, so that a new one can be started.
+  ///
+  /// - Returns: its new name.
+  private static func setAside(in directory: CacheDirectory) throws(CacheError) -> String {
+    let root = directory.root.descriptor
+    func exists(_ name: String) -> Bool { FileIdentity(name, in: directory.root) != nil }
+    let first = CacheDirectory.databaseName + ".damaged-1"
+    let second = CacheDirectory.databaseName + ".damaged-2"
+    var name = first
+    if exists(first) {
+      // Two are kept: the last one and the one before.
+      if exists(second) {
+        renameat(root, second, root, first)
+        renameat(root, second + "-wal", root, first + "-wal")
+      }
+      name = second
+    }
+    guard renameat(root, CacheDirectory.databaseName, root, name) == 0 else {
+      let error = SystemError.last("set Cache.db aside")
+      throw CacheError(.unavailable, error.message)
+    }
+    // A log that stayed would be played into the new database.
+    let log = CacheDirectory.databaseName + "-wal"
+    if exists(log), renameat(root, log, root, name + "-wal") != 0, unlinkat(root, log, 0) != 0 {
+      throw CacheError(.unavailable, SystemError.last("set Cache.db-wal aside").message)
+    }
+    unlinkat(root, CacheDirectory.databaseName + "-shm", 0)
+    return name
+  }
+}
+
+/// A connection to a database that was found to be ours, or was made.
+struct Database {
+  let connection: SQLiteConnection
+  let secret: [UInt8]
+  let settings: DirectorySettings
+  let isNew: Bool
+  /// The number of the last change.
+  let sequence: Int64
+
+  /// - Parameter settings: those of a database that is made.
+  init(
+    in directory: CacheDirectory, durability: Durability, settings: DirectorySettings
+  ) throws(CacheError) {
+    let isEmpty = try Self.prepareFile(in: directory)
+    do throws(CacheError) {
+      connection = try SQLiteConnection(path: directory.databasePath, creating: true)
+    } catch {
+      throw error.code == .io ? CacheError(.unavailable, "cannot write Cache.db", cause: error) : error
+    }
+    // Before SQLite does anything, so that nothing of a newer format is touched.
+    let header = try connection.header()
+    if !isEmpty { try Self.check(header: header) }
+    let application = try connection.number("PRAGMA application_id") ?? 0
+    let format = try connection.number("PRAGMA user_version") ?? 0
+    if application == Schema.applicationID, format > Schema.indexFormat { throw Self.newer(format) }
+    let names = Schema.tableNames.map { "'\($0)'" }.joined(separator: ", ")
+    let ours =
+      try connection.number(
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (\(names))") ?? 0
+    let all = try connection.number("SELECT count(*) FROM sqlite_schema") ?? 0
+    // We make none, and they would change what our statements do.
+    let foreign =
+      try connection.number("SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')") ?? 0
+    try connection.execute(Schema.settings(durability: durability))
+    if all == 0 {
+      try Self.create(connection, settings)
+      isNew = true
+    } else if ours < Schema.tableNames.count, application != Schema.applicationID {
+      throw CacheError(.unavailable, "Cache.db is a database of something else")
+    } else if ours < Schema.tableNames.count || foreign > 0 || application != Schema.applicationID
+      || format < 1
+    {
+      throw CacheError(.damaged, "Cache.db is not as it was made")
+    } else {
+      isNew = false
+    }
+    sequence = try IndexState(connection).sequence
+    secret = try Self.secret(connection)
+    self.settings = try DirectorySettings(connection)
+  }
+
+  private static func secret(_ connection: SQLiteConnection) throws(CacheError) -> [UInt8] {
+    var secret: [UInt8] = []
+    try connection.query("SELECT value FROM meta WHERE name = 'secret'") { row in
+      secret = Array(row.blob(0))
+      return false
+    }
+    guard secret.count == 32 else { throw CacheError(.damaged, "Cache.db has no secret") }
+    return secret
+  }
+
+  static func newer(_ format: Int64) -> CacheError {
+    CacheError(.newerFormat, "Cache.db has format \(format), this version knows \(Schema.indexFormat)")
+  }
+
+  /// Makes an empty file if there is none, so that it is the user's alone.
+  ///
+  /// - Returns: whether it is empty.
+  private static func prepareFile(in directory: CacheDirectory) throws(CacheError) -> Bool {
+    let name = CacheDirectory.databaseName
+    var status = stat()
+    guard fstatat(directory.root.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+      guard errno == ENOENT else {
+        throw CacheError(.unavailable, SystemError.last("look at Cache.db").message)
+      }
+      // A log without its database would be played into the new one.
+      unlinkat(directory.root.descriptor, name + "-wal", 0)
+      unlinkat(directory.root.descriptor, name + "-shm", 0)
+      do throws(CacheError) {
+        _ = try OpenFile(name, in: directory.root, flags: O_RDWR | O_CREAT | O_EXCL)
+      } catch {
+        throw CacheError(
+          error.code == .noSpace ? .noSpace : .unavailable, "cannot make Cache.db", cause: error)
+      }
+      return true
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw CacheError(.damaged, "Cache.db is no regular file")
+    }
+    return status.st_size == 0
+  }
+
+  private static func check(header: [UInt8]) throws(CacheError) {
+    guard header.starts(with: Array("SQLite format 3\0".utf8)) else {
+      throw CacheError(.damaged, "Cache.db is no database")
+    }
+    let (format, application) = (bigEndian(header[60..<64]), bigEndian(header[68..<72]))
+    if application == Schema.applicationID, format > Schema.indexFormat { throw newer(format) }
+    if Schema.unreleasedIDs.contains(application) {
+      throw CacheError(.damaged, "Cache.db was made by a version before the first release")
+    }
+  }
+
+  private static func bigEndian(_ bytes: ArraySlice<UInt8>) -> Int64 {
+    bytes.reduce(0) { $0 << 8 | Int64($1) }
+  }
+
+  private static func create(
+    _ connection: SQLiteConnection, _ settings: DirectorySettings
+  ) throws(CacheError) {
+    try connection.execute(Schema.layout)
+    var generator = SystemRandomNumberGenerator()
+    let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    try connection.transaction { () throws(CacheError) in
+      try connection.execute(Schema.tables)
+      try connection.run("INSERT INTO meta VALUES ('secret', ?)", [.blob(secret)])
+      try settings.save(connection)
+      try connection.execute(
+        "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.indexFormat)")
+    }
+    // The header of the file itself tells from now on whose it is and what format it has.
+    try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
+  }
+}

@@ -1,0 +1,90 @@
+import HTTPCacheSemantics
+public import HTTPCacheStore
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+extension DiskStore {
+  /// Begins to add to a stored part of a response.
+  ///
+  /// - Throws: `CacheError.unavailable` if it is not stored, is complete, of a body of another length, or
+  ///   if somebody is adding to it; `CacheError.tooLarge` for one part too many, `CacheError.damaged`,
+  ///   `CacheError.io`.
+  public func extend(
+    _ record: CacheRecord, at offset: Int64
+  ) async throws(CacheError) -> any BodyWriter {
+    let limit = currentLimits.longestBody
+    return try await onIndex { [self] (opened) throws(CacheError) in
+      let record = record.with(ticket: record.ticket ?? opened.ticket())
+      // Whoever dies while adding leaves a lock by which others know of it.
+      try opened.becomeOwner()
+      guard let name = try partialRow(of: record, opened).row.file,
+        let lock = BodyLock(name, in: opened.directory)
+      else { throw CacheError(.unavailable, "another writer adds to this part", key: record.key) }
+      do throws(CacheError) {
+        // It may have grown, or gone, until the lock was taken.
+        let stored = try partialRow(of: record, opened).record
+        return try DiskBodyWriter(
+          store: self, opened: opened,
+          record: record.storing(stored.storedRanges, bodyLength: stored.bodyLength ?? record.bodyLength),
+          limits: (variants: .max, bytes: limit),
+          adding: (try part(record, as: stored, name, lock, at: offset, opened), offset))
+      } catch {
+        opened.removeIfOrphaned(name)
+        if error.code == .damaged {
+          bodyContext(opened).onDamage(Int64(bitPattern: record.sequence), error)
+        }
+        throw error
+      }
+    }
+  }
+
+  private func part(
+    _ record: CacheRecord, as stored: CacheRecord, _ name: BodyName, _ lock: BodyLock, at offset: Int64,
+    _ opened: OpenDirectory
+  ) throws(CacheError) -> DiskBodyWriter.Stored {
+    let ranges = stored.storedRanges ?? []
+    guard !StoredRanges.isFull(ranges, at: offset), offset <= StoredPieces.farthest
+    else { throw CacheError(.tooLarge, "too many parts, or too far away", key: record.key) }
+    if let announced = record.bodyLength,
+      announced != stored.bodyLength ?? announced || announced < ranges.last?.upperBound ?? 0
+    {
+      throw CacheError(
+        .unavailable, "what is stored is not of a body of \(announced) bytes", key: record.key)
+    }
+    let id = Int64(bitPattern: record.sequence)
+    let pieces = try opened.index.read { (connection) throws(CacheError) in
+      try StoredPieces.load(connection, entry: id, wholeLength: nil)
+    }
+    guard let file = try opened.directory.openBody(name, flags: O_RDWR),
+      pieces.ranges == ranges, try file.size() >= pieces.end
+    else {
+      // If it was removed just now, that is no damage.
+      _ = try partialRow(of: record, opened)
+      throw CacheError(.damaged, "parts of the body are missing", key: record.key)
+    }
+    return DiskBodyWriter.Stored(id: id, name: name, file: file, lock: lock, pieces: pieces)
+  }
+
+  /// - Throws: `CacheError.unavailable` if no part of it is stored.
+  private func partialRow(
+    of record: CacheRecord, _ opened: OpenDirectory
+  ) throws(CacheError) -> (row: EntryRow, record: CacheRecord) {
+    let id = Int64(bitPattern: record.sequence)
+    let clause = SelectionClause(.key(record.key), opened.hashes)
+    return try opened.index.read { (connection) throws(CacheError) in
+      let row = try EntryRow.find(
+        "id = ? AND partial = 1 AND \(clause.sql)", [.integer(id)] + clause.values, connection
+      ).first
+      guard let row, try RowMark(of: id, connection)?.isRemoved == false else {
+        throw CacheError(.unavailable, "no part of it is stored", key: record.key)
+      }
+      return (row, try Self.record(of: id, connection))
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import Foundation
+import HTTPCacheStore
+import Testing
+
+@testable import HTTPCacheDisk
+
+/// `docs/disk-format.md` describes the files as they are.
+@Suite(.timeLimit(.minutes(10))) struct FormatDocumentTests {
+  private func document() throws -> String {
+    let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..").standardizedFileURL
+    return try String(contentsOf: root.appendingPathComponent("docs/disk-format.md"), encoding: .utf8)
+  }
+
+  @Test("each column of entry is described")
+  func columns() throws {
+    let document = try document()
+    for column in EntryColumn.allCases.map(\.name) { #expect(document.contains("`\(column)`"), "\(column)") }
+  }
+
+  @Test("the highest format of a record is described")
+  func recordFormat() throws {
+    #expect(try document().contains("or \(RecordCodec.recordFormat) for one that has"))
+  }
+}
