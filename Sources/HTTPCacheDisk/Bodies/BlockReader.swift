@@ -1,19 +1,19 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// Reads a body's file and checks the blocks it reads.
+/// Reads a body file and checks the checksums of the blocks it reads.
 final class BlockReader: Sendable {
-  /// Tells what is stored, with checksums; asked only where something is to be checked.
+  /// Loads the stored pieces with their checksums; called only if a block must be checked.
   typealias Pieces = @Sendable () throws(CacheError) -> StoredPieces
 
   let file: OpenFile
   private let verification: Verification
   private let checked: CheckedBlocks
-  // What the file was when it was opened; nil for one that this store is writing.
+  // The state of the file when it was opened; nil for a file that this store is writing.
   private let state: FileState?
 
-  /// The most bytes that are read on the caller's thread if they are in the page cache: copying them
-  /// takes less than a change of threads, hashing them would take more.
+  /// The most bytes to read on the caller's thread if they are in the page cache. Copying so many bytes takes
+  /// less time than a change of threads; hashing takes longer than copying.
   private static let inlineLimit = (checked: 1 << 20, unchecked: 64 << 10)
 
   init(
@@ -26,8 +26,8 @@ final class BlockReader: Sendable {
     self.state = state
   }
 
-  /// Whether the blocks of a range were checked, so that it may be sent without being read, and the file
-  /// is what it was when it was opened.
+  /// Whether all blocks of a range were checked and the file is unchanged since it was opened. Such a range
+  /// may be sent without being read.
   func isVerified(_ range: Range<Int64>) -> Bool { isChecked(range) && isUnchanged }
 
   private func isChecked(_ range: Range<Int64>) -> Bool {
@@ -40,9 +40,9 @@ final class BlockReader: Sendable {
     return (try? file.status()).map { FileState($0).hasBytes(of: state) } ?? false
   }
 
-  /// Reads a range, which must be stored and not empty; on the caller's thread if that is quick, else on one of
-  /// `queue`. Checks blocks that were not checked yet, and all blocks of a file that has changed since it was
-  /// opened.
+  /// Reads a range, which must be stored and not empty: on the caller's thread if that is quick, otherwise on
+  /// a thread of `queue`. Checks blocks that were not checked yet. If the file has changed since it was
+  /// opened, checks all blocks again.
   ///
   /// - Throws: `CacheError.damaged`, `CacheError.io`.
   func read(
@@ -56,8 +56,8 @@ final class BlockReader: Sendable {
 
   /// Reads a range, which must be stored and not empty, on the calling thread.
   ///
-  /// - Parameter onlyCached: gives up, with nil, where it would have to wait for a disk, or copy or hash so much
-  ///   that it holds its thread.
+  /// - Parameter onlyCached: returns nil if the read would wait for a disk, or if copying or hashing so many
+  ///   bytes would hold the thread.
   /// - Throws: `CacheError.damaged`, `CacheError.io`.
   func read(
     _ range: Range<Int64>, _ pieces: Pieces, onlyCached: Bool
@@ -65,7 +65,7 @@ final class BlockReader: Sendable {
     if isChecked(range) {
       if onlyCached, range.count > Self.inlineLimit.checked { return nil }
       guard let bytes = try bytes(at: range, onlyCached: onlyCached) else { return nil }
-      // Asked after reading: a write that was read has changed the times before.
+      // Compare the state after reading: a write that changed the bytes read has changed the file's times before.
       if isUnchanged { return bytes }
       if onlyCached { return nil }
     }
@@ -80,7 +80,8 @@ final class BlockReader: Sendable {
     guard let bytes = try bytes(at: span, onlyCached: onlyCached) else { return nil }
     for piece in run {
       try check(piece, in: bytes[Int(piece.start - span.lowerBound)..<Int(piece.end - span.lowerBound)])
-      // Of a piece of a block nothing is remembered: there are two for each stored range at most.
+      // Only whole blocks are remembered as checked. Each stored range has at most two pieces that are no
+      // whole block.
       if pieces.isBlock(piece) { checked.insert(StoredPieces.blocks(of: piece.range)) }
     }
     let offset = Int(range.lowerBound - span.lowerBound)

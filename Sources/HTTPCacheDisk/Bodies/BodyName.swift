@@ -1,9 +1,9 @@
-/// The name of a body's file: who wrote it and a running number. Nothing of a URL or of a field gets
-/// into it, and nothing but this form is accepted from an index.
+/// The name of a body file: the random number of its writer and a running number. The name contains nothing
+/// of a URL or a field. A name of any other form in an index is rejected.
 struct BodyName: Hashable, Sendable {
-  /// The writer, a random number of an open store.
+  /// The writer: a random number of an open store.
   let owner: UInt64
-  /// Counts the bodies of that writer.
+  /// The running number of the body; each writer counts its own.
   let number: UInt64
 
   init(owner: UInt64, number: UInt64) {
@@ -31,7 +31,7 @@ struct BodyName: Hashable, Sendable {
     self = name
   }
 
-  // Owner, with all its digits, and number, without any that are not needed.
+  // Parses the owner with all its digits, and the number without leading zeros.
   private init?(fileName bytes: Slice<UnsafeBufferPointer<UInt8>>) {
     let middle = bytes.startIndex + 16
     guard (18...33).contains(bytes.count), bytes[middle] == UInt8(ascii: "-"),
@@ -55,7 +55,7 @@ struct BodyName: Hashable, Sendable {
     return number
   }
 
-  /// The folder: as few as possible are made, and each takes 256 bodies before the next one.
+  /// The folder of the file. 256 bodies go into one folder before the next folder is made, so that few are made.
   var shard: String { Self.shardName(Int(number >> 8 & 0xFF)) }
 
   var fileName: String {
@@ -63,10 +63,10 @@ struct BodyName: Hashable, Sendable {
     return Self.ownerText(owner) + "-" + Self.text(of: number, digits: digits)
   }
 
-  /// Below `bodies`.
+  /// The path below `bodies`.
   var path: String { shard + "/" + fileName }
 
-  /// Below `bodies`, while it is being written.
+  /// The name of the file in its shard while the body is being written.
   var temporaryFileName: String { fileName + Self.temporarySuffix }
 
   static let temporarySuffix = ".part"

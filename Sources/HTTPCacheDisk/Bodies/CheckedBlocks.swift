@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Which blocks of a body's file were found to be what was written.
+/// The blocks of a body file whose checksums were found correct.
 final class CheckedBlocks: Sendable {
   // One bit for each block.
   private let words = Mutex<[UInt64]>([])

@@ -9,20 +9,19 @@ import Synchronization
   import Musl
 #endif
 
-/// What this process knows of body files from earlier opens: which blocks of them were checked. It
-/// counts only as long as a file is what it was then, and for an hour: what goes bad on the medium
-/// below the file system changes no time.
+/// The blocks of body files that this process checked after earlier opens. They count as checked while the file's
+/// state is unchanged, and for an hour at most: bytes that decay on the medium change none of the file's times.
 final class CheckedBodies: Sendable {
   private struct Body {
     var state: FileState
     var blocks: CheckedBlocks
-    /// Of the clock that never goes back.
+    /// The time of the first check, by the monotonic clock.
     var since: Duration
   }
 
   private struct Bodies {
     var recent: [BodyName: Body] = [:]
-    // Those that were not opened since `recent` was last full.
+    // Bodies that were not opened since `recent` was last full.
     var older: [BodyName: Body] = [:]
 
     mutating func add(_ body: Body, as name: BodyName) {
@@ -34,7 +33,7 @@ final class CheckedBodies: Sendable {
     }
   }
 
-  /// Half of the bodies that are remembered at most.
+  /// Half of the maximum number of bodies to remember.
   static let half = 2048
   static let lifetime = Duration.seconds(3600)
 
@@ -42,15 +41,16 @@ final class CheckedBodies: Sendable {
   private let systemTime: @Sendable () -> FileState.Moment
   private let bodies = Mutex(Bodies())
 
-  /// - Parameter systemTime: by the clock that dates files.
+  /// - Parameter systemTime: the time by the clock that dates files.
   init(clock: any CacheClock, systemTime: @escaping @Sendable () -> FileState.Moment = now) {
     self.clock = clock
     self.systemTime = systemTime
   }
 
-  /// The blocks that were checked of a file that is as it was then; else none, to be added to.
+  /// The checked blocks of a file whose state is unchanged; otherwise an empty set, to which the caller adds blocks.
   func blocks(of name: BodyName, _ state: FileState) -> CheckedBlocks {
-    // What may still be written to within the same tick is checked for this one open.
+    // A file that was changed a moment ago may change again within the same tick of its clock. Remember its
+    // checked blocks for this open only.
     guard state.isSettled(at: systemTime()) else { return CheckedBlocks() }
     let now = clock.uptime
     return bodies.withLock { bodies in
@@ -67,7 +67,7 @@ final class CheckedBodies: Sendable {
     }
   }
 
-  /// How many bodies are remembered.
+  /// The number of bodies remembered.
   var count: Int { bodies.withLock { $0.recent.count + $0.older.count } }
 
   @Sendable private static func now() -> FileState.Moment {

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Entries that were found damaged and are about to be removed: from then on they are misses.
+/// Entries that were found damaged and are about to be removed. Reads treat them as misses from then on.
 final class DamagedEntries: Sendable {
   private let ids = Mutex<Set<Int64>>([])
-  // Nearly always 0, so that nobody takes the lock.
+  // Nearly always 0, so that readers do not take the lock.
   private let count = Atomic<Int>(0)
 
   var all: Set<Int64> { count.load(ordering: .acquiring) > 0 ? ids.withLock { $0 } : [] }
@@ -15,7 +15,7 @@ final class DamagedEntries: Sendable {
     }
   }
 
-  /// The entry is gone, or could not be removed.
+  /// Call this when the entry was removed, or could not be removed.
   func remove(_ id: Int64) {
     ids.withLock { ids in
       ids.remove(id)

@@ -1,6 +1,6 @@
 import HTTPCacheStore
 
-/// Reads what is stored of a body from its file.
+/// Reads the stored bytes of a body from its file.
 final class FileBodyReader: BodyReader {
   let length: Int64?
   let availableRanges: [Range<Int64>]
@@ -9,7 +9,7 @@ final class FileBodyReader: BodyReader {
   private let queue: WorkQueue
   private let onDamage: @Sendable (CacheError) -> Void
 
-  /// - Parameter ranges: what is stored of the body of a part; nil for a whole body.
+  /// - Parameter ranges: the stored ranges of a partial body; nil for a whole body.
   init(
     blocks: BlockReader, pieces: @escaping BlockReader.Pieces, length: Int64?,
     ranges: [Range<Int64>]?, queue: WorkQueue, onDamage: @escaping @Sendable (CacheError) -> Void
@@ -23,7 +23,7 @@ final class FileBodyReader: BodyReader {
     self.onDamage = onDamage
   }
 
-  // Nil for a part.
+  // Nil for a partial body.
   private let wholeLength: Int64?
 
   var bytesInMemory: BodyBytes? { nil }

@@ -9,11 +9,11 @@ import HTTPCacheStore
   import Musl
 #endif
 
-/// Writes new files outside of the store.
+/// Makes new files outside the store.
 enum FileCopy {
-  /// Makes a file at `path` and fills it; deletes it again if that fails.
+  /// Makes a file at `path` and fills it. Deletes the file if filling it fails.
   ///
-  /// - Throws: `CacheError.io` if there is one already.
+  /// - Throws: `CacheError.io` if a file exists at `path`.
   static func make(
     _ path: String, fill: (OpenFile) throws(CacheError) -> Void
   ) throws(CacheError) {
@@ -28,7 +28,7 @@ enum FileCopy {
     }
   }
 
-  /// Shares or copies the first `length` bytes of a file of just that length.
+  /// Clones or copies the first `length` bytes of a file. The file must have exactly `length` bytes.
   static func copy(_ source: OpenFile, to destination: OpenFile, length: Int64) throws(CacheError) {
     if shim_clone_descriptor(destination.descriptor, source.descriptor) == 0 { return }
     var offset: Int64 = 0

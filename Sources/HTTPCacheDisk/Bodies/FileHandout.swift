@@ -9,13 +9,13 @@ package import HTTPCacheStore
   import Musl
 #endif
 
-/// A folder for files that are handed out to the caller, for the user alone: `files/…` of a directory,
-/// and in it a folder for each process that hands out, with a lock that goes with the process. What a
-/// dead one left is deleted by the next.
+/// A folder for files that are handed out to the caller, readable by the user alone: `files/…` of a
+/// directory. Each process that hands out files has a folder in it, and a lock that the system releases when
+/// the process ends. The next process deletes the folder of a dead process.
 package final class FileHandout: Sendable {
   private static let folderName = "files"
   private static let ownersName = "owners"
-  /// The most folders of dead processes, and files in each, that are deleted at once.
+  /// The most folders of dead processes, and the most files in each, that one sweep deletes.
   private static let sweepLimit = (folders: 64, files: 4096)
 
   private let parent: OpenFile
@@ -23,7 +23,7 @@ package final class FileHandout: Sendable {
   private let lock: OwnerLock
   private let path: String
 
-  /// Makes the folder, and what is missing above it.
+  /// Makes the folder and its missing parents.
   ///
   /// - Throws: `CacheError.unavailable`, `CacheError.noSpace`.
   package init(in directory: String) throws(CacheError) {
@@ -39,12 +39,12 @@ package final class FileHandout: Sendable {
 
   deinit { unlinkat(parent.descriptor, BodyName.ownerText(lock.owner), AT_REMOVEDIR) }
 
-  /// Where a file of this name is, or will be.
+  /// The path of a file with this name, whether the file exists or not.
   package func path(of name: String) -> String { path + "/" + name }
 
-  /// Gives an open file a name here.
+  /// Links an open file under a name in this folder.
   ///
-  /// - Returns: false where that cannot be, as on another file system.
+  /// - Returns: false if the system cannot link the file here, for example if it is on another file system.
   package func link(_ descriptor: Int32, as name: String) -> Bool {
     #if os(Linux)
       return linkat(
@@ -54,12 +54,12 @@ package final class FileHandout: Sendable {
     #endif
   }
 
-  /// Takes a name away; whoever has the file open keeps it.
+  /// Unlinks a file. A process that has the file open can still read it.
   package func remove(_ name: String) { unlinkat(folder.descriptor, name, 0) }
 
-  /// Deletes what dead processes left in a directory, if anything.
+  /// Deletes the files that dead processes left in a directory.
   ///
-  /// - Parameter isThorough: whether all of it goes, however long that takes.
+  /// - Parameter isThorough: whether to delete all of them, however long that takes.
   package static func sweep(in directory: String, isThorough: Bool = false) {
     guard let root = try? root(directory, isMade: false),
       let files = try? OpenFile(folderName, in: root.file, flags: O_RDONLY | O_DIRECTORY)
@@ -79,7 +79,7 @@ package final class FileHandout: Sendable {
           unlinkat(folder.descriptor, file, 0)
         }
       }
-      // The rest of a folder that is not empty yet is for the next one who opens.
+      // If files remain in the folder, the next process that opens the directory deletes them.
       if unlinkat(files.descriptor, name, AT_REMOVEDIR) == 0 || errno == ENOENT { dead.forget() }
     }
   }
@@ -100,9 +100,9 @@ package final class FileHandout: Sendable {
 }
 
 extension FileHandout {
-  /// A folder for files of caches without a directory, below that for temporary files.
+  /// A folder for files of caches without a directory, inside the system's folder for temporary files.
   ///
-  /// - Throws: `CacheError.unavailable` if what lies there is not this user's alone.
+  /// - Throws: `CacheError.unavailable` if the path exists and is not a folder of this user alone.
   package static func temporary() throws(CacheError) -> FileHandout {
     var base = "/tmp"
     if let folder = getenv("TMPDIR") {

@@ -6,8 +6,8 @@
   import Musl
 #endif
 
-/// What a file is at one moment, as far as its system tells: whoever writes into it, cuts it or puts
-/// another in its place changes this.
+/// The state of a file at one moment, as the file system reports it. Writing into the file, truncating it, or
+/// replacing it changes the state.
 struct FileState: Hashable, Sendable {
   let identity: FileIdentity
   let size: Int64
@@ -38,17 +38,17 @@ struct FileState: Hashable, Sendable {
     #endif
   }
 
-  /// Whether an open file holds the bytes that it held in an earlier state. Removing its name, or giving it
-  /// another one, changes a time as well, and no byte: then size and time of modification decide.
+  /// Whether an open file holds the bytes that it held in an earlier state. Unlinking or renaming the file
+  /// changes its status time but none of its bytes. In that case its size and modification time decide.
   func hasBytes(of earlier: FileState) -> Bool {
     if links == earlier.links { return self == earlier }
     return identity == earlier.identity && size == earlier.size && modified == earlier.modified
   }
 
-  /// Whether a change from now on would show. File systems have clocks that tick, some of them only
-  /// every two seconds, and two changes within one tick leave the same times.
+  /// Whether any later change would change the state. File systems have coarse clocks, some with ticks of two
+  /// seconds, and two changes within one tick leave the same times.
   ///
-  /// - Parameter now: of the system's clock, by which files are dated.
+  /// - Parameter now: the time by the system's clock, which dates files.
   func isSettled(at now: Moment) -> Bool {
     let isCoarse = modified.nanoseconds == 0 && changed.nanoseconds == 0
     let seconds = now.seconds &- changed.seconds

@@ -9,7 +9,7 @@ import HTTPCacheStore
   import Musl
 #endif
 
-/// An open file or directory; closed when the last one who uses it lets go.
+/// An open file or directory. The descriptor is closed when the last reference is released.
 final class OpenFile: Sendable {
   let descriptor: Int32
 
@@ -35,7 +35,7 @@ final class OpenFile: Sendable {
 
   func size() throws(CacheError) -> Int64 { Int64(try status().st_size) }
 
-  /// Fills `buffer` from `offset`; returns fewer bytes only at the file's end.
+  /// Fills `buffer` from `offset`. Returns fewer bytes only at the end of the file.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(CacheError) -> Int {
     guard let base = buffer.baseAddress else { return 0 }
     var done = 0
@@ -51,7 +51,7 @@ final class OpenFile: Sendable {
     return done
   }
 
-  /// Fills the whole of `buffer` if all of it is in the page cache, without waiting for a disk.
+  /// Fills the whole of `buffer` if all bytes are in the page cache. Never waits for a disk.
   func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Bool {
     var done = 0
     while done < buffer.count {
@@ -83,18 +83,18 @@ final class OpenFile: Sendable {
     }
   }
 
-  /// How the advisory lock is held.
+  /// The mode of the advisory lock.
   enum LockMode: Int32 {
     case shared = 0
     case exclusive = 1
   }
 
-  /// Takes the advisory lock alone, and waits for it on the calling thread.
+  /// Takes the advisory lock exclusively, waiting for it on the calling thread.
   ///
-  /// - Returns: false if it was not to be had within so many seconds.
+  /// - Returns: false if the lock was not free within `seconds`.
   func lock(seconds: Int) -> Bool {
     if tryLock() { return true }
-    // The system has no limit of time for this, so another thread waits.
+    // The system call has no timeout, so another thread waits in it.
     let event = Event()
     WorkQueue(threads: 1).submit { [self] in
       guard shim_lock(descriptor) == 0 else { return }
@@ -103,6 +103,6 @@ final class OpenFile: Sendable {
     return event.wait(seconds: seconds)
   }
 
-  /// Takes the advisory lock if nobody holds it in a way that excludes that.
+  /// Takes the advisory lock unless another descriptor holds it in a mode that excludes this one.
   func tryLock(_ mode: LockMode = .exclusive) -> Bool { shim_try_lock(descriptor, mode.rawValue) == 0 }
 }

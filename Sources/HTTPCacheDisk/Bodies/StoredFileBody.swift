@@ -1,19 +1,19 @@
 import HTTPCacheStore
 
-/// A body in a file of its own, or what is stored of it.
+/// A body in a body file, whole or partial.
 final class StoredFileBody: StoredBody {
-  /// What a store lends its bodies.
+  /// The objects of a store that its bodies use.
   struct Context: Sendable {
     let opened: OpenDirectory
     let queue: WorkQueue
     let verification: Verification
     let checkedBodies: CheckedBodies
-    /// Told once it turns out that the entry with this id is not what was written.
+    /// Called when the entry with this id turns out to be damaged.
     let onDamage: @Sendable (Int64, CacheError) -> Void
 
-    /// Opens the file of an entry's body.
+    /// Opens the body file of an entry.
     ///
-    /// - Throws: `CacheError.io` if it is gone; the entry is then of no use either.
+    /// - Throws: `CacheError.io` if the file is gone. The entry is then reported as damaged.
     func file(
       _ name: BodyName, of id: Int64
     ) throws(CacheError) -> (file: OpenFile, state: FileState) {
@@ -23,19 +23,19 @@ final class StoredFileBody: StoredBody {
       throw error
     }
 
-    /// The blocks of a file that need not be checked any more.
+    /// The blocks of a file that need no further check.
     func checkedBlocks(of name: BodyName, _ state: FileState) -> CheckedBlocks {
-      // Over a network, neither times nor what this system has in memory tell of what others do.
+      // On a network file system, neither the file's times nor the page cache show changes by other machines.
       guard verification == .firstRead, opened.generations != nil else { return CheckedBlocks() }
       return checkedBodies.blocks(of: name, state)
     }
 
-    /// Opens an entry's body, and tells if it is damaged.
+    /// Opens the body of an entry, and reports the entry if the body is damaged.
     func opening(
       _ id: Int64, _ open: () throws(CacheError) -> any BodyReader
     ) throws(CacheError) -> any BodyReader {
       do throws(CacheError) { return try open() } catch {
-        // Of the index is another matter, and a read of it that failed may look like it.
+        // Damage of the index is reported elsewhere: a read of the index that failed once may look like damage.
         if error.code == .damaged, !(error.cause is IndexDamage) { onDamage(id, error) }
         throw error
       }
@@ -46,7 +46,7 @@ final class StoredFileBody: StoredBody {
   private let name: BodyName
   private let record: CacheRecord
   private let storedLength: Int64
-  // Of the only block of a whole body; the pieces of others are in a table.
+  // The checksum of a whole body of one block. The pieces of all other bodies are in the table `block`.
   private let checksum: UInt64
   private let context: Context
 
@@ -70,7 +70,7 @@ final class StoredFileBody: StoredBody {
     let (id, context) = (id, context)
     let ranges = record.storedRanges
     let (file, state) = try context.file(name, of: id)
-    // The file of a part may have grown since its record was read.
+    // The file of a partial body may have grown since its record was read.
     guard ranges == nil ? state.size == storedLength : state.size >= ranges?.last?.upperBound ?? 0 else {
       throw CacheError(.damaged, "body has \(state.size) bytes, too few or too many for what was written")
     }
@@ -97,7 +97,8 @@ final class StoredFileBody: StoredBody {
       guard pieces.cover(ranges) else { throw CacheError(.damaged, "parts of the body are missing") }
       return pieces
     }
-    // Where all is checked already, nothing is left to compare; else they may be gone when they are needed.
+    // If all blocks are checked already, load the pieces when they are needed. Otherwise load them now,
+    // because a transaction may remove them later.
     if let wholeLength, checked.contains(StoredPieces.blocks(of: 0..<wholeLength)) { return load }
     let pieces = try load()
     return { pieces }

@@ -1,7 +1,7 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// A small body, read with its row.
+/// An inline body, read together with its row.
 final class StoredInlineBody: StoredBody {
   private let bytes: BodyBytes
   private let checksum: UInt64
@@ -28,7 +28,7 @@ final class StoredInlineBody: StoredBody {
   }
 }
 
-/// Reads a small body, which is in memory as a whole.
+/// Reads an inline body, which is in memory as a whole.
 final class InlineBodyReader: BodyReader {
   private let bytes: BodyBytes
   private let queue: WorkQueue

@@ -1,6 +1,6 @@
 import HTTPCacheStore
 
-/// Bytes of a body that are stored one after another within one block of 256 KiB, with their XXH64.
+/// Contiguous stored bytes of a body within one block of 256 KiB, with their XXH64.
 struct StoredPiece: Sendable, Hashable {
   let start: Int64
   let end: Int64
@@ -9,19 +9,19 @@ struct StoredPiece: Sendable, Hashable {
   var range: Range<Int64> { start..<end }
 }
 
-/// What is stored of a body in its file, where each byte lies at its place in the body: pieces, ascending, none
-/// over another. Pieces of one block do not touch, so that a block that is stored whole has one checksum, in
-/// whatever parts its bytes came.
+/// The pieces of a body that are stored in its file, where each byte lies at its place in the body. Pieces
+/// ascend and do not overlap. Pieces of one block do not touch: a block that is stored whole has one
+/// checksum, however many parts its bytes came in.
 struct StoredPieces: Sendable {
-  /// What is read and checked at once.
+  /// The unit of reading and checking.
   static let blockLength: Int64 = 256 << 10
   /// The length of the part of a body whose pieces are in one row of the table `block`.
   static let partLength = 64 * blockLength
-  /// No byte of a body lies beyond this, so that places can be reckoned with.
+  /// No byte of a body lies beyond this, so that sums of positions do not overflow.
   static let farthest: Int64 = 1 << 60
 
   private(set) var list: [StoredPiece] = []
-  /// The length of the body if all of it is stored; nil for a part.
+  /// The length of the body if all of it is stored; nil for a partial body.
   var wholeLength: Int64?
 
   init() {}
@@ -38,7 +38,7 @@ struct StoredPieces: Sendable {
     return Int(range.lowerBound / blockLength)..<Int((range.upperBound - 1) / blockLength) + 1
   }
 
-  /// Where the block of a byte ends.
+  /// The end of the block that has a byte.
   static func blockEnd(of position: Int64) -> Int64 { (position / blockLength + 1) * blockLength }
 
   /// The stored ranges.
@@ -54,21 +54,21 @@ struct StoredPieces: Sendable {
     return ranges
   }
 
-  /// Where the last piece ends.
+  /// The end of the last piece.
   var end: Int64 { list.last?.end ?? 0 }
 
-  /// Whether a piece is all of its block.
+  /// Whether a piece is a whole block.
   func isBlock(_ piece: StoredPiece) -> Bool {
     piece.start % Self.blockLength == 0
       && (piece.end % Self.blockLength == 0 || piece.end == wholeLength)
   }
 
-  /// Whether every byte of some ranges is in a piece.
+  /// Whether the pieces contain every byte of some ranges.
   func cover(_ ranges: [Range<Int64>]) -> Bool {
     ranges.allSatisfy { run(from: $0).last?.end ?? .min >= $0.upperBound }
   }
 
-  /// Adds a piece, in place of those that are a part of it.
+  /// Adds a piece and removes the pieces that it contains.
   mutating func insert(_ piece: StoredPiece) {
     let first = firstIndex(after: piece.start - 1)
     var end = first
@@ -89,8 +89,8 @@ struct StoredPieces: Sendable {
     )
   }
 
-  /// The pieces from the one that has `range.lowerBound` on, as far as they follow one another and
-  /// `range` goes; empty if none has it.
+  /// The contiguous pieces from the piece that has `range.lowerBound` up to the end of `range`; empty if no
+  /// piece has `range.lowerBound`.
   func run(from range: Range<Int64>) -> ArraySlice<StoredPiece> {
     let next = firstIndex(after: range.lowerBound)
     guard next > 0, list[next - 1].end > range.lowerBound, !range.isEmpty else { return [] }
@@ -114,7 +114,7 @@ struct StoredPieces: Sendable {
     return next > 0 && list[next - 1].end > position ? next - 1 : next
   }
 
-  // The index of the first piece that starts after a place.
+  // The index of the first piece that starts after a position.
   private func firstIndex(after position: Int64) -> Int {
     var low = 0
     var high = list.count
@@ -127,13 +127,13 @@ struct StoredPieces: Sendable {
 }
 
 extension StoredPieces {
-  // Start and end within the part of the row, 4 bytes each, and 8 of the checksum; least significant first.
+  // Start and end within the part of the row, 4 bytes each, and the checksum, 8 bytes; all little-endian.
   private static let encodedLength = 16
 
   /// The pieces of an entry; none if the entry was removed.
   ///
   /// - Parameter wholeLength: the length of the body if all of it is stored.
-  /// - Throws: `CacheError.damaged` if they cannot be those of a file.
+  /// - Throws: `CacheError.damaged` if the pieces are impossible.
   static func load(
     _ connection: SQLiteConnection, entry: Int64, wholeLength: Int64?
   ) throws(CacheError) -> StoredPieces {
@@ -170,7 +170,7 @@ extension StoredPieces {
     }
   }
 
-  /// Writes the rows of an entry in which pieces of a range are.
+  /// Writes the rows of an entry that have pieces of a changed range.
   func save(
     _ connection: SQLiteConnection, entry: Int64, changed: Range<Int64> = 0..<farthest
   ) throws(CacheError) {

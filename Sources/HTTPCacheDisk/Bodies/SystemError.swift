@@ -8,20 +8,20 @@ import HTTPCacheStore
   import Musl
 #endif
 
-/// Marks an error of a file system that is full, in contrast to a capacity.
+/// Marks an error of a full file system, in contrast to a reached capacity.
 struct FullFileSystem: Error, CustomStringConvertible {
-  /// Whether it is a user's or a folder's share of it, which the file system's figures do not tell of.
+  /// Whether a quota of a user or folder is used up. The free space of the file system does not show quotas.
   var isQuota = false
 
   var description: String { isQuota ? "the quota is used up" : "the file system is full" }
 }
 
 extension CacheError {
-  /// Set if there is no room on the file system, whatever the capacity.
+  /// Set if the file system is full, whatever the capacity.
   var fullFileSystem: FullFileSystem? { cause as? FullFileSystem }
 }
 
-/// What a system call's `errno` means to a cache.
+/// Makes a cache error of the `errno` of a system call.
 enum SystemError {
   static func make(_ number: Int32, _ operation: String) -> CacheError {
     let message = "\(operation): \(String(cString: strerror(number)))"

@@ -3,8 +3,8 @@ import HTTPCacheStore
 import Synchronization
 
 extension DiskStore {
-  /// Marks or reclaims in the background what epochs cover, a part at a time: the epochs of this store, and those
-  /// that another process left when it ended. Does nothing while that is under way.
+  /// Applies epochs to their entries in the background, some entries at a time: epochs of this store, and
+  /// epochs of a process that ended before it applied them. Does nothing while this work is running.
   func workOffEpochs() {
     guard (try? firstEpoch(in: currentDirectory)) ?? nil != nil,
       !isWorkingOff.exchange(true, ordering: .acquiringAndReleasing)
@@ -12,8 +12,8 @@ extension DiskStore {
     indexQueue.submit { [weak self] in self?.workOffNext(nil, after: nil) }
   }
 
-  /// A read came upon epochs. A process that writes one works it off, but may end before it is done, and an
-  /// attempt of this store may fail; so a read starts another attempt, at most once a second.
+  /// Called when a read finds epochs. The process that writes an epoch applies it, but may end before it is
+  /// done, and an attempt of this store may fail. So a read starts another attempt, at most once a second.
   func didReadEpochs() {
     let now = clock.now.seconds
     guard lastEpochAttempt.exchange(now, ordering: .relaxed) != now else { return }
@@ -37,7 +37,7 @@ extension DiskStore {
         self?.workOffNext(next == nil ? nil : current, after: next)
       }
     } catch {
-      // The epoch stays, and goes on covering its entries.
+      // The epoch stays in the index, and reads still apply it to its entries.
       isWorkingOff.store(false, ordering: .releasing)
     }
   }

@@ -2,11 +2,11 @@ import HTTPCacheSemantics
 public import HTTPCacheStore
 
 extension DiskStore {
-  /// Marks what matches as invalidated. A few entries are marked at once; for many of a partition,
-  /// prefix or group an epoch is written, and the entries are marked in the background. Where the disk is so
-  /// full that there is no room for a mark, the entries are removed.
+  /// Invalidates the matching entries. Up to 256 entries are invalidated in one transaction. For more entries
+  /// of a partition, prefix or group, the transaction writes an epoch, and the entries are invalidated in the
+  /// background. If the disk is too full to write that, the entries are removed instead.
   ///
-  /// - Returns: the number of responses marked; nil if an epoch was written.
+  /// - Returns: the number of responses invalidated; nil if an epoch was written.
   /// - Throws: `CacheError`.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
@@ -18,11 +18,12 @@ extension DiskStore {
 
   private func mark(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     let result = try await onIndex { [self] (opened) throws(CacheError) in
-      // So that others find out if this process ends before it tells them.
+      // If this process ends before it raises the counters, other processes find its free owner lock.
       try? opened.becomeOwner()
-      // Also if it cannot be written down: what is on its way is stored as invalidated all the same.
+      // Note the invalidation even if the index cannot be written: a response that is being transferred is
+      // then stored as invalidated.
       opened.noteInvalidation(selection)
-      // A full disk has no room for it, and must not keep anything from being marked.
+      // A full disk has no space for the batch. That must not prevent the invalidation.
       do throws(CacheError) { try writeBatch(opened) } catch {
         guard error.code == .noSpace else { throw error }
       }
@@ -69,7 +70,7 @@ extension DiskStore {
     return .epoch
   }
 
-  /// The most entries that one transaction marks or removes.
+  /// The most entries that one transaction invalidates or removes.
   static let markLimit = 256
 
   static func ids(
@@ -87,9 +88,9 @@ extension DiskStore {
     try connection.run("UPDATE entry SET invalid = 1 WHERE id = ? AND invalid = 0", [.integer(id)])
   }
 
-  /// Marks the matching rows between two ids.
+  /// Invalidates the matching rows between two ids.
   ///
-  /// - Returns: the last id seen and the number of rows; nil when there are none left.
+  /// - Returns: the last id found and the number of rows; nil if no rows are left.
   private func markSome(
     _ clause: SelectionClause, after cursor: Int64, upTo last: Int64, before mark: Int64,
     _ connection: SQLiteConnection

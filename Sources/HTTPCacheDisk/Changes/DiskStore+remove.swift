@@ -3,10 +3,10 @@ public import HTTPCacheStore
 import Synchronization
 
 extension DiskStore {
-  /// Removes what matches. Up to 256 entries go in one transaction. For more, one transaction writes an epoch,
-  /// from which on none of them is found; then they are reclaimed, some hundred at a time, so that other
-  /// processes get to write in between. If the process ends before that, the next one that opens the directory
-  /// goes on.
+  /// Removes the matching entries. Up to 256 entries are removed in one transaction. For more entries, one
+  /// transaction writes an epoch, and reads no longer find the entries. Then some hundred rows at a time are
+  /// deleted, so that other processes can write in between. If the process ends before that is done, the next
+  /// process that opens the directory continues.
   ///
   /// - Returns: the number of responses removed.
   /// - Throws: `CacheError`.
@@ -16,14 +16,15 @@ extension DiskStore {
     return try await removeAll(that: selection).count
   }
 
-  /// Removes what matches, but not everything.
+  /// Removes the matching entries of a selection other than `.all`.
   ///
-  /// - Returns: the number of responses removed, and the latest change until which they had been stored.
+  /// - Returns: the number of responses removed, and the number of the last change before the removal.
   /// - Throws: `CacheError`.
   func removeAll(
     that selection: CacheSelection
   ) async throws(CacheError) -> (count: Int, last: Int64) {
-    // Also if nothing is found: a process that removed it may have ended before it told of it.
+    // Raise the counters even if no entry matches: a process that removed the entries may have ended before
+    // it raised them.
     let tell: @Sendable (OpenDirectory) -> Void = { opened in
       opened.noteInvalidation(selection)
       opened.bumpGenerations(selection)
@@ -40,18 +41,18 @@ extension DiskStore {
   }
 
   private struct RemovalBeginning: Sendable {
-    /// The epoch that was written, and how many entries it covers; nil for a few entries.
+    /// The epoch that was written, and the number of entries it covers; nil if no epoch was written.
     var epoch: (Epoch, count: Int)?
-    /// The latest change before.
+    /// The number of the last change before the removal.
     var last: Int64
   }
 
   private func beginRemoval(
     of selection: CacheSelection, in opened: OpenDirectory, _ tell: (OpenDirectory) -> Void
   ) throws(CacheError) -> RemovalBeginning {
-    // So that other processes find out if this one ends before it tells them.
+    // If this process ends before it raises the counters, other processes find its free owner lock.
     try? opened.becomeOwner()
-    // A full disk has no room for it, and must not keep anything from being removed.
+    // A full disk has no space for the batch. That must not prevent the removal.
     do throws(CacheError) { try writeBatch(opened) } catch {
       guard error.code == .noSpace else { throw error }
     }
@@ -81,7 +82,7 @@ extension DiskStore {
         return RemovalBeginning(epoch: (epoch, Int(clamping: count ?? 0)), last: epoch.sequence)
       }
     } catch {
-      // Where there is no room for an epoch, removing makes room.
+      // If there is no space for an epoch, remove the rows directly: removing frees space.
       guard error.code == .noSpace else { throw error }
     }
     let last = try opened.index.withWriter { (connection) throws(CacheError) in
@@ -99,8 +100,8 @@ extension DiskStore {
       let start = cursor
       let (removed, isIndexed) = try await onIndex { [self] (opened) throws(CacheError) in
         let clause = SelectionClause(selection, opened.hashes)
-        // What was matched is gone, so an index leads straight to what is left; without one, reading
-        // goes on where it stopped.
+        // Matched rows are removed, so an index of SQLite leads straight to the remaining rows. Without such
+        // an index, reading continues after the last id.
         let order = clause.isIndexed ? "" : "ORDER BY id"
         let sql = """
           SELECT \(EntryRow.columns) FROM \(clause.table)
@@ -130,9 +131,9 @@ extension DiskStore {
     } while place != nil
   }
 
-  /// Removes some rows that an epoch covers; with the last of them the epoch.
+  /// Removes some rows that an epoch covers. The call that removes the last rows also removes the epoch.
   ///
-  /// - Returns: where to go on; nil if all are removed.
+  /// - Returns: the place where the next call continues; nil if all rows are removed.
   func reclaimSome(
     _ epoch: Epoch, after place: Epoch.Place?, in opened: OpenDirectory
   ) throws(CacheError) -> Epoch.Place? {
@@ -155,9 +156,9 @@ extension DiskStore {
     return last
   }
 
-  /// Removes the rows that a query finds, and their files.
+  /// Removes the rows that a query finds, and their body files.
   ///
-  /// - Parameter finally: done at the end of the transaction.
+  /// - Parameter finally: called at the end of the transaction.
   /// - Returns: their ids.
   @discardableResult
   func removeRows(

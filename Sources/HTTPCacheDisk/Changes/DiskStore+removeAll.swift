@@ -9,7 +9,7 @@ extension DiskStore {
   /// - Throws: `CacheError`.
   func removeAll() async throws(CacheError) -> Int {
     try await onIndex { [self] (opened) throws(CacheError) in
-      // Should the process end before it raises the counters, the next one finds the free lock.
+      // If this process ends before it raises the counters, the next process finds its free owner lock.
       try? opened.becomeOwner()
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
       opened.noteInvalidation(.all)
@@ -20,14 +20,14 @@ extension DiskStore {
       opened.bumpGenerations(.all)
       recentRecords.removeAll()
       after(removals, in: opened)
-      // The responses are removed. Where the file cannot get shorter now, it does when it is opened next.
+      // The responses are removed already. If the index cannot shrink now, it shrinks when it is opened next.
       try? shrinkIfEmpty(opened, waiting: true)
       return count
     }
   }
 
-  /// Removes all rows. Their pages become free without being overwritten, which would put all of them into the
-  /// log; `shrinkIfEmpty` cuts them off.
+  /// Removes all rows. Their pages become free but are not overwritten: overwriting would put all of them
+  /// into the log. `shrinkIfEmpty` cuts the pages off.
   private func removeAllRows(
     from opened: OpenDirectory
   ) throws(CacheError) -> (count: Int, removals: Removals) {
@@ -61,16 +61,16 @@ extension DiskStore {
     }
   }
 
-  /// Gives the free pages of an index without entries back to the file system, with all that removed rows left
-  /// in them; on the index thread.
+  /// Gives the free pages of an index without entries back to the file system, including the bytes of removed
+  /// rows in them; on the index thread.
   ///
-  /// - Parameter waiting: whether to wait, some seconds at most, for processes that read an old state.
+  /// - Parameter waiting: whether to wait, for some seconds at most, for processes that read an old state.
   func shrinkIfEmpty(_ opened: OpenDirectory, waiting: Bool) throws(CacheError) {
     try opened.index.withWriter { (connection) throws(CacheError) in
       guard try IndexState(connection).entries == 0 else { return }
-      // `VACUUM`, since little is left; giving pages back one after the other takes seconds for 100,000 rows.
+      // Use `VACUUM`, because little is left. Giving the pages back one by one takes seconds for 100,000 rows.
       if try PageCount(connection).free > 0 { try connection.makeAnew() }
-      // The file gets shorter when the log is played into it.
+      // The file gets shorter only at a checkpoint.
       if opened.logBytes > 0 { try connection.truncateLog(waiting: waiting) }
     }
   }

@@ -4,15 +4,15 @@ import Synchronization
 
 extension DiskStore {
   /// Removes everything of a partition, so that no file of the directory has any byte of it when this
-  /// returns: rows are overwritten, pages that are free are given back, the log is emptied, and indexes
-  /// that were set aside and what dead processes left are deleted. Notes of what was not stored go for
-  /// all partitions, since they do not tell of whom they are.
+  /// returns. Rows are overwritten, free pages are given back, and the log is emptied. Indexes that were set
+  /// aside and files of dead processes are deleted. Refusals are deleted for all partitions, because their
+  /// rows do not name a partition.
   ///
-  /// What other processes are writing for the partition is stored as invalidated.
+  /// Responses that other processes are writing for the partition are stored as invalidated.
   ///
   /// - Returns: the number of responses removed.
-  /// - Throws: `CacheError.busy` if somebody held an old state of the index for seconds, so that the log
-  ///   could not be emptied; all is removed all the same.
+  /// - Throws: `CacheError.busy` if a process read an old state of the index for seconds, so that the log
+  ///   could not be emptied. The entries are removed nevertheless.
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     let (count, last) = try await removeAll(that: .partition(mode: mode, partition))

@@ -1,16 +1,16 @@
 import HTTPCacheStore
 
 extension Epoch {
-  /// Where looking for what an epoch covers goes on.
+  /// The place where the search for covered rows continues.
   struct Place: Sendable {
     let id: Int64
-    /// Of prefixes, whose entries are found in the order of their targets.
+    /// The target of the last row; only for prefixes and sites, whose rows are read in the order of their targets.
     var target = ""
   }
 
-  /// Some rows that it covers.
+  /// Some of the rows that the epoch covers.
   ///
-  /// - Returns: their ids, and where to go on; nil if these were all.
+  /// - Returns: their ids, and the place where the next call continues; nil if no rows are left.
   func covered(
     after place: Place?, limit: Int, _ connection: SQLiteConnection
   ) throws(CacheError) -> (ids: [Int64], last: Place?) {
@@ -35,7 +35,7 @@ extension Epoch {
         [id, mark, mark]
       )
     case .partition:
-      // The only one that no index has is that of nearly all entries.
+      // Nearly all entries are in the partition without a name, so SQLite's index leaves it out.
       let table = scope.isEmpty ? "entry NOT INDEXED" : "entry"
       let condition = scope.isEmpty ? "" : "partition <> '' AND "
       return (
@@ -56,7 +56,7 @@ extension Epoch {
         """, values + (kind == .site ? [.text(name), .integer(number)] : [])
       )
     case .storedBefore, .storedSince:
-      // In the order of ids, since their index leads to the same rows again and again.
+      // Read in the order of ids: the index by time would lead to the same rows again and again.
       let comparison = kind == .storedBefore ? "<" : ">="
       return (
         """

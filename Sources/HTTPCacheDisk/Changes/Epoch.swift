@@ -1,8 +1,8 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// "Everything that was stored before this change and matches is invalidated" (or removed): what an invalidation
-/// of many entries writes at once, instead of touching each of them.
+/// "Every entry that was stored before this change and matches is invalidated" (or removed). A change of many
+/// entries writes an epoch at once instead of changing each row.
 struct Epoch: Sendable {
   enum Kind: Int64 {
     case all = 0
@@ -15,7 +15,7 @@ struct Epoch: Sendable {
   }
 
   let kind: Kind
-  /// Whether matching entries count as removed, and not just as invalidated.
+  /// Whether matching entries count as removed; otherwise they count as invalidated.
   let removes: Bool
   /// The mode of a partition, or a time in seconds.
   let number: Int64
@@ -28,7 +28,7 @@ struct Epoch: Sendable {
   // Set in the column `kind` for an epoch that removes.
   private static let removalBit: Int64 = 16
 
-  /// The epoch for a selection; nil for one of which the entries are changed one by one.
+  /// The epoch for a selection; nil for a selection whose entries are always changed one by one.
   init?(_ selection: CacheSelection, removes: Bool, sequence: Int64) {
     func make(
       _ kind: Kind, number: Int64 = 0, scope: String = "", name: String = ""
@@ -75,9 +75,9 @@ struct Epoch: Sendable {
     }
   }
 
-  /// Whether the epoch concerns a record that was stored or freshened as the `mark`th change.
+  /// Whether the epoch applies to a record that was stored or freshened as the `mark`th change.
   func covers(_ record: CacheRecord, mark: Int64) -> Bool {
-    // No epoch goes by the last use.
+    // No epoch depends on the last use.
     mark < sequence && selection.matches(record, lastUsed: record.response.responseTime)
   }
 
@@ -105,8 +105,8 @@ struct Epoch: Sendable {
       [.integer(storedKind), .integer(number), .text(scope), .text(name), .integer(sequence)])
   }
 
-  /// Removes the epochs of a partition, which have its name, unless they are later than a change: they then
-  /// cover entries that came after it.
+  /// Removes the epochs that name a partition. An epoch that is later than a change stays: it covers entries
+  /// that were stored after the change.
   static func remove(
     mode: CacheMode, partition: String, upTo last: Int64, _ connection: SQLiteConnection
   ) throws(CacheError) {
@@ -118,7 +118,7 @@ struct Epoch: Sendable {
       ])
   }
 
-  /// Removes the epoch once it is worked off, unless a later one took its place.
+  /// Removes the epoch after it was applied, unless a later one has replaced it.
   func remove(_ connection: SQLiteConnection) throws(CacheError) {
     try connection.run(
       "DELETE FROM epoch WHERE kind = ? AND mode = ? AND scope = ? AND name = ? AND sequence = ?",
@@ -127,7 +127,7 @@ struct Epoch: Sendable {
 }
 
 extension [Epoch] {
-  /// What the epochs make of a record that was stored or freshened as the `mark`th change: nil if one removes it.
+  /// Applies the epochs to a record that was stored or freshened as the `mark`th change: nil if an epoch removes it.
   func applied(to record: CacheRecord, mark: Int64) -> CacheRecord? {
     var isInvalidated = record.response.isInvalidated
     for epoch in self where epoch.covers(record, mark: mark) {

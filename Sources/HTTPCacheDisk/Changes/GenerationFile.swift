@@ -4,11 +4,11 @@ import HTTPCacheStore
 
 /// `Cache.gen`: counters in memory that all processes of a directory share.
 ///
-/// Words of 8 bytes, in the machine's order: a magic number, the global counter, the number of times
-/// the database was replaced, a random number that names the file, the highest number that was given to a change
-/// of the index, then one counter for each of 8,187 classes of key hashes. After them, in a second part, the
-/// number of the last invalidation, that of the last one that concerns everything, and that of the last one for
-/// each of 8,190 classes of scopes (`InvalidationScope`).
+/// The file has words of 8 bytes in the byte order of the machine. The first part has a magic number, the
+/// global counter, the number of times the index was replaced, a random number that names the file, the
+/// highest number of a committed change of the index, and one counter for each of 8,187 classes of key
+/// hashes. The second part has the number of the last invalidation, of the last invalidation of everything,
+/// and of the last invalidation for each of 8,190 classes of scopes (`InvalidationScope`).
 final class GenerationFile: Sendable {
   private let memory: SharedMapping
 
@@ -18,15 +18,15 @@ final class GenerationFile: Sendable {
   private static let magic: UInt64 = 0x3130_6E65_4763_6848
   static let byteCount = wordCount * 8
 
-  /// Which file is mapped.
+  /// Device and inode of the mapped file.
   var identity: FileIdentity { memory.identity }
 
   private var words: UnsafeMutablePointer<UInt64> { memory.words }
 
-  /// Maps the file of a directory, and makes it first if need be. What is none of ours in its place is
-  /// removed; nobody else may do this at the same time.
+  /// Maps the file of a directory, and makes it if needed. A file of another kind in its place is removed.
+  /// The caller must hold the lock of the directory, so that no other process does this at the same time.
   ///
-  /// - Throws: `CacheError.unavailable` where memory cannot be shared through it.
+  /// - Throws: `CacheError.unavailable` if memory cannot be shared through the file.
   static func map(in directory: OpenFile) throws(CacheError) -> GenerationFile {
     GenerationFile(
       memory: try SharedMapping.map(
@@ -35,32 +35,32 @@ final class GenerationFile: Sendable {
 
   private init(memory: SharedMapping) {
     self.memory = memory
-    // Only the first process that opens the file names it.
+    // The exchange succeeds only in the first process that opens the file.
     _ = shim_atomic_exchange(memory.words + 3, 0, .random(in: 1 ... .max))
   }
 
   private func cell(_ hash: UInt64) -> UnsafeMutablePointer<UInt64> {
-    // The upper half, since classes of other tables go by the lower one.
+    // Use the upper bits: other hash tables use the lower bits.
     let classes = UInt64(Self.firstPart - Self.headerWords)
     return words + Self.headerWords + Int((hash >> 24) % classes)
   }
 
-  /// A number that rises with each commit that may concern a key with this hash.
+  /// A number that rises with each commit that may change an entry with this key hash.
   func generation(of hash: UInt64) -> UInt64 {
     shim_atomic_load(cell(hash)) &+ shim_atomic_load(words + 1)
   }
 
-  /// After a commit that concerns these keys.
+  /// Raises the counters of keys, after a commit that changes their entries.
   func bump(_ hashes: [UInt64]) {
     guard hashes.count <= 64 else { return bumpAll() }
     for hash in hashes { shim_atomic_increment(cell(hash)) }
   }
 
-  /// After a commit that may concern any key.
+  /// Raises the global counter, after a commit that may change any entry.
   func bumpAll() { shim_atomic_increment(words + 1) }
 
-  /// Gives all counters of each kind the highest number that one has, so that they tell nothing of what was
-  /// counted. As after a commit that may concern any key.
+  /// Sets all counters of each kind to the highest of them, so that they show nothing of earlier changes.
+  /// Counts as a change of any key.
   func level() {
     for cells in [Self.headerWords..<Self.firstPart, Self.firstPart..<Self.wordCount] {
       let highest = cells.reduce(0) { max($0, shim_atomic_load(words + $1)) }
@@ -76,7 +76,7 @@ final class GenerationFile: Sendable {
     }
   }
 
-  /// How often the database was replaced by another file.
+  /// The number of times the index was replaced by another file.
   var replacements: UInt64 { shim_atomic_load(words + 2) }
 
   func bumpReplacements() {
@@ -84,7 +84,7 @@ final class GenerationFile: Sendable {
     bumpAll()
   }
 
-  /// A number was given to a change, and the change was committed.
+  /// Notes that the change with this number was committed.
   func didCommit(_ sequence: Int64) { raise(words + 4, to: UInt64(clamping: sequence)) }
 
   // MARK: Invalidations
@@ -103,13 +103,13 @@ final class GenerationFile: Sendable {
       seen: shim_atomic_load(words + 4))
   }
 
-  /// Notes that a scope is invalidated, see `InvalidationLog.note(_:)`.
+  /// Notes that a scope was invalidated, see `InvalidationLog.note(_:)`.
   func note(_ scope: InvalidationScope) {
     let number = shim_atomic_add(lastInvalidation, 1)
     raise(scope == .everything ? lastOfEverything : scopeCell(scope.hash), to: number)
   }
 
-  /// Whether something overtook a request; true for a ticket of another file.
+  /// Whether an invalidation may have overtaken a request; true for a ticket of another file.
   func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     guard ticket.source == shim_atomic_load(words + 3) else { return true }
     if shim_atomic_load(lastInvalidation) == ticket.number { return false }

@@ -9,19 +9,18 @@ import HTTPCacheStore
   import Musl
 #endif
 
-/// Words of 8 bytes that all processes of a folder share through a file in it. The first one is a magic
-/// number.
+/// Words of 8 bytes that all processes of a folder share through a file in it. The first word is a magic number.
 final class SharedMapping: @unchecked Sendable {
   // @unchecked Sendable because the memory is only read and written by atomic operations, and unmapped
   // only in deinit.
   let words: UnsafeMutablePointer<UInt64>
-  /// Which file is mapped.
+  /// Device and inode of the mapped file.
   let identity: FileIdentity
   private let byteCount: Int
 
-  /// Maps a file of a folder, and makes it first if need be. What is none of ours in its place is removed.
+  /// Maps a file of a folder, and makes it if needed. A file of another kind in its place is removed.
   ///
-  /// - Throws: `CacheError.unavailable` where memory cannot be shared through it.
+  /// - Throws: `CacheError.unavailable` if memory cannot be shared through the file.
   static func map(
     _ name: String, in directory: OpenFile, byteCount: Int, magic: UInt64
   ) throws(CacheError) -> SharedMapping {
@@ -40,14 +39,15 @@ final class SharedMapping: @unchecked Sendable {
     }
   }
 
-  // What only cannot be opened now stays, since others may have it mapped.
+  // Whether the path has no regular file. A regular file that cannot be opened now must stay: other processes
+  // may have mapped it.
   private static func isForeign(_ name: String, in directory: OpenFile) -> Bool {
     var status = stat()
     guard fstatat(directory.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
     return status.st_mode & S_IFMT != S_IFREG
   }
 
-  /// - Throws: `CacheError.damaged` if something else lies there.
+  /// - Throws: `CacheError.damaged` if the path has another file.
   private init(
     _ name: String, in directory: OpenFile, byteCount: Int, magic: UInt64
   ) throws(CacheError) {
@@ -56,8 +56,8 @@ final class SharedMapping: @unchecked Sendable {
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw CacheError(.damaged, "\(name) is no regular file")
     }
-    // Blocks are reserved, since writing into a hole of a full file system would kill the process. A
-    // file of another length is made longer, never shorter: others may have it mapped.
+    // Allocate all blocks: a write into a hole would kill the process if the file system is full. A file of
+    // another length is made longer, never shorter, because other processes may have mapped it.
     if status.st_size < off_t(byteCount) || Int64(status.st_blocks) * 512 < byteCount {
       let result = shim_allocate(file.descriptor, Int64(byteCount))
       guard result == 0 else { throw SystemError.make(-result, "make \(name)") }
@@ -68,7 +68,7 @@ final class SharedMapping: @unchecked Sendable {
     else { throw CacheError(.unavailable, "map \(name): \(String(cString: strerror(errno)))") }
     let mapped = memory.bindMemory(to: UInt64.self, capacity: byteCount / 8)
     _ = shim_atomic_exchange(mapped, 0, magic)
-    // `deinit` unmaps what `words` has.
+    // `deinit` would unmap memory only after `words` is set.
     guard shim_atomic_load(mapped) == magic else {
       munmap(memory, byteCount)
       throw CacheError(.damaged, "\(name) is not ours")

@@ -2,7 +2,7 @@
   import Darwin
 
   extension CacheDirectory {
-    // The attribute's value is a property list of one string, which says who excludes it.
+    // The value of the attribute: a property list of one string that names the service excluding the folder.
     private static let exclusion: [UInt8] =
       Array("bplist00".utf8) + [0x5F, 0x10, 0x11] + Array("com.apple.backupd".utf8) + [0x08]
       + [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 8)

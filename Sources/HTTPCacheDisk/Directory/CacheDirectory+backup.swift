@@ -9,7 +9,7 @@ import HTTPCacheStore
 #endif
 
 extension CacheDirectory {
-  /// What `tar --exclude-caches`, restic, borg and others look for (bford.info/cachedir).
+  /// The file that `tar --exclude-caches`, restic, borg and others look for (bford.info/cachedir).
   static let tagName = "CACHEDIR.TAG"
   private static let tag = """
     Signature: 8a477f597d28d172789f06886806bc55
@@ -18,7 +18,7 @@ extension CacheDirectory {
 
     """
 
-  /// Tells backups to pass over the folder. A failure costs nothing but that.
+  /// Excludes the folder from backups. A failure has no other effect than that the folder is backed up.
   func excludeFromBackups() {
     writeTag()
     #if canImport(Darwin)
@@ -28,7 +28,7 @@ extension CacheDirectory {
 
   private func writeTag() {
     let flags = O_WRONLY | O_CREAT | O_EXCL
-    // One that is there is somebody's decision, whatever it says.
+    // Keep a file that exists: the user may have changed it.
     guard let file = try? OpenFile(Self.tagName, in: root, flags: flags, mode: 0o600) else { return }
     let bytes = BodyBytes(Array(Self.tag.utf8))
     let isWritten =

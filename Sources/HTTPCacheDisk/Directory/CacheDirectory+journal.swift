@@ -7,8 +7,8 @@
 #endif
 
 extension CacheDirectory {
-  /// Removes what is no file in the place of a database's journal: SQLite would wait for a pipe for ever. The
-  /// index has a journal only for the moment in which it is made.
+  /// Removes a pipe, folder or link in the place of the index's rollback journal: SQLite would wait for a
+  /// pipe for ever. The index has such a journal only while it is made; later it uses a write-ahead log.
   static func removeMisplacedJournal(of database: String) {
     let path = database + "-journal"
     var status = stat()

@@ -6,13 +6,13 @@
   import Musl
 #endif
 
-/// Indexes that were found damaged and kept for whoever wants to look at them.
+/// Indexes that were found damaged and are kept for analysis.
 extension CacheDirectory {
   private static let setAsideNames = (1...2).flatMap {
     ["\(databaseName).damaged-\($0)", "\(databaseName).damaged-\($0)-wal"]
   }
 
-  /// Bytes that they take.
+  /// Bytes of these files.
   var setAsideBytes: Int64 { Self.setAsideNames.reduce(0) { $0 + size(of: $1) } }
 
   func removeSetAside() { for name in Self.setAsideNames { unlinkat(root.descriptor, name, 0) } }

@@ -12,23 +12,23 @@ import Synchronization
 
 /// The folder of a store: `Cache.db`, `Cache.gen`, `bodies/xx/…`, `writers/…`.
 ///
-/// Everything below it is reached from its open descriptor, one component at a time, and no symbolic
-/// link is followed.
+/// Every file below the folder is opened from its descriptor, one path component at a time. Symbolic links
+/// are never followed.
 final class CacheDirectory: Sendable {
   static let databaseName = "Cache.db"
   static let generationsName = "Cache.gen"
 
-  /// Without symbolic links.
+  /// The path without symbolic links.
   let path: String
   let root: OpenFile
   private let bodies: OpenFile
-  // Open folders of bodies, so that a body is opened in one step.
+  // Open shard folders, so that a body is opened with one system call.
   private let shardFolders = Mutex<[String: OpenFile]>([:])
   private static let shardFolderLimit = 16
 
-  /// Opens a folder and makes what is missing of it, for the user alone.
+  /// Opens a folder, and makes it and its missing parents for the user alone.
   ///
-  /// - Parameter durably: whether the names of what was made have to be there after power loss.
+  /// - Parameter durably: whether the names of new folders must survive a power loss.
   /// - Throws: `CacheError.unavailable`, `CacheError.io`.
   init(path: String, durably: Bool) throws(CacheError) {
     let made = try Self.makeFolders(path)
@@ -50,22 +50,22 @@ final class CacheDirectory: Sendable {
     if durably { try syncNames(above: made) }
   }
 
-  // Of the folders that were made, and of this one, which an earlier process may have made just now.
+  // Syncs the parents of the new folders and of this folder, which another process may have made a moment ago.
   private func syncNames(above made: [String]) throws(CacheError) {
     try root.sync()
     for folder in made + [path] {
       let slash = folder.lastIndex(of: "/")
       let above = slash.map { $0 == folder.startIndex ? "/" : String(folder[..<$0]) } ?? "."
       let descriptor = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-      // A folder that may only be passed through cannot be synced by us.
+      // A parent without read permission cannot be opened and synced.
       guard descriptor >= 0 else { continue }
       try OpenFile(descriptor: descriptor).sync()
     }
   }
 
-  /// Makes a folder and what is missing above it, for the user alone.
+  /// Makes a folder and its missing parents, for the user alone.
   ///
-  /// - Returns: the folders that were made.
+  /// - Returns: the new folders.
   @discardableResult
   static func makeFolders(_ path: String) throws(CacheError) -> [String] {
     guard !path.isEmpty, !path.utf8.contains(0) else {
@@ -83,7 +83,7 @@ final class CacheDirectory: Sendable {
     return made + [path]
   }
 
-  /// Opens a folder, or makes it first.
+  /// Opens a folder, and makes it if needed.
   static func folder(_ name: String, in parent: OpenFile) throws(CacheError) -> OpenFile {
     if mkdirat(parent.descriptor, name, 0o700) != 0, errno != EEXIST {
       let error = SystemError.last("make \(name)")
@@ -96,37 +96,37 @@ final class CacheDirectory: Sendable {
     }
   }
 
-  /// Which folder it is.
+  /// Device and inode of the folder.
   var identity: FileIdentity? { (try? root.status()).map { FileIdentity($0) } }
 
   let databasePath: String
 
   func bodyPath(_ name: BodyName) -> String { path + "/bodies/" + name.path }
 
-  /// Bytes of the folders of bodies. Each has a link to its parent, on file systems where folders take
-  /// blocks of their own.
+  /// Bytes of the shard folders, on file systems where each folder takes a block. The link count of `bodies`
+  /// tells their number, because each folder links to its parent.
   var folderBytes: Int64 {
     guard let links = try? bodies.status().st_nlink else { return 0 }
     return max(0, Int64(links) - 2) * PageCount.pageSize
   }
 
-  /// Opens a body, for reading unless `flags` say something else.
+  /// Opens a body file, for reading unless `flags` say otherwise.
   ///
-  /// - Returns: nil if it is not there.
-  /// - Throws: `CacheError.damaged` if it is no regular file, `CacheError.io`.
+  /// - Returns: nil if there is no such file.
+  /// - Throws: `CacheError.damaged` if the file is not a regular file, `CacheError.io`.
   func openBody(
     _ name: BodyName, flags: Int32 = O_RDONLY
   ) throws(CacheError) -> OpenFile? {
     try openBodyWithState(name, flags: flags)?.file
   }
 
-  /// The same, with what the file is now.
+  /// Opens a body file as `openBody(_:flags:)` does, and returns the current state of the file with it.
   func openBodyWithState(
     _ name: BodyName, flags: Int32 = O_RDONLY
   ) throws(CacheError) -> (file: OpenFile, state: FileState)? {
     let shard = name.shard
     let known = shardFolders.withLock { $0[shard] }
-    // A folder that was replaced since it was opened has what it had, but nothing new.
+    // If the shard folder was replaced since it was opened, the open folder has only the old files.
     if let known, let found = try openBody(name, in: known, flags: flags) { return found }
     let descriptor = shim_openat(
       bodies.descriptor, shard, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
@@ -140,7 +140,7 @@ final class CacheDirectory: Sendable {
   private func openBody(
     _ name: BodyName, in shard: OpenFile, flags: Int32
   ) throws(CacheError) -> (file: OpenFile, state: FileState)? {
-    // O_NONBLOCK keeps a fifo in a body's place from holding the reader.
+    // O_NONBLOCK: opening a fifo in the place of the body must not wait.
     let descriptor = shim_openat(
       shard.descriptor, name.fileName, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0)
     if descriptor == -ENOENT { return nil }
@@ -153,16 +153,16 @@ final class CacheDirectory: Sendable {
     return (file, FileState(status))
   }
 
-  /// What is a link or of another kind than we made it was put there by somebody else.
+  /// A link or a file of another kind was put there by another program and counts as damage.
   private static func misplaced(_ number: Int32, _ operation: String) -> CacheError {
     let error = SystemError.make(number, operation)
     guard [ELOOP, ENOTDIR, EISDIR, ENXIO].contains(number) else { return error }
     return CacheError(.damaged, error.message)
   }
 
-  /// Makes the file of a body, which must not exist.
+  /// Makes a body file, which must not exist.
   ///
-  /// - Parameter isTemporary: whether it gets the name that it has until it is complete.
+  /// - Parameter isTemporary: whether the file gets the name for bodies that are not complete yet.
   func createBody(_ name: BodyName, isTemporary: Bool = true) throws(CacheError) -> OpenFile {
     let flags = O_RDWR | O_CREAT | O_EXCL
     let fileName = isTemporary ? name.temporaryFileName : name.fileName
@@ -170,7 +170,7 @@ final class CacheDirectory: Sendable {
       let descriptor = shim_openat(
         known.descriptor, fileName, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
       if descriptor >= 0 { return OpenFile(descriptor: descriptor) }
-      // A folder that was removed since it was opened takes nothing new.
+      // A removed folder accepts no new files.
       guard descriptor == -ENOENT else { throw SystemError.make(-descriptor, "make body \(name.path)") }
     }
     if mkdirat(bodies.descriptor, name.shard, 0o700) != 0, errno != EEXIST {
@@ -190,7 +190,7 @@ final class CacheDirectory: Sendable {
 
   /// Gives a complete body its final name.
   func publishBody(_ name: BodyName, durably: Bool) throws(CacheError) {
-    // That in which it was made, as long as it is remembered.
+    // Use the open folder in which the file was made, if it is still in `shardFolders`.
     let shard =
       if let known = shardFolders.withLock({ $0[name.shard] }) { known } else {
         try OpenFile(name.shard, in: bodies, flags: O_RDONLY | O_DIRECTORY)
@@ -204,23 +204,23 @@ final class CacheDirectory: Sendable {
     }
   }
 
-  /// What came of deleting a body.
+  /// The result of deleting a body file.
   enum Deletion {
-    /// It is not there now.
+    /// The file does not exist now.
     case gone
-    /// It may work later, as where too many files are open.
+    /// The deletion failed but may succeed later, for example after too many open files.
     case later
-    /// It is somebody else's to delete, or no file.
+    /// This process cannot delete the file: another user owns it, or it is a folder that is not empty.
     case never
   }
 
-  /// Deletes a body under either of its names.
+  /// Deletes a body file under its final or temporary name.
   @discardableResult
   func removeBody(_ name: BodyName, isTemporary: Bool = false) -> Deletion {
     removeFile(isTemporary ? name.temporaryFileName : name.fileName, inShard: name.shard)
   }
 
-  /// Deletes a file of a shard.
+  /// Deletes a file of a shard folder.
   @discardableResult
   func removeFile(_ fileName: String, inShard shard: String) -> Deletion {
     let descriptor = shim_openat(
@@ -229,7 +229,7 @@ final class CacheDirectory: Sendable {
     let folder = OpenFile(descriptor: descriptor)
     if unlinkat(folder.descriptor, fileName, 0) == 0 { return .gone }
     let number = errno
-    // An empty folder may lie in a body's place.
+    // An empty folder may be in the place of the body.
     if number != ENOENT, unlinkat(folder.descriptor, fileName, AT_REMOVEDIR) == 0 { return .gone }
     return Self.deletion(after: number)
   }
@@ -242,10 +242,10 @@ final class CacheDirectory: Sendable {
     }
   }
 
-  /// The names of the shards that exist.
+  /// The names of the shard folders.
   func shards() -> [String] { Self.names(in: bodies).filter { $0.utf8.count == 2 }.sorted() }
 
-  /// The names of the files of a shard.
+  /// The names of the files in a shard folder.
   func files(inShard shard: String) -> [String] {
     guard let folder = try? OpenFile(shard, in: bodies, flags: O_RDONLY | O_DIRECTORY) else {
       return []
@@ -253,7 +253,7 @@ final class CacheDirectory: Sendable {
     return Self.names(in: folder)
   }
 
-  /// Everything in a folder but `.` and `..`.
+  /// The names of all files in a folder except `.` and `..`.
   static func names(in folder: OpenFile) -> [String] {
     guard let copy = try? OpenFile(".", in: folder, flags: O_RDONLY | O_DIRECTORY) else { return [] }
     let descriptor = dup(copy.descriptor)
@@ -273,10 +273,10 @@ final class CacheDirectory: Sendable {
     return names
   }
 
-  /// Device and inode of the file that lies at `Cache.db` now; nil if there is none.
+  /// Device and inode of the file at `Cache.db` now; nil if there is no such file.
   func databaseIdentity() -> FileIdentity? { FileIdentity(Self.databaseName, in: root) }
 
-  /// Bytes of a file in this folder; 0 if there is none.
+  /// The size of a file in this folder; 0 if there is no such file.
   func size(of name: String) -> Int64 {
     var status = stat()
     guard fstatat(root.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return 0 }
@@ -284,7 +284,7 @@ final class CacheDirectory: Sendable {
   }
 }
 
-/// Tells files apart, whatever their names.
+/// Device and inode, which identify a file whatever its names.
 struct FileIdentity: Hashable, Sendable {
   private let device: UInt64
   private let inode: UInt64
@@ -294,7 +294,7 @@ struct FileIdentity: Hashable, Sendable {
     inode = UInt64(truncatingIfNeeded: status.st_ino)
   }
 
-  /// Of what lies at a path now.
+  /// Device and inode of the file at a path now; nil if there is none.
   init?(path: String) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return nil }

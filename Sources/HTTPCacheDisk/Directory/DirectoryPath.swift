@@ -6,9 +6,9 @@
   import Musl
 #endif
 
-/// The path of a directory, as it is kept.
+/// Makes the path of a directory independent of the working directory.
 package enum DirectoryPath {
-  /// The same place whatever the working directory becomes. Links on the way are followed anew each time.
+  /// The absolute path of a directory. Symbolic links in the path are not resolved.
   package static func absolute(_ path: String) -> String {
     guard !path.isEmpty, !path.hasPrefix("/"), let current = getcwd(nil, 0) else { return path }
     defer { free(current) }

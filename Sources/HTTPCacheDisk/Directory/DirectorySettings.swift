@@ -1,13 +1,13 @@
 import HTTPCacheStore
 
-/// The limits that belong to a directory: they are kept in it, and hold for each process that opens it.
+/// The limits of a directory. They are stored in its index and apply to each process that opens it.
 public struct DirectorySettings: Sendable, Hashable {
-  /// The most bytes to use on disk.
+  /// The maximum usage on disk, in bytes.
   public var capacity: Int64
   /// Bytes to keep free on the file system.
   public var minimumFreeSpace: Int64
 
-  /// Makes settings; without arguments those of a new directory: 1 GiB, and 128 MiB free.
+  /// Makes settings. The default values are those of a new directory: a capacity of 1 GiB, and 128 MiB free.
   ///
   /// - Parameters:
   ///   - capacity: bytes.
@@ -27,7 +27,7 @@ public struct DirectorySettings: Sendable, Hashable {
     var isEmpty: Bool { capacity == nil && minimumFreeSpace == nil }
   }
 
-  /// The settings with changes made.
+  /// The settings after some changes.
   func changed(by changes: Changes) -> DirectorySettings {
     DirectorySettings(
       capacity: changes.capacity ?? capacity,
@@ -35,30 +35,30 @@ public struct DirectorySettings: Sendable, Hashable {
   }
 }
 
-/// How they lie in the table `meta` of the index.
+/// The settings in the table `meta` of the index.
 extension DirectorySettings {
-  /// The value of the capacity; NULL in an index that has none, and for a value that is impossible.
+  /// An SQL expression for the capacity; NULL if the index has no value or an impossible value.
   static let selectingCapacity = selecting("capacity")
 
   private static func selecting(_ name: String) -> String {
     "(SELECT value FROM meta WHERE name = '\(name)' AND typeof(value) = 'integer' AND value >= 0)"
   }
 
-  /// Reads settings; a missing one is that of a new directory.
+  /// Reads the settings. A missing value has the default of a new directory.
   init(_ connection: SQLiteConnection) throws(CacheError) {
     self.init()
     capacity = try connection.number("SELECT \(Self.selectingCapacity)") ?? capacity
     minimumFreeSpace = try connection.number("SELECT \(Self.selecting("minimumFree"))") ?? minimumFreeSpace
   }
 
-  /// Writes settings, within a transaction.
+  /// Writes the settings, within a transaction.
   func save(_ connection: SQLiteConnection) throws(CacheError) {
     for (name, value) in [("capacity", capacity), ("minimumFree", minimumFreeSpace)] {
       try connection.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [.text(name), .integer(value)])
     }
   }
 
-  /// The settings in a damaged index, as far as they can still be read.
+  /// Reads the settings from a damaged index; nil if they cannot be read.
   init?(damaged directory: CacheDirectory) {
     guard let connection = try? SQLiteConnection(path: directory.databasePath, creating: false),
       let settings = try? DirectorySettings(connection)
