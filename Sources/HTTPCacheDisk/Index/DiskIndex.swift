@@ -1,7 +1,7 @@
 import HTTPCacheStore
 import Synchronization
 
-/// The connections to `Cache.db`: one that writes and a few that read, each under its own lock.
+/// The connections to the index: one that writes and a few that read, each under its own lock.
 ///
 /// The locks are held while SQLite works, which is the one exception to "nothing slow under a lock".
 final class DiskIndex: Sendable {
@@ -15,7 +15,7 @@ final class DiskIndex: Sendable {
   private struct Writer: Sendable {
     /// Nil after `close`.
     var connection: SQLiteConnection?
-    /// When the right to write was last not to be had in all the time that is waited for it.
+    /// The time when another process last held the write lock of the index for longer than this process waits.
     var lockedOut: Duration?
     let clock: any CacheClock
 
@@ -24,10 +24,10 @@ final class DiskIndex: Sendable {
       return connection
     }
 
-    /// Does `body` in a transaction.
+    /// Runs `body` in a transaction.
     ///
-    /// - Parameter mayGiveUp: whether next to nothing is waited if another process was waited for in vain within
-    ///   the last second, so that many do not wait one after the other.
+    /// - Parameter mayGiveUp: whether to wait only a moment if another process held the write lock too long
+    ///   within the last second. Otherwise many callers would wait the full time one after the other.
     mutating func transaction<Value>(
       mayGiveUp: Bool, _ body: () throws(CacheError) -> Value
     ) throws(CacheError) -> Value {
@@ -51,7 +51,7 @@ final class DiskIndex: Sendable {
     let connection = Mutex<SQLiteConnection?>(nil)
   }
 
-  /// Takes over a connection that was set up by `open`.
+  /// Takes over a connection that was set up by `OpenDirectory.open`.
   init(path: String, writer: SQLiteConnection, durability: Durability, clock: any CacheClock) {
     self.path = path
     self.durability = durability
@@ -66,7 +66,7 @@ final class DiskIndex: Sendable {
     if isClosed.load(ordering: .acquiring) { throw Self.closed }
   }
 
-  /// Closes the connections; waits for those that are in use.
+  /// Closes the connections, after waiting for those in use.
   func close() {
     isClosed.store(true, ordering: .releasing)
     for slot in readers { slot.connection.withLock { $0 = nil } }
@@ -101,11 +101,11 @@ final class DiskIndex: Sendable {
     }
   }
 
-  /// Writes in one transaction on the calling thread, which must be one of the store's own.
+  /// Writes in one transaction on the calling thread, which must be a thread of the store.
   ///
-  /// - Parameter mayGiveUp: whether it is no harm not to write where many wait for another process.
-  /// - Throws: `CacheError.newerFormat` if a newer version has taken the database over meanwhile; nothing
-  ///   is written then.
+  /// - Parameter mayGiveUp: whether the write may be given up if many callers wait for another process.
+  /// - Throws: `CacheError.newerFormat` if a newer version has changed the format of the index meanwhile.
+  ///   Nothing is written then.
   func write<Value: Sendable>(
     mayGiveUp: Bool = false, _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
@@ -132,20 +132,20 @@ final class DiskIndex: Sendable {
 
   // MARK: The log
 
-  /// From how many pages on the log is played into the database.
+  /// Sets the number of pages in the log from which a checkpoint is made.
   func setLogPages(_ pages: Int) { mostLogPages.store(pages, ordering: .relaxed) }
 
-  /// Plays the log into the database and empties it, if no process reads an older state.
+  /// Makes a checkpoint and empties the log, if no process reads an older state.
   ///
-  /// - Parameter waiting: whether to wait for such a process, some seconds at most.
+  /// - Parameter waiting: whether to wait for such a process, for some seconds at most.
   /// - Returns: whether the log is empty now.
   @discardableResult
   func truncateLog(waiting: Bool) throws(CacheError) -> Bool {
     try withWriter { (connection) throws(CacheError) in try connection.truncateLog(waiting: waiting) }
   }
 
-  /// Uses the writing connection outside of a transaction: to read what the last commit left, or to change the
-  /// file or the log.
+  /// Uses the writing connection outside a transaction: to read the state after the last commit, or to change
+  /// the file or the log.
   func withWriter<Value: Sendable>(
     _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {

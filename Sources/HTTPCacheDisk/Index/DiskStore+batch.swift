@@ -2,7 +2,7 @@ public import HTTPCacheStore
 import Synchronization
 
 extension DiskStore {
-  /// Adds to the persistent counters; they are written by the batch.
+  /// Adds to the persistent counters. The next batch writes them.
   public func count(_ counts: CacheCounts) {
     let isTime = batch.withLock { batch in
       batch.counts += counts
@@ -25,7 +25,7 @@ extension DiskStore {
           SELECT hits, validated, misses, stores, evictions, hitBytes, originBytes FROM counts
           """
         ) { row in
-          // What is damaged must not make sums overflow.
+          // Limit each counter: sums with a damaged value must not overflow.
           func count(_ column: Int32) -> Int64 { max(0, min(row.integer(column), 1 << 60)) }
           counts = CacheCounts(
             hits: count(0), validated: count(1), misses: count(2), stores: count(3),
@@ -37,7 +37,7 @@ extension DiskStore {
     }
   }
 
-  /// Writes what is batched and plays the log into the database.
+  /// Writes the batch and makes a checkpoint.
   public func flush() async {
     _ = try? await onIndex { [self] (opened) throws(CacheError) in
       try writeBatch(opened)
@@ -45,10 +45,10 @@ extension DiskStore {
     }
   }
 
-  /// Writes what is batched and closes the connections to the index. Later calls throw `CacheError.closed`.
+  /// Writes the batch and closes the connections to the index. Later calls throw `CacheError.closed`.
   ///
-  /// A store that is released without this call loses what was batched after the last flush, and its connections
-  /// are closed where it is released.
+  /// If a store is released without this call, changes in the batch since the last flush are lost, and the
+  /// thread that releases the store closes the connections.
   public func close() async {
     await flush()
     _ = try? await onIndex { (opened) throws(CacheError) in opened.index.close() }

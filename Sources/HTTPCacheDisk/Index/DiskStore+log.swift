@@ -1,11 +1,11 @@
 import HTTPCacheStore
 
-/// The index's log, which counts like everything else in the directory.
+/// The log of the index. Its bytes count as usage.
 extension DiskStore {
-  /// Keeps the log within its limit; on the index's thread.
+  /// Keeps the log within its limit; on the index thread.
   ///
-  /// - Throws: `CacheError.busy` if a process reads an old state of the index, so that its log can only
-  ///   grow, and it is far too large already.
+  /// - Throws: `CacheError.busy` if the log is far above its limit and can only grow, because a process reads
+  ///   an old state of the index.
   func limitLog(_ opened: OpenDirectory) throws(CacheError) {
     guard opened.logBytes > Schema.logLimit else { return }
     try opened.index.truncateLog(waiting: false)
@@ -13,8 +13,8 @@ extension DiskStore {
     throw CacheError(.busy, "somebody holds the index's log, which has \(opened.logBytes) bytes")
   }
 
-  /// How large the log gets before it is played into the database: less where it would take much of the
-  /// capacity.
+  /// Sets the length at which the log is checkpointed; shorter for a small capacity, of which the log would
+  /// take much.
   func setLogLength(of opened: OpenDirectory) {
     let pages = Int(max(16, min(Int64(Schema.logPages), currentLimits.capacity / 64 / PageCount.pageSize)))
     opened.index.setLogPages(pages)
@@ -24,15 +24,15 @@ extension DiskStore {
     }
   }
 
-  /// Gives all pages that the index does not use back to the file system; on the index's thread.
+  /// Gives all unused pages of the index back to the file system; on the index thread.
   func giveBackAllPages(of opened: OpenDirectory) throws(CacheError) {
     try opened.index.withWriter { (connection) throws(CacheError) in try connection.giveBackAllPages() }
   }
 
-  /// Plays the log into the database until nothing is left in it; on a thread of the store's own. What others
-  /// write meanwhile is in the log as well, which is then not empty for long.
+  /// Makes checkpoints until the log is empty; on a thread of the store. Other processes may write to the log
+  /// meanwhile, so it may not stay empty.
   ///
-  /// - Parameter before: done before each try.
+  /// - Parameter before: called before each attempt.
   /// - Throws: `CacheError.busy` if a process has read an old state of the index for seconds.
   func emptyLog(
     of opened: OpenDirectory, before: () throws(CacheError) -> Void = {}

@@ -1,5 +1,6 @@
-/// The columns of the table `entry`. The table, the statement that inserts a row, the places of columns in results and
-/// what `verify` compares are made of this list: a new column is one more case, and the compiler asks for the rest.
+/// The columns of the table `entry`. This list makes the table, the statement that inserts a row, the
+/// positions of columns in results, and the comparisons of `verify`. For a new column, add a case: the
+/// compiler asks for the rest.
 enum EntryColumn: Int, CaseIterable, Sendable {
   case id, hash, variant, mark, invalid, pinned, stored, touched, priority, size, cost, length, checksum,
     mode,
@@ -7,7 +8,7 @@ enum EntryColumn: Int, CaseIterable, Sendable {
 
   var name: String { String(describing: self) }
 
-  /// Type and constraint.
+  /// The type and the constraint.
   var declaration: String {
     switch self {
     case .id: "INTEGER PRIMARY KEY"
@@ -23,8 +24,8 @@ enum EntryColumn: Int, CaseIterable, Sendable {
     }
   }
 
-  /// Says of a value in SQL that it cannot be, whatever the record is; nil for a column that is compared with the
-  /// record, or with the body.
+  /// An SQL condition that is true for values that are impossible whatever the record is; nil for a column
+  /// that is compared with the record or with the body.
   var impossibility: String? {
     switch self {
     case .id: "id <= 0"
@@ -39,28 +40,28 @@ enum EntryColumn: Int, CaseIterable, Sendable {
     }
   }
 
-  /// Of a row that holds what cannot be.
+  /// An SQL condition that is true for a row with an impossible value.
   static let anyImpossibility =
     "(" + allCases.compactMap(\.impossibility).joined(separator: " OR ") + ")"
 
-  /// What makes the table.
+  /// The statement that makes the table.
   static let table =
     "CREATE TABLE entry (" + allCases.map { "\($0.name) \($0.declaration)" }.joined(separator: ", ") + ");"
 
-  /// Inserts a row, with one parameter for each column (`parameter`).
+  /// The statement that inserts a row, with one parameter for each column (`parameter`).
   static let insertion = FrequentStatement(
     "INSERT INTO entry (\(allCases.map(\.name).joined(separator: ", "))) VALUES "
       + "(\(allCases.map { _ in "?" }.joined(separator: ", ")))")
 
-  /// The number of its parameter in `insertion`.
+  /// The number of the column's parameter in `insertion`.
   var parameter: Int32 { Int32(rawValue) + 1 }
 }
 
-/// Columns of `entry` in a result, before anything else that is selected.
+/// Columns of `entry` at the beginning of a result.
 struct EntrySelection: Sendable {
-  /// What comes after `SELECT`.
+  /// The columns as SQL, for use after `SELECT`.
   let sql: String
-  /// The place of what is selected after them.
+  /// The number of these columns: the position of the next column of the result.
   let count: Int32
   private let places: [Int32]
 
@@ -72,7 +73,7 @@ struct EntrySelection: Sendable {
     self.places = places
   }
 
-  /// The place of a column, which must be among them.
+  /// The position of a column, which must be one of these.
   subscript(column: EntryColumn) -> Int32 {
     assert(places[column.rawValue] >= 0, "\(column) is not selected")
     return places[column.rawValue]

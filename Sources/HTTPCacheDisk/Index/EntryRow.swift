@@ -1,13 +1,13 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// What has to be known of a row to remove it.
+/// The columns of a row that are needed to remove the row.
 struct EntryRow: Sendable {
   let id: Int64
   let hash: UInt64
-  /// Bytes it takes, record and body.
+  /// Bytes of record and body.
   let size: Int64
-  /// Bytes its body takes outside of the database.
+  /// Bytes of the body outside the index.
   let cost: Int64
   let length: Int64
   let groups: Int64
@@ -34,7 +34,7 @@ struct EntryRow: Sendable {
     isPartial = row.integer(places[.partial]) != 0
   }
 
-  // What is damaged must not make sums overflow.
+  // Limits a number from the index: sums with a damaged number must not overflow.
   static func bounded(_ number: Int64) -> Int64 { max(0, min(number, IndexState.mostBytes)) }
 
   /// The rows that match a condition.
@@ -49,7 +49,7 @@ struct EntryRow: Sendable {
     return rows
   }
 
-  /// The row of a partial body in a file; nil if it is gone.
+  /// The row of a partial body with this file; nil if there is none.
   static func partial(
     _ id: Int64, file: BodyName, _ connection: SQLiteConnection
   ) throws(CacheError) -> EntryRow? {
@@ -58,7 +58,7 @@ struct EntryRow: Sendable {
     ).first
   }
 
-  /// Removes the row and what hangs on it; the state's sums are the caller's business.
+  /// Removes the row and its rows in other tables. The caller updates `state`.
   func delete(_ connection: SQLiteConnection) throws(CacheError) {
     try connection.run("DELETE FROM entry WHERE id = ?", [.integer(id)])
     if file != nil, isPartial || length > StoredPieces.blockLength {
@@ -68,23 +68,23 @@ struct EntryRow: Sendable {
   }
 }
 
-/// What a transaction took out of the index: to be unlinked and told after it was committed.
+/// The rows that a transaction removed. After the commit, their files are unlinked and counters are raised.
 struct Removals: Sendable {
-  /// A file whose row is gone.
+  /// A body file whose row was removed.
   struct File: Sendable {
     let name: BodyName
-    /// Bytes it takes.
+    /// Bytes of the file.
     let cost: Int64
   }
 
   var files: [File] = []
-  /// Files into which a writer may be writing.
+  /// Files of partial bodies, which a writer may be writing.
   var partialFiles: [BodyName] = []
   var hashes: [UInt64] = []
   var count = 0
   var cost: Int64 = 0
 
-  /// - Parameter kept: a file that another row has from now on.
+  /// - Parameter kept: a file that belongs to another row from now on, and is not unlinked.
   mutating func add(_ row: EntryRow, keeping kept: BodyName? = nil) {
     if let file = row.file, file != kept { add(file, cost: row.cost, isPartial: row.isPartial) }
     if hashes.count <= 64 { hashes.append(row.hash) }

@@ -1,22 +1,22 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// A row with the hash of a key, of that key or of another one.
+/// A row that has the hash of a key: a row of this key, or of another key with the same hash.
 struct HashRow: Sendable {
-  /// A look-up reads so many rows of a hash at most.
+  /// The most rows of a hash that a look-up reads.
   static let mostOfHash = 256
-  /// Rows of other keys that stay when a key with their hash is stored. The hash is keyed, so that there are
-  /// none unless a client knows the secret of the directory.
+  /// The most rows of other keys that stay when a key with their hash is stored. There are normally none: the
+  /// hash is keyed with the secret of the directory.
   static let mostOfOtherKeys = 8
   /// The most variants of a key.
   static let mostVariants = mostOfHash - mostOfOtherKeys
 
   let row: EntryRow
   let isSameKey: Bool
-  /// Whether the key and the nominated fields are the same, and not only their hash.
+  /// Whether key and nominated fields are equal, not only their hashes.
   let isSameVariant: Bool
 
-  /// All rows with the hash of an entry's key, the latest first.
+  /// All rows with this key's hash, newest first. `isSameKey` is false for a hash collision.
   static func find(
     _ entry: NewEntry, _ hashes: RowHashes, _ connection: SQLiteConnection
   ) throws(CacheError) -> [HashRow] {
@@ -51,11 +51,11 @@ struct HashRow: Sendable {
     CASE WHEN variant = ?1 THEN record END FROM entry WHERE hash = ?2
     """)
 
-  /// Rows that a whole or partial body of a record takes the place of: those of its variant.
+  /// The rows that a new record of the same variant replaces.
   ///
   /// - Parameters:
-  ///   - isPartial: whether parts are looked for, or whole bodies.
-  ///   - id: a row that is left out.
+  ///   - isPartial: true for rows of partial bodies, false for rows of whole bodies.
+  ///   - id: a row to leave out.
   static func twins(
     of record: CacheRecord, isPartial: Bool, except id: Int64 = 0, _ hashes: RowHashes,
     _ connection: SQLiteConnection
@@ -78,7 +78,7 @@ struct HashRow: Sendable {
     return rows
   }
 
-  /// Whether a record of the index is of a variant. A damaged record is of any: its row goes.
+  /// Whether a record of the index is of a variant. True for a damaged record, so that its row is replaced.
   private static func isVariant(_ record: UnsafeRawBufferPointer, _ variant: [UInt8]) -> Bool {
     guard let record = try? RecordCodec.decode(record) else { return true }
     return RecordCodec.variant(of: record) == variant
@@ -86,7 +86,7 @@ struct HashRow: Sendable {
 }
 
 extension Sequence<HashRow> {
-  /// The oldest rows of other keys, beyond those that stay.
+  /// The oldest rows of other keys, beyond the number that stays.
   var surplus: [EntryRow] {
     filter { !$0.isSameKey }.dropFirst(HashRow.mostOfOtherKeys).map(\.row)
   }

@@ -1,17 +1,17 @@
 import HTTPCacheStore
 
-/// The row that counts: read and written in the transaction that changes what it counts.
+/// The row of the table `state`. A transaction that changes entries reads and writes the row.
 struct IndexState: Sendable {
-  /// The number of the last change; the next one's id is one higher. Those of a new index are above those of
-  /// all before, see `Schema.tables`.
+  /// The number of the last change. A new entry gets the next number as its id. The numbers of a new index
+  /// are above those of all earlier indexes, see `Schema.firstSequence`.
   var sequence: Int64
   var entries: Int64
-  /// Bytes of bodies in files.
+  /// Bytes of body files.
   var bodies: Int64
-  /// The capacity of the directory, which goes with the state so that it is read in each transaction.
+  /// The capacity of the directory, read together with the state in each transaction.
   let capacity: Int64
 
-  // More can only be damage, and would make sums overflow.
+  // Higher values mean damage; sums with them could overflow.
   private static let mostSequence: Int64 = 1 << 62
   static let mostBytes: Int64 = 1 << 50
 
@@ -60,7 +60,7 @@ struct IndexState: Sendable {
     "UPDATE state SET sequence = ?, entries = ?, bodies = ? WHERE id = 0")
 }
 
-/// The pages of a database file.
+/// The number of pages in the file of the index.
 struct PageCount: Sendable {
   static let pageSize: Int64 = 4_096
 

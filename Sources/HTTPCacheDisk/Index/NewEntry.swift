@@ -1,37 +1,37 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// A body, or a part of one, with its record, ready to get its row.
+/// A record and its body, whole or partial, that has no row yet.
 struct NewEntry: Sendable {
   enum Body: Sendable {
-    /// All of it.
+    /// An inline body.
     case inline(BodyBytes)
     case file(BodyName, StoredPieces)
   }
 
-  /// The row that the same body has had until now.
+  /// The row that the body has had until now.
   struct Predecessor: Sendable {
     let id: Int64
-    /// Whether it must still be there.
+    /// Whether the row must still exist.
     let isRequired: Bool
   }
 
-  /// The longest body that is kept in the database, in bytes: below it a row costs less than a file.
+  /// The longest inline body in bytes. Below this length a row costs less than a file.
   static let inlineLimit: Int64 = 16 << 10
-  /// What a row takes beside record and body, in all indexes, about.
+  /// Bytes of a row beside record and body, in all indexes of SQLite; an estimate.
   static let rowOverhead: Int64 = 320
-  /// What the name of a file takes in its folder, about.
+  /// Bytes of a file name in its folder; an estimate.
   static let nameOverhead: Int64 = 64
 
   private(set) var record: CacheRecord
   let body: Body
   /// Bytes of the body that are stored.
   let storedLength: Int64
-  /// Of a complete body of one block, or in the database; else 0.
+  /// The checksum of an inline body, or of a complete body of one block; otherwise 0.
   let checksum: UInt64
   let variantLimit: Int
   let predecessor: Predecessor?
-  /// Holds the reservation of its bytes until its row is committed.
+  /// The reservation for the bytes of the body; released when the row is committed.
   private(set) var reservation: WriterPhase?
   let encoded: [UInt8]
 
@@ -55,8 +55,9 @@ struct NewEntry: Sendable {
     encoded = try RecordCodec.encode(record)
   }
 
-  /// The same for an index that took the place of the one it was made for; nil if its body lies in a file
-  /// there. Nobody knows what was invalidated between the two, so it is stored as invalidated.
+  /// A copy of the entry for an index that has replaced the one that the entry was made for; nil for a body
+  /// in a file of the replaced index. The copy is stored as invalidated, because invalidations between the
+  /// two indexes are unknown.
   func moved() -> NewEntry? {
     guard case .inline = body, predecessor == nil else { return nil }
     var moved = self
@@ -65,22 +66,22 @@ struct NewEntry: Sendable {
     return moved
   }
 
-  /// Bytes that are reserved for it.
+  /// Bytes that are reserved for the body.
   var reserved: Int64 { reservation?.reserved ?? 0 }
 
-  /// Bytes the body takes outside of the database.
+  /// Bytes of the body outside the index.
   var cost: Int64 {
     if case .inline = body { return 0 }
     return Self.fileCost(record.storedRanges ?? [0..<storedLength])
   }
 
-  /// The file it has; nil if it is in the database.
+  /// The body file; nil for an inline body.
   var file: BodyName? {
     if case .file(let name, _) = body { return name }
     return nil
   }
 
-  /// Bytes that a file takes which has only these ranges of its body.
+  /// Bytes of a body file that has only these ranges of its body.
   static func fileCost(_ ranges: [Range<Int64>]) -> Int64 {
     let page = PageCount.pageSize
     return ranges.reduce(nameOverhead) { cost, range in
@@ -89,16 +90,16 @@ struct NewEntry: Sendable {
     }
   }
 
-  /// Bytes it takes, record and body.
+  /// Bytes of record and body.
   var size: Int64 { Self.size(encoded: encoded.count, length: storedLength, cost: cost) }
 
   static func size(encoded: Int, length: Int64, cost: Int64) -> Int64 {
     Int64(encoded) + rowOverhead + (cost > 0 ? cost : length)
   }
 
-  /// Writes the row and what hangs on it.
+  /// Inserts the row and its rows in other tables.
   ///
-  /// - Parameter isInvalidated: whether it has to be validated before any reuse, whatever its record says.
+  /// - Parameter isInvalidated: whether the entry must be validated before each reuse, whatever its record says.
   func insert(
     _ connection: SQLiteConnection, _ hashes: RowHashes, id: Int64, now: Timestamp, priority: Double,
     isInvalidated: Bool

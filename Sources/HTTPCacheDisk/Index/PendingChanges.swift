@@ -1,13 +1,13 @@
 import HTTPCacheStore
 
-/// Uses, counts and refusals that are not in the index yet: they are written by the batch, never one by one.
+/// Uses, counts and refusals that are not in the index yet. The store writes them in batches, never one by one.
 struct PendingChanges: Sendable {
-  /// When keys were last used, by hash.
+  /// The last use of each key, by the hash of the key.
   var touches: [UInt64: Int64] = [:]
   var counts = CacheCounts()
   var countedSince = 0
   var refusals = RecentRefusals(limit: 256)
-  /// Whether a job that writes them is on its way.
+  /// Whether a job that writes the batch is queued.
   var isScheduled = false
 
   static let touchLimit = 1_024
@@ -16,7 +16,7 @@ struct PendingChanges: Sendable {
 
   var isEmpty: Bool { touches.isEmpty && countedSince == 0 && refusals.notes.isEmpty }
 
-  /// Whether it is time to write; says so once until it was done.
+  /// Whether a batch must be scheduled now. Returns true once until the batch is written.
   mutating func shouldSchedule() -> Bool {
     let isMuch =
       touches.count >= Self.touchLimit || countedSince >= Self.countLimit
@@ -26,14 +26,14 @@ struct PendingChanges: Sendable {
     return true
   }
 
-  /// Takes what is there.
+  /// Returns the changes and removes them from here.
   mutating func take() -> PendingChanges {
     let taken = self
     self = PendingChanges()
     return taken
   }
 
-  /// Puts back what could not be written; what is newer wins.
+  /// Puts changes back that could not be written. Newer changes win.
   mutating func putBack(_ other: PendingChanges) {
     touches.merge(other.touches) { newer, _ in newer }
     counts += other.counts

@@ -9,31 +9,31 @@ import Synchronization
   import Musl
 #endif
 
-/// Records that were decoded more than once of late. Each counts only for bytes that are, one by one, those
-/// it was made of, so that it need not be told what happens to rows.
+/// Recently decoded records. A record is used again only if the bytes in the index are equal to the bytes it
+/// was decoded from, so it needs no notice of changes to rows.
 final class RecentRecords: Sendable {
-  /// What a record was made of beside its bytes.
+  /// The values beside its bytes that a record was decoded with.
   struct Circumstances: Equatable {
     let sequence: UInt64
     let isInvalidated: Bool
   }
 
   private struct Place {
-    /// Of the row that was read last here; its record is kept when it is read again.
+    /// The sequence of the last row that was read in this place. Its record is kept when the row is read again.
     var latest: UInt64 = 0
     var bytes: [UInt8] = []
     var circumstances = Circumstances(sequence: 0, isInvalidated: false)
     var record: CacheRecord?
   }
 
-  /// How many are kept, and how many bytes each takes in the index at most.
+  /// The maximum number of records, and the maximum number of bytes of one record in the index.
   static let (count, longest) = (256, 4 << 10)
 
   private let places = Mutex([Place](repeating: Place(), count: RecentRecords.count))
 
-  /// The record of a row, decoded unless it was decoded of late.
+  /// The record of a row; decodes it unless it was decoded recently.
   ///
-  /// - Parameter bytes: of the record, as they are in the index now.
+  /// - Parameter bytes: the bytes of the record in the index now.
   func record(
     _ bytes: UnsafeRawBufferPointer, _ circumstances: Circumstances,
     decode: () throws(CacheError) -> CacheRecord
@@ -61,7 +61,7 @@ final class RecentRecords: Sendable {
     return record
   }
 
-  /// Forgets them all.
+  /// Removes all records.
   func removeAll() {
     places.withLock { $0 = [Place](repeating: Place(), count: Self.count) }
   }

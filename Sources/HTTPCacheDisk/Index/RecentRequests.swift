@@ -1,8 +1,8 @@
 import HTTPCacheStore
 import Synchronization
 
-/// When requests were sent whose responses a store has committed or freshened of late: where two responses have
-/// the same `Date`, the request that was sent later has the more recent one (RFC 9111 §4).
+/// The times when the requests were sent for responses that the store recently committed or freshened. If two
+/// responses have the same `Date`, the response to the later request is more recent (RFC 9111 §4).
 final class RecentRequests: Sendable {
   private struct Place {
     var sequence: UInt64 = 0
@@ -12,13 +12,13 @@ final class RecentRequests: Sendable {
   private static let count = 1_024
   private let places = Mutex([Place](repeating: Place(), count: RecentRequests.count))
 
-  /// A row has this record from now on.
+  /// Notes the request of a record that was written to a row.
   func note(_ record: CacheRecord) {
     let place = Place(sequence: record.sequence, moment: record.ticket?.moment ?? 0)
     places.withLock { $0[Self.index(of: record)] = place }
   }
 
-  /// When the request was sent whose response made a row what it is; nil if that is not known.
+  /// The time when the request was sent for the response that last wrote a row; nil if the time is unknown.
   func moment(of record: CacheRecord) -> UInt64? {
     let place = places.withLock { $0[Self.index(of: record)] }
     return place.sequence == record.sequence && place.moment > 0 ? place.moment : nil

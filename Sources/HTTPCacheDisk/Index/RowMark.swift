@@ -1,13 +1,13 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// What invalidations and removals make of a row, epochs that are not worked off included.
+/// Whether a row is invalidated or removed, by its own columns or by an epoch that is not applied yet.
 struct RowMark {
   let isInvalidated: Bool
-  /// Whether the row counts as removed, and is only not reclaimed yet.
+  /// Whether an epoch removes the row, although the row is not deleted yet.
   let isRemoved: Bool
 
-  /// - Returns: nil if there is no such row.
+  /// - Returns: nil if there is no row with this id.
   init?(of id: Int64, _ connection: SQLiteConnection) throws(CacheError) {
     let epochs = try Epoch.load(connection)
     var found: (isInvalidated: Bool, isRemoved: Bool)?

@@ -1,29 +1,29 @@
 import HTTPCacheStore
 
-/// The tables of `Cache.db`, as `docs/disk-format.md` describes them.
+/// The tables of the index, as `docs/disk-format.md` describes them.
 enum Schema {
-  /// `HTCb`: tells our databases from those of others.
+  /// `HTCb`: identifies the databases of this cache.
   static let applicationID: Int64 = 0x4854_4362
-  /// Those of databases made before the first release, whose layouts are not read.
+  /// The application ids of indexes made before the first release, whose layouts cannot be read.
   static let unreleasedIDs: [Int64] = [0x4843_6368, 0x4854_4361]
-  /// What this version writes; a database of a higher one is left alone.
+  /// The format that this version writes. An index of a higher format is neither read nor written.
   static let indexFormat: Int64 = 1
-  /// The most the write-ahead log is left with, in bytes.
+  /// The maximum size of the log after a checkpoint, in bytes.
   static let logLimit: Int64 = 4 << 20
-  /// How far beyond that it may grow while somebody reads an old state of the index.
+  /// The bytes by which the log may exceed its limit while a process reads an old state of the index.
   static let logSlack: Int64 = 1 << 20
-  /// The pages from which on the log is played into the database: with those of one more transaction it
-  /// stays below its limit.
+  /// The number of pages in the log from which a checkpoint is made. With the pages of one more transaction,
+  /// the log stays below its limit.
   static let logPages = 920
 
-  /// Where an index begins to count changes that is new or was of an older format: the microseconds since 1970.
-  /// A process may still know entries of an index that was set aside, and must not take an entry of the next one
-  /// for one of them. An index makes fewer changes than one a microsecond, so that a later one begins above all
-  /// its numbers; a thousandth of a second is filled up at random.
+  /// The first number for changes of a new index, or of an index of an older format: the microseconds since
+  /// 1970. A process may still know entries of an index that was set aside, and must not confuse them with
+  /// entries of the new index. An index makes less than one change a microsecond, so a later index begins
+  /// above all its numbers. The last three digits are random.
   static let firstSequence =
     "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000 + abs(random() % 1000)"
 
-  /// Needed before the first table, and without effect afterwards.
+  /// Set before the first table is made; without effect afterwards.
   static let layout = """
     PRAGMA page_size = 4096;
     PRAGMA auto_vacuum = INCREMENTAL;
@@ -70,8 +70,8 @@ enum Schema {
     "meta", "state", "counts", "entry", "block", "membership", "epoch", "refusal",
   ]
 
-  /// For each connection. Nothing goes into temporary files, which lie where the system has them: not here, and
-  /// counted by nobody.
+  /// The settings of each connection. Temporary data stay in memory: SQLite would put temporary files outside
+  /// the directory, where they do not count as usage.
   static func settings(durability: Durability) -> String {
     """
     PRAGMA synchronous = \(durability == .durable ? "FULL" : "NORMAL");

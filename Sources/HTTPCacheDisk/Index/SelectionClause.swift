@@ -1,12 +1,11 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// A selection as a condition on the rows of `entry`, none of which is new: the indexes that lead to them
-/// have no others.
+/// A selection as an SQL condition on the rows of `entry`.
 struct SelectionClause {
   let sql: String
   let values: [SQLiteValue]
-  /// Whether an index leads to the rows, so that repeated queries need not pass over others.
+  /// Whether an index of SQLite leads to the rows. If not, a repeated query has to pass over other rows.
   let isIndexed: Bool
 
   init(_ selection: CacheSelection, _ hashes: RowHashes) {
@@ -32,7 +31,7 @@ struct SelectionClause {
     case .target(let target):
       self.init("target = ?", [.text(target)], isIndexed: true)
     case .prefix(let prefix):
-      // Text is compared byte by byte, and no target goes on with the last code point there is.
+      // SQLite compares text byte by byte, and no target contains the last code point of Unicode.
       self.init(
         "target >= ? AND target < ?", [.text(prefix), .text(prefix + "\u{10FFFF}")],
         isIndexed: true)
@@ -63,6 +62,6 @@ struct SelectionClause {
     self.isIndexed = isIndexed
   }
 
-  /// The table, read in order of its rows where no index helps.
+  /// The table for the `FROM` clause; read in the order of its rows if no index helps.
   var table: String { isIndexed ? "entry" : "entry NOT INDEXED" }
 }

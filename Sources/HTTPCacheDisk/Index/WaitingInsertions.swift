@@ -1,7 +1,7 @@
 import HTTPCacheStore
 import Synchronization
 
-/// An entry whose writer waits for its row.
+/// An entry whose writer waits for the row.
 struct WaitingInsertion: Sendable {
   let entry: NewEntry
   let opened: OpenDirectory
@@ -19,7 +19,7 @@ struct WaitingInsertion: Sendable {
   }
 }
 
-/// Entries that wait for their rows while others are written: all of them get theirs in one transaction.
+/// Entries that wait for their rows while the index thread is busy. One transaction inserts all of them.
 final class WaitingInsertions: Sendable {
   private struct State {
     var waiting: [WaitingInsertion] = []
@@ -28,10 +28,10 @@ final class WaitingInsertions: Sendable {
 
   private let state = Mutex(State())
 
-  /// As many as leave the log below its limit.
+  /// The most entries of one transaction, so that the log stays below its limit.
   private static let mostAtOnce = 32
 
-  /// Waits for a row.
+  /// Waits until the entry has its row.
   func wait(for entry: NewEntry, in opened: OpenDirectory, of store: DiskStore) async throws(CacheError)
     -> CacheRecord
   {
@@ -64,7 +64,7 @@ final class WaitingInsertions: Sendable {
 }
 
 extension DiskStore {
-  /// Gives entries their rows, and wakes those who wait for them; on the index's thread.
+  /// Inserts the rows of entries and resumes their writers; on the index thread.
   func insert(_ waiting: [WaitingInsertion]) {
     let current: OpenDirectory
     do throws(CacheError) {

@@ -1,19 +1,19 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// The space that a directory takes, as one transaction sees it: read once, then kept up with the rows that
-/// the transaction writes and deletes.
+/// The usage of a directory within one transaction: read once, then updated with the rows that the
+/// transaction writes and deletes.
 struct DiskSpace: Sendable {
   var state: IndexState
   private(set) var pages: PageCount
-  /// Bytes of the log, the counters, the folders, and indexes that were set aside.
+  /// Bytes of the log, the counters, the folders, and the indexes that were set aside.
   private let other: Int64
-  // Bytes in the index of rows that were written since the pages were counted, and of the next row; estimates.
+  // Estimated bytes in the index: of rows written since the pages were counted, and of the next row.
   private var written: Int64 = 0
   private var next: Int64 = 0
-  /// Bytes that are reserved although rows of this transaction count them already.
+  /// Reserved bytes that rows of this transaction count already.
   var counted: Int64 = 0
-  // The most bytes that may be in use so that enough is free on the file system.
+  // The usage at which exactly the minimum of free space is left on the file system.
   private var fileSystemLimit: Int64 = .max
 
   init(_ connection: SQLiteConnection, _ opened: OpenDirectory, shortage: Int64?) throws(CacheError) {
@@ -23,7 +23,7 @@ struct DiskSpace: Sendable {
     if let shortage { fileSystemLimit = used - shortage }
   }
 
-  /// Bytes in use but for what is reserved. Free pages of the index do not count, since they can be given back.
+  /// Bytes in use without reservations. Free pages of the index do not count, because they can be given back.
   var used: Int64 { pages.liveBytes + written + next + state.bodies + other }
 
   /// Bytes of free pages of the index.
@@ -32,27 +32,26 @@ struct DiskSpace: Sendable {
   /// Bytes above the limits; negative if there is slack.
   ///
   /// - Parameters:
-  ///   - reserved: bytes that are reserved and that no row of this transaction counts.
-  ///   - capacity: of the directory.
+  ///   - reserved: reserved bytes that no row of this transaction counts.
+  ///   - capacity: the capacity of the directory.
   func excess(reserved: Int64, capacity: Int64) -> Int64 {
     max(used.saturatingAdd(reserved) - capacity, fileSystemLimit == .max ? .min : used - fileSystemLimit)
   }
 
-  /// Counts an entry that is about to get its row. Its body file is written already, and counts with what is
-  /// free on the file system.
+  /// Counts an entry that is about to get its row. The file system already counts the body file as used.
   mutating func expect(_ entry: NewEntry) {
     counted += entry.reserved
     addFile(entry.cost)
     next = entry.size - entry.cost
   }
 
-  /// Counts a body file that is written already; fewer bytes than before if negative.
+  /// Counts bytes of a body file that is already written. The number may be negative.
   mutating func addFile(_ bytes: Int64) {
     state.bodies = max(0, state.bodies + bytes)
     if fileSystemLimit < .max { fileSystemLimit += bytes }
   }
 
-  /// The entry has its row.
+  /// Counts an entry whose row was inserted.
   mutating func didInsert() {
     state.entries += 1
     written += next

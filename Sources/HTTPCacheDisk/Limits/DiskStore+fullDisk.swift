@@ -1,12 +1,12 @@
 import HTTPCacheStore
 
 extension DiskStore {
-  /// Removes rows. Where the disk is so full that not even the log has room for that, the files of
-  /// their bodies go first: a row whose file is gone is a miss.
+  /// Removes rows. If the disk is too full even for the log of that, deletes their body files first: a row
+  /// without its file is a miss.
   ///
   /// - Parameters:
   ///   - sql: finds the rows, with `EntryRow.columns`.
-  ///   - work: removes them; done again once there is room.
+  ///   - work: removes the rows; called again once there is space.
   func makingRoom<Value>(
     in opened: OpenDirectory, _ sql: String, _ values: [SQLiteValue] = [],
     _ work: () throws(CacheError) -> Value
@@ -22,7 +22,7 @@ extension DiskStore {
         return removals.files.map(\.name)
       }
       for file in files { opened.directory.removeBody(file) }
-      // What the log has got so far is not needed twice.
+      // A checkpoint frees the space of the log.
       _ = try? opened.index.truncateLog(waiting: true)
       return try work()
     }

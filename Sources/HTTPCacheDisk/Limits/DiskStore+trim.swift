@@ -4,11 +4,11 @@ import Synchronization
 
 /// Evicting in the background, and giving space back to the file system.
 extension DiskStore {
-  // What is freed for what comes after a full disk.
+  // Bytes to free after the file system was full.
   private static let mostFreed: Int64 = 4 << 20
   private static let mostFailures = 7
 
-  /// What is done when a folder was opened.
+  /// Starts the background work for a directory that was opened.
   func didOpen(_ opened: OpenDirectory) {
     setLogLength(of: opened)
     startSweep(of: opened)
@@ -17,12 +17,12 @@ extension DiskStore {
     if evicts { trimInBackground() }
   }
 
-  /// Evicts in the background what does not fit, a part at a time. After an error, as from a database that
-  /// another process holds, it is tried again later, some times.
+  /// Evicts the excess in the background, some entries at a time. After an error, for example if another
+  /// process holds the index, tries again later, several times.
   ///
   /// - Parameters:
-  ///   - extra: bytes to free beyond that.
-  ///   - failures: how often it failed since anything could be done.
+  ///   - extra: bytes to free in addition to the excess.
+  ///   - failures: the number of failures since the last success.
   func trimInBackground(extra: Int64 = 0, failures: Int = 0) {
     indexQueue.submit { [weak self] in
       guard let self else { return }
@@ -47,10 +47,10 @@ extension DiskStore {
     excess(try publishLimit(in: opened), opened)
   }
 
-  /// Evicts a part of the excess; on the index thread.
+  /// Evicts some of the excess; on the index thread.
   ///
-  /// - Parameter extra: bytes to free beyond that.
-  /// - Returns: whether that was the last part.
+  /// - Parameter extra: bytes to free in addition to the excess.
+  /// - Returns: whether nothing is left to do.
   func trimSome(_ opened: OpenDirectory, extra: Int64 = 0) throws(CacheError) -> Bool {
     try saveSettings(in: opened)
     try limitLog(opened)
@@ -73,9 +73,9 @@ extension DiskStore {
     return evictions.isEnough || !opened.removeSetAside()
   }
 
-  /// Makes the index's file shorter by pages that are free, as far as the capacity asks for it.
+  /// Gives free pages of the index back to the file system, as far as the capacity requires.
   ///
-  /// - Returns: whether that was all.
+  /// - Returns: whether nothing is left to give back.
   private func giveBackPages(_ opened: OpenDirectory) throws(CacheError) -> Bool {
     try opened.index.withWriter { (connection) throws(CacheError) in
       let space = try measuredSpace(connection, opened)
@@ -87,11 +87,11 @@ extension DiskStore {
     }
   }
 
-  /// Where less is free on the file system than is to be, gives it what the index does not use: what was
-  /// evicted from the index alone is not free on disk before. On the index's thread.
+  /// Gives unused bytes of the index back if too little is free on the file system: evicting rows alone frees
+  /// nothing on disk. On the index thread.
   ///
-  /// - Parameter extra: bytes to free beyond that.
-  /// - Returns: whether there was something to give.
+  /// - Parameter extra: bytes to free in addition to the shortage.
+  /// - Returns: whether the log or the index had bytes to give back.
   @discardableResult
   func giveBackForFileSystem(_ opened: OpenDirectory, extra: Int64 = 0) -> Bool {
     guard let shortage = freeSpace.shortage(in: opened.directory.root),
@@ -99,7 +99,7 @@ extension DiskStore {
     else { return false }
     let isGiven = try? opened.index.withWriter { (connection) throws(CacheError) in
       let hadLog = opened.logBytes > 0
-      // First, since giving pages back writes to the log.
+      // Empty the log first, because giving pages back writes to it.
       if hadLog { try connection.truncateLog(waiting: false) }
       let before = try PageCount(connection)
       if before.free > 0 {
@@ -112,14 +112,14 @@ extension DiskStore {
     return isGiven ?? false
   }
 
-  /// The file system is full, whatever the capacity: frees some of it for what comes next.
+  /// Frees some space for later bodies after the file system was full, whatever the capacity.
   func didRunOutOfSpace(_ full: FullFileSystem) {
     guard freeSpace.minimum > 0 else { return }
     freeSpace.askAgain()
     currentDirectory.reservations.setLimit(0)
     indexQueue.submit { [weak self] in
       guard let self, let excess = try? excessNow(currentDirectory) else { return }
-      // There may be space again by now.
+      // Do nothing if there is enough space again.
       let free = freeSpace.free(in: currentDirectory.directory.root) ?? 0
       guard full.isQuota || free < Self.mostFreed else { return }
       trimInBackground(extra: max(0, -excess).saturatingAdd(Self.mostFreed))

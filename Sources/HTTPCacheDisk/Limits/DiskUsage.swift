@@ -1,29 +1,29 @@
 import HTTPCacheSemantics
 public import HTTPCacheStore
 
-/// What takes the space of a directory, in bytes.
+/// The usage of a directory by kind, in bytes.
 public struct DiskUsage: Sendable, Hashable {
-  /// The index: records, small bodies, and all that leads to them.
+  /// The index without its free pages: records, inline bodies, and the indexes of SQLite.
   public let index: Int64
-  /// Pages of the index that are free, to be used again or given back.
+  /// Free pages of the index, which are used again or given back to the file system.
   public let freePages: Int64
-  /// The index's log.
+  /// The log of the index.
   public let log: Int64
-  /// Bodies, and parts of bodies, in files of their own.
+  /// Body files, whole and partial.
   public let bodies: Int64
-  /// Bodies that this store is writing.
+  /// Reservations: bodies that this store is writing.
   public let writing: Int64
   /// Counters, folders, and damaged indexes that were set aside.
   public let other: Int64
   /// The capacity of the directory.
   public let capacity: Int64
 
-  /// All of it.
+  /// The sum.
   public var total: Int64 { index + freePages + log + bodies + writing + other }
 }
 
 extension DiskStore {
-  /// What takes the space of the directory.
+  /// The usage of the directory by kind.
   ///
   /// - Throws: `CacheError`.
   /// - Complexity: O(1).

@@ -2,32 +2,32 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// What one transaction evicts.
+/// The evictions of one transaction.
 struct Evictions: Sendable {
-  /// The most entries to evict at once.
+  /// The maximum number of entries to evict.
   var limit = 512
-  /// The most bytes to evict at once.
+  /// The maximum number of bytes to evict.
   var byteLimit: Int64 = .max
-  /// The row that is being written, which is not evicted.
+  /// The row that is being written; not evicted.
   var protected: Int64 = 0
-  /// Bytes to free beyond what fits.
+  /// Bytes to free in addition to the excess.
   var extra: Int64 = 0
-  /// Bytes to free beyond that once something is evicted, so that the next bodies fit.
+  /// Bytes to free in addition to `extra` once something is evicted, so that the next bodies fit.
   var ahead: Int64 = 0
   var removals = Removals()
   var priorities: [Double] = []
-  /// Bytes of the entries evicted.
+  /// Bytes of the evicted entries.
   var bytes: Int64 = 0
-  /// Bytes of the index's file that go back to the file system.
+  /// Bytes of the index that go back to the file system.
   var givenBack: Int64 = 0
-  /// Whether all fits now.
+  /// Whether the usage is within the limits now.
   var isEnough = false
 }
 
 extension DiskStore {
-  /// Evicts entries, the least worth first, until all fits into the limits.
+  /// Evicts entries, the least valuable first, until the usage is within the limits.
   ///
-  /// - Parameter approve: sees the entries that would go first, and returns whether they may.
+  /// - Parameter approve: gets the entries that would be evicted first, and returns whether they may be.
   func evict(
     _ evictions: inout Evictions, _ space: inout DiskSpace, _ connection: SQLiteConnection,
     _ opened: OpenDirectory, approve: ([EntryRow]) throws(CacheError) -> Bool = { _ in true }
@@ -39,7 +39,7 @@ extension DiskStore {
       let hasEvicted = evictions.removals.count > 0
       guard excess > (hasEvicted ? -evictions.ahead : 0), evictions.removals.count < evictions.limit,
         evictions.bytes < evictions.byteLimit,
-        // While files cannot be deleted, an eviction frees nothing.
+        // While files cannot be deleted, an eviction frees no space.
         !opened.reservations.hasPendingDeletions
       else { return }
       let wanted = min(excess.saturatingAdd(evictions.ahead), evictions.byteLimit - evictions.bytes)
@@ -59,7 +59,7 @@ extension DiskStore {
     }
   }
 
-  /// As many of the entries as free so many bytes.
+  /// The first entries that together have at least so many bytes.
   private static func first(_ bytes: Int64, of rows: [EntryRow]) -> [EntryRow] {
     var freed: Int64 = 0
     return Array(
@@ -82,8 +82,8 @@ extension DiskStore {
     try space.countPages(connection)
   }
 
-  /// The entries that are least worth keeping, in that order. A part that is being written is passed over: its
-  /// file would stay until its writer ends.
+  /// The least valuable entries, in that order. Skips a partial body that is being written: its file would
+  /// stay until its writer ends.
   func victims(
     excess: Int64, sparing id: Int64, _ connection: SQLiteConnection, _ opened: OpenDirectory
   ) throws(CacheError) -> [EntryRow] {
@@ -111,9 +111,9 @@ extension DiskStore {
   /// Asks the policy whether a response is worth the entries that would be evicted for it.
   ///
   /// - Parameters:
-  ///   - hash: of its key.
-  ///   - size: its bytes.
-  /// - Returns: nil if it is; otherwise the priority that it would have had.
+  ///   - hash: the hash of the response's key.
+  ///   - size: the bytes of the response.
+  /// - Returns: nil if the response is worth more; otherwise the priority that it would have had.
   func refusedPriority(of hash: UInt64, size: Int64, over victims: [EntryRow]) -> Double? {
     policy.withLock { policy in
       let isAdmitted = policy.admits(
@@ -123,7 +123,7 @@ extension DiskStore {
     }
   }
 
-  /// After the commit: deletes the files of evicted entries, and counts the evictions.
+  /// Deletes the files of evicted entries and counts the evictions, after the commit.
   func after(_ evictions: Evictions, in opened: OpenDirectory) {
     guard evictions.removals.count > 0 else { return }
     policy.withLock { policy in
@@ -136,7 +136,7 @@ extension DiskStore {
     after(evictions.removals, in: opened)
   }
 
-  /// After the commit: deletes the files whose rows are gone. A reader that has one open reads on.
+  /// Deletes the files of removed rows, after the commit. A reader that has a file open can still read it.
   func after(_ removals: Removals, in opened: OpenDirectory) {
     for file in removals.files { opened.deleteBody(file.name, bytes: file.cost) }
     for file in removals.partialFiles { opened.removePartialBody(file) }

@@ -9,7 +9,7 @@ import Synchronization
   import Musl
 #endif
 
-/// What is free on the file system of a folder, asked for now and then and reckoned in between.
+/// The free bytes of a folder's file system: asked for now and then, estimated in between.
 final class FreeSpace: Sendable {
   /// Bytes of a file system.
   struct Space: Sendable {
@@ -24,38 +24,38 @@ final class FreeSpace: Sendable {
     var asked: Duration?
   }
 
-  /// Bytes that are kept free.
+  /// The minimum of free bytes on the file system.
   var minimum: Int64 { state.withLock { $0.minimum } }
   private let look: @Sendable (OpenFile) -> Space?
   private let clock: any CacheClock
   private let state: Mutex<State>
 
-  // Asking costs some microseconds.
+  // Asking the file system costs some microseconds, so ask at most once a second and every MiB.
   private static let longest = Duration.seconds(1)
   private static let most: Int64 = 1 << 20
 
   /// - Parameters:
-  ///   - minimum: bytes to keep free, at most a quarter of the file system; 0 never looks.
-  ///   - look: how many bytes are free, and there are; nil if that is not known.
+  ///   - minimum: bytes to keep free, at most a quarter of the file system; 0 never asks.
+  ///   - look: returns the free bytes and all bytes of a file system; nil if they are unknown.
   init(minimum: Int64, look: (@Sendable (OpenFile) -> Space?)? = nil, clock: any CacheClock) {
     self.clock = clock
     state = Mutex(State(minimum: max(0, minimum)))
     self.look = look ?? { FreeSpace.space(of: $0) }
   }
 
-  /// Changes how many bytes are kept free.
+  /// Changes the minimum.
   func setMinimum(_ bytes: Int64) { state.withLock { $0.minimum = max(0, bytes) } }
 
-  /// How many bytes less should be in use; negative if there is more than enough, nil if that is not
-  /// known or of no concern.
+  /// Bytes to free to restore the minimum; negative if there is slack, nil if the free space is unknown or
+  /// the minimum is 0.
   func shortage(in folder: OpenFile) -> Int64? {
     let minimum = minimum
     guard minimum > 0, let space = space(in: folder) else { return nil }
-    // At most a quarter: on a small file system nothing could be stored otherwise.
+    // At most a quarter: otherwise nothing could be stored on a small file system.
     return min(minimum, space.all / 4) - space.free
   }
 
-  /// Bytes that are free; nil if that is not known.
+  /// The free bytes; nil if they are unknown.
   func free(in folder: OpenFile) -> Int64? { space(in: folder)?.free }
 
   private func space(in folder: OpenFile) -> Space? {
@@ -72,10 +72,10 @@ final class FreeSpace: Sendable {
     return space
   }
 
-  /// Bytes were written since it was asked.
+  /// Subtracts bytes that were written from the estimate.
   func didUse(_ bytes: Int64) { state.withLock { $0.change -= bytes } }
 
-  /// Much was written or deleted.
+  /// Drops the estimate, after much was written or deleted.
   func askAgain() { state.withLock { $0.asked = nil } }
 
   private static func space(of folder: OpenFile) -> Space? {

@@ -1,16 +1,16 @@
 import HTTPCacheStore
 import Synchronization
 
-/// The bytes of this store that no row of the index counts: bodies that are being written, and body files
-/// that could not be deleted.
+/// The bytes of this store that no row of the index counts: reservations for bodies that are being written,
+/// and pending deletions.
 ///
 /// Other processes do not see them: `docs/decisions/0027-reservations-of-one-process.md`.
 final class Reservations: Sendable {
-  /// A body file that has no row, and could not be deleted yet.
+  /// A body file that has no row and could not be deleted yet.
   struct PendingDeletion: Sendable {
     let name: BodyName
     let isTemporary: Bool
-    /// Bytes that the file takes, which stay reserved until it is deleted.
+    /// Bytes of the file, which stay reserved until it is deleted.
     let bytes: Int64
   }
 
@@ -25,14 +25,14 @@ final class Reservations: Sendable {
   /// Bytes that are reserved.
   var bytes: Int64 { state.withLock { max(0, $0.bytes) } }
 
-  /// Whether all reserved bytes fit beside the usage that the index thread published last.
+  /// Whether all reserved bytes fit in addition to the usage that the index thread published last.
   var areWithinLimit: Bool { state.withLock { $0.bytes <= $0.limit } }
 
   /// Reserves bytes; releases them if negative.
   func add(_ bytes: Int64) { state.withLock { $0.bytes += bytes } }
 
   /// Sets how many bytes may be reserved before a writer has to ask the index thread. The index thread sets
-  /// it after each look at the usage, before it releases reservations of rows that the usage includes.
+  /// the limit each time it reads the usage, before reservations of rows in that usage are released.
   func setLimit(_ bytes: Int64) { state.withLock { $0.limit = bytes } }
 
   // MARK: Pending deletions
@@ -47,7 +47,7 @@ final class Reservations: Sendable {
     }
   }
 
-  /// Takes the pending deletions, and releases their bytes.
+  /// Removes the pending deletions from this list, releases their bytes, and returns them.
   func takePendingDeletions() -> [PendingDeletion] {
     state.withLock { state in
       let deletions = state.pendingDeletions
@@ -59,10 +59,10 @@ final class Reservations: Sendable {
 }
 
 extension OpenDirectory {
-  /// Deletes a body file that has no row. Where that fails, its bytes are reserved; a deletion that may
-  /// succeed later, as after too many open files, is tried again before something is evicted.
+  /// Deletes a body file that has no row. If the deletion fails, the bytes of the file stay reserved. A deletion
+  /// that may succeed later, for example after too many open files, is tried again before something is evicted.
   ///
-  /// - Parameter bytes: what the file takes.
+  /// - Parameter bytes: the bytes of the file.
   func deleteBody(_ name: BodyName, isTemporary: Bool = false, bytes: Int64) {
     switch directory.removeBody(name, isTemporary: isTemporary) {
     case .gone: break
@@ -73,7 +73,7 @@ extension OpenDirectory {
     }
   }
 
-  /// Tries again to delete the files that could not be deleted; on the index thread.
+  /// Tries the pending deletions again; on the index thread.
   func retryDeletions() {
     guard reservations.hasPendingDeletions else { return }
     for deletion in reservations.takePendingDeletions() {

@@ -10,8 +10,8 @@ import Synchronization
 #endif
 
 extension DiskStore {
-  /// Looks for bodies that a process left without rows, if one may have, and deletes them folder by
-  /// folder in the background. What a living process is writing stays.
+  /// Deletes body files without rows in the background, shard by shard, if an earlier process may have left
+  /// some. Files that a living process is writing stay.
   func startSweep(of opened: OpenDirectory) {
     sweeps.start { [weak self] in
       self?.fileQueue.submit { [weak self] in
@@ -24,12 +24,12 @@ extension DiskStore {
   private func beginSweep(of opened: OpenDirectory) {
     let (_, dead) = OwnerLock.owners(in: opened.directory)
     guard opened.needsSweep || !dead.isEmpty else { return sweeps.didEnd() }
-    // One of them may have ended between a commit and telling of it.
+    // A dead process may have ended between a commit and raising the counters.
     if !dead.isEmpty { opened.generations?.bumpAll() }
     sweep(opened.directory.shards(), of: opened, deadOwners: dead)
   }
 
-  /// Waits until this store does not sweep.
+  /// Waits until no sweep of this store is running.
   func awaitSweeps() async {
     await withUnsafeContinuation { continuation in sweeps.whenIdle { continuation.resume() } }
   }
@@ -45,7 +45,7 @@ extension DiskStore {
     }
   }
 
-  /// Deletes what dead processes left, before it returns.
+  /// Deletes the files that dead processes left, before it returns.
   ///
   /// - Throws: `CacheError` if the index cannot be read.
   func removeLeftovers() async throws(CacheError) {
@@ -54,7 +54,7 @@ extension DiskStore {
     try await fileQueue.run { [self] () throws(CacheError) in try removeOrphans(of: opened) }
   }
 
-  /// Deletes what dead processes left, on the calling thread, while this store does not sweep.
+  /// Deletes the files that dead processes left, on the calling thread. Call this while this store does not sweep.
   func removeOrphans(of opened: OpenDirectory) throws(CacheError) {
     let (_, dead) = OwnerLock.owners(in: opened.directory)
     for shard in opened.directory.shards() {
@@ -63,15 +63,15 @@ extension DiskStore {
     forget(dead, of: opened)
   }
 
-  /// Nothing is left of these but what rows know of.
+  /// Deletes the locks of dead owners, whose body files without rows were deleted.
   func forget(_ deadOwners: [DeadOwner], of opened: OpenDirectory) {
     guard !deadOwners.isEmpty else { return }
     cutTails(in: opened)
     for owner in deadOwners { owner.forget() }
   }
 
-  /// Cuts off what was written into the files of parts after the last word of their rows, and is not
-  /// counted.
+  /// Truncates files of partial bodies after their last stored piece. A dead writer may have written more
+  /// bytes, which no row counts.
   private func cutTails(in opened: OpenDirectory) {
     let rows = try? opened.index.read { (connection) throws(CacheError) in
       var ids: [Int64] = []
@@ -102,7 +102,7 @@ extension DiskStore {
 
   /// Finds body files that have no row and that no living process is writing.
   ///
-  /// - Parameter deadOwners: whose locks are held here, and therefore look as if they lived.
+  /// - Parameter deadOwners: the dead owners whose locks this process holds, so that they look alive.
   /// - Throws: `CacheError` if the index cannot be read.
   func orphans(
     in shard: String, of opened: OpenDirectory, deadOwners: [DeadOwner]
@@ -114,7 +114,7 @@ extension DiskStore {
     for file in files {
       let isTemporary = file.hasSuffix(BodyName.temporarySuffix)
       let text = isTemporary ? String(file.dropLast(BodyName.temporarySuffix.count)) : file
-      // What is not named like a body is not ours to delete.
+      // Do not delete files that are not named like a body.
       guard let name = BodyName(fileName: text), name.shard == shard else { continue }
       if name.owner == opened.currentOwner {
         if opened.isInWork(name) { continue }

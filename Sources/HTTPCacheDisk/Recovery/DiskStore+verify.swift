@@ -2,18 +2,18 @@ import HTTPCacheSemantics
 public import HTTPCacheStore
 
 extension DiskStore {
-  /// Reads and checks everything: each record decodes, each body is there, has its length and holds its
-  /// checksums, each file belongs to an entry, the usage is right. Others may read and write meanwhile.
+  /// Reads and checks everything: each record decodes, each body exists and has its length and checksums, each
+  /// body file belongs to an entry, and the usage is correct. Other processes may read and write meanwhile.
   ///
-  /// - Parameter repair: deletes what is damaged and what belongs to nothing, and counts usage anew. A
+  /// - Parameter repair: deletes damaged entries and files without an entry, and counts the usage again. A
   ///   damaged index is set aside and a new one started.
-  /// - Throws: `CacheError` if it cannot go on; damage is no error but a finding.
+  /// - Throws: `CacheError` if the check cannot continue. Damage is a finding, not an error.
   public func verify(repair: Bool) async throws(CacheError) -> VerificationReport {
     var report = VerificationReport()
     let opened = try await checkedDirectory(repair: repair, &report)
     guard repair || report.isSound else { return report }
     var damaged: [Int64] = []
-    // Ids that cannot be are looked at as well.
+    // Impossible ids are checked too.
     var cursor = Int64.min
     while true {
       let start = cursor
@@ -46,7 +46,7 @@ extension DiskStore {
     return report
   }
 
-  // With an index that SQLite finds sound, if it may be replaced.
+  // Returns the directory after the index was checked. With `repair`, a damaged index is replaced first.
   private func checkedDirectory(
     repair: Bool, _ report: inout VerificationReport
   ) async throws(CacheError) -> OpenDirectory {
@@ -96,11 +96,11 @@ extension DiskStore {
     let path: String
     let length: Int64
     let checksum: UInt64
-    /// The ranges of a part.
+    /// The stored ranges of a partial body.
     let ranges: [Range<Int64>]?
   }
 
-  /// Checks some entries from an id on; `last` is nil when there are no more.
+  /// Checks some entries from an id on. `last` is nil if there are no more.
   private func checkSome(from start: Int64, _ opened: OpenDirectory) throws(CacheError) -> Step {
     var (step, files) = try opened.index.read { (connection) throws(CacheError) in
       try Self.checkRows(from: start, opened.hashes, connection)
@@ -109,7 +109,7 @@ extension DiskStore {
       let finding = try check(file, opened)
       step.bytes += file.length
       guard let finding else { continue }
-      // It may have been replaced or removed while it was being looked at.
+      // The entry may have been replaced or removed while its file was checked.
       let isThere = try opened.index.read { (connection) throws(CacheError) in
         try connection.number("SELECT 1 FROM entry WHERE id = ?", [.integer(file.id)]) != nil
       }
@@ -168,7 +168,7 @@ extension DiskStore {
 
   private static let all = EntrySelection(EntryColumn.allCases)
 
-  /// Whether a column is what the record says; true for one that it says nothing of.
+  /// Whether a column agrees with the record; true for a column that the record does not determine.
   private static func agrees(
     _ column: EntryColumn, _ row: SQLiteRow, _ record: CacheRecord, _ hashes: RowHashes
   ) -> Bool {
@@ -201,7 +201,7 @@ extension DiskStore {
       guard let name = BodyName(path: file.path), let body = try opened.directory.openBody(name)
       else { return .bodyMissing(target: file.target, path: file.path) }
       let size = try body.size()
-      // More of a part may have come since the row was read.
+      // A writer may have added to a partial body since its row was read.
       guard file.ranges == nil ? size == file.length : size >= file.ranges?.last?.upperBound ?? 0 else {
         return .body(target: file.target, "body has \(size) bytes, \(file.length) were written")
       }
@@ -254,7 +254,7 @@ extension DiskStore {
     }
     var state = try IndexState(connection)
     let entries = try connection.number("SELECT count(*) FROM entry") ?? 0
-    // Of rows that are damaged and stay for now nothing is believed.
+    // Limit the cost of each row: a damaged row that stays may have an impossible one.
     let bodies =
       try connection.number(
         "SELECT total(max(0, min(cost, \(IndexState.mostBytes)))) FROM entry") ?? 0

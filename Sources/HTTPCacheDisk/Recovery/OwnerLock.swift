@@ -8,8 +8,8 @@ import HTTPCacheStore
   import Musl
 #endif
 
-/// Tells other processes that the writer of this name lives: a locked file in `writers`. The lock goes
-/// with the process, however it ends, so that its unfinished bodies can be told from those in work.
+/// A locked file in `writers` that tells other processes that an owner lives. The system releases the lock when the
+/// process ends, however it ends. Other processes can then tell its unfinished bodies from bodies being written.
 final class OwnerLock: Sendable {
   let owner: UInt64
   private let folder: OpenFile
@@ -25,7 +25,7 @@ final class OwnerLock: Sendable {
     owner = UInt64.random(in: .min ... .max)
     self.folder = folder
     let name = BodyName.ownerText(owner)
-    // Locked under another name: a sweep that found the file unlocked would take its owner for dead.
+    // Lock the file under another name first: a sweep that found it unlocked would take its owner for dead.
     file = try OpenFile(name + Self.newSuffix, in: folder, flags: O_RDWR | O_CREAT | O_EXCL)
     guard file.tryLock(),
       renameat(folder.descriptor, name + Self.newSuffix, folder.descriptor, name) == 0
@@ -46,14 +46,14 @@ final class OwnerLock: Sendable {
     return FileIdentity(BodyName.ownerText(owner), in: folder) == FileIdentity(status)
   }
 
-  /// The owners whose processes live, and those whose processes ended without cleaning up.
+  /// The owners whose processes live, and the owners whose processes ended without deleting their locks.
   static func owners(in directory: CacheDirectory) -> (living: Set<UInt64>, dead: [DeadOwner]) {
     guard let folder = try? OpenFile("writers", in: directory.root, flags: O_RDONLY | O_DIRECTORY)
     else { return ([], []) }
     return owners(of: folder)
   }
 
-  /// The same for a folder of locks.
+  /// The living and dead owners in a folder of locks.
   static func owners(of folder: OpenFile) -> (living: Set<UInt64>, dead: [DeadOwner]) {
     var living: Set<UInt64> = []
     var dead: [DeadOwner] = []
@@ -61,7 +61,7 @@ final class OwnerLock: Sendable {
       let text = name.hasSuffix(newSuffix) ? String(name.dropLast(newSuffix.count)) : name
       guard text.utf8.count == 16, let owner = UInt64(text, radix: 16) else { continue }
       guard text == name else {
-        // Between creation and renaming; it has written nothing yet.
+        // The owner was creating its lock when this ran, so it has written nothing yet.
         living.insert(owner)
         continue
       }
@@ -76,12 +76,12 @@ final class OwnerLock: Sendable {
   }
 }
 
-/// The lock that a dead process left, now held by the process that cleans up after it.
+/// The lock of a dead process, held now by the process that deletes its files.
 struct DeadOwner: Sendable {
   let owner: UInt64
   let folder: OpenFile
   let file: OpenFile
 
-  /// Says that nothing is left of it.
+  /// Deletes the lock file, after the files of the owner were deleted.
   func forget() { unlinkat(folder.descriptor, BodyName.ownerText(owner), 0) }
 }

@@ -1,21 +1,21 @@
 import HTTPCacheStore
 import Synchronization
 
-/// The name under which a store writes bodies into a folder, and what it is writing.
+/// The owner under which a store writes bodies into a directory, and the bodies it is writing.
 final class Ownership: Sendable {
   private let lock = Mutex<OwnerLock?>(nil)
   private let lastNumber = Atomic<UInt64>(0)
   private let inWork = Mutex<Set<BodyName>>([])
 
-  /// The name; nil before a file was written.
+  /// The owner; nil before this store has written a file.
   var owner: UInt64? { lock.withLock { $0?.owner } }
 
-  /// Whether other processes find the lock that goes with the name; true before there is one.
+  /// Whether other processes find the lock of the owner; true before there is a lock.
   func isShown(in directory: CacheDirectory) -> Bool {
     lock.withLock { $0 }?.isShown(in: directory) ?? true
   }
 
-  /// A new name for a body, which no sweep takes until `finished` is called.
+  /// Makes a name for a new body. No sweep deletes the body until `finished` is called.
   func startBody(in directory: CacheDirectory) throws(CacheError) -> BodyName {
     let owner = try ownerID(in: directory)
     let number = lastNumber.add(1, ordering: .relaxed).newValue
@@ -24,16 +24,16 @@ final class Ownership: Sendable {
     return name
   }
 
-  /// The body has its row, or is gone.
+  /// Call this when the body has its row or was deleted.
   func finished(_ name: BodyName) { inWork.withLock { _ = $0.remove(name) } }
 
   func isInWork(_ name: BodyName) -> Bool { inWork.withLock { $0.contains(name) } }
 
-  /// The name, which is locked first if it is not yet.
+  /// The owner. Takes the owner lock first if this store does not hold one yet.
   func ownerID(in directory: CacheDirectory) throws(CacheError) -> UInt64 {
     if let owner { return owner }
     let made = try OwnerLock(in: directory)
-    // If another thread was quicker, this lock is dropped and its file with it.
+    // If another thread was faster, this lock and its file are dropped.
     return lock.withLock { current in
       if let current { return current.owner }
       current = made

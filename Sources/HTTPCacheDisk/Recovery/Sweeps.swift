@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The sweeps of a store, one after the other: a sweep holds the locks of dead owners, which look to the next
-/// one as if their owners lived.
+/// Runs the sweeps of a store one after the other. A sweep holds the locks of dead owners; to a second sweep
+/// at the same time, these owners would look alive.
 final class Sweeps: Sendable {
   typealias Action = @Sendable () -> Void
 
@@ -13,7 +13,7 @@ final class Sweeps: Sendable {
 
   private let state = Mutex(State())
 
-  /// Starts a sweep, or lets it wait for its turn. `didEnd` has to be called when it has ended.
+  /// Starts a sweep, or queues it. The sweep must call `didEnd` at its end.
   func start(_ sweep: @escaping Action) {
     let isFirst = state.withLock { state in
       if state.isRunning { state.waiting.append(sweep) }
@@ -23,7 +23,7 @@ final class Sweeps: Sendable {
     if isFirst { sweep() }
   }
 
-  /// The sweep has ended: the next one starts.
+  /// Starts the next sweep after one has ended.
   func didEnd() {
     let actions = state.withLock { state -> [Action] in
       if !state.waiting.isEmpty { return [state.waiting.removeFirst()] }
@@ -34,7 +34,7 @@ final class Sweeps: Sendable {
     for action in actions { action() }
   }
 
-  /// Calls an action once no sweep runs or waits; at once if that is so.
+  /// Calls an action when no sweep runs or waits; at once if that is already the case.
   func whenIdle(_ action: @escaping Action) {
     let isIdle = state.withLock { state in
       if state.isRunning { state.whenIdle.append(action) }

@@ -1,23 +1,23 @@
-/// What `DiskStore.verify(repair:)` found.
+/// The result of `DiskStore.verify(repair:)`.
 public struct VerificationReport: Sendable, CustomStringConvertible {
-  /// One thing that is not as it should be.
+  /// One fault in the directory.
   #if hasAttribute(nonexhaustive)
     @nonexhaustive
   #endif
   public enum Finding: Sendable, Hashable, CustomStringConvertible {
-    /// SQLite finds its own structures damaged.
+    /// SQLite finds the structure of the index damaged.
     case index(String)
     /// A record cannot be decoded.
     case record(id: Int64, String)
-    /// The file of a body is gone.
+    /// The body file does not exist.
     case bodyMissing(target: String, path: String)
-    /// A body is not what was written.
+    /// A body differs from the bytes that were written.
     case body(target: String, String)
-    /// A file that no entry knows of, below `bodies`.
+    /// A file below `bodies` that belongs to no entry.
     case orphan(path: String)
-    /// Rows that belong to no entry.
+    /// Rows of another table that belong to no entry.
     case danglingRows(table: String, count: Int64)
-    /// The usage row differs from what it counts.
+    /// The usage in the table `state` differs from the sum of the entries.
     case usage(entries: Int64, counted: Int64, bytes: Int64, countedBytes: Int64)
 
     /// A sentence for people.
@@ -35,21 +35,21 @@ public struct VerificationReport: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Entries looked at.
+  /// The number of entries checked.
   public internal(set) var entries = 0
-  /// Body bytes read and checked.
+  /// The bytes of bodies read and checked.
   public internal(set) var bytes: Int64 = 0
-  /// What was found, in the order of looking.
+  /// The findings, in the order of the checks.
   public internal(set) var findings: [Finding] = []
-  /// Whether what was found was repaired: damaged entries and orphans deleted, usage counted anew.
+  /// Whether the findings were repaired: damaged entries and files without an entry deleted, usage counted again.
   public internal(set) var isRepaired = false
 
   init() {}
 
-  /// Whether all is as it should be.
+  /// Whether there are no findings.
   public var isSound: Bool { findings.isEmpty }
 
-  /// All findings, a line each.
+  /// All findings, one on each line.
   public var description: String {
     let head = "\(entries) entries, \(bytes) bytes of bodies checked, \(findings.count) findings"
     return ([head] + findings.map(\.description)).joined(separator: "\n")

@@ -1,12 +1,12 @@
 import CSQLite
 import HTTPCacheStore
 
-/// The parameters of a statement that is about to run. What is bound without a copy has to live until the
-/// statement was run.
+/// The parameters of a statement that is about to run. A value that is bound without a copy must live until
+/// the statement has run.
 struct SQLiteBinding {
   let statement: OpaquePointer
   private(set) var result = SQLITE_OK
-  /// Whether there are parameters that should not stay.
+  /// Whether there are large parameters, which the statement must release after the run.
   private(set) var isLarge = false
 
   init(statement: OpaquePointer) { self.statement = statement }
@@ -19,7 +19,7 @@ struct SQLiteBinding {
     note(sqlite3_bind_int64(statement, index, value))
   }
 
-  /// The bits of a hash, which SQLite only keeps signed.
+  /// Binds the bits of a hash. SQLite has signed integers only.
   mutating func hash(_ value: UInt64, _ index: Int32) { integer(Int64(bitPattern: value), index) }
 
   mutating func real(_ value: Double, _ index: Int32) {
@@ -42,7 +42,7 @@ struct SQLiteBinding {
     bytes.withUnsafeBytes { blob($0, index, Self.copied) }
   }
 
-  /// Without a copy.
+  /// Binds bytes without copying them.
   mutating func blob(sharing bytes: BodyBytes, _ index: Int32) {
     bytes.withUnsafeBytes { blob($0, index, nil) }
   }
@@ -68,6 +68,6 @@ struct SQLiteBinding {
     }
   }
 
-  // SQLITE_TRANSIENT, a C macro with a cast that Swift cannot import.
+  // SQLITE_TRANSIENT: Swift cannot import the C macro, because it contains a cast.
   private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 }

@@ -3,18 +3,18 @@ import HTTPCacheStore
 
 /// A connection to a SQLite database with its prepared statements.
 final class SQLiteConnection: @unchecked Sendable {
-  // @unchecked Sendable because it is only reached through the `Mutex` of the one who holds it.
+  // @unchecked Sendable because the connection is only used under the `Mutex` of its owner.
   private let handle: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
-  // By their numbers.
+  // By `FrequentStatement.number`.
   private var frequent: [SQLiteStatement?] = []
-  // Of an object of its own, which SQLite is told of.
+  // Boxed, because the WAL hook keeps a pointer to it.
   private let log = LogLength()
 
-  /// Pages in the log after the last commit of this connection.
+  /// The pages in the log after the last commit of this connection.
   var logPages: Int { log.pages }
 
-  /// Opens the database at `path`, which has no symbolic link in it.
+  /// Opens the database at `path`, which must not contain symbolic links.
   init(path: String, creating: Bool) throws(CacheError) {
     CacheDirectory.removeMisplacedJournal(of: path)
     var opened: OpaquePointer?
@@ -30,7 +30,7 @@ final class SQLiteConnection: @unchecked Sendable {
     handle = opened
     sqlite3_busy_timeout(handle, Self.patience)
     sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 64 << 20)
-    // In place of SQLite's own checkpoints, which would delay commits.
+    // The hook replaces SQLite's automatic checkpoints, which would delay commits.
     sqlite3_wal_hook(
       handle,
       { context, _, _, pages in
@@ -40,22 +40,22 @@ final class SQLiteConnection: @unchecked Sendable {
       }, Unmanaged.passUnretained(log).toOpaque())
   }
 
-  // DiskStore.close drops the connections on the index thread. This is for a store that nobody closed.
+  // `DiskStore.close` drops the connections on the index thread. This closes those of a store that was not closed.
   deinit {
     statements = [:]
     frequent = []
     sqlite3_close_v2(handle)
   }
 
-  /// Runs statements that take nothing and answer nothing.
+  /// Runs statements without parameters and results.
   func execute(_ sql: String) throws(CacheError) {
     let result = sqlite3_exec(handle, sql, nil, nil, nil)
     guard result == SQLITE_OK else { throw SQLiteError.make(result, handle, "execute") }
   }
 
-  /// Runs a statement, prepared at its first use, and calls `row` for each row.
+  /// Runs a statement, which is prepared at its first use, and calls `row` for each row.
   ///
-  /// - Parameter row: returns whether to go on.
+  /// - Parameter row: returns whether to continue.
   func query(
     _ sql: String, _ values: [SQLiteValue] = [],
     row: (SQLiteRow) throws(CacheError) -> Bool
@@ -73,7 +73,7 @@ final class SQLiteConnection: @unchecked Sendable {
       }, row: row)
   }
 
-  /// The same for a statement that is run often.
+  /// Runs a frequent statement and calls `row` for each row.
   func query(
     _ statement: FrequentStatement, _ bind: (inout SQLiteBinding) -> Void = { _ in },
     row: (SQLiteRow) throws(CacheError) -> Bool
@@ -97,23 +97,23 @@ final class SQLiteConnection: @unchecked Sendable {
     return number
   }
 
-  /// Runs a statement that answers no rows, and is run often.
+  /// Runs a frequent statement that returns no rows.
   func run(
     _ statement: FrequentStatement, _ bind: (inout SQLiteBinding) -> Void = { _ in }
   ) throws(CacheError) {
     try query(statement, bind) { _ in true }
   }
 
-  /// Runs a statement that answers no rows.
+  /// Runs a statement that returns no rows.
   ///
-  /// - Returns: how many rows it changed.
+  /// - Returns: the number of rows changed.
   @discardableResult
   func run(_ sql: String, _ values: [SQLiteValue] = []) throws(CacheError) -> Int {
     try query(sql, values) { _ in true }
     return Int(sqlite3_changes64(handle))
   }
 
-  /// The first column of the first row as a number; nil if there is no row or it is NULL.
+  /// The first column of the first row as a number; nil if there is no row or the value is NULL.
   func number(_ sql: String, _ values: [SQLiteValue] = []) throws(CacheError) -> Int64? {
     var number: Int64?
     try query(sql, values) { row in
@@ -123,9 +123,9 @@ final class SQLiteConnection: @unchecked Sendable {
     return number
   }
 
-  /// Plays the log into the database and empties it, if no process reads an older state.
+  /// Makes a checkpoint and empties the log, if no process reads an older state.
   ///
-  /// - Parameter waiting: whether to wait for such a process, some seconds at most.
+  /// - Parameter waiting: whether to wait for such a process, for some seconds at most.
   /// - Returns: whether the log is empty now.
   @discardableResult
   func truncateLog(waiting: Bool) throws(CacheError) -> Bool {
@@ -137,9 +137,9 @@ final class SQLiteConnection: @unchecked Sendable {
     }
   }
 
-  /// Does `body` in a transaction that holds the right to write from its beginning.
+  /// Runs `body` in a transaction that holds the write lock from its beginning.
   ///
-  /// - Parameter isImpatient: whether next to no time is waited for that right.
+  /// - Parameter isImpatient: whether to wait for the lock only a moment.
   func transaction<Value>(
     isImpatient: Bool = false, _ body: () throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
@@ -154,9 +154,9 @@ final class SQLiteConnection: @unchecked Sendable {
     }
   }
 
-  /// The same, for a part of a transaction that is undone alone when it fails.
+  /// Runs `body` in a savepoint. If `body` fails, only its part of the transaction is undone.
   ///
-  /// - Throws: what `body` throws. `isInTransaction` says whether the rest of it is still there.
+  /// - Throws: the error of `body`. `isInTransaction` tells whether the transaction still exists.
   func savepoint<Value>(
     _ body: () throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
@@ -185,14 +185,14 @@ final class SQLiteConnection: @unchecked Sendable {
 
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// Plays the log into the database as far as no reader needs an older state.
+  /// Makes a checkpoint of all pages of the log that no reader needs in an older state.
   func checkpoint() { sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) }
 
-  /// Leaves nothing in the file of what was removed, whatever removed it. If the database is small it is made
-  /// anew, by way of memory and the log. If it is large, or that cannot be, pages that are free are given
-  /// back, which is as good where all that was removed was overwritten.
+  /// Removes all bytes of removed rows from the file. A small database is rebuilt with `VACUUM`, by way of
+  /// memory and the log. If the database is large or `VACUUM` fails, its free pages are given back instead.
+  /// That is enough if `secure_delete` overwrote all removed rows.
   ///
-  /// - Throws: `CacheError`; the database then has what it had.
+  /// - Throws: `CacheError`; the database then has all its rows.
   func makeAnew() throws(CacheError) {
     do throws(CacheError) {
       if try PageCount(self).liveBytes <= Schema.logLimit { return try vacuum() }
@@ -203,19 +203,19 @@ final class SQLiteConnection: @unchecked Sendable {
   }
 
   private func vacuum() throws(CacheError) {
-    // Not all of its pages need to be in memory twice.
+    // Do not keep all pages in memory twice.
     try execute("PRAGMA cache_spill = ON")
     defer { try? execute("PRAGMA cache_spill = OFF") }
     let result = sqlite3_exec(handle, "VACUUM", nil, nil, nil)
-    // By another name: that it cannot be done is no sign of damage.
+    // The operation is not called "execute": a failure of `VACUUM` is no sign of damage.
     guard result == SQLITE_OK else { throw SQLiteError.make(result, handle, "vacuum") }
   }
 
-  /// Gives the pages that are not used back to the file system; not all of them if the log becomes too long
-  /// because another process reads an old state.
+  /// Gives all free pages back to the file system. Stops early if the log becomes too long because another
+  /// process reads an old state.
   func giveBackAllPages() throws(CacheError) {
     while let free = try number("PRAGMA freelist_count"), free > 0 {
-      // Each of them goes through the log.
+      // Each page goes through the log.
       try execute("PRAGMA incremental_vacuum(512)")
       if logPages >= Schema.logPages { guard try truncateLog(waiting: false) else { break } }
       let rest = try number("PRAGMA freelist_count") ?? 0
@@ -223,10 +223,10 @@ final class SQLiteConnection: @unchecked Sendable {
     }
   }
 
-  /// The first 100 bytes of the file, by SQLite's own descriptor: closing another one would drop the locks
-  /// that this process has on it. To be called before the first statement.
+  /// The first 100 bytes of the file. They are read with SQLite's own descriptor: closing another descriptor
+  /// would release the locks of this process on the file. Call this before the first statement.
   ///
-  /// - Throws: `CacheError.unavailable` if the file may not be written.
+  /// - Throws: `CacheError.unavailable` if the file cannot be written.
   func header() throws(CacheError) -> [UInt8] {
     var file: UnsafeMutablePointer<sqlite3_file>?
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
@@ -234,14 +234,14 @@ final class SQLiteConnection: @unchecked Sendable {
     else { throw CacheError(.unavailable, "cannot write Cache.db") }
     var header = [UInt8](repeating: 0, count: 100)
     let result = read(file, &header, 100, 0)
-    // SQLITE_IOERR_SHORT_READ: what is missing is zero then.
+    // SQLITE_IOERR_SHORT_READ: the rest of the buffer is zero then.
     guard result == SQLITE_OK || result == SQLITE_IOERR | 2 << 8 else {
       throw SQLiteError.make(result, nil, "read the header of the index")
     }
     return header
   }
 
-  /// How long is waited for another process, in milliseconds.
+  /// The time to wait for another process, in milliseconds.
   private static let (patience, impatience): (Int32, Int32) = (2_000, 50)
   private static let begin = FrequentStatement("BEGIN IMMEDIATE")
   private static let commit = FrequentStatement("COMMIT")

@@ -9,7 +9,7 @@ import HTTPCacheStore
   import Musl
 #endif
 
-/// What a result code of SQLite means to a cache.
+/// Makes a cache error of a result code of SQLite.
 enum SQLiteError {
   static func make(_ result: Int32, _ handle: OpaquePointer?, _ operation: String) -> CacheError {
     let text = handle.map { String(cString: sqlite3_errmsg($0)) } ?? ""
@@ -18,7 +18,7 @@ enum SQLiteError {
     switch result & 0xFF {
     case SQLITE_FULL: return CacheError(.noSpace, message, cause: FullFileSystem())
     case SQLITE_BUSY, SQLITE_LOCKED: return CacheError(.busy, message)
-    // What we ask fits our own tables, so what does not fit is damage, in the schema or in a row.
+    // Our statements fit our tables. If a statement does not fit, the schema or a row is damaged.
     case SQLITE_ERROR where ["prepare", "execute"].contains(operation), SQLITE_CORRUPT, SQLITE_NOTADB,
       SQLITE_FORMAT,
       SQLITE_MISMATCH, SQLITE_CONSTRAINT:
@@ -33,8 +33,7 @@ enum SQLiteError {
   }
 }
 
-/// Marks an error as one of the index as a whole, which calls for a new one; damage of one record or
-/// body only costs that entry.
+/// Marks damage of the index as a whole, which must be replaced. Damage of one record or body only costs its entry.
 struct IndexDamage: Error, CustomStringConvertible {
   var description: String { "the index is damaged" }
 }

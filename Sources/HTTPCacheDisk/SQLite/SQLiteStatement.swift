@@ -22,19 +22,19 @@ final class SQLiteStatement {
 
   deinit { sqlite3_finalize(handle) }
 
-  /// Runs the statement and calls `row` for each row of its result. `row` must not run the same statement: that
-  /// would reset it.
+  /// Runs the statement and calls `row` for each row of its result. `row` must not run this statement again:
+  /// that would reset it.
   ///
   /// - Parameters:
-  ///   - bind: sets the parameters; what it shares must live until this returns.
-  ///   - row: returns whether to go on.
+  ///   - bind: sets the parameters. Values bound without a copy must live until this returns.
+  ///   - row: returns whether to continue.
   func run(
     _ bind: (inout SQLiteBinding) -> Void, row: (SQLiteRow) throws(CacheError) -> Bool
   ) throws(CacheError) {
     assert(!isRunning, "the statement is running: \(sql)")
     isRunning = true
     var binding = SQLiteBinding(statement: handle)
-    // Large parameters are let go of; the rest is overwritten by the next run.
+    // Release large parameters. The next run overwrites all others.
     defer {
       isRunning = false
       sqlite3_reset(handle)
@@ -60,7 +60,7 @@ final class SQLiteStatement {
   private var verb: String { String(sql.prefix(while: { !$0.isWhitespace })).lowercased() }
 }
 
-/// One row of a result; valid until the statement goes on.
+/// One row of a result; valid until the next row is read.
 struct SQLiteRow {
   fileprivate let statement: OpaquePointer
 
@@ -72,7 +72,7 @@ struct SQLiteRow {
 
   func hash(_ column: Int32) -> UInt64 { UInt64(bitPattern: integer(column)) }
 
-  /// The text, or nil for NULL; what is not UTF-8 is repaired, since it can only be damage.
+  /// The text; nil for NULL. Invalid UTF-8 can only come from damage and is repaired.
   func text(_ column: Int32) -> String? {
     guard let pointer = sqlite3_column_text(statement, column) else { return nil }
     let count = Int(sqlite3_column_bytes(statement, column))

@@ -6,6 +6,6 @@ enum SQLiteValue: Sendable {
   case text(String)
   case blob([UInt8])
 
-  /// The bits of a hash, which SQLite only keeps signed.
+  /// The bits of a hash. SQLite has signed integers only.
   static func hash(_ value: UInt64) -> SQLiteValue { .integer(Int64(bitPattern: value)) }
 }
