@@ -3,14 +3,14 @@ import HTTPCacheStore
 import Synchronization
 
 extension DiskStore {
-  /// Gives a body its row, in one transaction with all entries that wait for their rows.
+  /// Inserts the row of an entry, in one transaction with all entries that wait for their rows.
   ///
-  /// - Throws: `CacheError`; the row is then not there.
+  /// - Throws: `CacheError`; no row is inserted then.
   func insert(_ entry: NewEntry, into opened: OpenDirectory) async throws(CacheError) -> CacheRecord {
     try await waitingInsertions.wait(for: entry, in: opened, of: self)
   }
 
-  /// Gives bodies their rows in one transaction; on the index thread. Each succeeds or fails alone.
+  /// Inserts the rows of entries in one transaction; on the index thread. Each entry succeeds or fails alone.
   func insert(_ entries: [NewEntry], opened: OpenDirectory) -> [Result<CacheRecord, CacheError>] {
     do throws(CacheError) { try limitLog(opened) } catch { return entries.map { _ in .failure(error) } }
     giveBackForFileSystem(opened)
@@ -36,14 +36,14 @@ extension DiskStore {
         after(insertion.removals, in: opened)
         after(insertion.evictions, in: opened)
       }
-      // After the files are deleted, and before the entries' reservations are released.
+      // Publish the limit after the files are deleted and before the reservations of the entries are released.
       publishLimit(space, opened)
       return zip(entries, results).map { entry, result in
         result.map { conclude($0, of: entry, in: opened) }
       }
     } catch {
       batch.withLock { $0.putBack(taken) }
-      // One entry may have made the transaction fail, so each is tried alone; but not if another process writes.
+      // One entry may have made the transaction fail, so try each alone; but not while another process is writing.
       if entries.count > 1, error.code != .busy { return entries.flatMap { insert([$0], opened: opened) } }
       return entries.map { _ in .failure(error) }
     }
@@ -62,22 +62,22 @@ extension DiskStore {
     return insertion
   }
 
-  /// What has been done to the index for one entry.
+  /// The changes to the index for one entry.
   private struct Insertion: Sendable {
     var id: Int64
-    /// The record as it was stored.
+    /// The record as it is in the index.
     var record: CacheRecord
     var removals: Removals
     var evictions = Evictions()
-    /// The priority that the entry would have had; nil if it is stored.
+    /// The priority that the entry would have had; nil if the entry is stored.
     var refusedPriority: Double?
   }
 
-  /// After the commit.
+  /// Completes the insertion of an entry, after the commit.
   private func conclude(
     _ result: Insertion, of entry: NewEntry, in opened: OpenDirectory
   ) -> CacheRecord {
-    // The body file was counted when it was written.
+    // The free-space estimate already includes the body file.
     freeSpace.didUse(max(0, entry.size - entry.cost))
     opened.generations?.bump([opened.hashes.hash(of: entry.record.key)])
     let stored = result.record.with(sequence: UInt64(bitPattern: result.id))
@@ -104,7 +104,7 @@ extension DiskStore {
       try Self.requirePredecessor(of: entry, connection)
       try Self.requireNotSuperseded(record, in: opened, connection)
     }
-    // What it replaces is out of date, whether it is stored itself or not.
+    // The replaced entries are out of date, even if the new entry is not stored.
     var removals = Removals()
     try Self.deletePredecessor(of: entry, &removals, connection)
     for row in replaced where row.id != entry.predecessor?.id {
@@ -124,7 +124,7 @@ extension DiskStore {
     insertion.refusedPriority = refused
     if refused != nil { return insertion }
     guard insertion.evictions.isEnough else {
-      // A large excess, as after a change of the capacity, goes a part at a time.
+      // A large excess, for example after a change of the capacity, is evicted in the background.
       trimInBackground()
       throw CacheError(.noSpace, noRoomReason(in: opened), key: key)
     }

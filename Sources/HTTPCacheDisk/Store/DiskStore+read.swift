@@ -3,10 +3,10 @@ public import HTTPCacheStore
 import Synchronization
 
 extension DiskStore {
-  /// Knows nothing of memory.
+  /// Always unknown: this store keeps no entries in memory.
   public func peek(_ key: CacheKey) -> PeekResult { .unknown }
 
-  /// The variants stored for a key, read on the calling thread in some microseconds.
+  /// Reads the stored variants of a key on the calling thread, in some microseconds.
   ///
   /// - Throws: `CacheError`.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
@@ -18,7 +18,7 @@ extension DiskStore {
     return variants
   }
 
-  /// The same, but does not count as a use.
+  /// Reads the stored variants as `read(_:)` does, without counting a use.
   ///
   /// - Throws: `CacheError`.
   public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
@@ -39,7 +39,7 @@ extension DiskStore {
     return found.variants
   }
 
-  /// Counts a use that a tier above answered from memory; written by the batch.
+  /// Counts a use of a key that was answered from the memory of a store above. The next batch writes the use.
   public func recordUse(of key: CacheKey) {
     let hash = currentDirectory.hashes.hash(of: key)
     policy.withLock { $0.recordUse(hash: hash) }
@@ -58,7 +58,7 @@ extension DiskStore {
   ) throws(CacheError) -> Found {
     let found = try variants(of: key, hash, epochs: [], connection, recent, context: context)
     guard found.hasEpochs else { return found }
-    // Epochs before rows: one that is worked off in between has left its mark on the rows by then.
+    // Read epochs before the rows: an epoch that is applied in between has then changed its rows already.
     let epochs = try Epoch.load(connection)
     return try variants(of: key, hash, epochs: epochs, connection, recent, context: context)
   }
@@ -68,7 +68,7 @@ extension DiskStore {
     _ recent: RecentRecords, context: StoredFileBody.Context
   ) throws(CacheError) -> Found {
     var found = Found()
-    // Taken before the rows: an entry may be removed, and forgotten as damaged, while they are read.
+    // Read the damaged ids before the rows: an entry may be removed from both while the rows are read.
     let damaged = context.opened.damaged.all
     try connection.query(ofHash, { $0.hash(hash, 1) }) { row in
       if row.integer(StoredRow.selection.count) != 0 { found.hasEpochs = true }
@@ -77,7 +77,7 @@ extension DiskStore {
       do throws(CacheError) {
         let record = try StoredRow.record(
           row, StoredRow.selection, epochs: epochs, recent: recent)
-        // Removed, or of another key with the same hash.
+        // Skip a removed row, and a row of another key with the same hash.
         guard let record, record.key == key else { return true }
         found.variants.append(
           StoredVariant(record: record, body: try body(row, record: record, context: context)))
@@ -86,7 +86,7 @@ extension DiskStore {
       }
       return true
     }
-    // Not SQLite's work: it would copy each row into a table first, and there is nearly always one.
+    // Sort here: SQLite would copy each row into a temporary table first, and there is nearly always one row only.
     if found.variants.count > 1 {
       found.variants.sort { $0.record.sequence > $1.record.sequence }
     }
@@ -135,17 +135,17 @@ extension DiskStore {
     StoredFileBody.Context(
       opened: opened, queue: fileQueue, verification: verification, checkedBodies: checkedBodies
     ) { [weak self] id, error in
-      // What could not be read once is no damage of the entry.
+      // A failed read of the index is no damage of the entry.
       if error.cause is IndexDamage { self?.noteDamage(error, of: opened); return }
       self?.removeDamaged(id, in: opened)
     }
   }
 
-  /// Removes an entry that is not what was written: a damaged entry is a miss.
+  /// Removes a damaged entry. The entry counts as a miss from now on.
   private func removeDamaged(_ id: Int64, in opened: OpenDirectory) {
     opened.damaged.insert(id)
     indexQueue.submit { [weak self] in
-      // If it could not be removed, whoever reads it next says so again.
+      // If the entry cannot be removed, the next reader reports it again.
       defer { opened.damaged.remove(id) }
       guard let self, opened === currentDirectory else { return }
       _ = try? removeRows(
@@ -163,15 +163,15 @@ extension DiskStore {
   }
 }
 
-/// How a record is made of a row.
+/// Makes a record from a row.
 enum StoredRow {
-  /// What a look-up needs of a row.
+  /// The columns that a look-up reads.
   static let selection = EntrySelection([
     .id, .mark, .invalid, .length, .file, .checksum, .record, .body, .partial,
   ])
 
-  /// - Parameter places: with id, mark, invalid and record.
-  /// - Returns: nil if an epoch removes it.
+  /// - Parameter places: columns that include id, mark, invalid and record.
+  /// - Returns: nil if an epoch removes the row.
   static func record(
     _ row: SQLiteRow, _ places: EntrySelection, epochs: [Epoch], recent: RecentRecords? = nil
   ) throws(CacheError) -> CacheRecord? {

@@ -3,7 +3,7 @@ public import HTTPCacheStore
 import Synchronization
 
 extension DiskStore {
-  /// Remembers why a response was not stored; written by the batch. The latest 1,000 are kept, and four
+  /// Remembers a refusal; the next batch writes it. The index keeps the latest 1,000 refusals, at most four
   /// of one key.
   public func note(_ refusal: RefusalNote) {
     let isTime = batch.withLock { batch in
@@ -13,7 +13,7 @@ extension DiskStore {
     if isTime { scheduleBatch() }
   }
 
-  /// Why responses of a key were not stored, the latest first, four at most.
+  /// The latest refusals of a key, newest first, at most four.
   ///
   /// - Throws: `CacheError`.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
@@ -27,7 +27,7 @@ extension DiskStore {
         ORDER BY id DESC LIMIT \(RecentRefusals.mostOfOneKey)
         """, [.hash(opened.hashes.hash(of: key))]
       ) { row in
-        // What cannot be read was not written by us, and tells nothing.
+        // Skip a refusal that cannot be decoded.
         guard let explanation = try? RefusalCodec.decode(row.blob(2)) else { return true }
         notes.append(
           RefusalNote(
@@ -42,7 +42,7 @@ extension DiskStore {
 
   private static let mostRefusals = 1_000
 
-  /// Writes notes within a transaction, and drops the oldest.
+  /// Writes refusals within a transaction, and deletes the oldest.
   static func write(
     _ refusals: [RefusalNote], _ hashes: RowHashes, _ connection: SQLiteConnection
   ) throws(CacheError) {

@@ -2,11 +2,11 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 
 extension DiskStore {
-  /// What a response takes the place of is out of date, also if that one is not worth what would have to go
-  /// for it, and is not stored.
+  /// Removes the entries that a refused response would have replaced: they are out of date even if the
+  /// response is not stored.
   ///
   /// - Returns: the record, as if it had been stored and evicted at once.
-  /// - Throws: `CacheError`; `CacheError.superseded` if what is stored is more recent.
+  /// - Throws: `CacheError`; `CacheError.superseded` if a stored response is more recent.
   func removeReplaced(
     by entry: NewEntry, in opened: OpenDirectory
   ) async throws(CacheError) -> CacheRecord {
@@ -32,7 +32,7 @@ extension DiskStore {
     }
   }
 
-  /// Refuses a body that completes a part, or adds to one, whose row is gone.
+  /// Refuses a body that completes or extends a partial body whose row was removed.
   ///
   /// - Throws: `CacheError.unavailable`.
   static func requirePredecessor(
@@ -46,7 +46,7 @@ extension DiskStore {
     }
   }
 
-  /// Takes out the row that the same body had before; its file stays if it has it still.
+  /// Removes the row that the same body has had until now. The file stays if the new entry has the same file.
   static func deletePredecessor(
     of entry: NewEntry, _ removals: inout Removals, _ connection: SQLiteConnection
   ) throws(CacheError) {
@@ -59,14 +59,14 @@ extension DiskStore {
     removals.add(row, keeping: entry.file)
   }
 
-  /// What an entry replaces, and the oldest ones beyond its limit and that of other keys with its hash. A part
-  /// of a body leaves the whole of its variant alone.
+  /// The rows that an entry replaces, and the oldest rows beyond two limits: of variants, and of other keys
+  /// with the same hash. A partial body does not replace the whole body of its variant.
   static func replaced(
     by entry: NewEntry, _ hashes: RowHashes, _ connection: SQLiteConnection
   ) throws(CacheError) -> [EntryRow] {
     let isWhole = entry.record.isComplete
     var replaced: [EntryRow] = []
-    // Of other variants, the latest first, and the whole of the same.
+    // Rows of other variants, newest first. A whole body of the same variant is counted in `twins`.
     var others: [EntryRow] = []
     var twins = 0
     let rows = try HashRow.find(entry, hashes, connection)

@@ -11,20 +11,20 @@ import Synchronization
 #endif
 
 extension DiskStore {
-  /// What begins the targets of all sealed responses, and the text after all of these.
+  /// The beginning of the targets of all sealed responses, and the text that sorts right after all of them.
   fileprivate static let (mark, afterMark) = (
     SealedStore.targetMark, String(SealedStore.targetMark.dropLast() + ".")
   )
   private static let mostCounted = 10_000
 
-  /// Removes for good whatever lies in the directory in the clear, as far as files can be overwritten:
-  /// rows and what SQLite keeps of removed ones, body files, what dead processes left of them, copies that
-  /// were handed out, indexes that were set aside, counters that go by names. Where it was done before and
-  /// nothing came since, it costs two look-ups. On the calling thread.
+  /// Removes everything in the directory that is not encrypted, and overwrites it as far as files can be
+  /// overwritten: rows and removed rows in free pages, body files, files of dead processes, copies that were
+  /// handed out, indexes that were set aside, and counters that depend on keys. If nothing was stored in the
+  /// clear since the last call, this costs two look-ups. On the calling thread.
   ///
-  /// - Returns: how many responses there were, 10,000 at most.
-  /// - Throws: `CacheError`; with `busy` if another process reads the index, and something may be left in
-  ///   its log.
+  /// - Returns: the number of responses in the clear, at most 10,000.
+  /// - Throws: `CacheError`; `CacheError.busy` if another process reads the index, so that its log may still
+  ///   have bytes in the clear.
   package func removePlain() throws(CacheError) -> Int {
     var attempts = 0
     while true {
@@ -42,7 +42,7 @@ extension DiskStore {
     }
   }
 
-  // An index that is damaged is replaced on its thread; `secret` is another one then.
+  // Replaces a damaged index on the index thread. The new index has another `secret`.
   private func replace(_ opened: OpenDirectory, after error: CacheError) {
     let isDone = Event()
     indexQueue.submit { [weak self] in
@@ -52,7 +52,7 @@ extension DiskStore {
     _ = isDone.wait(seconds: Self.patience)
   }
 
-  // Seconds.
+  // In seconds.
   private static let patience = 30
 
   private func removePlain(in opened: OpenDirectory) throws(CacheError) -> Int {
@@ -61,7 +61,7 @@ extension DiskStore {
       return (try Plain(connection), try IndexState(connection).sequence, flag == 1)
     }
     if before.isNothing, wasClean { return 0 }
-    // Until all is done, who opens it next has to look again.
+    // Until all is done, the next process that opens the directory has to look again.
     try setSealed(false, in: opened)
     let isIdle = Event()
     sweeps.whenIdle { isIdle.happen() }
@@ -69,7 +69,7 @@ extension DiskStore {
       throw CacheError(.busy, "what dead processes left is still being looked for")
     }
     for plain in ["target < '\(Self.mark)'", "target >= '\(Self.afterMark)'"] {
-      // What somebody without the key stores meanwhile could come faster than it is removed.
+      // Remove rows up to `last` only: a process without the key may store rows faster than this removes them.
       let sql = """
         SELECT \(EntryRow.columns) FROM entry WHERE \(plain) AND id <= \(last) LIMIT 256
         """
@@ -83,9 +83,9 @@ extension DiskStore {
     _ = opened.removeSetAside()
     FileHandout.sweep(in: directory, isThorough: true)
     try removeOrphans(of: opened)
-    // Where nothing was ever stored there is nothing to overwrite, and others may be about to begin.
+    // Nothing has to be overwritten if nothing was ever stored. Other processes may be about to begin.
     if last > 0 || !before.isNothing {
-      // Directories of older versions have bytes of removed rows in their pages.
+      // Directories of older versions have bytes of removed rows in free pages.
       try opened.index.withWriter { (connection) throws(CacheError) in try connection.makeAnew() }
       try emptyLog(of: opened)
     }
@@ -94,17 +94,18 @@ extension DiskStore {
     return min(before.responses, Self.mostCounted)
   }
 
-  // They go by hashes, of which guesses can be tested.
+  // Forgets counters that depend on hashes of keys: guesses of a key could be tested against them.
   private func forgetCounts(in opened: OpenDirectory) {
     opened.generations?.level()
     policy.withLock { $0 = EvictionPolicy(exponent: Self.evictionExponent, inflation: $0.inflation) }
   }
 
-  /// What lies in the index in the clear.
+  /// The contents of the index that are in the clear.
   private struct Plain: Sendable {
-    /// Of notes: sealed ones have no status.
+    /// Selects refusals in the clear. Sealed ones have no status.
     static let note = "status <> 0"
-    /// Of epochs; the one of the partition without a name tells nothing, and is for sealed responses as well.
+    /// Selects epochs in the clear. An epoch of the partition without a name reveals nothing, and sealed
+    /// responses use it too.
     static let epoch =
       "kind <> 0 AND scope <> '' AND (scope < '\(DiskStore.mark)' OR scope >= '\(DiskStore.afterMark)')"
 
@@ -126,7 +127,7 @@ extension DiskStore {
     }
   }
 
-  /// Takes note that from now on what is stored may lie in the clear. On the calling thread.
+  /// Notes that from now on responses may be stored in the clear. On the calling thread.
   ///
   /// - Throws: `CacheError`.
   package func mayStorePlain() throws(CacheError) {
@@ -137,9 +138,9 @@ extension DiskStore {
     if flag == 1 { try setSealed(false, in: opened) }
   }
 
-  /// How many responses lie in the directory that were sealed (`SealedStore`); 10,000 at most.
+  /// The number of sealed responses in the directory (`SealedStore`), at most 10,000.
   ///
-  /// - Parameter cipher: what this one sealed does not count.
+  /// - Parameter cipher: responses that this cipher sealed do not count.
   /// - Throws: `CacheError`.
   public func countSealed(except cipher: (any CacheCipher)? = nil) throws(CacheError) -> Int {
     let prefix = cipher.map { SealedStore.prefix(of: $0) }
@@ -158,7 +159,7 @@ extension DiskStore {
     }
   }
 
-  /// How many responses lie in the directory in the clear; 10,000 at most.
+  /// The number of responses in the directory that are in the clear, at most 10,000.
   ///
   /// - Throws: `CacheError`.
   public func countPlain() throws(CacheError) -> Int {

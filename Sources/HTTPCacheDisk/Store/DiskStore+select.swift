@@ -3,7 +3,7 @@ public import HTTPCacheStore
 import Synchronization
 
 extension DiskStore {
-  /// Entries that match, in the order of their ids.
+  /// The matching entries, in the order of their ids.
   ///
   /// - Throws: `CacheError`.
   public func entries(
@@ -32,7 +32,7 @@ extension DiskStore {
           }
           count += 1
           last = row.integer(Self.listed[.id])
-          // A damaged record is found and removed when it is read.
+          // Skip a damaged record. The next read of its key removes it.
           guard
             let record = (try? StoredRow.record(row, Self.listed, epochs: epochs)) ?? nil
           else { return true }
@@ -53,7 +53,7 @@ extension DiskStore {
   ])
 
   private static func bodyPath(_ row: SQLiteRow, in opened: OpenDirectory) -> String? {
-    // The file of a part has holes.
+    // The file of a partial body has holes.
     guard row.integer(listed[.partial]) == 0,
       let name = row.text(listed[.file]).flatMap({ BodyName(path: $0) })
     else {

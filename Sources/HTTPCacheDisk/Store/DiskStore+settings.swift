@@ -1,7 +1,7 @@
 public import HTTPCacheStore
 import Synchronization
 
-/// The settings of the directory, and their changes.
+/// Reads and changes the settings of the directory.
 extension DiskStore {
   /// The settings that the directory has now; another process may have changed them.
   ///
@@ -13,11 +13,11 @@ extension DiskStore {
     return settings.changed(by: currentLimits.changes)
   }
 
-  /// Changes the capacity of the directory, for all processes, and evicts down to it; the files shrink
-  /// before it returns. Processes that have the directory open follow with their next change.
+  /// Changes the capacity of the directory for all processes, and evicts the excess. The files are smaller when
+  /// this returns. Processes that have the directory open use the new capacity from their next change on.
   ///
   /// - Parameters:
-  ///   - memory: has no meaning for a store on disk.
+  ///   - memory: not used by a store on disk.
   ///   - disk: bytes; nil leaves the capacity as it is.
   /// - Throws: `CacheError`.
   public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
@@ -26,8 +26,8 @@ extension DiskStore {
     try await trimNow()
   }
 
-  /// Changes how many bytes are kept free on the file system, and evicts what has to go for it. Other
-  /// processes that have the directory open follow when they open it next.
+  /// Changes the minimum of free space on the file system, and evicts entries if less is free. Other
+  /// processes that have the directory open use the new minimum when they open it next.
   ///
   /// - Parameter bytes: 0 disables the check.
   /// - Throws: `CacheError`.
@@ -47,14 +47,13 @@ extension DiskStore {
         try writeBatch(opened)
         guard try trimSome(opened) else { return false }
         try opened.index.truncateLog(waiting: true)
-        // The log counted, and it is empty now.
+        // The log counted as usage and is empty now.
         return try trimSome(opened)
       }
     }
   }
 
-  /// Writes the settings that this store was told to change, until that has succeeded once; on the index's
-  /// thread.
+  /// Writes the changed settings of this store, until that has succeeded once; on the index thread.
   func saveSettings(in opened: OpenDirectory) throws(CacheError) {
     let changes = currentLimits.changes
     guard !changes.isEmpty else { return }
@@ -64,8 +63,8 @@ extension DiskStore {
     limits.withLock { $0.saved(changes) }
   }
 
-  /// The capacity of the directory: the one that this store was told to set, else the one in the index,
-  /// which other processes may have changed.
+  /// The capacity of the directory: the capacity that this store has still to write, otherwise the capacity
+  /// in the index, which other processes may have changed.
   func capacity(by state: IndexState) -> Int64 {
     limits.withLock { limits in
       if limits.changes.capacity == nil { limits.capacity = state.capacity }
@@ -73,7 +72,7 @@ extension DiskStore {
     }
   }
 
-  /// The longest body in bytes, by the capacity that the directory has now.
+  /// The longest body to store in bytes, for the current capacity of the directory.
   func longestBodyNow() -> Int64 {
     if let state = try? opened.withLock({ $0 }).index.read({ (connection) throws(CacheError) in
       try IndexState(connection)

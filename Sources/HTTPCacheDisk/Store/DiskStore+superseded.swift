@@ -2,11 +2,11 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 
 extension DiskStore {
-  /// Refuses a response if a complete one with equal nominated fields was stored or freshened after its request
-  /// was sent, and is more recent (RFC 9111 §4). Called within the transaction that stores it.
+  /// Refuses a response if a more recent complete response with equal nominated fields was stored or freshened
+  /// after the request was sent (RFC 9111 §4). Call this within the transaction that stores the response.
   ///
-  /// - Parameter record: compared with what overtakes it.
-  /// - Throws: `CacheError.superseded`; what the index throws.
+  /// - Parameter record: the record, invalidated if its request was overtaken (`compared(_:in:)`).
+  /// - Throws: `CacheError.superseded`; an error of the index.
   static func requireNotSuperseded(
     _ record: CacheRecord, in opened: OpenDirectory, _ connection: SQLiteConnection
   ) throws(CacheError) {
@@ -25,7 +25,7 @@ extension DiskStore {
     }
   }
 
-  /// Whether the row of a record was freshened by a more recent response after the request for this one was sent.
+  /// Whether a more recent response freshened the row of a record after the request for this response was sent.
   static func isSuperseded(
     update record: CacheRecord, in opened: OpenDirectory, _ connection: SQLiteConnection
   ) throws(CacheError) -> Bool {
@@ -37,8 +37,8 @@ extension DiskStore {
     }
   }
 
-  /// - Parameter variant: that rows must be of, as `HashRow.isSameVariant` tells; nil for any of the key, whose rows
-  ///   are told by their number.
+  /// - Parameter variant: the variant that rows must have, compared as `HashRow.isSameVariant` says; nil for
+  ///   rows found by their id.
   private static func isSuperseded(
     _ record: CacheRecord, variant: [UInt8]?, in opened: OpenDirectory, _ connection: SQLiteConnection,
     _ statement: FrequentStatement, _ bind: (inout SQLiteBinding) -> Void
@@ -46,7 +46,7 @@ extension DiskStore {
     var rows: [(stored: CacheRecord, mark: Int64)] = []
     try connection.query(statement, bind) { row in
       let id = UInt64(bitPattern: row.integer(0))
-      // A row that cannot be read is no response that could be used; one of another variant only shares its hash.
+      // Skip a row that cannot be decoded, and a row of another variant that only shares the hash.
       if let stored = try? RecordCodec.decode(
         row.blob(3), sequence: id, isInvalidated: row.integer(2) != 0),
         stored.key == record.key, variant.map({ RecordCodec.variant(of: stored) == $0 }) ?? true

@@ -28,7 +28,7 @@ extension DiskStore {
         return false
       }
       opened.didCommit(mark, record)
-      // What could not go until now may have to.
+      // An entry that is no longer pinned may have to be evicted.
       if wasPinned, !record.isPinned { trimInBackground() }
       after(removals, in: opened)
       opened.bumpGenerations(.key(record.key))
@@ -38,8 +38,8 @@ extension DiskStore {
 
   private static let pinned = "SELECT pinned FROM entry WHERE id = ?"
 
-  /// The record as it is to be stored: invalidated if any process invalidated or removed something that it
-  /// matches after its request was sent (RFC 9111 §4.4). Called within the transaction that stores it.
+  /// The record as it must be stored: invalidated if any process invalidated or removed a matching selection
+  /// after the request was sent (RFC 9111 §4.4). Call this within the transaction that stores the record.
   static func compared(_ record: CacheRecord, in opened: OpenDirectory) -> CacheRecord {
     guard !record.response.isInvalidated, let ticket = record.ticket,
       opened.isOvertaken(record.key, groups: record.groups, since: ticket)
@@ -47,10 +47,10 @@ extension DiskStore {
     return record.with(response: record.response.invalidated)
   }
 
-  /// What an update took the place of, and the number of the change.
+  /// The rows that an update replaced, and the number of the change.
   private typealias Updated = (removals: Removals, mark: Int64)
 
-  /// Returns nil if the response is not stored any more.
+  /// Updates the row of a record. Returns nil if the response is no longer stored.
   private static func update(
     _ record: CacheRecord, _ hashes: RowHashes, _ connection: SQLiteConnection
   ) throws(CacheError) -> Updated? {
@@ -66,7 +66,7 @@ extension DiskStore {
     }
     var kept = record.storing(nil, bodyLength: found.length)
     if found.isPartial {
-      // More may have come since the caller read it.
+      // A writer may have added to the body since the caller read the record.
       let stored = try Self.record(of: id, connection)
       kept = record.storing(stored.storedRanges, bodyLength: stored.bodyLength)
     }
@@ -78,16 +78,16 @@ extension DiskStore {
     return (removals, state.sequence)
   }
 
-  /// Gives a row another record.
+  /// Writes a record into an existing row.
   ///
-  /// - Returns: the row that it takes the place of; the state's sums are the caller's business.
+  /// - Returns: rows of the same variant, which were replaced. The caller subtracts them from `state`.
   static func rewrite(
     _ found: EntryRow, _ record: CacheRecord, length: Int64, cost: Int64, _ state: inout IndexState,
     _ hashes: RowHashes, _ connection: SQLiteConnection
   ) throws(CacheError) -> Removals {
     let id = found.id
     let encoded = try RecordCodec.encode(record)
-    // A freshened response may have become the same variant as another one.
+    // The freshened response may now have the same variant as another row.
     var removals = Removals()
     for row in try HashRow.twins(
       of: record, isPartial: found.isPartial, except: id, hashes, connection)

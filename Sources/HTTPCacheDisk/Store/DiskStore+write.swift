@@ -2,10 +2,10 @@ import HTTPCacheSemantics
 public import HTTPCacheStore
 
 extension DiskStore {
-  /// Begins to store a response; writes nothing yet.
+  /// Begins to store a response. Nothing is written yet.
   ///
-  /// - Throws: `CacheError.tooLarge`; `CacheError.invalidRequest` for a record that must stay in
-  ///   memory; `CacheError.unavailable` if the directory vanished and cannot be made again.
+  /// - Throws: `CacheError.tooLarge`; `CacheError.invalidRequest` for a record that must not be written to
+  ///   disk; `CacheError.unavailable` if the directory was removed and cannot be made again.
   public func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
@@ -22,13 +22,13 @@ extension DiskStore {
         .tooLarge, "\(stored) bytes, at most \(limit) are stored", key: record.key)
     }
     var opened = currentDirectory
-    // A small body is asked about again with its row, and can then go elsewhere.
+    // The index is checked again when a small body gets its row, and the body can then go into a new index.
     let isSmall = record.storedRanges == nil && record.bodyLength ?? .max <= NewEntry.inlineLimit
     if !(isSmall ? opened.isDatabaseCurrent : opened.isCurrent) {
       opened = try await indexQueue.run { [self] () throws(CacheError) in try directoryToWrite() }
     }
     if opened.currentOwner == nil {
-      // Should the process end between a commit and raising the counters, the next one finds the free lock.
+      // If the process ends between a commit and raising the counters, the next process finds its free owner lock.
       try await fileQueue.run { [opened] in try? opened.becomeOwner() }
     }
     let record = record.with(ticket: record.ticket ?? opened.ticket())

@@ -2,17 +2,17 @@ public import HTTPCacheSemantics
 public import HTTPCacheStore
 import Synchronization
 
-/// A store in a directory: an index in SQLite and a file for each larger body. Several processes may
+/// A store in a directory: an index in SQLite and a body file for each larger body. Several processes may
 /// have one directory open.
 ///
-/// What is written is complete or not there, whenever a process ends; what is damaged is a miss and is
+/// An entry is either complete or not stored, whenever a process ends. A damaged entry is a miss and is
 /// removed. `docs/disk-format.md` describes the directory.
 public final class DiskStore: CacheStore, GenerationSource, TierBase {
   struct Limits: Sendable {
     /// The capacity of the directory, as this store knows it.
     var capacity: Int64
     var largestEntry: LargestEntry
-    /// Settings to change that the directory does not have yet.
+    /// Changed settings that are not in the index yet.
     var changes: DirectorySettings.Changes
 
     /// The longest body in bytes.
@@ -24,29 +24,28 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
       changes.minimumFreeSpace = new.minimumFreeSpace ?? changes.minimumFreeSpace
     }
 
-    /// Forgets changes that were saved, unless others have taken their place.
+    /// Forgets changes that were saved, unless newer changes have replaced them.
     mutating func saved(_ old: DirectorySettings.Changes) {
       if changes.capacity == old.capacity { changes.capacity = nil }
       if changes.minimumFreeSpace == old.minimumFreeSpace { changes.minimumFreeSpace = nil }
     }
   }
 
-  /// What is kept free on the file system unless something else is said: 128 MiB.
+  /// The default minimum of free bytes on the file system: 128 MiB.
   public static let defaultMinimumFreeSpace: Int64 = 128 << 20
 
-  /// How much size counts against being kept (`EvictionPolicy.exponent`).
+  /// How strongly the size of an entry lowers its priority (`EvictionPolicy.exponent`).
   static let evictionExponent = 0.5
 
-  /// The directory as it was given.
+  /// The path of the directory as the caller gave it.
   public let directory: String
-  // Where it is, whatever the working directory becomes.
+  // The absolute path.
   private let path: String
   let durability: Durability
   let verification: Verification
   let clock: any CacheClock
 
-  // Everything that writes to the index goes through one thread, so that writers wait for each other
-  // without holding threads.
+  // One thread writes to the index, so that waiting writers hold no threads.
   let indexQueue = WorkQueue(threads: 1)
   let fileQueue = WorkQueue(threads: 3)
   let waitingInsertions = WaitingInsertions()
@@ -57,32 +56,32 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   let opened: Mutex<OpenDirectory>
   let limits: Mutex<Limits>
   let freeSpace: FreeSpace
-  /// Whether this store makes room; false for one that only looks.
+  /// Whether this store evicts entries; false for a program that only reads.
   let evicts: Bool
   let isWorkingOff = Atomic<Bool>(false)
   let lastEpochAttempt = Atomic<Int64>(.min)
   let sweeps = Sweeps()
   private let lastUsage = Mutex(StoreUsage())
 
-  /// Opens the store of a directory, and makes it first if there is none. Reads nothing but the
-  /// index's head, however much is stored.
+  /// Opens the store of a directory, and makes the directory if needed. The time does not depend on the
+  /// number of entries: only the head of the index is read.
   ///
   /// - Parameters:
-  ///   - directory: the path of the directory; it and what is missing above it are made.
-  ///   - capacity: the most bytes to use on disk, which becomes the capacity of the directory, for all
-  ///     processes; what is stored beyond it is evicted in the background. nil leaves the capacity that the
-  ///     directory has; a new one has 1 GiB.
+  ///   - directory: the path of the directory. The directory and its missing parents are made.
+  ///   - capacity: the capacity of the directory in bytes, for all processes. Entries beyond it are evicted
+  ///     in the background. nil leaves the capacity of the directory unchanged; a new directory has 1 GiB.
   ///   - largestEntry: the longest body to store.
-  ///   - minimumFreeSpace: bytes to keep free on the file system, at most a quarter of it: with less,
-  ///     responses are evicted, and new ones take the place of others or are not stored; 0 disables the
-  ///     check. It becomes that of the directory. nil leaves what the directory has; a new one has 128 MiB.
-  ///   - durability: how hard a commit is pressed to disk.
+  ///   - minimumFreeSpace: the minimum of free bytes on the file system, at most a quarter of it. If less is
+  ///     free, entries are evicted, and new responses replace others or are not stored. 0 disables the check.
+  ///     The value is stored in the directory. nil leaves the value of the directory unchanged; a new
+  ///     directory has 128 MiB.
+  ///   - durability: whether a commit is synced to disk.
   ///   - verification: when checksums of stored blocks are checked.
-  ///   - evicts: whether this store makes room; false for a program that only looks, whose opening then
-  ///     evicts nothing.
+  ///   - evicts: whether this store evicts entries. With false, opening evicts nothing, for a program that
+  ///     only reads.
   ///   - clock: the time.
-  /// - Throws: `CacheError.unavailable` if there can be no such directory or it cannot be written,
-  ///   `CacheError.newerFormat` if a newer version made it, `CacheError.busy`, `CacheError.noSpace`.
+  /// - Throws: `CacheError.unavailable` if the directory cannot be made or written, `CacheError.newerFormat`
+  ///   if a newer version made it, `CacheError.busy`, `CacheError.noSpace`.
   public static func open(
     directory: String, capacity: Int64? = nil, largestEntry: LargestEntry = .default,
     minimumFreeSpace: Int64? = nil,
@@ -97,7 +96,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
       clock: clock)
   }
 
-  /// Opens a store as `open` does, with figures of the caller's for what is free.
+  /// Opens a store as `open` does; the caller supplies the number of free bytes.
   package static func open(
     directory: String, capacity: Int64, minimumFreeSpace: Int64,
     freeBytes: @escaping @Sendable () -> Int64?, clock: any CacheClock
@@ -151,40 +150,36 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
 
   // MARK: What it is made of
 
-  /// Forgets the records of what was read often; nothing else of a store on disk is kept in memory for long.
+  /// Drops recently read records. The store keeps nothing else in memory for long.
   public func trimMemory(to bytes: Int64) { recentRecords.removeAll() }
 
   var currentDirectory: OpenDirectory { opened.withLock { $0 } }
 
   var currentLimits: Limits { limits.withLock { $0 } }
 
-  /// The capacity that the directory had before this store was opened with another one; nil if the capacity
-  /// is what it was.
+  /// The capacity of the directory before this store changed it; nil if opening the store did not change it.
   public let previousCapacity: Int64?
 
-  /// What people should know of how the directory was opened, such as a damaged index that was set
-  /// aside; empty if all was well.
+  /// Messages about opening the directory, for example that a damaged index was set aside. Empty if there
+  /// were no problems.
   public var openingNotes: [String] { currentDirectory.notes }
 
-  /// Says so if the capacity is less than an index takes in which nothing is stored; nil if there is
-  /// room.
+  /// A message if the capacity is less than the size of an empty index; otherwise nil.
   public var noRoomNote: String? { noRoom(in: currentDirectory) }
 
-  /// Whether changes by other processes show in `generation(of:)`. Where they cannot, as on a network
-  /// file system, the generation rises with each call, and nothing can be kept in memory above this
-  /// store.
+  /// Whether `generation(of:)` shows changes by other processes. If not, as on a network file system, the
+  /// generation rises with each call, and no store above this one can keep entries in memory.
   public var sharesGenerations: Bool { currentDirectory.generations != nil }
 
-  /// A number that rises after each commit, by whatever process, that stores, replaces, freshens,
-  /// invalidates or removes a response of a key; it may rise for other keys as well. Costs a hash of the key
-  /// and two loads from memory.
+  /// A number that rises after each commit of any process that stores, replaces, freshens, invalidates or removes
+  /// a response of a key. It may rise for other keys as well. Costs a hash of the key and two loads from memory.
   public func generation(of key: CacheKey) -> UInt64 { currentDirectory.generation(of: key) }
 
   /// The ticket of a request that is about to be sent.
   public func ticket() -> InvalidationTicket { currentDirectory.ticket() }
 
-  /// Whether a response may match something that any process invalidated or removed after a ticket was taken.
-  /// Where memory is not shared (a network file system), only invalidations by this store count.
+  /// Whether any process invalidated or removed a selection that a response may match, after a ticket was
+  /// taken. If memory is not shared (on a network file system), only invalidations by this store count.
   public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     currentDirectory.isOvertaken(key, groups: groups, since: ticket)
   }
@@ -192,8 +187,8 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   /// A random key of this directory (32 bytes).
   public var secret: [UInt8] { currentDirectory.secret }
 
-  /// The path of the file that holds exactly the body of a stored response; nil if the body is kept in
-  /// the index or not complete, or the response is not stored any more.
+  /// The path of the file that holds exactly the body of a stored response; nil if the body is inline or not
+  /// complete, or if the response is no longer stored.
   ///
   /// - Throws: `CacheError`.
   public func bodyPath(of record: CacheRecord) throws(CacheError) -> String? {
@@ -215,9 +210,9 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
 
   // MARK: Ways to the index
 
-  /// The parts, for reading on the calling thread.
+  /// The open directory, for reading on the calling thread.
   ///
-  /// - Throws: `CacheError.unavailable` while a replaced database is being opened.
+  /// - Throws: `CacheError.unavailable` while a replaced index is being opened.
   func directoryToRead() throws(CacheError) -> OpenDirectory {
     let opened = currentDirectory
     guard opened.seemsCurrent else {
@@ -227,14 +222,14 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     return opened
   }
 
-  /// The parts, after making sure that they are what lies in the directory; on the index's thread.
+  /// The open directory, opened again if it was replaced; on the index thread.
   func directoryToWrite() throws(CacheError) -> OpenDirectory {
     let opened = currentDirectory
     if opened.isCurrent { return opened }
     return try reopen(insteadOf: opened, isDamaged: false)
   }
 
-  // The index was replaced, and with it the secret under which keys were hashed.
+  // Forgets uses of keys: a new index has another secret, so the hashes of keys differ.
   private func forgetUses() {
     policy.withLock { $0 = EvictionPolicy(exponent: Self.evictionExponent, inflation: $0.inflation) }
     batch.withLock { $0.touches = [:] }
@@ -257,15 +252,15 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     return new
   }
 
-  /// Opens anew an index in which SQLite found damage, and sets it aside if it is damaged: a read that
-  /// failed once may look like damage as well.
+  /// Opens an index again in which SQLite found damage, and sets it aside if a check confirms the damage. A
+  /// read that failed once may look like damage, too.
   private func suspectDamage(of opened: OpenDirectory) {
     guard currentDirectory === opened else { return }
     let isDamaged = opened.suspicions >= OpenDirectory.mostSuspicions || !opened.passesCheck()
     _ = try? reopen(insteadOf: opened, isDamaged: isDamaged)
   }
 
-  /// Does work with the index on its thread. An index that turns out damaged is replaced.
+  /// Runs work with the index on the index thread. An index that turns out damaged is replaced.
   func onIndex<Value: Sendable>(
     _ work: @escaping @Sendable (OpenDirectory) throws(CacheError) -> Value
   ) async throws(CacheError) -> Value {
@@ -280,13 +275,13 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     }
   }
 
-  /// After an error of the index: one that turns out damaged is replaced; on the index's thread.
+  /// Handles an error of the index: a damaged index is replaced; on the index thread.
   func answer(_ error: CacheError, of opened: OpenDirectory) {
     if error.cause is IndexDamage { suspectDamage(of: opened) }
     if error.code == .newerFormat { opened.takenOver() }
   }
 
-  /// The same on any thread.
+  /// Passes an error of the index to `answer(_:of:)` on the index thread. Any thread may call this.
   func noteDamage(_ error: CacheError, of opened: OpenDirectory) {
     guard error.cause is IndexDamage || error.code == .newerFormat else { return }
     indexQueue.submit { [weak self] in self?.answer(error, of: opened) }

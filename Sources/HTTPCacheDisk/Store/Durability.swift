@@ -1,7 +1,7 @@
-/// How hard a commit is pressed to disk.
+/// Whether commits are synced to disk.
 public enum Durability: Sendable, Hashable {
-  /// No fsync: after power loss recent responses may be missing; checksums catch what is torn.
+  /// No fsync. Recent responses may be missing after a power loss; checksums detect torn writes.
   case relaxed
-  /// File and directory are synced before a response counts as stored.
+  /// Files and directories are synced before a response counts as stored.
   case durable
 }

@@ -6,10 +6,10 @@
   import Musl
 #endif
 
-/// Something that one thread does and another one waits for, for a limited time.
+/// An event that one thread waits for, for a limited time, and another thread signals.
 final class Event: @unchecked Sendable {
-  // @unchecked Sendable because the flags are read and written under `lock` alone, which is a pthread mutex
-  // since waiting needs a condition variable.
+  // @unchecked Sendable because the flags are only read and written under `lock`. The lock is a pthread mutex
+  // because waiting needs a condition variable.
   private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let wake = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var hasHappened = false
@@ -29,9 +29,9 @@ final class Event: @unchecked Sendable {
     lock.deallocate()
   }
 
-  /// Wakes the thread that waits, or will wait.
+  /// Wakes the waiting thread. A thread that begins to wait later does not block.
   ///
-  /// - Returns: false if that thread gave up waiting.
+  /// - Returns: false if the waiting thread has given up.
   @discardableResult
   func happen() -> Bool {
     pthread_mutex_lock(lock)
@@ -43,7 +43,7 @@ final class Event: @unchecked Sendable {
 
   /// Waits on the calling thread.
   ///
-  /// - Returns: false if the event did not happen within so many seconds.
+  /// - Returns: false if the event did not happen within `seconds`.
   func wait(seconds: Int) -> Bool {
     var deadline = timespec()
     clock_gettime(CLOCK_REALTIME, &deadline)

@@ -9,20 +9,20 @@ import HTTPCacheStore
 #endif
 
 extension OpenDirectory {
-  /// Opens a folder; makes what is missing, and sets a damaged database aside.
+  /// Opens a directory. Makes missing files, and sets a damaged index aside.
   ///
   /// - Parameters:
-  ///   - settings: those of a directory that is made.
-  ///   - older: the parts that the new ones take the place of.
-  ///   - isDamaged: whether the older ones' database was found damaged while in use; it is set aside
-  ///     unless somebody else did that already.
+  ///   - settings: the settings for a new directory.
+  ///   - older: the open directory that the result replaces.
+  ///   - isDamaged: whether the index of `older` was found damaged while in use. It is then set aside, unless
+  ///     another process has done so already.
   static func open(
     path: String, durability: Durability, settings: DirectorySettings, clock: any CacheClock,
     replacing older: OpenDirectory? = nil, isDamaged: Bool = false
   ) throws(CacheError) -> OpenDirectory {
     let directory = try CacheDirectory(path: path, durably: durability == .durable)
     var notes: [String] = []
-    // One process at a time creates or replaces; the lock goes when the descriptor is closed.
+    // One process at a time makes or replaces an index. Closing the descriptor releases the lock.
     let lock = try takeLock(of: directory)
     defer { withExtendedLifetime(lock) {} }
     var generations: GenerationFile?
@@ -70,9 +70,9 @@ extension OpenDirectory {
     return file
   }
 
-  /// Renames the database, and its log with it, so that a new one can be started.
+  /// Renames the index and its log, so that a new index can be made.
   ///
-  /// - Returns: its new name.
+  /// - Returns: the new name of the index.
   private static func setAside(in directory: CacheDirectory) throws(CacheError) -> String {
     let root = directory.root.descriptor
     func exists(_ name: String) -> Bool { FileIdentity(name, in: directory.root) != nil }
@@ -80,7 +80,7 @@ extension OpenDirectory {
     let second = CacheDirectory.databaseName + ".damaged-2"
     var name = first
     if exists(first) {
-      // Two are kept: the last one and the one before.
+      // Keep the two latest damaged indexes.
       if exists(second) {
         renameat(root, second, root, first)
         renameat(root, second + "-wal", root, first + "-wal")
@@ -91,7 +91,7 @@ extension OpenDirectory {
       let error = SystemError.last("set Cache.db aside")
       throw CacheError(.unavailable, error.message)
     }
-    // A log that stayed would be played into the new database.
+    // SQLite would play a log that stays into the new index.
     let log = CacheDirectory.databaseName + "-wal"
     if exists(log), renameat(root, log, root, name + "-wal") != 0, unlinkat(root, log, 0) != 0 {
       throw CacheError(.unavailable, SystemError.last("set Cache.db-wal aside").message)
@@ -101,7 +101,7 @@ extension OpenDirectory {
   }
 }
 
-/// A connection to a database that was found to be ours, or was made.
+/// A connection to an index that was checked or made.
 struct Database {
   let connection: SQLiteConnection
   let secret: [UInt8]
@@ -110,7 +110,7 @@ struct Database {
   /// The number of the last change.
   let sequence: Int64
 
-  /// - Parameter settings: those of a database that is made.
+  /// - Parameter settings: the settings for a new index.
   init(
     in directory: CacheDirectory, durability: Durability, settings: DirectorySettings
   ) throws(CacheError) {
@@ -120,7 +120,7 @@ struct Database {
     } catch {
       throw error.code == .io ? CacheError(.unavailable, "cannot write Cache.db", cause: error) : error
     }
-    // Before SQLite does anything, so that nothing of a newer format is touched.
+    // Read the header before SQLite reads or writes the file, so that an index of a newer format stays untouched.
     let header = try connection.header()
     if !isEmpty { try Self.check(header: header) }
     let application = try connection.number("PRAGMA application_id") ?? 0
@@ -131,7 +131,7 @@ struct Database {
       try connection.number(
         "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (\(names))") ?? 0
     let all = try connection.number("SELECT count(*) FROM sqlite_schema") ?? 0
-    // We make none, and they would change what our statements do.
+    // This cache makes no triggers and views; they would change what its statements do.
     let foreign =
       try connection.number("SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')") ?? 0
     try connection.execute(Schema.settings(durability: durability))
@@ -166,9 +166,9 @@ struct Database {
     CacheError(.newerFormat, "Cache.db has format \(format), this version knows \(Schema.indexFormat)")
   }
 
-  /// Makes an empty file if there is none, so that it is the user's alone.
+  /// Makes an empty file if there is none, so that only the user can read it.
   ///
-  /// - Returns: whether it is empty.
+  /// - Returns: whether the file is empty.
   private static func prepareFile(in directory: CacheDirectory) throws(CacheError) -> Bool {
     let name = CacheDirectory.databaseName
     var status = stat()
@@ -176,7 +176,7 @@ struct Database {
       guard errno == ENOENT else {
         throw CacheError(.unavailable, SystemError.last("look at Cache.db").message)
       }
-      // A log without its database would be played into the new one.
+      // SQLite would play a log without its index into the new index.
       unlinkat(directory.root.descriptor, name + "-wal", 0)
       unlinkat(directory.root.descriptor, name + "-shm", 0)
       do throws(CacheError) {
@@ -221,7 +221,7 @@ struct Database {
       try connection.execute(
         "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.indexFormat)")
     }
-    // The header of the file itself tells from now on whose it is and what format it has.
+    // Write application id and format into the file itself, not only into the log.
     try connection.query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
   }
 }

@@ -2,43 +2,43 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// A folder as one store has it open. When the folder or its database is replaced, a store takes new
-/// parts; what still uses the old ones keeps them until it is done.
+/// A directory that one store has open. If the directory or its index is replaced, the store opens it again.
+/// Work that began with the old open directory ends with it.
 final class OpenDirectory: Sendable {
   let directory: CacheDirectory
   let index: DiskIndex
-  /// Nil where memory cannot be shared through a file.
+  /// Nil if memory cannot be shared through a file.
   let generations: GenerationFile?
   let secret: [UInt8]
-  /// The settings of the directory when it was opened.
+  /// The settings when the directory was opened.
   let settings: DirectorySettings
-  /// What rows and counters go by.
+  /// The hashes for rows and counters.
   let hashes: RowHashes
-  /// What people should know of how it was opened.
+  /// Messages about opening the directory.
   let notes: [String]
-  /// Whether bodies may lie about that no row knows of.
+  /// Whether the directory may have body files without rows.
   let needsSweep: Bool
   let damaged = DamagedEntries()
-  /// How often damage was found in this database that a check did not find.
+  /// How often SQLite reported damage in this index that a check did not confirm.
   let suspicions: Int
-  /// A database that is found damaged more often is set aside, whatever a check says.
+  /// After so many unconfirmed reports, the index is set aside without a check.
   static let mostSuspicions = 3
 
-  // New parts count from where no number of older ones can be.
+  // Above all generations of an older open directory.
   private let firstGeneration: UInt64
   private let unshared = Atomic<UInt64>(0)
   private let wasTakenOver = Atomic<Bool>(false)
   let identity: FileIdentity
   private let replacements: UInt64
   private let ownership: Ownership
-  /// Bytes of this store that no row counts.
+  /// The reservations of this store.
   let reservations: Reservations
-  // Bytes of indexes that were set aside.
+  // Bytes of the indexes that were set aside.
   private let setAside: Atomic<Int64>
-  // Where nothing is shared, at least what this store does itself is known.
+  // The invalidations by this store, used if memory is not shared.
   private let ownInvalidations: InvalidationLog
   private let lastCommitted = Atomic<UInt64>(0)
-  // When requests were sent whose responses this store has committed of late.
+  // When the requests were sent for responses that this store recently committed.
   private let requests = RecentRequests()
 
   init(
@@ -58,8 +58,8 @@ final class OpenDirectory: Sendable {
     ownInvalidations = older?.ownInvalidations ?? InvalidationLog()
     firstGeneration = older.map { $0.firstGeneration &+ 1 << 48 } ?? 0
     replacements = generations?.replacements ?? 0
-    // In the same folder the owner's name stays, which is in the names of the files that the older parts wrote;
-    // unless the folder was emptied, and other processes no longer find the owner's lock.
+    // Keep the owner in the same directory: the names of existing body files contain it. Take a new owner if
+    // the directory was emptied, so that other processes do not find the lock of the old owner.
     let same = older.flatMap { $0.directory.identity == directory.identity ? $0 : nil }
     ownership = same.flatMap { $0.ownership.isShown(in: directory) ? $0.ownership : nil } ?? Ownership()
     reservations = same?.reservations ?? Reservations()
@@ -68,35 +68,36 @@ final class OpenDirectory: Sendable {
     suspicions = older.map { $0.identity == identity ? $0.suspicions + 1 : 0 } ?? 0
   }
 
-  /// Whether the database at the path is still the one that is open; compares one number in memory.
+  /// Whether the index at the path is still the open index; compares one number in memory.
   var seemsCurrent: Bool {
     guard !wasTakenOver.load(ordering: .relaxed) else { return false }
     guard let generations else { return isCurrent }
     return generations.replacements == replacements
   }
 
-  /// Whether the database at the path is still the one that is open; asks the file system.
+  /// Whether the index at the path is still the open index; asks the file system.
   var isCurrent: Bool { isDatabaseCurrent && hasSharedCounters }
 
-  /// The same of the database alone.
+  /// Whether the index is current, without looking at the shared counters; asks the file system once.
   var isDatabaseCurrent: Bool {
     !wasTakenOver.load(ordering: .relaxed)
       && (generations.map { $0.replacements == replacements } ?? true)
       && FileIdentity(path: directory.databasePath) == identity
   }
 
-  /// Whether the counters that this store raises are those that others see, which they are not in a folder
-  /// that was emptied, either; asks the file system once.
+  /// Whether other processes use the same file of counters; false in a directory that was emptied. Asks the
+  /// file system once.
   var hasSharedCounters: Bool {
     guard let generations else { return isDatabaseCurrent }
     return !wasTakenOver.load(ordering: .relaxed) && generations.replacements == replacements
       && generations.identity == FileIdentity(CacheDirectory.generationsName, in: directory.root)
   }
 
-  /// A newer version has given the database its format: it is neither read nor written any more.
+  /// Call this when a newer version has changed the format of the index. The index is then neither read nor written.
   func takenOver() { wasTakenOver.store(true, ordering: .relaxed) }
 
-  /// Whether SQLite finds the whole database sound, and it is ours; also if it cannot be read just now.
+  /// Whether SQLite finds the whole index sound, and the file is an index of this cache. True if the index
+  /// cannot be read now.
   func passesCheck() -> Bool {
     do throws(CacheError) {
       let connection = try SQLiteConnection(path: directory.databasePath, creating: false)
@@ -105,7 +106,7 @@ final class OpenDirectory: Sendable {
         isSound = row.text(0) == "ok"
         return false
       }
-      // An empty file is a sound database, too, and can be made no index while others have it open.
+      // An empty file is a sound database too, but cannot become an index while other processes have it open.
       guard isSound else { return false }
       return try connection.number("PRAGMA application_id") == Schema.applicationID
     } catch {
@@ -113,11 +114,11 @@ final class OpenDirectory: Sendable {
     }
   }
 
-  /// Bytes of the log now.
+  /// The size of the log now.
   var logBytes: Int64 { directory.size(of: CacheDirectory.databaseName + "-wal") }
 
-  /// Bytes that go with no single entry: the counters, the index of the log, the folders, what was set
-  /// aside.
+  /// Bytes that belong to no single entry: the counters, the shared memory of the log, the folders, and the
+  /// indexes that were set aside.
   var fixedBytes: Int64 {
     Int64(generations == nil ? 0 : GenerationFile.byteCount) + Self.logIndexBytes + Self.ownFolderBytes
       + directory.folderBytes + setAside.load(ordering: .relaxed)
@@ -131,12 +132,12 @@ final class OpenDirectory: Sendable {
     return setAside.exchange(0, ordering: .relaxed) > 0
   }
 
-  // The folder, those in it, and what tells backups to pass over it.
+  // The directory, its folders, and the file that excludes it from backups.
   private static let ownFolderBytes: Int64 = 4 * PageCount.pageSize
 
   private static let logIndexBytes: Int64 = 32 << 10
 
-  /// The lowest priority of an entry, where the order of eviction goes on.
+  /// The lowest priority of all entries, with which the eviction policy starts.
   var lowestPriority: Double {
     let found = try? index.read { (connection) throws(CacheError) -> Double in
       var priority = 0.0
@@ -150,8 +151,8 @@ final class OpenDirectory: Sendable {
     return found
   }
 
-  /// A number that rises with each commit that may concern a key. Where nothing tells of other processes it
-  /// rises with each call, so that nothing in memory is ever believed.
+  /// A number that rises with each commit that may change an entry of a key. If changes by other processes
+  /// are not visible, the number rises with each call, so that no entry in memory is used.
   func generation(of key: CacheKey) -> UInt64 {
     guard let generations else {
       return firstGeneration &+ unshared.add(1, ordering: .relaxed).newValue
@@ -164,57 +165,58 @@ final class OpenDirectory: Sendable {
     generations?.ticket() ?? ownInvalidations.ticket(seen: lastCommitted.load(ordering: .acquiring))
   }
 
-  /// A row was stored or freshened.
+  /// Notes a row that was stored or freshened.
   ///
   /// - Parameters:
   ///   - sequence: the number of the change.
-  ///   - record: with the number of the row.
+  ///   - record: the record with the number of its row.
   func didCommit(_ sequence: Int64, _ record: CacheRecord) {
     didCommit(sequence)
     requests.note(record)
   }
 
-  /// A change was committed, maybe by a process before this one.
+  /// Notes a committed change; an earlier process may have made it.
   func didCommit(_ sequence: Int64) {
     generations?.didCommit(sequence)
     lastCommitted.max(UInt64(clamping: sequence), ordering: .acquiringAndReleasing)
   }
 
-  /// When the request was sent whose response made a row what it is; nil where this store does not know.
+  /// When the request was sent for the response that last wrote a row; nil if this store does not know.
   func moment(of record: CacheRecord) -> UInt64? { requests.moment(of: record) }
 
-  /// Whether something overtook a request, by whatever process as far as processes share memory.
+  /// Whether an invalidation by any process overtook a request. Without shared memory, only this store counts.
   func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     if ticket == .oldest { return true }
     if let generations { return generations.isOvertaken(key, groups: groups, since: ticket) }
     return ownInvalidations.isOvertaken(key, groups: groups, since: ticket)
   }
 
-  /// Notes that what matches is invalidated or removed. A transaction that does so notes it before its commit:
-  /// a transaction that stores a response afterwards compares its ticket, and if the process ends in between,
-  /// the response is validated once more than needed.
+  /// Notes that matching entries are invalidated or removed. A transaction notes this before its commit. A
+  /// later transaction that stores a response then finds the invalidation when it compares the ticket. If the
+  /// process ends in between, the response is validated once more than needed.
   func noteInvalidation(_ selection: CacheSelection) {
     guard let generations else { return ownInvalidations.note(selection) }
     for scope in InvalidationScope.all(of: selection) { generations.note(scope) }
   }
 
-  /// Says that what matches is out of date in memory, wherever it is. Within the transaction as well, since the
-  /// process may end right after it; whoever reads in between has what it says once more after it.
+  /// Raises the counters of matching entries, so that copies in memory are out of date in all processes. Call
+  /// this within the transaction, because the process may end right after the commit, and again after it: a
+  /// reader that read the old row in between then reads again.
   func bumpGenerations(_ selection: CacheSelection) {
     if let key = selection.key { generations?.bump([hashes.hash(of: key)]) } else { generations?.bumpAll() }
   }
 
-  /// A new name for a body, which no sweep takes until `finished` is called.
+  /// Makes a name for a new body. No sweep deletes the body until `finished` is called.
   func startBody() throws(CacheError) -> BodyName { try ownership.startBody(in: directory) }
 
-  /// The body has its row, or is gone.
+  /// Call this when the body has its row or was deleted.
   func finished(_ name: BodyName) { ownership.finished(name) }
 
   func isInWork(_ name: BodyName) -> Bool { ownership.isInWork(name) }
 
-  /// The name under which this store writes; nil before it wrote a file.
+  /// The owner under which this store writes; nil before it has written a file.
   var currentOwner: UInt64? { ownership.owner }
 
-  /// Takes the owner lock, by which other processes can tell when this store ends.
+  /// Takes the owner lock, which tells other processes when this process ends.
   func becomeOwner() throws(CacheError) { _ = try ownership.ownerID(in: directory) }
 }

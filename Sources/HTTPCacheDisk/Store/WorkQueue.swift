@@ -10,10 +10,10 @@ import Synchronization
   import Musl
 #endif
 
-/// A few threads of the store's own for work that may block, so that the cooperative pool never does.
+/// A few threads of the store for work that may block, so that the threads of Swift concurrency never block.
 ///
-/// Threads start when there is work and end after some seconds without; what is queued when the queue
-/// is dropped is still done.
+/// A thread starts when there is work and ends after some seconds without work. Jobs that are queued when the
+/// queue is released are still run.
 final class WorkQueue: Sendable {
   typealias Job = @Sendable () -> Void
 
@@ -23,15 +23,15 @@ final class WorkQueue: Sendable {
 
   deinit { shared.close() }
 
-  /// Queues work; without waiting for it.
+  /// Queues a job without waiting for it.
   func submit(_ job: @escaping Job) { shared.submit(job) }
 
-  /// Does work on one of the threads and suspends until it is done.
+  /// Runs work on one of the threads and suspends until it is done.
   func run<Value: Sendable>(
     _ work: @escaping @Sendable () throws(CacheError) -> Value
   ) async throws(CacheError) -> Value {
-    // The result goes through a lock, since the thread sanitizer does not see what a continuation
-    // orders and would report each result as a race.
+    // The result passes through a lock: the thread sanitizer does not know that a continuation orders memory
+    // accesses, and would report each result as a race.
     let handover = Handover<Value>()
     await withUnsafeContinuation { continuation in
       submit {
@@ -45,8 +45,8 @@ final class WorkQueue: Sendable {
   }
 
   private final class Shared: @unchecked Sendable {
-    // @unchecked Sendable because every mutable property is read and written under `lock` alone, which
-    // is a pthread mutex since waiting needs a condition variable.
+    // @unchecked Sendable because every mutable property is only read and written under `lock`. The lock is a
+    // pthread mutex because waiting needs a condition variable.
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let wake = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let threadLimit: Int
@@ -76,7 +76,7 @@ final class WorkQueue: Sendable {
       jobs.append(job)
       if jobs.count - next <= idle {
         pthread_mutex_unlock(lock)
-        // Who is woken before this would have to wait for the lock at once.
+        // Signal after unlocking: the woken thread would otherwise wait for the lock at once.
         pthread_cond_signal(wake)
         return
       }
@@ -84,7 +84,7 @@ final class WorkQueue: Sendable {
       if needsThread { threads += 1 }
       pthread_mutex_unlock(lock)
       guard needsThread, !start() else { return }
-      // The system gives no thread: if there is none at all, the caller does the work.
+      // The system provides no thread. If the queue has no thread at all, the caller runs the jobs.
       pthread_mutex_lock(lock)
       threads -= 1
       let isAlone = threads == 0
@@ -112,8 +112,8 @@ final class WorkQueue: Sendable {
 
     private func work() { while let job = take(waiting: true) { job() } }
 
-    /// The next job; nil when there is none and none came for a while. A waiting thread that gets nil
-    /// has been taken off the count.
+    /// The next job; nil if there is none and none came for some seconds. If a waiting thread gets nil,
+    /// `threads` no longer counts it.
     private func take(waiting: Bool) -> Job? {
       pthread_mutex_lock(lock)
       defer { pthread_mutex_unlock(lock) }
@@ -147,7 +147,7 @@ final class WorkQueue: Sendable {
   }
 }
 
-/// Where a result lies until the one who waits for it has woken.
+/// Holds a result until the waiting task has woken.
 final class Handover<Value: Sendable>: Sendable {
   let result = Mutex<Result<Value, CacheError>?>(nil)
 

@@ -1,16 +1,15 @@
 import HTTPCacheStore
 import Synchronization
 
-/// The file that a writer writes into: made when the first bytes go there, and given its final name
-/// before its first row.
+/// The file of a writer. It is made when the first bytes are written, and gets its final name before its first row.
 final class BodyFile: Sendable {
-  /// What becomes of the file when its writer ends.
+  /// The result of a writer for its file.
   enum Outcome {
-    /// A row has it.
+    /// The file has a row.
     case stored
-    /// It stays if a row has it.
+    /// The file stays if it has a row.
     case kept
-    /// It goes; so does its row, if it got one meanwhile.
+    /// The file is deleted, together with its row if it has one.
     case discarded
   }
 
@@ -26,14 +25,14 @@ final class BodyFile: Sendable {
   private let opened: OpenDirectory
   private let state: Mutex<State>
 
-  /// A file that is yet to be made.
+  /// A file that is not made yet.
   init(store: DiskStore, opened: OpenDirectory) {
     self.store = store
     self.opened = opened
     state = Mutex(State())
   }
 
-  /// The file of a partial body that is stored.
+  /// The file of a stored partial body.
   init(
     store: DiskStore, opened: OpenDirectory, name: BodyName, file: OpenFile, lock: BodyLock
   ) {
@@ -42,17 +41,17 @@ final class BodyFile: Sendable {
     state = Mutex(State(name: name, file: file, lock: lock, isPublished: true))
   }
 
-  /// Its name; nil before it was made.
+  /// The name of the file; nil before the file is made.
   var name: BodyName? { state.withLock { $0.name } }
 
-  /// Whether its writer has ended.
+  /// Whether the writer has ended.
   var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-  /// The open file, which is made first if need be.
+  /// The open file; makes it at the first call.
   ///
-  /// - Parameter isWhole: whether all of the body is written now, with its row after it. Then the file gets
-  ///   its final name at once: what is cut short has no row, under whatever name.
-  /// - Throws: `CacheError.closed` if its writer has ended; `CacheError.io`, `CacheError.noSpace`.
+  /// - Parameter isWhole: whether the whole body is written now and its row follows. The file then gets its
+  ///   final name at once: a file without a row is deleted later, whatever its name.
+  /// - Throws: `CacheError.closed` if the writer has ended; `CacheError.io`, `CacheError.noSpace`.
   func open(isWhole: Bool = false) throws(CacheError) -> OpenFile {
     if let file = state.withLock({ $0.file }) { return file }
     let name = try opened.startBody()
@@ -79,9 +78,9 @@ final class BodyFile: Sendable {
     return file
   }
 
-  /// Gives it its final name, if it has not got it, so that it can get a row.
+  /// Gives the file its final name, unless it has it already, so that the file can get a row.
   ///
-  /// - Throws: `CacheError.closed` if its writer has ended; `CacheError.io`.
+  /// - Throws: `CacheError.closed` if the writer has ended; `CacheError.io`.
   func publish() throws(CacheError) -> BodyName {
     let (name, file, isPublished) = state.withLock { ($0.name, $0.file, $0.isPublished) }
     guard let name, let file else { throw CacheError(.io, "no file was made") }
@@ -101,9 +100,9 @@ final class BodyFile: Sendable {
     return name
   }
 
-  /// The same for a file that is still written into: it gets its lock first.
+  /// Publishes a file that is still being written, and takes its lock.
   ///
-  /// - Returns: nil where that cannot be; nothing is lost by it but what would be found after a crash.
+  /// - Returns: nil if that fails. The body is then not found after a crash; nothing else is lost.
   func publishUnfinished() -> BodyName? {
     guard let name = try? publish() else { return nil }
     if state.withLock({ $0.lock != nil }) { return name }
@@ -115,12 +114,12 @@ final class BodyFile: Sendable {
     }
   }
 
-  /// Says that nothing more is written.
+  /// Ends writing to the file.
   ///
-  /// - Parameter reserved: bytes that are reserved for it; released once the file is deleted, or has its row.
+  /// - Parameter reserved: bytes reserved for the body; released when the file has its row or is deleted.
   func end(_ outcome: Outcome, reserved: Int64 = 0) {
-    // After this unlock, the transaction that removes the row deletes the file. If the row was removed earlier,
-    // the file is deleted below.
+    // After this unlock, the transaction that removes the row deletes the file. If the row was removed
+    // earlier, the file is deleted below.
     let ended: (name: BodyName?, wasLocked: Bool, isPublished: Bool)? = state.withLock { state in
       guard !state.hasEnded else { return nil }
       state.hasEnded = true
@@ -146,9 +145,9 @@ final class BodyFile: Sendable {
           opened.deleteBody(name, isTemporary: true, bytes: reserved)
         }
       case .discarded:
-        // Its row may be inserted at this moment.
+        // The row may be inserted at this moment.
         if ended.wasLocked { store.removePartial(file: name, in: opened) }
-        // Also if the index cannot be read: a row without its file is a miss.
+        // Delete the file even if the index cannot be read: a row without its file is a miss.
         opened.deleteBody(name, isTemporary: !ended.isPublished, bytes: reserved)
       }
       opened.reservations.add(-reserved)

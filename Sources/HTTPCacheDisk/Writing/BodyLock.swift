@@ -8,18 +8,18 @@ import HTTPCacheStore
   import Musl
 #endif
 
-/// The right to write into the file of a partial body, and the duty to delete it if its row is gone.
-/// One has it at a time, in whatever process; it goes with the process.
+/// The right to write into the file of a partial body, and the duty to delete the file if its row was
+/// removed. One writer of all processes has it at a time. The system releases the lock when the process ends.
 ///
-/// A writer holds the file's lock exclusively. A process that only looks whether there is a writer, or keeps
-/// writers away for a moment, shares the lock, and so can be told from a writer.
+/// A writer holds the file's lock exclusively. A process that only checks for a writer, or keeps writers away
+/// for a moment, shares the lock, so that other processes can tell it from a writer.
 final class BodyLock: Sendable {
   private let file: OpenFile
 
-  /// Nil if another writer has the lock, or the file is not there. Waits a second at most for shared locks, on
-  /// a thread of the store's own.
+  /// Returns nil if another writer has the lock, or if the file does not exist. Waits at most a second for
+  /// shared locks, on a thread of the store.
   init?(_ name: BodyName, in directory: CacheDirectory) {
-    // A descriptor of its own, so that readers of the file do not hold the lock.
+    // Use a separate descriptor, so that readers of the file do not hold the lock.
     guard let file = try? directory.openBody(name, flags: O_RDWR) else { return nil }
     if !file.tryLock() { guard !directory.isLocked(name), file.lock(seconds: 1) else { return nil } }
     self.file = file
@@ -33,10 +33,10 @@ extension CacheDirectory {
     return !file.tryLock(.shared)
   }
 
-  /// Opens the file of a partial body and keeps writers away from it until it is closed: for a moment, since they
-  /// wait no longer than that.
+  /// Opens the file of a partial body and keeps writers away from it until the file is closed. Close it soon:
+  /// writers wait for at most a second.
   ///
-  /// - Returns: nil if somebody is writing into it, or it is not there.
+  /// - Returns: nil if a writer is writing into the file, or if the file does not exist.
   func openShared(_ name: BodyName) -> OpenFile? {
     guard let file = (try? openBody(name, flags: O_RDWR)) ?? nil, file.tryLock(.shared) else { return nil }
     return file
@@ -44,14 +44,14 @@ extension CacheDirectory {
 }
 
 extension OpenDirectory {
-  /// Deletes the file of a partial body whose row is gone, unless somebody is writing into it, who then
-  /// does so, or has just given it another row.
+  /// Deletes the file of a partial body whose row was removed. If a writer is writing into the file, this
+  /// does nothing: the writer deletes the file at its end, unless the file has another row by then.
   func removePartialBody(_ name: BodyName) {
     guard let file = directory.openShared(name) else { return }
     withExtendedLifetime(file) { removeIfOrphaned(name) }
   }
 
-  /// Deletes a body's file if no row has it.
+  /// Deletes a body file if no row has it.
   func removeIfOrphaned(_ name: BodyName) {
     guard let isKnown = try? hasRow(of: name), !isKnown else { return }
     directory.removeBody(name)

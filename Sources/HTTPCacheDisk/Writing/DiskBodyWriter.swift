@@ -3,12 +3,12 @@ import HTTPCacheStore
 import HTTPTypes
 import Synchronization
 
-/// Writes one body, or parts of one that may be stored in part already: in memory as long as it is small, then
-/// block by block into a file, each byte at its place in the body. The file gets its final name when all is
-/// written, and its row after that. The file of a body that can be resumed gets name and row, as a part, with its
-/// first block.
+/// Writes a body, or parts of a body of which some may be stored already. A small body stays in memory. A
+/// larger body is written block by block into a file, each byte at its place in the body. The file gets its
+/// final name when all bytes are written, and its row after that. The file of a resumable body gets its name
+/// and the row of a partial body together with its first block.
 final class DiskBodyWriter: BodyWriter {
-  /// A stored part that is added to.
+  /// A stored partial body to which bytes are added.
   struct Stored: Sendable {
     let id: Int64
     let name: BodyName
@@ -21,20 +21,20 @@ final class DiskBodyWriter: BodyWriter {
   private let opened: OpenDirectory
   private let record: CacheRecord
   private let limits: (variants: Int, bytes: Int64)
-  // The row of the part that is added to.
+  // The row of the partial body to which bytes are added.
   private let extended: Int64?
   private let body: GrowingBody
   private let file: BodyFile
   private let row: PartialRow
   private let phase: WriterPhase
-  // Bytes that came for which space was made.
+  // Appended bytes for which space was made.
   private let spaced = Atomic<Int64>(0)
 
   /// - Parameters:
-  ///   - record: of a whole body, of parts that come one after the other (`CacheRecord.storedRanges`), or of the
-  ///     stored part, with the length of the body if it is known.
+  ///   - record: the record of a whole body, of parts that arrive one after the other
+  ///     (`CacheRecord.storedRanges`), or of the stored partial body, with the length of the body if it is known.
   ///   - limits: the most variants of the key, and the most bytes to store.
-  ///   - adding: a stored part, and where the bytes go that are added to it.
+  ///   - adding: a stored partial body, and the position at which bytes are added to it.
   init(
     store: DiskStore, opened: OpenDirectory, record: CacheRecord, limits: (variants: Int, bytes: Int64),
     adding: (stored: Stored, offset: Int64)? = nil
@@ -85,7 +85,7 @@ final class DiskBodyWriter: BodyWriter {
       try await store.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
       await checkpoint()
     } catch {
-      // What stays of a part that was added to is told, so that it counts.
+      // Count the bytes that stay in a stored partial body.
       if extended != nil, phase.isOpen { await checkpoint(isLast: true) }
       throw fail(CacheError(error.code, error.message, cause: error.cause, key: record.key))
     }
@@ -117,13 +117,13 @@ final class DiskBodyWriter: BodyWriter {
     GrowingBodyReader(body: body, queue: store.fileQueue, onDamage: onDamage)
   }
 
-  /// Removes the stored part that the file is of, if it is not what was written.
+  /// Reports the entry of the stored partial body as damaged, if there is one.
   private var onDamage: @Sendable (CacheError) -> Void {
     let (extended, row, onDamage) = (extended, row, store.bodyContext(opened).onDamage)
     return { error in if let id = extended ?? row.id { onDamage(id, error) } }
   }
 
-  /// Ends; what was written goes, unless a part was added to.
+  /// Ends the writer after an error. The written bytes are deleted, unless they were added to a stored partial body.
   private func fail(_ error: CacheError) -> CacheError {
     if let reserved = phase.end(error) {
       file.end(extended != nil ? .kept : .discarded, reserved: reserved)
@@ -145,7 +145,7 @@ final class DiskBodyWriter: BodyWriter {
     } catch { throw fail(error) }
   }
 
-  /// The record for what came.
+  /// The record for the bytes that arrived.
   private func arrived(_ record: CacheRecord, isWhole: Bool) throws(CacheError) -> CacheRecord {
     let state = body.snapshot
     if isWhole, record.bodyLength ?? state.written == state.written {
@@ -186,12 +186,12 @@ final class DiskBodyWriter: BodyWriter {
       }, reservation: phase)
   }
 
-  /// Makes space for the bytes that came, before they are written.
+  /// Makes space for the appended bytes before they are written.
   private func makeSpace() async throws(CacheError) {
     let state = body.snapshot
     let rest = state.added - spaced.load(ordering: .relaxed)
     guard rest > 0 else { return }
-    // What will be stored, as far as that is known.
+    // The number of bytes that will be stored, as far as it is known.
     let coming = state.count.saturatingAdd(StoredRanges.count(state.targets))
     try await store.makeSpace(
       for: record, bytes: rest, length: record.bodyLength.map { min($0, coming) } ?? state.count,
@@ -199,7 +199,7 @@ final class DiskBodyWriter: BodyWriter {
     spaced.store(state.added, ordering: .relaxed)
   }
 
-  /// Writes blocks that no longer grow, or all there is, to the file; on a thread of the store's own.
+  /// Writes blocks that no longer grow, or all pending bytes, to the file; on a thread of the store.
   private func flush(all: Bool) throws(CacheError) {
     let open = try file.open(isWhole: all)
     let reader = body.snapshot.file ?? BlockReader(file: open, verification: store.verification)
@@ -212,7 +212,7 @@ final class DiskBodyWriter: BodyWriter {
     }
   }
 
-  /// The piece that new bytes make with those that they touch in their block, which are read and checked.
+  /// The piece of new bytes and the stored pieces that they touch in their block. Those are read and checked.
   private func joined(
     _ next: GrowingBody.Pending, in reader: BlockReader
   ) throws(CacheError) -> StoredPiece {
@@ -234,7 +234,7 @@ final class DiskBodyWriter: BodyWriter {
     }
   }
 
-  /// Tells the row what came, now and then.
+  /// Updates the row with the bytes in the file, if an update is due.
   private func checkpoint(isLast: Bool = false) async {
     let state = body.snapshot
     guard extended != nil || record.isResumable, state.flushed > row.savedBytes,

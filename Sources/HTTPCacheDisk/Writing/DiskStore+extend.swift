@@ -10,24 +10,24 @@ public import HTTPCacheStore
 #endif
 
 extension DiskStore {
-  /// Begins to add to a stored part of a response.
+  /// Begins to add bytes to a stored partial body.
   ///
-  /// - Throws: `CacheError.unavailable` if it is not stored, is complete, of a body of another length, or
-  ///   if somebody is adding to it; `CacheError.tooLarge` for one part too many, `CacheError.damaged`,
-  ///   `CacheError.io`.
+  /// - Throws: `CacheError.unavailable` if the response is not stored, is complete, has a body of another
+  ///   length, or if another writer is adding to it; `CacheError.tooLarge` if the body has too many parts,
+  ///   `CacheError.damaged`, `CacheError.io`.
   public func extend(
     _ record: CacheRecord, at offset: Int64
   ) async throws(CacheError) -> any BodyWriter {
     let limit = currentLimits.longestBody
     return try await onIndex { [self] (opened) throws(CacheError) in
       let record = record.with(ticket: record.ticket ?? opened.ticket())
-      // Whoever dies while adding leaves a lock by which others know of it.
+      // If this process ends while adding bytes, other processes find its free owner lock.
       try opened.becomeOwner()
       guard let name = try partialRow(of: record, opened).row.file,
         let lock = BodyLock(name, in: opened.directory)
       else { throw CacheError(.unavailable, "another writer adds to this part", key: record.key) }
       do throws(CacheError) {
-        // It may have grown, or gone, until the lock was taken.
+        // Read the row again: another process may have changed or removed it before the lock was taken.
         let stored = try partialRow(of: record, opened).record
         return try DiskBodyWriter(
           store: self, opened: opened,
@@ -64,14 +64,14 @@ extension DiskStore {
     guard let file = try opened.directory.openBody(name, flags: O_RDWR),
       pieces.ranges == ranges, try file.size() >= pieces.end
     else {
-      // If it was removed just now, that is no damage.
+      // If the row was removed a moment ago, that is no damage.
       _ = try partialRow(of: record, opened)
       throw CacheError(.damaged, "parts of the body are missing", key: record.key)
     }
     return DiskBodyWriter.Stored(id: id, name: name, file: file, lock: lock, pieces: pieces)
   }
 
-  /// - Throws: `CacheError.unavailable` if no part of it is stored.
+  /// - Throws: `CacheError.unavailable` if no part of the body is stored.
   private func partialRow(
     of record: CacheRecord, _ opened: OpenDirectory
   ) throws(CacheError) -> (row: EntryRow, record: CacheRecord) {

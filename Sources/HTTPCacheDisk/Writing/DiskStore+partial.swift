@@ -2,21 +2,21 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// What came to a partial body that is still being written.
+/// The bytes that were added to a partial body since its row was last updated.
 struct PartialGrowth: Sendable {
   let id: Int64
   let file: BodyName
   let pieces: StoredPieces
-  /// Where pieces differ from those that the row has.
+  /// The range in which these pieces differ from the pieces of the row.
   let changed: Range<Int64>
 }
 
 extension DiskStore {
-  /// Gives a body that is not finished its row. Nothing is evicted for it, and it never takes the place
-  /// of a part that somebody else is writing.
+  /// Inserts the row of a body that is not finished. Evicts nothing for it, and never replaces a partial body
+  /// that another writer is writing.
   ///
-  /// - Parameter file: what it is written into; once its writer has ended, it gets no row.
-  /// - Returns: its id; nil if somebody else is writing one.
+  /// - Parameter file: the file of the body. No row is inserted after its writer has ended.
+  /// - Returns: the id of the row; nil if another writer is writing a partial body of the same variant.
   /// - Throws: `CacheError`.
   func insertUnfinished(
     _ entry: NewEntry, in file: BodyFile, into opened: OpenDirectory
@@ -61,7 +61,7 @@ extension DiskStore {
     }
   }
 
-  /// Adds what came to the row of a partial body.
+  /// Updates the row of a partial body with the bytes that were added.
   ///
   /// - Throws: `CacheError`; with `unavailable` if the row is gone.
   func grow(_ growth: PartialGrowth, in opened: OpenDirectory) async throws(CacheError) {
@@ -104,7 +104,7 @@ extension DiskStore {
     return record
   }
 
-  /// Removes the row of a body that its writer gives up, if it has got one; on the index's thread.
+  /// Removes the row of a body that its writer discards, if there is one; on the index thread.
   func removePartial(file: BodyName, in opened: OpenDirectory) {
     _ = try? removeRows(
       in: opened, "SELECT \(EntryRow.columns) FROM entry WHERE file = ? AND partial = 1",

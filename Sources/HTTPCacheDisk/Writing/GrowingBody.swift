@@ -2,8 +2,8 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// A body that is being written, or parts of one: what is in its file already, and what is still in memory. Bytes
-/// that are stored already are passed over.
+/// A body that is being written, whole or in parts: its pieces in the file and its bytes in memory. Appended
+/// bytes that are stored already are skipped.
 final class GrowingBody: Sendable {
   /// Appended bytes that are not in the file yet.
   struct Pending: Sendable {
@@ -15,12 +15,12 @@ final class GrowingBody: Sendable {
   }
 
   struct State: Sendable {
-    /// What is in the file.
+    /// The pieces in the file.
     var pieces: StoredPieces
     var file: BlockReader?
-    /// What is in memory.
+    /// The bytes in memory.
     var pending: [Pending] = []
-    /// Where the bytes go that are appended next, one range after the other.
+    /// The ranges for the bytes appended next, one after the other.
     var targets: [Range<Int64>]
     /// The ranges that can be read, in the file and in memory.
     var ranges: [Range<Int64>]
@@ -41,9 +41,9 @@ final class GrowingBody: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - pieces: what is stored already, in `file`.
-  ///   - targets: where the appended bytes go, one range after the other.
-  ///   - length: of the whole body, if it is known.
+  ///   - pieces: the pieces that are stored in `file`.
+  ///   - targets: the ranges for the appended bytes, one after the other.
+  ///   - length: the length of the whole body, if it is known.
   init(
     pieces: StoredPieces = StoredPieces(), file: BlockReader? = nil, targets: [Range<Int64>],
     length: Int64?
@@ -55,14 +55,14 @@ final class GrowingBody: Sendable {
         count: StoredRanges.count(ranges), length: length))
   }
 
-  /// How it stands now.
+  /// The current state.
   var snapshot: State { state.withLock { $0 } }
 
-  /// Takes bytes.
+  /// Appends bytes.
   ///
-  /// - Parameter limit: the most bytes there may be then; if there would be more, none are taken.
-  /// - Returns: how many are in memory now.
-  /// - Throws: `CacheError.damaged` for more bytes than there is room for, `CacheError.tooLarge`.
+  /// - Parameter limit: the most bytes that the body may have. If it would have more, no bytes are appended.
+  /// - Returns: the number of bytes in memory now.
+  /// - Throws: `CacheError.damaged` if the bytes exceed `targets`, `CacheError.tooLarge`.
   func append(_ bytes: BodyBytes, limit: Int64) throws(CacheError) -> Int64 {
     let result: Result<Int64, CacheError> = state.withLock { state in
       guard StoredRanges.count(state.targets) >= Int64(bytes.count) else {
@@ -79,14 +79,14 @@ final class GrowingBody: Sendable {
     return try result.get()
   }
 
-  /// The bytes that are to be written as the next piece; nil while it still grows.
+  /// The bytes to write as the next piece; nil if the piece may still grow.
   ///
-  /// - Parameter all: takes it as it is.
+  /// - Parameter all: returns a piece that may still grow, too.
   func nextPiece(all: Bool) -> Pending? { snapshot.nextPiece(all: all) }
 
-  /// What `nextPiece` told is in the file now.
+  /// Notes that the bytes of `nextPiece` are in the file.
   ///
-  /// - Parameter piece: with the pieces of the block that it touches.
+  /// - Parameter piece: the new piece, joined with the pieces that it touches in its block.
   func didFlush(_ next: Pending, as piece: StoredPiece, file: BlockReader) {
     state.withLock { state in
       state.file = file
@@ -103,7 +103,7 @@ final class GrowingBody: Sendable {
     }
   }
 
-  /// All of the body is there and stored.
+  /// Notes that the whole body is stored.
   func complete() {
     state.withLock { state in
       state.isComplete = true
@@ -114,13 +114,13 @@ final class GrowingBody: Sendable {
 }
 
 extension GrowingBody.State {
-  /// Where some of the next bytes go.
+  /// A range of appended bytes, and whether its bytes are stored already.
   fileprivate typealias Step = (range: Range<Int64>, isStored: Bool)
 
-  /// Bytes that came and were not stored before.
+  /// Appended bytes that were not stored before.
   var added: Int64 { flushed + buffered }
 
-  /// The bytes in memory from a place on, up to another one, as far as they follow one another.
+  /// The contiguous bytes in memory from the beginning of a range, at most to its end.
   func pendingBytes(_ range: Range<Int64>) -> BodyBytes {
     var slices: [BodyBytes] = []
     var position = range.lowerBound
@@ -170,7 +170,7 @@ extension GrowingBody.State {
       }
     }
     written += Int64(bytes.count)
-    // Many small pieces are made one, so that a slice of much costs no more than itself.
+    // Join many small pieces, so that taking a slice stays cheap.
     if pending.count >= 256 { join() }
   }
 
@@ -193,7 +193,7 @@ extension GrowingBody.State {
     let blockEnd = StoredPieces.blockEnd(of: first.start)
     var end = first.start
     for next in pending where next.start == end && end < blockEnd { end = min(next.end, blockEnd) }
-    // It grows as long as the next byte that comes may go right behind it.
+    // The piece may still grow if the next byte to arrive belongs right after it.
     guard all || end == blockEnd || targets.first?.lowerBound != end else { return nil }
     return GrowingBody.Pending(start: first.start, bytes: pendingBytes(first.start..<end))
   }

@@ -1,6 +1,6 @@
 import HTTPCacheStore
 
-/// Reads a body while it, or a part of it, is being written: from its file what is there, and the rest from memory.
+/// Reads a body while it is being written: the flushed bytes from its file, and the rest from memory.
 final class GrowingBodyReader: BodyReader {
   private let body: GrowingBody
   private let queue: WorkQueue

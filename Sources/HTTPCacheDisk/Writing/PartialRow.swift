@@ -2,18 +2,18 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// The row of a body that is still being written. It says what came so far, so that this is found again
-/// however the process ends.
+/// The row of a body that is still being written. The row has the ranges that arrived so far, so that they
+/// are found again however the process ends.
 final class PartialRow: Sendable {
-  /// How many bytes come at most between two looks at the row.
+  /// The most bytes between two updates of the row.
   static let interval: Int64 = 4 << 20
 
   private struct State {
     var id: Int64?
-    // What of the appended bytes the row has, and where they end.
+    // The number of appended bytes that the row counts, and their end.
     var savedBytes: Int64 = 0
     var savedEnd: Int64 = 0
-    // The number of bytes at which the next look is due.
+    // The number of bytes at which the next update is due.
     var due = StoredPieces.blockLength
     var isLost = false
   }
@@ -23,32 +23,33 @@ final class PartialRow: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - id: the row of a partial body that is added to; nil if there is none, and one is made with the first
-  ///     block.
-  ///   - end: where the bytes go that are added.
+  ///   - id: the row of the partial body to which bytes are added; nil if there is none. A row is then
+  ///     inserted with the first block.
+  ///   - end: the position at which bytes are added.
   init(store: DiskStore, opened: OpenDirectory, id: Int64?, end: Int64) {
     self.store = store
     self.opened = opened
     state = Mutex(State(id: id, savedEnd: end))
   }
 
-  /// The row; nil if there is none.
+  /// The id of the row; nil if there is none.
   var id: Int64? { state.withLock { $0.isLost ? nil : $0.id } }
 
-  /// How many of the bytes that were written the row counts.
+  /// The number of appended bytes that the row counts.
   var savedBytes: Int64 { state.withLock { $0.savedBytes } }
 
-  /// Whether the row should be told that so many bytes are in the file.
+  /// Whether the row must be updated when so many bytes are in the file.
   func isDue(_ bytes: Int64) -> Bool { state.withLock { !$0.isLost && bytes >= $0.due } }
 
-  /// Makes the row, or brings it up to date. A failure costs no more than what would be found after a crash.
+  /// Inserts or updates the row. If that fails, only the ranges to be found after a crash are lost.
   ///
-  /// - Parameter record: for a new row, whatever its ranges.
+  /// - Parameter record: the record for a new row. Its ranges are replaced.
   func save(_ body: GrowingBody.State, in file: BodyFile, record: CacheRecord) async {
     let name = try? await store.fileQueue.run { () throws(CacheError) in file.publishUnfinished() }
     let before = state.withLock { state in
       if name == nil { state.isLost = true }
-      // A quarter more each time, so that little of a little is lost, and much costs few transactions.
+      // The interval grows by a quarter of the bytes: few bytes of a short body are lost, and a long body
+      // needs few transactions.
       state.due = body.flushed + min(Self.interval, max(StoredPieces.blockLength, body.flushed / 4))
       return state
     }

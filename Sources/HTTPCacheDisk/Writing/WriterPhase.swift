@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// How far a writer is, and how many bytes it has reserved: it ends once, for one reason.
+/// The phase of a writer, and the bytes it has reserved. A writer ends once, for one reason.
 final class WriterPhase: Sendable {
   private enum Phase {
     case open
@@ -24,7 +24,7 @@ final class WriterPhase: Sendable {
     self.reservations = reservations
   }
 
-  /// Whether nothing has ended it yet.
+  /// Whether the writer accepts bytes.
   var isOpen: Bool {
     state.withLock { state in
       if case .open = state.phase { return true }
@@ -32,10 +32,10 @@ final class WriterPhase: Sendable {
     }
   }
 
-  /// Throws why it takes no more, if so.
+  /// Throws the reason if the writer accepts no more bytes.
   func check() throws(CacheError) { try Self.check(state.withLock { $0.phase }, key: key) }
 
-  /// From now on nothing is taken but the end.
+  /// Begins the commit. The writer accepts no more bytes.
   func beginFinish() throws(CacheError) {
     let before = state.withLock { state in
       let before = state.phase
@@ -53,10 +53,10 @@ final class WriterPhase: Sendable {
     }
   }
 
-  /// Bytes in work that no row counts.
+  /// The bytes being written that no row counts.
   var reserved: Int64 { state.withLock { $0.reserved } }
 
-  /// Says how many bytes are in work that no row counts.
+  /// Sets the number of bytes being written that no row counts.
   func reserve(_ bytes: Int64) {
     let growth = state.withLock { state -> Int64 in
       if case .ended = state.phase { return 0 }
@@ -66,9 +66,9 @@ final class WriterPhase: Sendable {
     if growth != 0 { reservations.add(growth) }
   }
 
-  /// Ends it.
+  /// Ends the writer.
   ///
-  /// - Returns: the bytes that are still reserved, which the caller releases; nil if it had ended before.
+  /// - Returns: the bytes that are still reserved, which the caller must release; nil if the writer had ended before.
   func end(_ error: CacheError) -> Int64? {
     state.withLock { state -> Int64? in
       if case .ended = state.phase { return nil }
