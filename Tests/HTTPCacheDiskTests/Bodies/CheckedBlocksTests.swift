@@ -13,7 +13,7 @@ import Testing
   import Musl
 #endif
 
-/// What is remembered of body files from one open to the next.
+/// Checked blocks of body files are remembered from one open to the next.
 @Suite(.timeLimit(.minutes(10))) struct CheckedBlocksTests {
   private func state(
     size: Int = 1, inode: Int = 1, modified: (Int, Int) = (900, 1), changed: (Int, Int) = (900, 1)

@@ -5,7 +5,7 @@ import HTTPCacheStore
 import HTTPTypes
 import Testing
 
-/// Parts of bodies whose process was killed, or whose file is not what was written.
+/// Partial bodies whose writer was killed, or whose file is damaged.
 @Suite(.timeLimit(.minutes(10))) struct PartialDamageTests {
   private let body = bytes(2_000_000)
 
@@ -110,7 +110,7 @@ import Testing
   func completion() async throws {
     let fixture = try Fixture()
     try await fixture.store.putPart("/a", body, 0..<1_100_000)
-    // In a block that gets a second piece, so that it has to be hashed anew.
+    // Damage a block that gets a second piece, so that the writer has to hash the block again.
     try flip(fixture, at: 1_060_000)
     await #expect(throws: CacheError.self) {
       try await fixture.store.addPart("/a", body, 1_100_000..<2_000_000)
@@ -150,7 +150,7 @@ import Testing
   @Test("rows of pieces that cannot be, or are missing, are damage and never a trap")
   func hostileRows() async throws {
     for sql in [
-      // The end of the first piece, its start, its end before its start, a checksum.
+      // A wrong end of the first piece, a wrong start, an end before the start, a wrong checksum.
       "UPDATE block SET pieces = substr(pieces, 1, 4) || x'ffffffff' || substr(pieces, 9)",
       "UPDATE block SET pieces = x'00000000' || substr(pieces, 5)",
       "UPDATE block SET pieces = substr(pieces, 1, 4) || substr(pieces, 1, 4) || substr(pieces, 9)",

@@ -5,10 +5,10 @@ import HTTPCacheStore
 import HTTPTypes
 import Testing
 
-/// Two stores on one directory, as two processes have it, that write, extend, break off, remove and read
-/// the same few bodies at once.
+/// Two stores on one directory, like two processes, write, extend, abandon, remove and read a few common bodies
+/// at the same time.
 @Suite(.timeLimit(.minutes(10))) struct PartialStressTests {
-  // The same numbers each time.
+  // The numbers are equal in each run.
   private struct Numbers: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {
@@ -30,7 +30,7 @@ import Testing
           var numbers = Numbers(state: UInt64(worker + 1) &* 0x9E37_79B9_7F4A_7C15)
           for _ in 0..<80 {
             let index = Int.random(in: 0..<4, using: &numbers)
-            // What another worker does meanwhile may fail it, but must not break anything.
+            // The work of another worker may make a step fail, but must not break anything.
             do { try await Self.step(store, index, &numbers) } catch let error as CacheError {
               #expect(
                 [.unavailable, .io, .tooLarge, .superseded].contains(error.code), "\(error)")

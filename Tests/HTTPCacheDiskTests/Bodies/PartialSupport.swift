@@ -15,7 +15,7 @@ func resumable(_ path: String, _ length: Int64?) throws -> CacheRecord {
 }
 
 extension DiskStore {
-  /// Stores the part of a body at `range`.
+  /// Stores the bytes of a body at `range`.
   @discardableResult
   func putPart(_ path: String, _ body: [UInt8], _ range: Range<Int>) async throws -> CacheRecord {
     let wanted = try record(path).storing(
@@ -23,7 +23,7 @@ extension DiskStore {
     return try await put(wanted, Array(body[range]))
   }
 
-  /// Adds the part of a body at `range` to the only variant of a key.
+  /// Adds the bytes of a body at `range` to the only variant of a key.
   @discardableResult
   func addPart(_ path: String, _ body: [UInt8], _ range: Range<Int>) async throws -> CacheRecord {
     let stored = try #require(try read(key(path)).first).record
@@ -40,7 +40,7 @@ extension DiskStore {
     return try await reader.read(Int64(range.lowerBound)..<Int64(range.upperBound)).array
   }
 
-  /// The ranges stored of the only variant of a key.
+  /// The stored ranges of the only variant of a key.
   func ranges(_ path: String) throws -> [Range<Int64>]? {
     try read(key(path)).first?.record.storedRanges
   }

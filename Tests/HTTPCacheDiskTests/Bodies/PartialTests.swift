@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPCacheDisk
 
-/// Parts of bodies on disk (RFC 9111 §3.3, §3.4): where their bytes lie, and who may write them.
+/// Partial bodies on disk (RFC 9111 §3.3, §3.4): the places of their bytes, and their writers.
 @Suite(.timeLimit(.minutes(10))) struct PartialTests {
   private let body = bytes(2_000_000)
 
@@ -104,10 +104,10 @@ import Testing
     for _ in 0..<200 {
       let writer = try await fixture.store.extend(part, at: 1_000_000)
       writer.abandon()
-      // A thread of the store's own lets go of the lock.
+      // A thread of the store releases the lock.
       try await until { !folder.isLocked(name) }
     }
-    // While it is looked at it goes like anything else.
+    // While another process only looks, the partial body is evicted like any other.
     for index in 0..<60 {
       for _ in 0..<6 { _ = try fixture.store.read(key("/\(index)")) }
       try await fixture.store.put(try record("/\(index)"), bytes(200_000))
@@ -170,7 +170,7 @@ import Testing
     let second = try await other.write(try resumable("/a", 2_000_000), variantLimit: 8)
     try await first.append(BodyBytes(body[..<1_000_000]))
     try await second.append(BodyBytes(rival[..<1_000_000]))
-    // The first one's row is being written; the second does not take its place.
+    // The first writer has a row; the second writer does not replace it.
     #expect(try await other.bytes("/a", 0..<10) == Array(body[..<10]))
     try await second.append(BodyBytes(rival[1_000_000...]))
     try await second.commit(trailers: [:])
@@ -216,7 +216,7 @@ import Testing
 
   @Test("parts are evicted like whole bodies, and leave nothing behind")
   func eviction() async throws {
-    // Room for eight of them with what the store takes itself, so that one has to go for each.
+    // Space for eight partial bodies beside the store's own files, so that each new one evicts another.
     let fixture = try Fixture(capacity: 8_700_000, largestEntry: .bytes(2 << 20))
     for index in 0..<20 {
       _ = try fixture.store.read(key("/\(index)"))
@@ -237,7 +237,7 @@ import Testing
     for index in 1..<500 {
       try await fixture.store.addPart("/a", body, 262_000 + 10 * index..<262_010 + 10 * index)
     }
-    // All of them lie in two blocks.
+    // All added bytes are in two blocks.
     #expect(try number("SELECT length(pieces) / 16 FROM block", on: database(fixture)) == 2)
     let found = try await fixture.store.bytes("/a", 262_000..<267_000)
     #expect(found == Array(body[262_000..<267_000]))

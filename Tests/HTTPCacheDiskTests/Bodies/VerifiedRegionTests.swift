@@ -5,7 +5,7 @@ import HTTPCacheStore
 import HTTPTypes
 import Testing
 
-/// Checked once, a body's file is sent and read as it is, until it is another one.
+/// After one check, a body file is sent and read without checks until the file changes.
 @Suite(.timeLimit(.minutes(10))) struct VerifiedRegionTests {
   private let body = bytes(600_000)
 
@@ -17,12 +17,12 @@ import Testing
     fixture.directory.path("cache/bodies/" + (try #require(try fixture.directory.bodyFiles().first)))
   }
 
-  /// A store with a body that was read by an earlier open, and counts as checked.
+  /// A store with a body that was read after an earlier open and counts as checked.
   private func checked(_ verification: Verification = .firstRead) async throws -> Fixture {
     let fixture = try Fixture(verification: verification)
     try await fixture.store.put(try record("/a"), body)
     #expect(try open(fixture.store).fileRegion?.isVerified == false, "written is not checked")
-    // Nothing is remembered of the first moments of a file.
+    // Blocks read in the first moments of a file are not remembered as checked.
     if verification == .firstRead { try await read(fixture.store, untilVerified: true) }
     return fixture
   }

@@ -18,7 +18,7 @@ import Testing
     return try #require(FileHandle(forUpdatingAtPath: path))
   }
 
-  /// A store with a body all of whose blocks count as checked.
+  /// A store with a body of which all blocks count as checked.
   private func checked() async throws -> Fixture {
     let fixture = try Fixture()
     try await fixture.store.put(try record("/a"), body)

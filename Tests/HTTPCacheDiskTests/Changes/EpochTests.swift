@@ -4,13 +4,13 @@ import HTTPCacheStore
 import HTTPCacheTesting
 import Testing
 
-/// Removals and invalidations of more entries than one transaction touches, by a process that ended right after
+/// Removals and invalidations of more entries than one transaction changes, by a process that ended right after
 /// the transaction that wrote the epoch.
 @Suite(.timeLimit(.minutes(5)))
 struct EpochTests {
   private static let count = 600
 
-  /// What a removal or an invalidation of a process leaves that ends before it reclaims or marks anything.
+  /// The epoch of a process that ended right after it wrote the epoch.
   enum Left: CaseIterable, Sendable {
     case prefix, partition, group, site, storedBefore
 
@@ -41,7 +41,7 @@ struct EpochTests {
     let other = CacheKey(mode: .private, target: "https://example.net/other")
     let response = StoreSample.response(time: Timestamp(seconds: 1_800_000_010))
     try await fixture.store.put(CacheRecord(key: other, response: response), [2])
-    // Takes the new rows into the indexes, as the transaction that writes an epoch does.
+    // Writes the batch, as a process does before it writes an epoch.
     _ = try await fixture.store.entries(.all, after: nil, limit: 1)
     return other
   }
@@ -76,7 +76,7 @@ struct EpochTests {
       let listed = try await fixture.store.entries(.all, after: nil, limit: 1_000).entries
       #expect(listed.map(\.record.key) == [other])
     }
-    // A response that is stored afterwards is not concerned.
+    // The epoch does not apply to a response that is stored afterwards.
     try await fixture.store.put(CacheRecord(key: key(1), response: StoreSample.response()), [3])
     #expect(try fixture.store.read(key(1)).first?.record.response.isInvalidated == false)
     fixture.clock.advance(by: 2)

@@ -5,7 +5,7 @@ import HTTPCacheStore
 import HTTPTypes
 import Testing
 
-/// A disk without room for a mark keeps nothing from being invalidated (RFC 9111 §4.4).
+/// An entry is invalidated even if the disk is too full to write that (RFC 9111 §4.4).
 @Suite(.timeLimit(.minutes(10)), .enabled(if: SystemFaults.isAvailable)) struct FullDiskInvalidationTests {
   private let directory: TemporaryDirectory
   private let faults: SystemFaults
@@ -27,7 +27,7 @@ import Testing
       try await store.put(try record("/a"), bytes(20_000))
       try await store.put(try record("/b"), [1])
       await store.flush()
-      // A use that is not written yet has no room, either.
+      // There is no space for a pending use either.
       _ = try store.read(key("/b"))
       faults.fail(.write, onFilesEndingIn: "-wal", with: .noSpace, at: number)
       try await store.invalidate(selection)

@@ -5,7 +5,7 @@ import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
-/// What is only in the memory of one process, and is invalidated or removed by another one.
+/// Entries that are only in the memory of one process, and that another process invalidates or removes.
 @Suite(.timeLimit(.minutes(10))) struct MemoryOnlyPurgeTests {
   private func tier(_ store: DiskStore, _ clock: ManualClock) -> TieredStore {
     TieredStore(memory: MemoryStore(capacity: 8 << 20, clock: clock), base: store)
@@ -43,7 +43,7 @@ import Testing
     }
     for _ in 0..<3 { #expect(try isFresh(mine) == false) }
 
-    // A response to a conditional request makes it fresh again.
+    // A response to a conditional request makes the entry fresh again.
     let found = try #require(try mine.read(key("/a")).first).record
     var response = found.response
     response.isInvalidated = false
@@ -72,7 +72,7 @@ import Testing
     try await writer.append(BodyBytes([1]))
     _ = try await other.remove(.key(key("/a")))
     for _ in 0..<2 { #expect(try isFresh(mine) == false) }
-    // What was known of it was known before the removal.
+    // The caller read this record before the removal.
     let isUpdated = try await mine.update(older)
     #expect(isUpdated)
     #expect(try isFresh(mine) == false)

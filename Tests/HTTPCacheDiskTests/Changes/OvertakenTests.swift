@@ -4,7 +4,7 @@ import HTTPCacheStore
 import HTTPTypes
 import Testing
 
-/// What another process invalidates while something is on its way stays invalidated (RFC 9111 §4.4).
+/// A response that another process invalidates during its transfer is stored as invalidated (RFC 9111 §4.4).
 @Suite(.timeLimit(.minutes(10))) struct OvertakenTests {
   enum Change: CaseIterable, Sendable {
     case sameKey, target, prefix, partition, all, removal, removalOfAll
@@ -39,7 +39,7 @@ import Testing
       #expect(try isInvalidated(fixture.store) == true)
       #expect(try isInvalidated(other) == true)
       #expect(try await other.body(key("/a")) == body)
-      // The next one begins after the change.
+      // The next transfer begins after the change.
       try await fixture.store.put(try record("/a"), body)
       #expect(try isInvalidated(other) == false)
     }
@@ -55,7 +55,7 @@ import Testing
     try await change.make(other)
     #expect(try await fixture.store.update(before.with(ticket: ticket)))
     #expect(try isInvalidated(other) == true)
-    // Who read it after the change may say that it is fresh.
+    // A caller that read the record after the change may make it fresh.
     let after = try #require(try fixture.store.read(key("/a")).first?.record)
     var response = after.response
     response.isInvalidated = false

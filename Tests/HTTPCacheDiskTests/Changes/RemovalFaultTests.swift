@@ -6,7 +6,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Testing
 
-/// What is removed is in no file afterwards, and what stays stays, whatever call fails meanwhile.
+/// Removed bytes are in no file afterwards, and other entries stay, whichever system call fails meanwhile.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: SystemFaults.isAvailable)) struct RemovalFaultTests {
   private static let text = "somebody-9c3e"
   private let directory: TemporaryDirectory
@@ -50,7 +50,7 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: cache).filter { $0.contains("damaged") }
   }
 
-  // The calls by which SQLite writes, each of them and from each of them on.
+  // The system calls with which SQLite writes: each fails once, or each fails with all later ones.
   private static let failures: [(suffix: String, fault: SystemFault, times: Int)] = [
     ("-wal", .noSpace, 1), ("-wal", .inputOutput, 1), ("-wal", .inputOutput, .max), ("Cache.db", .noSpace, 1),
     ("Cache.db", .inputOutput, .max),
@@ -81,7 +81,7 @@ import Testing
       #expect(store.usage.diskEntries == 0)
     }
     #expect(removed > 0)
-    // Where the disk is full, it is tried again once there is room.
+    // On a full disk the store tries again once there is space.
     if suffix == "-wal", fault == .inputOutput { #expect(failed > 0) }
     #expect(store.openingNotes.isEmpty)
     #expect(try setAside() == [])
@@ -97,7 +97,7 @@ import Testing
       faults.fail([.write, .truncate], onFilesEndingIn: "Cache.db", with: .inputOutput, times: .max)
       #expect(try await store.remove(.all) == 300)
       #expect(!removed(cache).isEmpty)
-      // As if the process were killed now.
+      // A copy of the state in which a killed process would leave the directory.
       try FileManager.default.copyItem(atPath: cache, toPath: faults.folder + "/killed")
       faults.heal()
     }
@@ -138,7 +138,7 @@ import Testing
   func temporaryFiles(count: Int) async throws {
     let temporary = try TemporaryDirectory()
     let watch = try SystemFaults(below: temporary.path, recordsChanges: true)
-    // SQLite looks there first from now on; once it is gone, where it did before.
+    // From now on SQLite looks in this folder first; after its removal, in the previous places.
     try execute("PRAGMA temp_store_directory = '\(temporary.path)'", on: faults.folder + "/other.db")
     let store = try open()
     try await fillSealed(store, count: count)
@@ -146,7 +146,7 @@ import Testing
     #expect(try store.removePlain() == 40)
     try await fill(store, count: 300)
     #expect(try await store.remove(.all) == 300 + count)
-    // Other tests may have some there.
+    // Other tests may have written temporary files there.
     let isThere = watch.changes.contains { change in
       if case .written(_, _, let bytes) = change {
         Data(bytes).range(of: Data("9c3e".utf8)) != nil

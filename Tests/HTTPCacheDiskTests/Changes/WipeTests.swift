@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPCacheDisk
 
-/// A partition that is wiped leaves no byte.
+/// Wiping a partition leaves no byte of it.
 @Suite(.timeLimit(.minutes(10))) struct WipeTests {
   private let account = "account-7f3a-of-somebody"
 
@@ -24,7 +24,7 @@ import Testing
     let store = fixture.store
     for index in 0..<200 {
       let path = "/\(account)/\(index)"
-      // Replaced and removed before, too.
+      // Store each path twice, so that entries are replaced before.
       for size in [[100, 3_000, 12_000, 40_000][index % 4], [300, 9_000][index % 2]] {
         try await store.put(
           try record(path, partition: account, language: account, groups: [account]), body(size))

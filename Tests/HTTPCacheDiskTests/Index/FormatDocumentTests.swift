@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCacheDisk
 
-/// `docs/disk-format.md` describes the files as they are.
+/// `docs/disk-format.md` describes the actual files.
 @Suite(.timeLimit(.minutes(10))) struct FormatDocumentTests {
   private func document() throws -> String {
     let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..").standardizedFileURL

@@ -5,7 +5,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Testing
 
-/// Responses get their rows, many in one transaction.
+/// One transaction inserts the rows of many responses.
 @Suite(.timeLimit(.minutes(10))) struct InsertionTests {
   @Test("entries that were just stored are read, counted and selected by another process too")
   func selected() async throws {
@@ -87,11 +87,11 @@ import Testing
     let fixture = try Fixture()
     for index in 0..<3 { try await fixture.store.put(try record("/\(index)"), [1]) }
     let other = try HeldDatabase(fixture.directory.path("cache/Cache.db"))
-    // More than there are threads for tasks.
+    // More tasks than there are threads for tasks.
     let waiting = try (0..<16).map { index in
       let record = try record("/waiting/\(index)")
       return Task {
-        // On a machine that has much else to do, the wait may reach its bound.
+        // On a busy machine, the wait may reach its limit; try again.
         while true {
           do { return try await fixture.store.put(record, [2]) } catch let error as CacheError
             where error.code == .busy
@@ -99,7 +99,7 @@ import Testing
         }
       }
     }
-    // Others go on meanwhile.
+    // Other tasks continue meanwhile.
     #expect(try await fixture.store.body(key("/1")) == [1])
     await Task.yield()
     other.release()
@@ -122,7 +122,7 @@ import Testing
   }
 }
 
-/// The right to write, as another process would hold it.
+/// The write lock of an index, held as by another process.
 final class HeldDatabase {
   private var handle: OpaquePointer?
 

@@ -5,7 +5,7 @@ import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
-/// Rows are found by a hash that a client cannot aim at, and few share one (RFC 9111 §7).
+/// Look-ups use a hash that a client cannot aim at, so that few rows share one (RFC 9111 §7).
 @Suite(.timeLimit(.minutes(10))) struct KeyedHashTests {
   private func number(_ sql: String, _ fixture: Fixture) throws -> Int64 {
     try HTTPCacheDiskTests.number(sql, on: fixture.directory.path("cache/Cache.db"))
@@ -22,7 +22,7 @@ import Testing
     let keys = (0..<10_000).map { index in
       CacheKey(mode: .private, target: CollidingTargets.target(index))
     }
-    // Many writers share a transaction.
+    // Use several writers: they share a transaction.
     try await withThrowingTaskGroup(of: Void.self) { group in
       for worker in 0..<8 {
         group.addTask {
@@ -38,11 +38,11 @@ import Testing
     }
     await fixture.store.flush()
     #expect(fixture.store.usage.diskEntries == 10_000)
-    // What a look-up reads: the rows with the hash of its key.
+    // A look-up reads the rows with the hash of its key, so there must be one.
     #expect(try number("SELECT max(n) FROM (SELECT count(*) AS n FROM entry GROUP BY hash)", fixture) == 1)
     for key in keys[..<100] {
       #expect(try fixture.store.read(key).map(\.record.key) == [key])
-      // A later one may have made it out of date in memory: 10,000 keys share 1,024 counters.
+      // A later key may have made this key out of date in memory, because keys share counters.
       #expect(try tiers.read(key).map(\.record.key) == [key])
       guard case .found(let variants) = tiers.peek(key) else {
         Issue.record("not in memory")
@@ -50,7 +50,7 @@ import Testing
       }
       #expect(variants.map(\.record.key) == [key])
     }
-    // What a change of one key makes out of date in the memory of all processes.
+    // A change of one key makes few other keys out of date in the memory of all processes.
     let before = keys.map { fixture.store.generation(of: $0) }
     try await fixture.store.remove(.key(keys[0]))
     let changed = zip(keys, before).filter { fixture.store.generation(of: $0) != $1 }
@@ -76,7 +76,7 @@ import Testing
     let hash = try number("SELECT hash FROM entry", fixture)
     for index in 0..<300 { try await fixture.store.put(try record("/\(index)"), [2]) }
     await fixture.store.flush()
-    // As if a client had found collisions.
+    // The state as if a client had found collisions.
     try execute("UPDATE entry SET hash = \(hash)", fixture)
     try await fixture.store.put(try record("/wanted"), [3])
     #expect(try await fixture.store.body(key("/wanted")) == [3])
@@ -119,7 +119,7 @@ import Testing
       Set(try fixture.store.read(key("/a")).flatMap { $0.record.response.nominated.map(\.value) })
     }
     #expect(try languages() == [.text("en"), .text("de")])
-    // Neither when it is freshened, nor when it is stored again, nor when a part of it comes.
+    // Both stay when one is freshened, when one is stored again, and when a partial body of one is stored.
     #expect(try await fixture.store.update(again))
     #expect(try languages() == [.text("en"), .text("de")])
     try await fixture.store.put(english, [4])

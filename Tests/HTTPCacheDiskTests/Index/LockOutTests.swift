@@ -10,7 +10,7 @@ import Testing
     try await fixture.store.put(try record("/before"), [1])
     let held = try HeldDatabase(fixture.directory.path("cache/Cache.db"))
     let count = 40
-    // One after the other, two seconds each, it would take 80.
+    // If each waited two seconds after the other, this would take 80 seconds.
     let time = try await ContinuousClock().measure {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for index in 0..<count {

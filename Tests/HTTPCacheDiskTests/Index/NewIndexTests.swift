@@ -5,7 +5,7 @@ import HTTPCacheStore
 import HTTPTypes
 import Testing
 
-/// An index that is made anew while another process has copies of what the old one had in memory.
+/// A new index, while another process has copies of entries of the old index in memory.
 @Suite(.timeLimit(.minutes(10))) struct NewIndexTests {
   private let fixture: Fixture
   private let mine: TieredStore
@@ -21,7 +21,7 @@ import Testing
     return try await writer.commit(trailers: [:])
   }
 
-  /// Damages the index, and opens the directory as another process would, which sets the index aside.
+  /// Damages the index and opens the directory as another process would. Opening sets the index aside.
   private func replaceIndex() async throws -> DiskStore {
     await fixture.store.flush()
     let path = fixture.directory.path("cache/Cache.db")
@@ -36,7 +36,7 @@ import Testing
     return other
   }
 
-  // Until the new index is open, what is found must be the old response or none.
+  // Until the new index is open, a look-up must find the old response or none.
   private func requireNewBody(_ body: [UInt8]) async throws {
     try await until {
       guard let variant = try? mine.read(key("/a")).first else { return false }
@@ -54,7 +54,7 @@ import Testing
     let new = try await other.put(try record("/a").with(userInfo: [9]), [2, 2, 2])
     #expect(new.sequence > old.sequence)
     try await requireNewBody([2, 2, 2])
-    // What was read of the old index changes nothing in the new one.
+    // Records of the old index change nothing in the new one.
     #expect(try await mine.update(old) == false)
     #expect(try await mine.remove(.variant(key("/a"), sequence: old.sequence)) == 0)
     try await requireNewBody([2, 2, 2])

@@ -11,7 +11,7 @@ struct RecentRecordTests {
     try fixture.store.read(key(path)).first?.record
   }
 
-  /// A store with one response that was read so often that its record is kept.
+  /// A store with one response that was read twice, so that its record is kept.
   private func warmFixture() async throws -> Fixture {
     let fixture = try Fixture()
     try await fixture.store.put(try HTTPCacheDiskTests.record("/a"), [1, 2, 3])
@@ -48,7 +48,7 @@ struct RecentRecordTests {
   func damaged() async throws {
     let fixture = try await warmFixture()
     let database = fixture.directory.path("cache/Cache.db")
-    // One byte of what the checksum covers.
+    // Change one byte that the checksum covers.
     try execute(
       "UPDATE entry SET record = CAST(substr(record, 1, 8) || x'FF' || substr(record, 10) AS BLOB)",
       on: database)
@@ -90,7 +90,7 @@ struct RecentRecordTests {
   @Test("many threads that read few rows each get what was stored")
   func manyReaders() async throws {
     let fixture = try Fixture()
-    // Twice as many as there are places.
+    // Twice as many records as there are places.
     let count = RecentRecords.count * 2
     for number in 0..<count { try await fixture.store.put(try HTTPCacheDiskTests.record("/\(number)"), [1]) }
     try await withThrowingTaskGroup(of: Void.self) { group in

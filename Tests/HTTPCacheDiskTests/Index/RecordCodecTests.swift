@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RecordCodecTests {
-  /// What `Fixtures/record-format1.bin` holds. It was written by another program than ours.
+  /// The record in `Fixtures/record-format1.bin`, which another program wrote.
   static func format1() throws -> CacheRecord {
     func name(_ text: String) throws -> HTTPField.Name { try #require(HTTPField.Name(text)) }
     var head = HTTPResponse(status: .init(code: 203, reasonPhrase: "Quite So"))
@@ -49,7 +49,7 @@ import Testing
   static func expectEqual(_ one: CacheRecord, _ other: CacheRecord) {
     #expect(one.key == other.key)
     #expect(one.response == other.response)
-    // `==` of these looks neither at the case of names, nor at the order, nor at the reason.
+    // `==` ignores the case of field names, the order of fields, and the reason phrase.
     func exact(_ fields: HTTPFields) -> [[UInt8]] {
       fields.flatMap { [Array($0.name.rawName.utf8), $0.withUnsafeBytesOfValue { Array($0) }] }
     }
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  /// Puts a checksum that holds under any content.
+  /// Appends the correct checksum to any content.
   static func sealed(_ content: some Collection<UInt8>) -> [UInt8] {
     let content = Array(content)
     return content + withUnsafeBytes(of: XXH64.hash(content).littleEndian) { Array($0) }

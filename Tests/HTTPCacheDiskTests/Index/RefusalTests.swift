@@ -3,7 +3,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Testing
 
-/// Why responses were not stored, in the index.
+/// Refusals in the index.
 @Suite(.timeLimit(.minutes(10))) struct RefusalTests {
   private func note(_ path: String, _ index: Int, answer: String = "no") -> RefusalNote {
     RefusalNote(

@@ -21,9 +21,9 @@ import Testing
   }
 }
 
-/// Runs a statement within each row of another one.
+/// Runs a statement within each row of another statement.
 ///
-/// - Returns: the number of rows of the outer one.
+/// - Returns: the number of rows of the outer statement.
 @discardableResult
 private func nest(
   _ inner: String, in outer: String, _ connection: SQLiteConnection

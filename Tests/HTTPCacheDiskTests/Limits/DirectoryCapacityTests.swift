@@ -110,7 +110,7 @@ import Testing
   func damaged() async throws {
     let fixture = try Fixture(capacity: 48 << 20)
     await fixture.store.flush()
-    // It is not as it was made.
+    // A trigger makes the index count as damaged.
     try sqlite(fixture, "CREATE TRIGGER other AFTER INSERT ON entry BEGIN SELECT 1; END")
     let next = try later(fixture)
     #expect(next.openingNotes.contains { $0.contains("damaged") })

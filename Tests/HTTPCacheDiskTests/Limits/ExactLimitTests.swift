@@ -7,7 +7,7 @@ import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
-/// Each byte on disk counts at each moment, and is there only once there is room for it.
+/// Each byte on disk counts at each moment, and is written only when there is space for it.
 @Suite(.timeLimit(.minutes(10))) struct ExactLimitTests {
   private func bodyBytes(_ fixture: Fixture) throws -> Int64 {
     try fixture.directory.bodyFiles().reduce(0) { sum, name in
@@ -116,7 +116,7 @@ import Testing
     let base = store.usage.diskBytes
     let writer = try await store.write(try record("/large"), variantLimit: 8)
     try await writer.append(BodyBytes(bytes(2 << 20)))
-    // The thread that deletes it has something else to do.
+    // Keep the index thread, which deletes the file, busy.
     let gate = DispatchSemaphore(value: 0)
     store.indexQueue.submit { _ = gate.wait(timeout: .now() + 60) }
     writer.abandon()
@@ -136,7 +136,7 @@ import Testing
     for index in 0..<6 { try await store.put(try record("/\(index)"), bytes(1 << 20)) }
     try await store.put(try resumable("/resumable", 4 << 20), bytes(4 << 20))
     await store.flush()
-    // It just fits, too closely to be seen without looking.
+    // The body just fits, so that the writer has to ask the index thread.
     let rest = Int(16 << 20 - store.usage.diskBytes) - 200_000
     try await store.put(try record("/large"), bytes(rest))
     #expect(store.usage.diskEntries == 8)
@@ -154,7 +154,7 @@ import Testing
     try await writer.append(BodyBytes(bytes(256 << 10)))
     for index in 0..<50 { try await second.put(try record("/\(index)"), bytes(300_000)) }
     for index in 0..<100 { try await second.put(try record("/small/\(index)"), bytes(12_000)) }
-    // No more than 4 MiB without asking.
+    // A writer reserves at most 4 MiB without asking the index thread.
     for _ in 0..<14 { try await writer.append(BodyBytes(bytes(256 << 10))) }
     let taken = DiskMeter.taken(below: fixture.directory.path("cache"))
     #expect(taken <= 16 << 20 + 4 << 20 + 512 << 10, "\(taken)")
@@ -168,7 +168,7 @@ import Testing
     let cache = fixture.directory.path("cache")
     let writer = try await fixture.store.write(try resumable("/part", 6 << 20), variantLimit: 8)
     for _ in 0..<12 { try await writer.append(BodyBytes(bytes(256 << 10))) }
-    // By another store, which has to ask whether anybody writes it.
+    // Evict in another store, which has to ask whether a writer has the file.
     let other = try DiskStore.open(
       directory: cache, capacity: 8 << 20, largestEntry: .bytes(6 << 20), clock: fixture.clock)
     for index in 0..<60 {
@@ -178,7 +178,7 @@ import Testing
     #expect(try number("SELECT count(*) FROM entry WHERE partial = 1", on: database(fixture)) == 1)
     #expect(DiskMeter.taken(below: cache) <= 8 << 20 + 512 << 10)
     #expect(try await writer.keep()?.storedRanges == [0..<3 << 20])
-    // From now on it goes like anything else.
+    // From now on the partial body is evicted like any other.
     for index in 100..<160 {
       for _ in 0..<6 { _ = try other.read(key("/\(index)")) }
       try await other.put(try record("/\(index)"), bytes(200_000))
@@ -210,7 +210,7 @@ import Testing
     }
     await fixture.store.flush()
     let holder = try LogHolder(database(fixture))
-    // It cannot be played back while somebody reads an old state, so it has all that was written to it.
+    // No checkpoint is possible while a process reads an old state, so the log has all that was written.
     #expect(try await fixture.store.remove(.all) == 1_200)
     let log = try FileManager.default.attributesOfItem(atPath: cache + "/Cache.db-wal")[.size] as? Int64
     #expect(try #require(log) <= 1 << 20)
@@ -219,7 +219,7 @@ import Testing
     #expect(DiskMeter.files(below: cache, containing: text) == [])
     #expect(DiskMeter.taken(below: cache) <= 512 << 10)
     #expect(try await fixture.store.verify(repair: false).isSound)
-    // What is deleted later is overwritten again.
+    // Rows that are deleted later are overwritten again.
     try await fixture.store.put(try record("/\(text)"), Array(text.utf8))
     try await fixture.store.wipe(mode: .private, partition: "")
     #expect(DiskMeter.files(below: cache, containing: text) == [])
@@ -233,7 +233,7 @@ import Testing
     let held = try HeldDatabase(database(fixture))
     let small = try DiskStore.open(
       directory: fixture.directory.path("cache"), capacity: 1 << 20, clock: fixture.clock)
-    // Done after the first try.
+    // This is done after the first try.
     small.count(CacheCounts(hits: 1))
     await #expect(throws: CacheError.self) { try await small.counts() }
     #expect(small.usage.diskBytes > 2 << 20)

@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct LimitTests {
-  /// Bytes that all files and folders of the directory take.
+  /// The bytes of all files and folders of the directory.
   private func taken(_ fixture: Fixture) throws -> Int64 {
     let root = fixture.directory.path("cache")
     return try FileManager.default.subpathsOfDirectory(atPath: root).reduce(0) { sum, name in
@@ -79,7 +79,7 @@ import Testing
     try await writer.append(BodyBytes(bytes(1_000_000)))
     #expect(fixture.store.usage.diskBytes >= before + 1_000_000)
     writer.abandon()
-    // Its file is deleted on another thread.
+    // Another thread deletes the file.
     await fixture.store.flush()
     #expect(fixture.store.usage.diskBytes < before + 1_000_000)
   }

@@ -30,13 +30,13 @@ import Testing
     await first.flush()
     let before = first.usage
     let cache = directory.path("cache")
-    // Another store has not asked yet.
+    // Another store has not asked the file system yet.
     let second = try openShortOfSpace(cache)
     try await until { second.usage.diskBytes <= before.diskBytes - 1 << 20 }
     #expect(second.usage.diskEntries >= 45)
   }
 
-  /// Opens a directory on a file system that has 99 MiB left of the 100 that are to be free.
+  /// Opens a directory on a file system that has 99 MiB free, with a minimum of 100 MiB.
   private func openShortOfSpace(_ cache: String) throws -> DiskStore {
     let taken = DiskMeter.taken(below: cache)
     return try DiskStore.open(
@@ -81,7 +81,7 @@ import Testing
       for index in 0..<120 { try await store.put(try record("/\(index)"), bytes(100_000)) }
       await store.flush()
       let before = store.usage
-      // More seems to be free than is to be, though nothing is.
+      // The file system seems to have more free space than the minimum, but has none.
       let full = DiskMeter.taken(below: cache) + 2 << 20
       base.withLock { $0 = full }
       let ballast = Foundation.open(place + "/ballast", O_WRONLY | O_CREAT, 0o600)
@@ -152,7 +152,7 @@ import Testing
         }
         #expect(stored >= 40, "stored \(stored), failed \(failed), keeping \(minimum) free")
         await store.flush()
-        // Without room for the log, files may have gone before their rows.
+        // Without space for the log, files may have been deleted before their rows.
         _ = try await store.verify(repair: true)
         #expect(try await store.verify(repair: false).isSound)
         if minimum > 1 << 20 {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPCacheDisk
 
-/// Bytes that no row counts.
+/// Reservations: bytes that no row counts.
 @Suite(.timeLimit(.minutes(10))) struct ReservationTests {
   @Test("reserved bytes are within the limit up to the byte, and a writer asks once they are not")
   func limit() {

@@ -62,7 +62,7 @@ import Testing
     #expect(DiskMeter.taken(below: fixture.directory.path("cache")) <= 17 << 20)
     let withWriter = store.usage.diskBytes
     writer.abandon()
-    // Its file is deleted on another thread.
+    // Another thread deletes the file.
     await store.flush()
     #expect(store.usage.diskBytes <= withWriter - 5 << 20)
   }
@@ -81,7 +81,7 @@ import Testing
     let most = DiskMeter.taken(below: cache)
     #expect(most > capacity, "the other store does not see the reservation")
     #expect(most <= capacity + 3 << 20 + 4 << 20)
-    // From here on the first store sees what the other one committed, and evicts for its own body.
+    // From here on the first store sees the rows of the other store, and evicts for its own body.
     for _ in 0..<12 { try await writer.append(BodyBytes(bytes(256 << 10))) }
     try await writer.commit(trailers: [:])
     #expect(try fixture.store.read(key("/large")).count == 1)
@@ -123,7 +123,7 @@ import Testing
       kill(getpid(), SIGKILL)
     }
     let store = try DiskStore.open(directory: cache, capacity: 24 << 20)
-    // What the dead process left goes in the background.
+    // The files of the dead process are deleted in the background.
     try await until {
       try FileManager.default.contentsOfDirectory(atPath: cache + "/writers").isEmpty
     }
@@ -246,7 +246,7 @@ import Testing
   }
 }
 
-/// Writes large bodies, several at a time, as one of several processes does.
+/// Writes several large bodies at a time, as one of several processes does.
 func fill(_ cache: String, from first: Int) async throws {
   let store = try DiskStore.open(directory: cache, capacity: 16 << 20, largestEntry: .bytes(4 << 20))
   await withTaskGroup(of: Void.self) { group in

@@ -4,7 +4,7 @@ import HTTPCacheStore
 import HTTPCacheTesting
 import Testing
 
-/// A capacity that becomes less, and responses that are no longer pinned.
+/// A smaller capacity, and responses that are no longer pinned.
 @Suite(.timeLimit(.minutes(10))) struct ShrinkingTests {
   @Test("the index's file shrinks also if not all that is too much can go", arguments: [false, true])
   func shrunk(withPinned: Bool) async throws {
@@ -55,7 +55,7 @@ import Testing
       try await store.put(try record("/a"), [1])
       try #require(chdir(base + "/two") == 0)
       try FileManager.default.removeItem(atPath: base + "/one/some")
-      // The next change notices that the directory is gone, and makes it anew.
+      // The next change finds that the directory was removed, and makes it again.
       _ = try? await store.put(try record("/b"), [2])
       try await store.put(try record("/c"), [3])
       #expect(try FileManager.default.contentsOfDirectory(atPath: base + "/two").isEmpty)

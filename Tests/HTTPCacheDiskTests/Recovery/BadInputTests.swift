@@ -5,9 +5,9 @@ import HTTPCacheStore
 import HTTPTypes
 import Testing
 
-/// Whatever lies where the store keeps its files has a defined outcome.
+/// The outcome is defined for any files in the place of the store's files.
 @Suite(.timeLimit(.minutes(10))) struct BadInputTests {
-  /// A directory with some responses, closed.
+  /// A directory with some responses that no store has open.
   private func filled() async throws -> TemporaryDirectory {
     let directory = try TemporaryDirectory()
     let store = try DiskStore.open(directory: directory.path("cache"), capacity: 1 << 26)
@@ -35,7 +35,7 @@ import Testing
     let content = try Data(contentsOf: URL(fileURLWithPath: directory.path("cache/Cache.db")))
     #expect(content.count > 20 * 4_096)
     for length in stride(from: 0, to: content.count, by: 4_096).flatMap({ [$0, $0 + 100] }) {
-      // Each in a place of its own: the store of the last one may be about to end.
+      // Copy to a new path each time: the previous store may still be closing.
       let copy = directory.path("copy-\(length)")
       try FileManager.default.copyItem(atPath: directory.path("cache"), toPath: copy)
       try content.prefix(length).write(to: URL(fileURLWithPath: copy + "/Cache.db"))

@@ -5,7 +5,7 @@ import HTTPCacheStore
 import HTTPTypes
 import Testing
 
-/// Files that somebody cuts, before they are opened and under a process that has them open.
+/// Files that are truncated, before a process opens them and while a process has them open.
 @Suite(.timeLimit(.minutes(10))) struct CutInUseTests {
   private static func fill(_ store: DiskStore) async throws {
     for index in 0..<12 {
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  /// What is found is right, and soon the store stores again.
+  /// Requires that the store returns correct bodies only, and soon stores again.
   private static func expectRight(_ store: DiskStore, _ what: String) async throws {
     for index in 0..<12 {
       guard let found = (try? await store.body(key("/\(index)"))) ?? nil else { continue }
@@ -54,7 +54,7 @@ import Testing
         wasCut = Self.size(cache + "/" + name) > length
         if wasCut { #expect(truncate(cache + "/" + name, off_t(length)) == 0) }
         try await Self.expectRight(store, "\(name) of \(length) bytes")
-        // Pages of the index, frames of the log, and neither.
+        // Lengths at the boundaries of index pages, of log frames, and at neither.
         length += length % 4_096 == 0 ? 100 : length < 40_000 ? 3_996 : 20_380
       }
       #expect(length > 40_000)
@@ -88,7 +88,7 @@ import Testing
     let whole = Self.size(directory.path("cache/" + name))
     #expect(whole > 20_000)
     for length in [0, 1, 31, 32, 100, 4_095, 4_096, 4_128, 4_152, 8_304, whole / 2, whole - 1] {
-      // As a process that was killed leaves it.
+      // A copy is in the state that a killed process leaves.
       let copy = directory.path("copy-\(length)")
       try FileManager.default.copyItem(atPath: directory.path("cache"), toPath: copy)
       #expect(truncate(copy + "/" + name, off_t(length)) == 0)

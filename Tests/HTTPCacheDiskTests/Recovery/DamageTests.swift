@@ -6,7 +6,7 @@ import HTTPCacheStore
 import HTTPTypes
 import Testing
 
-/// Runs statements on a database behind the store's back.
+/// Runs SQL statements on an index without the store's knowledge.
 func execute(_ sql: String, on path: String) throws {
   var handle: OpaquePointer?
   defer { sqlite3_close_v2(handle) }
@@ -42,7 +42,7 @@ func execute(_ sql: String, on path: String) throws {
     let reader = try #require(try fixture.store.read(key("/a")).first).body.open()
     let error = await #expect(throws: CacheError.self) { _ = try await reader.read(0..<600_000) }
     #expect(error?.code == .damaged)
-    // A miss at once, though it is removed in the background.
+    // The entry is a miss at once, although it is removed in the background.
     #expect(try fixture.store.read(key("/a")).isEmpty)
     try await until { try fixture.directory.bodyFiles().isEmpty }
   }
@@ -158,7 +158,7 @@ func execute(_ sql: String, on path: String) throws {
     #expect(try store.read(key("/a")).isEmpty)
     try await store.put(try record("/b"), [5])
     #expect(try await store.body(key("/b")) == [5])
-    // What the lost index knew of goes in the background.
+    // The body files of the lost index are deleted in the background.
     try await until { try directory.bodyFiles().isEmpty }
   }
 
@@ -168,7 +168,7 @@ func execute(_ sql: String, on path: String) throws {
     let cache = directory.path("cache")
     for round in 0..<4 {
       #expect(try notes(opening: cache) == (round == 0 ? 0 : 1))
-      // The log goes with the last connection.
+      // SQLite deletes the log with the last connection.
       try await until { !FileManager.default.fileExists(atPath: cache + "/Cache.db-wal") }
       try Data("damage \(round)".utf8).write(to: URL(fileURLWithPath: cache + "/Cache.db"))
     }
@@ -227,7 +227,7 @@ func execute(_ sql: String, on path: String) throws {
     do { _ = try DiskStore.open(directory: cache, capacity: 1 << 24) }
     let database = cache + "/Cache.db"
     try execute("PRAGMA user_version = 99", on: database)
-    // The last connection takes the log with it. The store may still be looking for what was left when it opened.
+    // SQLite deletes the log with the last connection. The store may still sweep in the background.
     try await until { !FileManager.default.fileExists(atPath: database + "-wal") }
     let before = try Data(contentsOf: URL(fileURLWithPath: database))
     let error = #expect(throws: CacheError.self) {

@@ -5,8 +5,8 @@ import HTTPCacheStore
 import HTTPCacheTesting
 import Testing
 
-/// Errors of system calls, SQLite's among them, one after the other. Kills at each call are what
-/// `cache-torture` does, since they need processes of their own.
+/// Fails system calls one after the other, including those of SQLite. `cache-torture` kills the process at each
+/// call, because that needs a process for each kill.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: SystemFaults.isAvailable)) struct FaultTests {
   private func sweep(
     _ directory: TemporaryDirectory, _ durability: Durability = .relaxed
@@ -38,7 +38,7 @@ import Testing
     ])
   func once(calls: SystemCalls, fault: SystemFault) async throws {
     let directory = try TemporaryDirectory()
-    // Few files are opened.
+    // A step of 7 for opening, because few files are opened.
     let report = try await sweep(directory).failing(calls, with: fault, step: calls == .open ? 7 : 41)
     #expect(report.violations.isEmpty, "\(report)")
     #expect(report.found.whole > 0)
@@ -56,7 +56,7 @@ import Testing
     let report = try await sweep(directory).failing(
       calls, with: fault, times: .max, step: 61)
     #expect(report.violations.isEmpty, "\(report)")
-    // A disk that stays full may cost stored bodies: the files of a removal that fails go before their rows.
+    // A disk that stays full may cost stored bodies: a removal then deletes files before their rows.
     if fault == .inputOutput { #expect(report.found.missing == 0, "\(report)") }
   }
 

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 #if os(Linux)
-  /// Directories that may not be written, on real file systems and for a real other user.
+  /// Directories without write permission, on real file systems and for a real other user.
   @Suite(.timeLimit(.minutes(10)), .serialized) struct ForeignDirectoryTests {
     /// Fills a directory with some responses, and closes it.
     private func fill(_ cache: String) async throws {
@@ -15,7 +15,7 @@ import Testing
       await store.flush()
     }
 
-    /// The same, and waits until nothing more is done there.
+    /// Fills a directory with some responses, closes it, and waits until SQLite has deleted the log.
     private func fillAndClose(_ cache: String) async throws {
       try await fill(cache)
       try await until { !FileManager.default.fileExists(atPath: cache + "/Cache.db-wal") }
@@ -78,13 +78,13 @@ import Testing
         }
         #expect(!stored.isEmpty && stored.count < 60)
         try await expect(stored, in: store)
-        // Not a byte is left, and the same store goes on.
+        // No byte is free now; the same store continues.
         fillUp(directory.path("zeros"))
         await #expect(throws: CacheError.self) { try await store.put(try record("/x"), bytes(30_000)) }
         try await expect(stored, in: store)
         #expect(store.openingNotes.isEmpty)
       }
-      // Neither is there for a log, to open with.
+      // No byte is free for a log either, which opening needs.
       fillUp(directory.path("more"))
       for path in [cache, directory.path("other")] {
         do throws(CacheError) {
@@ -101,7 +101,7 @@ import Testing
       let store = try DiskStore.open(directory: cache, capacity: 1 << 26, minimumFreeSpace: 0)
       #expect(store.openingNotes.isEmpty)
       try await expect(stored, in: store)
-      // What takes the room can be removed, though removing needs some.
+      // Entries can be removed, although removing needs some space.
       fillUp(directory.path("zeros"))
       let file = try #require(stored.first { $0 % 4 == 3 })
       #expect(try await store.remove(.key(key("/\(file)"))) == 1)
@@ -115,7 +115,7 @@ import Testing
       withExtendedLifetime(mount) {}
     }
 
-    // Root in a user namespace of its own may know no other users.
+    // Root in a separate user namespace may have no other users.
     private static let canBecomeAnotherUser: Bool = {
       guard geteuid() == 0 else { return false }
       let process = Process()
@@ -146,7 +146,7 @@ import Testing
       }
     }
 
-    /// Leaves no byte free, in ever smaller pieces.
+    /// Fills the file system to the last byte, in smaller and smaller pieces.
     private func fillUp(_ path: String) {
       let descriptor = open(path, O_WRONLY | O_CREAT, 0o600)
       guard descriptor >= 0 else { return }

@@ -3,7 +3,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Testing
 
-/// An index that SQLite finds sound, but that says what cannot be.
+/// An index that SQLite finds sound, but that has impossible values.
 @Suite(.timeLimit(.minutes(10))) struct ImpossibleNumberTests {
   @Test(
     "numbers that cannot be are damage, found on opening and in use",
@@ -18,7 +18,7 @@ import Testing
     await store.flush()
     try execute(sql, on: fixture.directory.path("cache/Cache.db"))
     #expect(try fixture.other().openingNotes.contains { $0.contains("damaged") })
-    // The first may find that the index was replaced.
+    // The first attempt may fail because the index was replaced.
     _ = try? await store.put(try record("/b"), [2])
     try await store.put(try record("/b"), [2])
     #expect(try store.read(key("/b")).count == 1)

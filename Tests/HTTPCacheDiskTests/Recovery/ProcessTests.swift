@@ -5,8 +5,8 @@ import HTTPCacheStore
 import HTTPTypes
 import Testing
 
-/// Several stores on one directory, as several processes have it: each has connections, locks and a
-/// mapping of its own.
+/// Several stores on one directory, like the stores of several processes: each has its own connections, locks
+/// and mapping.
 @Suite(.timeLimit(.minutes(10))) struct ProcessTests {
   @Test("what one process stores, freshens, invalidates and removes, another sees")
   func shared() async throws {
@@ -18,7 +18,7 @@ import Testing
     #expect(other.usage.diskEntries == 1)
     try await other.invalidate(.key(key("/a")))
     #expect(try fixture.store.read(key("/a")).first?.record.response.isInvalidated == true)
-    // Who has not seen that it was invalidated cannot say that it is fresh.
+    // A process that has not read the invalidation cannot make the entry fresh.
     #expect(try await other.update(stored))
     #expect(try fixture.store.read(key("/a")).first?.record.response.isInvalidated == true)
     var seen = try #require(try other.read(key("/a")).first).record.response
@@ -35,10 +35,10 @@ import Testing
     let fixture = try Fixture()
     let other = try fixture.other()
     try #require(fixture.store.sharesGenerations)
-    // What opening starts in the background counts as a change of everything; it is over now.
+    // The background work after opening counts as a change of everything; wait until it is done.
     await fixture.store.flush()
     await other.flush()
-    // Which keys share a counter is chance; of three others one does not.
+    // It is chance which keys share a counter; at least one of three others does not.
     let (here, others) = (key("/a"), [key("/b"), key("/c"), key("/d")])
     var last = other.generation(of: here)
     let untouched = others.map { other.generation(of: $0) }
@@ -60,7 +60,7 @@ import Testing
     expectRise("invalidated")
     try await fixture.store.remove(.key(key("/a")))
     expectRise("removed")
-    // Who removed it may have ended before others were told of it.
+    // The process that removed the entry may have ended before it raised the counters.
     try await fixture.store.remove(.key(key("/a")))
     expectRise("removed again")
     #expect(zip(others, untouched).contains { other.generation(of: $0) == $1 })
@@ -119,7 +119,7 @@ import Testing
     for index in 0..<8 {
       #expect(try await store.body(key("/\(index)")) == bytes(100_000, seed: UInt64(index + 1)))
     }
-    // The lock that was copied is nobody's, so the unfinished file goes in the background.
+    // No process holds the copied lock, so the unfinished file is deleted in the background.
     try await until {
       try FileManager.default.subpathsOfDirectory(atPath: copy + "/bodies").filter {
         $0.contains("/")
@@ -139,7 +139,7 @@ import Testing
       try await fixture.store.put(try record("/\(index)"), bytes(30_000, seed: UInt64(index + 1)))
     }
     for index in 0..<10 { try await fixture.store.remove(.key(key("/\(index)"))) }
-    // As after power loss: what was not synced is gone, here the log and the deletions' rows.
+    // As after a power loss: bytes that were not synced are lost, here the log with the deleted rows.
     let copy = fixture.directory.path("copy")
     try FileManager.default.copyItem(atPath: fixture.directory.path("cache"), toPath: copy)
     try FileManager.default.removeItem(atPath: copy + "/Cache.db-wal")
@@ -187,7 +187,7 @@ import Testing
     for index in 0..<20 {
       #expect(try await store.body(key("/more\(index)")) == bytes(20_000))
     }
-    // The locks of the dead are let go of in the background once their leftovers are gone.
+    // The locks of dead processes are deleted in the background, after their files.
     try await until {
       try FileManager.default.contentsOfDirectory(atPath: cache + "/writers").isEmpty
     }

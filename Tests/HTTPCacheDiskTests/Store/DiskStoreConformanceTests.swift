@@ -3,7 +3,7 @@ import HTTPCacheStore
 import HTTPCacheTesting
 import Testing
 
-/// What every store has to show, shown by ours.
+/// The requirements for every store, checked on the disk store.
 @Suite(.timeLimit(.minutes(10))) struct DiskStoreConformanceTests {
   @Test("conforms", arguments: StoreConformance.checks)
   func conforms(_ check: StoreCheck) async throws {

@@ -140,7 +140,7 @@ import Testing
     second.abandon()
     await #expect(throws: CacheError.self) { try await second.append(BodyBytes([1])) }
     await #expect(throws: CacheError.self) { try await second.commit(trailers: [:]) }
-    // The files go on one of the store's threads; what was queued before is done when this is.
+    // A thread of the store deletes the files, so wait.
     try await until { try fixture.directory.bodyFiles().isEmpty }
     #expect(try await fixture.store.body(key("/a")) == [7])
     #expect(try fixture.store.read(key("/b")).isEmpty)

@@ -6,7 +6,7 @@ import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
-/// What several stores do to one directory.
+/// Several stores on one directory.
 @Suite(.timeLimit(.minutes(10))) struct SharedDirectoryTests {
   @Test("in a folder that was emptied in use, a body that is being written is no leftover")
   func emptied() async throws {
@@ -37,7 +37,7 @@ import Testing
     let before = try fixture.directory.bodyFiles().count
     let held = try HeldDatabase(database)
     let append = Task { try? await writer.append(BodyBytes(bytes(600_000))) }
-    // It has its name and waits for its row.
+    // The file has its final name and waits for its row.
     try await until {
       let files = try fixture.directory.bodyFiles()
       return files.count > before && !files.contains { $0.hasSuffix(".part") }
@@ -56,7 +56,7 @@ import Testing
     let fixture = try Fixture()
     let database = fixture.directory.path("cache/Cache.db")
     try await fixture.store.put(try record("/a", partition: "account"), [1])
-    // As if another process had invalidated the partition meanwhile: the number is above all of the index.
+    // An epoch as if another process had invalidated the partition later: its number is above all in the index.
     let later: Int64 = 1 << 61
     try execute("INSERT INTO epoch VALUES (1, 0, 'account', '', \(later))", on: database)
     try await fixture.store.wipe(mode: .private, partition: "account")

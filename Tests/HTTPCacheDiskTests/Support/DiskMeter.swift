@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a directory takes on disk.
+/// Measures the usage of a directory on disk.
 enum DiskMeter {
-  /// Bytes that all files and folders below a folder take, and the folder itself, as `du` counts them.
+  /// The bytes of a folder with all files and folders below it, as `du` counts them.
   static func taken(below root: String) -> Int64 {
     var seen: Set<UInt64> = []
     func size(_ path: String) -> Int64 {
@@ -16,7 +16,7 @@ enum DiskMeter {
     return sum
   }
 
-  /// Whether a file below a folder has these bytes anywhere, and which.
+  /// The files below a folder that contain these bytes.
   static func files(below root: String, containing text: String) -> [String] {
     let wanted = Data(text.utf8)
     let names = (try? FileManager.default.subpathsOfDirectory(atPath: root)) ?? []

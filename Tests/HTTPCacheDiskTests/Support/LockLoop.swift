@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Shares the lock of a file for moments, one after the other, as who searches for what can be evicted does.
+/// Shares the lock of a file again and again for a moment, as a process does that searches for entries to evict.
 final class LockLoop: Sendable {
   private let hasEnded = Atomic<Bool>(false)
 

@@ -1,7 +1,7 @@
 import CSQLite
 import Testing
 
-/// Somebody who reads an old state of an index.
+/// A reader of an old state of an index, as another process would be.
 final class LogHolder {
   private let connection: OpaquePointer
 

@@ -6,9 +6,9 @@ import Testing
 #endif
 
 #if os(Linux)
-  /// A file system of a test's own, for who may mount one.
+  /// A file system that a test mounts, if the process may mount.
   final class MountedFolder: Sendable {
-    /// Whether this process may mount, in both ways, and finds there what it mounted.
+    /// Whether this process can mount in both ways, and finds the mounted files.
     static let isAllowed: Bool = {
       guard geteuid() == 0, let folder = try? TemporaryDirectory() else { return false }
       let (files, below) = (FileManager.default, folder.path("below"))
@@ -36,7 +36,7 @@ import Testing
       try Self.mount("tmpfs", at: path, type: "tmpfs", options: "mode=755," + options)
     }
 
-    /// What is in a folder, to be read only.
+    /// Mounts a folder at another path, read only.
     init(readOnly folder: String, at path: String) throws {
       self.path = path
       try Self.mount(folder, at: path, flags: MS_BIND)
@@ -60,7 +60,7 @@ import Testing
   }
 #endif
 
-/// Names, sizes, times and contents of everything below a folder.
+/// The names, sizes, times and contents of all files below a folder.
 func snapshot(_ folder: String) throws -> [String: String] {
   var found: [String: String] = [:]
   for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {

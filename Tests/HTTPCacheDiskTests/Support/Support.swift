@@ -7,7 +7,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// A directory of a test's own, removed when the test lets go of it.
+/// A directory for one test, removed when the object is released.
 final class TemporaryDirectory: Sendable {
   let path: String
 
@@ -20,7 +20,7 @@ final class TemporaryDirectory: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// A path below it.
+  /// A path below the directory.
   func path(_ name: String) -> String { path + "/" + name }
 
   /// The paths of all body files, below `bodies`.
@@ -32,7 +32,7 @@ final class TemporaryDirectory: Sendable {
   }
 }
 
-/// A store in a directory of its own with a clock that stands still.
+/// A store in a new directory with a clock that does not advance by itself.
 struct Fixture {
   let directory: TemporaryDirectory
   let clock: ManualClock
@@ -49,7 +49,7 @@ struct Fixture {
       durability: durability, verification: verification, clock: clock)
   }
 
-  /// A further store on the same directory, as another process would have it.
+  /// Another store on the same directory, like the store of another process.
   func other(verification: Verification = .firstRead) throws -> DiskStore {
     try DiskStore.open(
       directory: directory.path("cache"), capacity: 64 << 20, verification: verification,
@@ -85,7 +85,7 @@ func record(
     isPinned: isPinned, isMemoryOnly: isMemoryOnly)
 }
 
-/// Bytes that differ from block to block.
+/// Pseudorandom bytes, so that all blocks differ.
 func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
   var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
   var words: [UInt64] = []
@@ -115,12 +115,12 @@ extension DiskStore {
     return try await writer.commit(trailers: [:])
   }
 
-  /// Stores a body, unless a response that was asked for later is stored already.
+  /// Stores a body, unless the response to a later request is stored already.
   func putIfLatest(_ record: CacheRecord, _ body: [UInt8]) async throws {
     do { try await put(record, body) } catch let error as CacheError where error.code == .superseded {}
   }
 
-  /// The whole body of the only variant of a key; nil if there is none.
+  /// The whole body of the only variant of a key; nil if the key has no variant.
   func body(_ key: CacheKey) async throws -> [UInt8]? {
     guard let variant = try read(key).first else { return nil }
     let reader = try variant.body.open()
@@ -128,14 +128,14 @@ extension DiskStore {
   }
 }
 
-/// Counts up.
+/// A counter that threads can share.
 final class Counter: Sendable {
   private let value = Atomic<Int>(0)
 
   func next() -> Int { value.add(1, ordering: .relaxed).newValue }
 }
 
-/// Waits until what other threads do has come about: a minute at least.
+/// Waits until a condition holds that other threads bring about; for a minute at least.
 func until(_ condition: () async throws -> Bool) async throws {
   for attempt in 0..<60_000 {
     if try await condition() { return }
