@@ -11,7 +11,7 @@ struct RecentRecordTests {
     try fixture.store.read(key(path)).first?.record
   }
 
-  /// A store with one response that was read twice, so that its record is kept.
+  /// A store with one response that was read three times, so that its record is kept.
   private func warmFixture() async throws -> Fixture {
     let fixture = try Fixture()
     try await fixture.store.put(try HTTPCacheDiskTests.record("/a"), [1, 2, 3])
