@@ -8,7 +8,7 @@ extension UpstreamError: LocalizedError {
 }
 
 extension CacheError: LocalizedError {
-  /// What failed, for which key, and why.
+  /// The failure, the key it concerns, and the reason.
   public var errorDescription: String? { description }
 }
 

@@ -52,7 +52,7 @@ final class DictionaryStore: CacheStore {
       var response = record.response
       response.trailers = trailers
       let whole = record.with(response: response, bodyLength: body.count)
-      // Of a part nothing is kept, as if it had been evicted at once.
+      // Nothing of a partial body is kept, as if it had been evicted at once.
       return record.isComplete ? try insert(whole, body, variantLimit: variantLimit) : record
     }
   }

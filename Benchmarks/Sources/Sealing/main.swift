@@ -1,7 +1,7 @@
 // usage: sealing-benchmark [ENTRIES]
 //
-// What encryption costs: the same store on disk with and without it, and the cipher alone. Each figure is
-// the least of some rounds. ENTRIES (20,000) are stored for the removal by prefix.
+// The cost of encryption: times of a store on disk with and without encryption, and of the cipher alone. Each
+// figure is the minimum of several rounds. ENTRIES (20,000) are stored for the removal by prefix.
 import HTTPCaching
 import HTTPTypes
 

@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// What an attempt tells its queue while it runs.
+/// A message of a running attempt to its queue.
 enum AttemptNews: Sendable {
   /// The next step began.
   case state(DownloadState)

@@ -113,7 +113,7 @@ struct DownloadAttempt: Sendable {
     cache.mayCompleteAgain(request)
   }
 
-  /// What an error says to a person.
+  /// Makes a failure of an error, with a message for people.
   static func failure(of error: any Error) -> DownloadFailure {
     switch error {
     case let failure as DownloadFailure: return failure

@@ -31,7 +31,7 @@ struct DestinationFile: Sendable {
     return !path.hasSuffix("/") && name != "." && name != ".."
   }
 
-  /// What is at the destination now.
+  /// The file at the destination now.
   enum Occupant: Hashable {
     case nothing
     /// The file that this queue put there, unchanged.

@@ -1,4 +1,4 @@
-/// What tells a file at a destination from any other, and from itself after a change.
+/// Identifies a file at a destination. The values differ for any other file, and after a change of the file.
 struct PlacedFile: Sendable, Hashable {
   let inode: UInt64
   let size: Int64

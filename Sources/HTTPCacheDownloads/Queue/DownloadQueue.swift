@@ -27,7 +27,7 @@ public final class DownloadQueue: Sendable {
   public let name: String
   /// The cache.
   public let cache: HTTPCache
-  /// What was damaged in the list when the queue was opened, for people; empty if nothing was.
+  /// Messages about damage in the list when the queue was opened, for people. Empty if there was none.
   public let openingNotes: [String]
   /// The configuration that the queue was opened with; limits may have changed since.
   public let configuration: Configuration

@@ -182,7 +182,7 @@ struct QueueState: Sendable {
   }
 }
 
-/// What makes two downloads one: the URL and the destination.
+/// The URL and the destination. Two downloads with equal values count as one.
 private struct DownloadIdentity: Hashable {
   let url: String
   let destination: String?

@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// What a queue knows of one download. All but `rate` is in the list on disk.
+/// The state of one download in a queue. All properties except `rate` are in the list on disk.
 struct DownloadItem: Sendable, Hashable {
   let id: DownloadID
   var download: Download
@@ -39,7 +39,7 @@ struct DownloadItem: Sendable, Hashable {
   }
 }
 
-/// What tells one representation from another (RFC 9110 §8.8).
+/// The validators of a representation (RFC 9110 §8.8).
 struct ResponseValidators: Sendable, Hashable {
   var eTag: String?
   var lastModified: String?

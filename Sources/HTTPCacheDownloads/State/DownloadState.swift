@@ -2,7 +2,7 @@ public import HTTPCaching
 
 /// The state of a download, and the reason for it.
 public enum DownloadState: Sendable, Hashable {
-  /// What a download waits for.
+  /// The reason why a download waits.
   public enum Wait: Sendable, Hashable {
     /// Its turn: other downloads are first, or a limit of transfers is reached.
     case slot

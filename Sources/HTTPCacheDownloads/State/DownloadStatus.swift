@@ -2,7 +2,7 @@
 public struct DownloadStatus: Sendable, Hashable, Identifiable {
   /// The name of the download in its queue.
   public let id: DownloadID
-  /// What is downloaded.
+  /// The download as it was added.
   public let download: Download
   /// The state, with its reason.
   public let state: DownloadState

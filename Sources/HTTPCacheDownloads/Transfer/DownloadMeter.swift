@@ -1,7 +1,7 @@
 import HTTPCaching
 import Synchronization
 
-/// What an attempt has exchanged with the origin, and how far it is. Written by the transfer and by its reader.
+/// The exchanges of an attempt with the origin, and its progress. The transfer and its reader write to the meter.
 final class DownloadMeter: Sendable {
   /// A request and the head of its response, as the origin saw them.
   struct Exchange: Sendable {

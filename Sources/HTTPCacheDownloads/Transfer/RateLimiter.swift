@@ -39,7 +39,7 @@ final class RateLimiter: Sendable {
         state.debt += taken
         taken = 0
         let seconds = state.debt / Double(rate)
-        // What is due within a moment is not worth a sleep.
+        // A debt that is due within 20 ms is not worth a sleep.
         return seconds > 0.02 ? min(.seconds(seconds), Self.step) : nil
       }
       guard let wait else { return }

@@ -13,7 +13,7 @@ struct SealedRecord {
     case chunk = 3
   }
 
-  /// What is stored of a sealed body.
+  /// The stored part of a sealed body.
   struct Extent {
     /// The stored ranges; nil for all of it.
     let slots: [Range<Int64>]?

@@ -10,7 +10,7 @@ import Testing
 /// Takes every directive through every place that must know it. A new case of `ResponseDirective` or
 /// `RequestDirective` is asked about by the compiler here, and by these tests where a place forgets it.
 @Suite(.timeLimit(.minutes(10))) struct EveryDirectiveTests {
-  /// What the facts of a stored response keep of a directive.
+  /// The part of a directive that the facts of a stored response keep.
   private enum Kept {
     case nothing
     case lifetime

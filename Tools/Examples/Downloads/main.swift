@@ -16,7 +16,7 @@ let cache = try HTTPCache.open(settings)
 let queue = try DownloadQueue(name: "example", cache: cache, upstream: URLSessionUpstream())
 for note in queue.openingNotes { print(note) }
 
-// What an earlier run left is in the list already; the same URL again is validated.
+// The list already has the downloads of an earlier run. Adding a finished URL again validates the file.
 for text in arguments.dropFirst() {
   let name = URL(string: text)?.lastPathComponent ?? ""
   try queue.add(Download(text, to: folder.appendingPathComponent(name.isEmpty ? "index" : name).path))

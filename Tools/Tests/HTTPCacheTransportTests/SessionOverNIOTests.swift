@@ -11,7 +11,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// What a session does besides HTTP, over NIO's transport.
+/// Features of a session besides plain HTTP requests, over NIO's transport.
 @Suite(.timeLimit(.minutes(5))) struct SessionOverNIOTests {
   typealias Routes = Router<BasicRequestContext>
 

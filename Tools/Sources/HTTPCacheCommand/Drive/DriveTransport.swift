@@ -1,7 +1,7 @@
 #if URLSessionDoors
   import ArgumentParser
 
-  /// What sends the requests of the door `urlsession` to the origin.
+  /// The transport that sends the requests of the door `urlsession` to the origin.
   enum DriveTransport: String, ExpressibleByArgument, CaseIterable {
     case foundation
     case asynchttpclient
