@@ -34,7 +34,7 @@ import Testing
     FileState.Moment(timespec(tv_sec: seconds, tv_nsec: nanoseconds))
   }
 
-  @Test("blocks are checked that were, and no others")
+  @Test("exactly the inserted blocks count as checked")
   func blocks() {
     let checked = CheckedBlocks()
     #expect(checked.contains(0..<0))
@@ -70,7 +70,7 @@ import Testing
     #expect(!state(changed: (.max, 1)).isSettled(at: moment(1_000)))
   }
 
-  @Test("what was checked counts as long as the file is what it was, and for an hour")
+  @Test("checked blocks count while the file is unchanged, and for an hour")
   func remembered() {
     let clock = ManualClock(now: Timestamp(seconds: 0))
     let bodies = CheckedBodies(clock: clock) { [moment = moment(1_000)] in moment }
@@ -93,7 +93,7 @@ import Testing
     #expect(!bodies.blocks(of: name, state()).contains(0..<1))
   }
 
-  @Test("nothing is remembered of a file that has just been changed")
+  @Test("no checked blocks of a file that has just been changed are remembered")
   func unsettled() {
     let bodies = CheckedBodies(clock: ManualClock(now: Timestamp(seconds: 0))) { [moment = moment(1_000)] in
       moment
@@ -105,7 +105,7 @@ import Testing
     #expect(bodies.count == 0)
   }
 
-  @Test("as many bodies are remembered as there is room for, those that are used longest")
+  @Test("the number of remembered bodies is limited, and recently used ones stay")
   func bounded() {
     let bodies = CheckedBodies(clock: ManualClock(now: Timestamp(seconds: 0))) { [moment = moment(1_000)] in
       moment

@@ -26,7 +26,7 @@ import Testing
     try HTTPCacheDiskTests.execute(sql, on: fixture.directory.path("cache/Cache.db"))
   }
 
-  @Test("what came of a body before its process was killed is found, and can be completed")
+  @Test("the bytes received before a process was killed are found, and the body can be completed")
   func killed() async throws {
     let directory = try TemporaryDirectory()
     let cache = directory.path("cache")
@@ -52,7 +52,7 @@ import Testing
     #expect(try directory.bodyFiles().count == 1)
   }
 
-  @Test("what was added to a part before its process was killed is found")
+  @Test("bytes added to a partial body before the process was killed are found")
   func killedWhileExtending() async throws {
     let directory = try TemporaryDirectory()
     let cache = directory.path("cache")
@@ -95,7 +95,7 @@ import Testing
     try await until { try fixture.directory.bodyFiles().isEmpty }
   }
 
-  @Test("a changed byte outside of the pieces, or in a piece that is not read, harms nobody")
+  @Test("a changed byte outside the pieces, or in a piece that is not read, has no effect")
   func flippedElsewhere() async throws {
     let fixture = try Fixture()
     try await fixture.store.putPart("/a", body, 700_000..<1_300_000)
@@ -120,7 +120,7 @@ import Testing
     #expect(try await fixture.store.verify(repair: false).isSound)
   }
 
-  @Test("a file shorter than its pieces, or gone, is damage: the part goes and is not added to")
+  @Test("a missing file, or a file shorter than its pieces, is damage: the entry is removed")
   func truncated() async throws {
     for change in ["cut", "gone"] {
       for isExtended in [true, false] {
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test("rows of pieces that cannot be, or are missing, are damage and never a trap")
+  @Test("rows of pieces that are impossible or missing are damage and never a trap")
   func hostileRows() async throws {
     for sql in [
       // A wrong end of the first piece, a wrong start, an end before the start, a wrong checksum.
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test("repair removes damaged parts and pieces of nothing, and keeps sound parts")
+  @Test("repair removes damaged partial bodies and pieces without an entry, and keeps sound ones")
   func repair() async throws {
     let fixture = try Fixture()
     try await fixture.store.putPart("/a", body, 700_000..<1_300_000)

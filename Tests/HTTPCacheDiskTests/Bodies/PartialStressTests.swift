@@ -19,7 +19,7 @@ import Testing
 
   private static let bodies = (0..<4).map { bytes(9_000 + 350_000 * $0, seed: UInt64($0 + 1)) }
 
-  @Test("whatever is done at once, what is read is right, and nothing is left over")
+  @Test("concurrent work never reads wrong bytes and leaves no files")
   func stress() async throws {
     let fixture = try Fixture()
     let other = try fixture.other()

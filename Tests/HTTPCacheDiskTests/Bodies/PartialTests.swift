@@ -18,7 +18,7 @@ import Testing
     return fixture.directory.path("cache/bodies/" + files[0])
   }
 
-  @Test("a part lies where it lies in the body, and completing it copies nothing")
+  @Test("the bytes of a part are at their place in the body, and completing the body copies nothing")
   func sparse() async throws {
     let fixture = try Fixture()
     try await fixture.store.putPart("/a", body, 700_000..<1_300_000)
@@ -71,7 +71,7 @@ import Testing
     #expect(try await fixture.store.verify(repair: false).isSound)
   }
 
-  @Test("two processes do not add to one part at once; who comes second may when the first is done")
+  @Test("of two processes, the second adds to a partial body only after the first has ended")
   func exclusion() async throws {
     let fixture = try Fixture()
     let other = try fixture.other()
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("who only looks whether somebody adds to a part keeps nobody from it, and is not taken for a writer")
+  @Test("a process that checks for a writer does not block writers, and does not count as one")
   func looking() async throws {
     let fixture = try Fixture(capacity: 8 << 20, largestEntry: .bytes(4 << 20))
     let part = try await fixture.store.putPart("/a", body, 0..<1_000_000)
@@ -117,7 +117,7 @@ import Testing
     #expect(try await fixture.store.verify(repair: true).findings.isEmpty)
   }
 
-  @Test("a part that another process removes while it grows is not stored, and leaves no file")
+  @Test("a partial body that another process removes while it grows is not stored, and leaves no file")
   func removedMeanwhile() async throws {
     let fixture = try Fixture()
     let other = try fixture.other()
@@ -132,7 +132,7 @@ import Testing
     #expect(other.usage.diskEntries == 0)
   }
 
-  @Test("a resumable body has a row from its first block on, which goes when it is given up")
+  @Test("a resumable body has a row from its first block on, until its writer is abandoned")
   func checkpoints() async throws {
     let fixture = try Fixture(largestEntry: .bytes(16 << 20))
     let other = try fixture.other()
@@ -183,7 +183,7 @@ import Testing
     #expect(other.usage.diskEntries == 1)
   }
 
-  @Test("what was removed while it was being written is stored all the same when it is complete")
+  @Test("a body that was removed while it was being written is stored when it is complete")
   func removedWhileWriting() async throws {
     let fixture = try Fixture()
     let writer = try await fixture.store.write(try resumable("/a", 2_000_000), variantLimit: 8)
@@ -195,7 +195,7 @@ import Testing
     #expect(try await fixture.store.verify(repair: false).isSound)
   }
 
-  @Test("usage counts what came once, whether it is in a row or not")
+  @Test("usage counts received bytes once, whether a row has them or not")
   func usage() async throws {
     let fixture = try Fixture(largestEntry: .bytes(16 << 20))
     await fixture.store.flush()
@@ -214,7 +214,7 @@ import Testing
     #expect(try await fixture.store.verify(repair: false).isSound)
   }
 
-  @Test("parts are evicted like whole bodies, and leave nothing behind")
+  @Test("partial bodies are evicted like whole bodies, and leave no files")
   func eviction() async throws {
     // Space for eight partial bodies beside the store's own files, so that each new one evicts another.
     let fixture = try Fixture(capacity: 8_700_000, largestEntry: .bytes(2 << 20))
@@ -246,7 +246,7 @@ import Testing
     #expect(try await fixture.store.body(key("/a")) == body)
   }
 
-  @Test("places beyond what can be reckoned with are refused")
+  @Test("positions beyond the limit are refused")
   func farAway() async throws {
     let fixture = try Fixture()
     for start in [Int64.max - 10, 1 << 61] {

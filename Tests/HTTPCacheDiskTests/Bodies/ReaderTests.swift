@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ReaderTests {
-  @Test("any range of a body is what was written there")
+  @Test("each range of a body has the bytes that were written")
   func ranges() async throws {
     let fixture = try Fixture()
     let body = bytes(700_001)
@@ -125,7 +125,7 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(body))
   }
 
-  @Test("what was appended before a writer gave up is still read")
+  @Test("bytes that were appended before a writer was abandoned can still be read")
   func givenUp() async throws {
     let fixture = try Fixture()
     let body = bytes(400_000)

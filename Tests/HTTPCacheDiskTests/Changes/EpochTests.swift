@@ -87,7 +87,7 @@ struct EpochTests {
     #expect(try await fixture.store.verify(repair: false).isSound)
   }
 
-  @Test("its effect is whole after the directory was opened again", arguments: Left.allCases, [true, false])
+  @Test("the epoch has its effect after reopening", arguments: Left.allCases, [true, false])
   func reopened(_ left: Left, removes: Bool) async throws {
     let fixture = try Fixture()
     let other = try await fill(fixture)

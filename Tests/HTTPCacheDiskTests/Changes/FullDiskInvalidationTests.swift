@@ -39,7 +39,7 @@ import Testing
     #expect(try await store.verify(repair: false).isSound)
   }
 
-  @Test("so are many entries, for which there is no room for an epoch")
+  @Test("many entries are invalidated without space for an epoch")
   func many() async throws {
     for index in 0..<300 { try await store.put(try record("/\(index)"), [1]) }
     await store.flush()
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test("what was asked for before an invalidation that failed is stored as invalidated")
+  @Test("a response that was requested before a failed invalidation is stored as invalidated")
   func onItsWay() async throws {
     try await store.put(try record("/b"), [1])
     await store.flush()

@@ -52,7 +52,7 @@ import Testing
     for _ in 0..<3 { #expect(try isFresh(mine) == true) }
   }
 
-  @Test("what was being received while it was invalidated is not fresh")
+  @Test("a response that was invalidated during its transfer is not fresh")
   func overtaken() async throws {
     let fixture = try Fixture()
     let (mine, other) = (tier(fixture.store, fixture.clock), try fixture.other())
@@ -63,7 +63,7 @@ import Testing
     #expect(try isFresh(mine) == false)
   }
 
-  @Test("neither is it, nor what a validation was under way for, if the older one was asked for meanwhile")
+  @Test("freshening an older copy does not undo a removal by another process")
   func overtakenBesideOlder() async throws {
     let fixture = try Fixture()
     let (mine, other) = (tier(fixture.store, fixture.clock), try fixture.other())
@@ -80,7 +80,7 @@ import Testing
     for _ in 0..<2 { #expect(try isFresh(mine) == false) }
   }
 
-  @Test("other responses stay fresh, and so does a newer one than that on disk")
+  @Test("other responses stay fresh, and so does a newer one than the response on disk")
   func others() async throws {
     let fixture = try Fixture()
     let (mine, other) = (tier(fixture.store, fixture.clock), try fixture.other())

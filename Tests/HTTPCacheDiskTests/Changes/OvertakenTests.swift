@@ -64,7 +64,7 @@ import Testing
     #expect(try isInvalidated(other) == false)
   }
 
-  @Test("a response that was invalidated before, and is again while it is validated")
+  @Test("a response that was invalidated before, and again during its validation")
   func again() async throws {
     let fixture = try Fixture()
     let other = try fixture.other()
@@ -79,7 +79,7 @@ import Testing
     #expect(try isInvalidated(other) == true)
   }
 
-  @Test("a part that is being completed")
+  @Test("a partial body that is being completed")
   func completing() async throws {
     let fixture = try Fixture()
     let other = try fixture.other()
@@ -97,7 +97,7 @@ import Testing
     #expect(try await other.body(key("/a")) == body)
   }
 
-  @Test("what concerns other targets, or only what was there, changes nothing")
+  @Test("invalidations of other targets, and removals by variant or last use, change nothing")
   func others() async throws {
     let fixture = try Fixture()
     let other = try fixture.other()

@@ -56,7 +56,7 @@ import Testing
     ("Cache.db", .inputOutput, .max),
   ]
 
-  @Test("all goes, or all stays and can be removed later", arguments: failures)
+  @Test("all entries are removed, or all stay and can be removed later", arguments: failures)
   func all(suffix: String, fault: SystemFault, times: Int) async throws {
     let store = try open()
     var (failed, removed) = (0, 0)
@@ -89,7 +89,7 @@ import Testing
     #expect(try await store.verify(repair: false).isSound)
   }
 
-  @Test("a file that could not get shorter does when the directory is opened next")
+  @Test("an index that could not shrink does so when the directory is opened next")
   func shorterLater() async throws {
     do {
       let store = try open()
@@ -134,7 +134,7 @@ import Testing
     #expect(try await store.verify(repair: false).isSound)
   }
 
-  @Test("nothing of the index goes into temporary files", arguments: [200, 600])
+  @Test("nothing of the index is written to temporary files", arguments: [200, 600])
   func temporaryFiles(count: Int) async throws {
     let temporary = try TemporaryDirectory()
     let watch = try SystemFaults(below: temporary.path, recordsChanges: true)

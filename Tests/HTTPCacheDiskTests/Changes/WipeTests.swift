@@ -17,7 +17,7 @@ import Testing
     return Array(bytes[..<size])
   }
 
-  @Test("no file has a byte of the account, others keep theirs, and what is counted is right")
+  @Test("no file has a byte of the account, other accounts keep theirs, and the usage is correct")
   func wipe() async throws {
     let fixture = try Fixture()
     let cache = fixture.directory.path("cache")
@@ -54,7 +54,7 @@ import Testing
     #expect(try await store.verify(repair: false).isSound)
   }
 
-  @Test("what a writer gave up, and what a process that was killed was writing, is gone as well")
+  @Test("bodies of abandoned writers and of killed processes are removed as well")
   func leftovers() async throws {
     let directory = try TemporaryDirectory()
     let cache = directory.path("cache")
@@ -83,7 +83,7 @@ import Testing
     #expect(try fixture.store.read(key("/a", partition: account)).count == 1)
   }
 
-  @Test("a reader of an old state, which keeps the log, is told")
+  @Test("wiping reports that a reader of an old state keeps the log")
   func heldLog() async throws {
     let fixture = try Fixture()
     try await fixture.store.put(try record("/a", partition: account), [1])
@@ -97,7 +97,7 @@ import Testing
     #expect(try await fixture.store.wipe(mode: .private, partition: account) == 0)
   }
 
-  @Test("backups are told to pass over the directory, once; who deletes the tag's text keeps it so")
+  @Test("the directory is excluded from backups once; a changed tag is not written again")
   func backupTag() async throws {
     let fixture = try Fixture()
     let tag = fixture.directory.path("cache/CACHEDIR.TAG")

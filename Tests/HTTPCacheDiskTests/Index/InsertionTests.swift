@@ -37,7 +37,7 @@ import Testing
     #expect(try await fixture.store.verify(repair: false).isSound)
   }
 
-  @Test("two stores that write by turns give ids and counts that hold")
+  @Test("two stores that write by turns keep ids and counts correct")
   func byTurns() async throws {
     let fixture = try Fixture()
     let other = try fixture.other()
@@ -65,7 +65,7 @@ import Testing
     #expect(try await store.verify(repair: false).isSound)
   }
 
-  @Test("of entries that get their rows at once, one that cannot be stored is refused alone")
+  @Test("of entries in one transaction, only the one that cannot be stored is refused")
   func refusedAlone() async throws {
     let fixture = try Fixture(capacity: 700_000, largestEntry: .bytes(1 << 20))
     let records = try (0..<60).map { try record("/\($0)") }
@@ -82,7 +82,7 @@ import Testing
     #expect(try await fixture.store.verify(repair: false).isSound)
   }
 
-  @Test("while another process writes, who stores waits without holding a thread")
+  @Test("while another process writes, storing tasks wait without holding a thread")
   func waitsForOthers() async throws {
     let fixture = try Fixture()
     for index in 0..<3 { try await fixture.store.put(try record("/\(index)"), [1]) }

@@ -69,7 +69,7 @@ import Testing
     #expect(try await first.other().body(key("/a")) == [1])
   }
 
-  @Test("eight rows of other keys with the hash of a key stay beside its own, the oldest go")
+  @Test("eight rows of other keys with the hash of a key stay, and the oldest are removed")
   func otherKeysOfOneHash() async throws {
     let fixture = try Fixture()
     try await fixture.store.put(try record("/wanted"), [1])
@@ -87,7 +87,7 @@ import Testing
     #expect(fixture.store.usage.diskEntries == 9)
   }
 
-  @Test("a part that comes bounds the rows of other keys as well")
+  @Test("storing a partial body limits the rows of other keys as well")
   func otherKeysBesidePart() async throws {
     let fixture = try Fixture()
     let body = bytes(1_000_000)

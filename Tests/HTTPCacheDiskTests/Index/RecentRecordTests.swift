@@ -19,7 +19,7 @@ struct RecentRecordTests {
     return fixture
   }
 
-  @Test("what is read again and again is decoded twice, what is read once is not kept")
+  @Test("a record that is read often is decoded twice, and a record that is read once is not kept")
   func kept() async throws {
     let fixture = try Fixture()
     try await fixture.store.put(try HTTPCacheDiskTests.record("/a"), [1, 2, 3])
@@ -29,7 +29,7 @@ struct RecentRecordTests {
     #expect(read[2] === read[3])
   }
 
-  @Test("a row that was changed is never answered from what was decoded before")
+  @Test("a changed row is never answered from a record that was decoded before")
   func changed() async throws {
     let fixture = try await warmFixture()
     let before = try #require(try record(of: fixture))
@@ -56,7 +56,7 @@ struct RecentRecordTests {
     #expect(found == nil)
   }
 
-  @Test("what another store invalidates is invalidated, by its row or by what covers it")
+  @Test("an invalidation by another store applies, by the row or by an epoch")
   func invalidated() async throws {
     for selection in [CacheSelection.key(key("/a")), .prefix("https://example.com/")] {
       let fixture = try await warmFixture()

@@ -13,7 +13,7 @@ import Testing
       ]))
   }
 
-  @Test("another process finds it after a flush, and whoever opens the directory later")
+  @Test("another process finds a refusal after a flush, and so does a store opened later")
   func shared() async throws {
     let fixture = try Fixture()
     let other = try fixture.other()
@@ -26,7 +26,7 @@ import Testing
     #expect(try fixture.other().refusals(of: key("/a")) == [note("/a", 1)])
   }
 
-  @Test("four of a key are kept, and a thousand in all")
+  @Test("four refusals of a key are kept, and a thousand in all")
   func bounded() async throws {
     let fixture = try Fixture()
     let database = fixture.directory.path("cache/Cache.db")
@@ -45,7 +45,7 @@ import Testing
     #expect(try fixture.store.refusals(of: key("/b500")).count == 1)
   }
 
-  @Test("what is too long is cut, whole characters left")
+  @Test("a text that is too long is cut between characters")
   func long() async throws {
     let fixture = try Fixture()
     let text = "x" + String(repeating: "ä", count: 3_000)
@@ -61,7 +61,7 @@ import Testing
     #expect(found.explanation.steps[0].answer == "x" + String(repeating: "ä", count: 511))
   }
 
-  @Test("rows that nobody wrote so are passed over")
+  @Test("rows that cannot be decoded are skipped")
   func hostile() async throws {
     let fixture = try Fixture()
     fixture.store.note(note("/a", 1))
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("removing everything forgets it as well")
+  @Test("removing everything removes refusals as well")
   func removed() async throws {
     let fixture = try Fixture()
     fixture.store.note(note("/a", 1))

@@ -46,7 +46,7 @@ import Testing
     #expect(try await store.counts().evictions == 0)
   }
 
-  @Test("a store that is opened with another capacity gives it to the directory, and tells the old one")
+  @Test("opening with another capacity changes that of the directory, and reports the old one")
   func changedOnOpening() async throws {
     let fixture = try Fixture(capacity: 16 << 20)
     try await fill(fixture.store, 100)
@@ -85,7 +85,7 @@ import Testing
     #expect(fixture.store.usage.diskEntries == 1)
   }
 
-  @Test("a store that only looks evicts nothing, though the capacity is less than what is stored")
+  @Test("a store that only reads evicts nothing, although the usage exceeds the capacity")
   func onlyLooks() async throws {
     let fixture = try Fixture(capacity: 16 << 20)
     try await fill(fixture.store, 20)
@@ -98,7 +98,7 @@ import Testing
     try await until { evicting.usage.diskEntries == 0 }
   }
 
-  @Test("what is kept free belongs to the directory too")
+  @Test("the minimum of free space belongs to the directory too")
   func minimumFree() async throws {
     let fixture = try Fixture()
     try await fixture.store.setMinimumFreeSpace(5 << 20)

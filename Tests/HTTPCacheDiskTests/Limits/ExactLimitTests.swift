@@ -50,7 +50,7 @@ import Testing
     #expect(abs(store.usage.diskBytes - base - 500_000) <= 256 << 10, "nothing counts twice")
   }
 
-  @Test("bodies of some blocks and less are not written before there is room for them")
+  @Test("bodies of a few blocks or less are not written before there is space for them")
   func roomBeforeWriting() async throws {
     let fixture = try Fixture(capacity: 2 << 20, largestEntry: .bytes(1 << 20))
     let store = fixture.store
@@ -79,7 +79,7 @@ import Testing
     #expect(try store.read(key("/small")).count == 1)
   }
 
-  @Test("files of which the rows are gone count until they are deleted, and are deleted once that can be")
+  @Test("files without rows count until they are deleted, and are deleted as soon as possible")
   func deletedLater() async throws {
     let directory = try TemporaryDirectory()
     let faults = try SystemFaults(below: directory.path)
@@ -108,7 +108,7 @@ import Testing
     #expect(try await store.verify(repair: false).isSound)
   }
 
-  @Test("what is given up counts until its file is deleted")
+  @Test("the body of an abandoned writer counts until its file is deleted")
   func givenUp() async throws {
     let fixture = try Fixture()
     let store = fixture.store
@@ -129,7 +129,7 @@ import Testing
     #expect(abs(store.usage.diskBytes - base) <= 256 << 10)
   }
 
-  @Test("a body that is reserved and gets its row counts once: nothing is evicted that need not be")
+  @Test("a reserved body that gets its row counts once, so that nothing is evicted needlessly")
   func countedOnce() async throws {
     let fixture = try Fixture(capacity: 16 << 20, largestEntry: .bytes(12 << 20))
     let store = fixture.store
@@ -143,7 +143,7 @@ import Testing
     #expect(try await store.counts().evictions == 0)
   }
 
-  @Test("a row evicts what another store has committed since this one asked")
+  @Test("inserting a row evicts entries that another store has committed meanwhile")
   func otherStoreFilled() async throws {
     let fixture = try Fixture(capacity: 16 << 20, largestEntry: .bytes(8 << 20))
     let other = try DiskStore.open(
@@ -162,7 +162,7 @@ import Testing
     #expect(DiskMeter.taken(below: fixture.directory.path("cache")) <= 16 << 20 + 512 << 10)
   }
 
-  @Test("a part that is being written is not evicted, since that would free nothing")
+  @Test("a partial body that is being written is not evicted, since that would free nothing")
   func partInWork() async throws {
     let fixture = try Fixture(capacity: 8 << 20, largestEntry: .bytes(6 << 20))
     let cache = fixture.directory.path("cache")
@@ -186,7 +186,7 @@ import Testing
     #expect(try number("SELECT count(*) FROM entry WHERE partial = 1", on: database(fixture)) == 0)
   }
 
-  @Test("pages that the index does not use make room for bodies only once they are given back")
+  @Test("free pages of the index make space for bodies only after they are given back")
   func freePages() async throws {
     let fixture = try Fixture(capacity: 16 << 20, largestEntry: .bytes(8 << 20))
     for index in 0..<1_000 { try await fixture.store.put(try record("/\(index)"), bytes(10_000)) }
@@ -225,7 +225,7 @@ import Testing
     #expect(DiskMeter.files(below: cache, containing: text) == [])
   }
 
-  @Test("a smaller capacity is reached though the database was held when it was to be")
+  @Test("a smaller capacity is reached although another process held the index at first")
   func trimmedLater() async throws {
     let fixture = try Fixture()
     for index in 0..<40 { try await fixture.store.put(try record("/\(index)"), bytes(90_000)) }

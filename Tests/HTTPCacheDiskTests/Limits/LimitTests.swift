@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test("the capacity holds for bodies of all sizes, and what is told is what is taken")
+  @Test("the capacity holds for bodies of all sizes, and the reported usage is correct")
   func capacity() async throws {
     let capacity: Int64 = 4 << 20
     let fixture = try Fixture(capacity: capacity, largestEntry: .bytes(1 << 20))
@@ -56,7 +56,7 @@ import Testing
     await #expect(throws: CacheError.self) { try await fixture.store.put(try record("/a"), [1]) }
   }
 
-  @Test("what is larger than the largest entry is refused, announced or not, and leaves nothing")
+  @Test("a body longer than the largest entry is refused, announced or not, and leaves no file")
   func largestEntry() async throws {
     let fixture = try Fixture(capacity: 64 << 20, largestEntry: 500_000)
     let error = await #expect(throws: CacheError.self) {
@@ -71,7 +71,7 @@ import Testing
     try await fixture.store.put(try record("/a", bodyLength: 500_000), bytes(500_000))
   }
 
-  @Test("what is being written counts until its file is gone")
+  @Test("a body that is being written counts until its file is deleted")
   func reservations() async throws {
     let fixture = try Fixture()
     let before = fixture.store.usage.diskBytes
@@ -84,7 +84,7 @@ import Testing
     #expect(fixture.store.usage.diskBytes < before + 1_000_000)
   }
 
-  @Test("what was used stays when what was not used has to go")
+  @Test("used entries stay when unused entries are evicted")
   func usedStays() async throws {
     let fixture = try Fixture(capacity: 2 << 20)
     for index in 0..<30 { try await fixture.store.put(try record("/\(index)"), bytes(40_000)) }
@@ -94,7 +94,7 @@ import Testing
     #expect(fixture.store.usage.diskEntries < 60)
   }
 
-  @Test("uses are told of by time, without a write for each")
+  @Test("uses are written with their times, without a write for each")
   func lastUsed() async throws {
     let fixture = try Fixture()
     for index in 0..<3 { try await fixture.store.put(try record("/\(index)"), [1]) }
@@ -107,7 +107,7 @@ import Testing
     #expect(try fixture.store.read(key("/1")).count == 1)
   }
 
-  @Test("a use that a tier above answered counts like one of its own")
+  @Test("a use that a store above answered counts like a use of this store")
   func recordedUse() async throws {
     let fixture = try Fixture()
     for index in 0..<2 { try await fixture.store.put(try record("/\(index)"), [1]) }
@@ -118,7 +118,7 @@ import Testing
     #expect(page.entries.map(\.lastUsed.seconds) == [1_800_000_000, 1_800_000_100])
   }
 
-  @Test("an entry tells where its body lies, a small one that it has no file")
+  @Test("an entry has the path of its body file; an inline body has none")
   func bodyPaths() async throws {
     let fixture = try Fixture()
     let large = try await fixture.store.put(try record("/large"), bytes(100_000))

@@ -21,7 +21,7 @@ import Testing
       clock: ManualClock(now: Timestamp(seconds: 1_800_000_000)))
   }
 
-  @Test("with less free than is to be, responses are evicted, not one more than has to be")
+  @Test("below the minimum of free space, responses are evicted, and no more than needed")
   func evicts() async throws {
     let directory = try TemporaryDirectory()
     let figures = Figures()
@@ -45,7 +45,7 @@ import Testing
       clock: ManualClock(now: Timestamp(seconds: 1_800_000_000)))
   }
 
-  @Test("of small responses no more are evicted, though what they took is free on disk only later")
+  @Test("no more small responses are evicted than needed, although their space is free on disk only later")
   func evictsSmall() async throws {
     let directory = try TemporaryDirectory()
     let first = try open(directory, minimum: 100 << 20, Figures())
@@ -97,7 +97,7 @@ import Testing
     }
   #endif
 
-  @Test("what would fill the disk is not stored, with a reason, and all else goes first")
+  @Test("a response that would fill the disk is refused with a reason, after all others were evicted")
   func refuses() async throws {
     let directory = try TemporaryDirectory()
     let figures = Figures()
@@ -111,7 +111,7 @@ import Testing
     #expect(try directory.bodyFiles().isEmpty || store.usage.diskEntries == 0)
   }
 
-  @Test("0 takes no care of what is free")
+  @Test("0 disables the check of free space")
   func off() async throws {
     let directory = try TemporaryDirectory()
     let figures = Figures()

@@ -33,7 +33,7 @@ import Testing
     #expect(reservations.takePendingDeletions().isEmpty)
   }
 
-  @Test("a body that can never be deleted counts, and does not keep others from going")
+  @Test("a body that can never be deleted counts, and does not prevent other evictions")
   func undeletable() async throws {
     let fixture = try Fixture(capacity: 8 << 20, largestEntry: .bytes(1 << 20))
     try await fixture.store.put(try record("/odd"), bytes(300_000))

@@ -47,7 +47,7 @@ import Testing
     #expect(try await store.verify(repair: false).isSound)
   }
 
-  @Test("a body that is being written counts, and evicts what has to go for it, until it ends")
+  @Test("a body that is being written counts and evicts entries until its writer ends")
   func reservation() async throws {
     let fixture = try Fixture(capacity: 16 << 20, largestEntry: .bytes(8 << 20))
     let store = fixture.store
@@ -88,7 +88,7 @@ import Testing
     #expect(DiskMeter.taken(below: cache) <= capacity + 512 << 10)
   }
 
-  @Test("what is worth less than what would have to go for it is refused while it grows, and evicts nothing")
+  @Test("a growing body that is worth less than the entries to evict is refused, and evicts nothing")
   func refusedEarly() async throws {
     let fixture = try Fixture(capacity: 8 << 20, largestEntry: .bytes(6 << 20))
     for index in 0..<40 {
@@ -106,7 +106,7 @@ import Testing
     #expect(fixture.store.usage.diskEntries == before)
   }
 
-  @Test("usage is what is taken, to a block for each file, after storing, parts, evictions and a kill")
+  @Test("the usage is exact to a block for each file after storing, partial bodies, evictions and a kill")
   func usageIsExact() async throws {
     let directory = try TemporaryDirectory()
     let cache = directory.path("cache")
@@ -141,7 +141,7 @@ import Testing
     try await expectExact("after all was removed")
   }
 
-  @Test("the log stays small though somebody reads an old state, and what needs it is not stored meanwhile")
+  @Test("the log stays small while a process reads an old state, and nothing is stored meanwhile")
   func boundedLog() async throws {
     let fixture = try Fixture()
     let log = fixture.directory.path("cache/Cache.db-wal")
@@ -182,7 +182,7 @@ import Testing
     #expect(store.usage.diskBytes <= 8 << 20)
   }
 
-  @Test("a capacity below what is stored evicts on opening; the files shrink")
+  @Test("a capacity below the usage evicts on opening, and the files shrink")
   func smallerOnOpening() async throws {
     let fixture = try Fixture()
     let cache = fixture.directory.path("cache")
@@ -199,7 +199,7 @@ import Testing
     #expect(try small.read(key("/new")).count == 1)
   }
 
-  @Test("a capacity that an empty index fills is told, evicts everything, and refuses with that reason")
+  @Test("a capacity that an empty index fills is reported, evicts everything, and refuses with that reason")
   func nothingFits() async throws {
     let fixture = try Fixture()
     let cache = fixture.directory.path("cache")
@@ -213,7 +213,7 @@ import Testing
     #expect(error?.message == note)
   }
 
-  @Test("where all room is pinned nothing pinned goes, and what does not fit is refused")
+  @Test("if pinned entries fill the capacity, none is evicted, and responses that do not fit are refused")
   func allPinned() async throws {
     let fixture = try Fixture(capacity: 4 << 20, largestEntry: .bytes(2 << 20))
     var stored = 0

@@ -6,7 +6,7 @@ import Testing
 
 /// A smaller capacity, and responses that are no longer pinned.
 @Suite(.timeLimit(.minutes(10))) struct ShrinkingTests {
-  @Test("the index's file shrinks also if not all that is too much can go", arguments: [false, true])
+  @Test("the index shrinks even if the excess cannot be evicted completely", arguments: [false, true])
   func shrunk(withPinned: Bool) async throws {
     let fixture = try Fixture()
     for index in 0..<400 { try await fixture.store.put(try record("/\(index)"), bytes(14_000)) }
@@ -26,7 +26,7 @@ import Testing
     #expect(abs(fixture.store.usage.diskBytes - taken) <= 64 << 10)
   }
 
-  @Test("what is no longer pinned goes if there is no room for it")
+  @Test("an entry that is no longer pinned is evicted if it exceeds the capacity")
   func unpinned() async throws {
     let fixture = try Fixture(capacity: 8 << 20)
     for index in 0..<20 {

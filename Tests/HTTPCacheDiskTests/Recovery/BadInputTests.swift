@@ -92,7 +92,7 @@ import Testing
     #expect(try other.read(key("/a")).isEmpty)
   }
 
-  @Test("a directory replaced by another while it is in use is taken as it is then")
+  @Test("a store uses the new directory after its directory was replaced")
   func replacedDirectory() async throws {
     let (first, second) = (try await filled(), try await filled())
     let store = try DiskStore.open(directory: first.path("cache"), capacity: 1 << 26)
@@ -107,7 +107,7 @@ import Testing
     #expect(try await store.verify(repair: false).isSound)
   }
 
-  @Test("folders and pipes in the place of what the store keeps are no reason to hang or crash")
+  @Test("folders and pipes in the place of the store's files neither hang nor crash it")
   func strange() async throws {
     for name in ["writers", "bodies/00", "Cache.db-wal", "Cache.db-shm"] {
       for kind in ["folder", "pipe", "file"] where !(kind == "folder" && !name.hasPrefix("Cache")) {

@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("an index that is emptied while all of it lies there and none in the log is replaced")
+  @Test("an index that is truncated to nothing while the log is empty is replaced")
   func emptiedInUse() async throws {
     let fixture = try Fixture()
     try await Self.fill(fixture.store)

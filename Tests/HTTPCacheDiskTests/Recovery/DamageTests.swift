@@ -59,7 +59,7 @@ func execute(_ sql: String, on path: String) throws {
     await #expect(throws: CacheError.self) { _ = try await reader.read(262_144..<262_145) }
   }
 
-  @Test("a body's file that was cut, has grown or is gone is not opened, and the entry goes")
+  @Test("a body file that is truncated, longer or missing is not opened, and the entry is removed")
   func wrongLength() async throws {
     for change in ["cut", "grown", "gone", "folder", "link"] {
       let fixture = try Fixture()
@@ -100,7 +100,7 @@ func execute(_ sql: String, on path: String) throws {
     }
   }
 
-  @Test("a small body or a record changed in the index is a miss, and the entry goes")
+  @Test("an inline body or a record changed in the index is a miss, and the entry is removed")
   func changedRow() async throws {
     for column in [
       "body = x'010204'", "checksum = checksum + 1", "record = x'0102030405060708090a'", "length = 2",
@@ -263,7 +263,7 @@ func execute(_ sql: String, on path: String) throws {
     }
   }
 
-  @Test("a database of something else is refused and not touched")
+  @Test("a database of another program is refused and not touched")
   func foreign() throws {
     let directory = try TemporaryDirectory()
     let database = directory.path("Cache.db")
@@ -276,7 +276,7 @@ func execute(_ sql: String, on path: String) throws {
     #expect(try Data(contentsOf: URL(fileURLWithPath: database)) == before)
   }
 
-  @Test("where there can be no directory, it is not available")
+  @Test("a directory that cannot be made is unavailable")
   func noDirectory() throws {
     let directory = try TemporaryDirectory()
     try Data().write(to: URL(fileURLWithPath: directory.path("file")))

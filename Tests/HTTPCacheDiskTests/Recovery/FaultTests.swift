@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test("SQLite's calls are caught")
+  @Test("the system calls of SQLite are intercepted")
   func caught() throws {
     let directory = try TemporaryDirectory()
     let faults = try SystemFaults(below: directory.path, recordsChanges: true)
@@ -60,7 +60,7 @@ import Testing
     if fault == .inputOutput { #expect(report.found.missing == 0, "\(report)") }
   }
 
-  @Test("after power loss it opens and has no wrong body; what was durable is there")
+  @Test("after a power loss the store opens without wrong bodies and has all durable ones")
   func powerLoss() async throws {
     for durability in [Durability.relaxed, .durable] {
       let directory = try TemporaryDirectory()
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("without room for a log, and on a read-only file system, nothing is stored and nothing breaks")
+  @Test("without space for a log, and on a read-only file system, nothing is stored and nothing breaks")
   func noLog() async throws {
     for (suffix, fault) in [
       ("-wal", SystemFault.noSpace), ("-shm", .noSpace), ("", .failure(EROFS)), ("Cache.gen", .noSpace),

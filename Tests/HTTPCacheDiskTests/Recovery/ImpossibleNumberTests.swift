@@ -24,7 +24,7 @@ import Testing
     #expect(try store.read(key("/b")).count == 1)
   }
 
-  @Test("sizes of a row that cannot be do not stop it from being removed")
+  @Test("a row with impossible sizes can be removed")
   func impossibleRow() async throws {
     let fixture = try Fixture()
     for index in 0..<3 { try await fixture.store.put(try record("/\(index)"), [1]) }
@@ -62,7 +62,7 @@ import Testing
     for index in 1..<5 { #expect(try await other.body(key("/\(index)")) == bytes(20_000)) }
   }
 
-  @Test("numbers of several rows that cannot be neither stop the store nor its repair")
+  @Test("impossible numbers in several rows stop neither the store nor its repair")
   func impossibleRows() async throws {
     let fixture = try Fixture()
     for index in 0..<4 { try await fixture.store.put(try record("/\(index)"), bytes(20_000)) }
@@ -99,7 +99,7 @@ import Testing
     #expect(try await fixture.store.verify(repair: false).isSound)
   }
 
-  @Test("an index with triggers or views, which nothing of ours makes, is set aside")
+  @Test("an index with triggers or views is set aside")
   func foreignSchema() async throws {
     for sql in [
       "CREATE TRIGGER t AFTER INSERT ON entry BEGIN DELETE FROM entry; END",
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test("everything can be removed though sums of the rows cannot be")
+  @Test("everything can be removed although the sums of the rows are impossible")
   func impossibleSum() async throws {
     let fixture = try Fixture()
     for index in 0..<4 { try await fixture.store.put(try record("/\(index)"), bytes(20_000)) }
@@ -126,7 +126,7 @@ import Testing
     #expect(try fixture.directory.bodyFiles().isEmpty)
   }
 
-  @Test("counters that cannot be can be added up")
+  @Test("impossible counters can be added up")
   func impossibleCounts() async throws {
     let fixture = try Fixture()
     for value in [Int64.max, Int64.min] {

@@ -8,7 +8,7 @@ import Testing
 /// Several stores on one directory, like the stores of several processes: each has its own connections, locks
 /// and mapping.
 @Suite(.timeLimit(.minutes(10))) struct ProcessTests {
-  @Test("what one process stores, freshens, invalidates and removes, another sees")
+  @Test("a process sees the changes of another process")
   func shared() async throws {
     let fixture = try Fixture()
     let other = try fixture.other()
@@ -30,7 +30,7 @@ import Testing
     #expect(try fixture.store.read(key("/a")).isEmpty)
   }
 
-  @Test("each change is noticed by the generation of its key, in all processes, and by no other key's")
+  @Test("each change raises the generation of its key in all processes, and of no other key")
   func generations() async throws {
     let fixture = try Fixture()
     let other = try fixture.other()
@@ -89,7 +89,7 @@ import Testing
     #expect(try await other.verify(repair: false).isSound)
   }
 
-  @Test("what a living process is writing is no orphan, and is not taken by another's repair")
+  @Test("a body that a living process is writing is not deleted by the repair of another process")
   func livingWriter() async throws {
     let fixture = try Fixture()
     let other = try fixture.other()
@@ -101,7 +101,7 @@ import Testing
     #expect(try await other.body(key("/a")) == bytes(600_000))
   }
 
-  @Test("a directory copied in the middle of writing opens, with what was complete and nothing else")
+  @Test("a directory copied during writing opens with the complete entries and nothing else")
   func killed() async throws {
     let fixture = try Fixture()
     let cache = fixture.directory.path("cache")
@@ -128,7 +128,7 @@ import Testing
     #expect(try await store.verify(repair: false).isSound)
   }
 
-  @Test("a file without its log opens with what was in it")
+  @Test("an index without its log opens with the entries in its file")
   func lostLog() async throws {
     let fixture = try Fixture()
     for index in 0..<20 {

@@ -5,7 +5,7 @@ import HTTPCacheStore
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct VerifyTests {
-  @Test("all that is wrong is named, and repaired when asked")
+  @Test("each fault is reported, and repaired if requested")
   func repair() async throws {
     let fixture = try Fixture()
     let store = fixture.store

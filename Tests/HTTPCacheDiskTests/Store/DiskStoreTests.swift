@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("what is stored is there after closing and opening again")
+  @Test("a stored response is found after closing and opening again")
   func persists() async throws {
     let directory = try TemporaryDirectory()
     let body = bytes(300_000)
@@ -77,7 +77,7 @@ import Testing
     #expect(seen >= 8)
   }
 
-  @Test("variants are kept apart by what Vary nominated, the latest first, the oldest go")
+  @Test("variants differ by their nominated fields, newest first, and the oldest are removed")
   func variants() async throws {
     let fixture = try Fixture()
     for (index, language) in ["de", "en", "fr"].enumerated() {
@@ -102,7 +102,7 @@ import Testing
     #expect(try fixture.store.read(key("/a", partition: "one", mode: .shared)).isEmpty)
   }
 
-  @Test("freshening keeps the body and clears the mark; a record that was replaced is left alone")
+  @Test("freshening keeps the body and clears an invalidation; updating a replaced record does nothing")
   func update() async throws {
     let fixture = try Fixture()
     let body = bytes(20_000)
@@ -159,7 +159,7 @@ import Testing
     #expect(try fixture.store.read(key("/a")).isEmpty)
   }
 
-  @Test("what must stay in memory is refused")
+  @Test("a memory-only record is refused")
   func memoryOnly() async throws {
     let fixture = try Fixture()
     await #expect(throws: CacheError.self) {
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test("trailers come back")
+  @Test("trailers are stored and read")
   func trailers() async throws {
     let fixture = try Fixture()
     let writer = try await fixture.store.write(try record("/a"), variantLimit: 8)
@@ -178,7 +178,7 @@ import Testing
     #expect(stored.response.head.headerFields[.eTag] == nil)
   }
 
-  @Test("a body stored in ranges answers for those ranges alone")
+  @Test("a body stored in ranges has those ranges only")
   func ranges() async throws {
     let fixture = try Fixture()
     let body = bytes(50_000)

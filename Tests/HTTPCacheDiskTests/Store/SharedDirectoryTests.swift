@@ -8,7 +8,7 @@ import Testing
 
 /// Several stores on one directory.
 @Suite(.timeLimit(.minutes(10))) struct SharedDirectoryTests {
-  @Test("in a folder that was emptied in use, a body that is being written is no leftover")
+  @Test("a body that is being written in an emptied directory is not deleted by a sweep")
   func emptied() async throws {
     let fixture = try Fixture()
     let cache = fixture.directory.path("cache")
@@ -28,7 +28,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: cache + "/writers").count == 2)
   }
 
-  @Test("a response gets no row any more once its writer has given up, whatever it was doing")
+  @Test("a response gets no row after its writer was abandoned")
   func rowAfterGivingUp() async throws {
     let fixture = try Fixture()
     try await fixture.store.put(try record("/first"), bytes(300_000))
@@ -51,7 +51,7 @@ import Testing
     #expect(try fixture.directory.bodyFiles().count == before)
   }
 
-  @Test("of a partition that is wiped, an epoch that came after it was read stays")
+  @Test("wiping a partition keeps an epoch that was written later")
   func laterEpoch() async throws {
     let fixture = try Fixture()
     let database = fixture.directory.path("cache/Cache.db")
