@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(
-    "one changed byte in a piece is found, and the part goes",
+    "one changed byte in a piece is found, and the partial body is removed",
     arguments: [700_000, 786_431, 786_432, 1_299_999])
   func flipped(offset: Int) async throws {
     let fixture = try Fixture()

@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "a process killed in the middle of such work leaves right bodies and parts, and nothing else",
+    "a process killed in such work leaves correct whole and partial bodies, and nothing else",
     arguments: [3, 11, 23, 37, 52, 90])
   func killed(steps: Int) async throws {
     let directory = try TemporaryDirectory()

@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(
-    "a file that was written to, replaced or touched is checked again, and what is damaged found",
+    "a file that was written to, replaced or touched is checked again, and damage is found",
     arguments: ["written", "same bytes", "replaced", "times set back", "cut and filled up"])
   func changed(how: String) async throws {
     let fixture = try await checked()

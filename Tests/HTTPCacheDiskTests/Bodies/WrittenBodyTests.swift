@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(
-    "bytes that were written after it was opened are found, though all was checked",
+    "bytes written after a body was opened are found, although all blocks were checked",
     arguments: [0, 300_000, 599_999])
   func written(at offset: Int) async throws {
     let fixture = try await checked()
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "an open body whose entry is removed, or whose file gets another name, is read on, and sent from its file"
+    "an open body whose entry is removed, or whose file is renamed, can be read and sent from its file"
   )
   func unlinked() async throws {
     let fixture = try await checked()

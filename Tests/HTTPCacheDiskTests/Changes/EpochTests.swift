@@ -63,7 +63,7 @@ struct EpochTests {
   }
 
   @Test(
-    "its effect is whole for a store that has the directory open, and the next reader goes on",
+    "the epoch applies in a store that has the directory open, and the next reader continues it",
     arguments: Left.allCases, [true, false])
   func besideRunningStore(_ left: Left, removes: Bool) async throws {
     let fixture = try Fixture()

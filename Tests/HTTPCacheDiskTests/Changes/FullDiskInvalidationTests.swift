@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "what cannot be marked is removed",
+    "an entry that cannot be invalidated is removed",
     arguments: [
       CacheSelection.key(key("/a")), .target("https://example.com/a"), .prefix("https://example.com/a"),
     ])

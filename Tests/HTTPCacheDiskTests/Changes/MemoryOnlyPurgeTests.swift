@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "it has to be validated before it is used again, whatever selects it and however often it was used",
+    "the entry must be validated before reuse, whatever selects it and however often it was used",
     arguments: [
       CacheSelection.key(key("/a")), .target("https://example.com/a"), .prefix("https://example.com/"),
       .all,

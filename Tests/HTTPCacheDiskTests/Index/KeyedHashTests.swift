@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test(
-    "a more recent variant with the variant hash of another takes nothing from that one (RFC 9111 §4, §4.1)")
+    "a more recent variant does not affect another one with the same variant hash (RFC 9111 §4, §4.1)")
   func recencyOfVariantsOfOneHash() async throws {
     let fixture = try Fixture()
     try await fixture.store.put(try record("/a", language: "en"), [1])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct LockOutTests {
   @Test(
-    "while somebody else holds the right to write, many that store wait together, not one after the other")
+    "while another process holds the write lock, many writers wait together, not one after the other")
   func together() async throws {
     let fixture = try Fixture()
     try await fixture.store.put(try record("/before"), [1])

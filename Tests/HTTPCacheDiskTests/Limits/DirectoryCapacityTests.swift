@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(
-    "an impossible capacity in the index is taken for none", arguments: ["-1", "'text'", "x'00'", "NULL"])
+    "an impossible capacity in the index counts as missing", arguments: ["-1", "'text'", "x'00'", "NULL"])
   func impossible(value: String) async throws {
     let fixture = try Fixture(capacity: 16 << 20)
     try await fill(fixture.store, 3)

@@ -64,7 +64,7 @@ import Testing
 
   #if os(Linux)
     @Test(
-      "once the disk was full, some room is made for what comes next, and no more",
+      "after the disk was full, some space is freed for later responses, and no more",
       .enabled(if: MountedFolder.isAllowed, MountedFolder.needed))
     func afterFullDisk() async throws {
       let directory = try TemporaryDirectory()
@@ -123,7 +123,7 @@ import Testing
 
   #if os(Linux)
     @Test(
-      "on a real file system that is full, responses are evicted, and what does not fit is not stored",
+      "on a real full file system, responses are evicted, and responses that do not fit are not stored",
       .enabled(if: getuid() == 0, "only root may mount a file system"))
     func fullFileSystem() async throws {
       let directory = try TemporaryDirectory()

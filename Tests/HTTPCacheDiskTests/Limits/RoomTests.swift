@@ -9,7 +9,7 @@ import Testing
 /// The capacity holds while bodies are being written.
 @Suite(.timeLimit(.minutes(10))) struct RoomTests {
   @Test(
-    "three processes exceed the capacity by no more than the bodies that two of them write, and a log each")
+    "three processes exceed the capacity at most by the bodies that two of them write, and a log each")
   func severalProcesses() async throws {
     let directory = try TemporaryDirectory()
     let cache = directory.path("cache")
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "a body that another store writes is an excess until that store commits it, and no more than its bytes")
+    "the excess by a body that another store writes is at most its bytes, and ends with its commit")
   func otherStore() async throws {
     let capacity: Int64 = 16 << 20
     let fixture = try Fixture(capacity: capacity, largestEntry: .bytes(8 << 20))
@@ -162,7 +162,7 @@ import Testing
   }
 
   @Test(
-    "while somebody reads an old state, evicting does not make the log longer and longer, nor empties all")
+    "while a process reads an old state, evicting neither grows the log without end nor removes all")
   func boundedLogOfEvictions() async throws {
     let fixture = try Fixture()
     let store = fixture.store

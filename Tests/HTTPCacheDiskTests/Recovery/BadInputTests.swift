@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(
-    "counters that are lost, cut, of something else, a folder or a link are made anew",
+    "a file of counters that is missing, truncated, foreign, a folder or a link is made again",
     arguments: ["gone", "empty", "cut", "zeros", "garbage", "folder", "link", "pipe"])
   func counters(kind: String) async throws {
     let directory = try await filled()
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test(
-    "what lies in the place of a journal is removed, and nobody waits for it",
+    "a pipe, folder or link in the place of a journal is removed, and no store waits for it",
     arguments: ["pipe", "folder", "link"])
   func journal(kind: String) async throws {
     let directory = try await filled()

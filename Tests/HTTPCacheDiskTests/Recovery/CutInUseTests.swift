@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "an index or its log cut at any page under a running process: no crash, no wrong body, and it stores again",
+    "an index or log truncated under a running process: no crash, no wrong body, and it stores again",
     arguments: ["Cache.db", "Cache.db-wal"])
   func cutInUse(name: String) async throws {
     let directory = try TemporaryDirectory()
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(
-    "a log, its index and the counters cut before they are opened: no crash, no wrong body, and it stores",
+    "a log, its shared memory or counters truncated before opening: no crash, no wrong body, and it stores",
     arguments: ["Cache.db-wal", "Cache.db-shm", "Cache.gen"])
   func cutBefore(name: String) async throws {
     let directory = try TemporaryDirectory()
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(
-    "memory that is cut away under a running process ends it at worst, and the next one finds all in order",
+    "truncated shared memory at worst ends the process, and the next process finds a sound directory",
     arguments: ["Cache.db-shm", "Cache.gen"])
   func cutMemory(name: String) async throws {
     let directory = try TemporaryDirectory()

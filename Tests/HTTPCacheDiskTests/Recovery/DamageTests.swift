@@ -32,7 +32,7 @@ func execute(_ sql: String, on path: String) throws {
   }
 
   @Test(
-    "one changed byte anywhere in a body's file is found, and the entry goes",
+    "one changed byte anywhere in a body file is found, and the entry is removed",
     arguments: [0, 1, 262_143, 262_144, 400_000, 599_999])
   func flippedBody(offset: Int) async throws {
     let fixture = try Fixture()
@@ -124,7 +124,7 @@ func execute(_ sql: String, on path: String) throws {
   }
 
   @Test(
-    "an index that is no database is set aside and a new one started",
+    "an index that is not a database is set aside and a new one started",
     arguments: ["text", "zeros", "half", "folder", "link"])
   func noDatabase(kind: String) async throws {
     let directory = try TemporaryDirectory()
@@ -239,7 +239,7 @@ func execute(_ sql: String, on path: String) throws {
   }
 
   @Test(
-    "an index made before the first release is set aside with a note, and its body files go",
+    "an index made before the first release is set aside with a note, and its body files are deleted",
     arguments: ["application_id = 0x48436368; PRAGMA user_version = 4", "application_id = 0x48544361"])
   func unreleased(mark: String) async throws {
     let directory = try TemporaryDirectory()

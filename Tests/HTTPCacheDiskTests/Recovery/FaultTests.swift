@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "one failing call costs no more than what was under way: no wrong body, nothing that must not be there",
+    "one failing call costs at most the running operation: no wrong body, no wrong entry",
     arguments: [
       (SystemCalls.changing, SystemFault.noSpace), (.all, .inputOutput), (.open, .tooManyFiles),
       (.read, .short(bytes: 7)), (.write, .short(bytes: 100)), (.write, .torn(bytes: 512)),
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(
-    "a disk that is full or broken from some call on is survived, and works again afterwards",
+    "a store survives a disk that is full or broken from some call on, and works again afterwards",
     arguments: [
       (SystemCalls([.write, .allocate, .makeDirectory]), SystemFault.noSpace), (.all, .inputOutput),
     ])

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-      "a read-only file system is not available, and nothing there is changed",
+      "a directory on a read-only file system is unavailable, and nothing in it is changed",
       .enabled(if: MountedFolder.isAllowed, MountedFolder.needed))
     func readOnly() async throws {
       let directory = try TemporaryDirectory()
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-      "a file system of 1 MiB takes what it has room for; the rest fails, and when it is full nothing breaks",
+      "a file system of 1 MiB stores as much as fits; the rest fails, and a full disk breaks nothing",
       .enabled(if: MountedFolder.isAllowed, MountedFolder.needed))
     func full() async throws {
       let directory = try TemporaryDirectory()
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(
-      "a directory of another user is not available, whatever its modes, and stays as it is",
+      "a directory of another user is unavailable, whatever its modes, and stays unchanged",
       .enabled(if: Self.canBecomeAnotherUser, "needs root that may become another user"),
       arguments: [0o700, 0o755, 0o777])
     func otherUser(mode: Int) async throws {

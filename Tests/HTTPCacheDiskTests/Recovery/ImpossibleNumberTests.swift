@@ -6,7 +6,7 @@ import Testing
 /// An index that SQLite finds sound, but that has impossible values.
 @Suite(.timeLimit(.minutes(10))) struct ImpossibleNumberTests {
   @Test(
-    "numbers that cannot be are damage, found on opening and in use",
+    "impossible numbers are damage, found on opening and in use",
     arguments: [
       "UPDATE state SET bodies = 9223372036854775807", "UPDATE state SET entries = -1",
       "UPDATE state SET sequence = 9223372036854775807",
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "a row that cannot be is found and removed, and costs nothing of what is beside it",
+    "an impossible row is found and removed, and other rows stay",
     arguments: [
       "id = -1", "id = -9223372036854775808", "id = 0",
       "cost = -9000000000000000000", "pinned = 7",
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(
-    "a length in the index that cannot be is a miss, and verify finds it",
+    "an entry with an impossible length is a miss, and verify finds it",
     arguments: [Int64.min, -1, 1 << 51, .max])
   func impossibleLength(length: Int64) async throws {
     let fixture = try Fixture()

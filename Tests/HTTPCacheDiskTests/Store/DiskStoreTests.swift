@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct DiskStoreTests {
   @Test(
-    "a body of any size comes back as it was written",
+    "a body of any size is read as it was written",
     arguments: [0, 1, 16_384, 16_385, 262_143, 262_144, 262_145, 1_000_000, 3_000_001])
   func roundTrip(size: Int) async throws {
     let fixture = try Fixture()
