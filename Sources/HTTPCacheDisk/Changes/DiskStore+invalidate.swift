@@ -4,7 +4,7 @@ public import HTTPCacheStore
 extension DiskStore {
   /// Invalidates the matching entries. Up to 256 entries are invalidated in one transaction. For more entries
   /// of a partition, prefix or group, the transaction writes an epoch, and the entries are invalidated in the
-  /// background. If the disk is too full to write that, the entries are removed instead.
+  /// background. If the disk is too full to write the invalidation, the entries are removed instead.
   ///
   /// - Returns: the number of responses invalidated; nil if an epoch was written.
   /// - Throws: `CacheError`.

@@ -105,8 +105,8 @@ struct Epoch: Sendable {
       [.integer(storedKind), .integer(number), .text(scope), .text(name), .integer(sequence)])
   }
 
-  /// Removes the epochs that name a partition. An epoch that is later than a change stays: it covers entries
-  /// that were stored after the change.
+  /// Removes the epochs of a partition up to the change `last`. A later epoch stays: it covers entries that
+  /// were stored after that change.
   static func remove(
     mode: CacheMode, partition: String, upTo last: Int64, _ connection: SQLiteConnection
   ) throws(CacheError) {

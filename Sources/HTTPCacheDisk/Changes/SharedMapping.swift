@@ -68,7 +68,7 @@ final class SharedMapping: @unchecked Sendable {
     else { throw CacheError(.unavailable, "map \(name): \(String(cString: strerror(errno)))") }
     let mapped = memory.bindMemory(to: UInt64.self, capacity: byteCount / 8)
     _ = shim_atomic_exchange(mapped, 0, magic)
-    // `deinit` would unmap memory only after `words` is set.
+    // Unmap the memory here: `deinit` does not run if the initializer throws.
     guard shim_atomic_load(mapped) == magic else {
       munmap(memory, byteCount)
       throw CacheError(.damaged, "\(name) is not ours")

@@ -15,7 +15,7 @@ final class DiskIndex: Sendable {
   private struct Writer: Sendable {
     /// Nil after `close`.
     var connection: SQLiteConnection?
-    /// The time when another process last held the write lock of the index for longer than this process waits.
+    /// The time when a transaction last gave up waiting for the write lock; nil if a later one got the lock.
     var lockedOut: Duration?
     let clock: any CacheClock
 

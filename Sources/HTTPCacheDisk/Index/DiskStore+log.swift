@@ -13,8 +13,8 @@ extension DiskStore {
     throw CacheError(.busy, "somebody holds the index's log, which has \(opened.logBytes) bytes")
   }
 
-  /// Sets the length at which the log is checkpointed; shorter for a small capacity, of which the log would
-  /// take much.
+  /// Sets the length of the log at which a checkpoint is made. It is shorter for a small capacity, because
+  /// the log counts as usage.
   func setLogLength(of opened: OpenDirectory) {
     let pages = Int(max(16, min(Int64(Schema.logPages), currentLimits.capacity / 64 / PageCount.pageSize)))
     opened.index.setLogPages(pages)

@@ -1,8 +1,8 @@
 import HTTPCacheStore
 
 extension DiskStore {
-  /// Removes rows. If the disk is too full even for the log of that, deletes their body files first: a row
-  /// without its file is a miss.
+  /// Removes rows. If the disk is too full even for the log of this change, deletes the body files of the
+  /// rows first: a row without its file is a miss.
   ///
   /// - Parameters:
   ///   - sql: finds the rows, with `EntryRow.columns`.

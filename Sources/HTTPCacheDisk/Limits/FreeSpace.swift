@@ -30,7 +30,7 @@ final class FreeSpace: Sendable {
   private let clock: any CacheClock
   private let state: Mutex<State>
 
-  // Asking the file system costs some microseconds, so ask at most once a second and every MiB.
+  // Asking the file system costs some microseconds. Ask at most once a second, or after each MiB written.
   private static let longest = Duration.seconds(1)
   private static let most: Int64 = 1 << 20
 

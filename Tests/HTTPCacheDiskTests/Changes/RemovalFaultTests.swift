@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(
-    "entries in the clear are removed, sealed entries stay, and nothing counts as damage", arguments: failures)
+    "plain entries are removed, sealed entries stay, and nothing counts as damage", arguments: failures)
   func plain(suffix: String, fault: SystemFault, times: Int) async throws {
     let store = try open()
     try await fillSealed(store, count: 20)
