@@ -41,7 +41,7 @@ final class PartialRow: Sendable {
   /// Whether the row must be updated when so many bytes are in the file.
   func isDue(_ bytes: Int64) -> Bool { state.withLock { !$0.isLost && bytes >= $0.due } }
 
-  /// Inserts or updates the row. If that fails, only the ranges to be found after a crash are lost.
+  /// Inserts or updates the row. After a failure, fewer ranges are found if the process crashes.
   ///
   /// - Parameter record: the record for a new row. Its ranges are replaced.
   func save(_ body: GrowingBody.State, in file: BodyFile, record: CacheRecord) async {
