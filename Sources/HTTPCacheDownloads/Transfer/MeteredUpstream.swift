@@ -112,6 +112,5 @@ final class MeteredBody: BodySource {
     }
   }
 
-
   private func stopWatching() { watch.withLock { $0?.cancel() } }
 }
