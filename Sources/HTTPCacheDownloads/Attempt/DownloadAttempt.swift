@@ -77,7 +77,7 @@ struct DownloadAttempt: Sendable {
 
   var options: RequestOptions {
     RequestOptions(
-      acceptsDecoded: true, timeout: configuration.stallLimit, context: configuration.context,
+      bodyForms: .any, timeout: configuration.stallLimit, context: configuration.context,
       validatesInBackground: false)
   }
 

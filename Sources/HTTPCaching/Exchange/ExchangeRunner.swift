@@ -75,7 +75,7 @@ struct ExchangeRunner: Sendable {
         // The body is gone or damaged: treat this variant as not stored.
         variants.remove(at: answer.index)
       case .forward(let forward):
-        if try await hasKeptMore(for: exchange) {
+        if mayWait, try await hasKeptMore(for: exchange) {
           read = cache.variants(for: exchange)
           variants = read ?? []
           continue
