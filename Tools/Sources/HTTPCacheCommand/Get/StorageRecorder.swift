@@ -50,6 +50,7 @@ final class StorageRecorder: CacheObserver {
     case .answered, .hookFailed, .removed, .freshened, .invalidated, .siteCleared, .wiped, .upstreamFailed,
       .notAsked, .validatingInBackground:
       break
+    @unknown default: break
     }
   }
 
