@@ -31,10 +31,10 @@ import Testing
     #expect(run.errors.contains("  10  there is no cache in the directory"))
   }
 
-  @Test("README has each command in its table", arguments: commands)
-  func readme(command: String) throws {
-    let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..").standardizedFileURL
-    let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-    #expect(readme.contains("| `httpcache \(command)"))
+  @Test("docs/command.md has each command in its table", arguments: commands)
+  func document(command: String) throws {
+    let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../..").standardizedFileURL
+    let document = try String(contentsOf: root.appendingPathComponent("docs/command.md"), encoding: .utf8)
+    #expect(document.contains("| `httpcache \(command)"))
   }
 }
