@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// ```swift
 /// let queue = try DownloadQueue(name: "films", cache: cache, upstream: upstream)
-/// let id = try queue.add(Download("https://example.com/film.mp4", to: "/home/me/film.mp4"))
+/// let id = try queue.add(Download("https://example.com/film.mp4", to: "/srv/films/film.mp4"))
 /// for await status in queue.updates(of: id) { print(status.state, status.fraction ?? 0) }
 /// ```
 public final class DownloadQueue: Sendable {

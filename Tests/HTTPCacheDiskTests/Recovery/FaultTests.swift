@@ -100,10 +100,11 @@ import Testing
   }
 
   @Test("a directory that another user owns is not available")
-  func otherUser() throws {
+  func otherUser() async throws {
     let directory = try TemporaryDirectory()
     let cache = directory.path("cache")
-    do { _ = try DiskStore.open(directory: cache, capacity: 1 << 24) }
+    // Closed: SQLite opens no file anew while a connection of the process has it open.
+    await (try DiskStore.open(directory: cache, capacity: 1 << 24)).close()
     let faults = try SystemFaults(below: directory.path)
     for suffix in ["Cache.db", "cache", "bodies"] {
       faults.fail(.open, onFilesEndingIn: suffix, with: .failure(EACCES), times: .max)

@@ -14,7 +14,7 @@ private func program1() async throws {
   settings.perHostLimit = 2
   let queue = try DownloadQueue(
     name: "films", cache: cache, upstream: URLSessionUpstream(), configuration: settings)
-  let id = try queue.add(Download("https://example.com/film.mp4", to: "/home/me/film.mp4"))
+  let id = try queue.add(Download("https://example.com/film.mp4", to: "/srv/films/film.mp4"))
   for await status in queue.updates(of: id) {
     print(status.state, status.fraction ?? 0, status.rate, status.timeLeft ?? .zero)
     if status.state.isEnded { break }
