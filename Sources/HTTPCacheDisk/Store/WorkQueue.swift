@@ -2,14 +2,6 @@ import CSystemShims
 import HTTPCacheStore
 import Synchronization
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// A few threads of the store for work that may block, so that the threads of Swift concurrency never block.
 ///
 /// A thread starts when there is work and ends after some seconds without work. Jobs that are queued when the
@@ -45,10 +37,8 @@ final class WorkQueue: Sendable {
   }
 
   private final class Shared: @unchecked Sendable {
-    // @unchecked Sendable because every mutable property is only read and written under `lock`. The lock is a
-    // pthread mutex because waiting needs a condition variable.
-    private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let wake = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    // @unchecked Sendable because every mutable property is only read and written under the lock of `condition`.
+    private let condition = ThreadCondition()
     private let threadLimit: Int
     private var jobs: [Job] = []
     private var next = 0
@@ -56,47 +46,34 @@ final class WorkQueue: Sendable {
     private var idle = 0
     private var isClosed = false
 
-    init(threadLimit: Int) {
-      self.threadLimit = threadLimit
-      lock.initialize(to: pthread_mutex_t())
-      wake.initialize(to: pthread_cond_t())
-      pthread_mutex_init(lock, nil)
-      pthread_cond_init(wake, nil)
-    }
-
-    deinit {
-      pthread_cond_destroy(wake)
-      pthread_mutex_destroy(lock)
-      wake.deallocate()
-      lock.deallocate()
-    }
+    init(threadLimit: Int) { self.threadLimit = threadLimit }
 
     func submit(_ job: @escaping Job) {
-      pthread_mutex_lock(lock)
+      condition.lock()
       jobs.append(job)
       if jobs.count - next <= idle {
-        pthread_mutex_unlock(lock)
+        condition.unlock()
         // Signal after unlocking: the woken thread would otherwise wait for the lock at once.
-        pthread_cond_signal(wake)
+        condition.signal()
         return
       }
       let needsThread = threads < threadLimit
       if needsThread { threads += 1 }
-      pthread_mutex_unlock(lock)
+      condition.unlock()
       guard needsThread, !start() else { return }
       // The system provides no thread. If the queue has no thread at all, the caller runs the jobs.
-      pthread_mutex_lock(lock)
+      condition.lock()
       threads -= 1
       let isAlone = threads == 0
-      pthread_mutex_unlock(lock)
+      condition.unlock()
       if isAlone { while let job = take(waiting: false) { job() } }
     }
 
     func close() {
-      pthread_mutex_lock(lock)
+      condition.lock()
       isClosed = true
-      pthread_cond_broadcast(wake)
-      pthread_mutex_unlock(lock)
+      condition.broadcast()
+      condition.unlock()
     }
 
     private func start() -> Bool {
@@ -115,8 +92,8 @@ final class WorkQueue: Sendable {
     /// The next job; nil if there is none and none came for some seconds. If a waiting thread gets nil,
     /// `threads` no longer counts it.
     private func take(waiting: Bool) -> Job? {
-      pthread_mutex_lock(lock)
-      defer { pthread_mutex_unlock(lock) }
+      condition.lock()
+      defer { condition.unlock() }
       var wasIdleTooLong = false
       while next == jobs.count {
         guard waiting else { return nil }
@@ -125,7 +102,7 @@ final class WorkQueue: Sendable {
           return nil
         }
         idle += 1
-        wasIdleTooLong = waitSomeSeconds()
+        wasIdleTooLong = !condition.wait(until: ThreadCondition.deadline(in: 5))
         idle -= 1
       }
       let job = jobs[next]
@@ -136,13 +113,6 @@ final class WorkQueue: Sendable {
         next = 0
       }
       return job
-    }
-
-    private func waitSomeSeconds() -> Bool {
-      var deadline = timespec()
-      clock_gettime(CLOCK_REALTIME, &deadline)
-      deadline.tv_sec += 5
-      return pthread_cond_timedwait(wake, lock, &deadline) == ETIMEDOUT
     }
   }
 }
