@@ -10,7 +10,8 @@ extension DiskStore {
     guard opened.logBytes > Schema.logLimit else { return }
     try opened.index.truncateLog(waiting: false)
     guard opened.logBytes > Schema.logLimit + Schema.logSlack else { return }
-    throw CacheError(.busy, "somebody holds the index's log, which has \(opened.logBytes) bytes")
+    throw CacheError(
+      .busy, "a process reads an old state of the index, so its log has \(opened.logBytes) bytes")
   }
 
   /// Sets the length of the log at which a checkpoint is made. It is shorter for a small capacity, because
@@ -42,6 +43,6 @@ extension DiskStore {
       try opened.index.truncateLog(waiting: true)
       if opened.logBytes == 0 { return }
     }
-    throw CacheError(.busy, "somebody reads an old state of the index, so its log stays for now")
+    throw CacheError(.busy, "a process reads an old state of the index, so its log stays for now")
   }
 }
