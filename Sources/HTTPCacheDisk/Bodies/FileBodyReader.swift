@@ -4,6 +4,8 @@ import HTTPCacheStore
 final class FileBodyReader: BodyReader {
   let length: Int64?
   let availableRanges: [Range<Int64>]
+  // Nil for a partial body.
+  private let wholeLength: Int64?
   private let blocks: BlockReader
   private let pieces: BlockReader.Pieces
   private let queue: WorkQueue
@@ -22,9 +24,6 @@ final class FileBodyReader: BodyReader {
     self.queue = queue
     self.onDamage = onDamage
   }
-
-  // Nil for a partial body.
-  private let wholeLength: Int64?
 
   var bytesInMemory: BodyBytes? { nil }
 

@@ -23,14 +23,7 @@ import Testing
 
   /// Damages the index and opens the directory as another process would. Opening sets the index aside.
   private func replaceIndex() async throws -> DiskStore {
-    await fixture.store.flush()
-    let path = fixture.directory.path("cache/Cache.db")
-    let size = try #require(
-      try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)
-    let handle = try #require(FileHandle(forUpdatingAtPath: path))
-    try handle.seek(toOffset: 4_096)
-    try handle.write(contentsOf: Data(repeating: 0xA5, count: size.intValue - 4_096))
-    try handle.close()
+    try await fixture.overwriteIndex()
     let other = try fixture.other()
     try #require(other.openingNotes.count == 1)
     return other

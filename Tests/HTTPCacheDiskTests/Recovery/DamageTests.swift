@@ -187,14 +187,7 @@ func execute(_ sql: String, on path: String) throws {
   private func damagedInUse() async throws -> Fixture {
     let fixture = try Fixture()
     for index in 0..<200 { try await fixture.store.put(try record("/\(index)"), bytes(5_000)) }
-    await fixture.store.flush()
-    let path = fixture.directory.path("cache/Cache.db")
-    let size = try #require(
-      try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)
-    let handle = try #require(FileHandle(forUpdatingAtPath: path))
-    try handle.seek(toOffset: 4_096)
-    try handle.write(contentsOf: Data(repeating: 0xA5, count: size.intValue - 4_096))
-    try handle.close()
+    try await fixture.overwriteIndex()
     return fixture
   }
 

@@ -49,6 +49,18 @@ struct Fixture {
       durability: durability, verification: verification, clock: clock)
   }
 
+  /// Overwrites all pages of the index but the first.
+  func overwriteIndex() async throws {
+    await store.flush()
+    let path = directory.path("cache/Cache.db")
+    let size = try #require(
+      try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)
+    let handle = try #require(FileHandle(forUpdatingAtPath: path))
+    try handle.seek(toOffset: 4_096)
+    try handle.write(contentsOf: Data(repeating: 0xA5, count: size.intValue - 4_096))
+    try handle.close()
+  }
+
   /// Another store on the same directory, like the store of another process.
   func other(verification: Verification = .firstRead) throws -> DiskStore {
     try DiskStore.open(
