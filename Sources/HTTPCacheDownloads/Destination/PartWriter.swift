@@ -30,28 +30,10 @@ final class PartWriter: Sendable {
   /// - Throws: `DownloadFailure`.
   func append(_ bytes: BodyBytes) async throws(DownloadFailure) {
     let code = await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: self.write(bytes)) }
+      queue.async { [descriptor] in
+        continuation.resume(returning: bytes.withUnsafeBytes { writeAll($0, to: descriptor) })
+      }
     }
     if code != 0 { throw DestinationFile.failure(code, "write \(path)") }
   }
-
-  private func write(_ bytes: BodyBytes) -> Int32 {
-    bytes.withUnsafeBytes { buffer in
-      var rest = buffer[...]
-      while !rest.isEmpty {
-        let count = systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest))
-        if count < 0 {
-          if errno == EINTR { continue }
-          return errno
-        }
-        rest = rest.dropFirst(count)
-      }
-      return 0
-    }
-  }
-}
-
-/// The system's `write`, outside of types that have a function of this name.
-func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-  write(descriptor, bytes.baseAddress, bytes.count)
 }

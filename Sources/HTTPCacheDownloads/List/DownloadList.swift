@@ -54,8 +54,8 @@ final class DownloadList: Sendable {
     lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else { throw Self.error("open \(lockPath)") }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      // `deinit` closes the descriptor.
       let code = errno
-      systemClose(lock)
       throw code == EWOULDBLOCK
         ? DownloadError(.inUse, "another queue has the list \(path) open")
         : Self.error("lock \(lockPath)", code)
@@ -88,7 +88,8 @@ final class DownloadList: Sendable {
       case .removal(let id): items[DownloadID(rawValue: id)] = nil
       case .item(let sealed):
         do throws(CacheError) {
-          let item = try DownloadRecord.decode(try opened(sealed))
+          let plain = try cipher?.open(sealed, for: .record, context: context) ?? sealed
+          let item = try DownloadRecord.decode(plain)
           items[item.id] = item
         } catch { unreadable += 1 }
       }
@@ -179,18 +180,7 @@ final class DownloadList: Sendable {
   }
 
   private func write(_ bytes: [UInt8], to descriptor: Int32) throws(CacheError) {
-    let code = bytes.withUnsafeBytes { buffer -> Int32 in
-      var rest = buffer[...]
-      while !rest.isEmpty {
-        let count = systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest))
-        if count < 0 {
-          if errno == EINTR { continue }
-          return errno
-        }
-        rest = rest.dropFirst(count)
-      }
-      return 0
-    }
+    let code = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
     if code != 0 { throw Self.failure("write \(path)", code) }
   }
 
@@ -198,37 +188,7 @@ final class DownloadList: Sendable {
     guard let plain = DownloadRecord.encode(item) else {
       throw CacheError(.tooLarge, "the record of \(item.download.url.prefix(80)) is too long for the list")
     }
-    return ListFrames.frame(.item(try sealed(plain)))
-  }
-
-  private func sealed(_ plain: [UInt8]) throws(CacheError) -> [UInt8] {
-    guard let cipher else { return plain }
-    return try converted(plain, to: plain.count + cipher.overhead) { input, output throws(CacheError) in
-      try cipher.seal(input, for: .record, context: context, into: output)
-    }
-  }
-
-  private func opened(_ sealed: [UInt8]) throws(CacheError) -> [UInt8] {
-    guard let cipher else { return sealed }
-    guard sealed.count >= cipher.overhead else { throw CacheError(.damaged, "a record is too short") }
-    return try converted(sealed, to: sealed.count - cipher.overhead) { input, output throws(CacheError) in
-      try cipher.open(input, for: .record, context: context, into: output)
-    }
-  }
-
-  private func converted(
-    _ input: [UInt8], to count: Int,
-    _ convert: (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) throws(CacheError) -> Void
-  ) throws(CacheError) -> [UInt8] {
-    var output = [UInt8](repeating: 0, count: count)
-    var failure: CacheError?
-    input.withUnsafeBytes { source in
-      output.withUnsafeMutableBytes { target in
-        do throws(CacheError) { try convert(source, target) } catch { failure = error }
-      }
-    }
-    if let failure { throw failure }
-    return output
+    return ListFrames.frame(.item(try cipher?.seal(plain, for: .record, context: context) ?? plain))
   }
 
   private func contents() throws(DownloadError) -> [UInt8] {
@@ -265,6 +225,23 @@ final class DownloadList: Sendable {
   private static func error(_ operation: String, _ code: Int32 = errno) -> DownloadError {
     DownloadError(.unavailable, "cannot \(operation): \(String(cString: strerror(code)))")
   }
+}
+
+/// Writes all bytes to a descriptor.
+///
+/// - Returns: 0, or the number of the error.
+func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let part = UnsafeRawBufferPointer(rebasing: rest)
+    let count = write(descriptor, part.baseAddress, part.count)
+    if count < 0 {
+      if errno == EINTR { continue }
+      return errno
+    }
+    rest = rest.dropFirst(count)
+  }
+  return 0
 }
 
 /// The system's calls, outside of types that have functions of these names.

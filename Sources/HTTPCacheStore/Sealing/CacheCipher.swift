@@ -71,7 +71,7 @@ extension CacheCipher {
   }
 
   /// Seals an array.
-  func seal(
+  package func seal(
     _ bytes: [UInt8], for purpose: SealPurpose, context: [UInt8]
   ) throws(CacheError) -> [UInt8] {
     var output = [UInt8](repeating: 0, count: bytes.count + overhead)
@@ -88,7 +88,7 @@ extension CacheCipher {
   }
 
   /// Opens an array.
-  func open(
+  package func open(
     _ sealed: [UInt8], for purpose: SealPurpose, context: [UInt8]
   ) throws(CacheError) -> [UInt8] {
     guard sealed.count >= overhead else {
