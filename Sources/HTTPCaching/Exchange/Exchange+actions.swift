@@ -24,7 +24,8 @@ extension Exchange {
     case forwardAgain(Forward)
     /// Add the 206 to what is stored, and answer from both.
     case combine(Combination)
-    case answerStale(StoredAnswer)
+    /// Answer from the store as it is now.
+    case answerStale
     case deliver(Delivery)
   }
 

@@ -151,9 +151,9 @@ struct Exchange: Sendable {
       return .forwardAgain(withoutCondition())
     }
     if countsAsFailure(response.status.code),
-      case .answerStale(let stale) = failed(status: response.status.code, now: responseTime)
+      case .answerStale = failed(status: response.status.code, now: responseTime)
     {
-      return .answerStale(stale)
+      return .answerStale
     }
     let storage = storage(
       of: response, requestTime: requestTime, responseTime: responseTime, isDecoded: isDecoded,

@@ -87,8 +87,7 @@ extension ExchangeRunner {
     _ response: UpstreamResponse, _ conversation: Conversation
   ) async -> CacheResponse {
     let status = response.head.status.code
-    let stale = await storedAnswer(conversation) { $0.failed(status: status, now: $1) }
-    if let stale {
+    if let stale = await storedAnswer(conversation, after: { $0.failed(status: status, now: $1) }) {
       response.body.source.cancel()
       conversation.flight?.serverError(status)
       return stale
