@@ -39,8 +39,8 @@ struct RetryingUpstream: Upstream {
   static func isTransient(_ kind: UpstreamError.Kind) -> Bool {
     switch kind {
     case .unreachable, .timeout, .protocol: true
-    // TLS failures and cancellations.
-    default: false
+    case .tls, .cancelled: false
+    @unknown default: false
     }
   }
 

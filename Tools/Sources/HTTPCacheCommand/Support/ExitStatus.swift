@@ -27,7 +27,8 @@ enum ExitStatus: Int32, CaseIterable {
     case .timeout: self = .timeout
     case .tls: self = .tls
     case .cancelled: self = .interrupted
-    default: self = .brokenProtocol
+    case .protocol: self = .brokenProtocol
+    @unknown default: self = .brokenProtocol
     }
   }
 

@@ -37,7 +37,8 @@ struct Refusal: Error, Sendable {
       case .timeout: "the origin gave no answer in time"
       case .tls: "the TLS connection to the origin failed"
       case .cancelled: "the request was cancelled"
-      default: "the origin's answer breaks the protocol"
+      case .protocol: "the origin's answer breaks the protocol"
+      @unknown default: "the origin's answer breaks the protocol"
       }
     self.init(status, message, label: "error-\(error.kind.rawValue)")
   }
