@@ -8,18 +8,25 @@ import HTTPCacheTesting
 
 /// State shared by an origin and the threads of its connections.
 final class OriginState: Sendable {
-  enum Counted: Sendable { case requests, abandoned }
+  enum Counted: Sendable { case requests, sent, abandoned }
 
   private struct State {
     var handler: SocketOrigin.Handler
     var requests: [OriginRequest] = []
     /// The number of requests whose answer is known.
     var handled = 0
+    var sent = 0
     var abandoned = 0
     var open: Set<Int32> = []
     var isStopped = false
 
-    func count(of counted: Counted) -> Int { counted == .requests ? requests.count : abandoned }
+    func count(of counted: Counted) -> Int {
+      switch counted {
+      case .requests: requests.count
+      case .sent: sent
+      case .abandoned: abandoned
+      }
+    }
   }
 
   private let state: WatchedState<State>
@@ -31,7 +38,7 @@ final class OriginState: Sendable {
   func answers(_ handler: @escaping SocketOrigin.Handler) { state.withLock { $0.handler = handler } }
 
   func wait(for counted: Counted, _ count: Int) async {
-    await state.wait { (counted == .requests ? $0.handled : $0.abandoned) >= count }
+    await state.wait { (counted == .requests ? $0.handled : $0.count(of: counted)) >= count }
   }
 
   /// Records a request and returns its answer.
@@ -45,6 +52,9 @@ final class OriginState: Sendable {
     defer { state.withLock { $0.handled += 1 } }
     return handler(request)
   }
+
+  /// Records an answer that was written to its end.
+  func sent() { state.withLock { $0.sent += 1 } }
 
   func abandoned() { state.withLock { $0.abandoned += 1 } }
 

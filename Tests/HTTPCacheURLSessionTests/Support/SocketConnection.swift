@@ -23,6 +23,7 @@ final class SocketConnection {
       let answer = state.received(request)
       do {
         try send(answer, to: request)
+        state.sent()
       } catch Failure.cut {
         return
       } catch {

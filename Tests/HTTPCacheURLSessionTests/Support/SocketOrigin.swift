@@ -77,6 +77,9 @@ final class SocketOrigin: Sendable {
   /// Waits until this many requests have arrived.
   func arrived(_ count: Int) async { await shared.wait(for: .requests, count) }
 
+  /// Waits until this many answers were written to their end.
+  func sent(_ count: Int) async { await shared.wait(for: .sent, count) }
+
   /// Waits until this many answers were broken off because the client had gone.
   func abandoned(_ count: Int) async { await shared.wait(for: .abandoned, count) }
 
