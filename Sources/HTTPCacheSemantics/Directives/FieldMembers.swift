@@ -80,7 +80,7 @@ extension HTTPFields {
 }
 
 extension HTTPFields {
-  /// The octets of all lines of a field as one list (RFC 9110 §5.3), for structured fields.
+  /// The octets of all lines of a field as one list (RFC 9110 §5.3).
   func combinedOctets(_ name: HTTPField.Name) -> [UInt8] {
     var value: [UInt8] = []
     for field in self where field.name == name {

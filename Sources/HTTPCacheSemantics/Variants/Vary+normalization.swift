@@ -12,17 +12,17 @@ extension Vary {
     {
       return text
     }
-    let separator = name == .cookie ? "; " : rules.normalizesVary ? "," : ", "
+    if rules.normalizesVary, name != .cookie {
+      // A quoted string that one line leaves open goes on in the next (RFC 9110 §5.3).
+      return fields.combinedOctets(name).withUnsafeBufferPointer { withoutListWhitespace($0) }
+    }
+    let separator = name == .cookie ? "; " : ", "
     var text = ""
     var isFirst = true
     for field in fields where field.name == name {
       if !isFirst { text += separator }
       isFirst = false
-      if rules.normalizesVary, name != .cookie {
-        field.withUnsafeBytesOfValue { text += withoutListWhitespace($0) }
-      } else {
-        field.withUnsafeBytesOfValue { text += $0.text }
-      }
+      field.withUnsafeBytesOfValue { text += $0.text }
     }
     return text
   }

@@ -66,6 +66,10 @@ import Testing
     #expect(try isSelected(vary: "Foo", ["Foo": "1,2"], ["Foo": "1 ,  2"]))
     #expect(try !isSelected(vary: "Foo", ["Foo": "\"1,2\""], ["Foo": "\"1, 2\""]))
     #expect(try !isSelected(vary: "Foo", ["Foo": "1,2"], ["Foo": "2,1"]))
+    #expect(
+      try isSelected(
+        vary: "Foo", ["Foo": "\"a , b", "foo": "\"c , d\",e"], ["Foo": "\"a , b,\"c,d\",e"]),
+      "a quoted string that one line leaves open ends in the next")
     let strict = CacheRules(normalizesVary: false)
     #expect(try isSelected(vary: "Foo", ["Foo": "1, 2"], ["Foo": "1", "foo": "2"], rules: strict))
     #expect(try !isSelected(vary: "Foo", ["Foo": "1,2"], ["Foo": "1, 2"], rules: strict))
