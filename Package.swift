@@ -85,14 +85,14 @@ let package = Package(
     .target(
       name: "HTTPCacheURLSession",
       dependencies: [
-        "HTTPCaching",
+        "HTTPCaching", "HTTPCacheSemantics",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
     .target(
       name: "HTTPCacheDownloads",
       dependencies: [
-        "HTTPCaching",
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -124,7 +124,7 @@ let package = Package(
     .target(
       name: "HTTPCacheHummingbird",
       dependencies: [
-        "HTTPCaching", "HTTPCacheNIO",
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheNIO",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(
           name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"])),
@@ -135,7 +135,7 @@ let package = Package(
     .target(
       name: "HTTPCacheLogging",
       dependencies: [
-        "HTTPCaching",
+        "HTTPCaching", "HTTPCacheSemantics",
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
       ],
       swiftSettings: settings),
@@ -207,21 +207,21 @@ let package = Package(
     .testTarget(
       name: "HTTPCachingTests",
       dependencies: [
-        "HTTPCaching", "HTTPCacheTesting",
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheURLSessionTests",
       dependencies: [
-        "HTTPCacheURLSession", "HTTPCaching", "HTTPCacheTesting",
+        "HTTPCacheURLSession", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheDownloadsTests",
       dependencies: [
-        "HTTPCacheDownloads", "HTTPCaching", "HTTPCacheTesting",
+        "HTTPCacheDownloads", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

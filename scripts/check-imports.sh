@@ -12,14 +12,14 @@ allowed() {
     HTTPCacheDisk) echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|CSQLite|CSystemShims" ;;
     HTTPCaching) echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|Crypto" ;;
     HTTPCacheURLSession)
-      echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching" ;;
-    HTTPCacheDownloads) echo "$system|Dispatch|HTTPTypes|HTTPCaching" ;;
+      echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching|HTTPCacheSemantics" ;;
+    HTTPCacheDownloads) echo "$system|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore" ;;
     HTTPCacheNIO) echo "$system|HTTPCaching|NIOCore" ;;
     HTTPCacheAsyncHTTPClient)
       echo "$system|HTTPTypes|HTTPCaching|HTTPCacheNIO|AsyncHTTPClient|Logging|NIOCore|NIOPosix|NIOHTTP1|NIOSSL" ;;
     HTTPCacheHummingbird)
-      echo "$system|HTTPTypes|HTTPCaching|HTTPCacheNIO|Hummingbird|NIOCore|Crypto" ;;
-    HTTPCacheLogging) echo "HTTPCaching|Logging" ;;
+      echo "$system|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheNIO|Hummingbird|NIOCore|Crypto" ;;
+    HTTPCacheLogging) echo 'HTTPCaching|HTTPCacheSemantics|Logging' ;;
     HTTPCacheTesting)
       echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching|Testing" ;;
     HTTPCacheFaults)

@@ -1,3 +1,4 @@
+import HTTPCacheStore
 import HTTPCaching
 
 /// The files that the processes of a world share, as a model of `DiskStore`: a transaction is one step,

@@ -1,3 +1,4 @@
+import HTTPCacheStore
 import HTTPCaching
 
 /// One world: caches of some processes, their clients and an origin, on the executor of a scheduler.

@@ -1,4 +1,5 @@
 #if Hummingbird
+  import HTTPCacheSemantics
   import HTTPCaching
   public import Hummingbird
 

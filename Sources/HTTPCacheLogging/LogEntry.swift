@@ -1,4 +1,5 @@
 #if Logging
+  import HTTPCacheSemantics
   import HTTPCaching
   import Logging
 

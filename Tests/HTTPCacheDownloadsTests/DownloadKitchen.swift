@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheSemantics
 import HTTPCacheDownloads
 import HTTPCacheTesting
 import HTTPCaching

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCacheFaults
+import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPCaching
 import Synchronization

@@ -1,3 +1,5 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
 import HTTPCaching
 
 /// A download in the encoding of the list: numbers and texts as in the cache's records (`BinaryWriter`), each

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// How records follow each other in the file of a list: mark, length, checksum, payload. A damaged frame does not

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// Decides what follows a failed attempt: a pure function of the download, the failure and the time.

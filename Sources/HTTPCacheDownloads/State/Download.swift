@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 public import HTTPCaching
 
 /// A file to download: the request, and where the file goes.

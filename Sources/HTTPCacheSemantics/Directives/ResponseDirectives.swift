@@ -1,10 +1,10 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// The cache directives of a response (RFC 9111 §5.2.2, RFC 5861, RFC 8246), from `Cache-Control`
 /// or from the targeted field that replaces it (RFC 9213).
-public struct ResponseDirectives: Sendable, Hashable {
+package struct ResponseDirectives: Sendable, Hashable {
   /// The range of a directive with an optional list of field names.
-  public enum Scope: Sendable, Hashable {
+  package enum Scope: Sendable, Hashable {
     /// The directive is absent.
     case absent
     /// The whole response.
@@ -14,7 +14,7 @@ public struct ResponseDirectives: Sendable, Hashable {
   }
 
   /// Where the directives were found.
-  public enum Source: Sendable, Hashable {
+  package enum Source: Sendable, Hashable {
     /// In `Cache-Control`, or nowhere.
     case cacheControl
     /// In this targeted field. `Cache-Control` and `Expires` are then ignored (RFC 9213 §2.2).
@@ -24,25 +24,25 @@ public struct ResponseDirectives: Sendable, Hashable {
   }
 
   /// Where the directives were found.
-  public var source = Source.cacheControl
+  package var source = Source.cacheControl
   /// `max-age` in seconds (§5.2.2.1); 0 if it was malformed or contradicted itself (§4.2.1).
-  public var maxAge: Int64?
+  package var maxAge: Int64?
   /// `s-maxage` in seconds (§5.2.2.10), likewise.
-  public var sMaxAge: Int64?
+  package var sMaxAge: Int64?
   /// `stale-while-revalidate` in seconds (RFC 5861 §3).
-  public var staleWhileRevalidate: Int64?
+  package var staleWhileRevalidate: Int64?
   /// `stale-if-error` in seconds (RFC 5861 §4).
-  public var staleIfError: Int64?
+  package var staleIfError: Int64?
   /// `no-cache` (§5.2.2.4).
-  public var noCache = Scope.absent
+  package var noCache = Scope.absent
   /// `private` (§5.2.2.7).
-  public var `private` = Scope.absent
+  package var `private` = Scope.absent
   /// `no-store` (§5.2.2.5).
-  public var noStore = false
+  package var noStore = false
   /// `no-transform` (§5.2.2.6).
-  public var noTransform = false
+  package var noTransform = false
   /// The directives that are kept with a stored response, including `noCache` and `private` without arguments.
-  public var flags: ReuseFacts.Directives = []
+  package var flags: ReuseFacts.Directives = []
 
   /// The changes that overrides make to the lifetime, in order.
   var lifetimes: [RuleEffect.Lifetime] = []
@@ -50,7 +50,7 @@ public struct ResponseDirectives: Sendable, Hashable {
   var ignoresExpires = false
 
   /// Makes an empty set of directives.
-  public init() {}
+  package init() {}
 
   /// Finds the directives that apply to a cache with these rules.
   ///
@@ -63,7 +63,7 @@ public struct ResponseDirectives: Sendable, Hashable {
   /// - Parameters:
   ///   - fields: the header fields of the response.
   ///   - rules: the rules that name the targeted fields.
-  public init(_ fields: HTTPFields, rules: CacheRules) {
+  package init(_ fields: HTTPFields, rules: CacheRules) {
     for name in rules.targetedFields {
       if let directives = Self(targetedField: name, in: fields) {
         self = directives

@@ -1,4 +1,4 @@
-public import HTTPTypes
+package import HTTPTypes
 import RawStructuredFieldValues
 
 extension CacheStatus {
@@ -6,7 +6,7 @@ extension CacheStatus {
   ///
   /// Name and detail are tokens if possible. Characters that a string of a structured field cannot contain are
   /// percent-encoded.
-  public var fieldValue: String {
+  package var fieldValue: String {
     var value = Self.tokenOrString(name)
     if hit { value += "; hit" }
     if let fwd { value += "; fwd=\(fwd.rawValue)" }
@@ -20,14 +20,14 @@ extension CacheStatus {
   }
 
   /// Adds a member after those of the caches closer to the origin (RFC 9211 §2).
-  public static func appended(_ status: CacheStatus, to fields: inout HTTPFields) {
+  package static func appended(_ status: CacheStatus, to fields: inout HTTPFields) {
     fields.append(HTTPField(name: FieldNames.cacheStatus, value: status.fieldValue))
   }
 
   /// The members of a field, starting with the cache closest to the origin; nil if the field is malformed.
   ///
   /// Parameters that are unknown or of the wrong type are ignored.
-  public static func list(in fields: HTTPFields) -> [CacheStatus]? {
+  package static func list(in fields: HTTPFields) -> [CacheStatus]? {
     let value = fields.combinedOctets(FieldNames.cacheStatus)
     var parser = StructuredFieldValueParser(value)
     guard value.count <= 65_536, let members = try? parser.parseListFieldValue() else { return nil }

@@ -4,7 +4,7 @@ extension CacheStatus {
   /// - Parameters:
   ///   - outcome: where the answer came from.
   ///   - name: the name of the cache.
-  public init(outcome: CacheOutcome, name: String) {
+  package init(outcome: CacheOutcome, name: String) {
     self.init(name: name)
     switch outcome {
     case .hit(let age, let lifetime, let allowance):

@@ -1,7 +1,7 @@
 /// One member of `Cache-Status`: how a cache handled a request (RFC 9211 §2).
-public struct CacheStatus: Sendable, Hashable {
+package struct CacheStatus: Sendable, Hashable {
   /// Why a request went forward (§2.2).
-  public enum Forward: String, Sendable, Hashable, CaseIterable {
+  package enum Forward: String, Sendable, Hashable, CaseIterable {
     /// The cache was told not to handle the request.
     case bypass
     /// The method requires it.
@@ -21,26 +21,26 @@ public struct CacheStatus: Sendable, Hashable {
   }
 
   /// The name of the cache.
-  public var name: String
+  package var name: String
   /// Whether the answer came from the store without going forward (§2.1).
-  public var hit: Bool
+  package var hit: Bool
   /// Why the request went forward (§2.2).
-  public var fwd: Forward?
+  package var fwd: Forward?
   /// The status of the next hop's answer (§2.3).
-  public var fwdStatus: Int?
+  package var fwdStatus: Int?
   /// The remaining lifetime in seconds, negative for a stale response (§2.4).
-  public var ttl: Int64?
+  package var ttl: Int64?
   /// Whether the response was stored (§2.5).
-  public var stored: Bool?
+  package var stored: Bool?
   /// Whether the request was collapsed with others, and used their response (§2.6).
-  public var collapsed: Bool?
+  package var collapsed: Bool?
   /// The cache key (§2.7).
-  public var key: String?
+  package var key: String?
   /// Further details (§2.8).
-  public var detail: String?
+  package var detail: String?
 
   /// Makes a member.
-  public init(
+  package init(
     name: String, hit: Bool = false, fwd: Forward? = nil, fwdStatus: Int? = nil,
     ttl: Int64? = nil, stored: Bool? = nil, collapsed: Bool? = nil, key: String? = nil,
     detail: String? = nil

@@ -1,22 +1,22 @@
-public import HTTPTypes
+package import HTTPTypes
 import RawStructuredFieldValues
 
 /// Groups of responses of one origin (RFC 9875).
-public enum CacheGroups {
+package enum CacheGroups {
   /// The maximum number of groups in one field; RFC 9875 §2 asks for at least 32.
-  public static let countLimit = 256
+  package static let countLimit = 256
   /// The longest field that is read, in octets.
   private static let lengthLimit = 16_384
 
   /// The groups that a response belongs to (§2).
   ///
   /// - Returns: an empty list for a field that is not a list of strings.
-  public static func names(of response: HTTPResponse) -> [String] {
+  package static func names(of response: HTTPResponse) -> [String] {
     HTTPField.Name("Cache-Groups").map { strings($0, in: response.headerFields) } ?? []
   }
 
   /// The groups that a response to an unsafe request invalidates (§3); empty for a safe method.
-  public static func invalidated(request: HTTPRequest, response: HTTPResponse) -> [String] {
+  package static func invalidated(request: HTTPRequest, response: HTTPResponse) -> [String] {
     guard !Invalidation.isSafe(request.method),
       let name = HTTPField.Name("Cache-Group-Invalidation")
     else { return [] }

@@ -1,9 +1,9 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// Responses that ask to clear what is stored of their origin (W3C Clear Site Data).
-public enum ClearSiteData {
+package enum ClearSiteData {
   /// The maximum number of members of the field that are read.
-  public static let memberLimit = 64
+  package static let memberLimit = 64
 
   /// Whether a response asks this cache to remove what it has stored of the response's origin.
   ///
@@ -14,7 +14,7 @@ public enum ClearSiteData {
   ///   - response: the head as it arrived.
   ///   - target: the normalised target URI.
   ///   - rules: the choices of the cache.
-  public static func clearsCache(_ response: HTTPResponse, target: String, rules: CacheRules) -> Bool {
+  package static func clearsCache(_ response: HTTPResponse, target: String, rules: CacheRules) -> Bool {
     guard rules.obeysClearSiteData, rules.mode == .private, target.utf8.starts(with: "https://".utf8),
       response.headerFields.contains(FieldNames.clearSiteData)
     else { return false }

@@ -1,7 +1,7 @@
 /// A target that a non-error response to an unsafe request invalidates (RFC 9111 §4.4).
-public struct InvalidationTarget: Sendable, Hashable {
+package struct InvalidationTarget: Sendable, Hashable {
   /// Why the target is invalidated.
-  public enum Cause: Sendable, Hashable {
+  package enum Cause: Sendable, Hashable {
     /// It is the target URI of the request.
     case target
     /// `Location` names it, on the same origin.
@@ -10,12 +10,12 @@ public struct InvalidationTarget: Sendable, Hashable {
     case contentLocation
   }
   /// The normalised URI.
-  public var target: String
+  package var target: String
   /// Why the target is invalidated.
-  public var cause: Cause
+  package var cause: Cause
 
   /// Makes a target.
-  public init(target: String, cause: Cause) {
+  package init(target: String, cause: Cause) {
     self.target = target
     self.cause = cause
   }

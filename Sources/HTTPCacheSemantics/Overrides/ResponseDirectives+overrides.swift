@@ -1,4 +1,4 @@
-public import HTTPTypes
+package import HTTPTypes
 
 extension ResponseDirectives {
   /// The directives of a response after applying the overrides of the rules.
@@ -6,7 +6,7 @@ extension ResponseDirectives {
   /// - Parameters:
   ///   - response: the head as it arrived or as it is stored.
   ///   - rules: the choices of the cache, resolved for the request (`CacheRules.resolved(for:)`).
-  public init(of response: HTTPResponse, rules: CacheRules) {
+  package init(of response: HTTPResponse, rules: CacheRules) {
     self.init(response.headerFields, rules: rules)
     guard let applied = rules.applied, applied.responseFingerprint != 0 else { return }
     let origin = self

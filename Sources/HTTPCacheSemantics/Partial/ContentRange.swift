@@ -1,7 +1,7 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// The `Content-Range` of a message (RFC 9110 §14.4), in bytes.
-public enum ContentRange: Sendable, Hashable {
+package enum ContentRange: Sendable, Hashable {
   /// These octets of a representation; `length` is the length of all of it, nil if unknown.
   case part(Range<Int64>, length: Int64?)
   /// No octets, of a representation of this length (416).
@@ -11,7 +11,7 @@ public enum ContentRange: Sendable, Hashable {
   ///
   /// - Returns: nil if the field is absent, repeated, not in `bytes`, or invalid: a last position before the
   ///   first, or beyond the complete length. The message must then not be combined with others.
-  public init?(_ fields: HTTPFields) {
+  package init?(_ fields: HTTPFields) {
     guard let field = fields.first(.contentRange), fields[fields: .contentRange].count == 1,
       let range = field.withUnsafeBytesOfValue({ ContentRange($0.trimmed()) })
     else { return nil }

@@ -1,4 +1,4 @@
-public import HTTPTypes
+package import HTTPTypes
 
 extension Reuse {
   /// Decides whether a stored response replaces the answer of an origin that failed (RFC 9111 §4.2.4, RFC
@@ -12,7 +12,7 @@ extension Reuse {
   ///   - rules: the choices of the cache.
   ///   - now: the time.
   ///   - failure: how the origin failed.
-  public static func afterFailure(
+  package static func afterFailure(
     stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
     policy: CachePolicy, rules: CacheRules, now: Timestamp, failure: FailureKind
   ) -> FailureFallback {

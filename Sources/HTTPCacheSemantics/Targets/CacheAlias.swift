@@ -1,14 +1,14 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// Names that responses give to cache items, so that several targets of one origin share an item.
 ///
 /// The name is opaque text, not a URI. It is valid only within the origin, partition and mode of the response.
-public enum CacheAlias {
+package enum CacheAlias {
   /// The longest name in octets.
-  public static let lengthLimit = 256
+  package static let lengthLimit = 256
 
   /// The cache item that a response names.
-  public enum Reading: Sendable, Hashable {
+  package enum Reading: Sendable, Hashable {
     /// No item.
     case absent
     /// The item with this key target.
@@ -18,7 +18,7 @@ public enum CacheAlias {
   }
 
   /// Why a name is not obeyed: the response is stored under its own target.
-  public enum Refusal: String, Sendable, Hashable, CustomStringConvertible {
+  package enum Refusal: String, Sendable, Hashable, CustomStringConvertible {
     /// It is empty.
     case empty
     /// It is longer than `lengthLimit`.
@@ -31,7 +31,7 @@ public enum CacheAlias {
     case otherOrigin
 
     /// A few words for people.
-    public var description: String {
+    package var description: String {
       switch self {
       case .empty: "it is empty"
       case .tooLong: "it is longer than \(CacheAlias.lengthLimit) octets"
@@ -48,7 +48,7 @@ public enum CacheAlias {
   ///   - name: the field that contains the name.
   ///   - fields: the fields of the response.
   ///   - target: the normalised target URI of the request.
-  public static func read(
+  package static func read(
     _ name: HTTPField.Name, in fields: HTTPFields, target: String
   ) -> Reading {
     let lines = fields[fields: name]

@@ -1,14 +1,14 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// The metadata of a QUERY's content, which is part of its key (RFC 10008 §2.7).
-public enum QueryMetadata {
+package enum QueryMetadata {
   /// The metadata of a request's content as octets that are equal only for equal metadata.
   ///
   /// Every field whose name begins with `Content-` counts (RFC 9110 §8.3 to §8.7), except those that follow
   /// from the content: its length and its digests. Values that are equal by definition become equal octets:
   /// letter case of media type, parameter names, `charset`, codings and languages; needless quotation marks;
   /// whitespace. The order of parameters stays.
-  public static func canonical(_ fields: HTTPFields) -> [UInt8] {
+  package static func canonical(_ fields: HTTPFields) -> [UInt8] {
     var names: Set<String> = []
     for field in fields where isMetadata(field.name.canonicalName) {
       names.insert(field.name.canonicalName)

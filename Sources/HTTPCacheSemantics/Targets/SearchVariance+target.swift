@@ -4,7 +4,7 @@ extension SearchVariance {
   /// target of a canonical target is itself.
   ///
   /// - Parameter target: a normalised target URI.
-  public func canonical(_ target: String) -> String {
+  package func canonical(_ target: String) -> String {
     if isDefault { return target }
     let parameters = significant(target)
     var output = Array(Self.path(of: target).utf8)
@@ -16,13 +16,13 @@ extension SearchVariance {
   }
 
   /// Whether two normalised target URIs are equivalent modulo this variance (§6).
-  public func areEquivalent(_ first: String, _ second: String) -> Bool {
+  package func areEquivalent(_ first: String, _ second: String) -> Bool {
     if isDefault { return first == second }
     return Self.path(of: first) == Self.path(of: second) && significant(first) == significant(second)
   }
 
   /// A target without its query.
-  public static func path(of target: String) -> String {
+  package static func path(of target: String) -> String {
     target.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(target[..<$0]) } ?? target
   }
 

@@ -1,11 +1,11 @@
-public import HTTPTypes
+package import HTTPTypes
 import RawStructuredFieldValues
 
 /// The parts of a query that matter for a response: a URL variation config
 /// (draft-ietf-httpbis-no-vary-search §4).
-public struct SearchVariance: Sendable, Hashable {
+package struct SearchVariance: Sendable, Hashable {
   /// The query parameters that matter, by their decoded names in UTF-8.
-  public enum Parameters: Sendable, Hashable {
+  package enum Parameters: Sendable, Hashable {
     /// All but these ("no-vary params").
     case allBut(Set<[UInt8]>)
     /// Only these ("vary params").
@@ -13,15 +13,15 @@ public struct SearchVariance: Sendable, Hashable {
   }
 
   /// The longest field that is read, in octets; a longer one counts as absent.
-  public static let lengthLimit = 16_384
+  package static let lengthLimit = 16_384
 
   /// The parameters that matter.
-  public var parameters: Parameters
+  package var parameters: Parameters
   /// Whether the order of parameters with different names matters.
-  public var variesOnOrder: Bool
+  package var variesOnOrder: Bool
 
   /// Makes a variance; by default different queries are never equivalent.
-  public init(parameters: Parameters = .allBut([]), variesOnOrder: Bool = true) {
+  package init(parameters: Parameters = .allBut([]), variesOnOrder: Bool = true) {
     self.parameters = parameters
     self.variesOnOrder = variesOnOrder
   }
@@ -31,12 +31,12 @@ public struct SearchVariance: Sendable, Hashable {
   ///
   /// With `key-order` alone, only the order does not matter: the algorithm of §5.1 would return the default,
   /// but §1 and §6.1 use it in this way.
-  public init(_ fields: HTTPFields) {
+  package init(_ fields: HTTPFields) {
     self = Self.parsed(fields) ?? SearchVariance()
   }
 
   /// Whether it is the default: queries are equivalent only if they are spelt alike (§6).
-  public var isDefault: Bool { variesOnOrder && parameters == .allBut([]) }
+  package var isDefault: Bool { variesOnOrder && parameters == .allBut([]) }
 
   private static func parsed(_ fields: HTTPFields) -> SearchVariance? {
     guard fields.contains(FieldNames.noVarySearch) else { return nil }

@@ -1,7 +1,7 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// Updates stored responses from newer heads (RFC 9111 §3.2, §4.3.4, §4.3.5).
-public enum Freshening {
+package enum Freshening {
   /// The stored responses that a 304 identifies (§4.3.4).
   ///
   /// Only candidates that could have been chosen for the request are updated. A strong entity tag identifies
@@ -20,7 +20,7 @@ public enum Freshening {
   ///   - candidates: the responses whose validators the request carried, the preferred one first.
   ///   - mismatched: the indices of candidates that could not have been chosen, because the request has other
   ///     values of the fields that they nominate (§4.1).
-  public static func decide(
+  package static func decide(
     notModified: HTTPResponse, candidates: [StoredResponse], mismatched: Set<Int> = []
   ) -> FresheningDecision {
     let fields = notModified.headerFields
@@ -67,7 +67,7 @@ public enum Freshening {
   ///   - rules: the choices of the cache.
   ///   - request: the validated request.
   ///   - digest: makes the digest of a secret value.
-  public static func updated(
+  package static func updated(
     _ stored: StoredResponse, with response: HTTPResponse, requestTime: Timestamp,
     responseTime: Timestamp, rules: CacheRules, validating request: HTTPRequest? = nil,
     digest: SecretDigest = { _ in nil }
@@ -126,7 +126,7 @@ public enum Freshening {
   /// request (§4.3.5).
   ///
   /// - Parameters: as for `updated(_:with:requestTime:responseTime:rules:validating:digest:)`.
-  public static func updatedByHead(
+  package static func updatedByHead(
     _ stored: StoredResponse, with response: HTTPResponse, requestTime: Timestamp,
     responseTime: Timestamp, rules: CacheRules, validating request: HTTPRequest? = nil,
     digest: SecretDigest = { _ in nil }

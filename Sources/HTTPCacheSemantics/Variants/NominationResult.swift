@@ -1,7 +1,7 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// The fields that the `Vary` of a response nominates (RFC 9111 §4.1).
-public enum NominationResult: Sendable, Hashable {
+package enum NominationResult: Sendable, Hashable {
   /// The fields it nominates, with their values in the request; none without `Vary`.
   case fields([NominatedField])
   /// `*`: the response can never be selected.

@@ -14,7 +14,7 @@ public enum Vary {
   ///   - request: the request as it was forwarded.
   ///   - rules: whether values are normalised.
   ///   - digest: makes the digest of a secret value.
-  public static func nominated(
+  package static func nominated(
     by response: HTTPResponse, in request: HTTPRequest, rules: CacheRules, digest: SecretDigest
   ) -> NominationResult {
     let names: [HTTPField.Name]

@@ -32,7 +32,7 @@ public struct CacheCounts: Sendable, Hashable {
   }
 
   /// Adds each counter, saturating at the maximum.
-  public static func += (lhs: inout CacheCounts, rhs: CacheCounts) {
+  package static func += (lhs: inout CacheCounts, rhs: CacheCounts) {
     lhs.hits = lhs.hits.saturatingAdd(rhs.hits)
     lhs.validated = lhs.validated.saturatingAdd(rhs.validated)
     lhs.misses = lhs.misses.saturatingAdd(rhs.misses)

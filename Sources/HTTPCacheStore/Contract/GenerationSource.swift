@@ -1,10 +1,10 @@
-public import HTTPCacheSemantics
+package import HTTPCacheSemantics
 
 /// Tells a memory tier whether its copies of a store's responses are up to date, across processes.
 ///
 /// A tier reads the generation, then the store, and keeps the generation with its copy. While the generation
 /// does not change, no copied response was replaced, freshened, invalidated or removed.
-public protocol GenerationSource: AnyObject, Sendable {
+package protocol GenerationSource: AnyObject, Sendable {
   /// A number that rises after each commit that replaces, freshens, invalidates or removes a response of a
   /// key. It may also rise for other keys. It never has the same value again. Costs no more than hashing the
   /// key and reading memory.

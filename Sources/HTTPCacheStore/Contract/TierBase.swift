@@ -1,8 +1,8 @@
-public import HTTPCacheSemantics
+package import HTTPCacheSemantics
 
 /// Optional functions of a store under a memory tier. With them, the store's eviction counts the uses that
 /// memory answers, and does not count the tier's own reads.
-public protocol TierBase: AnyObject, Sendable {
+package protocol TierBase: AnyObject, Sendable {
   /// Counts a use that the tier above answered. Called for each hit: no I/O.
   func recordUse(of key: CacheKey)
 

@@ -3,9 +3,9 @@
 ///
 /// It also counts keys that are not stored, which an admission test needs. The estimate is never below the true
 /// count since the last halvings, up to its ceiling of 15. Growing keeps all counts.
-public struct FrequencySketch: Sendable {
+package struct FrequencySketch: Sendable {
   /// The highest frequency that it can report.
-  public static let ceiling = 15
+  package static let ceiling = 15
 
   // Each word holds 16 counters of 4 bits; one use raises one counter in each of four words.
   private var words: [UInt64]
@@ -22,14 +22,14 @@ public struct FrequencySketch: Sendable {
   ///
   /// - Parameter expectedEntries: the approximate number of entries of the cache. The sketch takes 64 bytes for
   ///   each, at least 8 KiB and at most 4 MiB.
-  public init(expectedEntries: Int) {
+  package init(expectedEntries: Int) {
     words = [UInt64](repeating: 0, count: Self.leastWords)
     mask = UInt64(words.count - 1)
     expect(entries: expectedEntries)
   }
 
   /// Grows if there are more entries than it has words for; it never shrinks.
-  public mutating func expect(entries: Int) {
+  package mutating func expect(entries: Int) {
     while words.count < Self.mostWords, words.count / Self.wordsPerEntry < entries {
       grow(toWords: 2 * words.count)
     }
@@ -46,7 +46,7 @@ public struct FrequencySketch: Sendable {
   }
 
   /// The estimated frequency, from 0 to `ceiling`.
-  public func frequency(of hash: UInt64) -> Int {
+  package func frequency(of hash: UInt64) -> Int {
     let spread = Self.spread(hash)
     var least = UInt64(Self.ceiling)
     for row in 0..<4 {
@@ -57,7 +57,7 @@ public struct FrequencySketch: Sendable {
   }
 
   /// Counts a use.
-  public mutating func recordUse(of hash: UInt64) {
+  package mutating func recordUse(of hash: UInt64) {
     let spread = Self.spread(hash)
     var wasRaised = false
     for row in 0..<4 {

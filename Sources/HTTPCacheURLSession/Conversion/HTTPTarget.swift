@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// The parts of an absolute `http` or `https` URL that go into a request (RFC 9110 §7.1). Their

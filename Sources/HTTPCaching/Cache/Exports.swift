@@ -1,4 +1,50 @@
-@_exported public import HTTPCacheDisk
-@_exported public import HTTPCacheSemantics
-@_exported public import HTTPCacheStore
+// The types in the signatures of `HTTPCaching` and of the doors. The other types of the rules and of the stores
+// are in their own modules, for programs that build on these.
+
+@_exported public import class HTTPCacheDisk.DiskStore
+@_exported public import enum HTTPCacheDisk.Durability
+@_exported public import enum HTTPCacheDisk.Verification
+@_exported public import struct HTTPCacheSemantics.CacheExplanation
+@_exported public import struct HTTPCacheSemantics.CacheKey
+@_exported public import enum HTTPCacheSemantics.CacheMode
+@_exported public import enum HTTPCacheSemantics.CacheOutcome
+@_exported public import enum HTTPCacheSemantics.CachePolicy
+@_exported public import struct HTTPCacheSemantics.CacheRules
+@_exported public import enum HTTPCacheSemantics.ContentChange
+@_exported public import enum HTTPCacheSemantics.ContentObstacle
+@_exported public import enum HTTPCacheSemantics.FetchType
+@_exported public import enum HTTPCacheSemantics.ForwardReason
+@_exported public import struct HTTPCacheSemantics.IntegrityDigest
+@_exported public import enum HTTPCacheSemantics.MissReason
+@_exported public import enum HTTPCacheSemantics.ReuseDecision
+@_exported public import enum HTTPCacheSemantics.RuleEffect
+@_exported public import struct HTTPCacheSemantics.RuleOverride
+@_exported public import enum HTTPCacheSemantics.StaleAllowance
+@_exported public import enum HTTPCacheSemantics.StorageDecision
+@_exported public import enum HTTPCacheSemantics.StorageRefusal
+@_exported public import struct HTTPCacheSemantics.StoredPart
+@_exported public import struct HTTPCacheSemantics.StoredResponse
+@_exported public import struct HTTPCacheSemantics.TargetPattern
+@_exported public import struct HTTPCacheSemantics.TargetPatternError
+@_exported public import struct HTTPCacheSemantics.Timestamp
+@_exported public import enum HTTPCacheSemantics.UnsatisfiableReason
+@_exported public import enum HTTPCacheSemantics.ValidationReason
+@_exported public import struct HTTPCacheStore.BodyBytes
+@_exported public import protocol HTTPCacheStore.BodyReader
+@_exported public import protocol HTTPCacheStore.CacheCipher
+@_exported public import protocol HTTPCacheStore.CacheClock
+@_exported public import struct HTTPCacheStore.CacheCounts
+@_exported public import struct HTTPCacheStore.CacheEntry
+@_exported public import struct HTTPCacheStore.CacheError
+@_exported public import class HTTPCacheStore.CacheRecord
+@_exported public import enum HTTPCacheStore.CacheSelection
+@_exported public import protocol HTTPCacheStore.CacheStore
+@_exported public import struct HTTPCacheStore.EntryCursor
+@_exported public import struct HTTPCacheStore.EntryPage
+@_exported public import enum HTTPCacheStore.LargestEntry
+@_exported public import class HTTPCacheStore.MemoryStore
+@_exported public import struct HTTPCacheStore.RefusalNote
+@_exported public import enum HTTPCacheStore.SealPurpose
+@_exported public import struct HTTPCacheStore.StoreUsage
+@_exported public import struct HTTPCacheStore.SystemClock
 @_exported public import HTTPTypes

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCacheTesting
 import HTTPCaching
 import Testing

@@ -1,3 +1,4 @@
+import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPCaching
 import Testing

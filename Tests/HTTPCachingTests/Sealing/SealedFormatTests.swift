@@ -1,4 +1,6 @@
 import Foundation
+import HTTPCacheSemantics
+import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPCaching
 import Synchronization

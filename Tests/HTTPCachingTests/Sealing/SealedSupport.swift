@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPCaching
 import Synchronization

@@ -2,6 +2,7 @@
 // swift-format-ignore-file
 
 import Foundation
+import HTTPCacheStore
 import HTTPCaching
 
 private func program1() async throws {

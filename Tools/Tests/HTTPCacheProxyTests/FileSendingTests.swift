@@ -1,3 +1,4 @@
+import HTTPCacheStore
 import HTTPCaching
 import HTTPTypes
 import NIOCore
@@ -20,7 +21,7 @@ import Testing
   /// A stored body in a file, which says whether it was read instead of sent.
   private final class StoredFile: BodyReader, BodySource {
     let content: BodyBytes
-    let region: HTTPCaching.FileRegion
+    let region: HTTPCacheStore.FileRegion
     let range: Range<Int64>
     let reads = Atomic(0)
     let comparisons = Atomic(0)
@@ -34,7 +35,7 @@ import Testing
       unlink(template)
       let bytes = [UInt8](repeating: 33, count: Int(offset)) + content
       #expect(write(descriptor, bytes, bytes.count) == bytes.count)
-      region = HTTPCaching.FileRegion(
+      region = HTTPCacheStore.FileRegion(
         descriptor: descriptor, offset: offset, count: Int64(content.count), isVerified: isVerified)
     }
 
@@ -43,7 +44,7 @@ import Testing
     var length: Int64? { Int64(range.count) }
     var availableRanges: [Range<Int64>] { [0..<Int64(content.count)] }
     var bytesInMemory: BodyBytes? { nil }
-    var fileRegion: HTTPCaching.FileRegion? { region }
+    var fileRegion: HTTPCacheStore.FileRegion? { region }
     func isVerified(_ range: Range<Int64>) -> Bool {
       comparisons.add(1, ordering: .relaxed)
       var status = stat()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPCacheStore
 import HTTPCaching
 
 /// The cache on disk that a command works on.

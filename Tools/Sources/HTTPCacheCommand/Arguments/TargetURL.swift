@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// A URL as an argument, split into the parts of a request.

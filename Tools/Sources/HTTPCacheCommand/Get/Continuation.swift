@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// The request that continues the bytes of a part file, and the decision about its response.

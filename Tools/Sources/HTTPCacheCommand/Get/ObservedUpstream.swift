@@ -1,4 +1,5 @@
 import HTTPCacheAsyncHTTPClient
+import HTTPCacheSemantics
 import HTTPCaching
 import NIOHTTP1
 import Synchronization

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// One request of `get`: continues a part file if there is one, and ends with a complete file or a part file.

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// The progress of the transfer of a response.

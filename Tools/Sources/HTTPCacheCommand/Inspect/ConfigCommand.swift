@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPCacheDisk
 import HTTPCaching
 
 /// `httpcache config`: shows and changes the limits of a directory.

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// The freshness of a stored response now, for listings.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// `httpcache show`: all facts about the entries of a URL.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPCacheDisk
 import HTTPCaching
 
 /// `httpcache stats`: totals and hit rates.

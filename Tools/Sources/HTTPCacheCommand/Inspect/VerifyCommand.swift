@@ -1,4 +1,6 @@
 import ArgumentParser
+import HTTPCacheDisk
+import HTTPCacheStore
 import HTTPCaching
 
 /// `httpcache verify`: checks the store.

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCaching
 import Testing
 

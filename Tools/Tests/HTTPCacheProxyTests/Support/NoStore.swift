@@ -1,3 +1,4 @@
+import HTTPCacheStore
 import HTTPCaching
 
 /// A store that keeps nothing, so that every request reaches the origin.

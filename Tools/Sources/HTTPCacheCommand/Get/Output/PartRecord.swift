@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// The facts about the response of a part file that ensure that only bytes of one representation are combined.
