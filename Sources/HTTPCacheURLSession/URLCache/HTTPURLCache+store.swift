@@ -18,10 +18,12 @@ extension HTTPURLCache {
     if isMemoryOnly, memoryCapacity == 0 { return }
     let userInfo = self.userInfo(cached.userInfo ?? [:])
     let body = BodyBytes(cached.data)
-    CallerRuns.wait { [cache] in
+    let adopted = AdoptedResponse(
+      response, body: body, isDecoded: Self.isDecoded(response, body), userInfo: userInfo,
+      isMemoryOnly: isMemoryOnly)
+    CallerRuns.wait { [cache, partition] in
       await cache.adopt(
-        response, body: body, to: request, isDecoded: Self.isDecoded(response, body),
-        userInfo: userInfo, isMemoryOnly: isMemoryOnly,
+        adopted, to: request, partition: partition,
         asking: .inPlace { limit in
           // A hook may need one of the threads that are blocked here.
           await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -62,7 +64,7 @@ extension HTTPURLCache {
     for request: URLRequest, where mayUse: (StoredResponse) -> Bool
   ) -> CachedURLResponse? {
     guard !request.hasContent, let head = try? HTTPRequest(request), !head.namesOtherHost,
-      let (response, record) = cache.stored(for: head, where: mayUse),
+      let (response, record) = cache.stored(for: head, partition: partition, where: mayUse),
       let foundations = CachedHTTPURLResponse(response, to: request)
     else { return nil }
     let body = response.body
@@ -71,32 +73,6 @@ extension HTTPURLCache {
     return CachedURLResponse(
       response: foundations, data: Data(bytes), userInfo: UserInfo.decoded(record.userInfo),
       storagePolicy: record.isMemoryOnly ? .allowedInMemoryOnly : .allowed)
-  }
-
-  func remove(_ request: URLRequest) {
-    guard let request = try? HTTPRequest(request) else { return }
-    CallerRuns.wait { [cache] in await cache.removeStored(for: request) }
-  }
-
-  func remove(_ selection: CacheSelection) {
-    wait(for: "remove") { store throws(CacheError) in try await store.remove(selection) }
-  }
-
-  func setCapacity(memory: Int64? = nil, disk: Int64? = nil) {
-    wait(for: "set capacity") { store throws(CacheError) in
-      try await store.setCapacity(memory: memory.map { max(0, $0) }, disk: disk.map { max(0, $0) })
-    }
-  }
-
-  private func wait(
-    for operation: String,
-    _ work: @escaping @Sendable (any CacheStore) async throws(CacheError) -> Void
-  ) {
-    CallerRuns.wait { [cache] in
-      do throws(CacheError) { try await work(cache.store) } catch {
-        cache.configuration.observer?.observe(.storeFailed(operation: operation, error))
-      }
-    }
   }
 
   private func userInfo(_ dictionary: [AnyHashable: Any]) -> [UInt8] {

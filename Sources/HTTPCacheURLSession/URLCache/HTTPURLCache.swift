@@ -25,10 +25,19 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
 
   /// The cache, for sessions that use it.
   public let cache: HTTPCache
+  /// The account whose responses it stores, finds and removes. A `CachedURLSession` over the same `cache` with
+  /// the same partition shares them.
+  public let partition: String
 
   /// Makes a cache over an existing one.
-  public init(cache: HTTPCache) {
+  ///
+  /// - Parameters:
+  ///   - cache: the cache that keeps the responses.
+  ///   - partition: the account whose responses are stored, found and removed; two accounts need two names.
+  ///     Capacities and usage are those of the whole cache.
+  public init(cache: HTTPCache, partition: String = "") {
     self.cache = cache
+    self.partition = partition
     super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: Self.noPath)
   }
 
@@ -44,6 +53,7 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
     ///   - directory: nil is this program's directory in the user's folder for caches.
     public init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
       cache = Self.open(memory: memoryCapacity, disk: diskCapacity, path: directory?.path)
+      partition = ""
       super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: Self.noPath)
     }
   #else
@@ -58,6 +68,7 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
     ///   - directory: nil is this program's directory in the user's folder for caches.
     public override init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
       cache = Self.open(memory: memoryCapacity, disk: diskCapacity, path: directory?.path)
+      partition = ""
       super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: Self.noPath)
     }
   #endif
@@ -65,6 +76,7 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
   /// Opens a cache, as the initialiser with a directory does.
   public override init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
     cache = Self.open(memory: memoryCapacity, disk: diskCapacity, path: path)
+    partition = ""
     super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: Self.noPath)
   }
 
@@ -88,15 +100,16 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
     _ cachedResponse: CachedURLResponse, for request: URLRequest
   ) { store(cachedResponse, for: request) }
 
-  /// Removes everything stored for the URL of a request.
+  /// Removes everything stored for the URL of a request, in this partition.
   public override func removeCachedResponse(for request: URLRequest) { remove(request) }
 
-  /// Removes everything.
-  public override func removeAllCachedResponses() { remove(.all) }
+  /// Removes everything of its partition; without the name of a partition, everything of all partitions.
+  public override func removeAllCachedResponses() { removeAll() }
 
-  /// Removes responses that were stored or confirmed at or after a time, in whole seconds.
+  /// Removes responses that were stored or confirmed at or after a time, in whole seconds: those of its
+  /// partition, or without the name of a partition those of all.
   public override func removeCachedResponses(since date: Date) {
-    remove(.storedSince(Timestamp(date)))
+    removeStored(since: Timestamp(date))
   }
 
   // MARK: Tasks

@@ -11,9 +11,10 @@ struct AdoptionTests {
     userInfo: [UInt8] = [], isMemoryOnly: Bool = false
   ) async throws -> CacheRecord? {
     await kitchen.cache.adopt(
-      HTTPResponse(status: .ok, headerFields: fields), body: BodyBytes(Array("body".utf8)),
-      to: kitchen.request("/a"), isDecoded: false, userInfo: userInfo, isMemoryOnly: isMemoryOnly,
-      asking: turn)
+      AdoptedResponse(
+        HTTPResponse(status: .ok, headerFields: fields), body: BodyBytes(Array("body".utf8)),
+        isDecoded: false, userInfo: userInfo, isMemoryOnly: isMemoryOnly),
+      to: kitchen.request("/a"), asking: turn)
     return try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.first?.record
   }
 

@@ -45,9 +45,10 @@ struct CookieFlowTests {
     ] as [(HTTPFields, Bool)] {
       let kitchen = Kitchen(rules: CacheRules(mode: .shared))
       await kitchen.cache.adopt(
-        HTTPResponse(status: .ok, headerFields: fields), body: BodyBytes(Array("x".utf8)),
-        to: kitchen.request("/"), isDecoded: false, userInfo: [], isMemoryOnly: false,
-        asking: .inPlace { _ in })
+        AdoptedResponse(
+          HTTPResponse(status: .ok, headerFields: fields), body: BodyBytes(Array("x".utf8)),
+          isDecoded: false, userInfo: [], isMemoryOnly: false),
+        to: kitchen.request("/"), asking: .inPlace { _ in })
       #expect((kitchen.cache.stored(for: kitchen.request("/")) != nil) == isStored)
     }
   }

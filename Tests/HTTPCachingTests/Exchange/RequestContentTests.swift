@@ -66,9 +66,10 @@ struct RequestContentTests {
     }
     #expect(kitchen.cache.peek(kitchen.request("/", [.contentLength: "0"])) != nil)
     await kitchen.cache.adopt(
-      HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"]),
-      body: BodyBytes(Array("other".utf8)), to: kitchen.request("/new", [.contentLength: "3"]),
-      isDecoded: false, userInfo: [], isMemoryOnly: false, asking: .inPlace { _ in })
+      AdoptedResponse(
+        HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"]),
+        body: BodyBytes(Array("other".utf8)), isDecoded: false, userInfo: [], isMemoryOnly: false),
+      to: kitchen.request("/new", [.contentLength: "3"]), asking: .inPlace { _ in })
     #expect(kitchen.cache.stored(for: kitchen.request("/new")) == nil)
   }
 

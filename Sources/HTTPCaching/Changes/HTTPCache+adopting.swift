@@ -23,29 +23,30 @@ extension HTTPCache {
   /// allow storing it, it is stored as invalidated: it answers no request before the origin has confirmed it.
   /// It is not stored if it must not be in a shared cache, or if an override or the cache's hook forbids it.
   ///
-  ///   - body: all of it, or the part that `Content-Range` describes.
-  ///   - isDecoded: whether a content coding was removed from the bytes.
+  /// - Parameters:
+  ///   - partition: as in `RequestOptions.partition`.
   ///   - turn: where the hook runs.
   package func adopt(
-    _ response: HTTPResponse, body: BodyBytes, to request: HTTPRequest, isDecoded: Bool,
-    userInfo: [UInt8], isMemoryOnly: Bool, asking turn: HookTurn
+    _ adopted: AdoptedResponse, to request: HTTPRequest, partition: String = "", asking turn: HookTurn
   ) async {
-    guard let (key, target, rules) = place(of: request) else { return }
+    guard let (key, target, rules) = place(of: request, in: partition) else { return }
+    let (response, body) = (adopted.head, adopted.body)
     await retryFailedChanges()
     let ticket = store.ticket()
     let hook = configuration.willStore
     let refuse = { (refusal: StorageRefusal) in
       self.notStored(
-        refusal, response, to: request, key: key, isConfidential: isMemoryOnly || hook != nil)
+        refusal, response, to: request, key: key,
+        isConfidential: adopted.isMemoryOnly || hook != nil)
     }
     let stored: StoredResponse
-    switch adopted(response, body: body, to: request, rules: rules, isDecoded: isDecoded) {
+    switch make(adopted, to: request, rules: rules) {
     case .refused(let refusal): return refuse(refusal)
     case .made(let made): stored = made
     }
     var terms = StoringTerms(
-      response: stored, userInfo: userInfo, isPinned: rules.pins(response),
-      isMemoryOnly: isMemoryOnly)
+      response: stored, userInfo: adopted.userInfo, isPinned: rules.pins(response),
+      isMemoryOnly: adopted.isMemoryOnly)
     if let hook {
       let question = HookQuestion(
         hook: hook, request: request, key: key, target: target, rules: rules, turn: turn)
@@ -70,10 +71,10 @@ extension HTTPCache {
     }
   }
 
-  private func adopted(
-    _ response: HTTPResponse, body: BodyBytes, to request: HTTPRequest, rules: CacheRules,
-    isDecoded: Bool
+  private func make(
+    _ adopted: AdoptedResponse, to request: HTTPRequest, rules: CacheRules
   ) -> StoredResponse.Making {
+    let response = adopted.head
     let now = configuration.clock.now
     var isDistrusted = false
     switch Storability.decide(request: request, response: response, rules: rules, now: now) {
@@ -89,45 +90,51 @@ extension HTTPCache {
         isDistrusted = true
       }
     }
-    if let part = PartialContent.part(of: response), part.range.count != body.count {
+    if let part = PartialContent.part(of: response), part.range.count != adopted.body.count {
       return .refused(.incomplete)
     }
     let making = StoredResponse.make(
       request: request, response: response, requestTime: now, responseTime: now,
-      isDecoded: isDecoded, rules: rules, digest: digest)
+      isDecoded: adopted.isDecoded, rules: rules, digest: digest)
     if isDistrusted, case .made(let made) = making { return .made(made.invalidated) }
     return making
   }
 
-  /// Removes everything stored for the target of a request, under each of its names.
-  package func removeStored(for request: HTTPRequest) async {
-    guard let (key, _, rules) = place(of: request) else { return }
+  /// Removes everything stored in a partition for the target of a request, under each of its names.
+  package func removeStored(for request: HTTPRequest, partition: String = "") async {
+    guard let (key, _, rules) = place(of: request, in: partition) else { return }
     await removeAll(of: key, rules: rules)
   }
 
   /// Lets the next request complete an incomplete response although the last completion brought nothing. For a
   /// caller that knows that the connection broke, and that bounds its attempts.
   package func mayCompleteAgain(_ request: HTTPRequest) {
-    guard let (key, _, _) = place(of: request) else { return }
+    guard let (key, _, _) = place(of: request, in: "") else { return }
     failedCompletions.remove(key)
   }
 
   /// The key for responses to a request, and the rules for it; nil for a request that has no key.
-  private func place(of request: HTTPRequest) -> (CacheKey, target: String, CacheRules)? {
+  private func place(
+    of request: HTTPRequest, in partition: String
+  ) -> (CacheKey, target: String, CacheRules)? {
     guard let target = CacheKey.target(of: request) else { return nil }
     let rules = configuration.rules.resolved(for: request, target: target)
-    return (CacheKey(request: request, target: target, rules: rules, partition: ""), target, rules)
+    let key = CacheKey(request: request, target: target, rules: rules, partition: partition)
+    return (key, target, rules)
   }
 
   /// The stored response to a request, whatever its age, with the request's `Range` applied; conditions are
   /// ignored. Nil if nothing is stored, or less than the request asks for.
   ///
-  /// - Parameter mayUse: whether the caller accepts a stored response.
+  /// - Parameters:
+  ///   - partition: as in `RequestOptions.partition`.
+  ///   - mayUse: whether the caller accepts a stored response.
   package func stored(
-    for request: HTTPRequest, where mayUse: (StoredResponse) -> Bool = { _ in true }
+    for request: HTTPRequest, partition: String = "",
+    where mayUse: (StoredResponse) -> Bool = { _ in true }
   ) -> (response: CacheResponse, record: CacheRecord)? {
     guard request.method == .get || request.method == .head,
-      let (key, target, rules) = place(of: request)
+      let (key, target, rules) = place(of: request, in: partition)
     else { return nil }
     if case .content? = Reuse.methodMiss(request) { return nil }
     var request = request
