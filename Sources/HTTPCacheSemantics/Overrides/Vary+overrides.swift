@@ -2,7 +2,7 @@ import HTTPTypes
 
 extension Vary {
   /// The names that `Vary` of a response lists, without those that overrides ignore.
-  static func names(of response: HTTPResponse, rules: CacheRules) -> Names {
+  static func listedNames(of response: HTTPResponse, rules: CacheRules) -> Names {
     let names = names(in: response.headerFields)
     guard let applied = rules.applied, applied.ignoresVary else { return names }
     switch names {
@@ -15,7 +15,9 @@ extension Vary {
   }
 
   /// The nominated fields of a stored response, without those that overrides ignore.
-  static func nominated(of stored: StoredResponse, rules: CacheRules) -> [NominatedField] {
+  static func listedNominated(
+    of stored: StoredResponse, rules: CacheRules
+  ) -> [NominatedField] {
     guard let applied = rules.applied, applied.ignoresVary, !stored.nominated.isEmpty else {
       return stored.nominated
     }

@@ -68,6 +68,13 @@ public struct CacheRules: Sendable, Hashable {
   /// not. A private cache always stores it.
   public var refusesSetCookie: Bool
 
+  /// Whether a response is reused only for requests with the same credentials, as if its `Vary` named
+  /// `Authorization`. A response with `public` answers any credentials. Credentials are kept as keyed digests only.
+  ///
+  /// Default false, as in RFC 9111 §4: a token that is renewed would make every response unusable. Where the
+  /// program knows its accounts, a partition for each is better.
+  public var separatesCredentials: Bool
+
   /// Changes for some targets, in order: all that match apply, and if two contradict each other the later one
   /// wins (`docs/overrides.md`). Empty by default.
   public var overrides: [RuleOverride] {
@@ -85,7 +92,8 @@ public struct CacheRules: Sendable, Hashable {
     allowsStaleWhenDisconnected: Bool = true, targetedFields: [String] = [],
     normalizesVary: Bool = true, variantLimit: Int = 32, queryContentLimit: Int = 64 << 10,
     obeysClearSiteData: Bool = true, obeysNoVarySearch: Bool = false,
-    removesGone: Bool = false, refusesSetCookie: Bool = false, overrides: [RuleOverride] = []
+    removesGone: Bool = false, refusesSetCookie: Bool = false, separatesCredentials: Bool = false,
+    overrides: [RuleOverride] = []
   ) {
     self.mode = mode
     self.heuristicFraction = heuristicFraction
@@ -101,6 +109,7 @@ public struct CacheRules: Sendable, Hashable {
     self.obeysNoVarySearch = obeysNoVarySearch
     self.removesGone = removesGone
     self.refusesSetCookie = refusesSetCookie
+    self.separatesCredentials = separatesCredentials
     self.overrides = overrides
   }
 }

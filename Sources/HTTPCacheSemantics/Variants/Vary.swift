@@ -74,7 +74,8 @@ public enum Vary {
   public static func matches(
     _ stored: StoredResponse, request: HTTPRequest, rules: CacheRules, digest: SecretDigest
   ) -> Bool {
-    (rules.isPlain ? stored.nominated : nominated(of: stored, rules: rules)).allSatisfy {
+    let isPlain = rules.isPlain && !rules.separatesCredentials
+    return (isPlain ? stored.nominated : nominated(of: stored, rules: rules)).allSatisfy {
       matches($0, fields: request.headerFields, rules: rules, digest: digest)
     }
   }

@@ -67,6 +67,8 @@ extension Exchange {
     guard part(index) == nil, candidates[index].head.headerFields[.eTag] != nil,
       Reuse.isConfirmable(candidates[index], for: request, policy: policy, rules: rules)
     else { return false }
-    return matches(index) || Validation.mayName(mismatched: index, among: candidates, for: request)
+    if matches(index) { return true }
+    return Vary.mayName(candidates[index], for: request, rules: rules, digest: digest)
+      && Validation.mayName(mismatched: index, among: candidates, for: request)
   }
 }
