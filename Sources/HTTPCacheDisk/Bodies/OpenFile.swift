@@ -98,10 +98,13 @@ final class OpenFile: Sendable {
     let event = Event()
     WorkQueue(threads: 1).submit { [self] in
       guard shim_lock(descriptor) == 0 else { return }
-      if !event.happen() { shim_unlock(descriptor) }
+      if !event.happen() { unlock() }
     }
     return event.wait(seconds: seconds)
   }
+
+  /// Releases the advisory lock.
+  func unlock() { shim_unlock(descriptor) }
 
   /// Takes the advisory lock unless another descriptor holds it in a mode that excludes this one.
   func tryLock(_ mode: LockMode = .exclusive) -> Bool { shim_try_lock(descriptor, mode.rawValue) == 0 }

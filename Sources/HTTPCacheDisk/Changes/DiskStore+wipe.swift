@@ -15,18 +15,18 @@ extension DiskStore {
   ///   could not be emptied. The entries are removed nevertheless.
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
-    let (count, last) = try await removeAll(that: .partition(mode: mode, partition))
+    let removal = try await change(.partition(mode: mode, partition), removes: true)
     recentRecords.removeAll()
     try await removeLeftovers()
     try await onIndex { [self] (opened) throws(CacheError) in
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
       try opened.index.write { (connection) throws(CacheError) in
         try connection.run("DELETE FROM refusal")
-        try Epoch.remove(mode: mode, partition: partition, upTo: last, connection)
+        try Epoch.remove(mode: mode, partition: partition, upTo: removal.bound - 1, connection)
       }
       _ = opened.removeSetAside()
       try emptyLog(of: opened) { () throws(CacheError) in try giveBackAllPages(of: opened) }
     }
-    return count
+    return removal.rows.count
   }
 }

@@ -7,55 +7,21 @@ import Synchronization
 final class DiskIndex: Sendable {
   private let path: String
   private let durability: Durability
-  private let writer: Mutex<Writer>
+  // Nil after `close`.
+  private let writer: Mutex<SQLiteConnection?>
   private let readers: [Slot]
   private let isClosed = Atomic<Bool>(false)
   private let mostLogPages = Atomic<Int>(Schema.logPages)
-
-  private struct Writer: Sendable {
-    /// Nil after `close`.
-    var connection: SQLiteConnection?
-    /// The time when a transaction last gave up waiting for the write lock; nil if a later one got the lock.
-    var lockedOut: Duration?
-    let clock: any CacheClock
-
-    func opened() throws(CacheError) -> SQLiteConnection {
-      guard let connection else { throw DiskIndex.closed }
-      return connection
-    }
-
-    /// Runs `body` in a transaction.
-    ///
-    /// - Parameter mayGiveUp: whether to wait only a moment if another process held the write lock too long
-    ///   within the last second. Otherwise many callers would wait the full time one after the other.
-    mutating func transaction<Value>(
-      mayGiveUp: Bool, _ body: () throws(CacheError) -> Value
-    ) throws(CacheError) -> Value {
-      var hasBegun = false
-      do throws(CacheError) {
-        let isImpatient = mayGiveUp && (lockedOut.map { clock.uptime - $0 < .seconds(1) } ?? false)
-        let value = try opened().transaction(isImpatient: isImpatient) { () throws(CacheError) in
-          hasBegun = true
-          return try body()
-        }
-        lockedOut = nil
-        return value
-      } catch {
-        lockedOut = !hasBegun && error.code == .busy ? clock.uptime : nil
-        throw error
-      }
-    }
-  }
 
   private final class Slot: Sendable {
     let connection = Mutex<SQLiteConnection?>(nil)
   }
 
   /// Takes over a connection that was set up by `OpenDirectory.open`.
-  init(path: String, writer: SQLiteConnection, durability: Durability, clock: any CacheClock) {
+  init(path: String, writer: SQLiteConnection, durability: Durability) {
     self.path = path
     self.durability = durability
-    self.writer = Mutex(Writer(connection: writer, clock: clock))
+    self.writer = Mutex(writer)
     readers = [Slot(), Slot(), Slot()]
   }
 
@@ -70,7 +36,7 @@ final class DiskIndex: Sendable {
   func close() {
     isClosed.store(true, ordering: .releasing)
     for slot in readers { slot.connection.withLock { $0 = nil } }
-    writer.withLock { $0.connection = nil }
+    writer.withLock { $0 = nil }
   }
 
   /// Reads on the calling thread.
@@ -103,24 +69,18 @@ final class DiskIndex: Sendable {
 
   /// Writes in one transaction on the calling thread, which must be a thread of the store.
   ///
-  /// - Parameter mayGiveUp: whether the write may be given up if many callers wait for another process.
   /// - Throws: `CacheError.newerFormat` if a newer version has changed the format of the index meanwhile.
   ///   Nothing is written then.
   func write<Value: Sendable>(
-    mayGiveUp: Bool = false, _ body: (SQLiteConnection) throws(CacheError) -> Value
+    _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
-    let result: Result<Value, CacheError> = writer.withLock { writer in
-      do throws(CacheError) {
-        let connection = try writer.opened()
-        if connection.logPages >= mostLogPages.load(ordering: .relaxed) { connection.checkpoint() }
-        return .success(
-          try writer.transaction(mayGiveUp: mayGiveUp) { () throws(CacheError) in
-            try Self.requireFormat(connection)
-            return try body(connection)
-          })
-      } catch { return .failure(error) }
+    try withWriter { (connection) throws(CacheError) in
+      if connection.logPages >= mostLogPages.load(ordering: .relaxed) { connection.checkpoint() }
+      return try connection.transaction { () throws(CacheError) in
+        try Self.requireFormat(connection)
+        return try body(connection)
+      }
     }
-    return try result.get()
   }
 
   private static let indexFormat = FrequentStatement("PRAGMA user_version")
@@ -149,10 +109,9 @@ final class DiskIndex: Sendable {
   func withWriter<Value: Sendable>(
     _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
-    let result: Result<Value, CacheError> = writer.withLock { writer in
-      do throws(CacheError) { return .success(try body(writer.opened())) } catch {
-        return .failure(error)
-      }
+    let result: Result<Value, CacheError> = writer.withLock { connection in
+      guard let connection else { return .failure(Self.closed) }
+      do throws(CacheError) { return .success(try body(connection)) } catch { return .failure(error) }
     }
     return try result.get()
   }

@@ -84,6 +84,12 @@ struct Removals: Sendable {
   var count = 0
   var cost: Int64 = 0
 
+  /// Deletes a row and adds it.
+  mutating func delete(_ row: EntryRow, _ connection: SQLiteConnection) throws(CacheError) {
+    try row.delete(connection)
+    add(row)
+  }
+
   /// - Parameter kept: a file that belongs to another row from now on, and is not unlinked.
   mutating func add(_ row: EntryRow, keeping kept: BodyName? = nil) {
     if let file = row.file, file != kept { add(file, cost: row.cost, isPartial: row.isPartial) }

@@ -13,9 +13,11 @@ struct SelectionClause {
     case .all:
       self.init("1", [], isIndexed: true)
     case .partition(let mode, let partition):
+      // SQLite's index has the partitions with a name.
+      let hasName = !partition.isEmpty
       self.init(
-        "partition = ? AND mode = ?", [.text(partition), .integer(Int64(mode.rawValue))],
-        isIndexed: false)
+        (hasName ? "partition <> '' AND " : "") + "partition = ? AND mode = ?",
+        [.text(partition), .integer(Int64(mode.rawValue))], isIndexed: hasName)
     case .key(let key):
       self.init(
         "hash = ? AND target = ? AND partition = ? AND mode = ? AND method = ? AND digest = ?",

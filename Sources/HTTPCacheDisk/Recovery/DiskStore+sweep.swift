@@ -10,38 +10,17 @@ import Synchronization
 #endif
 
 extension DiskStore {
-  /// Deletes body files without rows in the background, shard by shard, if an earlier process may have left
-  /// some. Files that a living process is writing stay.
+  /// Deletes body files without rows in the background, if an earlier process may have left some. Files that a
+  /// living process is writing stay.
   func startSweep(of opened: OpenDirectory) {
-    sweeps.start { [weak self] in
-      self?.fileQueue.submit { [weak self] in
-        self?.workOffEpochs()
-        self?.beginSweep(of: opened)
-      }
-    }
-  }
-
-  private func beginSweep(of opened: OpenDirectory) {
-    let (_, dead) = OwnerLock.owners(in: opened.directory)
-    guard opened.needsSweep || !dead.isEmpty else { return sweeps.didEnd() }
-    // A dead process may have ended between a commit and raising the counters.
-    if !dead.isEmpty { opened.generations?.bumpAll() }
-    sweep(opened.directory.shards(), of: opened, deadOwners: dead)
-  }
-
-  /// Waits until no sweep of this store is running.
-  func awaitSweeps() async {
-    await withUnsafeContinuation { continuation in sweeps.whenIdle { continuation.resume() } }
-  }
-
-  private func sweep(_ shards: [String], of opened: OpenDirectory, deadOwners: [DeadOwner]) {
-    guard let shard = shards.first else {
-      forget(deadOwners, of: opened)
-      return sweeps.didEnd()
-    }
-    try? removeOrphans(in: shard, of: opened, deadOwners: deadOwners)
-    fileQueue.submit { [weak self] in
-      self?.sweep(Array(shards.dropFirst()), of: opened, deadOwners: deadOwners)
+    sweepQueue.submit { [weak self] in
+      guard let self else { return }
+      workOffEpochs()
+      let (_, dead) = OwnerLock.owners(in: opened.directory)
+      guard opened.needsSweep || !dead.isEmpty else { return }
+      // A dead process may have ended between a commit and raising the counters.
+      if !dead.isEmpty { opened.generations?.bumpAll() }
+      try? removeOrphans(of: opened, deadOwners: dead)
     }
   }
 
@@ -50,17 +29,21 @@ extension DiskStore {
   /// - Throws: `CacheError` if the index cannot be read.
   func removeLeftovers() async throws(CacheError) {
     let opened = currentDirectory
-    await awaitSweeps()
-    try await fileQueue.run { [self] () throws(CacheError) in try removeOrphans(of: opened) }
+    try await sweepQueue.run { [self] () throws(CacheError) in try removeOrphans(of: opened) }
   }
 
   /// Deletes the files that dead processes left, on the calling thread. Call this while this store does not sweep.
   func removeOrphans(of opened: OpenDirectory) throws(CacheError) {
-    let (_, dead) = OwnerLock.owners(in: opened.directory)
+    try removeOrphans(of: opened, deadOwners: OwnerLock.owners(in: opened.directory).dead)
+  }
+
+  private func removeOrphans(of opened: OpenDirectory, deadOwners: [DeadOwner]) throws(CacheError) {
     for shard in opened.directory.shards() {
-      try removeOrphans(in: shard, of: opened, deadOwners: dead)
+      for file in try orphans(in: shard, of: opened, deadOwners: deadOwners) {
+        opened.directory.removeFile(file, inShard: shard)
+      }
     }
-    forget(dead, of: opened)
+    forget(deadOwners, of: opened)
   }
 
   /// Deletes the locks of dead owners, whose body files without rows were deleted.
@@ -126,14 +109,5 @@ extension DiskStore {
       orphans.append(file)
     }
     return orphans
-  }
-
-  /// Deletes body files that have no row and that no living process is writing.
-  func removeOrphans(
-    in shard: String, of opened: OpenDirectory, deadOwners: [DeadOwner]
-  ) throws(CacheError) {
-    for file in try orphans(in: shard, of: opened, deadOwners: deadOwners) {
-      opened.directory.removeFile(file, inShard: shard)
-    }
   }
 }

@@ -35,7 +35,6 @@ extension DiskStore {
         }
       }
     }
-    await awaitSweeps()
     try await checkOrphans(opened, repair: repair, &report)
     report.findings += try await onIndex { (opened) throws(CacheError) in
       try opened.index.write { (connection) throws(CacheError) in
@@ -230,15 +229,17 @@ extension DiskStore {
   private func checkOrphans(
     _ opened: OpenDirectory, repair: Bool, _ report: inout VerificationReport
   ) async throws(CacheError) {
-    let deadOwners = try await fileQueue.run { OwnerLock.owners(in: opened.directory).dead }
-    for shard in opened.directory.shards() {
-      report.findings += try await fileQueue.run { [self] () throws(CacheError) in
-        let found = try orphans(in: shard, of: opened, deadOwners: deadOwners)
-        if repair { for file in found { opened.directory.removeFile(file, inShard: shard) } }
-        return found.map { .orphan(path: shard + "/" + $0) }
+    report.findings += try await sweepQueue.run { [self] () throws(CacheError) in
+      let deadOwners = OwnerLock.owners(in: opened.directory).dead
+      var found: [VerificationReport.Finding] = []
+      for shard in opened.directory.shards() {
+        let files = try orphans(in: shard, of: opened, deadOwners: deadOwners)
+        if repair { for file in files { opened.directory.removeFile(file, inShard: shard) } }
+        found += files.map { .orphan(path: shard + "/" + $0) }
       }
+      if repair { forget(deadOwners, of: opened) }
+      return found
     }
-    if repair { forget(deadOwners, of: opened) }
   }
 
   private static func checkSums(

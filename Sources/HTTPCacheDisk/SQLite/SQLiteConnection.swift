@@ -138,18 +138,15 @@ final class SQLiteConnection: @unchecked Sendable {
   }
 
   /// Runs `body` in a transaction that holds the write lock from its beginning.
-  ///
-  /// - Parameter isImpatient: whether to wait for the lock only a moment.
-  func transaction<Value>(
-    isImpatient: Bool = false, _ body: () throws(CacheError) -> Value
-  ) throws(CacheError) -> Value {
-    try begin(isImpatient: isImpatient)
+  func transaction<Value>(_ body: () throws(CacheError) -> Value) throws(CacheError) -> Value {
+    try run(Self.begin)
     do throws(CacheError) {
       let value = try body()
       try run(Self.commit)
       return value
     } catch {
-      rollBack()
+      // A failed COMMIT may have rolled back already.
+      if isInTransaction { _ = try? run(Self.rollback) }
       throw error
     }
   }
@@ -173,15 +170,6 @@ final class SQLiteConnection: @unchecked Sendable {
       throw error
     }
   }
-
-  private func begin(isImpatient: Bool) throws(CacheError) {
-    if isImpatient { sqlite3_busy_timeout(handle, Self.impatience) }
-    defer { if isImpatient { sqlite3_busy_timeout(handle, Self.patience) } }
-    try run(Self.begin)
-  }
-
-  // A failed COMMIT may have rolled back already.
-  private func rollBack() { if isInTransaction { _ = try? run(Self.rollback) } }
 
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
@@ -242,7 +230,7 @@ final class SQLiteConnection: @unchecked Sendable {
   }
 
   /// The time to wait for another process, in milliseconds.
-  private static let (patience, impatience): (Int32, Int32) = (2_000, 50)
+  private static let patience: Int32 = 2_000
   private static let begin = FrequentStatement("BEGIN IMMEDIATE")
   private static let commit = FrequentStatement("COMMIT")
   private static let rollback = FrequentStatement("ROLLBACK")

@@ -38,7 +38,7 @@ extension DiskStore {
       settings: DirectorySettings(
         capacity: currentLimits.capacity,
         minimumFreeSpace: evicts ? freeSpace.minimum : DirectorySettings().minimumFreeSpace),
-      clock: clock, replacing: old, isDamaged: isDamaged)
+      replacing: old, isDamaged: isDamaged)
     self.opened.withLock { $0 = new }
     if new.secret != old.secret { forgetUses() }
     didOpen(new)

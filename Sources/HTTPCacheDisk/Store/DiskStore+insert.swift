@@ -16,7 +16,7 @@ extension DiskStore {
     giveBackForFileSystem(opened)
     let taken = batch.withLock { $0.take() }
     do throws(CacheError) {
-      let (results, space) = try opened.index.write(mayGiveUp: true) { (connection) throws(CacheError) in
+      let (results, space) = try opened.index.write { (connection) throws(CacheError) in
         try applyBatch(taken, opened.hashes, connection)
         var space = try measuredSpace(connection, opened)
         var results: [Result<Insertion, CacheError>] = []
@@ -108,8 +108,7 @@ extension DiskStore {
     var removals = Removals()
     try Self.deletePredecessor(of: entry, &removals, connection)
     for row in replaced where row.id != entry.predecessor?.id {
-      try row.delete(connection)
-      removals.add(row)
+      try removals.delete(row, connection)
     }
     space.state.subtract(removals)
     var insertion = Insertion(id: space.state.nextSequence(), record: record, removals: removals)

@@ -17,8 +17,7 @@ extension DiskStore {
         var removals = Removals()
         try Self.deletePredecessor(of: entry, &removals, connection)
         for row in try Self.replaced(by: entry, opened.hashes, connection) {
-          try row.delete(connection)
-          removals.add(row)
+          try removals.delete(row, connection)
         }
         var state = try IndexState(connection)
         state.subtract(removals)

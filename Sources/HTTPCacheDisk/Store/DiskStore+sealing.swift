@@ -64,7 +64,7 @@ extension DiskStore {
     // Until all is done, the next process that opens the directory has to look again.
     try setSealed(false, in: opened)
     let isIdle = Event()
-    sweeps.whenIdle { isIdle.happen() }
+    sweepQueue.submit { isIdle.happen() }
     guard isIdle.wait(seconds: Self.patience) else {
       throw CacheError(.busy, "what dead processes left is still being looked for")
     }
@@ -73,7 +73,7 @@ extension DiskStore {
       let sql = """
         SELECT \(EntryRow.columns) FROM entry WHERE \(plain) AND id <= \(last) LIMIT 256
         """
-      while try !removeRows(in: opened, sql, []).isEmpty {}
+      while try removeRows(in: opened, sql, []) > 0 {}
     }
     try opened.index.write { (connection) throws(CacheError) in
       try connection.run("DELETE FROM refusal WHERE \(Plain.note)")

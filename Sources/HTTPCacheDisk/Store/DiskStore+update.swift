@@ -92,8 +92,7 @@ extension DiskStore {
     for row in try HashRow.twins(
       of: record, isPartial: found.isPartial, except: id, hashes, connection)
     {
-      try row.delete(connection)
-      removals.add(row)
+      try removals.delete(row, connection)
     }
     let groups = Array(Set(record.groups))
     try connection.run(

@@ -48,6 +48,8 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   // One thread writes to the index, so that waiting writers hold no threads.
   let indexQueue = WorkQueue(threads: 1)
   let fileQueue = WorkQueue(threads: 3)
+  // One thread, because a sweep holds the locks of dead owners, which look alive to another sweep.
+  let sweepQueue = WorkQueue(threads: 1)
   let waitingInsertions = WaitingInsertions()
   let policy: Mutex<EvictionPolicy>
   let batch = Mutex(PendingChanges())
@@ -60,7 +62,6 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   let evicts: Bool
   let isWorkingOff = Atomic<Bool>(false)
   let lastEpochAttempt = Atomic<Int64>(.min)
-  let sweeps = Sweeps()
   private let lastUsage = Mutex(StoreUsage())
 
   /// Opens the store of a directory, and makes the directory if needed. The time does not depend on the
@@ -117,7 +118,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   ) throws(CacheError) -> DiskStore {
     let path = DirectoryPath.absolute(directory)
     let opened = try OpenDirectory.open(
-      path: path, durability: durability, settings: DirectorySettings().changed(by: changes), clock: clock)
+      path: path, durability: durability, settings: DirectorySettings().changed(by: changes))
     let settings = opened.settings.changed(by: changes)
     var limits = Limits(capacity: settings.capacity, largestEntry: largestEntry, changes: changes)
     if settings.capacity == opened.settings.capacity { limits.changes.capacity = nil }

@@ -17,7 +17,7 @@ extension OpenDirectory {
   ///   - isDamaged: whether the index of `older` was found damaged while in use. It is then set aside, unless
   ///     another process has done so already.
   static func open(
-    path: String, durability: Durability, settings: DirectorySettings, clock: any CacheClock,
+    path: String, durability: Durability, settings: DirectorySettings,
     replacing older: OpenDirectory? = nil, isDamaged: Bool = false
   ) throws(CacheError) -> OpenDirectory {
     let directory = try CacheDirectory(path: path, durably: durability == .durable)
@@ -53,8 +53,7 @@ extension OpenDirectory {
     let opened = OpenDirectory(
       directory: directory,
       index: DiskIndex(
-        path: directory.databasePath, writer: database.connection, durability: durability,
-        clock: clock),
+        path: directory.databasePath, writer: database.connection, durability: durability),
       generations: generations, secret: database.secret, settings: database.settings,
       identity: identity, notes: notes,
       needsSweep: wasSetAside || database.isNew, replacing: older)

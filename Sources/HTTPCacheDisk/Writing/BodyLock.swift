@@ -24,6 +24,9 @@ final class BodyLock: Sendable {
     if !file.tryLock() { guard !directory.isLocked(name), file.lock(seconds: 1) else { return nil } }
     self.file = file
   }
+
+  // Closing is not enough: a child that this process is starting has a copy of the descriptor until it calls exec.
+  deinit { file.unlock() }
 }
 
 extension CacheDirectory {

@@ -35,12 +35,10 @@ extension DiskStore {
           if let file = row.row.file, opened.directory.isLocked(file) { return (0 as Int64, removals) }
         }
         for row in rows where row.isSameVariant && row.row.isPartial {
-          try row.row.delete(connection)
-          removals.add(row.row)
+          try removals.delete(row.row, connection)
         }
         for row in rows.surplus {
-          try row.delete(connection)
-          removals.add(row)
+          try removals.delete(row, connection)
         }
         state.subtract(removals)
         let id = state.nextSequence()
