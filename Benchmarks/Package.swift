@@ -23,14 +23,19 @@ let package = Package(
   platforms: [.macOS(.v15)],
   traits: [
     .trait(name: "Sealing", description: "sealing-benchmark, which needs swift-crypto"),
+    .trait(name: "AsyncHTTPClient", description: "the row of CachedHTTPClient in door-benchmark"),
     .default(enabledTraits: ["Sealing"]),
   ],
   dependencies: [
     // cache-benchmarks uses nothing of swift-crypto, whose BoringSSL takes long to build.
     .package(
       name: "swift-http-cache", path: "..",
-      traits: [.trait(name: "Crypto", condition: .when(traits: ["Sealing"]))]),
+      traits: [
+        .trait(name: "Crypto", condition: .when(traits: ["Sealing"])),
+        .trait(name: "AsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"])),
+      ]),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
   ],
   targets: [
     .target(name: "CAllocationCount"),
@@ -53,6 +58,19 @@ let package = Package(
       dependencies: caching + [
         .product(name: "HTTPCacheURLSession", package: "swift-http-cache")
       ], path: "Sources/CachePeer", swiftSettings: settings),
+    .executableTarget(
+      name: "door-benchmark",
+      dependencies: [
+        .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
+        .product(name: "HTTPCaching", package: "swift-http-cache"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(
+          name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache",
+          condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(
+          name: "AsyncHTTPClient", package: "async-http-client",
+          condition: .when(traits: ["AsyncHTTPClient"])),
+      ], path: "Sources/Doors", swiftSettings: settings),
     .executableTarget(
       name: "sealing-benchmark",
       dependencies: [

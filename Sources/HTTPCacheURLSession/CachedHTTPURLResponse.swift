@@ -40,13 +40,6 @@ public final class CachedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
       url: url, statusCode: response.head.status.code, httpVersion: "HTTP/1.1", headerFields: fields)
   }
 
-  /// The response to a request, with the URL it came from; nil if Foundation refuses it.
-  convenience init?(_ response: CacheResponse, to request: URLRequest) {
-    let last = response.redirects.isEmpty ? request.url : URL(string: response.finalTarget)
-    guard let url = last?.absoluteURL else { return nil }
-    self.init(response, url: url)
-  }
-
   /// Reads an archived response.
   public required init?(coder: NSCoder) {
     outcome = nil

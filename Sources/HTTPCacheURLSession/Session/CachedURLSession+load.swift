@@ -152,7 +152,7 @@ extension CachedURLSession {
   private func loaded(
     _ response: CacheResponse, _ url: URL, _ calls: TaskCalls
   ) async throws -> LoadedResponse {
-    guard let made = CachedHTTPURLResponse(response, url: url) else {
+    guard let made = madeResponses.response(for: response, url: url) else {
       response.body.source.cancel()
       throw URLError.make(.badServerResponse, "Foundation refuses the response", url: url)
     }

@@ -24,6 +24,7 @@ struct LoadedResponse: Sendable {
   private static let reserveLimit: Int64 = 16 << 20
 
   func data() async throws -> Data {
+    if let bytes = body.bytesInMemory { return Data(bytes) }
     var data = Data()
     if let length = body.length { data.reserveCapacity(Int(min(length, Self.reserveLimit))) }
     for try await bytes in body {

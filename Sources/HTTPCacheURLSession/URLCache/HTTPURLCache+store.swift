@@ -65,11 +65,12 @@ extension HTTPURLCache {
   ) -> CachedURLResponse? {
     guard !request.hasContent, let head = try? HTTPRequest(request), !head.namesOtherHost,
       let (response, record) = cache.stored(for: head, partition: partition, where: mayUse),
-      let foundations = CachedHTTPURLResponse(response, to: request)
+      let url = request.url?.absoluteURL,
+      let foundations = madeResponses.response(for: response, url: url)
     else { return nil }
     let body = response.body
     // A damaged body counts as not stored; the observer was told.
-    guard let bytes = CallerRuns.wait({ try? await body.collect() }) else { return nil }
+    guard let bytes = body.bytesInMemory ?? CallerRuns.wait({ try? await body.collect() }) else { return nil }
     return CachedURLResponse(
       response: foundations, data: Data(bytes), userInfo: UserInfo.decoded(record.userInfo),
       storagePolicy: record.isMemoryOnly ? .allowedInMemoryOnly : .allowed)

@@ -26,6 +26,9 @@ public struct MessageBody: Sendable, AsyncSequence {
   /// The trailer fields; empty before the end.
   public var trailers: HTTPFields { source.trailers }
 
+  /// All bytes, if they are in memory and none was pulled: no suspension is needed to read them.
+  package var bytesInMemory: BodyBytes? { (source as? StoredBodySource)?.bytesInMemory }
+
   /// Pulls the bytes.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let source: any BodySource

@@ -37,6 +37,13 @@ final class StoredBodySource: BodySource {
     stored = StoredBodyRange(reader: reader, range: range)
   }
 
+  /// The whole body, if it is in memory and nothing was read.
+  var bytesInMemory: BodyBytes? {
+    guard let all = reader.bytesInMemory else { return nil }
+    let start = position.withLock { $0 }
+    return end - start == length ? all[Int(start)..<Int(end)] : nil
+  }
+
   /// Reads the beginning, unless it was checked already: damage there is found while another answer can still
   /// be given.
   ///

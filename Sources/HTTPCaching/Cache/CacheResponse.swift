@@ -26,6 +26,9 @@ public struct CacheResponse: Sendable {
   let isMemoryOnly: Bool
   /// The record of the stored response; nil for an answer from the origin.
   var record: CacheRecord?
+  /// Set if the head was not made for this request alone: answers with this same object and equal outcomes have
+  /// equal heads, so that a door can use again what it made of one.
+  package var headOwner: (any AnyObject & Sendable)?
   /// The record of the stored response that `contentChange` compares with.
   var comparedRecord: CacheRecord?
 
@@ -54,5 +57,13 @@ public struct CacheResponse: Sendable {
     self.userInfo = userInfo
     self.storedAt = storedAt
     self.isMemoryOnly = isMemoryOnly
+  }
+
+  /// Sets `headOwner` if the request did not change the head: a 206 and a 304 have other statuses.
+  func sharingHead(of record: CacheRecord, for request: HTTPRequest) -> CacheResponse {
+    guard request.method == .get, head.status == record.response.head.status else { return self }
+    var response = self
+    response.headOwner = record
+    return response
   }
 }

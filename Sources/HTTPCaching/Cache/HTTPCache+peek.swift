@@ -75,7 +75,8 @@ extension HTTPCache {
     }
     return answer(
       response, head: variant.record.head(age: age.wholeSeconds), outcome: outcome, variant, to: request,
-      features: features, key: key, target: target, now: now)
+      features: features, key: key, target: target, now: now
+    )?.sharingHead(of: variant.record, for: request)
   }
 
   /// The variants in memory for a key; nil if the disk tier may have more of them.

@@ -28,16 +28,23 @@ extension HTTPCache {
     var body = body
     var redirects: [CacheOutcome] = []
     while true {
-      let content = try await content(of: request, body, policy: policy)
-      let exchange = try exchange(
-        for: request, hasBody: body.map { $0.length != 0 } ?? false, policy: policy, options, content: content
-      )
-      let runner = ExchangeRunner(cache: self, options: options, upstream: upstream, body: body)
-      var response = try await runner.run(exchange)
+      var response: CacheResponse
+      var isRepeatable = true
+      var content: QueryContent?
+      if body == nil, policy == .standard, let hit = peek(request, options: options) {
+        response = hit
+      } else {
+        content = try await self.content(of: request, body, policy: policy)
+        let exchange = try exchange(
+          for: request, hasBody: body.map { $0.length != 0 } ?? false, policy: policy, options,
+          content: content)
+        isRepeatable = exchange.isRepeatable
+        response = try await ExchangeRunner(cache: self, options: options, upstream: upstream, body: body)
+          .run(exchange)
+      }
       guard options.redirectLimit > 0,
         let next = Redirect(
-          of: request, isRepeatable: exchange.isRepeatable, response: response.head,
-          base: exchange.target)
+          of: request, isRepeatable: isRepeatable, response: response.head, base: response.finalTarget)
       else {
         response.redirects = redirects
         return response

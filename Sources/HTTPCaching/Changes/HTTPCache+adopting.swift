@@ -171,7 +171,7 @@ extension HTTPCache {
         features: RequestFeatures(request.headerFields), key: key, target: target,
         now: now)
       {
-        return (response, variant.record)
+        return (response.sharingHead(of: variant.record, for: request), variant.record)
       }
     }
     return nil

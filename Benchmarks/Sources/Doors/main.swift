@@ -1,0 +1,25 @@
+// Hits of 1 KiB through the engine and its doors, beside Foundation's own.
+//
+// usage: door-benchmark              the table
+//        door-benchmark NAME CALLS   one row so many times, without output, for a profiler
+import Foundation
+
+let rows = try await DoorRows.make()
+let arguments = CommandLine.arguments.dropFirst()
+if let name = arguments.first {
+  guard let row = rows.first(where: { $0.name == name }) else {
+    print("there is no row \(name)")
+    exit(2)
+  }
+  let calls = arguments.dropFirst().first.flatMap { Int($0) } ?? 1
+  try await Task.detached { for _ in 0..<calls { try await row.call() } }.value
+} else {
+  // Outside of the main actor, because each call would change threads to and from it.
+  try await Task.detached {
+    print("| row | µs, best | µs, median |\n|---|---:|---:|")
+    for row in rows {
+      let times = try await row.measured()
+      print("| \(row.name) | \(String(format: "%.1f | %.1f", times[0], times[times.count / 2])) |")
+    }
+  }.value
+}
