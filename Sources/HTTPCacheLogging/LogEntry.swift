@@ -15,8 +15,7 @@
       metadata = [:]
       switch event {
       case .answered(let target, let outcome):
-        name("answered", "answered")
-        add(target: target)
+        name("answered", "answered", target: target)
         // Without the name of a cache, which the log does not need.
         let text = CacheStatus(outcome: outcome, name: "cache").fieldValue
         metadata["cache.status"] = "\(text.dropFirst("cache; ".count))"
@@ -27,63 +26,53 @@
         name("kept", "kept the beginning")
         add(key, bytes)
       case .notStored(let target, let refusal):
-        name("not-stored", "not stored")
-        add(target: target)
-        metadata["cache.reason"] = "\(refusal)"
+        name("not-stored", "not stored", target: target, reason: refusal)
       case .hookFailed(let target, let failure):
-        name("hook-failed", "the hook gave no decision")
-        add(target: target)
-        metadata["cache.reason"] = "\(failure)"
+        name("hook-failed", "the hook gave no decision", target: target, reason: failure)
       case .removed(let key, let reason):
-        name("removed", "removed")
+        name("removed", "removed", reason: reason)
         add(key)
-        metadata["cache.reason"] = "\(reason)"
       case .notAsked(let target, let reason):
-        name("not-asked", "the origin was not asked")
-        add(target: target)
-        metadata["cache.reason"] = "\(reason)"
+        name("not-asked", "the origin was not asked", target: target, reason: reason)
       case .freshened(let key):
         name("freshened", "freshened")
         add(key)
-      case .invalidated(let target):
-        name("invalidated", "invalidated")
-        add(target: target)
+      case .invalidated(let target): name("invalidated", "invalidated", target: target)
       case .siteCleared(let origin, let partition):
-        name("site-cleared", "cleared a site")
-        add(target: origin)
+        name("site-cleared", "cleared a site", target: origin)
         add(partition: partition)
       case .wiped(let partition, let count):
         name("wiped", "wiped a partition")
         add(partition: partition)
         metadata["cache.count"] = "\(count)"
       case .upstreamFailed(let target, let error):
-        name("upstream-failed", "the origin failed")
-        add(target: target)
-        metadata["cache.reason"] = "\(error.kind.rawValue)"
+        name("upstream-failed", "the origin failed", target: target, reason: error.kind.rawValue)
         metadata["cache.error"] = "\(error.message)"
       case .validatingInBackground(let key):
         name("validating-in-background", "validating in the background")
         add(key)
       case .encryption(let notice):
-        name("encryption", "the directory was looked at for encryption")
-        metadata["cache.reason"] = "\(notice)"
+        name("encryption", "the directory was looked at for encryption", reason: notice)
       case .capacityChanged(let old, let new, let usage):
         name("capacity-changed", "the capacity of the directory changed")
         metadata["cache.bytes"] = "\(new)"
         metadata["cache.previous"] = "\(old)"
         metadata["cache.usage"] = "\(usage)"
       case .storeFailed(let operation, let error):
-        name("store-failed", "the store failed")
+        name("store-failed", "the store failed", reason: error.code)
         if let key = error.key { add(key) }
         metadata["cache.operation"] = "\(operation)"
-        metadata["cache.reason"] = "\(error.code)"
         metadata["cache.error"] = "\(error.message)"
       }
     }
 
-    private mutating func name(_ event: String, _ message: String) {
+    private mutating func name(
+      _ event: String, _ message: String, target: String? = nil, reason: Any? = nil
+    ) {
       self.message = message
       metadata["cache.event"] = "\(event)"
+      if let target { add(target: target) }
+      if let reason { metadata["cache.reason"] = "\(reason)" }
     }
 
     private mutating func add(_ key: CacheKey, _ bytes: Int64? = nil) {

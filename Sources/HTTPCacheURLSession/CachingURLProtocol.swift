@@ -27,6 +27,7 @@ public class CachingURLProtocol: URLProtocol {
     case cached(ProtocolLoad)
     case passedOn(PassedOnLoad)
     case refused(URLError)
+    case answered
   }
 
   private let load = Mutex<Load?>(nil)
@@ -54,6 +55,8 @@ public class CachingURLProtocol: URLProtocol {
 
   /// Starts, or continues after the task was suspended.
   public override func startLoading() {
+    let isFirst = load.withLock { $0 == nil }
+    if isFirst, answerFromMemory() { return }
     let begun = load.withLock { load -> Load? in
       if load == nil { load = makeLoad() }
       return load
@@ -62,6 +65,7 @@ public class CachingURLProtocol: URLProtocol {
     case .cached(let load): load.resume()
     case .passedOn(let load): load.start()
     case .refused(let error): client?.urlProtocol(self, didFailWithError: error)
+    case .answered: break
     case nil:
       let error = URLError.make(
         .unsupportedURL, "no protocol of the session takes the request", url: request.url)
@@ -75,18 +79,38 @@ public class CachingURLProtocol: URLProtocol {
     case .cached(let load):
       if task?.state == .suspended { load.suspend() } else { load.cancel() }
     case .passedOn(let load): load.stop()
-    case .refused, nil: break
+    case .answered, .refused, nil: break
     }
+  }
+
+  /// Answers a request at once, where Foundation expects the client's calls, if the whole response is in memory.
+  private func answerFromMemory() -> Bool {
+    guard Self.loads(task), let loading = CachedLoading.of(type(of: self)), let client else { return false }
+    let settings = TaskSurroundings.session(of: task).map { LoadSettings($0.configuration) }
+    guard
+      let (response, body) = loading.session.answerFromMemory(
+        (settings ?? loading.settings).applied(to: request)),
+      body.count <= loading.bodyLimit
+    else { return false }
+    load.withLock { $0 = .answered }
+    client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+    if !body.isEmpty { client.urlProtocol(self, didLoad: Data(body)) }
+    client.urlProtocolDidFinishLoading(self)
+    return true
+  }
+
+  /// Whether the cache loads a task's request; Foundation loads files and uploads.
+  private static func loads(_ task: URLSessionTask?) -> Bool {
+    #if canImport(FoundationNetworking)
+      !(task is URLSessionDownloadTask || task is URLSessionUploadTask)
+    #else
+      true
+    #endif
   }
 
   private func makeLoad() -> Load? {
     let surroundings = TaskSurroundings(task)
-    #if canImport(FoundationNetworking)
-      let isFile = task is URLSessionDownloadTask || task is URLSessionUploadTask
-    #else
-      let isFile = false
-    #endif
-    if !isFile, let loading = CachedLoading.of(type(of: self)) {
+    if Self.loads(task), let loading = CachedLoading.of(type(of: self)) {
       let settings = surroundings.session.map { LoadSettings($0.configuration) }
       return .cached(
         ProtocolLoad(

@@ -22,10 +22,12 @@ final class MadeResponses: Sendable {
       return CachedHTTPURLResponse(answer, url: url)
     }
     let place = Int(UInt(bitPattern: ObjectIdentifier(owner).hashValue) % UInt(Self.count))
-    let known = places.withLock { $0[place] }
-    if let known, known.owner === owner, known.outcome == answer.outcome, known.url == url {
-      return known.response
+    let known = places.withLock { places -> CachedHTTPURLResponse? in
+      guard let made = places[place], made.owner === owner, made.outcome == answer.outcome, made.url == url
+      else { return nil }
+      return made.response
     }
+    if let known { return known }
     guard let response = CachedHTTPURLResponse(answer, url: url) else { return nil }
     let made = Made(owner: owner, outcome: answer.outcome, url: url, response: response)
     places.withLock { $0[place] = made }

@@ -63,20 +63,13 @@ extension DiskStore {
   private func checkIndex(
     _ opened: OpenDirectory, _ report: inout VerificationReport
   ) async throws(CacheError) {
-    let messages = try await fileQueue.run { () throws(CacheError) -> [String] in
-      var messages: [String] = []
+    let messages = try await fileQueue.run { () throws(CacheError) in
       do throws(CacheError) {
-        try opened.index.read { (connection) throws(CacheError) in
-          try connection.query("PRAGMA integrity_check(20)") { row in
-            if let text = row.text(0), text != "ok" { messages.append(text) }
-            return true
-          }
-        }
+        return try opened.index.read { (connection) throws(CacheError) in try connection.integrityErrors() }
       } catch {
         guard error.code == .damaged else { throw error }
-        messages.append(error.message)
+        return [error.message]
       }
-      return messages
     }
     report.findings += messages.map { .index($0) }
   }

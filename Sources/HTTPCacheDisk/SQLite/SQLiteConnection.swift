@@ -123,6 +123,16 @@ final class SQLiteConnection: @unchecked Sendable {
     return number
   }
 
+  /// What SQLite finds wrong with the structure of the database, at most twenty errors.
+  func integrityErrors() throws(CacheError) -> [String] {
+    var errors: [String] = []
+    try query("PRAGMA integrity_check(20)") { row in
+      if let text = row.text(0), text != "ok" { errors.append(text) }
+      return true
+    }
+    return errors
+  }
+
   /// Makes a checkpoint and empties the log, if no process reads an older state.
   ///
   /// - Parameter waiting: whether to wait for such a process, for some seconds at most.

@@ -19,16 +19,7 @@ extension DiskStore {
       let (results, space) = try opened.index.write { (connection) throws(CacheError) in
         try applyBatch(taken, opened.hashes, connection)
         var space = try measuredSpace(connection, opened)
-        var results: [Result<Insertion, CacheError>] = []
-        for entry in entries {
-          do throws(CacheError) {
-            results.append(
-              .success(try insert(entry, alone: entries.count == 1, &space, connection, opened)))
-          } catch {
-            guard entries.count > 1, connection.isInTransaction else { throw error }
-            results.append(.failure(error))
-          }
-        }
+        let results = try insert(entries, &space, connection, opened)
         try space.state.save(connection)
         return (results, space)
       }
@@ -50,16 +41,24 @@ extension DiskStore {
   }
 
   private func insert(
-    _ entry: NewEntry, alone: Bool, _ space: inout DiskSpace, _ connection: SQLiteConnection,
-    _ opened: OpenDirectory
-  ) throws(CacheError) -> Insertion {
-    if alone { return try insert(entry, &space, connection, opened) }
-    var inner = space
-    let insertion = try connection.savepoint { () throws(CacheError) in
-      try insert(entry, &inner, connection, opened)
+    _ entries: [NewEntry], _ space: inout DiskSpace, _ connection: SQLiteConnection, _ opened: OpenDirectory
+  ) throws(CacheError) -> [Result<Insertion, CacheError>] {
+    if entries.count == 1 { return [.success(try insert(entries[0], &space, connection, opened))] }
+    var results: [Result<Insertion, CacheError>] = []
+    for entry in entries {
+      var inner = space
+      do throws(CacheError) {
+        let insertion = try connection.savepoint { () throws(CacheError) in
+          try insert(entry, &inner, connection, opened)
+        }
+        space = inner
+        results.append(.success(insertion))
+      } catch {
+        guard connection.isInTransaction else { throw error }
+        results.append(.failure(error))
+      }
     }
-    space = inner
-    return insertion
+    return results
   }
 
   /// The changes to the index for one entry.

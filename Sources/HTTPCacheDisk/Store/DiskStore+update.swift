@@ -71,8 +71,7 @@ extension DiskStore {
       kept = record.storing(stored.storedRanges, bodyLength: stored.bodyLength)
     }
     var state = try IndexState(connection)
-    let removals = try rewrite(
-      found, kept, length: found.length, cost: found.cost, &state, hashes, connection)
+    let removals = try rewrite(found, kept, &state, hashes, connection)
     state.subtract(removals)
     try state.save(connection)
     return (removals, state.sequence)
@@ -81,9 +80,9 @@ extension DiskStore {
   /// Writes a record into an existing row.
   ///
   /// - Returns: rows of the same variant, which were replaced. The caller subtracts them from `state`.
-  static func rewrite(
-    _ found: EntryRow, _ record: CacheRecord, length: Int64, cost: Int64, _ state: inout IndexState,
-    _ hashes: RowHashes, _ connection: SQLiteConnection
+  private static func rewrite(
+    _ found: EntryRow, _ record: CacheRecord, _ state: inout IndexState, _ hashes: RowHashes,
+    _ connection: SQLiteConnection
   ) throws(CacheError) -> Removals {
     let id = found.id
     let encoded = try RecordCodec.encode(record)
@@ -95,18 +94,17 @@ extension DiskStore {
       try removals.delete(row, connection)
     }
     let groups = Array(Set(record.groups))
+    let size = NewEntry.size(encoded: encoded.count, length: found.length, cost: found.cost)
     try connection.run(
       """
       UPDATE entry SET record = ?, variant = ?, mark = ?, invalid = ?, stored = ?, pinned = ?,
-      groups = ?, size = ?, length = ?, cost = ? WHERE id = ?
+      groups = ?, size = ? WHERE id = ?
       """,
       [
         .blob(encoded), .hash(hashes.variantHash(of: record)), .integer(state.nextSequence()),
         .integer(record.response.isInvalidated ? 1 : 0),
         .integer(record.response.responseTime.seconds), .integer(record.isPinned ? 1 : 0),
-        .integer(Int64(groups.count)),
-        .integer(NewEntry.size(encoded: encoded.count, length: length, cost: cost)),
-        .integer(length), .integer(cost), .integer(id),
+        .integer(Int64(groups.count)), .integer(size), .integer(id),
       ])
     if found.groups > 0 || !groups.isEmpty {
       try connection.run("DELETE FROM membership WHERE entry = ?", [.integer(id)])

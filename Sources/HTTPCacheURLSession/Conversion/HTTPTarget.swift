@@ -15,27 +15,31 @@ struct HTTPTarget: Sendable, Hashable {
 
   /// Nil if it is not such a URL, has no host, or is longer than `TargetURI.lengthLimit`.
   init?(_ url: URL) {
+    // By bytes: characters take ten times as long, and each request is read here.
     let text = url.absoluteString
-    guard text.utf8.count <= TargetURI.lengthLimit, let colon = text.firstIndex(of: ":") else {
-      return nil
-    }
+    let bytes = text.utf8
+    guard bytes.count <= TargetURI.lengthLimit,
+      let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
+    else { return nil }
     let scheme = text[..<colon].lowercased()
-    var rest = text[text.index(after: colon)...]
-    guard scheme == "http" || scheme == "https", rest.hasPrefix("//") else { return nil }
-    rest = rest.dropFirst(2)
-    let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
-    var authority = rest[..<end]
-    if let at = authority.lastIndex(of: "@") {
-      userInformation = String(authority[..<at])
-      authority = authority[authority.index(after: at)...]
+    let rest = bytes[bytes.index(after: colon)...]
+    guard scheme == "http" || scheme == "https", rest.starts(with: "//".utf8) else { return nil }
+    let start = bytes.index(colon, offsetBy: 3)
+    let (slash, query, number) = (UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"))
+    let end = bytes[start...].firstIndex { $0 == slash || $0 == query || $0 == number } ?? bytes.endIndex
+    var host = start
+    if let at = bytes[start..<end].lastIndex(of: UInt8(ascii: "@")) {
+      userInformation = String(text[start..<at])
+      host = bytes.index(after: at)
     } else {
       userInformation = nil
     }
-    guard let first = authority.first, first != ":" else { return nil }
-    let path = rest[end...].prefix { $0 != "#" }
+    guard host < end, bytes[host] != UInt8(ascii: ":") else { return nil }
+    let fragment = bytes[end...].firstIndex(of: number) ?? bytes.endIndex
     self.scheme = scheme
-    self.authority = String(authority)
-    self.path = path.hasPrefix("/") ? String(path) : "/" + path
+    authority = String(text[host..<end])
+    let hasPath = end < fragment && bytes[end] == slash
+    path = hasPath ? String(text[end..<fragment]) : "/" + text[end..<fragment]
   }
 
   /// The field that Foundation makes of user information (RFC 7617 §2); nil without user information.

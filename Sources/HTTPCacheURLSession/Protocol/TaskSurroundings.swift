@@ -34,39 +34,38 @@ struct TaskSurroundings: @unchecked Sendable {
         self.init(delivery: .whole)
         return
       }
-      var session: URLSession?
-      var queue: DispatchQueue?
-      var mirror: Mirror? = Mirror(reflecting: task)
-      while let current = mirror {
-        for child in current.children {
-          if child.label == "session" { session = child.value as? URLSession }
-          if child.label == "workQueue" { queue = child.value as? DispatchQueue }
-        }
-        mirror = current.superclassMirror
-      }
+      let session = Self.session(of: task)
+      let queue = PrivateProperty.value("workQueue", of: task) as? DispatchQueue
       let isDelegates = session.map { Self.tellsDelegate($0, of: task) } ?? false
       self.init(
         delivery: isDelegates ? .pieces : .whole, session: session,
         delegate: TaskDelegate(of: task, in: session), queue: queue)
     }
 
+    /// The session of a task; nil if unknown.
+    static func session(of task: URLSessionTask?) -> URLSession? {
+      task.flatMap { PrivateProperty.value("session", of: $0) as? URLSession }
+    }
+
     private static func tellsDelegate(_ session: URLSession, of task: URLSessionTask) -> Bool {
+      guard let registry = PrivateProperty.value("taskRegistry", of: session),
+        let behaviours = PrivateProperty.value("behaviours", of: registry)
+      else { return false }
       let identifier = task.taskIdentifier
-      for child in Mirror(reflecting: session).children where child.label == "taskRegistry" {
-        for table in Mirror(reflecting: child.value).children where table.label == "behaviours" {
-          for (_, entry) in Mirror(reflecting: table.value).children {
-            let pair = Mirror(reflecting: entry).children.map(\.value)
-            if pair.count == 2, pair[0] as? Int == identifier {
-              return String(describing: pair[1]) == "callDelegate"
-            }
-          }
-        }
+      for (_, entry) in Mirror(reflecting: behaviours).children {
+        let pair = Mirror(reflecting: entry).children.map(\.value)
+        guard pair.count == 2, pair[0] as? Int == identifier else { continue }
+        // Describing a handler takes longer than all the rest; the case that is looked for has none.
+        return Mirror(reflecting: pair[1]).children.isEmpty && String(describing: pair[1]) == "callDelegate"
       }
       return false
     }
   #else
     /// Apple's systems join the pieces for a task with a completion handler.
     init(_ task: URLSessionTask?) { self.init(delivery: .pieces) }
+
+    /// Apple's systems do not tell.
+    static func session(of task: URLSessionTask?) -> URLSession? { nil }
   #endif
 
   private init(

@@ -14,6 +14,9 @@ final class BytesSource: BodySource {
     rest = Mutex(bytes.isEmpty ? nil : bytes)
   }
 
+  /// All bytes, if none were pulled.
+  var bytesInMemory: BodyBytes? { rest.withLock { $0 } ?? (length == 0 ? BodyBytes() : nil) }
+
   func next() async throws -> BodyBytes? { rest.withLock { $0.take() } }
 
   var trailers: HTTPFields { rest.withLock { $0 == nil } ? fields : [:] }

@@ -51,8 +51,10 @@ extension HTTPCache {
   ) -> CacheResponse? {
     self.answer(
       answer.stored, head: ResponseHead.fromStore(answer.stored, age: answer.age),
-      outcome: answer.outcome, variant, to: exchange.request, features: exchange.features,
-      key: exchange.key, target: exchange.target, now: now, event: event)
+      outcome: answer.outcome, variant,
+      to: AskedRequest(
+        request: exchange.request, features: exchange.features, key: exchange.key,
+        target: exchange.target, now: now), event: event)
   }
 
   /// Like `answer`, but first reads the beginning of the body; nil if that read fails.
@@ -79,12 +81,10 @@ extension HTTPCache {
   /// - Parameters:
   ///   - stored: the response to send; it may be newer than the record of `variant`, which has the body.
   ///   - whole: the head of the complete response, with its age.
-  ///   - features: the features of the request.
   ///   - event: when the observer is told.
   func answer(
     _ stored: StoredResponse, head whole: @autoclosure () -> HTTPResponse, outcome: CacheOutcome,
-    _ variant: StoredVariant, to request: HTTPRequest, features: RequestFeatures, key: CacheKey,
-    target: String, now: Timestamp, event: AnswerEvent = .atOnce
+    _ variant: StoredVariant, to asked: AskedRequest, event: AnswerEvent = .atOnce
   ) -> CacheResponse? {
     let reader: any BodyReader
     do throws(CacheError) {
@@ -96,8 +96,8 @@ extension HTTPCache {
     let length = reader.length ?? variant.record.bodyLength
     guard
       let plan = StoredAnswerPlan(
-        request: request, features: features, stored: stored, head: whole(), length: length,
-        part: variant.record.part, now: now)
+        request: asked.request, features: asked.features, stored: stored, head: whole(), length: length,
+        part: variant.record.part, now: asked.now)
     else { return nil }
     var counts = CacheCounts()
     if case .validated = outcome { counts.validated = 1 } else { counts.hits = 1 }
@@ -125,10 +125,10 @@ extension HTTPCache {
       body = MessageBody(source)
     }
     store.count(counts)
-    addOwnFields(to: &head, outcome, key)
-    if case .atOnce = event { observe(.answered(target: target, outcome)) }
+    addOwnFields(to: &head, outcome, asked.key)
+    if case .atOnce = event { observe(.answered(target: asked.target, outcome)) }
     var response = CacheResponse(
-      head: head, body: body, outcome: outcome, finalTarget: target, contentChange: .unchanged,
+      head: head, body: body, outcome: outcome, finalTarget: asked.target, contentChange: .unchanged,
       userInfo: variant.record.userInfo, storedAt: stored.responseTime,
       isMemoryOnly: variant.record.isMemoryOnly)
     response.record = variant.record
@@ -247,4 +247,13 @@ extension HTTPCache {
     if configuration.cacheStatusShowsKey { status.key = CacheStatus.key(key) }
     CacheStatus.appended(status, to: &head.headerFields)
   }
+}
+
+/// A request that is answered from the store.
+struct AskedRequest {
+  let request: HTTPRequest
+  let features: RequestFeatures
+  let key: CacheKey
+  let target: String
+  let now: Timestamp
 }

@@ -23,8 +23,18 @@ extension HTTPCache {
       request, partition: options.partition, bodyForms: options.bodyForms)
   }
 
+  /// Like `peek(_:options:)`, for a caller that cannot use each response.
+  ///
+  /// - Parameter mayUse: whether the caller accepts the stored head.
+  package func peek(
+    _ request: HTTPRequest, options: RequestOptions, where mayUse: (HTTPResponse) -> Bool
+  ) -> CacheResponse? {
+    peek(request, partition: options.partition, bodyForms: options.bodyForms, where: mayUse)
+  }
+
   private func peek(
-    _ request: HTTPRequest, partition: String, bodyForms: BodyForms
+    _ request: HTTPRequest, partition: String, bodyForms: BodyForms,
+    where mayUse: (HTTPResponse) -> Bool = { _ in true }
   ) -> CacheResponse? {
     // Only `respond` finds the latest of several equivalent targets.
     if configuration.rules.obeysNoVarySearch { return nil }
@@ -37,16 +47,17 @@ extension HTTPCache {
     let key = CacheKey(request: request, target: target, rules: rules, partition: partition)
     guard let stored = peeked(key, rules: rules) else { return nil }
     let variants = usable(stored, bodyForms)
-    return peek(request, among: variants, key: key, target: target, rules: rules)
+    return peek(request, among: variants, key: key, target: target, rules: rules, where: mayUse)
   }
 
   private func peek(
     _ request: HTTPRequest, among variants: [StoredVariant], key: CacheKey, target: String,
-    rules: CacheRules
+    rules: CacheRules, where mayUse: (HTTPResponse) -> Bool
   ) -> CacheResponse? {
     let features = RequestFeatures(request.headerFields)
     guard Reuse.methodMiss(request, features: features) == nil,
-      let (variant, selected) = selected(among: variants, for: request, rules: rules)
+      let (variant, selected) = selected(among: variants, for: request, rules: rules),
+      mayUse(selected.head)
     else { return nil }
     let now = configuration.clock.now
     let response: StoredResponse
@@ -74,8 +85,8 @@ extension HTTPCache {
     case .stale, .validate, .miss, .unsatisfiable: return nil
     }
     return answer(
-      response, head: variant.record.head(age: age.wholeSeconds), outcome: outcome, variant, to: request,
-      features: features, key: key, target: target, now: now
+      response, head: variant.record.head(age: age.wholeSeconds), outcome: outcome, variant,
+      to: AskedRequest(request: request, features: features, key: key, target: target, now: now)
     )?.sharingHead(of: variant.record, for: request)
   }
 
@@ -95,7 +106,8 @@ extension HTTPCache {
     return stored
   }
 
-  private func selected(
+  /// The variant that `Vary` selects, and its response.
+  func selected(
     among variants: [StoredVariant], for request: HTTPRequest, rules: CacheRules
   ) -> (StoredVariant, StoredResponse)? {
     // A single variant only has to match.

@@ -136,11 +136,15 @@ extension HTTPCache {
     guard request.method == .get || request.method == .head,
       let (key, target, rules) = place(of: request, in: partition)
     else { return nil }
-    if case .content? = Reuse.methodMiss(request) { return nil }
+    var features = RequestFeatures(request.headerFields)
+    if features.contains(.content) { return nil }
     var request = request
-    for name in [
-      HTTPField.Name.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
-    ] { request.headerFields[name] = nil }
+    if !features.isDisjoint(with: [.conditions, .originConditions]) {
+      for name in [
+        HTTPField.Name.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
+      ] { request.headerFields[name] = nil }
+      features.subtract([.conditions, .originConditions])
+    }
     var variants: [StoredVariant] = []
     do throws(CacheError) { variants = try stored(for: key, rules: rules) } catch {
       observe(.storeFailed(operation: "read", error))
@@ -153,10 +157,8 @@ extension HTTPCache {
       return !mayUse(response)
     }
     let now = configuration.clock.now
-    while case .selected(let index) = Vary.select(
-      among: variants.map(\.record.response), for: request, rules: rules, digest: digest)
-    {
-      let variant = variants.remove(at: index)
+    while let (variant, _) = selected(among: variants, for: request, rules: rules) {
+      variants.removeAll { $0.record === variant.record }
       guard let stored = variant.record.response.seen(by: rules) else { continue }
       let age = Age.current(stored, now: now)
       let lifetime = stored.facts.freshnessLifetime
@@ -167,9 +169,8 @@ extension HTTPCache {
         age: .seconds(age), lifetime: .seconds(lifetime),
         allowance: isFresh ? nil : .policy(.cacheElseNetwork))
       if let response = answer(
-        stored, head: stored.head, outcome: outcome, variant, to: request,
-        features: RequestFeatures(request.headerFields), key: key, target: target,
-        now: now)
+        stored, head: stored.head, outcome: outcome, variant,
+        to: AskedRequest(request: request, features: features, key: key, target: target, now: now))
       {
         return (response.sharingHead(of: variant.record, for: request), variant.record)
       }
