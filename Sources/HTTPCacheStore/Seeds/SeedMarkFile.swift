@@ -23,7 +23,7 @@ struct SeedMarkFile: Sendable {
     let scope: UInt64
   }
 
-  /// What differs after each change of the file.
+  /// Properties of the file that differ after each change.
   struct Identity: Sendable, Hashable {
     let inode: UInt64
     let size: Int64
@@ -61,7 +61,9 @@ struct SeedMarkFile: Sendable {
 
   private static func read(_ descriptor: Int32) -> [Mark]? {
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_size <= off_t(limit * 2 * recordLength) else { return nil }
+    guard fstat(descriptor, &status) == 0, status.st_size <= off_t(limit * 2 * recordLength) else {
+      return nil
+    }
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size) / recordLength * recordLength)
     var done = 0
     while done < bytes.count {
@@ -101,7 +103,9 @@ struct SeedMarkFile: Sendable {
     } else if let present, present.count + marks.count > Self.limit {
       let isRemoved = (present + marks).contains { $0.kind == .removed }
       let last = max(until, present.map(\.until).max() ?? until)
-      (start, records) = (0, [Mark(kind: isRemoved ? .removed : .invalidated, until: last, scope: everything)])
+      (start, records) = (
+        0, [Mark(kind: isRemoved ? .removed : .invalidated, until: last, scope: everything)]
+      )
     }
     // Write the records that replace the file before it is cut: a crash in between leaves the old ones, too.
     try Self.write(records.flatMap(Self.encode), at: start, to: descriptor)
@@ -136,7 +140,9 @@ struct SeedMarkFile: Sendable {
   }
 
   private static func append(_ word: UInt64, to bytes: inout [UInt8]) {
-    for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+    for shift in stride(from: UInt64(0), to: 64, by: 8) {
+      bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+    }
   }
 
   private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {

@@ -1,13 +1,13 @@
 import HTTPCacheSemantics
 import Synchronization
 
-/// What was removed or invalidated among seeds, which cannot change themselves.
+/// The removals and invalidations of seeds, which cannot change themselves.
 ///
 /// A mark names a scope (a target, an origin, a partition, a group, or everything) and a time: it applies to the
 /// seeds of its scope that were received from the origin until then. Marks are kept in a file, so that later
 /// processes and other processes see them; scopes are in it as hashes only.
 final class SeedMarks: Sendable {
-  /// What a mark does to a seed.
+  /// The effect of a mark on a seed.
   enum Kind: UInt8, Sendable {
     case invalidated = 1
     case removed = 2
@@ -97,7 +97,9 @@ final class SeedMarks: Sendable {
 
   /// Whether the marks of the file include all of these.
   private static func covers(_ filed: Times?, _ times: Times) -> Bool {
-    let isCovered = { (own: Int64?, filed: Int64?) in own.map { own in filed.map { $0 >= own } ?? false } ?? true }
+    let isCovered = { (own: Int64?, filed: Int64?) in
+      own.map { own in filed.map { $0 >= own } ?? false } ?? true
+    }
     return isCovered(times.invalidatedUntil, filed?.invalidatedUntil)
       && isCovered(times.removedUntil, filed?.removedUntil)
   }

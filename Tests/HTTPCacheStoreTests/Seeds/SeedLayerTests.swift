@@ -34,7 +34,8 @@ struct SeedLayerTests {
     return String(decoding: try await reader.read(0..<(reader.length ?? 0)).array, as: UTF8.self)
   }
 
-  private func store(_ text: String, in store: any CacheStore, ticket: InvalidationTicket? = nil) async throws {
+  private func store(_ text: String, in store: any CacheStore, ticket: InvalidationTicket? = nil) async throws
+  {
     let record = StoreSample.record(key).with(ticket: ticket ?? store.ticket())
     let writer = try await store.write(record, variantLimit: 8)
     try await writer.append(BodyBytes(Array(text.utf8)))
@@ -66,7 +67,8 @@ struct SeedLayerTests {
     let failures = Mutex<[String]>([])
     let broken = ListedSeeds([], name: "broken", failing: CacheError(.io, "a test"))
     let layer = SeedLayer(
-      base: MemoryStore(capacity: 1 << 20), seeds: [broken, try seeds("first"), try seeds("second")], clock: clock
+      base: MemoryStore(capacity: 1 << 20), seeds: [broken, try seeds("first"), try seeds("second")],
+      clock: clock
     ) { operation, _ in failures.withLock { $0.append(operation) } }
     #expect(try await text(layer, key) == "first")
     #expect(failures.withLock { $0 } == ["read broken"])

@@ -63,7 +63,8 @@ struct SeedFlowTests {
     let answer = try await kitchen.get("/")
     #expect(answer.outcome == .hit(age: .seconds(3600), lifetime: .seconds(7200), allowance: nil))
     #expect(kitchen.origin.requests.isEmpty)
-    #expect(try kitchen.cache.explain(kitchen.request("/")).decision.map { "\($0)" }?.contains("fresh") == true)
+    #expect(
+      try kitchen.cache.explain(kitchen.request("/")).decision.map { "\($0)" }?.contains("fresh") == true)
   }
 
   @Test("a POST invalidates a seed: it is validated before it answers again (RFC 9111 §4.4)")
