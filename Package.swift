@@ -15,6 +15,7 @@ let package = Package(
     .library(name: "HTTPCaching", targets: ["HTTPCaching"]),
     .library(name: "HTTPCacheURLSession", targets: ["HTTPCacheURLSession"]),
     .library(name: "HTTPCacheDownloads", targets: ["HTTPCacheDownloads"]),
+    .library(name: "HTTPCacheArchives", targets: ["HTTPCacheArchives"]),
     .library(name: "HTTPCacheAsyncHTTPClient", targets: ["HTTPCacheAsyncHTTPClient"]),
     .library(name: "HTTPCacheHummingbird", targets: ["HTTPCacheHummingbird"]),
     .library(name: "HTTPCacheLogging", targets: ["HTTPCacheLogging"]),
@@ -93,6 +94,13 @@ let package = Package(
       name: "HTTPCacheDownloads",
       dependencies: [
         "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "HTTPCacheArchives",
+      dependencies: [
+        "HTTPCacheStore", "HTTPCacheSemantics",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -222,6 +230,13 @@ let package = Package(
       name: "HTTPCacheDownloadsTests",
       dependencies: [
         "HTTPCacheDownloads", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheTesting",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "HTTPCacheArchivesTests",
+      dependencies: [
+        "HTTPCacheArchives", "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

@@ -66,6 +66,7 @@ let package = Package(
       name: "HTTPCacheCommand",
       dependencies: caching + nio + [
         "CBuildCommit", "CZlib", "HTTPCacheProxy",
+        .product(name: "HTTPCacheArchives", package: "swift-http-cache"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(
@@ -90,6 +91,7 @@ let package = Package(
         .product(name: "HTTPCacheFaults", package: "swift-http-cache"),
         .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
         .product(name: "HTTPCacheDownloads", package: "swift-http-cache"),
+        .product(name: "HTTPCacheArchives", package: "swift-http-cache"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(name: "HTTPCacheHummingbird", package: "swift-http-cache"),
         .product(name: "HTTPCacheLogging", package: "swift-http-cache"),

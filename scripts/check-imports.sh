@@ -14,6 +14,7 @@ allowed() {
     HTTPCacheURLSession)
       echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching|HTTPCacheSemantics" ;;
     HTTPCacheDownloads) echo "$system|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore" ;;
+    HTTPCacheArchives) echo "$system|Foundation|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore" ;;
     HTTPCacheNIO) echo "$system|HTTPCaching|NIOCore" ;;
     HTTPCacheAsyncHTTPClient)
       echo "$system|HTTPTypes|HTTPCaching|HTTPCacheNIO|AsyncHTTPClient|Logging|NIOCore|NIOPosix|NIOHTTP1|NIOSSL" ;;
@@ -27,7 +28,7 @@ allowed() {
     HTTPCacheProxy)
       echo "$system|Foundation|FoundationEssentials|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     HTTPCacheCommand)
-      echo "$system|CBuildCommit|Dispatch|Foundation|FoundationNetworking|ArgumentParser|CZlib|AsyncHTTPClient|HTTPTypes|HTTPCacheAsyncHTTPClient|HTTPCacheURLSession|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
+      echo "$system|CBuildCommit|HTTPCacheArchives|Dispatch|Foundation|FoundationNetworking|ArgumentParser|CZlib|AsyncHTTPClient|HTTPTypes|HTTPCacheAsyncHTTPClient|HTTPCacheURLSession|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     httpcache) echo 'HTTPCacheCommand' ;;
     HTTPCacheSnippets) echo "[A-Za-z]+" ;;
     HTTPCacheExample) echo "Foundation|HTTPCaching|HTTPCacheURLSession" ;;

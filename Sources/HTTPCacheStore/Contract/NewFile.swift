@@ -7,7 +7,7 @@
 #endif
 
 /// Writes bytes to a new file, on a separate thread: the threads of Swift concurrency must not wait for a disk.
-enum NewFile {
+package enum NewFile {
   private final class Job: Sendable {
     let bytes: BodyBytes
     let path: String
@@ -43,7 +43,7 @@ enum NewFile {
   ///   - read: returns the bytes in a range.
   /// - Throws: what `read` throws; `CacheError.io`, also if a file exists at `path`; `CacheError.noSpace`;
   ///   `CacheError.damaged` if there are fewer bytes.
-  static func make(
+  package static func make(
     at path: String, length: Int64, read: (Range<Int64>) async throws(CacheError) -> BodyBytes
   ) async throws(CacheError) {
     var position: Int64 = 0

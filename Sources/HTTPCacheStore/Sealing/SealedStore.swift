@@ -270,7 +270,10 @@ public final class SealedStore: CacheStore {
 
 extension CacheStore {
   /// Whether its files are sealed.
-  package var isSealed: Bool { self is SealedStore || (self as? TieredStore)?.base is SealedStore }
+  package var isSealed: Bool {
+    self is SealedStore || (self as? TieredStore)?.base is SealedStore
+      || (self as? SeedLayer)?.base.isSealed == true
+  }
 }
 
 extension SealedStore: TierBase, GenerationSource {

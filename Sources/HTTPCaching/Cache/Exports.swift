@@ -45,6 +45,8 @@
 @_exported public import class HTTPCacheStore.MemoryStore
 @_exported public import struct HTTPCacheStore.RefusalNote
 @_exported public import enum HTTPCacheStore.SealPurpose
+@_exported public import struct HTTPCacheStore.SeedResponse
+@_exported public import protocol HTTPCacheStore.SeedSource
 @_exported public import struct HTTPCacheStore.StoreUsage
 @_exported public import struct HTTPCacheStore.SystemClock
 @_exported public import HTTPTypes

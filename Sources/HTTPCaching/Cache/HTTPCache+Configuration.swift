@@ -34,6 +34,9 @@ extension HTTPCache {
     public var verification: Verification
     /// How the directory is encrypted; nil stores plain text. See `CacheEncryption`.
     public var encryption: CacheEncryption?
+    /// Responses that ship with the program, such as `FolderSeed`s. They answer while the store has no newer
+    /// response; the first source that has a target answers. See `SeedLayer`.
+    public var seeds: [any SeedSource]
     /// Decides last whether and how a response is stored; nil stores each response as proposed.
     public var willStore: StoringHook?
     /// Reports whether there is a network connection; nil assumes that there is one.
@@ -54,7 +57,7 @@ extension HTTPCache {
       cacheStatusName: String? = nil, cacheStatusShowsKey: Bool = false,
       durability: Durability = .relaxed,
       verification: Verification = .firstRead, encryption: CacheEncryption? = nil,
-      willStore: StoringHook? = nil,
+      seeds: [any SeedSource] = [], willStore: StoringHook? = nil,
       connectivity: (any ConnectivitySignal)? = nil, observer: (any CacheObserver)? = nil,
       clock: any CacheClock = SystemClock()
     ) {
@@ -69,6 +72,7 @@ extension HTTPCache {
       self.durability = durability
       self.verification = verification
       self.encryption = encryption
+      self.seeds = seeds
       self.willStore = willStore
       self.connectivity = connectivity
       self.observer = observer

@@ -43,6 +43,7 @@ extension HTTPCache {
           "Is there what the overrides forbid to use?", "yes: \(stored.count - variants.count)",
           section: "", topic: .stored), before: .variant)
     }
+    if let seed = seedStep(variants) { explanation.insert(seed, before: .variant) }
     if let other = variants.first(where: { $0.record.key != exchange.key })?.record.key {
       explanation.steps.insert(otherKey(other, exchange), at: 0)
     }

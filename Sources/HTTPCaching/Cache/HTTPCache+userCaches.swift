@@ -1,4 +1,5 @@
 public import HTTPCacheSemantics
+public import HTTPCacheStore
 
 #if canImport(Darwin)
   import Darwin
@@ -27,17 +28,19 @@ extension HTTPCache.Configuration {
   ///   - diskCapacity: bytes of the disk tier, which becomes the capacity of the directory; nil leaves the
   ///     capacity that the directory has (1 GiB for a new one).
   ///   - rules: the choices that RFC 9111 leaves open.
+  ///   - seeds: responses that ship with the program.
   ///   - observer: receives the cache's events.
   public static func userCaches(
     _ name: String, memoryCapacity: Int64 = 32 << 20, diskCapacity: Int64? = nil,
-    rules: CacheRules = CacheRules(), observer: (any CacheObserver)? = nil
+    rules: CacheRules = CacheRules(), seeds: [any SeedSource] = [],
+    observer: (any CacheObserver)? = nil
   ) -> HTTPCache.Configuration {
     let folder = rules.mode == .shared ? "HTTPCache-shared" : "HTTPCache"
     let directory = UserFolder.caches.map { "\($0)/\(UserFolder.component(name))/\(folder)" }
     return HTTPCache.Configuration(
       // The empty path cannot be opened: the observer is told when the cache is opened.
       directory: directory ?? "", memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
-      rules: rules, observer: observer)
+      rules: rules, seeds: seeds, observer: observer)
   }
 }
 

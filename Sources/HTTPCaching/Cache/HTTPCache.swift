@@ -31,10 +31,10 @@ public final class HTTPCache: Sendable {
   let forcedOffline = Atomic<Bool>(false)
   let background: BackgroundWork
 
-  /// Makes a cache over a store that the caller provides.
+  /// Makes a cache over a store that the caller provides. The configuration's seeds answer below the store.
   public init(configuration: Configuration, store: any CacheStore) {
     self.configuration = configuration
-    openStore = store
+    openStore = configuration.seeded(store)
     coalescing = Coalescing(clock: configuration.clock)
     background = BackgroundWork(limit: 64, executor: configuration.executor)
     digest = SecretDigester.make(key: store.secret)

@@ -15,8 +15,8 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
     subcommands: [
       GetCommand.self, ServeCommand.self, ListCommand.self, ShowCommand.self, PathCommand.self,
       ExplainCommand.self,
-      PurgeCommand.self, ConfigCommand.self, StatsCommand.self, VerifyCommand.self, DemoCommand.self,
-      DriveCommand.self,
+      PurgeCommand.self, ConfigCommand.self, StatsCommand.self, VerifyCommand.self, PackCommand.self,
+      UnpackCommand.self, DemoCommand.self, DriveCommand.self,
     ])
 
   /// Makes the command.

@@ -2,6 +2,7 @@
 // swift-format-ignore-file
 
 import Foundation
+import HTTPCacheArchives
 import HTTPCacheURLSession
 import HTTPCaching
 #if canImport(FoundationNetworking)
@@ -29,6 +30,9 @@ private func program1() async throws {
     directory: "cache", diskCapacity: 256 << 20, largestEntry: .bytes(16 << 20), rules: rules,
     observer: .printing)
   let tuned = try HTTPCache.open(configuration)
+
+  let preCache = try FolderSeed(bundled: "PreCache", options: .init(ignoresCase: true))
+  let offline = CachedURLSession(cache: try .open(.userCaches("com.example.app", seeds: [preCache])))
 
   let request = URLRequest(url: URL(string: "https://www.example.com/news")!)
   let (news, answer) = try await session.data(for: request)

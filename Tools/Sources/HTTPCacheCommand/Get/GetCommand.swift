@@ -86,6 +86,8 @@ struct GetCommand: AsyncParsableCommand {
     name: [.customShort("L"), .customLong("location")], help: "Has no effect: redirects are always followed.")
   var followsRedirects = false
 
+  @OptionGroup var seeds: SeedOptionGroup
+
   @OptionGroup var location: CacheLocation
 
   @Option(
@@ -221,6 +223,7 @@ struct GetCommand: AsyncParsableCommand {
 
   private func openCache(_ recorder: StorageRecorder) throws -> HTTPCache {
     let encryption = try location.encryptionKey.encryption()
+    let seeds = try self.seeds.open()
     do {
       // No memory tier: the process ends before the tier could answer a request.
       let objection = UsableDirectory.objection(to: location.path)
@@ -230,7 +233,8 @@ struct GetCommand: AsyncParsableCommand {
           directory: objection == nil ? location.path : nil, memoryCapacity: 0,
           diskCapacity: capacity?.bytes, largestEntry: largestEntry.limit,
           minimumFreeDiskSpace: minimumFree?.bytes,
-          rules: CacheRules(mode: location.mode), encryption: encryption, observer: recorder))
+          rules: CacheRules(mode: location.mode), encryption: encryption, seeds: seeds,
+          observer: recorder))
     } catch {
       throw ExitStatus.reporting(error)
     }

@@ -49,7 +49,7 @@ struct Transfer {
     var answer = TransferReport.Answer(
       status: response.head.status.code, head: response.head, outcome: response.outcome, bytes: 0,
       finalTarget: response.finalTarget, redirects: response.redirects.count,
-      isCacheOnly: policy == .cacheOnly)
+      isCacheOnly: policy == .cacheOnly, seedTime: response.isFromSeed ? response.storedAt : nil)
     answer.httpVersion = answer.isFromOrigin ? transport.seen.httpVersion : nil
     answer.restart = restart
     if isUnsatisfiable(response) {

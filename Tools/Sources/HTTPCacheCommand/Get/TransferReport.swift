@@ -34,6 +34,8 @@ struct TransferReport: Sendable {
     var restart: String?
     /// Whether the policy forbade asking the origin.
     var isCacheOnly = true
+    /// When the seed that answers was made, or last confirmed by the origin; nil for other answers.
+    var seedTime: Timestamp?
 
     /// Whether the origin sent the response.
     var isFromOrigin: Bool { if case .forwarded = outcome { true } else { false } }
@@ -107,6 +109,7 @@ struct TransferReport: Sendable {
     case .failed(let failure): return failure.message
     case .answered(let answer):
       var text = continued(answer) ?? answer.outcomeText.line
+      if let time = answer.seedTime { text += ", from a seed of \(SeedOptionGroup.time(time))" }
       if let restart = answer.restart { text += ", begun anew: \(restart)" }
       if answer.status >= 400, answer.status != 504 || !isUnsatisfiable {
         text = "status \(answer.status), " + text

@@ -18,6 +18,7 @@ struct EntryJSON: Encodable {
   var bodyLength: Int64?
   var bodyPath: String?
   var isComplete: Bool
+  var isSeed: Bool
   var freshness: String
   var isFresh: Bool
   var freshFor: Int64?
@@ -43,6 +44,7 @@ struct EntryJSON: Encodable {
     bodyLength = record.bodyLength
     bodyPath = entry.bodyPath
     isComplete = record.isComplete
+    isSeed = record.isSeed
     freshness = state.text
     isFresh = state.isFresh
     if case .fresh(let left) = state { freshFor = left }

@@ -35,6 +35,8 @@ struct ExplainCommand: AsyncParsableCommand {
   @Flag(help: "Print JSON, one object.")
   var json = false
 
+  @OptionGroup var seeds: SeedOptionGroup
+
   @OptionGroup var location: CacheLocation
 
   func run() async throws {
@@ -54,7 +56,8 @@ struct ExplainCommand: AsyncParsableCommand {
     let mode = await usedMode(of: url, store)
     let cache = HTTPCache(
       configuration: HTTPCache.Configuration(
-        directory: location.path, memoryCapacity: 0, rules: CacheRules(mode: mode)),
+        directory: location.path, memoryCapacity: 0, rules: CacheRules(mode: mode),
+        seeds: try seeds.open()),
       store: store)
     let explanation: CacheExplanation
     do {

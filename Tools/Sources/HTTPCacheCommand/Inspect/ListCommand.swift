@@ -55,6 +55,8 @@ struct ListCommand: AsyncParsableCommand {
   @Flag(help: "Print JSON, one object per line.")
   var json = false
 
+  @OptionGroup var seeds: SeedOptionGroup
+
   @OptionGroup var location: CacheLocation
 
   func validate() throws {
@@ -62,10 +64,12 @@ struct ListCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let store = try location.openStore()
+    // With --seed, the list is that of the archive or folder, whether there is a cache or not.
+    let store = try seeds.paths.isEmpty ? location.openStore() : seeds.store()
     let now = SystemClock().now
     var entries: [CacheEntry] = []
-    try await StoreListing.each(of: store, selection, mode: location.listedMode) { entry in
+    try await StoreListing.each(of: store, selection, mode: seeds.paths.isEmpty ? location.listedMode : nil) {
+      entry in
       guard matches(entry, now: now) else { return true }
       entries.append(entry)
       return sort != nil || reverse || limit.map { entries.count < $0 } ?? true
@@ -74,7 +78,9 @@ struct ListCommand: AsyncParsableCommand {
     if reverse { entries.reverse() }
     if let limit { entries.removeLast(max(0, entries.count - limit)) }
     guard !entries.isEmpty else {
-      if let hint = await location.hint(for: selection, in: store) {
+      if !seeds.paths.isEmpty {
+        Console.report("httpcache: no response matches in \(seeds.paths.joined(separator: ", "))")
+      } else if let hint = await location.hint(for: selection, in: store) {
         Console.report("httpcache: no response matches in \(location.path); \(hint)")
       }
       throw ExitStatus.failure.code
@@ -127,6 +133,7 @@ struct ListCommand: AsyncParsableCommand {
         url += " {" + nominated.map { "\($0.name.rawName): \($0.value.text)" }.joined(separator: ", ") + "}"
       }
       if !entry.record.isComplete { url += " (partial)" }
+      if entry.record.isSeed { url += " (seed)" }
       table.add([
         HumanText.bytes(entry.size), "\(entry.record.response.head.status.code)",
         EntryFreshness(entry.record.response, now: now).text,

@@ -15,6 +15,8 @@ struct StatsCommand: AsyncParsableCommand {
   @Flag(help: "Print JSON, one object.")
   var json = false
 
+  @OptionGroup var seeds: SeedOptionGroup
+
   @OptionGroup var location: CacheLocation
 
   /// The figures as JSON.
@@ -37,6 +39,7 @@ struct StatsCommand: AsyncParsableCommand {
     var writingBytes: Int64
     var freePageBytes: Int64
     var otherBytes: Int64
+    var seeds: Int
   }
 
   func run() async throws {
@@ -53,6 +56,7 @@ struct StatsCommand: AsyncParsableCommand {
       throw ExitStatus.reporting(error)
     }
     let usage = store.usage
+    let sources = try seeds.open()
     guard !json else {
       return try Console.printJSON(
         JSON(
@@ -62,10 +66,15 @@ struct StatsCommand: AsyncParsableCommand {
           originBytes: counts.originBytes, capacity: settings.capacity,
           minFree: settings.minimumFreeSpace, indexBytes: room.index,
           logBytes: room.log, bodyBytes: room.bodies, writingBytes: room.writing,
-          freePageBytes: room.freePages, otherBytes: room.other))
+          freePageBytes: room.freePages, otherBytes: room.other,
+          seeds: sources.reduce(0) { $0 + $1.count }))
     }
     Self.lines(counts, usage, directory: location.path).forEach(Console.print)
     Self.lines(room, settings).forEach(Console.print)
+    for source in sources {
+      let count = HumanText.count(source.count, "response")
+      Console.print("seed        \(source.name): \(count), made on \(SeedOptionGroup.time(source.newest))")
+    }
   }
 
   /// The bytes in use by kind, and the limits, as text.

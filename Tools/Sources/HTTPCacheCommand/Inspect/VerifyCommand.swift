@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPCacheArchives
 import HTTPCacheDisk
 import HTTPCacheStore
 import HTTPCaching
@@ -21,9 +22,17 @@ struct VerifyCommand: AsyncParsableCommand {
   @Flag(help: "Remove damaged responses.")
   var repair = false
 
+  @Option(help: "Check this archive, instead of a cache.")
+  var archive: String?
+
   @OptionGroup var location: CacheLocation
 
+  func validate() throws {
+    if archive != nil, repair { throw ValidationError("--repair cannot repair an archive: pack it again") }
+  }
+
   func run() async throws {
+    if let archive { return try await Self.verify(archive: archive) }
     let stores = try location.openStores()
     let report: VerificationReport
     var opened = SealedVerification()
@@ -56,5 +65,18 @@ struct VerifyCommand: AsyncParsableCommand {
     guard report.isSound || report.isRepaired, opened.isSound || opened.isRepaired else {
       throw ExitStatus.failure.code
     }
+  }
+
+  private static func verify(archive path: String) async throws {
+    let archive: ArchiveSeed
+    do { archive = try ArchiveSeed(path: path) } catch {
+      Console.report("httpcache: \(error)")
+      throw error.code == .damaged ? ExitStatus.failure.code : ExitStatus(error.code).code
+    }
+    let damaged = await archive.verify()
+    damaged.forEach(Console.print)
+    let found = damaged.isEmpty ? "no damage" : HumanText.count(damaged.count, "finding")
+    Console.print("\(HumanText.count(archive.count, "response")) checked: \(found)")
+    if !damaged.isEmpty { throw ExitStatus.failure.code }
   }
 }

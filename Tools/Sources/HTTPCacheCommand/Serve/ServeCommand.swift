@@ -102,6 +102,8 @@ public struct ServeCommand: AsyncParsableCommand {
     help: ArgumentHelp("Seconds that requests may still take after SIGTERM or Ctrl-C.", valueName: "seconds"))
   var grace: Int64 = 10
 
+  @OptionGroup var seeds: SeedOptionGroup
+
   @OptionGroup var encryptionKey: EncryptionKeyOption
 
   @Flag(name: .shortAndLong, help: "Log cache activity to standard error.")
@@ -233,7 +235,7 @@ public struct ServeCommand: AsyncParsableCommand {
       directory: disk?.bytes == 0 || objection != nil ? nil : place, memoryCapacity: memory.bytes,
       diskCapacity: disk?.bytes, largestEntry: largestEntry.limit,
       minimumFreeDiskSpace: minimumFree?.bytes, rules: rules,
-      cacheStatusName: "httpcache", encryption: try encryptionKey.encryption(),
+      cacheStatusName: "httpcache", encryption: try encryptionKey.encryption(), seeds: try seeds.open(),
       observer: verbose
         ? LineObserver(writer: messages)
         : StoreFailureObserver(clock: SystemClock()) { messages.add("httpcache: \($0)\n") })

@@ -1,0 +1,95 @@
+import HTTPCacheStore
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Collects the regular files below a folder. Symbolic links, devices and sockets are left out, so that nothing
+/// outside of the folder is read.
+struct FolderWalk {
+  private static let deepest = 64
+
+  /// The files, ordered by their paths' bytes.
+  private(set) var files: [FolderFile] = []
+  /// The paths that were left out, each with the reason.
+  private(set) var notes: [String] = []
+  private let limit: Int
+
+  /// - Parameters:
+  ///   - root: the folder.
+  ///   - limit: the maximum number of files.
+  /// - Throws: `CacheError.tooLarge` for more files, `CacheError.io` if the folder cannot be read.
+  init(_ root: SystemFile, limit: Int) throws(CacheError) {
+    self.limit = limit
+    try visit(root, path: "", depth: 0)
+    files.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+  }
+
+  private mutating func visit(_ folder: SystemFile, path: String, depth: Int) throws(CacheError) {
+    for name in try names(in: folder, path: path) where !Self.isIgnored(name) {
+      let path = path.isEmpty ? name : "\(path)/\(name)"
+      var status = stat()
+      guard fstatat(folder.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+        notes.append("\(path): \(String(cString: strerror(errno)))")
+        continue
+      }
+      switch status.st_mode & S_IFMT {
+      case S_IFREG:
+        guard files.count < limit else { throw CacheError(.tooLarge, "more than \(limit) files") }
+        #if canImport(Darwin)
+          let modified = Int64(status.st_mtimespec.tv_sec)
+        #else
+          let modified = Int64(status.st_mtim.tv_sec)
+        #endif
+        files.append(FolderFile(path: path, length: Int64(status.st_size), modified: modified))
+      case S_IFDIR:
+        guard depth < Self.deepest else {
+          notes.append("\(path): more than \(Self.deepest) folders deep")
+          continue
+        }
+        do throws(CacheError) {
+          let inner = try SystemFile(name, in: folder, O_RDONLY | O_DIRECTORY)
+          try visit(inner, path: path, depth: depth + 1)
+        } catch {
+          if error.code == .tooLarge { throw error }
+          notes.append("\(path): \(error.message)")
+        }
+      case S_IFLNK: notes.append("\(path): symbolic links are not followed")
+      default: notes.append("\(path): not a regular file")
+      }
+    }
+  }
+
+  /// Files of operating systems and version control.
+  static func isIgnored(_ name: String) -> Bool {
+    name == ".DS_Store" || name == ".git" || name.hasPrefix("._")
+  }
+
+  private mutating func names(in folder: SystemFile, path: String) throws(CacheError) -> [String] {
+    let copy = dup(folder.descriptor)
+    guard copy >= 0, let stream = fdopendir(copy) else {
+      if copy >= 0 { close(copy) }
+      throw SystemFile.failure("list \(path)")
+    }
+    defer { closedir(stream) }
+    rewinddir(stream)
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
+          String(validatingCString: $0)
+        }
+      }
+      guard let name else {
+        notes.append("\(path): a name that is not UTF-8")
+        continue
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+}

@@ -1,0 +1,95 @@
+public import HTTPCacheStore
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Writes responses as a folder that a `FolderSeed` reads: bodies as plain files in the layout of EVURLCache, heads
+/// in `seeds.jsonl`.
+///
+/// A response whose name does not fit (too long, taken by a name that differs only in case, a file where a folder
+/// is) gets a file in the folder `_more`; `seeds.jsonl` names it.
+public enum FolderWriter {
+  private static let longestName = 255
+  private static let longestPath = 1_024
+
+  /// Writes all responses of a source.
+  ///
+  /// - Parameter path: a folder that does not exist yet, in a folder that does.
+  /// - Returns: the number of responses written.
+  /// - Throws: `CacheError.io`, also if something exists at `path`; `CacheError.noSpace`; what reading the source
+  ///   throws. What was written until then stays.
+  @discardableResult
+  public static func write(_ source: any SeedSource, to path: String) async throws(CacheError) -> Int {
+    try makeFolder(path)
+    let manifest = try SystemFile(path: "\(path)/\(FolderManifest.name)", flags: O_WRONLY | O_CREAT | O_EXCL)
+    var names = Names()
+    var number = 0
+    while true {
+      let page = try source.responses(from: number, limit: 64)
+      for seed in page {
+        let name = names.add(FolderLayout.paths(of: seed.target).first)
+        try makeFolders(of: name, in: path)
+        try await seed.body.open().clone(to: "\(path)/\(name)")
+        try manifest.write(BodyBytes(try FolderManifest.line(of: seed, file: name)))
+      }
+      number += page.count
+      if page.isEmpty { return number }
+    }
+  }
+
+  private static func makeFolders(of name: String, in root: String) throws(CacheError) {
+    var path = root
+    for part in name.split(separator: "/").dropLast() {
+      path += "/\(part)"
+      guard mkdir(path, 0o755) == 0 || errno == EEXIST else { throw SystemFile.failure("make \(path)") }
+    }
+  }
+
+  private static func makeFolder(_ path: String) throws(CacheError) {
+    guard mkdir(path, 0o755) == 0 else { throw SystemFile.failure("make \(path)") }
+  }
+
+  /// The names given so far, without regard to case, so that a folder can move between file systems.
+  private struct Names {
+    private var files: Set<String> = []
+    private var folders: Set<String> = []
+    private var others = 0
+
+    /// A name that is still free: the wanted one if possible.
+    mutating func add(_ wanted: String?) -> String {
+      if let wanted, isFree(wanted.lowercased()) {
+        take(wanted.lowercased())
+        return wanted
+      }
+      others += 1
+      let name = "_more/\(others)"
+      take(name)
+      return name
+    }
+
+    private func isFree(_ name: String) -> Bool {
+      guard !name.hasPrefix("_more/"), name.utf8.count <= longestPath, !files.contains(name),
+        !folders.contains(name)
+      else { return false }
+      let parts = name.split(separator: "/")
+      guard parts.allSatisfy({ $0.utf8.count <= longestName && !FolderWalk.isIgnored(String($0)) }) else {
+        return false
+      }
+      return Self.parents(of: name).allSatisfy { !files.contains($0) }
+    }
+
+    private mutating func take(_ name: String) {
+      files.insert(name)
+      folders.formUnion(Self.parents(of: name))
+    }
+
+    private static func parents(of name: String) -> [String] {
+      name.indices.filter { name[$0] == "/" }.map { String(name[..<$0]) }
+    }
+  }
+}

@@ -1,0 +1,129 @@
+public import HTTPCacheSemantics
+import HTTPTypes
+
+/// A store over another store that answers from seeds: read-only responses that ship with a program.
+///
+/// Seeds answer a key while the store below has no complete response for it, in every partition. The first
+/// source that has the target answers. Freshening a seed (RFC 9111 §3.2) copies it into the store below, with its new
+/// record; an answer from a seed does not.
+///
+/// Removing or invalidating a seed writes a mark (`SeedMarks`), which hides or invalidates all seeds received from
+/// the origin before that moment, also in later processes. Selections by time (`storedSince`, `storedBefore`,
+/// `unusedSince`) and `wipe` do not change seeds: they free space and forget what an account has stored, and a
+/// seed is neither.
+public final class SeedLayer: CacheStore {
+  /// Sequence numbers from here on belong to seeds; no store gives as many numbers to entries.
+  static let firstSequence: UInt64 = 1 << 63
+
+  let base: any CacheStore
+  let seeds: [any SeedSource]
+  let mode: CacheMode
+  let marks: SeedMarks
+  let clock: any CacheClock
+  private let onFailure: @Sendable (String, CacheError) -> Void
+
+  /// Makes a layer.
+  ///
+  /// - Parameters:
+  ///   - base: the store that keeps new responses.
+  ///   - seeds: the sources, in the order in which they are asked.
+  ///   - mode: the mode of listed seeds.
+  ///   - marksPath: the file for the marks; nil keeps them in memory.
+  ///   - clock: the source of the time of marks.
+  ///   - onFailure: called when a source fails and the layer continues without it: the name of the operation,
+  ///     and the error.
+  public init(
+    base: any CacheStore, seeds: [any SeedSource], mode: CacheMode = .private, marksPath: String? = nil,
+    clock: any CacheClock = SystemClock(), onFailure: @escaping @Sendable (String, CacheError) -> Void
+  ) {
+    self.base = base
+    self.seeds = seeds
+    self.mode = mode
+    marks = SeedMarks(path: marksPath)
+    self.clock = clock
+    self.onFailure = onFailure
+  }
+
+  /// The variants in the memory of the store below, if one of them is complete; else `.unknown`.
+  public func peek(_ key: CacheKey) -> PeekResult {
+    let found = base.peek(key)
+    if case .found(let variants) = found, Self.hide(variants.map(\.record)) { return found }
+    return .unknown
+  }
+
+  /// The variants of the store below, and those of the seeds if none of them is complete.
+  ///
+  /// - Throws: what the store below throws.
+  public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
+    let stored = try base.read(key)
+    if Self.hide(stored.map(\.record)) { return stored }
+    return stored + seeded(key)
+  }
+
+  /// Whether entries of a key hide its seeds: one answers GET as a whole.
+  static func hide(_ records: [CacheRecord]) -> Bool {
+    records.contains { $0.isComplete && $0.response.requestMethod != .head }
+  }
+
+  /// The variants that the seeds have for a key, without those that were removed.
+  func seeded(_ key: CacheKey) -> [StoredVariant] {
+    guard key.methodClass == .get else { return [] }
+    for source in seeds {
+      let found: [SeedResponse]
+      do throws(CacheError) { found = try source.responses(to: key.target) } catch {
+        report("read \(source.name)", error)
+        continue
+      }
+      let variants = found.enumerated().compactMap { number, seed in
+        record(of: seed, number, key).map { StoredVariant(record: $0, body: seed.body) }
+      }
+      if !variants.isEmpty { return variants }
+    }
+    return []
+  }
+
+  /// The record of a seed under a key; nil if the seed was removed, or must not be in a shared cache.
+  ///
+  /// - Parameter number: its place among the seeds of its target.
+  func record(of seed: SeedResponse, _ number: Int, _ key: CacheKey) -> CacheRecord? {
+    if key.mode == .shared, seed.response.facts.directives.contains(.private) { return nil }
+    let groups = CacheGroups.names(of: seed.response.head)
+    var response = seed.response
+    switch marks.mark(of: key, groups: groups, receivedAt: response.responseTime) {
+    case .removed: return nil
+    case .invalidated: response = response.invalidated
+    case nil: break
+    }
+    return CacheRecord(
+      key: key, response: response, bodyLength: seed.bodyLength, storedRanges: nil, groups: groups,
+      userInfo: [], isSeed: true, isPinned: false, isMemoryOnly: false, isResumable: false,
+      sequence: Self.firstSequence + UInt64(number), ticket: nil)
+  }
+
+  /// Reports an error that this store continues without.
+  func report(_ operation: String, _ error: CacheError) { onFailure(operation, error) }
+
+  /// Begins to store a response in the store below.
+  ///
+  /// - Throws: what the store below throws.
+  public func write(
+    _ record: CacheRecord, variantLimit: Int
+  ) async throws(CacheError) -> any BodyWriter {
+    try await base.write(record, variantLimit: variantLimit)
+  }
+
+  /// Begins to add to a partial response of the store below. Seeds are complete.
+  ///
+  /// - Throws: what the store below throws.
+  public func extend(_ record: CacheRecord, at offset: Int64) async throws(CacheError) -> any BodyWriter {
+    try await base.extend(record, at: offset)
+  }
+
+  /// The ticket of the store below.
+  public func ticket() -> InvalidationTicket { base.ticket() }
+
+  /// Asks the store below.
+  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
+    base.isOvertaken(key, groups: groups, since: ticket)
+  }
+}

@@ -1,0 +1,158 @@
+import HTTPCacheSemantics
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The file of `SeedMarks`: records of 32 bytes, appended under a lock, each with a checksum.
+///
+/// A record: kind (1 byte), zeros (7), time in seconds (8), hash of the scope (8), XXH64 of these 24 bytes (8), with
+/// the least significant byte first. An incomplete record at the end is one whose writer failed; the next
+/// writer removes it.
+struct SeedMarkFile: Sendable {
+  /// One record.
+  struct Mark: Sendable, Hashable {
+    let kind: SeedMarks.Kind
+    /// Seconds since 1970.
+    let until: Int64
+    /// `InvalidationScope.hash`.
+    let scope: UInt64
+  }
+
+  /// Properties of the file that differ after each change.
+  struct Identity: Sendable, Hashable {
+    let inode: UInt64
+    let size: Int64
+    /// Nanoseconds since 1970.
+    let modified: Int64
+  }
+
+  static let recordLength = 32
+  // A file of more records becomes one mark for everything.
+  private static let limit = 65_536
+
+  let path: String
+
+  /// The identity of the file; nil if it does not exist.
+  var identity: Identity? {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    #if canImport(Darwin)
+      let time = status.st_mtimespec
+    #else
+      let time = status.st_mtim
+    #endif
+    return Identity(
+      inode: UInt64(status.st_ino), size: Int64(status.st_size),
+      modified: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
+  }
+
+  /// The marks; none without a file, nil if the file cannot be read or is damaged.
+  func read() -> [Mark]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return errno == ENOENT ? [] : nil }
+    defer { close(descriptor) }
+    return Self.read(descriptor)
+  }
+
+  private static func read(_ descriptor: Int32) -> [Mark]? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_size <= off_t(limit * 2 * recordLength) else {
+      return nil
+    }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size) / recordLength * recordLength)
+    var done = 0
+    while done < bytes.count {
+      let wanted = bytes.count - done
+      let count = bytes.withUnsafeMutableBytes { buffer in
+        pread(descriptor, buffer.baseAddress?.advanced(by: done), wanted, off_t(done))
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return nil }
+      done += count
+    }
+    var marks: [Mark] = []
+    for start in stride(from: 0, to: bytes.count, by: recordLength) {
+      guard let mark = decode(Array(bytes[start..<start + recordLength])) else { return nil }
+      marks.append(mark)
+    }
+    return marks
+  }
+
+  /// Adds records, and waits until they are on the disk. A damaged file begins anew: everything is then
+  /// invalidated.
+  ///
+  /// - Throws: `CacheError.io`, `CacheError.noSpace`.
+  func append(_ marks: [Mark]) throws(CacheError) {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw Self.failure("open") }
+    defer { close(descriptor) }
+    while flock(descriptor, LOCK_EX) != 0 {
+      guard errno == EINTR else { throw Self.failure("lock") }
+    }
+    let present = Self.read(descriptor)
+    let everything = InvalidationScope.everything.hash
+    let until = marks.map(\.until).max() ?? 0
+    var (start, records) = ((present?.count ?? 0) * Self.recordLength, marks)
+    if present == nil {
+      (start, records) = (0, [Mark(kind: .invalidated, until: until, scope: everything)] + marks)
+    } else if let present, present.count + marks.count > Self.limit {
+      let isRemoved = (present + marks).contains { $0.kind == .removed }
+      let last = max(until, present.map(\.until).max() ?? until)
+      (start, records) = (
+        0, [Mark(kind: isRemoved ? .removed : .invalidated, until: last, scope: everything)]
+      )
+    }
+    // Write the records that replace the file before it is cut: a crash in between leaves the old ones, too.
+    try Self.write(records.flatMap(Self.encode), at: start, to: descriptor)
+    guard ftruncate(descriptor, off_t(start + records.count * Self.recordLength)) == 0, fsync(descriptor) == 0
+    else { throw Self.failure("write") }
+  }
+
+  private static func write(_ bytes: [UInt8], at start: Int, to descriptor: Int32) throws(CacheError) {
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeBytes { buffer in
+        pwrite(descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done, off_t(start + done))
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw failure("write") }
+      done += count
+    }
+  }
+
+  static func encode(_ mark: Mark) -> [UInt8] {
+    var bytes: [UInt8] = [mark.kind.rawValue] + [UInt8](repeating: 0, count: 7)
+    for word in [UInt64(bitPattern: mark.until), mark.scope] { append(word, to: &bytes) }
+    append(XXH64.hash(bytes), to: &bytes)
+    return bytes
+  }
+
+  static func decode(_ bytes: [UInt8]) -> Mark? {
+    guard bytes.count == recordLength, word(bytes[24...]) == XXH64.hash(Array(bytes[..<24])),
+      let kind = SeedMarks.Kind(rawValue: bytes[0])
+    else { return nil }
+    return Mark(kind: kind, until: Int64(bitPattern: word(bytes[8..<16])), scope: word(bytes[16..<24]))
+  }
+
+  private static func append(_ word: UInt64, to bytes: inout [UInt8]) {
+    for shift in stride(from: UInt64(0), to: 64, by: 8) {
+      bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+    }
+  }
+
+  private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  private static func failure(_ what: String) -> CacheError {
+    let code = errno
+    return CacheError(
+      code == ENOSPC || code == EDQUOT ? .noSpace : .io,
+      "cannot \(what) the marks of seeds: \(String(cString: strerror(code)))")
+  }
+}

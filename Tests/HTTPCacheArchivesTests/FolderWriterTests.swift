@@ -1,0 +1,87 @@
+import Foundation
+import HTTPCacheArchives
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+import Testing
+
+@Suite("A folder written from a seed", .timeLimit(.minutes(10)))
+struct FolderWriterTests {
+  private let folder: TestFolder
+  private let content: TestFolder
+
+  init() throws {
+    folder = try TestFolder()
+    content = try TestFolder()
+  }
+
+  /// A folder with these targets; each body is its target.
+  private func source(_ targets: [String]) throws -> FolderSeed {
+    var lines = ""
+    for (number, target) in targets.enumerated() {
+      try content.write("bodies/\(number)", target)
+      lines += #"{"target":"\#(target)","file":"bodies/\#(number)","status":203,"received":5,"requested":4,"#
+      lines += #""fields":[["Content-Type","a/b"],["ETag","\"\#(number)\""]]}"# + "\n"
+    }
+    try content.write("seeds.jsonl", lines)
+    return try FolderSeed(path: content.path)
+  }
+
+  @Test("folder, archive, folder: every body and every field is kept")
+  func roundTrip() async throws {
+    let targets = [
+      "https://example.com/", "https://example.com/index.html", "https://example.com/A.txt",
+      "https://example.com/a.txt", "https://example.com/a.txt/b.txt", "https://example.com/a.txt?q=/../x",
+      "https://example.com/" + String(repeating: "n", count: 300) + ".txt",
+      "https://example.com/%C3%BC.txt", "https://example.com/%00", "https://example.com:8443/.git/a.txt",
+    ]
+    let source = try source(targets)
+    try #require(source.count == targets.count)
+    let archive = folder.path + "/content.hca"
+    let writer = try ArchiveWriter(path: archive)
+    try await writer.add(contentsOf: source)
+    try await writer.finish()
+    let written = folder.path + "/written"
+    #expect(try await FolderWriter.write(try ArchiveSeed(path: archive), to: written) == targets.count)
+    let again = try FolderSeed(path: written)
+    #expect(again.notes.isEmpty && again.count == targets.count)
+    for target in targets {
+      let (one, other) = (try source.responses(to: target), try again.responses(to: target))
+      try #require(one.count == 1 && other.count == 1, "\(target)")
+      #expect(one[0].response == other[0].response, "\(target)")
+      #expect(try await other[0].text() == target)
+    }
+    #expect(
+      try String(contentsOfFile: written + "/example.com/index.html", encoding: .utf8).hasPrefix("https"))
+  }
+
+  @Test("two writings of one source are equal")
+  func deterministic() async throws {
+    let source = try source(["https://example.com/", "https://example.com/a.txt"])
+    for name in ["one", "two"] { try await FolderWriter.write(source, to: folder.path + "/" + name) }
+    let files = try ["one", "two"].map {
+      try Data(contentsOf: folder.url.appendingPathComponent("\($0)/seeds.jsonl"))
+    }
+    #expect(files[0] == files[1] && !files[0].isEmpty)
+  }
+
+  @Test("a folder and an archive of a bundle")
+  func bundled() async throws {
+    let source = try source(["https://example.com/"])
+    try await FolderWriter.write(source, to: folder.path + "/PreCache")
+    let writer = try ArchiveWriter(path: folder.path + "/content.hca")
+    try await writer.add(contentsOf: source)
+    try await writer.finish()
+    let bundle = try #require(Bundle(path: folder.path))
+    #expect(try FolderSeed(bundled: "PreCache", in: bundle).count == 1)
+    #expect(try ArchiveSeed(bundled: "content.hca", in: bundle).count == 1)
+    #expect(throws: CacheError.self) { try ArchiveSeed(bundled: "none", in: bundle) }
+  }
+
+  @Test("an existing folder is not written to")
+  func existing() async throws {
+    let source = try source(["https://example.com/"])
+    await #expect(throws: CacheError.self) { try await FolderWriter.write(source, to: folder.path) }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+  }
+}

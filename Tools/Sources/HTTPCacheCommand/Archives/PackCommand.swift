@@ -1,0 +1,103 @@
+import ArgumentParser
+import HTTPCacheArchives
+import HTTPCacheStore
+import HTTPCaching
+
+/// `httpcache pack`: makes an archive.
+struct PackCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pack", abstract: "Pack a folder, archives or the cache into one archive.",
+    discussion: """
+      An archive is one file with responses, for --seed and for apps (docs/archives.md). Equal input makes \
+      equal files. Of several sources the first that has a URL counts. Cookies are never packed; of the \
+      cache, only responses without credentials and without Cache-Control: private.
+
+      Exit status:
+      \(ExitStatus.help([
+        .success: "packed", .failure: "there is no response to pack", .output: nil, .newerFormat: nil,
+        .cacheUnavailable: "a source cannot be read, or is damaged", .usage: nil,
+      ]))
+      """)
+
+  @Argument(help: "The archive to write, such as content.hca.")
+  var archive: String
+
+  @Option(
+    name: .customLong("from"),
+    help: ArgumentHelp("A folder (host/path) or an archive; repeat for several.", valueName: "path"))
+  var sources: [String] = []
+
+  @Flag(name: .customLong("from-cache"), help: "Pack what the cache has stored.")
+  var isFromCache = false
+
+  @Option(help: "With --from-cache, pack only URLs that begin with this prefix.")
+  var prefix: String?
+
+  @OptionGroup var location: CacheLocation
+
+  func validate() throws {
+    if sources.isEmpty, !isFromCache { throw ValidationError("pack requires --from PATH or --from-cache") }
+    if prefix != nil, !isFromCache { throw ValidationError("--prefix requires --from-cache") }
+  }
+
+  func run() async throws {
+    var all = try sources.map(SeedOptionGroup.open)
+    if isFromCache { all.append(try await cached()) }
+    let result: (packed: Int, length: Int64)?
+    do throws(CacheError) {
+      let writer = try ArchiveWriter(path: archive)
+      let packed = try await Self.add(all, to: writer)
+      result = packed > 0 ? (packed, try await writer.finish()) : nil
+    } catch {
+      Console.report("httpcache: \(error)")
+      throw [.io, .noSpace].contains(error.code) ? ExitStatus.output.code : ExitStatus(error.code).code
+    }
+    guard let result else {
+      Console.report("httpcache: there is no response to pack")
+      throw ExitStatus.failure.code
+    }
+    Console.print(
+      "\(archive): \(HumanText.count(result.packed, "response")), \(HumanText.bytes(result.length))")
+  }
+
+  private func cached() async throws -> StoreExport {
+    let store = try location.openStore()
+    let selection = prefix.map { CacheSelection.prefix(TargetURL.normalizedPrefix($0)) } ?? .all
+    do throws(CacheError) {
+      let export = try await StoreExport(store, selection, mode: location.mode, name: location.path)
+      if export.leftOut > 0 {
+        Console.report(
+          "httpcache: \(HumanText.count(export.leftOut, "response")) left out: incomplete, invalidated, private "
+            + "or for one account")
+      }
+      return export
+    } catch {
+      throw ExitStatus.reporting(error)
+    }
+  }
+
+  /// Adds the responses of sources, without the targets that an earlier source has.
+  private static func add(
+    _ sources: [any SeedSource], to writer: ArchiveWriter
+  ) async throws(CacheError) -> Int {
+    var packed = 0
+    for (number, source) in sources.enumerated() {
+      var position = 0
+      while position < source.count {
+        let page = try source.responses(from: position, limit: 64)
+        if page.isEmpty { break }
+        for seed in page {
+          var isKnown = false
+          for earlier in sources[..<number] where !isKnown {
+            isKnown = try !earlier.responses(to: seed.target).isEmpty
+          }
+          if isKnown { continue }
+          try await writer.add(seed)
+          packed += 1
+        }
+        position += page.count
+      }
+    }
+    return packed
+  }
+}

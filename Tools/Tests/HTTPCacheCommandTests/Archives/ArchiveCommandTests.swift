@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite("pack, unpack and --seed", .timeLimit(.minutes(10))) struct ArchiveCommandTests {
+  private let directory: TemporaryDirectory
+  private let archive: String
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    archive = directory.file("content.hca")
+  }
+
+  private var cache: [String] { ["--dir", directory.file("cache")] }
+
+  /// A folder with a response that is fresh now, one with a tag, and one without a recorded head.
+  private func preCache() throws -> String {
+    let folder = directory.file("PreCache")
+    try write("PreCache/shipped.example/index.html", "<html>front</html>")
+    try write("PreCache/shipped.example/a.txt", "plain")
+    let now = Int(Date().timeIntervalSince1970)
+    try write(
+      "PreCache/seeds.jsonl",
+      #"{"target":"http://shipped.example/","file":"shipped.example/index.html","status":200,"received":\#(now),"#
+        + #""fields":[["Cache-Control","max-age=86400"],["Content-Type","text/html"]]}"#)
+    return folder
+  }
+
+  private func write(_ name: String, _ text: String) throws {
+    let file = URL(fileURLWithPath: directory.file(name))
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: file)
+  }
+
+  private func run(_ arguments: String..., status: ExitStatus = .success) async -> CommandRun {
+    let run = await CommandRun(arguments)
+    #expect(run.status == status.rawValue, "\(arguments): \(run.errors)")
+    return run
+  }
+
+  @Test("a folder is packed, listed, verified and unpacked")
+  func pack() async throws {
+    let packed = await run("pack", archive, "--from", try preCache())
+    #expect(packed.output.contains("2 responses"))
+    let list = await run("ls", "--seed", archive, "--sort", "url")
+    #expect(list.output.contains("http://shipped.example/ (seed)"))
+    #expect(list.output.contains("https://shipped.example/a.txt (seed)"))
+    #expect(await run("verify", "--archive", archive).output.contains("2 responses checked: no damage"))
+    #expect(await run("unpack", archive, directory.file("out")).output.contains("2 responses"))
+    #expect(directory.contents("out/shipped.example/a.txt") == Array("plain".utf8))
+    _ = await run("pack", archive + "2", "--from", directory.file("out"))
+    #expect(await run("ls", "--seed", archive + "2", "--json").output.contains("\"isSeed\":true"))
+  }
+
+  @Test("of several sources, the first that has a URL is packed")
+  func severalSources() async throws {
+    try write("first/shipped.example/a.txt", "first")
+    let packed = await run("pack", archive, "--from", directory.file("first"), "--from", try preCache())
+    #expect(packed.output.contains("2 responses"))
+    _ = await run("unpack", archive, directory.file("out"))
+    #expect(directory.contents("out/shipped.example/a.txt") == Array("first".utf8))
+  }
+
+  @Test("get answers from a seed without the origin, and says so")
+  func get() async throws {
+    let folder = try preCache()
+    let got = await CommandRun(
+      ["get", "http://shipped.example/", "-o", directory.file("out"), "--seed", folder] + cache)
+    #expect(got.status == 0, "\(got.errors)")
+    #expect(directory.contents("out") == Array("<html>front</html>".utf8))
+    #expect(got.errors.contains("hit, fresh for") && got.errors.contains(", from a seed of 20"))
+    let stale = await CommandRun(
+      ["get", "http://127.0.0.1:9/a.txt", "--policy", "cache-only", "--seed", folder] + cache)
+    #expect(stale.status == ExitStatus.notStored.rawValue)
+  }
+
+  @Test("a seed answers stale if the origin cannot be reached, and gives way to a response of the origin")
+  func origin() async throws {
+    let origin = try await RawOrigin(
+      "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nCache-Control: max-age=60\r\n\r\nnew")
+    let host = origin.base.replacing("http://", with: "").replacing(":", with: "_")
+    try write("PreCache/\(host)/a.txt", "old")
+    try write("PreCache/127.0.0.1_9/a.txt", "old")
+    let arguments = ["-o", directory.file("out"), "--seed", directory.file("PreCache")] + cache
+    let offline = await CommandRun(["get", "http://127.0.0.1:9/a.txt"] + arguments)
+    #expect(offline.status == 0, "\(offline.errors)")
+    #expect(directory.contents("out") == Array("old".utf8))
+    #expect(offline.errors.contains("stale") && offline.errors.contains("from a seed of"))
+    for _ in 0..<2 {
+      let online = await CommandRun(["get", origin.base + "/a.txt"] + arguments)
+      #expect(online.status == 0 && directory.contents("out") == Array("new".utf8), "\(online.errors)")
+      #expect(!online.errors.contains("from a seed"))
+    }
+  }
+
+  @Test("explain and stats tell of seeds")
+  func explain() async throws {
+    let folder = try preCache()
+    let origin = try await RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    #expect(await CommandRun(["get", origin.base + "/"] + cache).status == 0)
+    let explained = await CommandRun(["explain", "http://shipped.example/", "--seed", folder] + cache)
+    #expect(
+      explained.output.contains("Does a stored response ship with the program? yes"), "\(explained.output)")
+    let stats = await CommandRun(["stats", "--seed", folder] + cache)
+    #expect(stats.output.contains("seed        \(folder): 2 responses, made on 20"), "\(stats.output)")
+  }
+
+  @Test("the cache is packed, without cookies and private responses")
+  func fromCache() async throws {
+    let origin = try await RawOrigin(
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: max-age=60\r\nSet-Cookie: secret=1\r\n\r\nok")
+    let own = try await RawOrigin(
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: private, max-age=60\r\n\r\nmy")
+    for url in [origin.base + "/a", own.base + "/b"] {
+      #expect(await CommandRun(["get", url, "-o", directory.file("out")] + cache).status == 0)
+    }
+    let packed = await CommandRun(["pack", archive, "--from-cache"] + cache)
+    #expect(packed.status == 0 && packed.output.contains("1 response,"), "\(packed.errors)")
+    #expect(packed.errors.contains("1 response left out"))
+    let bytes = String(decoding: try #require(directory.contents("content.hca")), as: UTF8.self)
+    #expect(bytes.contains(origin.base + "/a") && !bytes.contains("secret=1"))
+    let none = await CommandRun(["pack", archive, "--from-cache", "--prefix", own.base] + cache)
+    #expect(none.status == ExitStatus.failure.rawValue)
+  }
+
+  @Test("bad archives, folders and options are told")
+  func bad() async throws {
+    try write("bad.hca", "not an archive")
+    try write("bad/seeds.jsonl", "{")
+    _ = await run("verify", "--archive", directory.file("bad.hca"), status: .failure)
+    _ = await run("verify", "--archive", archive, "--repair", status: .usage)
+    for path in ["bad.hca", "bad", "none"].map(directory.file) {
+      _ = await run("ls", "--seed", path, status: .cacheUnavailable)
+      _ = await run("unpack", path, directory.file("out"), status: .cacheUnavailable)
+      _ = await run("pack", archive, "--from", path, status: .cacheUnavailable)
+    }
+    _ = await run("pack", archive, status: .usage)
+    _ = await run("pack", archive, "--from", "a", "--prefix", "b", status: .usage)
+    _ = await run("pack", directory.file("none/content.hca"), "--from", try preCache(), status: .output)
+    _ = await run("unpack", try preCache(), directory.path, status: .output)
+  }
+
+  @Test("serve answers from a seed")
+  func serve() async throws {
+    let serve = try await ServeProcess(["--forward", "--seed", try preCache()])
+    let port = try await serve.port()
+    let got = await CommandRun(
+      ["get", "http://shipped.example/", "-x", "http://127.0.0.1:\(port)", "-o", directory.file("out")]
+        + cache)
+    #expect(got.status == 0, "\(got.errors) \(serve.errors.text)")
+    #expect(directory.contents("out") == Array("<html>front</html>".utf8))
+    serve.send(SIGTERM)
+    #expect(await serve.end() == 0)
+  }
+}
