@@ -116,10 +116,11 @@ extension DownloadQueue {
     changed()
   }
 
-  /// Changes the limits of transfers at a time, each at least 1; nil leaves a limit. Running transfers go on.
+  /// Changes the limits of transfers at a time; nil leaves a limit. A total of 0 starts none; the limit per host
+  /// is at least 1. Running transfers go on.
   public func setLimits(total: Int? = nil, perHost: Int? = nil) {
     shared.withLock { shared in
-      if let total { shared.state.totalLimit = max(1, total) }
+      if let total { shared.state.totalLimit = max(0, total) }
       if let perHost { shared.state.perHostLimit = max(1, perHost) }
     }
     changed()

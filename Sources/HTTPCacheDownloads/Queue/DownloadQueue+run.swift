@@ -120,15 +120,14 @@ extension DownloadQueue {
   /// Stops all attempts, and lets another process open the queue. Downloads that were waiting or running go on
   /// when the queue is opened next.
   public func close() async {
-    let (tasks, watchers) = shared.withLock { shared in
+    let (tasks, ends) = shared.withLock { shared in
       shared.isClosed = true
       let tasks = Array(shared.tasks.values) + Array(shared.retries.values)
       shared.retries = [:]
       return (tasks, shared.watchers.takeAll())
     }
     for task in tasks { task.cancel() }
-    for watcher in watchers.0 { watcher.finish() }
-    for watcher in watchers.1 { watcher.finish() }
+    for end in ends { end() }
     for task in tasks { await task.value }
     save()
     list?.close()
