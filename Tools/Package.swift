@@ -68,6 +68,7 @@ let package = Package(
         "CBuildCommit", "CZlib", "HTTPCacheProxy",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
+        .product(name: "HTTPCacheDownloads", package: "swift-http-cache"),
         .product(
           name: "HTTPCacheURLSession", package: "swift-http-cache",
           condition: .when(traits: ["URLSessionDoors"])),
@@ -192,6 +193,7 @@ let package = Package(
       dependencies: caching + nio + [
         "HTTPCacheCommand", "ServerTesting", .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
+        .product(name: "HTTPCacheDownloads", package: "swift-http-cache"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
