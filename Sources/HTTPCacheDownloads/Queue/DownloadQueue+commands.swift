@@ -156,5 +156,6 @@ extension DownloadItem {
   mutating func startAgain() {
     state = .waiting(.slot)
     (tries, firstTry, changes, received, furthest, hasBegun) = (0, nil, 0, 0, 0, false)
+    usesOneStream = false
   }
 }

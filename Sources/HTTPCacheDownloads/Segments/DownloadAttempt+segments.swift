@@ -19,6 +19,8 @@ private struct RangedFile: Sendable {
   let validators: ResponseValidators
   /// The head of the latest 206; nil if nothing was asked.
   let head = KeptHead()
+  /// The answer that told length and validator, and has not been read; nil for a file that is continued.
+  var first: (response: CacheResponse, range: Range<Int64>)?
 }
 
 extension DownloadAttempt {
@@ -36,10 +38,11 @@ extension DownloadAttempt {
     else { return nil }
     var changes = item.changes
     var ranged = continued(file)
+    var restart: DownloadRestart? = item.furthest > 0 ? .notKept : nil
     if ranged == nil, item.part == nil, try await isStored(request) { return nil }
     while true {
       do {
-        if ranged == nil { ranged = try await begin(file, request, meter) }
+        if ranged == nil { ranged = try await begin(file, request, meter, restart) }
         guard let ranged else { return nil }
         return try await receive(ranged, file, request, meter)
       } catch RangeStop.oneStream {
@@ -47,7 +50,7 @@ extension DownloadAttempt {
         tell(.oneStream(isRestart: ranged != nil))
         return nil
       } catch RangeStop.changed {
-        ranged = nil
+        (ranged, restart) = (nil, nil)
         forgetPart(file, meter)
         changes += 1
         tell(.head(ResponseValidators(), expected: nil, restart: .changed))
@@ -86,9 +89,9 @@ extension DownloadAttempt {
     return response.head.status.code == 200 && response.body.source.stored != nil
   }
 
-  /// Asks for the first range, and begins the part file with it.
+  /// Asks for the first range, and makes the part file.
   private func begin(
-    _ file: DestinationFile, _ request: HTTPRequest, _ meter: DownloadMeter
+    _ file: DestinationFile, _ request: HTTPRequest, _ meter: DownloadMeter, _ restart: DownloadRestart?
   ) async throws -> RangedFile {
     let response = try await ask(request, Self.firstRange, nil, meter)
     do {
@@ -105,14 +108,10 @@ extension DownloadAttempt {
         PartRecord(inode: part.inode, length: length), workers: item.download.segments)
       let ranged = RangedFile(
         progress: progress, part: part, length: length, validator: validator,
-        validators: ResponseValidators(head.headerFields))
+        validators: ResponseValidators(head.headerFields), first: (response, range))
       progress.take(range)
-      meter.arrives(at: 0)
-      tell(
-        .head(ranged.validators, expected: length, restart: item.furthest > 0 ? .notKept : nil))
+      tell(.head(ranged.validators, expected: length, restart: restart))
       keep(progress.record)
-      tell(.state(.receiving))
-      try await transfer(ranged, request, meter, first: (response, range))
       return ranged
     } catch {
       response.body.source.cancel()
@@ -128,7 +127,7 @@ extension DownloadAttempt {
       try requireSpace(ranged.length - ranged.progress.received)
       meter.arrives(at: ranged.progress.received)
       tell(.state(.receiving))
-      try await transfer(ranged, request, meter, first: nil)
+      try await transfer(ranged, request, meter)
     }
     tell(.state(.verifying))
     if let algorithm = try await mismatch(of: ranged) {
@@ -157,9 +156,11 @@ extension DownloadAttempt {
 
   /// Runs as many tasks as the download has segments until no range is missing.
   private func transfer(
-    _ ranged: RangedFile, _ request: HTTPRequest, _ meter: DownloadMeter,
-    first: (response: CacheResponse, range: Range<Int64>)?
+    _ ranged: RangedFile, _ request: HTTPRequest, _ meter: DownloadMeter
   ) async throws {
+    let first = ranged.first
+    // Without effect on a body that was read to its end.
+    defer { first?.response.body.source.cancel() }
     // A failed attempt leaves a record of all that was written.
     defer { keep(ranged.progress.record) }
     try await withThrowingTaskGroup(of: Void.self) { group in

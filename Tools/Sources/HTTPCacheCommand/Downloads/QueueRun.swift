@@ -29,7 +29,6 @@ struct QueueRun {
       }
       do {
         let chosen = try await prepare(queue)
-        queue.setLimits(total: configuration.totalLimit)
         let status = await watch(queue, chosen)
         await queue.close()
         await cache.flush()
@@ -78,6 +77,7 @@ struct QueueRun {
     var display = DownloadDisplay(
       meter: meter, messages: messages, isJSON: isJSON, clock: cache.configuration.clock)
     display.skip(queue.downloads)
+    queue.setLimits(total: configuration.totalLimit)
     for await statuses in queue.changes() {
       for status in statuses { display.show(status) }
       let summary = queue.summary
