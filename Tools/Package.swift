@@ -69,6 +69,7 @@ let package = Package(
         .product(name: "HTTPCacheArchives", package: "swift-http-cache"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
+        .product(name: "HTTPCacheDownloads", package: "swift-http-cache"),
         .product(
           name: "HTTPCacheURLSession", package: "swift-http-cache",
           condition: .when(traits: ["URLSessionDoors"])),
@@ -194,6 +195,7 @@ let package = Package(
       dependencies: caching + nio + [
         "HTTPCacheCommand", "ServerTesting", .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
+        .product(name: "HTTPCacheDownloads", package: "swift-http-cache"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

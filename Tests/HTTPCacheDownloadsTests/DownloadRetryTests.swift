@@ -116,4 +116,19 @@ struct DownloadRetryTests {
     #expect(try await kitchen.end(id) == .done(.validated))
     #expect(kitchen.contents("file") == kitchen.origin.content)
   }
+
+  @Test("without a connection a download waits, counts no attempt, and goes on when there is one")
+  func network() async throws {
+    let kitchen = try DownloadKitchen(count: 10)
+    kitchen.cache.isOffline = true
+    let id = try kitchen.add("/file", to: "file")
+    let status = await kitchen.wait(id) { $0 == .waiting(.network) || $0.isEnded }
+    #expect(status?.state == .waiting(.network))
+    #expect(status?.tries == 0)
+    kitchen.cache.isOffline = false
+    await kitchen.clock.waitForSleepers()
+    kitchen.clock.advance(by: 5)
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.upstream.requestCount == 1)
+  }
 }

@@ -7,6 +7,12 @@ enum AttemptNews: Sendable {
   /// The head of the response with the file arrived.
   case head(ResponseValidators, expected: Int64?, restart: DownloadRestart?)
   case progress(DownloadMeter.Progress)
+  /// The record of the part file; nil if it is of no use.
+  case part(PartRecord?)
+  /// The origin does not take ranges.
+  ///
+  /// - Parameter isRestart: whether ranges had arrived.
+  case oneStream(isRestart: Bool)
   /// The part file is about to be moved to the destination: from now on a file like this there is the queue's.
   case placing(PlacedFile)
 }
@@ -16,6 +22,8 @@ enum AttemptEnd: Sendable {
   case done(DownloadState.Source, received: Int64)
   /// - Parameter retryAfter: the seconds that the origin asked to wait; nil if it did not.
   case failed(DownloadFailure, retryAfter: Int64?, received: Int64)
+  /// There is no connection to any origin.
+  case offline(received: Int64)
   /// The cache did not keep the response: the next attempt writes to the destination.
   case notKept
   /// The task was cancelled.

@@ -73,7 +73,7 @@ extension DownloadAttempt {
 }
 
 /// The way to no origin.
-private struct NoUpstream: Upstream {
+struct NoUpstream: Upstream {
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     throw UpstreamError(.unreachable, "only the cache is asked")
   }

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCaching
 
 extension DownloadAttempt {
@@ -13,8 +14,8 @@ extension DownloadAttempt {
       throw DownloadFailure(.changed, "the file changed \(item.changes + 1) times during the download")
     }
     try requireSpace(length.map { max(0, $0 - meter.received) } ?? 0)
-    let mode = try file?.modeOfNewFile()
-    let writer = try directWriter(for: response)
+    let writer = try directWriter(for: response, length, meter)
+    let mode = try writer?.part.mode ?? file?.modeOfNewFile()
     var verifier = try verifier(for: response, isWritten: writer != nil, meter)
     let source = Self.source(of: response.outcome)
     // A redirect on the way need not be stored.
@@ -28,6 +29,7 @@ extension DownloadAttempt {
     tell(.state(.verifying))
     if let algorithm = verifier?.mismatch() {
       await cache.removeStored(for: request)
+      keep(nil)
       throw DownloadFailure(.wrongDigest, "the bytes do not have their \(algorithm.rawValue) digest")
     }
     let received = isStored ? length ?? 0 : meter.received
@@ -39,6 +41,7 @@ extension DownloadAttempt {
       try await clone(isStored ? response : nil, to: file, request, validators)
     }
     try place(file, validators, mode: mode)
+    if writer != nil { keep(nil) }
     return .done(source, received: received)
   }
 
@@ -66,7 +69,7 @@ extension DownloadAttempt {
   }
 
   /// - Throws: `DownloadFailure` with `fullDisk`.
-  private func requireSpace(_ bytes: Int64) throws(DownloadFailure) {
+  func requireSpace(_ bytes: Int64) throws(DownloadFailure) {
     for folder in [file?.folder, cache.configuration.directory] {
       guard let folder, let free = configuration.freeSpace(folder) else { continue }
       guard free.subtractingReportingOverflow(configuration.minimumFreeSpace).partialValue >= bytes else {
@@ -78,17 +81,33 @@ extension DownloadAttempt {
     }
   }
 
+  /// Writes the body to the part file, because the cache does not store it.
+  struct DirectWriter: Sendable {
+    let part: PartFile
+    /// Nil if the body cannot be continued after a break.
+    let progress: RangeProgress?
+  }
+
   /// The writer to the destination if the cache does not store the response.
   ///
   /// - Throws: `DownloadFailure` with `notStored` if there is no destination either.
-  private func directWriter(for response: CacheResponse) throws(DownloadFailure) -> PartWriter? {
+  private func directWriter(
+    for response: CacheResponse, _ length: Int64?, _ meter: DownloadMeter
+  ) throws(DownloadFailure) -> DirectWriter? {
     var refusal: String?
     if case .forwarded(_, _, .doNotStore(let reason), _) = response.outcome { refusal = "\(reason)" }
     guard let file else {
       guard let refusal else { return nil }
       throw DownloadFailure(.notStored, "the cache does not store the response: \(refusal)")
     }
-    return refusal != nil || item.writesDirectly ? try PartWriter(file) : nil
+    guard refusal != nil || item.writesDirectly else { return nil }
+    let part = try PartFile(new: file)
+    guard let length, !item.usesOneStream, !meter.isDecoded,
+      StrongValidator(response.head.headerFields, receivedAt: clock.now) != nil
+    else { return DirectWriter(part: part, progress: nil) }
+    let progress = RangeProgress(PartRecord(inode: part.inode, length: length), workers: 1)
+    keep(progress.record)
+    return DirectWriter(part: part, progress: progress)
   }
 
   /// Computes the digests that the caller expects. The cache verifies those that the origin states (RFC 9530)
@@ -109,16 +128,21 @@ extension DownloadAttempt {
   }
 
   private func read(
-    _ body: MessageBody, into writer: PartWriter?, _ verifier: inout DigestVerifier?,
+    _ body: MessageBody, into writer: DirectWriter?, _ verifier: inout DigestVerifier?,
     _ meter: DownloadMeter
   ) async throws {
     let step: Int64 = 16 << 20
     var position: Int64 = 0
     var checked: Int64 = 0
+    defer { if let progress = writer?.progress { keep(progress.record) } }
     while let bytes = try await body.source.next() {
       try Task.checkCancellation()
       verifier?.update(bytes)
-      try await writer?.append(bytes)
+      if let progress = writer?.progress, let part = writer?.part {
+        try await write(bytes, at: position, of: progress, to: part)
+      } else {
+        try await writer?.part.write(bytes, at: position)
+      }
       position += Int64(bytes.count)
       meter.read(bytes.count)
       if position - checked >= step {

@@ -8,6 +8,7 @@ struct DownloadAttempt: Sendable {
   let limiter: RateLimiter
   let configuration: DownloadQueue.Configuration
   let tell: @Sendable (AttemptNews) -> Void
+  let part: KeptPart
 
   var clock: any CacheClock { cache.configuration.clock }
   var file: DestinationFile? {
@@ -21,14 +22,16 @@ struct DownloadAttempt: Sendable {
     do {
       return try await run(meter)
     } catch {
-      file?.removePart()
+      if part.record == nil { file?.removePart() }
       allowCompletion(meter)
       if Task.isCancelled { return .stopped(received: meter.received) }
       if error is NotKept { return .notKept }
       let retryAfter = meter.exchange?.response.flatMap {
         RetryPolicy.retryAfter($0.headerFields, now: clock.now)
       }
-      return .failed(Self.failure(of: error), retryAfter: retryAfter, received: meter.received)
+      let failure = Self.failure(of: error)
+      if failure.kind == .unreachable, !cache.isOnline { return .offline(received: meter.received) }
+      return .failed(failure, retryAfter: retryAfter, received: meter.received)
     }
   }
 
@@ -36,6 +39,7 @@ struct DownloadAttempt: Sendable {
     tell(.state(.validating))
     let occupant = try file?.occupant(item.placed)
     let request = try await request(isPlaced: occupant == .placed)
+    if let end = try await runRanges(request, occupant, meter) { return end }
     let response = try await respond(to: request, meter)
     do {
       if response.head.status.code == 304, occupant == .placed {
@@ -68,11 +72,19 @@ struct DownloadAttempt: Sendable {
   }
 
   private func respond(to request: HTTPRequest, _ meter: DownloadMeter) async throws -> CacheResponse {
-    let metered = MeteredUpstream(
+    try await cache.respond(to: request, options: options, via: metered(meter))
+  }
+
+  func metered(_ meter: DownloadMeter) -> MeteredUpstream {
+    MeteredUpstream(
       upstream: upstream, meter: meter, limiter: limiter, clock: clock,
       stallLimit: configuration.stallLimit)
-    return try await cache.respond(
-      to: request, options: options, via: metered)
+  }
+
+  /// Keeps the record of the part file, so that the next attempt continues it; nil if the file is of no use.
+  func keep(_ record: PartRecord?) {
+    part.record = record
+    tell(.part(record))
   }
 
   var options: RequestOptions {
@@ -84,7 +96,7 @@ struct DownloadAttempt: Sendable {
   /// Whether a response has the whole file.
   ///
   /// - Throws: `DownloadFailure` for any other response.
-  private func check(_ response: CacheResponse) throws(DownloadFailure) {
+  func check(_ response: CacheResponse) throws(DownloadFailure) {
     if case .hit(_, _, let allowance?) = response.outcome {
       switch allowance {
       case .maxStale, .policy, .whileRevalidate: break
@@ -132,6 +144,11 @@ struct DownloadAttempt: Sendable {
     default: return DownloadFailure(.io, "\(error)")
     }
   }
+}
+
+extension HTTPCache {
+  /// Whether requests may be sent to origins.
+  var isOnline: Bool { !isOffline && configuration.connectivity?.isConnected ?? true }
 }
 
 /// The cache did not keep the response, and the bytes are gone.

@@ -22,42 +22,32 @@ final class DownloadList: Sendable {
     var isClosed = false
   }
 
-  private let folder: String
-  private let path: String
+  private let file: ListFile
   private let lock: Int32
-  private let cipher: (any CacheCipher)?
-  private let context: [UInt8]
   private let isDurable: Bool
   private let state = Mutex(State())
 
-  /// The longest file that is read.
-  private static let longest: Int64 = 1 << 30
   /// The file is written anew when it is this much longer than twice what it was when it was new.
   private static let slack: Int64 = 256 << 10
 
+  private var path: String { file.path }
+
   /// Takes the lock of a list.
   ///
-  /// - Parameters:
-  ///   - cipher: encrypts the records; nil writes plain text.
-  ///   - isDurable: whether each change is on the disk before `save` returns.
+  /// - Parameter isDurable: whether each change is on the disk before `save` returns.
   /// - Throws: `DownloadError` with `inUse` or `unavailable`.
-  init(
-    name: String, directory: String, cipher: (any CacheCipher)?, isDurable: Bool
-  ) throws(DownloadError) {
-    folder = directory + "/downloads"
-    path = "\(folder)/\(name).list"
-    self.cipher = cipher
-    context = Array("download list \(name)".utf8)
+  init(_ file: ListFile, isDurable: Bool) throws(DownloadError) {
+    self.file = file
     self.isDurable = isDurable
-    if mkdir(folder, 0o700) != 0, errno != EEXIST { throw Self.error("make \(folder)") }
-    let lockPath = "\(folder)/\(name).lock"
+    if mkdir(file.folder, 0o700) != 0, errno != EEXIST { throw Self.error("make \(file.folder)") }
+    let lockPath = "\(file.folder)/\(file.name).lock"
     lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else { throw Self.error("open \(lockPath)") }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       // `deinit` closes the descriptor.
       let code = errno
       throw code == EWOULDBLOCK
-        ? DownloadError(.inUse, "another queue has the list \(path) open")
+        ? DownloadError(.inUse, "another queue has the list \(file.path) open")
         : Self.error("lock \(lockPath)", code)
     }
   }
@@ -79,36 +69,19 @@ final class DownloadList: Sendable {
   /// - Returns: the downloads, and what is to be told about damage.
   /// - Throws: `DownloadError` with `unavailable` if the file cannot be read or written.
   func load() throws(DownloadError) -> (items: [DownloadItem], notes: [String]) {
-    let bytes = try contents()
-    let (found, damagedBytes) = bytes.withUnsafeBytes { ListFrames.read($0) }
-    var items: [DownloadID: DownloadItem] = [:]
-    var unreadable = 0
-    for payload in found {
-      switch payload {
-      case .removal(let id): items[DownloadID(rawValue: id)] = nil
-      case .item(let sealed):
-        do throws(CacheError) {
-          let plain = try cipher?.open(sealed, for: .record, context: context) ?? sealed
-          let item = try DownloadRecord.decode(plain)
-          items[item.id] = item
-        } catch { unreadable += 1 }
-      }
-    }
+    let (items, damage) = try file.read()
     var notes: [String] = []
-    if damagedBytes > 0 || unreadable > 0 {
-      let aside = "\(path).damaged"
+    if let damage {
+      let aside = "\(file.path).damaged"
       // A copy by link: the next step replaces the list.
       unlink(aside)
-      let isKept = link(path, aside) == 0
-      notes.append(
-        "\(path): \(damagedBytes) damaged bytes and \(unreadable) unreadable records; "
-          + "\(items.count) downloads are kept" + (isKept ? ", and the file as \(aside)" : ""))
+      let isKept = link(file.path, aside) == 0
+      notes.append("\(file.path): \(damage)" + (isKept ? ", and the file as \(aside)" : ""))
     }
-    let all = Array(items.values)
-    do throws(CacheError) { try rewrite(all) } catch {
+    do throws(CacheError) { try rewrite(items) } catch {
       throw DownloadError(.unavailable, "\(error)")
     }
-    return (all, notes)
+    return (items, notes)
   }
 
   /// Writes changes.
@@ -128,7 +101,7 @@ final class DownloadList: Sendable {
       do throws(CacheError) {
         if state.isIncomplete { return .success(try rewrite(all(), &state)) }
         var frames = removed.flatMap { ListFrames.frame(.removal($0.rawValue)) }
-        for item in changed { frames += try frame(item) }
+        for item in changed { frames += try file.frame(item) }
         state.isIncomplete = true
         try append(frames, &state)
         state.isIncomplete = false
@@ -152,7 +125,7 @@ final class DownloadList: Sendable {
   /// Writes a new file and moves it over the old one in one step.
   private func rewrite(_ items: [DownloadItem], _ state: inout State) throws(CacheError) {
     var frames: [UInt8] = []
-    for item in items { frames += try frame(item) }
+    for item in items { frames += try file.frame(item) }
     let new = path + ".new"
     unlink(new)
     let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_APPEND, 0o600)
@@ -184,45 +157,13 @@ final class DownloadList: Sendable {
     if code != 0 { throw Self.failure("write \(path)", code) }
   }
 
-  private func frame(_ item: DownloadItem) throws(CacheError) -> [UInt8] {
-    guard let plain = DownloadRecord.encode(item) else {
-      throw CacheError(.tooLarge, "the record of \(item.download.url.prefix(80)) is too long for the list")
-    }
-    return ListFrames.frame(.item(try cipher?.seal(plain, for: .record, context: context) ?? plain))
-  }
-
-  private func contents() throws(DownloadError) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return [] }
-      throw Self.error("open \(path)")
-    }
-    defer { systemClose(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      Int64(status.st_size) <= Self.longest
-    else { throw DownloadError(.unavailable, "\(path) is not a list of downloads") }
-    let size = Int(status.st_size)
-    let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-      while count < size {
-        let got = systemRead(
-          descriptor, UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[count...])))
-        if got < 0, errno == EINTR { continue }
-        if got <= 0 { break }
-        count += got
-      }
-    }
-    guard bytes.count == size else { throw Self.error("read \(path)") }
-    return bytes
-  }
-
   private static func failure(_ operation: String, _ code: Int32 = errno) -> CacheError {
     CacheError(
       code == ENOSPC || code == EDQUOT ? .noSpace : .io,
       "cannot \(operation): \(String(cString: strerror(code)))")
   }
 
-  private static func error(_ operation: String, _ code: Int32 = errno) -> DownloadError {
+  static func error(_ operation: String, _ code: Int32 = errno) -> DownloadError {
     DownloadError(.unavailable, "cannot \(operation): \(String(cString: strerror(code)))")
   }
 }

@@ -7,7 +7,7 @@ import HTTPCaching
 enum DownloadRecord {
   /// The longest record in bytes.
   static let longest = 1 << 20
-  private static let version: UInt8 = 1
+  private static let version: UInt8 = 2
   /// Request fields that never reach the disk.
   private static let secrets: Set<String> = ["authorization", "proxy-authorization", "cookie"]
 
@@ -30,6 +30,9 @@ enum DownloadRecord {
       writer.fixed(placed.inode)
       for number in [placed.size, placed.seconds, placed.nanoseconds] { writer.signed(number) }
     }
+    writer.byte(UInt8(clamping: item.download.segments))
+    writer.byte((item.usesOneStream ? 1 : 0) | (item.part == nil ? 0 : 2))
+    if let part = item.part { encode(part, to: &writer) }
     return writer.output.count <= longest ? writer.output : nil
   }
 
@@ -43,7 +46,8 @@ enum DownloadRecord {
   }
 
   private static func item(_ reader: inout BinaryReader) throws(CacheError) -> DownloadItem {
-    guard try reader.byte() == version else { throw BinaryReader.damaged("another version") }
+    let version = try reader.byte()
+    guard (1...Self.version).contains(version) else { throw BinaryReader.damaged("another version") }
     let id = DownloadID(rawValue: try reader.fixed())
     let position = try reader.signed()
     var item = DownloadItem(id: id, download: try download(&reader), position: position)
@@ -65,6 +69,12 @@ enum DownloadRecord {
       item.placed = PlacedFile(
         inode: try reader.fixed(), size: try reader.signed(), seconds: try reader.signed(),
         nanoseconds: try reader.signed())
+    }
+    if version > 1 {
+      item.download.segments = Int(try reader.byte())
+      let flags = try reader.byte()
+      item.usesOneStream = flags & 1 != 0
+      if flags & 2 != 0 { item.part = try part(&reader) }
     }
     guard reader.remaining == 0 else { throw BinaryReader.damaged("bytes after the end") }
     return item
@@ -120,7 +130,7 @@ enum DownloadRecord {
   // A running download is one that waits: its attempt ended with the process.
   private static func encode(_ state: DownloadState, to writer: inout BinaryWriter) {
     switch state {
-    case .waiting(.slot), .validating, .receiving, .verifying: writer.byte(0)
+    case .waiting(.slot), .waiting(.network), .validating, .receiving, .verifying: writer.byte(0)
     case .waiting(.retry(let time, let failure)):
       writer.byte(1)
       writer.signed(time.seconds)

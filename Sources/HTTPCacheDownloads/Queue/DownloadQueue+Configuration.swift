@@ -3,7 +3,7 @@ public import HTTPCaching
 extension DownloadQueue {
   /// The settings that are fixed when a queue is opened.
   public struct Configuration: Sendable {
-    /// Transfers at a time in total, at least 1. `setLimits(total:perHost:)` changes it.
+    /// Transfers at a time in total; 0 starts none. `setLimits(total:perHost:)` changes it.
     public var totalLimit: Int
     /// Transfers at a time from one host and port, at least 1.
     public var perHostLimit: Int

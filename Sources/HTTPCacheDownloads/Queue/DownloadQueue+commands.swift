@@ -92,6 +92,7 @@ extension DownloadQueue {
   /// Takes a download out of the list, and stops it. Its entry of the cache and its file stay.
   public func remove(_ id: DownloadID) {
     let (tasks, watchers) = shared.withLock { shared in
+      if let item = shared.state.items[id], item.part != nil, shared.tasks[id] == nil { removePart(of: item) }
       shared.state.remove(id)
       let watchers = shared.watchers.take(id)
       shared.watchers.tell(id, of: shared.state)
@@ -116,10 +117,11 @@ extension DownloadQueue {
     changed()
   }
 
-  /// Changes the limits of transfers at a time, each at least 1; nil leaves a limit. Running transfers go on.
+  /// Changes the limits of transfers at a time; nil leaves a limit. A total of 0 starts none; the limit per host
+  /// is at least 1. Running transfers go on.
   public func setLimits(total: Int? = nil, perHost: Int? = nil) {
     shared.withLock { shared in
-      if let total { shared.state.totalLimit = max(1, total) }
+      if let total { shared.state.totalLimit = max(0, total) }
       if let perHost { shared.state.perHostLimit = max(1, perHost) }
     }
     changed()
@@ -154,5 +156,6 @@ extension DownloadItem {
   mutating func startAgain() {
     state = .waiting(.slot)
     (tries, firstTry, changes, received, furthest, hasBegun) = (0, nil, 0, 0, 0, false)
+    usesOneStream = false
   }
 }

@@ -26,15 +26,27 @@ extension DownloadQueue {
     let id = item.id
     let attempt = DownloadAttempt(
       item: item, cache: cache, upstream: upstream, limiter: limiter, configuration: configuration,
-      tell: { [self] in heard($0, of: id) })
-    ended(id, await attempt.run())
+      tell: { [self] in heard($0, of: id) }, part: KeptPart(item.part))
+    ended(item, await attempt.run())
+  }
+
+  /// Removes what the part file of a removed download has.
+  func removePart(of item: DownloadItem) {
+    guard let destination = item.download.destination else { return }
+    DestinationFile(destination, id: item.id, replacesExisting: false).removePart()
   }
 
   /// An attempt tells how far it is. A download that was told to stop keeps its state.
   private func heard(_ news: AttemptNews, of id: DownloadID) {
     var mustSave = false
     shared.withLock { shared in
-      guard let item = shared.state.items[id], item.state.isRunning else { return }
+      guard let item = shared.state.items[id] else { return }
+      if case .part(let record) = news {
+        // The last record of a download that was told to stop counts, too.
+        mustSave = record != item.part
+        return shared.state.change(id) { $0.part = record }
+      }
+      guard item.state.isRunning else { return }
       switch news {
       case .state(let state):
         shared.state.change(id, isSaved: false) { $0.state = state }
@@ -49,13 +61,22 @@ extension DownloadQueue {
       case .placing(let placed):
         mustSave = true
         shared.state.change(id) { $0.placed = placed }
+      case .oneStream(let isRestart):
+        shared.state.change(id) { item in
+          item.usesOneStream = true
+          if isRestart {
+            (item.restarts, item.lastRestart, item.furthest) = (item.restarts + 1, .rangeIgnored, 0)
+          }
+        }
+      case .part: break
       }
       shared.watchers.tell(id, of: shared.state)
     }
     if mustSave { save() }
   }
 
-  private func ended(_ id: DownloadID, _ end: AttemptEnd) {
+  private func ended(_ ended: DownloadItem, _ end: AttemptEnd) {
+    let id = ended.id
     shared.withLock { shared in
       shared.tasks[id] = nil
       let now = clock.now
@@ -63,6 +84,7 @@ extension DownloadQueue {
         apply(end, to: &item, now: now)
       }
       shared.state.ended(id)
+      if shared.state.items[id] == nil { removePart(of: ended) }
       if let item = shared.state.items[id] { scheduleRetry(of: item, now: now, &shared) }
       shared.watchers.tell(id, of: shared.state)
     }
@@ -75,11 +97,14 @@ extension DownloadQueue {
       item.state = .done(source)
       item.received = received
       item.expected = received
-      (item.tries, item.hasBegun, item.furthest) = (0, false, 0)
+      (item.tries, item.hasBegun, item.furthest, item.part) = (0, false, 0, nil)
     case .stopped(let received):
       item.count(received)
       // The queue was closed, not this download stopped: the next process goes on.
       if item.state.isRunning { item.state = .waiting(.slot) }
+    case .offline(let received):
+      item.count(received)
+      if item.state.isRunning { item.state = .waiting(.network) }
     case .notKept:
       if item.writesDirectly, item.state.isRunning {
         item.state = .failed(DownloadFailure(.notStored, "the cache did not keep the response"))
@@ -98,8 +123,18 @@ extension DownloadQueue {
 
   /// Wakes a download that waits for a time.
   func scheduleRetry(of item: DownloadItem, now: Timestamp, _ shared: inout Shared) {
-    guard case .waiting(.retry(let time, _)) = item.state, !shared.isClosed else { return }
+    guard !shared.isClosed else { return }
     let id = item.id
+    if item.state == .waiting(.network) {
+      shared.retries[id] = Task { [weak self, clock, cache] in
+        repeat {
+          do { try await clock.sleep(for: .seconds(5)) } catch { return }
+        } while !cache.isOnline
+        self?.retryIsDue(id)
+      }
+      return
+    }
+    guard case .waiting(.retry(let time, _)) = item.state else { return }
     let wait = RetryPolicy(configuration: configuration).remaining(until: time, now: now)
     shared.retries[id] = Task { [weak self, clock] in
       do { try await clock.sleep(for: .seconds(wait)) } catch { return }
@@ -110,7 +145,10 @@ extension DownloadQueue {
   private func retryIsDue(_ id: DownloadID) {
     shared.withLock { shared in
       shared.retries[id] = nil
-      guard case .waiting(.retry)? = shared.state.items[id]?.state else { return }
+      switch shared.state.items[id]?.state {
+      case .waiting(.retry), .waiting(.network): break
+      default: return
+      }
       shared.state.change(id, isSaved: false) { $0.state = .waiting(.slot) }
       shared.watchers.tell(id, of: shared.state)
     }
@@ -120,15 +158,14 @@ extension DownloadQueue {
   /// Stops all attempts, and lets another process open the queue. Downloads that were waiting or running go on
   /// when the queue is opened next.
   public func close() async {
-    let (tasks, watchers) = shared.withLock { shared in
+    let (tasks, ends) = shared.withLock { shared in
       shared.isClosed = true
       let tasks = Array(shared.tasks.values) + Array(shared.retries.values)
       shared.retries = [:]
       return (tasks, shared.watchers.takeAll())
     }
     for task in tasks { task.cancel() }
-    for watcher in watchers.0 { watcher.finish() }
-    for watcher in watchers.1 { watcher.finish() }
+    for end in ends { end() }
     for task in tasks { await task.value }
     save()
     list?.close()

@@ -72,7 +72,27 @@ public final class DownloadQueue: Sendable {
     startDue()
   }
 
+  /// The downloads of a list as they were last saved, without opening a queue; also while a queue has the list
+  /// open. What has arrived is saved when an attempt begins and ends, not while it runs.
+  ///
+  /// - Parameters:
+  ///   - name: as in `init`.
+  ///   - cache: has the list in its directory.
+  /// - Returns: the downloads in the order in which they would start; none without a list.
+  /// - Throws: `DownloadError`.
+  public static func saved(_ name: String, in cache: HTTPCache) throws(DownloadError) -> [DownloadStatus] {
+    guard let file = try file(name, of: cache) else { return [] }
+    var state = QueueState(totalLimit: 0, perHostLimit: 1)
+    for item in try file.read().items { state.insert(item) }
+    return state.ordered.map(\.status)
+  }
+
   private static func list(_ name: String, of cache: HTTPCache) throws(DownloadError) -> DownloadList? {
+    guard let file = try file(name, of: cache) else { return nil }
+    return try DownloadList(file, isDurable: cache.configuration.durability == .durable)
+  }
+
+  private static func file(_ name: String, of cache: HTTPCache) throws(DownloadError) -> ListFile? {
     let isValid =
       (1...64).contains(name.utf8.count) && !name.hasPrefix(".")
       && name.utf8.allSatisfy {
@@ -82,70 +102,11 @@ public final class DownloadQueue: Sendable {
     guard isValid else { throw DownloadError(.invalidName, "'\(name)'") }
     guard let directory = cache.configuration.directory else { return nil }
     do {
-      return try DownloadList(
+      return ListFile(
         name: name, directory: directory,
-        cipher: try cache.configuration.encryption?.cipher(secret: cache.store.secret),
-        isDurable: cache.configuration.durability == .durable)
-    } catch let error as DownloadError {
-      throw error
+        cipher: try cache.configuration.encryption?.cipher(secret: cache.store.secret))
     } catch {
       throw DownloadError(.unavailable, "\(error)")
     }
-  }
-
-  // MARK: Snapshots
-
-  /// The downloads, in the order in which they would start.
-  public var downloads: [DownloadStatus] { shared.withLock { $0.state.ordered.map(\.status) } }
-
-  /// Why the last change could not be written to the list on disk; nil if it was. The next change tries again.
-  public var listError: CacheError? { shared.withLock { $0.listError } }
-
-  /// Counts, bytes and rate of all downloads.
-  public var summary: DownloadSummary { shared.withLock { $0.state.summary } }
-
-  /// A snapshot of a download; nil if it is not in the list.
-  public func status(of id: DownloadID) -> DownloadStatus? {
-    shared.withLock { $0.state.items[id]?.status }
-  }
-
-  /// The snapshots of a download from now on, the current one first. A reader that is slow gets the latest one
-  /// and not those before it. Ends when the download is removed or the queue is closed.
-  public func updates(of id: DownloadID) -> AsyncStream<DownloadStatus> {
-    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-      let watcher = shared.withLock { shared -> Int? in
-        guard !shared.isClosed, let status = shared.state.items[id]?.status else { return nil }
-        continuation.yield(status)
-        return shared.watchers.add(id, continuation)
-      }
-      guard let watcher else { return continuation.finish() }
-      continuation.onTermination = { [weak self] _ in
-        self?.shared.withLock { $0.watchers.remove(watcher, of: id) }
-      }
-    }
-  }
-
-  /// The snapshots of all downloads together from now on, the current one first. A reader that is slow gets the
-  /// latest one and not those before it. Ends when the queue is closed.
-  public func summaries() -> AsyncStream<DownloadSummary> {
-    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-      let watcher = shared.withLock { shared -> Int? in
-        guard !shared.isClosed else { return nil }
-        continuation.yield(shared.state.summary)
-        return shared.watchers.add(continuation)
-      }
-      guard let watcher else { return continuation.finish() }
-      continuation.onTermination = { [weak self] _ in
-        self?.shared.withLock { $0.watchers.remove(watcher, of: nil) }
-      }
-    }
-  }
-
-  /// Waits until a download is done, failed or cancelled.
-  ///
-  /// - Returns: its last snapshot; nil if it is not in the list, or was removed, or the queue was closed.
-  public func finished(_ id: DownloadID) async -> DownloadStatus? {
-    for await status in updates(of: id) where status.state.isEnded { return status }
-    return nil
   }
 }

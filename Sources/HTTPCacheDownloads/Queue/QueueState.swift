@@ -33,7 +33,7 @@ struct QueueState: Sendable {
   private static let step: Int64 = 1 << 20
 
   init(totalLimit: Int, perHostLimit: Int) {
-    self.totalLimit = max(1, totalLimit)
+    self.totalLimit = max(0, totalLimit)
     self.perHostLimit = max(1, perHostLimit)
   }
 

@@ -15,6 +15,10 @@ public struct Download: Sendable, Hashable {
   public var priority: Int
   /// The digests that the whole file must have; empty for no check. They need the trait `Crypto`.
   public var digests: [IntegrityDigest]
+  /// The number of ranges of the file that are fetched at once, if the origin takes ranges and tells with a
+  /// strong validator whether they belong together; else one stream is. Only for a download with a
+  /// `destination`: ranges arrive there, and the finished file becomes the entry.
+  public var segments = 1
   /// A name for a set of downloads, chosen by the caller; empty for none.
   public var group: String
 

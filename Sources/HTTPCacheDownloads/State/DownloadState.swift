@@ -6,6 +6,9 @@ public enum DownloadState: Sendable, Hashable {
   public enum Wait: Sendable, Hashable {
     /// Its turn: other downloads are first, or a limit of transfers is reached.
     case slot
+    /// A connection: `HTTPCache.isOffline` is set, or the cache's `ConnectivitySignal` says that there is none.
+    /// Asked every few seconds; no attempt is counted.
+    case network
     /// The time of the next attempt, and why the last one failed.
     case retry(at: Timestamp, after: DownloadFailure)
   }

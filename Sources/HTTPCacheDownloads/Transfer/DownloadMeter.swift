@@ -24,7 +24,11 @@ final class DownloadMeter: Sendable {
     var fetched: Int64 = 0
     /// The position of the reader.
     var read: Int64 = 0
+    /// Bytes of the file that are there, if ranges of it arrive out of order.
+    var arrived: Int64?
     var hasBroken = false
+
+    var received: Int64 { arrived ?? max(read, position ?? 0) }
     var isDecoded = false
     var rate: RateMeter
     var reported: Duration?
@@ -54,7 +58,7 @@ final class DownloadMeter: Sendable {
 
   /// Bytes of the representation that are there.
   var received: Int64 {
-    state.withLock { max($0.read, $0.position ?? 0) }
+    state.withLock { $0.received }
   }
 
   func sends(_ request: HTTPRequest) {
@@ -75,6 +79,7 @@ final class DownloadMeter: Sendable {
   func fetched(_ bytes: Int) {
     change { state, uptime in
       state.fetched += Int64(bytes)
+      state.arrived? += Int64(bytes)
       state.position = (state.position ?? 0) + Int64(bytes)
       state.rate.add(Int64(bytes), at: uptime)
     }
@@ -89,6 +94,11 @@ final class DownloadMeter: Sendable {
     }
   }
 
+  /// Ranges arrive out of order.
+  ///
+  /// - Parameter received: the bytes that are there; nil ends this.
+  func arrives(at received: Int64?) { state.withLock { $0.arrived = received } }
+
   func broke() { state.withLock { $0.hasBroken = true } }
 
   private func change(_ body: (inout State, Duration) -> Void) {
@@ -98,7 +108,7 @@ final class DownloadMeter: Sendable {
       if let reported = state.reported, uptime - reported < Self.pause { return nil }
       state.reported = uptime
       return Progress(
-        received: max(state.read, state.position ?? 0), rate: state.rate.bytesPerSecond)
+        received: state.received, rate: state.rate.bytesPerSecond)
     }
     if let progress { onProgress(progress) }
   }

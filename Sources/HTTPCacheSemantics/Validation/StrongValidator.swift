@@ -23,6 +23,14 @@ package struct StrongValidator: Hashable {
   }
 }
 
+extension StrongValidator {
+  /// A validator that was found strong before; nil without a value.
+  package init?(value: String?) {
+    guard let value, !value.isEmpty else { return nil }
+    self.value = Array(value.utf8)
+  }
+}
+
 extension StoredResponse {
   var strongValidator: StrongValidator? {
     StrongValidator(head.headerFields, receivedAt: responseTime)

@@ -8,6 +8,17 @@ package struct AdoptedResponse: Sendable {
   let isDecoded: Bool
   let userInfo: [UInt8]
   let isMemoryOnly: Bool
+  /// The file with the body; nil if `body` has it.
+  let file: AdoptedFile?
+
+  var length: Int64 { file?.length ?? Int64(body.count) }
+
+  /// - Parameter file: has all of the body.
+  init(_ head: HTTPResponse, file: AdoptedFile) {
+    self.head = head
+    self.file = file
+    (body, isDecoded, userInfo, isMemoryOnly) = (BodyBytes(), false, [], false)
+  }
 
   /// - Parameters:
   ///   - body: all of it, or the part that `Content-Range` describes.
@@ -20,5 +31,6 @@ package struct AdoptedResponse: Sendable {
     self.isDecoded = isDecoded
     self.userInfo = userInfo
     self.isMemoryOnly = isMemoryOnly
+    file = nil
   }
 }

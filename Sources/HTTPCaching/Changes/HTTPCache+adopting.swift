@@ -26,18 +26,23 @@ extension HTTPCache {
   /// - Parameters:
   ///   - partition: as in `RequestOptions.partition`.
   ///   - turn: where the hook runs.
+  /// - Returns: why the response is not stored; nil if it is.
+  @discardableResult
   package func adopt(
     _ adopted: AdoptedResponse, to request: HTTPRequest, partition: String = "", asking turn: HookTurn
-  ) async {
-    guard let (key, target, rules) = place(of: request, in: partition) else { return }
-    let (response, body) = (adopted.head, adopted.body)
+  ) async -> StorageRefusal? {
+    guard let (key, target, rules) = place(of: request, in: partition) else {
+      return .method(request.method)
+    }
+    let response = adopted.head
     await retryFailedChanges()
     let ticket = store.ticket()
     let hook = configuration.willStore
-    let refuse = { (refusal: StorageRefusal) in
+    let refuse = { (refusal: StorageRefusal) -> StorageRefusal in
       self.notStored(
         refusal, response, to: request, key: key,
         isConfidential: adopted.isMemoryOnly || hook != nil)
+      return refusal
     }
     let stored: StoredResponse
     switch make(adopted, to: request, rules: rules) {
@@ -55,19 +60,23 @@ extension HTTPCache {
       case .refuse(let refusal): return refuse(refusal)
       }
     }
-    let record = terms.record(for: key, head: response, length: Int64(body.count), ticket: ticket)
+    let record = terms.record(for: key, head: response, length: adopted.length, ticket: ticket)
     do throws(CacheError) {
       let writer = try await store.write(record, variantLimit: rules.variantLimit)
-      try await writer.append(body)
+      if let algorithm = try await append(adopted, to: writer) {
+        writer.abandon()
+        return refuse(.digestMismatch(algorithm: algorithm.rawValue))
+      }
       try await writer.commit(trailers: [:])
       store.count(CacheCounts(stores: 1))
-      observe(.stored(key, bytes: Int64(body.count)))
+      observe(.stored(key, bytes: adopted.length))
+      return nil
     } catch {
       if terms.isMemoryOnly, error.code == .invalidRequest { return refuse(.memoryOnly) }
       if ![.tooLarge, .notAdmitted, .superseded].contains(error.code) {
         observe(.storeFailed(operation: "store", error))
       }
-      refuse(refusal(of: error))
+      return refuse(refusal(of: error))
     }
   }
 
@@ -90,7 +99,7 @@ extension HTTPCache {
         isDistrusted = true
       }
     }
-    if let part = PartialContent.part(of: response), part.range.count != adopted.body.count {
+    if let part = PartialContent.part(of: response), part.range.count != adopted.length {
       return .refused(.incomplete)
     }
     let making = StoredResponse.make(

@@ -1,6 +1,7 @@
 // The Swift of docs/downloads.md, written by scripts/snippets.py.
 // swift-format-ignore-file
 
+import Foundation
 import HTTPCacheDownloads
 import HTTPCacheURLSession
 import HTTPCaching
@@ -28,4 +29,13 @@ private func program1() async throws {
   let all = queue.summary
   print(all.running, all.received, all.expected, all.rate)
   await queue.close()
+
+  let progress = Progress(totalUnitCount: -1)
+  progress.cancellationHandler = { queue.cancel(id) }
+  progress.pausingHandler = { queue.pause(id) }
+  progress.resumingHandler = { queue.resume(id) }
+  for await status in queue.updates(of: id) {
+    progress.totalUnitCount = status.expected ?? -1
+    progress.completedUnitCount = status.received
+  }
 }

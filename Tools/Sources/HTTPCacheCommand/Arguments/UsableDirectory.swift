@@ -3,7 +3,7 @@ import Foundation
 /// Checks a directory before a cache is made in it.
 enum UsableDirectory {
   // The files of a cache, and files that a file system or a desktop makes in any directory.
-  private static let expected = ["bodies", "writers", "files", "CACHEDIR.TAG", "lost+found"]
+  private static let expected = ["bodies", "writers", "files", "downloads", "CACHEDIR.TAG", "lost+found"]
 
   /// The reason why no cache may be made in a directory; nil if there is a cache already, or one may be made.
   ///

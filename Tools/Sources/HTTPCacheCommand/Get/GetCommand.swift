@@ -17,6 +17,9 @@ struct GetCommand: AsyncParsableCommand {
       command is run again: from the cache, or, if the cache does not store the response, from the \
       folder FILE.httpcache-part beside the file.
 
+      With a queue option, the URLs become downloads in a list that survives the process: after Ctrl-C or a \
+      crash, `httpcache downloads resume` continues all of them. Without -o and -O they go into the cache only.
+
       Exit status:
       \(ExitStatus.help)
       """)
@@ -25,7 +28,7 @@ struct GetCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "http or https URLs. Without a scheme http is used, as in curl: example.com, localhost:8080/path.",
       valueName: "urls"))
-  var addresses: [URLArgument]
+  var addresses: [URLArgument] = []
 
   @Option(
     name: [.customShort("o", allowingJoined: true), .customLong("output")],
@@ -51,6 +54,8 @@ struct GetCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Retry Options") var retry: RetryOptionGroup
 
+  @OptionGroup(title: "Queue Options") var queueOptions: QueueOptionGroup
+
   @OptionGroup(title: "Message Options") var messages: MessageOptionGroup
 
   @Flag(help: "Explain how the cache decides about each request, and about storing its response.")
@@ -74,7 +79,8 @@ struct GetCommand: AsyncParsableCommand {
     help: "Maximum seconds for each URL; with --retry, for each try.")
   var maxTime: Double?
 
-  @Option(name: [.short, .long], help: "Number of URLs to fetch at once.")
+  @Option(
+    name: [.short, .long, .customLong("parallel")], help: "Number of URLs to fetch at once.")
   var jobs = 6
 
   @Option(
@@ -115,6 +121,7 @@ struct GetCommand: AsyncParsableCommand {
     if output != nil, addresses.count > 1 {
       throw ValidationError("-o takes the body of one URL (got \(addresses.count)); -O names a file for each")
     }
+    try validateQueue()
     if usesHeaderName, !usesRemoteName { throw ValidationError("-J requires -O") }
     if json, output == "-" {
       throw ValidationError(
@@ -132,7 +139,9 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try await Interruption.cancelling { try await fetchAll() }
+    try await Interruption.cancelling {
+      if queueOptions.isUsed { try await runQueue() } else { try await fetchAll() }
+    }
   }
 
   private func fetchAll() async throws {
@@ -221,7 +230,7 @@ struct GetCommand: AsyncParsableCommand {
     }
   }
 
-  private func openCache(_ recorder: StorageRecorder) throws -> HTTPCache {
+  func openCache(_ recorder: StorageRecorder) throws -> HTTPCache {
     let encryption = try location.encryptionKey.encryption()
     let seeds = try self.seeds.open()
     do {

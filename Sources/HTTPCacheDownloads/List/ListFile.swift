@@ -1,0 +1,93 @@
+import HTTPCaching
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The file of a list, as far as it is read: where it is, and how its records are encrypted.
+struct ListFile: Sendable {
+  let name: String
+  /// The folder `downloads` in the cache's directory.
+  let folder: String
+  let path: String
+  /// Encrypts the records; nil writes plain text.
+  private let cipher: (any CacheCipher)?
+  private let context: [UInt8]
+
+  /// The longest file that is read.
+  private static let longest: Int64 = 1 << 30
+
+  init(name: String, directory: String, cipher: (any CacheCipher)?) {
+    self.name = name
+    folder = directory + "/downloads"
+    path = "\(folder)/\(name).list"
+    self.cipher = cipher
+    context = Array("download list \(name)".utf8)
+  }
+
+  /// Reads the list. What is readable is kept.
+  ///
+  /// - Returns: the downloads, and what is damaged; nil if nothing is.
+  /// - Throws: `DownloadError` with `unavailable` if the file cannot be read.
+  func read() throws(DownloadError) -> (items: [DownloadItem], damage: String?) {
+    let bytes = try contents()
+    let (found, damagedBytes) = bytes.withUnsafeBytes { ListFrames.read($0) }
+    var items: [DownloadID: DownloadItem] = [:]
+    var unreadable = 0
+    for payload in found {
+      switch payload {
+      case .removal(let id): items[DownloadID(rawValue: id)] = nil
+      case .item(let sealed):
+        do throws(CacheError) {
+          let plain = try cipher?.open(sealed, for: .record, context: context) ?? sealed
+          let item = try DownloadRecord.decode(plain)
+          items[item.id] = item
+        } catch { unreadable += 1 }
+      }
+    }
+    let damage =
+      damagedBytes > 0 || unreadable > 0
+      ? "\(damagedBytes) damaged bytes and \(unreadable) unreadable records; \(items.count) downloads are kept"
+      : nil
+    return (Array(items.values), damage)
+  }
+
+  /// The bytes of a download in the file.
+  ///
+  /// - Throws: `CacheError`.
+  func frame(_ item: DownloadItem) throws(CacheError) -> [UInt8] {
+    guard let plain = DownloadRecord.encode(item) else {
+      throw CacheError(.tooLarge, "the record of \(item.download.url.prefix(80)) is too long for the list")
+    }
+    return ListFrames.frame(.item(try cipher?.seal(plain, for: .record, context: context) ?? plain))
+  }
+
+  private func contents() throws(DownloadError) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return [] }
+      throw DownloadList.error("open \(path)")
+    }
+    defer { systemClose(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      Int64(status.st_size) <= Self.longest
+    else { throw DownloadError(.unavailable, "\(path) is not a list of downloads") }
+    let size = Int(status.st_size)
+    let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      while count < size {
+        let got = systemRead(
+          descriptor, UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[count...])))
+        if got < 0, errno == EINTR { continue }
+        if got <= 0 { break }
+        count += got
+      }
+    }
+    guard bytes.count == size else { throw DownloadList.error("read \(path)") }
+    return bytes
+  }
+}

@@ -1,0 +1,125 @@
+import ArgumentParser
+import HTTPCacheDownloads
+import HTTPCaching
+
+/// `httpcache downloads`: the list of a queue.
+struct DownloadsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "downloads", abstract: "List, pause, resume and remove downloads of a queue.",
+    discussion: """
+      The downloads of `get` with --input-file, --queue, --segments, --limit-rate, --checksum or --no-resume \
+      are in a list beside the cache, until they are removed. `list` works at any time; the other commands \
+      need a queue that no process runs. A download is named by its identifier, by the identifier's first \
+      4 digits or more, or by its URL.
+
+      Exit status:
+      \(ExitStatus.help([
+        .success: nil, .failure: "a download has failed, or none has that name", .newerFormat: nil,
+        .cacheUnavailable: "there is no cache in the directory, or another process runs the queue",
+        .usage: nil, .interrupted: nil,
+      ]))
+      """,
+    subcommands: [
+      DownloadsListCommand.self, DownloadsPauseCommand.self, DownloadsResumeCommand.self,
+      DownloadsRemoveCommand.self, DownloadsClearCommand.self,
+    ],
+    defaultSubcommand: DownloadsListCommand.self)
+}
+
+/// `httpcache downloads list`.
+struct DownloadsListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the downloads of a queue as they were last saved.")
+
+  @Flag(help: "Print JSON, one object per line.")
+  var json = false
+
+  @OptionGroup var queue: QueueLocation
+
+  func run() async throws {
+    let cache = try queue.openCache()
+    let downloads: [DownloadStatus]
+    do throws(DownloadError) {
+      downloads = try DownloadQueue.saved(queue.name, in: cache)
+    } catch {
+      throw QueueRun.reporting(error, queue.name)
+    }
+    if json {
+      for status in downloads {
+        try Console.printJSON(DownloadJSON(status, event: DownloadJSON.name(of: status.state)))
+      }
+      return
+    }
+    guard !downloads.isEmpty else { return Console.report("httpcache: the queue \(queue.name) is empty") }
+    var table = TextTable(
+      ["id", "state", "bytes", "of", "url"], [.leading, .leading, .trailing, .trailing, .leading])
+    for status in downloads {
+      table.add([
+        status.id.description, DownloadJSON.name(of: status.state), HumanText.bytes(status.received),
+        status.expected.map(HumanText.bytes) ?? "?", status.download.url,
+      ])
+    }
+    table.lines.forEach(Console.print)
+  }
+}
+
+/// `httpcache downloads pause`.
+struct DownloadsPauseCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pause", abstract: "Keep downloads from continuing until they are resumed.")
+
+  @Argument(help: "Identifiers or URLs; without any, all downloads.")
+  var names: [String] = []
+
+  @OptionGroup var queue: QueueLocation
+
+  func run() async throws {
+    try await queue.withQueue { queue in
+      let all = queue.downloads.filter { !$0.state.isEnded }
+      let chosen = names.isEmpty ? all : try QueueLocation.find(names, in: queue.downloads)
+      for status in chosen { queue.pause(status.id) }
+      Console.print("paused \(HumanText.count(chosen.filter { !$0.state.isEnded }.count, "download"))")
+    }
+  }
+}
+
+/// `httpcache downloads remove`.
+struct DownloadsRemoveCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Take downloads out of the list. Finished files stay.")
+
+  @Argument(help: "Identifiers or URLs.")
+  var names: [String]
+
+  @OptionGroup var queue: QueueLocation
+
+  func run() async throws {
+    try await queue.withQueue { queue in
+      let chosen = try QueueLocation.find(names, in: queue.downloads)
+      for status in chosen { queue.remove(status.id) }
+      Console.print("removed \(HumanText.count(chosen.count, "download"))")
+    }
+  }
+}
+
+/// `httpcache downloads clear`.
+struct DownloadsClearCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clear", abstract: "Take finished and cancelled downloads out of the list.")
+
+  @Flag(help: "Take out all downloads, also those that wait, are paused or failed.")
+  var all = false
+
+  @OptionGroup var queue: QueueLocation
+
+  func run() async throws {
+    try await queue.withQueue { queue in
+      let chosen = queue.downloads.filter { status in
+        if case .done = status.state { return true }
+        return all || status.state == .cancelled
+      }
+      for status in chosen { queue.remove(status.id) }
+      Console.print("removed \(HumanText.count(chosen.count, "download"))")
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import ArgumentParser
+import HTTPCacheDownloads
+import HTTPCaching
+
+/// `httpcache downloads resume`.
+struct DownloadsResumeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "resume",
+    abstract: "Continue downloads, also paused and failed ones, and wait for their end.")
+
+  @Argument(help: "Identifiers or URLs; without any, all downloads.")
+  var names: [String] = []
+
+  @Option(name: [.short, .long, .customLong("parallel")], help: "Number of downloads at once.")
+  var jobs = 6
+
+  @Option(
+    name: .customLong("limit-rate"),
+    help: ArgumentHelp("Bytes per second of all downloads together, such as 2M.", valueName: "rate"))
+  var limitRate: ByteSize?
+
+  @Flag(help: "Report as JSON, one object per line.")
+  var json = false
+
+  @OptionGroup(title: "Connection Options") var connection: ConnectionOptionGroup
+
+  @OptionGroup(title: "Message Options") var messages: MessageOptionGroup
+
+  @OptionGroup var queue: QueueLocation
+
+  func validate() throws {
+    guard (1...256).contains(jobs) else {
+      throw ValidationError("--jobs must be from 1 to 256 (got \(jobs))")
+    }
+    if let limitRate, limitRate.bytes < 1 { throw ValidationError("--limit-rate must be at least 1") }
+    if connection.insecure || messages.writeOut != nil {
+      throw ValidationError("-k and -w do not go with a queue")
+    }
+  }
+
+  func run() async throws {
+    try await Interruption.cancelling {
+      var configuration = DownloadQueue.Configuration()
+      configuration.totalLimit = jobs
+      configuration.perHostLimit = jobs
+      configuration.rateLimit = limitRate?.bytes
+      let run = QueueRun(
+        cache: try queue.openCache(), name: queue.name, configuration: configuration, messages: messages,
+        isJSON: json, arguments: QueueLocation.arguments(queue: queue.queue, queue.location))
+      let client = try ExitStatus.reportingUsage { try connection.clientOptions() }
+      let status = try await run.run(client) { queue in
+        let chosen = names.isEmpty ? queue.downloads : try QueueLocation.find(names, in: queue.downloads)
+        for status in chosen where !status.state.isDone { queue.resume(status.id) }
+        return Set(chosen.map(\.id))
+      }
+      guard status == .success else { throw status.code }
+    }
+  }
+}
+
+extension DownloadState {
+  /// Whether the download has its file.
+  var isDone: Bool { if case .done = self { true } else { false } }
+}

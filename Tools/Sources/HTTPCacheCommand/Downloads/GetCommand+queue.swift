@@ -1,0 +1,94 @@
+import ArgumentParser
+import HTTPCacheDownloads
+import HTTPCaching
+
+extension GetCommand {
+  /// Checks the options that a queue cannot fulfil.
+  func validateQueue() throws {
+    guard queueOptions.isUsed else {
+      if addresses.isEmpty { throw ValidationError("Missing expected argument '<urls> ...'") }
+      return
+    }
+    if addresses.isEmpty, queueOptions.inputFile == nil, queueOptions.queue == nil {
+      throw ValidationError("give URLs, --input-file FILE, or --queue NAME to continue its downloads")
+    }
+    if queueOptions.checksum != nil, addresses.count != 1 {
+      throw ValidationError(
+        "--checksum is for one URL (got \(addresses.count)); in an --input-file, write checksum= below each URL"
+      )
+    }
+    let unusable = [
+      (requestOptions.head, "-I"), (requestOptions.range != nil, "-r"),
+      (requestOptions.method.map { $0 != "GET" } ?? false, "-X"), (!contentOptions.parts.isEmpty, "-d"),
+      (contentOptions.uploadFile != nil, "-T"), (include, "-i"), (usesHeaderName, "-J"),
+      (explain, "--explain"),
+      (messages.writeOut != nil, "-w"), (output == "-", "-o -"), (connection.insecure, "-k"),
+      (policy != .standard, "--policy"), (maxTime != nil, "--max-time"), (redirects != 20, "--redirects"),
+    ]
+    if let (_, name) = unusable.first(where: { $0.0 }) {
+      throw ValidationError(
+        "\(name) does not go with a queue (--input-file, --queue, --segments, --limit-rate, --checksum, "
+          + "--no-resume)")
+    }
+  }
+
+  /// Downloads through a queue.
+  func runQueue() async throws {
+    let (plan, client) = try ExitStatus.reportingUsage {
+      (try downloads(), try connection.clientOptions())
+    }
+    let cache = try openCache(StorageRecorder { _ in })
+    guard cache.configuration.directory != nil else { throw ExitStatus.cacheUnavailable.code }
+    var configuration = DownloadQueue.Configuration()
+    configuration.totalLimit = jobs
+    configuration.perHostLimit = jobs
+    configuration.rateLimit = queueOptions.limitRate?.bytes
+    if retry.count > 0 { configuration.tryLimit = retry.count + 1 }
+    if let delay = retry.delay { configuration.firstWait = Int64(delay.rounded(.up)) }
+    if let limit = retry.maxTime { configuration.timeLimit = Int64(limit.rounded(.up)) }
+    let run = QueueRun(
+      cache: cache, name: queueOptions.name, configuration: configuration, messages: messages, isJSON: json,
+      arguments: QueueLocation.arguments(queue: queueOptions.queue, location))
+    let status = try await run.run(client) { queue in
+      let ids = try await add(plan, to: queue)
+      return ids.isEmpty ? nil : ids
+    }
+    guard status == .success else { throw status.code }
+  }
+
+  /// The downloads of the arguments and of the file.
+  ///
+  /// - Throws: `ValidationError`.
+  private func downloads() throws -> [Download] {
+    var plan = DownloadPlan(
+      try RequestPlan(requestOptions, content: contentOptions), segments: queueOptions.segments)
+    let digests = try queueOptions.checksum.map { [try QueueOptionGroup.digest($0, "--checksum")] } ?? []
+    for address in addresses {
+      try plan.add(address.text, output: output, usesRemoteName: usesRemoteName, digests: digests)
+    }
+    if let path = queueOptions.inputFile {
+      let text = String(decoding: try InputFile.contents(path), as: UTF8.self)
+      let file = try DownloadFile(text, path: path == "-" ? "standard input" : path)
+      for entry in file.entries { try plan.add(entry, path: path) }
+      if !messages.quiet { file.notes.forEach { Console.report("httpcache: \($0)") } }
+    }
+    return plan.downloads
+  }
+
+  private func add(_ downloads: [Download], to queue: DownloadQueue) async throws -> Set<DownloadID> {
+    var ids: Set<DownloadID> = []
+    if !queueOptions.resume {
+      let urls = Set(downloads.map(\.url))
+      for status in queue.downloads where urls.contains(status.download.url) { queue.remove(status.id) }
+      for url in urls { _ = try await queue.cache.remove(.target(url)) }
+    }
+    for download in downloads {
+      do throws(DownloadError) { ids.insert(try queue.add(download)) } catch {
+        throw QueueRun.reporting(error, queue.name)
+      }
+    }
+    // A download that an earlier run paused, or that waits for a retry, is asked for now.
+    for id in ids where queue.status(of: id)?.state != .waiting(.slot) { queue.resume(id) }
+    return ids
+  }
+}

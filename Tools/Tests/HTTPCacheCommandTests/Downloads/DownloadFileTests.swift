@@ -1,0 +1,60 @@
+import ArgumentParser
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// Files of URLs.
+@Suite(.timeLimit(.minutes(10))) struct DownloadFileTests {
+  @Test("a file has a URL per line, as wget reads it; comments and empty lines are left out")
+  func lines() throws {
+    let file = try DownloadFile("# films\r\nhttp://a/1\r\n\r\n\nhttp://a/2  \n", path: "list")
+    #expect(file.entries.map(\.url) == ["http://a/1", "http://a/2"])
+    #expect(file.entries.map(\.line) == [2, 5])
+    #expect(file.notes.isEmpty)
+  }
+
+  @Test("indented lines are options of the URL before them, as aria2 reads them")
+  func options() throws {
+    let digest = String(repeating: "0a", count: 32)
+    let file = try DownloadFile(
+      "http://a/1\n  out=film.mp4\n\tdir=/films\n checksum=sha-256=\(digest)\n header=Accept: a/b\n split=4\nhttp://a/2\n",
+      path: "list")
+    let first = try #require(file.entries.first)
+    #expect(first.name == "film.mp4")
+    #expect(first.folder == "/films")
+    #expect(first.digests == [IntegrityDigest(algorithm: .sha256, value: .init(repeating: 10, count: 32))])
+    #expect(first.headers.map(\.value) == ["a/b"])
+    #expect(first.segments == 4)
+    #expect(file.entries.last?.name == nil)
+  }
+
+  @Test("unknown options and further URLs of a file are told, and have no effect")
+  func notes() throws {
+    let file = try DownloadFile("http://a/1\thttp://b/1\n  max-tries=5\n", path: "list")
+    #expect(file.entries.map(\.url) == ["http://a/1"])
+    #expect(
+      file.notes == [
+        "list, line 1: only the first of 2 URLs is used",
+        "list, line 2: max-tries= is not known and has no effect",
+      ])
+  }
+
+  @Test(
+    "a wrong line names the file and its number",
+    arguments: [
+      (" out=a\n", "list, line 1: an option before any URL"),
+      ("http://a/1\n out\n", "list, line 2: 'out' is"),
+      ("http://a/1\n out=\n", "list, line 2: out= has no value"),
+      ("http://a/1\n split=99\n", "list, line 2: split= must be from 1 to 16"),
+      ("http://a/1\n checksum=md5=00\n", "list, line 2: checksum= requires sha-256="),
+    ])
+  func wrong(text: String, message: String) {
+    do {
+      _ = try DownloadFile(text, path: "list")
+      Issue.record("no error for \(text)")
+    } catch {
+      #expect("\((error as? ValidationError)?.message ?? "")".hasPrefix(message), "\(error)")
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import HTTPCacheDownloads
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// `get` through a queue, and `downloads`.
+@Suite(.timeLimit(.minutes(10))) struct QueueGetTests {
+  private let directory: TemporaryDirectory
+  private var cache: [String] { ["--dir", directory.file("cache")] }
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func list(_ lines: String) throws -> [String] {
+    try Data(lines.utf8).write(to: URL(fileURLWithPath: directory.file("list")))
+    return ["--input-file", directory.file("list")]
+  }
+
+  private func origin(
+    _ content: [UInt8] = ServedFile.bytes(100_000), fields: String = "Cache-Control: max-age=60"
+  ) async throws -> ScriptOrigin {
+    let file = ServedFile(content: content, fields: fields)
+    return try await ScriptOrigin { file.answer($0) }
+  }
+
+  @Test("the URLs of a file become files with the names and in the folders that it says")
+  func inputFile() async throws {
+    let origin = try await origin()
+    let options = try list(
+      "\(origin.base)/a\n  dir=\(directory.path)\n\(origin.base)/b\n  dir=\(directory.path)\n  out=other\n")
+    let run = await CommandRun(["get"] + options + cache)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(directory.contents("a") == ServedFile.bytes(100_000))
+    #expect(directory.contents("other") == ServedFile.bytes(100_000))
+    #expect(run.errors.contains("\(origin.base)/a: 97.7 KiB to \(directory.file("a"))\n"), "\(run.errors)")
+    try await origin.close()
+  }
+
+  @Test("a download that is asked for again is validated, and its file stays")
+  func again() async throws {
+    let origin = try await origin(fields: "Cache-Control: no-cache")
+    let arguments = ["get", "--queue", "q", origin.base + "/a", "-o", directory.file("a")] + cache
+    #expect(await CommandRun(arguments).status == 0)
+    let run = await CommandRun(arguments)
+    #expect(run.status == 0)
+    #expect(run.errors.contains("\(directory.file("a")) is current") || run.errors.contains("not changed"))
+    #expect(origin.requests.count == 2)
+    try await origin.close()
+  }
+
+  @Test("a file with another digest than --checksum is not made, and the status tells")
+  func checksum() async throws {
+    let origin = try await origin()
+    let digest = String(repeating: "0", count: 64)
+    let run = await CommandRun(
+      ["get", origin.base + "/a", "-o", directory.file("a"), "--checksum", "sha-256=\(digest)"] + cache)
+    #expect(run.status == ExitStatus.brokenProtocol.rawValue)
+    #expect(run.errors.contains("failed: the bytes do not have their sha-256 digest"), "\(run.errors)")
+    #expect(directory.contents("a") == nil)
+    try await origin.close()
+  }
+
+  @Test("a failed download is reported with the status of its failure")
+  func gone() async throws {
+    let origin = try await RawOrigin("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+    let run = await CommandRun(
+      ["get", "--queue", "q", origin.base + "/a", "-o", directory.file("a")] + cache)
+    #expect(run.status == ExitStatus.httpError.rawValue)
+    #expect(run.errors.contains("\(origin.base)/a: failed: 404 Not Found"), "\(run.errors)")
+    try await origin.close()
+  }
+
+  @Test("--json prints an event per line for each change of state")
+  func json() async throws {
+    let origin = try await origin()
+    let run = await CommandRun(
+      ["get", "--queue", "q", "--json", origin.base + "/a", "-o", directory.file("a")] + cache)
+    #expect(run.status == 0)
+    let events = try run.output.split(separator: "\n").map {
+      try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+    }
+    let last = try #require(events.last)
+    #expect(last["event"] as? String == "done")
+    #expect(last["source"] as? String == "fetched")
+    #expect(last["received"] as? Int == 100_000)
+    #expect(last["file"] as? String == directory.file("a"))
+    #expect(Set(events.compactMap { $0["id"] as? String }).count == 1)
+    try await origin.close()
+  }
+
+  @Test("downloads lists, pauses, resumes, removes and clears")
+  func downloads() async throws {
+    let origin = try await origin()
+    let missing = directory.file("missing/a")
+    let failed = await CommandRun(["get", "--queue", "q", origin.base + "/a", "-o", missing] + cache)
+    #expect(failed.status == ExitStatus.output.rawValue, "\(failed.errors)")
+    let options = ["--queue", "q"] + cache
+    let listed = await CommandRun(["downloads", "list"] + options)
+    #expect(listed.output.contains("failed"), "\(listed.output) \(listed.errors)")
+    #expect(listed.output.contains("\(origin.base)/a"))
+    try FileManager.default.createDirectory(
+      atPath: directory.file("missing"), withIntermediateDirectories: true)
+    let resumed = await CommandRun(["downloads", "resume"] + options)
+    #expect(resumed.status == 0, "\(resumed.errors)")
+    #expect(directory.contents("missing/a") == ServedFile.bytes(100_000))
+    #expect(await CommandRun(["downloads", "--json"] + options).output.contains(#""event":"done""#))
+    #expect(await CommandRun(["downloads", "clear"] + options).output == "removed 1 download\n")
+    #expect(await CommandRun(["downloads"] + options).errors.contains("the queue q is empty"))
+    let unknown = await CommandRun(["downloads", "remove", "beef"] + options)
+    #expect(unknown.status == ExitStatus.failure.rawValue)
+    #expect(directory.contents("missing/a") != nil)
+    try await origin.close()
+  }
+
+  @Test("a queue that another process runs is refused with an error that says what to do")
+  func inUse() async throws {
+    let origin = try await origin()
+    let store = try HTTPCache.open(HTTPCache.Configuration(directory: directory.file("cache")))
+    let queue = try DownloadQueue(name: "q", cache: store, upstream: ScriptedNothing())
+    let run = await CommandRun(
+      ["get", "--queue", "q", origin.base + "/a", "-o", directory.file("a")] + cache)
+    #expect(run.status == ExitStatus.cacheUnavailable.rawValue)
+    #expect(
+      run.errors.contains(
+        "another process downloads with the queue q; end it, or use another one with --queue NAME"))
+    let pause = await CommandRun(["downloads", "pause", "--queue", "q"] + cache)
+    #expect(pause.status == ExitStatus.cacheUnavailable.rawValue)
+    #expect(await CommandRun(["downloads", "list", "--queue", "q"] + cache).status == 0)
+    #expect(origin.requests.isEmpty)
+    await queue.close()
+    try await origin.close()
+  }
+
+  @Test("--no-resume fetches the whole file again")
+  func noResume() async throws {
+    let origin = try await origin()
+    let arguments = ["get", origin.base + "/a", "-o", directory.file("a"), "--no-resume"] + cache
+    for _ in 0..<2 { #expect(await CommandRun(arguments).status == 0) }
+    #expect(origin.requests.count == 2)
+    #expect(origin.requests.allSatisfy { $0.fields["if-none-match"] == nil && $0.start == nil })
+    try await origin.close()
+  }
+
+  @Test(
+    "options that a queue cannot fulfil are refused",
+    arguments: [
+      ["-I"], ["-d", "a"], ["-r", "0-1"], ["-X", "PUT"], ["-i"], ["--explain"], ["-w", "a"], ["-k"],
+      ["--policy", "cache-only"], ["-m", "5"],
+    ])
+  func refused(options: [String]) async {
+    let run = await CommandRun(["get", "--queue", "q", "http://127.0.0.1:1/"] + options + cache)
+    #expect(run.status == ExitStatus.usage.rawValue)
+    #expect(run.errors.contains("\(options[0] == "-m" ? "--max-time" : options[0]) does not go with a queue"))
+  }
+}
+
+/// The way to no origin.
+private struct ScriptedNothing: Upstream {
+  func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
+    throw UpstreamError(.unreachable, "no origin")
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// A process that downloads through a queue, and signals.
+@Suite(.timeLimit(.minutes(10))) struct QueueProcessTests {
+  private static let content = ServedFile.bytes(3_000_000)
+
+  /// Waits until another process makes a condition true.
+  private func wait(_ condition: () -> Bool) async {
+    while !condition() { try? await Task.sleep(for: .milliseconds(10)) }
+  }
+
+  @Test(
+    "after SIGINT, SIGTERM and SIGKILL, downloads resume makes the file, and asks for the rest only",
+    arguments: [SIGINT, SIGTERM, SIGKILL])
+  func resumed(signal: Int32) async throws {
+    let directory = try TemporaryDirectory()
+    let counter = AnswerCounter()
+    var file = ServedFile(content: Self.content, fields: "Cache-Control: max-age=60")
+    let whole = file
+    (file.cut, file.isHeld) = (2_500_000, true)
+    let origin = try await ScriptOrigin { [file] in (counter.next() == 1 ? file : whole).answer($0) }
+    let events = directory.file("events")
+    try #require(FileManager.default.createFile(atPath: events, contents: nil))
+    let output = try FileHandle(forWritingTo: URL(fileURLWithPath: events))
+    let cache = ["--queue", "films", "--dir", directory.file("cache")]
+    let process = try await CommandProcess(
+      ["get", "--json", origin.base + "/film", "-o", directory.file("film")] + cache, in: directory,
+      output: output.fileDescriptor)
+    await wait { Self.size(of: directory.file("cache/bodies")) >= 2_000_000 }
+    process.signal(signal)
+    let first = try await process.end()
+    if signal != SIGKILL {
+      #expect(first.status == ExitStatus.interrupted.rawValue)
+      #expect(
+        first.errors.contains(
+          "interrupted; 1 download left in the queue films; continue with: httpcache downloads resume "
+            + "--queue films --dir \(directory.file("cache"))\n"), "\(first.errors)")
+    }
+    #expect(directory.contents("film") == nil)
+    let run = await CommandRun(["downloads", "resume"] + cache)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(directory.contents("film") == Self.content)
+    #expect(origin.requests.count == 2)
+    #expect((origin.requests.last?.start ?? 0) >= 1_400_000)
+    try output.close()
+    try await origin.close()
+  }
+
+  /// The bytes of all files below a folder.
+  private static func size(of folder: String) -> Int {
+    let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+    return names.reduce(0) { total, name in
+      let attributes = try? FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+      guard attributes?[.type] as? FileAttributeType == .typeRegular else { return total }
+      return total + (attributes?[.size] as? Int ?? 0)
+    }
+  }
+}
