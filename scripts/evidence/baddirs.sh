@@ -27,8 +27,9 @@ start() { # dir, options
   done
 }
 stop() { [ -n "$serve_pid" ] && { kill $serve_pid 2>/dev/null; wait $serve_pid 2>/dev/null; code=$?; serve_pid=; }; }
+# The client's Host is a part of the key, and each process listens on another port.
 right() { # path: does serve give what the origin gives?
-  [ "$(curl -s -m 20 "http://127.0.0.1:$port$1" | sha256sum | cut -d' ' -f1)" = "$(curl -s "$origin/sha256$1")" ] && echo yes; }
+  [ "$(curl -s -m 20 -H 'Host: baddirs.test' "http://127.0.0.1:$port$1" | sha256sum | cut -d' ' -f1)" = "$(curl -s "$origin/sha256$1")" ] && echo yes; }
 several() { # tag, sizes: all right?
   local tag=$1; shift; for s in "$@"; do [ "$(right "/size/$s/$tag")" = yes ] || { echo "wrong at $s" >&2; return; }; done; echo yes; }
 said() { grep -av 'listening on' "$work/err" | grep -q . && echo yes; }
@@ -149,7 +150,7 @@ several spoilt 300000 3000000 > /dev/null; several spoilt 300000 3000000 > /dev/
 for file in $(find "$work/spoilt/bodies" -type f); do printf 'x' | dd of="$file" bs=1 seek=1000 conv=notrunc 2> /dev/null; done
 for size in 300000 3000000; do
   # The first request after the damage may end early; it must not end with wrong bytes.
-  curl -s -m 20 -o "$work/out" "http://127.0.0.1:$port/size/$size/spoilt"; code=$?
+  curl -s -m 20 -H 'Host: baddirs.test' -o "$work/out" "http://127.0.0.1:$port/size/$size/spoilt"; code=$?
   check "serve, spoilt body of $size: right or cut off (curl says $code)" \
     "$([ $code != 0 ] || [ "$(sha256sum < "$work/out" | cut -d' ' -f1)" = "$(curl -s "$origin/sha256/size/$size/spoilt")" ] && echo yes)"
 done

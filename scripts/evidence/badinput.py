@@ -76,7 +76,8 @@ class Serve:
         global answers
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
-            connection.request("GET", where)
+            # The client's Host is a part of the key, and each process listens on another port.
+            connection.request("GET", where, headers={"Host": "badinput.test"})
             response = connection.getresponse()
             body = response.read()
             answers += 1

@@ -324,7 +324,7 @@ def flood(port, seconds):
         client.close()
 
 
-def part_pipelining(seconds=6):
+def part_pipelining(seconds=25):
     with Proxy(*upstream(Origin(plain)), "--disk", "0") as proxy:
         others = [proxy.connect() for _ in range(4)]
 

@@ -54,7 +54,8 @@ def start():
 def get(port, path, timeout=20):
     c = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
-        c.request("GET", path)
+        # The client's Host is a part of the key, and each process listens on another port.
+        c.request("GET", path, headers={"Host": "kills.test"})
         r = c.getresponse()
         body = r.read()
         return r.status, body, r.getheader("Cache-Status", "")
@@ -189,6 +190,7 @@ print(f"     bytes in the directory {files}, stats {stats}".replace(cache, "DIR"
 for k, v in counts.items():
     print(f"     {k}: {v}")
 check("no wrong body at all", counts["wrong bodies"] == 0)
+check("bodies of killed processes came from the cache", counts["from the cache"] > rounds)
 shutil.rmtree(work)
 print(f"{tally.passed} passed, {tally.failed} failed")
 sys.exit(tally.failed != 0)

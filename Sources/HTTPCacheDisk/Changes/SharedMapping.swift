@@ -67,7 +67,8 @@ final class SharedMapping: @unchecked Sendable {
       memory != MAP_FAILED
     else { throw CacheError(.unavailable, "map \(name): \(String(cString: strerror(errno)))") }
     let mapped = memory.bindMemory(to: UInt64.self, capacity: byteCount / 8)
-    _ = shim_atomic_exchange(mapped, 0, magic)
+    // An exchange writes to the page even if it changes nothing, and a directory of a newer version must stay untouched.
+    if shim_atomic_load(mapped) == 0 { _ = shim_atomic_exchange(mapped, 0, magic) }
     // Unmap the memory here: `deinit` does not run if the initializer throws.
     guard shim_atomic_load(mapped) == magic else {
       munmap(memory, byteCount)

@@ -27,6 +27,8 @@ import Testing
       #expect(try await peer.receiveAll() == "")
       peer.end()
       await poll { fixture.server.connectionCount == 0 }
+      #expect(fixture.server.takeHighestConnectionCount() == 1)
+      #expect(fixture.server.takeHighestConnectionCount() == 0)
       let second = try fixture.connect()
       second.send(get)
       let (other, _) = try await fixture.origin.acceptRequest()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPCacheProxy
 
 /// A file that an argument names, such as `-d @FILE`.
 enum InputFile {
@@ -18,7 +19,7 @@ enum InputFile {
   }
 
   private static func unreadable(_ path: some StringProtocol) -> ValidationError {
-    ValidationError(
-      path == "-" ? "cannot read standard input" : "cannot read \(path): \(String(cString: strerror(errno)))")
+    let reason = SystemMessage.text(errno)
+    return ValidationError(path == "-" ? "cannot read standard input" : "cannot read \(path): \(reason)")
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPCacheProxy
 import HTTPCaching
 import Synchronization
 
@@ -18,11 +19,14 @@ final class FileSource: BodySource {
   /// - Throws: `ValidationError` if the file cannot be opened.
   init(_ path: String) throws {
     guard let file = path == "-" ? .standardInput : FileHandle(forReadingAtPath: path) else {
-      throw ValidationError("cannot read \(path): \(String(cString: strerror(errno)))")
+      throw ValidationError("cannot read \(path): \(SystemMessage.text(errno))")
     }
     self.file = file
     var status = stat()
-    let isRegular = fstat(file.fileDescriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    let type = fstat(file.fileDescriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
+    // Foundation reads a directory as an empty file, and an empty PUT would replace what the origin has.
+    guard type != S_IFDIR else { throw ValidationError("cannot read \(path): is a directory") }
+    let isRegular = type == S_IFREG
     length = isRegular ? Int64(status.st_size) : nil
   }
 

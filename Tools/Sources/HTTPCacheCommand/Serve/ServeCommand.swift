@@ -167,10 +167,12 @@ public struct ServeCommand: AsyncParsableCommand {
     messages.add("httpcache: listening on \(tls.tlsCertificate == nil ? "http" : "https")://\(bound)\n")
     let keeping = Task {
       // Write counters regularly, so that other processes see those of a server that runs for months.
+      var freeMemory = FreeMemory()
       while !Task.isCancelled {
         try await cache.configuration.clock.sleep(for: .seconds(10))
         await cache.flush()
-        FreeMemory.giveBack()
+        let highest = server.takeHighestConnectionCount()
+        if freeMemory.isDue(highest: highest, current: server.connectionCount) { FreeMemory.giveBack() }
       }
     }
     for await _ in signals { break }
@@ -212,7 +214,9 @@ public struct ServeCommand: AsyncParsableCommand {
   ) -> ExitCode {
     let place = directory ?? "-"
     let hint = error.code == .newerFormat ? "" : " (--allow-no-cache starts without it)"
-    messages.add("httpcache: cannot use the cache directory \(place): \(error.message)\(hint)\n")
+    let named = "\(place): "
+    let reason = error.message.hasPrefix(named) ? String(error.message.dropFirst(named.count)) : error.message
+    messages.add("httpcache: cannot use the cache directory \(named)\(reason)\(hint)\n")
     return ExitStatus(error.code).code
   }
 

@@ -24,6 +24,8 @@ final class ConnectionRegistry: Sendable {
     var entries: [ObjectIdentifier: Entry] = [:]
     /// The number of connections of each client.
     var clients: [ClientAddress: Int] = [:]
+    /// The highest number of connections since `takeHighestCount` was called.
+    var highest = 0
     /// The number of refused connections that are being answered.
     var refused = 0
     var isDraining = false
@@ -41,6 +43,14 @@ final class ConnectionRegistry: Sendable {
   /// The number of connections.
   var count: Int { state.withLock { $0.entries.count } }
 
+  /// Returns the highest number of connections since the last call.
+  func takeHighestCount() -> Int {
+    state.withLock { state in
+      defer { state.highest = state.entries.count }
+      return state.highest
+    }
+  }
+
   /// Adds a connection.
   ///
   /// - Parameters:
@@ -57,6 +67,7 @@ final class ConnectionRegistry: Sendable {
         return isFull ? .full : .clientIsFull
       }
       state.entries[ObjectIdentifier(stream)] = Entry(stream: stream, client: client)
+      state.highest = max(state.highest, state.entries.count)
       if let client { state.clients[client] = ofClient + 1 }
       return .admitted
     }

@@ -62,6 +62,9 @@ public final class ProxyServer: Sendable {
   /// The number of clients' connections.
   public var connectionCount: Int { context.registry.count }
 
+  /// Returns the highest number of clients' connections since the last call.
+  public func takeHighestConnectionCount() -> Int { context.registry.takeHighestCount() }
+
   /// Stops listening, lets requests under way end until `deadline`, and flushes the store and the access log.
   public func shutDown(deadline: TimeAmount = .seconds(10)) async {
     try? await listener.close()

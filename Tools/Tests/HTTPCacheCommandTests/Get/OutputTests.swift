@@ -51,7 +51,7 @@ import Testing
     try #require(mknod(node, S_IFCHR | 0o666, dev_t(1 << 8 | 7)) == 0)
     let run = try await get(directory, "-o", node)
     #expect(run.status == ExitStatus.output.rawValue)
-    #expect(run.errors.contains("cannot write the body to \(node): No space left on device"))
+    #expect(run.errors.contains("cannot write the body to \(node): no space left on device"))
   }
 
   @Test("a FIFO gets the bytes and stays a FIFO")
@@ -174,7 +174,7 @@ import Testing
     let missing = await run(directory.file("no/file"))
     #expect(missing.status == ExitStatus.output.rawValue)
     #expect(
-      missing.errors.contains("cannot write to \(directory.file("no/file")): No such file or directory"))
+      missing.errors.contains("cannot write to \(directory.file("no/file")): its folder does not exist"))
     let socketPath = directory.file("s")
     let descriptor = try Self.listen(socketPath)
     defer { close(descriptor) }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheProxy
 import HTTPCaching
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
     await CommandRun("ls", "--dir", cache, "--json").output.split(separator: "\n").count
   }
 
-  @Test("get, ls and stats without the option keep the limits that config set")
+  @Test("get, ls, serve and stats without the option keep the limits that config set")
   func kept() async throws {
     let directory = try TemporaryDirectory()
     let cache = directory.file("cache")
@@ -34,6 +35,11 @@ import Testing
         #expect(run.status == 0 && !run.errors.contains("capacity"), "\(run.errors)")
       }
     }
+    #expect(await count(cache) == 2)
+    let serve = try ServeCommand.parse(["--upstream", "http://127.0.0.1:1", "--dir", cache])
+    let opened = try serve.openCache(LineWriter(descriptor: STDERR_FILENO))
+    #expect(opened.usage.diskCapacity == 3 << 30)
+    await opened.flush()
     #expect(await count(cache) == 2)
     #expect(try await settings(cache).capacity == 3 << 30)
     #expect(try await settings(cache).minFree == 0)

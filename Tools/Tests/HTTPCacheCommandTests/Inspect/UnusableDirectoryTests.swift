@@ -40,8 +40,17 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = try place.make(in: directory)
     let command = try ServeCommand.parse(["--upstream", "http://127.0.0.1:1", "--dir", path])
-    let opened = Result { try command.openCache(LineWriter(descriptor: STDERR_FILENO)) }
+    #expect(FileManager.default.createFile(atPath: directory.file("log"), contents: nil))
+    let log = try FileHandle(forUpdating: URL(fileURLWithPath: directory.file("log")))
+    let messages = LineWriter(descriptor: log.fileDescriptor)
+    let opened = Result { try command.openCache(messages) }
     #expect(throws: (any Error).self) { try opened.get() }
+    await messages.flush()
+    let text = String(decoding: try #require(directory.contents("log")), as: UTF8.self)
+    #expect(text.hasPrefix("httpcache: cannot use the cache directory \(path): "), "\(text)")
+    #expect(!text.contains("\(path): \(path): "), "\(text)")
+    // --allow-no-cache does not help against the index of a later version.
+    #expect(text.contains(" (--allow-no-cache ") == (place != .otherDatabase), "\(text)")
     guard place != .otherDatabase else { return }
     let going = try ServeCommand.parse(
       ["--upstream", "http://127.0.0.1:1", "--dir", path, "--allow-no-cache"])

@@ -56,6 +56,19 @@ import Testing
     #expect(request.hasSuffix("\r\n\r\n" + String(repeating: "x", count: 200_000)))
   }
 
+  @Test("a directory is a usage error, and nothing is put")
+  func directory() async throws {
+    let directory = try TemporaryDirectory()
+    for option in [["-d", "@\(directory.path)"], ["-T", directory.path]] {
+      let requests = try await RecordingOrigin.requests { origin in
+        let run = await CommandRun(["get", "--dir", directory.file("cache"), origin.authority] + option)
+        #expect(run.status == ExitStatus.usage.rawValue)
+        #expect(run.errors == "httpcache: cannot read \(directory.path): is a directory\n")
+      }
+      #expect(requests.isEmpty)
+    }
+  }
+
   @Test("a file that is not there is a usage error before anything is asked")
   func missing() async throws {
     let directory = try TemporaryDirectory()
@@ -63,7 +76,7 @@ import Testing
       let requests = try await RecordingOrigin.requests { origin in
         let run = await CommandRun(["get", "--dir", directory.file("cache"), origin.authority] + option)
         #expect(run.status == ExitStatus.usage.rawValue)
-        #expect(run.errors == "httpcache: cannot read /no/file: No such file or directory\n")
+        #expect(run.errors == "httpcache: cannot read /no/file: no such file\n")
       }
       #expect(requests.isEmpty)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheProxy
 
 /// The output cannot be written.
 struct OutputFailure: Error, CustomStringConvertible {
@@ -9,5 +10,9 @@ struct OutputFailure: Error, CustomStringConvertible {
   init(message: String) { description = message }
 
   /// Makes a failure with the system's message for `errno`.
-  init(_ doing: String) { description = "\(doing): \(String(cString: strerror(errno)))" }
+  init(_ doing: String) {
+    let code = errno
+    // Files are made where there are none, so it is their folder that is missing.
+    description = "\(doing): \(code == ENOENT ? "its folder does not exist" : SystemMessage.text(code))"
+  }
 }
