@@ -15,6 +15,7 @@ let package = Package(
     .library(name: "HTTPCaching", targets: ["HTTPCaching"]),
     .library(name: "HTTPCacheURLSession", targets: ["HTTPCacheURLSession"]),
     .library(name: "HTTPCacheDownloads", targets: ["HTTPCacheDownloads"]),
+    .library(name: "HTTPCacheImages", targets: ["HTTPCacheImages"]),
     .library(name: "HTTPCacheAsyncHTTPClient", targets: ["HTTPCacheAsyncHTTPClient"]),
     .library(name: "HTTPCacheHummingbird", targets: ["HTTPCacheHummingbird"]),
     .library(name: "HTTPCacheLogging", targets: ["HTTPCacheLogging"]),
@@ -37,6 +38,10 @@ let package = Package(
       name: "Hummingbird",
       description: "HTTPCacheHummingbird: middleware that caches the responses of a Hummingbird server"),
     .trait(name: "Logging", description: "HTTPCacheLogging: what happens in the cache, to swift-log"),
+    .trait(
+      name: "ImageCodecs",
+      description:
+        "JPEG, PNG and WebP for HTTPCacheImages on Linux (libturbojpeg, libspng and libwebp of the system)"),
     .default(enabledTraits: ["Crypto"]),
   ],
   dependencies: [
@@ -93,6 +98,20 @@ let package = Package(
       name: "HTTPCacheDownloads",
       dependencies: [
         "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
+    // Without pkg-config, so that a system without these libraries builds everything else without a warning.
+    .systemLibrary(name: "CTurboJPEG"),
+    .systemLibrary(name: "CSpng"),
+    .systemLibrary(name: "CWebP"),
+    .target(
+      name: "HTTPCacheImages",
+      dependencies: [
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore",
+        .target(name: "CTurboJPEG", condition: .when(traits: ["ImageCodecs"])),
+        .target(name: "CSpng", condition: .when(traits: ["ImageCodecs"])),
+        .target(name: "CWebP", condition: .when(traits: ["ImageCodecs"])),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -222,6 +241,13 @@ let package = Package(
       name: "HTTPCacheDownloadsTests",
       dependencies: [
         "HTTPCacheDownloads", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheTesting",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "HTTPCacheImagesTests",
+      dependencies: [
+        "HTTPCacheImages", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
