@@ -16,6 +16,7 @@ let package = Package(
     .library(name: "HTTPCacheURLSession", targets: ["HTTPCacheURLSession"]),
     .library(name: "HTTPCacheDownloads", targets: ["HTTPCacheDownloads"]),
     .library(name: "HTTPCacheArchives", targets: ["HTTPCacheArchives"]),
+    .library(name: "HTTPCacheImages", targets: ["HTTPCacheImages"]),
     .library(name: "HTTPCacheAsyncHTTPClient", targets: ["HTTPCacheAsyncHTTPClient"]),
     .library(name: "HTTPCacheHummingbird", targets: ["HTTPCacheHummingbird"]),
     .library(name: "HTTPCacheLogging", targets: ["HTTPCacheLogging"]),
@@ -38,6 +39,10 @@ let package = Package(
       name: "Hummingbird",
       description: "HTTPCacheHummingbird: middleware that caches the responses of a Hummingbird server"),
     .trait(name: "Logging", description: "HTTPCacheLogging: what happens in the cache, to swift-log"),
+    .trait(
+      name: "ImageCodecs",
+      description:
+        "JPEG, PNG and WebP for HTTPCacheImages on Linux (libturbojpeg, libspng and libwebp of the system)"),
     .default(enabledTraits: ["Crypto"]),
   ],
   dependencies: [
@@ -101,6 +106,20 @@ let package = Package(
       name: "HTTPCacheArchives",
       dependencies: [
         "HTTPCacheStore", "HTTPCacheSemantics",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
+    // Without pkg-config, so that a system without these libraries builds everything else without a warning.
+    .systemLibrary(name: "CTurboJPEG"),
+    .systemLibrary(name: "CSpng"),
+    .systemLibrary(name: "CWebP"),
+    .target(
+      name: "HTTPCacheImages",
+      dependencies: [
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore",
+        .target(name: "CTurboJPEG", condition: .when(traits: ["ImageCodecs"])),
+        .target(name: "CSpng", condition: .when(traits: ["ImageCodecs"])),
+        .target(name: "CWebP", condition: .when(traits: ["ImageCodecs"])),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -237,6 +256,13 @@ let package = Package(
       name: "HTTPCacheArchivesTests",
       dependencies: [
         "HTTPCacheArchives", "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "HTTPCacheImagesTests",
+      dependencies: [
+        "HTTPCacheImages", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

@@ -1,0 +1,36 @@
+public import HTTPCaching
+
+/// Makes pixels of the bytes of one format.
+public protocol ImageDecoder: Sendable {
+  /// Whether bytes begin like the format.
+  func recognizes(_ bytes: BodyBytes) -> Bool
+
+  /// The size of the image, upright, from the header alone.
+  ///
+  /// - Throws: `ImageError`.
+  func size(of bytes: BodyBytes) throws(ImageError) -> ImageSize
+
+  /// Decodes the image, or the first picture of an animated one. Compares the size in the header with the limit
+  /// before it allocates memory for pixels.
+  ///
+  /// - Throws: `ImageError`.
+  func decode(_ bytes: BodyBytes, options: ImageDecodingOptions) throws(ImageError) -> DecodedImage
+}
+
+/// How to decode an image.
+public struct ImageDecodingOptions: Sendable {
+  /// The maximum number of pixels that the header may state.
+  public var pixelLimit: Int
+  /// The size, upright, that the caller needs; nil for all pixels. A decoder may return a smaller image than the
+  /// file has as long as it is at least this large.
+  public var neededSize: ImageSize?
+  /// Whether bytes that end early give the pixels decoded so far instead of an error.
+  public var acceptsIncomplete: Bool
+
+  /// Makes options.
+  public init(pixelLimit: Int = 100_000_000, neededSize: ImageSize? = nil, acceptsIncomplete: Bool = false) {
+    self.pixelLimit = pixelLimit
+    self.neededSize = neededSize
+    self.acceptsIncomplete = acceptsIncomplete
+  }
+}

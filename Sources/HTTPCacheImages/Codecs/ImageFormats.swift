@@ -1,0 +1,45 @@
+public import HTTPCaching
+
+/// The decoders of a cache. The first one that recognises the bytes decodes them.
+public struct ImageFormats: Sendable {
+  /// The decoders in the order in which they are asked.
+  public var decoders: [any ImageDecoder]
+
+  /// Makes a list.
+  public init(_ decoders: [any ImageDecoder]) { self.decoders = decoders }
+
+  /// What this platform and the traits of the package offer: ImageIO on Apple's systems; JPEG, PNG and WebP with
+  /// the trait `ImageCodecs`; otherwise none.
+  public static var standard: ImageFormats {
+    #if ImageCodecs
+      ImageFormats([JPEGDecoder(), PNGDecoder(), WebPDecoder()])
+    #elseif canImport(ImageIO)
+      ImageFormats([AppleImageDecoder()])
+    #else
+      ImageFormats([])
+    #endif
+  }
+
+  /// Decodes an image. The bytes tell the format; names and `Content-Type` do not matter.
+  ///
+  /// - Throws: `ImageError`; `ImageError.notAnImage` if no decoder recognises the bytes.
+  public func decode(
+    _ bytes: BodyBytes, options: ImageDecodingOptions = ImageDecodingOptions()
+  ) throws(ImageError) -> DecodedImage {
+    try decoder(for: bytes).decode(bytes, options: options)
+  }
+
+  /// The size of an image, upright, from its header.
+  ///
+  /// - Throws: `ImageError`.
+  public func size(of bytes: BodyBytes) throws(ImageError) -> ImageSize {
+    try decoder(for: bytes).size(of: bytes)
+  }
+
+  func decoder(for bytes: BodyBytes) throws(ImageError) -> any ImageDecoder {
+    guard let decoder = decoders.first(where: { $0.recognizes(bytes) }) else {
+      throw .notAnImage(contentType: nil)
+    }
+    return decoder
+  }
+}

@@ -1,0 +1,102 @@
+#if ImageCodecs
+  import CSpng
+  public import HTTPCaching
+
+  /// Decodes PNG with libspng: all color types and bit depths, interlaced or not. 16 bits become 8. Of an animated
+  /// PNG, the default image.
+  public struct PNGDecoder: ImageDecoder {
+    private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+    /// Makes a decoder.
+    public init() {}
+
+    /// Whether bytes begin like PNG.
+    public func recognizes(_ bytes: BodyBytes) -> Bool { bytes.prefix(8).array == Self.signature }
+
+    /// The size of the image, upright.
+    ///
+    /// - Throws: `ImageError`.
+    public func size(of bytes: BodyBytes) throws(ImageError) -> ImageSize {
+      try Self.withContext(bytes) { (context) throws(ImageError) in
+        let size = try Self.storedSize(context)
+        return Self.orientation(context).isTransposed ? size.transposed : size
+      }
+    }
+
+    /// Decodes the image.
+    ///
+    /// - Throws: `ImageError`.
+    public func decode(
+      _ bytes: BodyBytes, options: ImageDecodingOptions
+    ) throws(ImageError) -> DecodedImage {
+      try Self.withContext(bytes) { (context) throws(ImageError) in
+        let size = try Self.storedSize(context)
+        try size.check(pixelLimit: options.pixelLimit)
+        var status: Int32 = 0
+        let pixels = DecodedImage.makePixels(size) { target in
+          // Rows that an incomplete file does not have are transparent.
+          if options.acceptsIncomplete { target.update(repeating: .zero, count: size.width * size.height) }
+          status = spng_decode_image(
+            context, target, size.width * size.height * 4, Int32(SPNG_FMT_RGBA8.rawValue),
+            Int32(SPNG_DECODE_TRNS.rawValue))
+        }
+        if status != 0, !(options.acceptsIncomplete && Self.isEnd(status)) { throw Self.error(status) }
+        return try DecodedImage(
+          size: size, pixels: pixels, colorSpace: Self.colorSpace(context), isOpaque: Self.isOpaque(context)
+        ).upright(from: Self.orientation(context), original: size)
+      }
+    }
+
+    /// Calls `body` with a decoder of the bytes. Chunks beside the pixels are limited to 8 MiB each and 16 MiB in all.
+    private static func withContext<Result>(
+      _ bytes: BodyBytes, _ body: (OpaquePointer) throws(ImageError) -> Result
+    ) throws(ImageError) -> Result {
+      guard let context = spng_ctx_new(0) else { throw .damaged("libspng does not begin") }
+      defer { spng_ctx_free(context) }
+      spng_set_chunk_limits(context, 8 << 20, 16 << 20)
+      return try bytes.withUnsafeBytes { (buffer) throws(ImageError) in
+        guard buffer.count > 0 else { throw .truncated }
+        let status = spng_set_png_buffer(context, buffer.baseAddress, buffer.count)
+        guard status == 0 else { throw error(status) }
+        return try body(context)
+      }
+    }
+
+    private static func storedSize(_ context: OpaquePointer) throws(ImageError) -> ImageSize {
+      var header = spng_ihdr()
+      let status = spng_get_ihdr(context, &header)
+      switch status {
+      case 0: return ImageSize(width: Int(header.width), height: Int(header.height))
+      case Int32(SPNG_EWIDTH.rawValue), Int32(SPNG_EHEIGHT.rawValue): throw .emptyImage
+      default: throw error(status)
+      }
+    }
+
+    private static func isOpaque(_ context: OpaquePointer) -> Bool {
+      var header = spng_ihdr()
+      var transparency = spng_trns()
+      return spng_get_ihdr(context, &header) == 0 && header.color_type & 4 == 0
+        && spng_get_trns(context, &transparency) != 0
+    }
+
+    private static func orientation(_ context: OpaquePointer) -> ImageOrientation {
+      var exif = spng_exif()
+      guard spng_get_exif(context, &exif) == 0, let data = exif.data else { return .up }
+      return ImageOrientation(exif: Array(UnsafeRawBufferPointer(start: data, count: exif.length))[...])
+    }
+
+    private static func colorSpace(_ context: OpaquePointer) -> ImageColorSpace {
+      var profile = spng_iccp()
+      guard spng_get_iccp(context, &profile) == 0, let data = profile.profile else { return .sRGB }
+      return .profile(BodyBytes(UnsafeRawBufferPointer(start: data, count: profile.profile_len)))
+    }
+
+    private static func isEnd(_ status: Int32) -> Bool {
+      [SPNG_EOF, SPNG_IO_EOF, SPNG_EIDAT_TOO_SHORT].contains { $0.rawValue == status }
+    }
+
+    private static func error(_ status: Int32) -> ImageError {
+      isEnd(status) ? .truncated : .damaged(String(cString: spng_strerror(status)))
+    }
+  }
+#endif
