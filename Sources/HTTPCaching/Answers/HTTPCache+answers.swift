@@ -221,7 +221,7 @@ extension HTTPCache {
     observe(.answered(target: target, outcome))
   }
 
-  private func addOwnFields(
+  func addOwnFields(
     to head: inout HTTPResponse, _ outcome: CacheOutcome, _ key: CacheKey, stored: StoredResponse? = nil
   ) {
     if !head.headerFields.contains(.date) {

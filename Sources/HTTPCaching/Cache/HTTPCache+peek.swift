@@ -36,6 +36,35 @@ extension HTTPCache {
     _ request: HTTPRequest, partition: String, bodyForms: BodyForms,
     where mayUse: (HTTPResponse) -> Bool = { _ in true }
   ) -> CacheResponse? {
+    guard let found = found(request, partition: partition, bodyForms: bodyForms), mayUse(found.response.head)
+    else { return nil }
+    let record = found.variant.record
+    return answer(
+      found.response, head: record.head(age: found.age.wholeSeconds), outcome: found.outcome, found.variant,
+      to: AskedRequest(
+        request: request, features: found.features, key: found.key, target: found.target, now: found.now)
+    )?.sharingHead(of: record, for: request)
+  }
+
+  /// A response in memory that may answer a request, before the request's conditions and ranges are looked at.
+  struct PeekedResponse {
+    let key: CacheKey
+    let target: String
+    let features: RequestFeatures
+    /// All variants of the key.
+    let stored: [StoredVariant]
+    let variant: StoredVariant
+    /// The response of `variant`, seen by the rules.
+    let response: StoredResponse
+    let outcome: CacheOutcome
+    let age: Duration
+    let now: Timestamp
+  }
+
+  /// The response in memory that may answer a request without suspending; nil if the caller has to call `respond`.
+  func found(
+    _ request: HTTPRequest, partition: String, bodyForms: BodyForms
+  ) -> PeekedResponse? {
     // Only `respond` finds the latest of several equivalent targets.
     if configuration.rules.obeysNoVarySearch { return nil }
     guard request.method == .get || request.method == .head,
@@ -46,18 +75,9 @@ extension HTTPCache {
       ? configuration.rules : configuration.rules.resolved(for: request, target: target)
     let key = CacheKey(request: request, target: target, rules: rules, partition: partition)
     guard let stored = peeked(key, rules: rules) else { return nil }
-    let variants = usable(stored, bodyForms)
-    return peek(request, among: variants, key: key, target: target, rules: rules, where: mayUse)
-  }
-
-  private func peek(
-    _ request: HTTPRequest, among variants: [StoredVariant], key: CacheKey, target: String,
-    rules: CacheRules, where mayUse: (HTTPResponse) -> Bool
-  ) -> CacheResponse? {
     let features = RequestFeatures(request.headerFields)
     guard Reuse.methodMiss(request, features: features) == nil,
-      let (variant, selected) = selected(among: variants, for: request, rules: rules),
-      mayUse(selected.head)
+      let (variant, selected) = selected(among: usable(stored, bodyForms), for: request, rules: rules)
     else { return nil }
     let now = configuration.clock.now
     let response: StoredResponse
@@ -67,36 +87,34 @@ extension HTTPCache {
       guard let seen = selected.seen(by: rules) else { return nil }
       response = seen
     }
-    let outcome: CacheOutcome
-    let age: Duration
-    switch Reuse.decide(
+    let decision = Reuse.decide(
       stored: response, request: request,
       directives: rules.isPlain
         ? RequestDirectives(request.headerFields, features: features)
         : RequestDirectives(of: request, features: features, rules: rules),
       policy: .standard, rules: rules, now: now)
-    {
-    case .fresh(let current, let lifetime):
-      age = current
-      outcome = .hit(age: age, lifetime: lifetime, allowance: nil)
-    case .stale(let allowance, let current, let lifetime) where allowance != .whileRevalidate:
-      age = current
-      outcome = .hit(age: age, lifetime: lifetime, allowance: allowance)
-    case .stale, .validate, .miss, .unsatisfiable: return nil
+    guard let (outcome, age) = Self.hit(decision) else { return nil }
+    return PeekedResponse(
+      key: key, target: target, features: features, stored: stored, variant: variant, response: response,
+      outcome: outcome, age: age, now: now)
+  }
+
+  private static func hit(_ decision: ReuseDecision) -> (CacheOutcome, age: Duration)? {
+    switch decision {
+    case .fresh(let age, let lifetime): (.hit(age: age, lifetime: lifetime, allowance: nil), age)
+    case .stale(let allowance, let age, let lifetime) where allowance != .whileRevalidate:
+      (.hit(age: age, lifetime: lifetime, allowance: allowance), age)
+    case .stale, .validate, .miss, .unsatisfiable: nil
     }
-    return answer(
-      response, head: variant.record.head(age: age.wholeSeconds), outcome: outcome, variant,
-      to: AskedRequest(request: request, features: features, key: key, target: target, now: now)
-    )?.sharingHead(of: variant.record, for: request)
   }
 
   /// The variants in memory for a key; nil if the disk tier may have more of them.
-  private func peeked(_ key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
-    guard let stored = found(inMemory: key, rules: rules), !failedChanges.concern(stored) else { return nil }
+  func peeked(_ key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
+    guard let stored = variants(inMemory: key, rules: rules), !failedChanges.concern(stored) else { return nil }
     return stored
   }
 
-  private func found(inMemory key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
+  private func variants(inMemory key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
     if !rules.isPlain, rules.alias != nil { return peekedItem(of: key, rules: rules) }
     guard case .found(let stored) = store.peek(key),
       stored.allSatisfy({

@@ -1,0 +1,26 @@
+public import HTTPCacheSemantics
+public import HTTPCacheStore
+public import HTTPTypes
+
+/// A fresh response in memory, as an answer that a server can send to many equal requests.
+///
+/// Two requests are equal if they are GET without content, conditions, ranges and cache directives, and have equal
+/// targets, partitions, and values of `nominatedFields`. The server makes the bytes of its answer once, and calls
+/// `HTTPCache.use(_:)` before it sends them again.
+public struct MemoryHit: Sendable {
+  /// Status and fields, with `Age` and, if configured, `Cache-Status`.
+  public let head: HTTPResponse
+  /// The complete body.
+  public let body: BodyBytes
+  /// Where the response came from, and why.
+  public let outcome: CacheOutcome
+  /// The request fields by which a response to this target is selected (RFC 9111 §4.1).
+  public let nominatedFields: Set<HTTPField.Name>
+  /// The second for which `head` was made.
+  public let time: Timestamp
+
+  let key: CacheKey
+  let target: String
+  /// The records of all variants. A change of any of them makes a new record.
+  let records: [CacheRecord]
+}

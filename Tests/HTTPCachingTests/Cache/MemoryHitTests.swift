@@ -1,0 +1,94 @@
+import HTTPCacheSemantics
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@Suite("Memory hits: an answer that is sent again to equal requests", .timeLimit(.minutes(10)))
+struct MemoryHitTests {
+  private let kitchen = Kitchen()
+
+  private func hit(
+    _ path: String = "/", _ fields: HTTPFields = [:], method: HTTPRequest.Method = .get, longest: Int = 100
+  ) -> MemoryHit? {
+    kitchen.cache.memoryHit(
+      for: kitchen.request(path, fields, method: method), options: RequestOptions(), longestBody: longest)
+  }
+
+  private func hits() async throws -> Int64 { try await kitchen.cache.store.counts().hits }
+
+  @Test("a hit has the head and the body of the answer, and is counted when it is used")
+  func used() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    try await kitchen.get("/")
+    kitchen.clock.advance(by: 7)
+    let hit = try #require(hit())
+    #expect(try await hits() == 0)
+    #expect(kitchen.cache.use(hit))
+    #expect(kitchen.cache.use(hit))
+    let counts = try await kitchen.cache.store.counts()
+    #expect(counts.hits == 2)
+    #expect(counts.hitBytes == 8)
+    #expect(hit.body.array == Array("body".utf8))
+    let answer = try #require(kitchen.cache.peek(kitchen.request("/")))
+    #expect(answer.head == hit.head)
+    #expect(answer.outcome == hit.outcome)
+  }
+
+  @Test("the next second needs another hit, because Age differs (RFC 9111 §5.1)")
+  func nextSecond() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    try await kitchen.get("/")
+    let first = try #require(hit())
+    kitchen.clock.advance(by: 1)
+    #expect(!kitchen.cache.use(first))
+    #expect(try #require(hit()).head.headerFields[.age] == "1")
+    #expect(try await hits() == 0)
+  }
+
+  @Test("an invalidated, removed, replaced or freshened response is not used again")
+  func changes() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
+    try await kitchen.get("/")
+    let invalidated = try #require(hit())
+    try await kitchen.cache.invalidate(.all)
+    #expect(!kitchen.cache.use(invalidated))
+    try await kitchen.get("/")
+    let replaced = try #require(hit())
+    try await kitchen.get("/", policy: .reload)
+    #expect(!kitchen.cache.use(replaced))
+    let removed = try #require(hit())
+    try await kitchen.cache.remove(.all)
+    #expect(!kitchen.cache.use(removed))
+    try await kitchen.get("/")
+    let closed = try #require(hit())
+    await kitchen.cache.close()
+    #expect(!kitchen.cache.use(closed))
+  }
+
+  @Test("another variant of the target makes the fields that select matter")
+  func variants() async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=60", .vary: "Accept-Language"], "body")
+    try await kitchen.get("/", [.acceptLanguage: "de"])
+    let german = try #require(hit("/", [.acceptLanguage: "de"]))
+    #expect(german.nominatedFields == [.acceptLanguage])
+    #expect(hit("/", [.acceptLanguage: "fr"]) == nil)
+    try await kitchen.get("/", [.acceptLanguage: "fr"])
+    #expect(!kitchen.cache.use(german))
+  }
+
+  @Test(
+    "only a plain GET gets a hit",
+    arguments: [
+      [.range: "bytes=0-1"], [.ifNoneMatch: "\"a\""], [.cacheControl: "max-stale"], [.contentLength: "3"],
+      [.ifMatch: "*"], [.pragma: "x"],
+    ] as [HTTPFields])
+  func plainRequests(fields: HTTPFields) async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
+    try await kitchen.get("/")
+    #expect(hit("/", fields) == nil)
+    #expect(hit("/", method: .head) == nil)
+    #expect(hit("/", longest: 3) == nil)
+    #expect(hit("/other") == nil)
+    #expect(hit() != nil)
+  }
+}
