@@ -13,7 +13,7 @@ RELEASE_BUILD := $(TOOLS) -c release -debug-info-format none --disable-default-t
 	$(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
 
 .PHONY: run build install uninstall deb help test lint format checks api conformance conformance-all demo \
-	examples fuzz hostile torture bench bench-disk bench-check simulate simulate-races races peers docs \
+	examples fuzz hostile torture bench bench-disk bench-doors bench-check simulate simulate-races races peers docs \
 	prerequisites clean
 
 # Runs the demo of the command, built for debugging; with URL=https://… fetches that URL through your cache.
@@ -113,6 +113,10 @@ bench: prerequisites
 # Measures the store on disk beside SQLite alone, with up to a million entries (6 GB of disk, minutes).
 bench-disk: prerequisites
 	scripts/bench.sh disk
+
+# Prints the table of hits through each door.
+bench-doors: prerequisites
+	scripts/bench.sh doors
 
 # Compares instructions and allocations with Benchmarks/thresholds.txt.
 bench-check:

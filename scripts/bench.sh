@@ -3,6 +3,7 @@
 #
 #   bench.sh         the tables of docs/performance.md: time and allocations
 #   bench.sh disk [N,N]  the tables of stores on disk with so many entries (10000,100000,1000000)
+#   bench.sh doors   the table of hits through each door, beside Foundation's own
 #   bench.sh count   instructions (valgrind) and allocations per decision or answer, one row a line
 #   bench.sh check   compares these with Benchmarks/thresholds.txt; more than 5 % above fails
 cd "$(dirname "$0")/.."
@@ -19,6 +20,14 @@ esac
 export SWIFT_BACKTRACE=enable=no
 mkdir -p .build/bench
 log=.build/bench/build.log
+if [ "${1:-}" = doors ]; then
+  doors=(--package-path Benchmarks -c release --traits AsyncHTTPClient)
+  if ! swift build "${doors[@]}" --product door-benchmark >"$log" 2>&1; then
+    cat "$log"
+    exit 1
+  fi
+  exec "$(swift build "${doors[@]}" --show-bin-path)/door-benchmark"
+fi
 build=(--package-path Benchmarks -c release --disable-default-traits)
 if ! swift build "${build[@]}" --product cache-benchmarks >"$log" 2>&1; then
   cat "$log"
@@ -70,7 +79,7 @@ case ${1:-} in
     exit $failed
     ;;
   *)
-    echo "usage: bench.sh [disk [N,N] | count | check]"
+    echo "usage: bench.sh [disk [N,N] | doors | count | check]"
     exit 2
     ;;
 esac
