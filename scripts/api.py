@@ -25,7 +25,7 @@ BUILD = ROOT / ".build/debug"
 FOLDER = ROOT / "docs/api"
 MODULES = [
     "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheDisk", "HTTPCaching", "HTTPCacheURLSession",
-    "HTTPCacheNIO", "HTTPCacheAsyncHTTPClient", "HTTPCacheDownloads", "HTTPCacheHummingbird", "HTTPCacheLogging",
+    "HTTPCacheNIO", "HTTPCacheAsyncHTTPClient", "HTTPCacheArchives", "HTTPCacheDownloads", "HTTPCacheHummingbird", "HTTPCacheLogging",
     "HTTPCacheTesting", "HTTPCacheFaults"]
 # Every type has them, or has them because it has another in the list.
 IMPLIED = {"Copyable", "Escapable", "SendableMetatype", "BitwiseCopyable"}

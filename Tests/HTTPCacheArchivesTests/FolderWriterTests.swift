@@ -32,6 +32,7 @@ struct FolderWriterTests {
     let targets = [
       "https://example.com/", "https://example.com/index.html", "https://example.com/A.txt",
       "https://example.com/a.txt", "https://example.com/a.txt/b.txt", "https://example.com/a.txt?q=/../x",
+      "https://example.com/a.txt?/../../../../../../escaped", "https://example.com/b.txt?//c",
       "https://example.com/" + String(repeating: "n", count: 300) + ".txt",
       "https://example.com/%C3%BC.txt", "https://example.com/%00", "https://example.com:8443/.git/a.txt",
     ]
@@ -51,6 +52,8 @@ struct FolderWriterTests {
       #expect(one[0].response == other[0].response, "\(target)")
       #expect(try await other[0].text() == target)
     }
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    #expect(names == ["content.hca", "written"])
     #expect(
       try String(contentsOfFile: written + "/example.com/index.html", encoding: .utf8).hasPrefix("https"))
   }

@@ -1,7 +1,6 @@
 import HTTPCacheArchives
 import HTTPCacheSemantics
 import HTTPCacheStore
-import HTTPCacheTesting
 import HTTPTypes
 import Testing
 

@@ -77,9 +77,11 @@ public enum FolderWriter {
         !folders.contains(name)
       else { return false }
       let parts = name.split(separator: "/")
-      guard parts.allSatisfy({ $0.utf8.count <= longestName && !FolderWalk.isIgnored(String($0)) }) else {
-        return false
+      // A query may contain "/../": such a name would lead out of the folder.
+      let isPlain = parts.allSatisfy {
+        $0 != ".." && $0 != "." && $0.utf8.count <= longestName && !FolderWalk.isIgnored(String($0))
       }
+      guard isPlain, !name.contains("//") else { return false }
       return Self.parents(of: name).allSatisfy { !files.contains($0) }
     }
 

@@ -15,24 +15,33 @@ extension SeedLayer {
       return try await seedEntries(selection, from: Int(cursor.position - Int64.min), limit: limit)
     }
     let below = try await base.entries(selection, after: cursor, limit: limit)
-    guard below.next == nil, !seeds.isEmpty else { return below }
-    return EntryPage(entries: below.entries, next: EntryCursor(position: Int64.min))
+    guard below.next == nil else { return below }
+    let rest = limit - below.entries.count
+    let own = try await seedEntries(selection, from: 0, limit: max(1, rest))
+    if own.entries.isEmpty { return below }
+    guard rest > 0 else { return EntryPage(entries: below.entries, next: EntryCursor(position: Int64.min)) }
+    return EntryPage(entries: below.entries + own.entries, next: own.next)
   }
 
   private func seedEntries(
     _ selection: CacheSelection, from first: Int, limit: Int
   ) async throws(CacheError) -> EntryPage {
     var (position, entries) = (first, [CacheEntry]())
-    while entries.count < limit {
-      guard let (source, offset) = place(position) else { return EntryPage(entries: entries, next: nil) }
-      let page = try source.responses(from: offset, limit: limit - entries.count)
+    while let (source, offset) = place(position) {
+      let page = try source.responses(from: offset, limit: min(64, source.count - offset))
+      for (number, seed) in page.enumerated() {
+        guard let entry = try await entry(of: seed, in: source, selection) else { continue }
+        // A page has a next one only if that is not empty.
+        if entries.count == limit {
+          return EntryPage(
+            entries: entries, next: EntryCursor(position: Int64.min + Int64(position + number)))
+        }
+        entries.append(entry)
+      }
       // A source that has fewer responses than it says: continue with the next source.
       position += page.isEmpty ? source.count - offset : page.count
-      for seed in page {
-        if let entry = try await entry(of: seed, in: source, selection) { entries.append(entry) }
-      }
     }
-    return EntryPage(entries: entries, next: EntryCursor(position: Int64.min + Int64(position)))
+    return EntryPage(entries: entries, next: nil)
   }
 
   /// The source of a position in the list of all seeds, and the position in that source.

@@ -34,9 +34,9 @@ import Testing
     try Data(text.utf8).write(to: file)
   }
 
-  private func run(_ arguments: String..., status: ExitStatus = .success) async -> CommandRun {
+  private func run(_ arguments: String..., status: Int32 = 0) async -> CommandRun {
     let run = await CommandRun(arguments)
-    #expect(run.status == status.rawValue, "\(arguments): \(run.errors)")
+    #expect(run.status == status, "\(arguments): \(run.errors)")
     return run
   }
 
@@ -129,17 +129,17 @@ import Testing
   func bad() async throws {
     try write("bad.hca", "not an archive")
     try write("bad/seeds.jsonl", "{")
-    _ = await run("verify", "--archive", directory.file("bad.hca"), status: .failure)
-    _ = await run("verify", "--archive", archive, "--repair", status: .usage)
+    _ = await run("verify", "--archive", directory.file("bad.hca"), status: ExitStatus.failure.rawValue)
+    _ = await run("verify", "--archive", archive, "--repair", status: ExitStatus.usage.rawValue)
     for path in ["bad.hca", "bad", "none"].map(directory.file) {
-      _ = await run("ls", "--seed", path, status: .cacheUnavailable)
-      _ = await run("unpack", path, directory.file("out"), status: .cacheUnavailable)
-      _ = await run("pack", archive, "--from", path, status: .cacheUnavailable)
+      _ = await run("ls", "--seed", path, status: ExitStatus.cacheUnavailable.rawValue)
+      _ = await run("unpack", path, directory.file("out"), status: ExitStatus.cacheUnavailable.rawValue)
+      _ = await run("pack", archive, "--from", path, status: ExitStatus.cacheUnavailable.rawValue)
     }
-    _ = await run("pack", archive, status: .usage)
-    _ = await run("pack", archive, "--from", "a", "--prefix", "b", status: .usage)
-    _ = await run("pack", directory.file("none/content.hca"), "--from", try preCache(), status: .output)
-    _ = await run("unpack", try preCache(), directory.path, status: .output)
+    _ = await run("pack", archive, status: ExitStatus.usage.rawValue)
+    _ = await run("pack", archive, "--from", "a", "--prefix", "b", status: ExitStatus.usage.rawValue)
+    _ = await run("pack", directory.file("none/content.hca"), "--from", try preCache(), status: ExitStatus.output.rawValue)
+    _ = await run("unpack", try preCache(), directory.path, status: ExitStatus.output.rawValue)
   }
 
   @Test("serve answers from a seed")

@@ -1,0 +1,11 @@
+// The Swift of Sources/HTTPCacheArchives/HTTPCacheArchives.docc/HTTPCacheArchives.md, written by scripts/snippets.py.
+// swift-format-ignore-file
+
+import HTTPCacheArchives
+import HTTPCaching
+
+private func program1() async throws {
+  let content = try ArchiveSeed(bundled: "content.hca")
+  let cache = try HTTPCache.open(.userCaches("com.example.app", seeds: [content]))
+  print(cache.configuration.seeds.count)
+}
