@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCacheTesting
 import HTTPCaching
+import Synchronization
 import Testing
 
 @testable import HTTPCacheDownloads
