@@ -12,17 +12,20 @@ struct FreeMemory {
   static let endedConnections = 64
 
   private var highest = 0
+  private var wasDue = false
 
-  /// Whether so many connections have ended that memory should be returned now. If true, counts anew.
+  /// Whether so many connections have ended that memory should be returned now. The next call returns true once more,
+  /// because some of a connection's memory is freed after its end.
   ///
   /// - Parameters:
   ///   - highest: the highest number of connections since the last call.
   ///   - current: the number of connections now.
   mutating func isDue(highest: Int, current: Int) -> Bool {
     self.highest = max(self.highest, highest)
-    guard self.highest - current >= Self.endedConnections else { return false }
-    self.highest = current
-    return true
+    let isDue = self.highest - current >= Self.endedConnections
+    defer { wasDue = isDue }
+    if isDue { self.highest = current }
+    return isDue || wasDue
   }
 
   #if canImport(Glibc)

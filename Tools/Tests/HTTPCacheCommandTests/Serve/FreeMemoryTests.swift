@@ -4,25 +4,25 @@ import Testing
 
 /// When `serve` returns freed memory to the system.
 @Suite struct FreeMemoryTests {
-  @Test("after many connections have ended at once, and once for them")
-  func burst() {
+  /// Whether each of several calls, with the highest and the current number of connections, is told to return memory.
+  private func due(_ counts: [(highest: Int, current: Int)]) -> [Bool] {
     var memory = FreeMemory()
-    #expect(memory.isDue(highest: 200, current: 3))
-    #expect(!memory.isDue(highest: 3, current: 3))
+    return counts.map { memory.isDue(highest: $0.highest, current: $0.current) }
+  }
+
+  @Test("after many connections have ended at once, and once more")
+  func burst() {
+    #expect(due([(200, 3), (3, 3), (3, 3)]) == [true, true, false])
   }
 
   @Test("after many connections have ended one by one")
   func slowEnd() {
-    var memory = FreeMemory()
-    #expect(!memory.isDue(highest: 100, current: 100))
-    #expect(!memory.isDue(highest: 100, current: 60))
-    #expect(memory.isDue(highest: 60, current: 36))
-    #expect(!memory.isDue(highest: 36, current: 0))
+    let due = due([(100, 100), (100, 60), (60, 36), (36, 20), (20, 0)])
+    #expect(due == [false, false, true, true, false])
   }
 
   @Test("never for few connections, however many requests they have")
   func fewConnections() {
-    var memory = FreeMemory()
-    for _ in 0..<100 { #expect(!memory.isDue(highest: 63, current: 0)) }
+    #expect(!due(Array(repeating: (63, 0), count: 100)).contains(true))
   }
 }
