@@ -40,12 +40,14 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = try place.make(in: directory)
     let command = try ServeCommand.parse(["--upstream", "http://127.0.0.1:1", "--dir", path])
-    let opened = Result { try command.openCache(LineWriter(descriptor: STDERR_FILENO)) }
+    let opened = Result {
+      try command.openCache(LineWriter(descriptor: STDERR_FILENO), observer: EventCounts())
+    }
     #expect(throws: (any Error).self) { try opened.get() }
     guard place != .otherDatabase else { return }
     let going = try ServeCommand.parse(
       ["--upstream", "http://127.0.0.1:1", "--dir", path, "--allow-no-cache"])
-    let cache = try going.openCache(LineWriter(descriptor: STDERR_FILENO))
+    let cache = try going.openCache(LineWriter(descriptor: STDERR_FILENO), observer: EventCounts())
     #expect(cache.usage.diskCapacity == 0)
   }
 
