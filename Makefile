@@ -13,7 +13,7 @@ RELEASE_BUILD := $(TOOLS) -c release -debug-info-format none --disable-default-t
 	$(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
 
 .PHONY: run build install uninstall deb help test lint format checks api conformance conformance-all demo \
-	examples fuzz hostile torture bench bench-disk bench-doors bench-check simulate simulate-races races peers docs \
+	examples fuzz hostile torture bench bench-disk bench-doors bench-check bench-serve simulate simulate-races races peers docs \
 	prerequisites clean
 
 # Runs the demo of the command, built for debugging; with URL=https://… fetches that URL through your cache.
@@ -138,6 +138,11 @@ races: prerequisites
 # Measures fresh hits beside caches of other languages, which it installs.
 peers: prerequisites
 	scripts/peers.sh
+
+# Measures hits of serve beside nginx and Varnish, one core each, by turns.
+bench-serve: build
+	@scripts/prerequisites.sh nginx-light varnish wrk
+	scripts/bench-serve.py $(RELEASE)
 
 # Makes the documentation of every module with DocC, in .build/docs.
 docs: prerequisites

@@ -42,6 +42,12 @@
         context: context)
       let bypasses = request.tlsConfiguration != nil || head.hasHostOfItsOwn
       let policy = bypasses ? .bypass : cachePolicy
+      // A hit in memory needs neither a task nor a timer. Redirects are followed through the cache below.
+      if policy == .standard, request.body == nil, !Task.isCancelled, deadline > .now(),
+        let hit = cache.peek(head, options: options), hit.head.status.kind != .redirection
+      {
+        return CachedHTTPClientResponse(hit, to: request)
+      }
       let response: CacheResponse
       do {
         response = try await within(deadline) { [cache, upstream] in

@@ -44,6 +44,8 @@ public struct ServeCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "TLS") var tls: TLSOptions
 
+  @OptionGroup(title: "Admin") var admin: AdminOptions
+
   @Flag(help: "Follow the rules of a cache for many users, or for one user.")
   var mode: Mode = .shared
 
@@ -152,7 +154,9 @@ public struct ServeCommand: AsyncParsableCommand {
   private func serve(_ messages: LineWriter) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     let (serverConfiguration, upstreamConfiguration) = try configurations(messages)
-    let cache = try openCache(messages)
+    let access = try adminAccess()
+    let events = EventCounts(next: observer(messages))
+    let cache = try openCache(messages, observer: events)
     let origins = try NIOUpstream(group: group, configuration: upstreamConfiguration)
     let server: ProxyServer
     do {
@@ -160,11 +164,16 @@ public struct ServeCommand: AsyncParsableCommand {
     } catch {
       throw StartFailure(listening: route.listen, error).reported()
     }
+    let admin = try await startAdmin(AdminRoutes(cache: cache, server: server, events: events), access, group)
     // Neither a log without a reader nor the signals with a meaning in other servers may end the process.
     for number in [SIGPIPE, SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
     let signals = TerminationSignals.stream(secondEnds: true)
     let bound = ListenAddress(host: route.listen.host, port: server.port ?? route.listen.port)
     messages.add("httpcache: listening on \(tls.tlsCertificate == nil ? "http" : "https")://\(bound)\n")
+    if let admin, let address = self.admin.admin {
+      let bound = ListenAddress(host: address.host, port: admin.port ?? address.port)
+      messages.add("httpcache: admin listener on http://\(bound)\n")
+    }
     let keeping = Task {
       // Write counters regularly, so that other processes see those of a server that runs for months.
       var freeMemory = FreeMemory()
@@ -180,7 +189,9 @@ public struct ServeCommand: AsyncParsableCommand {
     messages.add(
       "httpcache: ending; requests under way may take \(HumanText.duration(grace)), a second signal ends at once\n"
     )
+    // The admin listener goes on answering until then: /readyz tells that the proxy is ending.
     await server.shutDown(deadline: .seconds(grace))
+    await admin?.shutDown()
     try await group.shutdownGracefully()
     // Until here a second signal ends the process at once.
     withExtendedLifetime(signals) {}
@@ -199,8 +210,8 @@ public struct ServeCommand: AsyncParsableCommand {
   /// Opens the cache. If the directory cannot be used, opens it in memory with `--allow-no-cache`, else fails.
   ///
   /// - Throws: `ExitCode` after a message.
-  func openCache(_ messages: LineWriter) throws -> HTTPCache {
-    let configuration = try cacheConfiguration(messages)
+  func openCache(_ messages: LineWriter, observer: any CacheObserver) throws -> HTTPCache {
+    let configuration = try cacheConfiguration(messages, observer)
     do throws(CacheError) {
       return try HTTPCache.open(configuration, fallsBackToMemory: allowNoCache)
     } catch {
@@ -220,7 +231,15 @@ public struct ServeCommand: AsyncParsableCommand {
     return ExitStatus(error.code).code
   }
 
-  private func cacheConfiguration(_ messages: LineWriter) throws -> HTTPCache.Configuration {
+  private func observer(_ messages: LineWriter) -> any CacheObserver {
+    verbose
+      ? LineObserver(writer: messages)
+      : StoreFailureObserver(clock: SystemClock()) { messages.add("httpcache: \($0)\n") }
+  }
+
+  private func cacheConfiguration(
+    _ messages: LineWriter, _ observer: any CacheObserver
+  ) throws -> HTTPCache.Configuration {
     var rules = CacheRules(mode: mode == .shared ? .shared : .private)
     rules.refusesSetCookie = refuseSetCookie
     if mode == .shared { rules.targetedFields = ["CDN-Cache-Control"] }
@@ -236,13 +255,12 @@ public struct ServeCommand: AsyncParsableCommand {
       messages.add("httpcache: \(objection); storing in memory alone\n")
     }
     return HTTPCache.Configuration(
-      directory: disk?.bytes == 0 || objection != nil ? nil : place, memoryCapacity: memory.bytes,
+      directory: disk?.bytes == 0 || objection != nil ? nil : place,
+      memoryCapacity: memory.bytes - preparedAnswers,
       diskCapacity: disk?.bytes, largestEntry: largestEntry.limit,
       minimumFreeDiskSpace: minimumFree?.bytes, rules: rules,
       cacheStatusName: "httpcache", encryption: try encryptionKey.encryption(), seeds: try seeds.open(),
-      observer: verbose
-        ? LineObserver(writer: messages)
-        : StoreFailureObserver(clock: SystemClock()) { messages.add("httpcache: \($0)\n") })
+      observer: observer)
   }
 
   private func upstreamConfiguration() throws(StartFailure) -> NIOUpstream.Configuration {
@@ -262,6 +280,7 @@ public struct ServeCommand: AsyncParsableCommand {
       accessLog: HTTPCacheProxy.AccessLog(accessLog), logger: logger)
     // Keep half of the descriptors for connections to origins and for body files.
     configuration.connectionLimit = min(configuration.connectionLimit, max(1, descriptors / 2))
+    configuration.preparedAnswers = Int(clamping: preparedAnswers)
     configuration.preservesHost = gatewayOptions.preserveHost
     configuration.trustedForwarders = gatewayOptions.trustForwarded
     if let count = route.connectionsPerClient {
@@ -270,6 +289,9 @@ public struct ServeCommand: AsyncParsableCommand {
     }
     return configuration
   }
+
+  /// The share of `--memory` for answers as the client gets them.
+  private var preparedAnswers: Int64 { min(memory.bytes / 16, 16 << 20) }
 
   private func serverMode() -> ProxyServer.Mode {
     guard let upstream = route.upstream, let (origin, given) = Origin.split(upstream) else {

@@ -3,29 +3,36 @@ import HTTPTypes
 import NIOCore
 
 /// Serves one client's connection: one request after the other, responses in order (RFC 9112 §9.3.2).
-struct ClientConnection: Sendable {
+final class ClientConnection: Sendable {
   /// Maximum time to answer requests that have arrived already, before other connections get their turn.
   private static let longestTurn = TimeAmount.milliseconds(2)
 
   let stream: ByteStream
   let context: ProxyContext
   let client: ClientSide
+  let routing: Routing
+  private let traffic: Traffic.Part
 
-  private var configuration: ProxyServer.Configuration { context.configuration }
-
-  /// Begins to serve a connection.
-  static func start(_ stream: ByteStream, context: ProxyContext) {
-    let client = ClientSide(
+  init(_ stream: ByteStream, context: ProxyContext) {
+    self.stream = stream
+    self.context = context
+    client = ClientSide(
       address: stream.channel.remoteAddress.flatMap { IPAddress($0) },
       isSecure: context.configuration.tls != nil, trusted: context.configuration.trustedForwarders)
-    let connection = ClientConnection(stream: stream, context: context, client: client)
-    let task = Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {
-      await connection.begin()
-    }
+    traffic = context.traffic.part(of: stream.channel.eventLoop)
+    routing = Routing(
+      mode: context.configuration.mode, via: context.via, client: client,
+      preservesHost: context.configuration.preservesHost)
+  }
+
+  /// Begins to serve the connection.
+  func start() {
+    let task = Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) { await self.begin() }
     stream.onClose { task.cancel() }
   }
 
   private func begin() async {
+    let configuration = context.configuration
     let address = client.address.map { ClientAddress($0) }
     let isCounted = address?.isLoopback == false || configuration.limitsLoopback
     let admission = context.registry.add(
@@ -50,7 +57,8 @@ struct ClientConnection: Sendable {
   }
 
   private func serve() async {
-    let reader = MessageReader(stream: stream, limits: configuration.limits)
+    let reader = MessageReader(stream: stream, limits: context.configuration.limits)
+    let (idle, head) = (context.configuration.idleTimeout, context.configuration.headTimeout)
     var turn = stream.now
     while true {
       do {
@@ -60,10 +68,11 @@ struct ClientConnection: Sendable {
         } else if !stream.hasBytes {
           turn = stream.now
         }
-        let head = try await reader.requestHead(
-          idle: .now() + configuration.idleTimeout, time: configuration.headTimeout
-        ) { context.registry.begin(stream) }
-        guard let head else { break }
+        stream.awaitRequest(idle: idle)
+        guard
+          let head = try await reader.requestHead(
+            idle: stream.now + idle, time: head, began: { context.registry.begin(stream) })
+        else { break }
         var end = await answer(head)
         // The bytes after a refused CONNECT were meant for the tunnel: they are not a request.
         if head.method == .connect, end == .next { end = .close }
@@ -77,7 +86,7 @@ struct ClientConnection: Sendable {
         return
       } catch StreamError.timedOut {
         // A client that has sent no byte gets no response; a client that has sent a part of a head gets 408 (§15.5.9).
-        if !context.registry.isIdle(stream) {
+        if stream.isBusy {
           await refuse(Refusal(.requestTimeout, "the request did not arrive in time", closes: true), nil)
           await closeLingering()
         }
@@ -86,10 +95,12 @@ struct ClientConnection: Sendable {
         break
       }
     }
-    await stream.closeWritten(within: configuration.bodyTimeout)
+    await stream.closeWritten(within: context.configuration.bodyTimeout)
   }
 
-  private func closeLingering() async { await stream.closeLingering(within: configuration.bodyTimeout) }
+  private func closeLingering() async {
+    await stream.closeLingering(within: context.configuration.bodyTimeout)
+  }
 
   /// The state of the connection after a request.
   enum End: Sendable {
@@ -103,9 +114,6 @@ struct ClientConnection: Sendable {
     let started = NIODeadline.now()
     do {
       let framing = try head.framing()
-      let routing = Routing(
-        mode: configuration.mode, via: context.via, client: client, preservesHost: configuration.preservesHost
-      )
       let route = try routing.route(head, framing: framing)
       let exchange = ClientExchange(connection: self, head: head, framing: framing, started: started)
       switch route {
@@ -147,20 +155,35 @@ struct ClientConnection: Sendable {
 
   func writer(_ method: HTTPRequest.Method, minorVersion: Int) -> ResponseWriter {
     ResponseWriter(
-      stream: stream, method: method, minorVersion: minorVersion, sendsFiles: configuration.tls == nil,
-      timeout: configuration.bodyTimeout)
+      stream: stream, method: method, minorVersion: minorVersion, sendsFiles: !client.isSecure,
+      timeout: context.configuration.bodyTimeout)
   }
 
+  /// Counts a finished request, and adds a line to the access log.
   func log(
     _ head: RequestHead?, _ status: Int, _ bytes: Int64, _ started: NIODeadline, _ outcome: String,
     _ refusal: String? = nil
   ) {
-    guard configuration.accessLog.isOn else { return }
-    configuration.accessLog.add(
+    add(
       AccessLog.Entry(
-        client: client.address.map { "\($0)" } ?? "-", method: head?.method.rawValue ?? "-",
-        target: head?.target ?? "-", status: status,
+        client: client.text ?? "-", method: head?.method.rawValue ?? "-", target: head?.target ?? "-",
+        status: status,
         bytes: bytes, microseconds: (NIODeadline.now() - started).nanoseconds / 1000, outcome: outcome,
         refusal: refusal))
+  }
+
+  /// Counts a prepared answer, and adds a line to the access log.
+  func log(_ answer: PreparedAnswer.Content, _ started: NIODeadline) {
+    add(
+      AccessLog.Entry(
+        client: client.text ?? "-", method: "GET", target: answer.target, status: answer.status,
+        bytes: Int64(answer.hit.body.count),
+        microseconds: (NIODeadline.now() - started).nanoseconds / 1000, outcome: answer.outcome))
+  }
+
+  private func add(_ entry: AccessLog.Entry) {
+    traffic.add(
+      outcome: entry.outcome, status: entry.status, bytes: entry.bytes, microseconds: entry.microseconds)
+    if context.configuration.accessLog.isOn { context.configuration.accessLog.add(entry) }
   }
 }

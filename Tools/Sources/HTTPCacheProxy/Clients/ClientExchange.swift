@@ -13,14 +13,19 @@ struct ClientExchange: Sendable {
   let started: NIODeadline
 
   private var context: ProxyContext { connection.context }
-  private var configuration: ProxyServer.Configuration { context.configuration }
   private var stream: ByteStream { connection.stream }
   private var writer: ResponseWriter { connection.writer(head.method, minorVersion: head.minorVersion) }
 
   // MARK: Through the cache
 
   func answerFromCache(_ request: RoutedRequest) async -> ClientConnection.End {
-    await answer { body, onInterim in
+    if framing == .none, !request.bypassesCache,
+      let response = context.cache.peek(
+        request.head, options: RequestOptions(partition: request.partition, redirectLimit: 0))
+    {
+      return await send((response.head, response.body, response.outcome.label, nil), nil)
+    }
+    return await answer { body, onInterim in
       let options = RequestOptions(
         partition: request.partition, redirectLimit: 0, context: request.origin, onInterim: onInterim)
       let response = try await context.cache.respond(
@@ -65,8 +70,8 @@ struct ClientExchange: Sendable {
 
   private func requestBody(_ writer: ResponseWriter, _ asked: ContinueGate) -> IncomingBody {
     IncomingBody(
-      stream, framing: framing, limits: configuration.limits, isResponse: false,
-      connectionOptions: HopByHop.connectionOptions(head.fields), stall: configuration.bodyTimeout,
+      stream, framing: framing, limits: context.configuration.limits, isResponse: false,
+      connectionOptions: HopByHop.connectionOptions(head.fields), stall: context.configuration.bodyTimeout,
       beforePull: {
         // The client waits for 100 Continue, whether the cache or the origin reads the body.
         if asked.passes() { try await writer.sendInterim(HTTPResponse(status: .continue)) }
@@ -85,7 +90,7 @@ struct ClientExchange: Sendable {
       guard result.isReusable, await drained(body) else { return .close }
       return .next
     } catch {
-      configuration.logger.info("\(head.method) \(head.target): the answer broke off: \(error)")
+      context.configuration.logger.info("\(head.method) \(head.target): the answer broke off: \(error)")
       answer.body.source.cancel()
       body?.cancel()
       connection.log(head, response.status.code, 0, started, "\(answer.label)-aborted")
@@ -118,7 +123,7 @@ struct ClientExchange: Sendable {
       stream.close()
       return .gone
     case let error as UpstreamError:
-      configuration.logger.warning("\(head.method) \(head.target): \(error.message)")
+      context.configuration.logger.warning("\(head.method) \(head.target): \(error.message)")
       return await refused(Refusal(error), body)
     case let error as CacheError where error.code == .invalidRequest:
       return await refused(Refusal(.badRequest, "the request target is not an http or https URI"), body)
@@ -127,7 +132,7 @@ struct ClientExchange: Sendable {
       stream.close()
       return .gone
     default:
-      configuration.logger.error("\(head.method) \(head.target): \(error)")
+      context.configuration.logger.error("\(head.method) \(head.target): \(error)")
       return await refused(Refusal(.internalServerError, "the proxy failed", label: "error"), body)
     }
   }
@@ -161,9 +166,9 @@ struct ClientExchange: Sendable {
       buffer.writeStaticString("\r\n")
       stream.write(buffer)
       // The origin may wait for the client's first bytes.
-      try await stream.flush(until: stream.now + configuration.bodyTimeout)
+      try await stream.flush(until: stream.now + context.configuration.bodyTimeout)
       let bytes = await Tunnel.run(
-        client: stream, origin: tunnel.stream, silence: configuration.tunnelTimeout)
+        client: stream, origin: tunnel.stream, silence: context.configuration.tunnelTimeout)
       connection.log(head, 101, bytes, started, "tunnel")
       return .gone
     } catch {
@@ -178,7 +183,8 @@ struct ClientExchange: Sendable {
       buffer.writeStaticString("HTTP/1.1 200 Connection Established\r\n\r\n")
       stream.write(buffer)
       stream.channel.flush()
-      let bytes = await Tunnel.run(client: stream, origin: tunnel, silence: configuration.tunnelTimeout)
+      let bytes = await Tunnel.run(
+        client: stream, origin: tunnel, silence: context.configuration.tunnelTimeout)
       connection.log(head, 200, bytes, started, "tunnel")
       return .gone
     } catch {

@@ -17,7 +17,6 @@ final class ConnectionRegistry: Sendable {
   private struct Entry {
     let stream: ByteStream
     let client: ClientAddress?
-    var isIdle = true
   }
 
   private struct State {
@@ -28,7 +27,6 @@ final class ConnectionRegistry: Sendable {
     var highest = 0
     /// The number of refused connections that are being answered.
     var refused = 0
-    var isDraining = false
     var emptied: CheckedContinuation<Void, Never>?
   }
 
@@ -36,9 +34,12 @@ final class ConnectionRegistry: Sendable {
   private static let refusedLimit = 64
 
   private let state = Mutex(State())
+  /// Not part of the state, because each request reads it, and connections of different event loops must not wait for
+  /// one lock.
+  private let draining = Atomic<Bool>(false)
 
   /// Whether connections end after their current request.
-  var isDraining: Bool { state.withLock { $0.isDraining } }
+  var isDraining: Bool { draining.load(ordering: .sequentiallyConsistent) }
 
   /// The number of connections.
   var count: Int { state.withLock { $0.entries.count } }
@@ -59,7 +60,7 @@ final class ConnectionRegistry: Sendable {
   ///   - clientLimit: maximum number of connections of one client.
   func add(_ stream: ByteStream, client: ClientAddress?, limit: Int, clientLimit: Int) -> Admission {
     state.withLock { state in
-      let isFull = state.isDraining || state.entries.count >= limit
+      let isFull = isDraining || state.entries.count >= limit
       let ofClient = client.flatMap { state.clients[$0] } ?? 0
       guard !isFull, client == nil || ofClient < clientLimit else {
         guard state.refused < Self.refusedLimit else { return .ignored }
@@ -80,26 +81,19 @@ final class ConnectionRegistry: Sendable {
   ///
   /// - Returns: false if the connection has to end.
   func begin(_ stream: ByteStream) -> Bool {
-    state.withLock { state in
-      guard !state.isDraining else { return false }
-      state.entries[ObjectIdentifier(stream)]?.isIdle = false
-      return true
-    }
-  }
-
-  /// Whether the connection waits for a request.
-  func isIdle(_ stream: ByteStream) -> Bool {
-    state.withLock { $0.entries[ObjectIdentifier(stream)]?.isIdle ?? true }
+    // Mark the stream before the check: `drain` checks the mark after it has begun, so one of the two sees the other.
+    stream.isBusy = true
+    guard isDraining else { return true }
+    stream.isBusy = false
+    return false
   }
 
   /// Notes the end of a request.
   ///
   /// - Returns: whether the connection may wait for another request.
   func end(_ stream: ByteStream) -> Bool {
-    state.withLock { state in
-      state.entries[ObjectIdentifier(stream)]?.isIdle = true
-      return !state.isDraining
-    }
+    stream.isBusy = false
+    return !isDraining
   }
 
   /// Forgets a connection.
@@ -116,10 +110,8 @@ final class ConnectionRegistry: Sendable {
   /// Ends idle connections, and waits for the others until `deadline`. Then resets them, so that no cut response looks
   /// complete.
   func drain(until deadline: NIODeadline, on loop: any EventLoop) async {
-    let idle = state.withLock { state in
-      state.isDraining = true
-      return state.entries.values.filter(\.isIdle).map(\.stream)
-    }
+    draining.store(true, ordering: .sequentiallyConsistent)
+    let idle = state.withLock { $0.entries.values.map(\.stream).filter { !$0.isBusy } }
     for stream in idle { Task { await stream.closeWritten(within: deadline - .now()) } }
     let timer = loop.scheduleTask(deadline: deadline) {
       for stream in self.state.withLock({ $0.entries.values.map(\.stream) }) { stream.reset() }

@@ -54,7 +54,7 @@ struct ResponseWriter: Sendable {
       stream.resetsOnClose(true)
     }
     var buffer = stream.channel.allocator.buffer(capacity: 1024)
-    writeHead(head, coding, isReusable: isReusable, to: &buffer)
+    Self.writeHead(head, coding, isReusable: isReusable, to: &buffer)
     var result = Result(isReusable: isReusable)
     if case .none = coding {
       body.source.cancel()
@@ -76,15 +76,28 @@ struct ResponseWriter: Sendable {
     return result
   }
 
+  /// Head and body of a response to a GET of HTTP/1.1, as `send` sends them on a connection that stays open; nil for a
+  /// response without a body.
+  static func whole(_ head: HTTPResponse, _ body: BodyBytes, allocator: ByteBufferAllocator) -> ByteBuffer? {
+    guard hasContent(head.status) else { return nil }
+    var buffer = allocator.buffer(capacity: 1024 + body.count)
+    writeHead(head, .length(Int64(body.count)), isReusable: true, to: &buffer)
+    buffer.writeBody(body)
+    return buffer
+  }
+
+  private static func hasContent(_ status: HTTPResponse.Status) -> Bool {
+    status.code >= 200 && status.code != 204 && status.code != 304
+  }
+
   private func coding(_ head: HTTPResponse, _ body: MessageBody) -> Coding {
-    let status = head.status.code
-    if method == .head || status < 200 || status == 204 || status == 304 { return .none }
+    if method == .head || !Self.hasContent(head.status) { return .none }
     if let length = body.length { return .length(length) }
     if let length = try? Framing.contentLength(head.headerFields) { return .length(length) }
     return minorVersion >= 1 ? .chunked : .untilClose
   }
 
-  private func writeHead(
+  private static func writeHead(
     _ head: HTTPResponse, _ coding: Coding, isReusable: Bool, to buffer: inout ByteBuffer
   ) {
     var fields = head.headerFields

@@ -45,22 +45,26 @@ public final class AccessLog: Sendable {
   /// Whether lines are written.
   var isOn: Bool { writer != nil }
 
-  /// Adds a line.
-  func add(_ entry: Entry) { writer?.add(render(entry)) }
+  /// Adds a line. The writer's thread makes its text, so that the event loop does not wait for that.
+  func add(_ entry: Entry) {
+    let format = format
+    let time = Self.now()
+    writer?.add(size: entry.size) { Self.render(entry, at: time, format) }
+  }
 
   /// Waits until every line is written, or the reader of the log stops reading.
   func flush() async { await writer?.flush() }
 
-  private func render(_ entry: Entry) -> String {
+  private static func render(_ entry: Entry, at time: timespec, _ format: Format) -> String {
     let milliseconds = "\(entry.microseconds / 1000).\(Self.pad(entry.microseconds % 1000, 3))"
     switch format {
     case .none: return ""
     case .plain:
       return
-        "\(Self.now()) \(entry.client) \(entry.method) \(entry.target) \(entry.status) \(entry.bytes) \(milliseconds)ms \(entry.outcome)\(entry.refusal.map { " not-stored=\(Self.quote($0))" } ?? "")\n"
+        "\(Self.text(time)) \(entry.client) \(entry.method) \(entry.target) \(entry.status) \(entry.bytes) \(milliseconds)ms \(entry.outcome)\(entry.refusal.map { " not-stored=\(Self.quote($0))" } ?? "")\n"
     case .json:
       return """
-        {"time":"\(Self.now())","client":"\(entry.client)","method":\(Self.quote(entry.method)),\
+        {"time":"\(Self.text(time))","client":"\(entry.client)","method":\(Self.quote(entry.method)),\
         "target":\(Self.quote(entry.target)),"status":\(entry.status),"bytes":\(entry.bytes),\
         "duration_ms":\(milliseconds),"outcome":"\(entry.outcome)"\
         \(entry.refusal.map { ",\"not_stored\":\(Self.quote($0))" } ?? "")}\n
@@ -85,14 +89,23 @@ public final class AccessLog: Sendable {
     return quoted + "\""
   }
 
-  private static func now() -> String {
+  private static func now() -> timespec {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    var seconds = now.tv_sec
+    return now
+  }
+
+  private static func text(_ time: timespec) -> String {
+    var seconds = time.tv_sec
     var parts = tm()
     gmtime_r(&seconds, &parts)
     let day = "\(parts.tm_year + 1900)-\(pad(parts.tm_mon + 1, 2))-\(pad(parts.tm_mday, 2))"
-    let time = "\(pad(parts.tm_hour, 2)):\(pad(parts.tm_min, 2)):\(pad(parts.tm_sec, 2))"
-    return "\(day)T\(time).\(pad(now.tv_nsec / 1_000_000, 3))Z"
+    let clock = "\(pad(parts.tm_hour, 2)):\(pad(parts.tm_min, 2)):\(pad(parts.tm_sec, 2))"
+    return "\(day)T\(clock).\(pad(time.tv_nsec / 1_000_000, 3))Z"
   }
+}
+
+extension AccessLog.Entry {
+  /// About how many bytes the line takes.
+  fileprivate var size: Int { 128 + client.utf8.count + target.utf8.count + (refusal?.utf8.count ?? 0) }
 }

@@ -13,14 +13,16 @@ import Synchronization
 /// requests nor the end of the process.
 public final class LineWriter: Sendable {
   private struct State {
-    var lines: [UInt8] = []
+    var lines: [@Sendable () -> String] = []
+    /// The number of bytes of these lines, estimated.
+    var size = 0
     var dropped = 0
     var isWriting = false
     var isEnding = false
     var flushes: [CheckedContinuation<Void, Never>] = []
   }
 
-  /// Maximum number of waiting bytes. Further lines are dropped, and their number is written later.
+  /// Maximum number of waiting bytes, as estimated. Further lines are dropped, and their number is written later.
   private static let limit = 4 << 20
   /// Number of bytes that a pipe takes without blocking if `poll` reports it as writable (POSIX `PIPE_BUF`).
   private static let piece = 4096
@@ -42,13 +44,21 @@ public final class LineWriter: Sendable {
   deinit { pool.shutdownGracefully { _ in } }
 
   /// Adds text that ends with a line feed.
-  public func add(_ text: String) {
+  public func add(_ text: String) { add(size: text.utf8.count) { text } }
+
+  /// Adds a line that the writer's thread makes.
+  ///
+  /// - Parameters:
+  ///   - size: about how many bytes the line takes until it is written.
+  ///   - line: makes text that ends with a line feed.
+  func add(size: Int, _ line: @escaping @Sendable () -> String) {
     let starts = state.withLock { state in
-      guard state.lines.count < Self.limit else {
+      guard state.size < Self.limit else {
         state.dropped += 1
         return false
       }
-      state.lines += text.utf8
+      state.lines.append(line)
+      state.size += size
       defer { state.isWriting = true }
       return !state.isWriting
     }
@@ -79,9 +89,11 @@ public final class LineWriter: Sendable {
   private func nextLines() -> [UInt8]? {
     let (lines, flushes) = state.withLock { state in
       var lines = state.lines
-      if state.dropped > 0 { lines += "httpcache: \(state.dropped) log lines dropped\n".utf8 }
+      let dropped = state.dropped
+      if dropped > 0 { lines.append { "httpcache: \(dropped) log lines dropped\n" } }
       state.dropped = 0
       state.lines = []
+      state.size = 0
       guard lines.isEmpty else { return (lines, [CheckedContinuation<Void, Never>]()) }
       defer { state.flushes = [] }
       state.isWriting = false
@@ -89,7 +101,7 @@ public final class LineWriter: Sendable {
       return (lines, state.flushes)
     }
     for flush in flushes { flush.resume() }
-    return lines.isEmpty ? nil : lines
+    return lines.isEmpty ? nil : lines.flatMap { Array($0().utf8) }
   }
 
   /// The number of bytes that the descriptor took; nil to drop the rest.

@@ -4,6 +4,8 @@ import HTTPTypes
 struct ClientSide: Sendable {
   /// The client's address; nil if it has none.
   let address: IPAddress?
+  /// The address as text for fields and logs, made once for all requests; nil if the client has no address.
+  let text: String?
   /// Whether the client's connection uses TLS.
   let isSecure: Bool
   /// Whether the client is a proxy whose `X-Forwarded-*` and `Forwarded` count.
@@ -11,6 +13,7 @@ struct ClientSide: Sendable {
 
   init(address: IPAddress?, isSecure: Bool, trusted: [AddressRange] = []) {
     self.address = address
+    text = address.map { "\($0)" }
     self.isSecure = isSecure
     isTrusted = address.map { address in trusted.contains { $0.contains(address) } } ?? false
   }

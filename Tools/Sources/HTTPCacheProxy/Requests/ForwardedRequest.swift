@@ -21,7 +21,7 @@ struct ForwardedRequest: Sendable {
     let ownHost = host?.text(defaultPort: client.isSecure ? 443 : 80)
     scheme = ownScheme
     self.host = ownHost
-    hop = Self.element(client.address, scheme: ownScheme, host: ownHost)
+    hop = Self.element(client.text ?? "unknown", scheme: ownScheme, host: ownHost)
     guard client.isTrusted else { return }
     let element = Self.firstElement(fields[values: .forwarded].first ?? "")
     let schemes = [fields[.xForwardedProto].flatMap(Self.first), element["proto"]].compactMap { $0 }
@@ -40,7 +40,7 @@ struct ForwardedRequest: Sendable {
 
   /// Sets the fields in a request, from which the fields of an untrusted client were removed before.
   func add(to fields: inout HTTPFields) {
-    let address = client.address.map { "\($0)" } ?? "unknown"
+    let address = client.text ?? "unknown"
     let before = fields[values: .xForwardedFor].filter { !$0.isEmpty }
     fields[.xForwardedFor] = (before + [address]).joined(separator: ", ")
     fields[.xForwardedProto] = scheme
@@ -49,8 +49,8 @@ struct ForwardedRequest: Sendable {
     fields[.forwarded] = (elements + [hop]).joined(separator: ", ")
   }
 
-  private static func element(_ address: IPAddress?, scheme: String, host: String?) -> String {
-    var node = address.map { "\($0)" } ?? "unknown"
+  private static func element(_ address: String, scheme: String, host: String?) -> String {
+    var node = address
     if node.contains(":") { node = "\"[\(node)]\"" }
     var element = "for=\(node)"
     // A host may have a colon or semicolon, which a token must not have (RFC 7239 §4).

@@ -1,17 +1,39 @@
 import HTTPCaching
+import NIOCore
 
-/// The objects that the connections of a server share.
-struct ProxyContext: Sendable {
+/// The objects that the connections of a server share. A class, because a copy of its properties for each request
+/// would take longer than the rest of a hit.
+final class ProxyContext: Sendable {
   let configuration: ProxyServer.Configuration
   let cache: HTTPCache
   let upstream: NIOUpstream
   let via: ViaField
   let registry = ConnectionRegistry()
+  let traffic: Traffic
+  private let prepared: [ObjectIdentifier: NIOLoopBoundBox<PreparedAnswers>]
 
-  init(configuration: ProxyServer.Configuration, cache: HTTPCache, upstream: NIOUpstream) {
+  /// - Parameter loops: the event loops of the connections.
+  init(
+    configuration: ProxyServer.Configuration, cache: HTTPCache, upstream: NIOUpstream, loops: [any EventLoop]
+  ) {
     self.configuration = configuration
     self.cache = cache
     self.upstream = upstream
     via = ViaField(name: configuration.name)
+    traffic = Traffic(loops: loops)
+    let capacity = configuration.preparedAnswers / max(1, loops.count)
+    prepared = Dictionary(
+      loops.map { loop in
+        let answers = PreparedAnswers(capacity: capacity)
+        return (
+          ObjectIdentifier(loop), NIOLoopBoundBox.makeBoxSendingValue(answers, eventLoop: loop)
+        )
+      }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The prepared answers of the current event loop; nil if there is no space for them.
+  func answers(of loop: any EventLoop) -> PreparedAnswers? {
+    guard configuration.preparedAnswers > 0 else { return nil }
+    return prepared[ObjectIdentifier(loop)]?.value
   }
 }

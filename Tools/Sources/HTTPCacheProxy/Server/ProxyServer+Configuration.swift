@@ -45,6 +45,8 @@ extension ProxyServer {
     public var bodyTimeout: TimeAmount
     /// Maximum time in which no byte moves in either direction of a tunnel.
     public var tunnelTimeout: TimeAmount
+    /// Maximum number of bytes of answers from memory that are kept as the client gets them, for a second; 0 keeps none.
+    public var preparedAnswers = 2 << 20
     /// How each request is logged.
     public var accessLog: AccessLog
     /// The logger for problems.

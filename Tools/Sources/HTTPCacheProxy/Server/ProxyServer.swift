@@ -22,7 +22,8 @@ public final class ProxyServer: Sendable {
   public static func start(
     _ configuration: Configuration, cache: HTTPCache, upstream: NIOUpstream, group: any EventLoopGroup
   ) async throws -> ProxyServer {
-    let context = ProxyContext(configuration: configuration, cache: cache, upstream: upstream)
+    let context = ProxyContext(
+      configuration: configuration, cache: cache, upstream: upstream, loops: Array(group.makeIterator()))
     let tls = try configuration.tls.map { try NIOSSLContext(configuration: $0) }
     let listener = try await ServerBootstrap(group: group)
       .serverChannelInitializer { channel in
@@ -45,8 +46,10 @@ public final class ProxyServer: Sendable {
           // Not every system has this option.
           channel.setOption(.unsentLimit, value: 128 << 10).whenFailure { _ in }
           let stream = ByteStream(channel: channel)
-          try channel.pipeline.syncOperations.addHandler(ByteStreamHandler(stream))
-          ClientConnection.start(stream, context: context)
+          let connection = ClientConnection(stream, context: context)
+          let hits = context.answers(of: channel.eventLoop).map { HitPath(connection, answers: $0) }
+          try channel.pipeline.syncOperations.addHandler(ByteStreamHandler(stream, hits: hits))
+          connection.start()
         }
       }
       .bind(host: configuration.host, port: configuration.port).get()
@@ -64,6 +67,16 @@ public final class ProxyServer: Sendable {
 
   /// Returns the highest number of clients' connections since the last call.
   public func takeHighestConnectionCount() -> Int { context.registry.takeHighestCount() }
+
+  /// Whether the server accepts requests: false while it shuts down.
+  public var isAccepting: Bool { !context.registry.isDraining }
+
+  /// Adds the finished requests and the connections since the server was started.
+  public func addMetrics(to text: inout PrometheusText) {
+    context.traffic.add(to: &text)
+    text.add(
+      "httpcache_connections", .gauge, help: "Open connections of clients.", Int64(connectionCount))
+  }
 
   /// Stops listening, lets requests under way end until `deadline`, and flushes the store and the access log.
   public func shutDown(deadline: TimeAmount = .seconds(10)) async {

@@ -13,10 +13,23 @@ extension ByteStream {
       state.buffers.append(buffer)
       state.buffered += buffer.readableBytes
       state.readDeadline = nil
+      state.idleTimeout = nil
       return (reader: state.reader.take(), watcher: state.watcher.take())
     }
     woken.reader?.resume()
     woken.watcher?()
+  }
+
+  /// Whether the connection's task waits for the first byte of a request, and has sent all earlier responses.
+  var isBetweenRequests: Bool { state.withLock { $0.idleTimeout != nil } }
+
+  /// A request was answered without the connection's task: the wait for the next one begins anew.
+  func answered() {
+    let now = now
+    state.withLock { state in
+      guard let timeout = state.idleTimeout, state.readDeadline != nil else { return }
+      state.readDeadline = now + timeout
+    }
   }
 
   /// The channel has finished a requested read.

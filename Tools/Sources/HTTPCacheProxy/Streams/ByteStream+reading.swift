@@ -12,6 +12,17 @@ extension ByteStream {
   /// Whether the peer can send no more.
   var isEnded: Bool { state.withLock { $0.end != nil || $0.isClosed } }
 
+  /// Notes that the connection's task has sent all responses and waits for a request.
+  ///
+  /// - Parameter idle: how long the connection may stay open without a request.
+  func awaitRequest(idle: TimeAmount) {
+    // On another thread, bytes of the last response could still be on their way to the channel.
+    guard channel.eventLoop.inEventLoop else { return }
+    state.withLock { state in
+      if state.buffered == 0, state.end == nil { state.idleTimeout = idle }
+    }
+  }
+
   /// The next bytes, never empty; nil at the end.
   ///
   /// - Throws: `StreamError.timedOut` at `deadline`, `cancelled` after `interrupt` or when the task

@@ -26,6 +26,8 @@ final class ByteStream: Sendable {
     var end: End?
     var isReading = false
     var isClosed = false
+    /// How long the connection may stay open from each answer on; nil while its task has bytes, or handles a request.
+    var idleTimeout: TimeAmount?
     var epoch = 0
     var reader: CheckedContinuation<Void, Never>?
     var writer: CheckedContinuation<Void, Never>?
@@ -50,6 +52,13 @@ final class ByteStream: Sendable {
 
   let channel: any Channel
   let state = Mutex(State())
+  private let busy = Atomic<Bool>(false)
+
+  /// Whether a client's request on this connection has begun and not ended.
+  var isBusy: Bool {
+    get { busy.load(ordering: .sequentiallyConsistent) }
+    set { busy.store(newValue, ordering: .sequentiallyConsistent) }
+  }
 
   init(channel: any Channel) { self.channel = channel }
 

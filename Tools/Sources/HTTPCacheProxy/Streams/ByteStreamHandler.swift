@@ -3,10 +3,16 @@ import NIOCore
 /// Feeds a `ByteStream` from its channel.
 final class ByteStreamHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
 
   private let stream: ByteStream
+  private let hits: HitPath?
 
-  init(_ stream: ByteStream) { self.stream = stream }
+  /// - Parameter hits: answers requests before the stream gets their bytes.
+  init(_ stream: ByteStream, hits: HitPath? = nil) {
+    self.stream = stream
+    self.hits = hits
+  }
 
   func channelActive(context: ChannelHandlerContext) {
     // A read request from before the channel was active is lost.
@@ -15,7 +21,14 @@ final class ByteStreamHandler: ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    stream.received(unwrapInboundIn(data))
+    var buffer = unwrapInboundIn(data)
+    if let hits, stream.isBetweenRequests,
+      hits.answer(&buffer, write: { context.write(wrapOutboundOut($0), promise: nil) })
+    {
+      context.flush()
+      stream.answered()
+    }
+    stream.received(buffer)
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {

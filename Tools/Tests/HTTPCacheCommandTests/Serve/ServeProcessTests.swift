@@ -64,6 +64,19 @@ import Testing
   private static let upstream = ["--upstream", "http://127.0.0.1:9"]
   private static let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 
+  @Test("--admin: says where the listener is, and answers there")
+  func admin() async throws {
+    let serve = try await ServeProcess(["--upstream", "http://127.0.0.1:1", "--admin", "127.0.0.1:0"])
+    try await serve.says("admin listener on http://127.0.0.1:")
+    try await serve.says("\nhttpcache: admin listener")
+    let line = try #require(serve.errors.lines.first { $0.contains("admin listener") })
+    let port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
+    let answer = try await Client(port).ask("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    #expect(answer.hasSuffix("ok\n"))
+    serve.send(SIGTERM)
+    #expect(await serve.end() == 0)
+  }
+
   #if os(Linux)
     @Test("the limit of descriptors is raised to the hard limit")
     func descriptorLimit() async throws {

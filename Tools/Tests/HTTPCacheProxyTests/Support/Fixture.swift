@@ -29,11 +29,11 @@ struct Fixture: Sendable {
 /// Runs a test with a proxy that ends with it.
 func withProxy(
   basePath: String = "", forward: ForwardRules? = nil, upstream: NIOUpstream.Configuration = .init(),
-  cache: HTTPCache? = nil,
+  cache: HTTPCache? = nil, origin sharedOrigin: RawOrigin? = nil,
   configure: (inout ProxyServer.Configuration) -> Void = { _ in },
   _ body: (Fixture) async throws -> Void
 ) async throws {
-  let origin = try RawOrigin()
+  let origin = try sharedOrigin ?? RawOrigin()
   let group = MultiThreadedEventLoopGroup.singleton
   let mode: ProxyServer.Mode =
     forward.map { .forward($0) }

@@ -1,0 +1,39 @@
+import Foundation
+
+/// The path and the query of an admin request.
+struct AdminQuery {
+  /// A parameter that is missing or cannot be used.
+  struct Invalid: Error {
+    let message: String
+
+    init(_ message: String) { self.message = message }
+  }
+
+  /// The path.
+  let path: String
+  private let values: [String: String]
+
+  /// Splits a request target. Of a repeated parameter the last value counts.
+  init(_ target: String) {
+    let parts = URLComponents(string: target)
+    path = parts?.path ?? ""
+    values = Dictionary(
+      (parts?.queryItems ?? []).map { ($0.name, $0.value ?? "") }, uniquingKeysWith: { $1 })
+  }
+
+  /// The value of a parameter; empty if it has none, nil if it is not given.
+  subscript(name: String) -> String? { values[name] }
+
+  /// The value of a parameter that must be given.
+  func required(_ name: String) throws(Invalid) -> String {
+    guard let value = values[name], !value.isEmpty else { throw Invalid("the parameter \(name) is missing") }
+    return value
+  }
+
+  /// The number in a parameter; nil if it is not given.
+  func number(_ name: String) throws(Invalid) -> Int64? {
+    guard let value = values[name] else { return nil }
+    guard let number = Int64(value) else { throw Invalid("\(name) must be a number (got '\(value)')") }
+    return number
+  }
+}

@@ -1,0 +1,159 @@
+import ArgumentParser
+import Foundation
+import HTTPCacheProxy
+import HTTPCaching
+
+/// The answers of the admin listener.
+struct AdminRoutes: Sendable {
+  /// Maximum number of entries of one answer.
+  private static let mostEntries = 1_000
+
+  let cache: HTTPCache
+  let server: ProxyServer
+  let events: EventCounts
+
+  /// The answer to an allowed request.
+  func answer(_ request: AdminRequest) async -> AdminResponse {
+    do {
+      if request.method == "PURGE" {
+        return try await purge(request, AdminQuery("?url=" + request.target.encoded))
+      }
+      let query = AdminQuery(request.target)
+      if query.path == "/purge" {
+        guard request.method == "POST" else {
+          return AdminResponse(status: 405, body: "405: /purge requires POST\n")
+        }
+        return try await purge(request, query)
+      }
+      guard request.method == "GET" || request.method == "HEAD" else {
+        return AdminResponse(status: 405, body: "405: \(query.path) requires GET\n")
+      }
+      return try await read(query)
+    } catch let error as AdminQuery.Invalid {
+      return AdminResponse(status: 400, body: "400: \(error.message)\n")
+    } catch let error as ValidationError {
+      return AdminResponse(status: 400, body: "400: \(error.message)\n")
+    } catch let error as CacheError where error.code == .invalidRequest {
+      return AdminResponse(status: 400, body: "400: \(error.message)\n")
+    } catch {
+      return AdminResponse(status: 503, body: "503: \(error)\n")
+    }
+  }
+
+  private func read(_ query: AdminQuery) async throws -> AdminResponse {
+    switch query.path {
+    case "/healthz": return AdminResponse(body: "ok\n")
+    case "/readyz":
+      guard server.isAccepting else { return AdminResponse(status: 503, body: "503: the proxy is ending\n") }
+      // Throws if the index cannot be read.
+      _ = try await cache.counts()
+      return AdminResponse(body: "ready\n")
+    case "/metrics":
+      return AdminResponse(contentType: PrometheusText.contentType, body: try await metrics())
+    case "/stats":
+      return try Self.json(AdminStats(try await cache.counts(), cache.usage, server.connectionCount))
+    case "/entries": return try await entries(query)
+    case "/explain": return try explain(query)
+    default: return AdminResponse(status: 404, body: "404: there is no \(query.path)\n")
+    }
+  }
+
+  // MARK: Reading
+
+  private func entries(_ query: AdminQuery) async throws -> AdminResponse {
+    let limit = try query.number("limit") ?? 100
+    guard (1...Int64(Self.mostEntries)).contains(limit) else {
+      throw AdminQuery.Invalid("limit must be between 1 and \(Self.mostEntries) (got \(limit))")
+    }
+    let selection = query["prefix"].map { CacheSelection.prefix(TargetURL.normalizedPrefix($0)) } ?? .all
+    let page = try await cache.entries(
+      selection, after: try query.number("after").map { EntryCursor(position: $0) }, limit: Int(limit))
+    let now = cache.configuration.clock.now
+    return try Self.json(
+      AdminEntries(
+        entries: page.entries.map { EntryJSON($0, now: now) }, next: page.next.map { "\($0.position)" }))
+  }
+
+  private func explain(_ query: AdminQuery) throws -> AdminResponse {
+    let target = try TargetURL(parsing: try query.required("url"))
+    let explanation = try cache.explain(
+      HTTPRequest(method: .get, scheme: target.scheme, authority: target.authority, path: target.path),
+      policy: .standard, options: RequestOptions(partition: query["partition"] ?? ""))
+    return try Self.json(ExplanationJSON(explanation))
+  }
+
+  private func metrics() async throws -> String {
+    var text = PrometheusText()
+    server.addMetrics(to: &text)
+    events.add(to: &text)
+    let counts = try await cache.counts()
+    text.add(
+      "httpcache_stores_total", .counter,
+      help: "Responses that were stored over the life of the directory, by all its processes.", counts.stores)
+    text.add(
+      "httpcache_evictions_total", .counter,
+      help: "Responses that were evicted over the life of the directory, by all its processes.",
+      counts.evictions)
+    text.add(
+      "httpcache_origin_body_bytes_total", .counter,
+      help: "Bytes of bodies received from origins over the life of the directory.", counts.originBytes)
+    let usage = cache.usage
+    let tiers = [
+      ("memory", usage.memoryBytes, usage.memoryCapacity, usage.memoryEntries),
+      ("disk", usage.diskBytes, usage.diskCapacity, usage.diskEntries),
+    ]
+    text.begin("httpcache_store_bytes", .gauge, help: "Bytes in use, by tier.")
+    for tier in tiers { text.add("httpcache_store_bytes", [("tier", tier.0)], "\(tier.1)") }
+    text.begin("httpcache_store_capacity_bytes", .gauge, help: "The capacity, by tier.")
+    for tier in tiers { text.add("httpcache_store_capacity_bytes", [("tier", tier.0)], "\(tier.2)") }
+    text.begin("httpcache_store_entries", .gauge, help: "Stored responses, by tier; copies in memory count.")
+    for tier in tiers { text.add("httpcache_store_entries", [("tier", tier.0)], "\(tier.3)") }
+    return text.text
+  }
+
+  // MARK: Changing
+
+  private func purge(_ request: AdminRequest, _ query: AdminQuery) async throws -> AdminResponse {
+    guard request.hasToken else {
+      return AdminResponse(status: 403, body: "403: purging requires --admin-token-file and its token\n")
+    }
+    let selection = try Self.selection(query)
+    if query["soft"] != nil {
+      let count = try await cache.invalidate(selection)
+      return try Self.json(["invalidated": count])
+    }
+    return try Self.json(["removed": try await cache.remove(selection)])
+  }
+
+  private static func selection(_ query: AdminQuery) throws -> CacheSelection {
+    var selections: [CacheSelection] = []
+    if let url = query["url"] { selections.append(.target(try TargetURL(parsing: url).normalized)) }
+    if let prefix = query["prefix"] {
+      guard !prefix.isEmpty else {
+        throw AdminQuery.Invalid("an empty prefix matches all responses: use all")
+      }
+      selections.append(.prefix(TargetURL.normalizedPrefix(prefix)))
+    }
+    if let group = query["group"] {
+      selections.append(.group(origin: try query.required("origin"), name: group))
+    }
+    if query["all"] != nil { selections.append(.all) }
+    guard selections.count == 1, let selection = selections.first else {
+      throw AdminQuery.Invalid("give one of: url, prefix, group with origin, all")
+    }
+    return selection
+  }
+
+  private static func json(_ value: some Encodable) throws -> AdminResponse {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return AdminResponse(
+      contentType: "application/json", body: String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+    )
+  }
+}
+
+extension String {
+  /// The text as a value in a query.
+  fileprivate var encoded: String { addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "" }
+}

@@ -1,0 +1,44 @@
+import HTTPTypes
+
+/// Which requests the admin listener answers.
+public struct AdminAccess: Sendable {
+  /// The least number of bytes of a token.
+  public static let shortestToken = 16
+
+  private let token: [UInt8]?
+
+  /// Makes rules.
+  ///
+  /// - Parameter token: every request but the health checks must send it; nil allows requests without a token, but no
+  ///   changes.
+  public init(token: String?) { self.token = token.map { Array($0.utf8) } }
+
+  /// Whether a request has the token.
+  ///
+  /// - Parameter authorization: the value of `Authorization`.
+  func hasToken(_ authorization: String?) -> Bool {
+    guard let token, let authorization, authorization.lowercased().hasPrefix("bearer ") else { return false }
+    let given = Array(authorization.utf8.dropFirst("bearer ".utf8.count))
+    // The time must not tell how many bytes are right.
+    guard given.count == token.count else { return false }
+    return zip(given, token).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+
+  /// The refusal of a request; nil if it may be answered.
+  ///
+  /// - Parameters:
+  ///   - host: the value of `Host`. Without a token it must be an address or `localhost`: a page on the web can make a
+  ///     browser on this machine send requests for a name that resolves to 127.0.0.1.
+  func refusal(of request: AdminRequest, host: String?) -> AdminResponse? {
+    let path = request.target.prefix { $0 != "?" }
+    if path == "/healthz" || path == "/readyz" { return nil }
+    guard token == nil else {
+      return request.hasToken ? nil : AdminResponse(status: 401, body: "401: the token is missing or wrong\n")
+    }
+    guard let name = host.flatMap({ Authority($0) })?.host, name == "localhost" || IPAddress(name) != nil
+    else {
+      return AdminResponse(status: 403, body: "403: without a token, Host must be an address or localhost\n")
+    }
+    return nil
+  }
+}

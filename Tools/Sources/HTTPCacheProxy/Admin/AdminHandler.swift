@@ -1,0 +1,59 @@
+import NIOCore
+import NIOHTTP1
+
+/// Answers one request on a connection of the admin listener, and closes the connection.
+final class AdminHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+
+  private static let largestBody = 64 << 10
+
+  private let access: AdminAccess
+  private let answer: @Sendable (AdminRequest) async -> AdminResponse
+  private var head: HTTPRequestHead?
+  private var bodyBytes = 0
+  private var timer: Scheduled<Void>?
+
+  init(access: AdminAccess, answer: @escaping @Sendable (AdminRequest) async -> AdminResponse) {
+    self.access = access
+    self.answer = answer
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    closeLater(context.channel)
+    context.fireChannelActive()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    timer?.cancel()
+    context.fireChannelInactive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head): if self.head == nil { self.head = head }
+    case .body(let bytes):
+      bodyBytes += bytes.readableBytes
+      if bodyBytes > Self.largestBody { context.close(promise: nil) }
+    case .end: if let head { respond(to: head, context.channel) }
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+  private func respond(to head: HTTPRequestHead, _ channel: any Channel) {
+    let request = AdminRequest(
+      method: head.method.rawValue, target: head.uri,
+      hasToken: access.hasToken(head.headers.first(name: "Authorization")))
+    let reply = AdminReply(request: request, channel: channel)
+    if let refusal = access.refusal(of: request, host: head.headers.first(name: "Host")) {
+      return reply.send(refusal)
+    }
+    timer?.cancel()
+    let answer = answer
+    Task { await reply.send(answer(request)) }
+  }
+
+  private func closeLater(_ channel: any Channel) {
+    timer = channel.eventLoop.scheduleTask(in: AdminReply.patience) { channel.close(promise: nil) }
+  }
+}

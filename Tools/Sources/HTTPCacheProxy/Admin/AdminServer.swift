@@ -1,0 +1,42 @@
+public import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// A listener for metrics, health checks and purges, apart from the clients of the proxy.
+public final class AdminServer: Sendable {
+  private let listener: any Channel
+
+  private init(listener: any Channel) { self.listener = listener }
+
+  /// Begins to listen.
+  ///
+  /// - Parameters:
+  ///   - host: the host or address.
+  ///   - port: the port; 0 lets the system choose.
+  ///   - access: which requests are answered.
+  ///   - group: where connections run; it is not shut down with the server.
+  ///   - answer: answers the requests that `access` allows.
+  /// - Throws: the system's error if it cannot listen.
+  public static func start(
+    host: String, port: Int, access: AdminAccess, group: any EventLoopGroup,
+    answer: @escaping @Sendable (AdminRequest) async -> AdminResponse
+  ) async throws -> AdminServer {
+    let listener = try await ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 64)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
+          try channel.pipeline.syncOperations.addHandler(AdminHandler(access: access, answer: answer))
+        }
+      }
+      .bind(host: host, port: port).get()
+    return AdminServer(listener: listener)
+  }
+
+  /// The port of the listener.
+  public var port: Int? { listener.localAddress?.port }
+
+  /// Stops listening.
+  public func shutDown() async { try? await listener.close() }
+}

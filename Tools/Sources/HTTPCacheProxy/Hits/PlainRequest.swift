@@ -1,0 +1,121 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Recognises plain requests in arriving bytes: a GET of HTTP/1.1 for a path, with fields of which each is known to
+/// change neither the connection nor the meaning of the request.
+///
+/// Two plain requests with equal keys get equal answers from memory at one time, if `Vary` names at most
+/// `keyedNames`.
+struct PlainRequest {
+  /// A field that a plain request may have.
+  enum Field: UInt8 {
+    /// Not part of the key: the value only matters if `Vary` names the field.
+    case ignored
+    /// Must be `keep-alive`.
+    case connection
+    case host
+    case accept
+    case acceptEncoding
+    case acceptLanguage
+    case origin
+  }
+
+  /// Longer heads are not recognised.
+  private static let longestHead = 8 << 10
+  private static let shortestHead = 25
+  private static let mostFields = 32
+
+  /// The target and the fields that are part of the key, of the request that was found last.
+  private(set) var key: [UInt8] = []
+  private let limits: MessageLimits
+
+  init(limits: MessageLimits) {
+    self.limits = limits
+    key.reserveCapacity(512)
+  }
+
+  /// Looks for a whole plain request at the beginning of `bytes`, and sets `key`.
+  ///
+  /// - Returns: the number of bytes of its head; nil if the request is not whole or not plain.
+  mutating func find(in bytes: UnsafeRawBufferPointer) -> Int? {
+    guard bytes.count >= Self.shortestHead, Self.has(bytes, "GET /", at: 0),
+      let first = Self.lineEnd(in: bytes, from: 0), let target = Self.target(in: bytes, lineEnd: first),
+      target.count <= limits.targetBytes
+    else { return nil }
+    key.removeAll(keepingCapacity: true)
+    append(bytes, target)
+    var start = first + 2
+    var count = 0
+    while let end = Self.lineEnd(in: bytes, from: start) {
+      if end == start { return end + 2 <= min(Self.longestHead, limits.headBytes) ? end + 2 : nil }
+      count += 1
+      guard count <= min(Self.mostFields, limits.fieldCount), take(bytes, start..<end) else { return nil }
+      start = end + 2
+    }
+    return nil
+  }
+
+  /// Takes a field line; false if the request is not plain.
+  private mutating func take(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> Bool {
+    guard let base = bytes.baseAddress, let found = memchr(base + line.lowerBound, 0x3A, line.count)
+    else { return false }
+    let colon = base.distance(to: UnsafeRawPointer(found))
+    let name = UnsafeRawBufferPointer(rebasing: bytes[line.lowerBound..<colon])
+    switch FieldNameTable.field(name) {
+    case nil: return false
+    case .ignored: return true
+    case .connection:
+      return FieldNameTable.isEqual(
+        UnsafeRawBufferPointer(rebasing: bytes[colon + 1..<line.upperBound]), " keep-alive")
+    case .some(let field):
+      key.append(field.rawValue)
+      append(bytes, colon + 1..<line.upperBound)
+      return true
+    }
+  }
+
+  /// Appends a part that has no line feed, and a line feed. So different requests have different keys.
+  private mutating func append(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
+    key.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[range]))
+    key.append(0x0A)
+  }
+
+  private static func target(in bytes: UnsafeRawBufferPointer, lineEnd end: Int) -> Range<Int>? {
+    let start = 4
+    let length = 9
+    guard end - length > start, has(bytes, " HTTP/1.1", at: end - length) else { return nil }
+    return start..<end - length
+  }
+
+  private static func has(_ bytes: UnsafeRawBufferPointer, _ text: StaticString, at start: Int) -> Bool {
+    guard let base = bytes.baseAddress else { return false }
+    return memcmp(base + start, text.utf8Start, text.utf8CodeUnitCount) == 0
+  }
+
+  /// The position of the CR LF that ends the line at `start`; nil if there is none, or the line has other control
+  /// characters.
+  private static func lineEnd(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+    guard let base = bytes.baseAddress, start < bytes.count,
+      let found = memchr(base + start, 0x0A, bytes.count - start)
+    else { return nil }
+    let end = base.distance(to: UnsafeRawPointer(found)) - 1
+    guard end >= start, bytes[end] == 0x0D else { return nil }
+    var index = start
+    while index + 8 <= end {
+      let octets = base.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      // Not 0 if an octet is below 0x20.
+      guard (octets &- 0x2020_2020_2020_2020) & ~octets & 0x8080_8080_8080_8080 == 0 else { return nil }
+      index += 8
+    }
+    while index < end {
+      guard bytes[index] >= 0x20 else { return nil }
+      index += 1
+    }
+    return end
+  }
+}

@@ -1,0 +1,48 @@
+public import HTTPCaching
+import Synchronization
+
+/// Counts the failures that a cache reports, and passes each event on.
+public final class EventCounts: CacheObserver {
+  private struct Counts {
+    var storeErrors: [String: Int64] = [:]
+    var originFailures: [String: Int64] = [:]
+    var validations: Int64 = 0
+  }
+
+  private let next: (any CacheObserver)?
+  private let counts = Mutex(Counts())
+
+  /// Makes an observer.
+  ///
+  /// - Parameter next: gets each event afterwards.
+  public init(next: (any CacheObserver)? = nil) { self.next = next }
+
+  /// Counts an event.
+  public func observe(_ event: CacheEvent) {
+    switch event {
+    case .answered: break
+    case .storeFailed(let operation, _): counts.withLock { $0.storeErrors[operation, default: 0] += 1 }
+    case .upstreamFailed(_, let error):
+      counts.withLock { $0.originFailures[error.kind.rawValue, default: 0] += 1 }
+    case .validatingInBackground: counts.withLock { $0.validations += 1 }
+    default: break
+    }
+    next?.observe(event)
+  }
+
+  /// Adds the counts.
+  public func add(to text: inout PrometheusText) {
+    let counts = counts.withLock { $0 }
+    text.begin("httpcache_store_errors_total", .counter, help: "Failed operations of the store.")
+    for (operation, count) in counts.storeErrors.sorted(by: { $0.key < $1.key }) {
+      text.add("httpcache_store_errors_total", [("operation", operation)], "\(count)")
+    }
+    text.begin("httpcache_origin_failures_total", .counter, help: "Requests to origins that failed, by kind.")
+    for (kind, count) in counts.originFailures.sorted(by: { $0.key < $1.key }) {
+      text.add("httpcache_origin_failures_total", [("kind", kind)], "\(count)")
+    }
+    text.add(
+      "httpcache_background_validations_total", .counter,
+      help: "Stale responses that were validated after they were used (RFC 5861).", counts.validations)
+  }
+}

@@ -1,0 +1,73 @@
+import NIOPosix
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("The admin listener", .timeLimit(.minutes(10))) struct AdminServerTests {
+  private static let token = "0123456789abcdef"
+
+  private func withServer(token: String?, _ body: (Int) async throws -> Void) async throws {
+    let server = try await AdminServer.start(
+      host: "127.0.0.1", port: 0, access: AdminAccess(token: token),
+      group: MultiThreadedEventLoopGroup.singleton
+    ) { request in
+      AdminResponse(body: "\(request.method) \(request.target) \(request.hasToken)")
+    }
+    do {
+      try await body(try #require(server.port))
+    } catch {
+      await server.shutDown()
+      throw error
+    }
+    await server.shutDown()
+  }
+
+  private func answer(_ port: Int, _ request: String) async throws -> String {
+    let client = try RawPeer.connect(port)
+    client.send(request)
+    return try await client.receiveAll()
+  }
+
+  @Test("with a token, requests without it or with another one get 401; health checks need none")
+  func token() async throws {
+    try await withServer(token: Self.token) { port in
+      for fields in [
+        "", "Authorization: Bearer 0123456789abcdeg\r\n", "Authorization: Basic \(Self.token)\r\n",
+      ] {
+        let answer = try await answer(port, "GET /metrics HTTP/1.1\r\nHost: h\r\n\(fields)\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 401 "))
+        #expect(field("WWW-Authenticate", in: answer) == "Bearer")
+      }
+      #expect(
+        try await answer(port, "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n").hasSuffix("GET /healthz false"))
+      #expect(
+        try await answer(
+          port, "GET /metrics?a=b HTTP/1.1\r\nHost: h\r\nAuthorization: bearer \(Self.token)\r\n\r\n"
+        ).hasSuffix("GET /metrics?a=b true"))
+    }
+  }
+
+  @Test("without a token, Host must be an address or localhost, against names that resolve to this machine")
+  func host() async throws {
+    try await withServer(token: nil) { port in
+      for host in ["127.0.0.1:\(port)", "localhost", "[::1]:80"] {
+        #expect(
+          try await answer(port, "GET /stats HTTP/1.1\r\nHost: \(host)\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
+      }
+      #expect(
+        try await answer(port, "GET /stats HTTP/1.1\r\nHost: evil.example\r\n\r\n").hasPrefix("HTTP/1.1 403 ")
+      )
+    }
+  }
+
+  @Test("an answer is not stored by caches, and ends the connection; HEAD has no body")
+  func framing() async throws {
+    try await withServer(token: nil) { port in
+      let answer = try await answer(port, "HEAD /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      #expect(field("Cache-Control", in: answer) == "no-store")
+      #expect(field("Connection", in: answer) == "close")
+      #expect(answer.hasSuffix("\r\n\r\n"))
+      #expect(try await self.answer(port, "nonsense\r\n\r\n").hasPrefix("HTTP/1.1 400 "))
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import HTTPCacheSemantics
+import HTTPCacheTesting
+import HTTPCaching
+import Synchronization
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("Answers prepared on the event loop", .timeLimit(.minutes(10)))
+struct HitPathTests {
+  /// A proxy with prepared answers and one without, over one cache and one origin.
+  private struct Pair {
+    let clock: ManualClock
+    let cache: HTTPCache
+    let fast: Fixture
+    let general: Fixture
+  }
+
+  private static let life =
+    "HTTP/1.1 200 OK\r\nConnection: close\r\nCache-Control: max-age=100000\r\nDate: Tue, 14 Nov 2023 22:13:20 GMT\r\n"
+
+  /// The answer of the origin while the cache is filled.
+  private static func storable(_ head: String) -> String {
+    let target = head.split(separator: " ")[1]
+    switch target {
+    case "/vary":
+      let body = field("Accept-Encoding", in: head) ?? "plain"
+      return life + "Vary: Accept-Encoding\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    case "/cookie":
+      return life + "Vary: Cookie\r\nContent-Length: 3\r\n\r\n" + (field("Cookie", in: head) ?? "non")
+    case "/empty": return life + "Content-Length: 0\r\n\r\n"
+    case "/gone":
+      return life.replacing("200 OK", with: "404 Not There") + "Content-Length: 4\r\n\r\ngone"
+    case "/large": return life + "Content-Length: 70000\r\n\r\n" + String(repeating: "l", count: 70_000)
+    default:
+      return life + "ETag: \"t\"\r\nX-Hop: 1\r\nContent-Length: \(target.utf8.count)\r\n\r\n\(target)"
+    }
+  }
+
+  private func withPair(_ body: (Pair) async throws -> Void) async throws {
+    let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))
+    let cache = try HTTPCache.open(
+      HTTPCache.Configuration(
+        memoryCapacity: 8 << 20, rules: CacheRules(mode: .shared), cacheStatusName: "httpcache", clock: clock)
+    )
+    let origin = try RawOrigin()
+    let isFilling = Mutex(true)
+    let answering = Task {
+      while !Task.isCancelled {
+        guard let peer = try await origin.acceptIfAny(within: 100) else { continue }
+        let head = try await peer.receiveHead()
+        peer.send(
+          isFilling.withLock { $0 }
+            ? Self.storable(head)
+            : "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: 3\r\n\r\nnew"
+        )
+        peer.finish()
+      }
+    }
+    defer { answering.cancel() }
+    try await withProxy(cache: cache, origin: origin) { fast in
+      try await withProxy(cache: cache, origin: origin, configure: { $0.preparedAnswers = 0 }) { general in
+        for target in Self.targets { _ = try await general.hit(target) }
+        _ = try await general.hit("/vary", fields: "Accept-Encoding: gzip\r\n")
+        _ = try await general.hit("/cookie", fields: "Cookie: a=b\r\n")
+        isFilling.withLock { $0 = false }
+        clock.advance(by: 1)
+        try await body(Pair(clock: clock, cache: cache, fast: fast, general: general))
+      }
+    }
+  }
+
+  private func answer(_ client: RawPeer, _ request: String) async throws -> String {
+    client.send(request)
+    let head = try await client.receiveHead()
+    guard !request.hasPrefix("HEAD"), let length = field("Content-Length", in: head).flatMap({ Int($0) }),
+      !head.hasPrefix("HTTP/1.1 304")
+    else { return head }
+    return head + (try await client.receive(count: length))
+  }
+
+  /// The answer without the random part of the proxy's name.
+  private func comparable(_ answer: String) -> String {
+    answer.replacing(/httpcache-[0-9a-z]+/, with: "httpcache-x")
+  }
+
+  private static let targets = [
+    "/a", "/a?b", "/vary", "/cookie", "/large", "/empty", "/%61", "/tag", "/gone",
+  ]
+  private static let fields = [
+    "User-Agent: a", "User-Agent: b", "Accept: */*", "Accept-Encoding: gzip", "accept-encoding: br",
+    "Accept-Language: de", "Cookie: a=b", "Range: bytes=0-3", "If-None-Match: \"t\"",
+    "Cache-Control: max-age=9",
+    "Cache-Control: no-cache", "Connection: keep-alive", "Connection: Keep-Alive", "DNT: 1",
+    "Origin: http://o",
+    "Referer: http://h/x", "X-Other: 1", "Sec-Fetch-Mode: cors", "Accept:", "Host: h", "Content-Length: 0",
+    "Accept: text/html\tx", "Via: 1.1 other", "X-Forwarded-For: 192.0.2.1", "Priority: u=1",
+    "If-Modified-Since: Tue, 14 Nov 2023 22:13:20 GMT", "TE: trailers", "User-Agent: a\u{1}b", "Bad Name: 1",
+  ]
+
+  private static func request(_ random: inout some RandomNumberGenerator) -> String {
+    var request = Int.random(in: 0..<20, using: &random) == 0 ? "HEAD " : "GET "
+    request += targets.randomElement(using: &random) ?? "/a"
+    request += " HTTP/1.1\r\nHost: h\r\n"
+    for _ in 0..<Int.random(in: 0..<4, using: &random) {
+      request += (fields.randomElement(using: &random) ?? "DNT: 1") + "\r\n"
+    }
+    return request + "\r\n"
+  }
+
+  /// The environment may ask for a million requests.
+  private static let count =
+    ProcessInfo.processInfo.environment["HTTPCACHE_COMPARED_REQUESTS"].flatMap { Int($0) } ?? 1_500
+
+  @Test("have the bytes of the general way, for generated requests")
+  func differential() async throws {
+    try await withPair { pair in
+      var random = SystemRandomNumberGenerator()
+      var (fast, general) = (try pair.fast.connect(), try pair.general.connect())
+      for number in 0..<Self.count {
+        if number % 50 == 0 { pair.clock.advance(by: 1) }
+        let request = Self.request(&random)
+        let first = try await answer(fast, request)
+        let second = try await answer(general, request)
+        // A response that the proxy makes itself has the time of the system.
+        let isMade = first.hasPrefix("HTTP/1.1 400")
+        guard isMade || comparable(first) == comparable(second) else {
+          Issue.record(
+            "\(request.debugDescription): \(first.debugDescription), not \(second.debugDescription)")
+          return
+        }
+        #expect(first.prefix(12) == second.prefix(12))
+        if field("Connection", in: first) == "close" {
+          (fast, general) = (try pair.fast.connect(), try pair.general.connect())
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("Plain requests: what may be answered without parsing", .timeLimit(.minutes(10)))
+struct PlainRequestTests {
+  private func find(_ text: String, limits: MessageLimits = MessageLimits()) -> (length: Int, key: [UInt8])? {
+    var plain = PlainRequest(limits: limits)
+    let bytes = text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+    return bytes.withUnsafeBytes { plain.find(in: $0) }.map { ($0, plain.key) }
+  }
+
+  private static let start = "GET /a HTTP/1.1\r\nHost: h\r\n"
+
+  @Test("a GET with known fields is plain; bytes after its head are not part of it")
+  func plain() throws {
+    let head =
+      Self.start + "User-Agent: x\r\nAccept: */*\r\naccept-encoding: gzip\r\nConnection: Keep-Alive\r\n"
+      + "Sec-Fetch-Mode: cors\r\nReferer: http://h/\r\n\r\n"
+    #expect(find(head)?.length == head.utf8.count)
+    #expect(find(head + "GET /b")?.length == head.utf8.count)
+  }
+
+  @Test("every beginning of a head is not whole")
+  func beginnings() {
+    let head = Self.start + "Accept: */*\r\n\r\n"
+    for length in 0..<head.count { #expect(find(String(head.prefix(length))) == nil) }
+  }
+
+  @Test(
+    "fields that change the request or the connection, and whatever the general way refuses, are not plain",
+    arguments: [
+      "Range: bytes=0-1\r\n", "If-None-Match: \"a\"\r\n", "Cache-Control: no-cache\r\n", "Cookie: a=b\r\n",
+      "Authorization: Basic x\r\n", "Connection: close\r\n", "Connection: keep-alive, x\r\n",
+      "Connection:keep-alive\r\n", "Content-Length: 0\r\n", "Transfer-Encoding: chunked\r\n",
+      "Expect: 100-continue\r\n", "Upgrade: websocket\r\n", "Via: 1.1 x\r\n", "X-Forwarded-For: 1.2.3.4\r\n",
+      "TE: trailers\r\n", "X-Unknown: a\r\n", " folded: a\r\n", "User-Agent : x\r\n",
+      "User-Agent: a\u{0}b\r\n",
+      "User-Agent: a\rb\r\n", "User-Agent: a\n", "Accept\rEncoding: gzip\r\n", "User-Agent\r\n",
+    ])
+  func others(field: String) {
+    #expect(find(Self.start + field + "\r\n") == nil)
+  }
+
+  @Test(
+    "other request lines are not plain",
+    arguments: [
+      "POST /a HTTP/1.1", "HEAD /a HTTP/1.1", "GET /a HTTP/1.0", "GET /a HTTP/2.0", "GET http://h/a HTTP/1.1",
+      "get /a HTTP/1.1", "GET  /a HTTP/1.1", "GET /a\tHTTP/1.1", "\r\nGET /a HTTP/1.1",
+    ])
+  func requestLines(line: String) {
+    #expect(find(line + "\r\nHost: hhhhhhhhhhhhhh\r\n\r\n") == nil)
+  }
+
+  @Test("the limits of heads hold")
+  func limits() {
+    let head = Self.start + "Accept: */*\r\n\r\n"
+    #expect(find(head, limits: MessageLimits(headBytes: head.utf8.count)) != nil)
+    #expect(find(head, limits: MessageLimits(headBytes: head.utf8.count - 1)) == nil)
+    #expect(find(head, limits: MessageLimits(fieldCount: 1)) == nil)
+    #expect(find(head, limits: MessageLimits(targetBytes: 1)) == nil)
+  }
+
+  @Test("requests with different targets, hosts or selecting fields have different keys")
+  func keys() throws {
+    let heads = [
+      "GET /a HTTP/1.1\r\nHost: h\r\n\r\n", "GET /b HTTP/1.1\r\nHost: h\r\n\r\n",
+      "GET /a HTTP/1.1\r\nHost: i\r\n\r\n", "GET /a HTTP/1.1\r\nHost: h\r\nAccept: a\r\n\r\n",
+      "GET /a HTTP/1.1\r\nHost: h\r\nAccept: b\r\n\r\n", "GET /a HTTP/1.1\r\nHost: h\r\nOrigin: a\r\n\r\n",
+      "GET /a HTTP/1.1\r\nHost: h\r\nAccept-Encoding: a\r\n\r\n",
+      "GET /a HTTP/1.1\r\nHost: h\r\nAccept-Language: a\r\n\r\n",
+      "GET /a HTTP/1.1\r\nHost: h\r\nHost: h\r\n\r\n",
+    ]
+    let keys = try heads.map { try #require(find($0)).key }
+    #expect(Set(keys).count == heads.count)
+    let other = try #require(find("GET /a HTTP/1.1\r\nHost: h\r\nUser-Agent: x\r\nDNT: 1\r\n\r\n")).key
+    #expect(other == keys[0])
+  }
+}

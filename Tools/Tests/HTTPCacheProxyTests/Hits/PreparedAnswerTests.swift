@@ -1,0 +1,169 @@
+import HTTPCacheSemantics
+import HTTPCacheTesting
+import HTTPCaching
+import NIOCore
+import NIOEmbedded
+import NIOPosix
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("Prepared answers: one connection without a socket", .timeLimit(.minutes(10)))
+struct PreparedAnswerTests {
+  /// A hit path over a cache in memory.
+  private struct Bench {
+    let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))
+    let cache: HTTPCache
+    let context: ProxyContext
+    let stream: TestingStream
+    let path: HitPath
+
+    init(capacity: Int = 1 << 20) async throws {
+      cache = try HTTPCache.open(
+        HTTPCache.Configuration(
+          memoryCapacity: 8 << 20, rules: CacheRules(mode: .shared), cacheStatusName: "httpcache",
+          clock: clock))
+      stream = try await TestingStream(NIOAsyncTestingEventLoop())
+      context = ProxyContext(
+        configuration: ProxyServer.Configuration(
+          host: "127.0.0.1", port: 0,
+          mode: .reverse(Origin(isSecure: false, host: "origin", port: 80), basePath: "")),
+        cache: cache,
+        upstream: try NIOUpstream(group: MultiThreadedEventLoopGroup.singleton, configuration: .init()),
+        loops: [stream.channel.eventLoop])
+      path = HitPath(
+        ClientConnection(stream.stream, context: context), answers: PreparedAnswers(capacity: capacity))
+    }
+
+    /// Stores a response for requests that the proxy gets for the host `h`.
+    func store(_ target: String, _ fields: [String: String] = [:], body: String) async throws {
+      let upstream = ScriptedUpstream { _ in
+        ScriptedResponse(headers: ["Cache-Control": "max-age=60"].merging(fields) { $1 }, body: body)
+      }
+      let response = try await cache.respond(
+        to: HTTPRequest(method: .get, scheme: "http", authority: "origin", path: target),
+        options: RequestOptions(partition: "http://h"), via: upstream)
+      _ = try await response.body.collect()
+    }
+
+    /// The answers of the hit path, and the bytes that it leaves.
+    func answer(_ requests: String) -> (sent: String, rest: String, isAnswered: Bool) {
+      var buffer = ByteBuffer(string: requests)
+      var sent = ""
+      let isAnswered = path.answer(&buffer) { sent += String(buffer: $0) }
+      return (sent, String(buffer: buffer), isAnswered)
+    }
+  }
+
+  private static func request(_ target: String, _ fields: String = "") -> String {
+    "GET \(target) HTTP/1.1\r\nHost: h\r\n\(fields)\r\n"
+  }
+
+  @Test("requests that arrive together are answered in order, up to one that is not plain")
+  func several() async throws {
+    let bench = try await Bench()
+    try await bench.store("/a", body: "first")
+    try await bench.store("/b", body: "second")
+    let other = Self.request("/a", "Range: bytes=0-1\r\n")
+    let (sent, rest, isAnswered) = bench.answer(
+      Self.request("/a") + Self.request("/b", "User-Agent: x\r\n") + Self.request("/a") + other)
+    #expect(isAnswered)
+    #expect(rest == other)
+    let parts = sent.split(separator: "\r\n\r\n")
+    #expect(parts.count == 4)
+    #expect(parts[1].hasPrefix("firstHTTP/1.1 200"))
+    #expect(parts[2].hasPrefix("secondHTTP/1.1 200"))
+    #expect(parts[3] == "first")
+    #expect(try await bench.cache.counts().hits == 3)
+  }
+
+  @Test("a beginning of a request is left, and so is a miss")
+  func others() async throws {
+    let bench = try await Bench()
+    try await bench.store("/a", body: "first")
+    #expect(bench.answer("GET /a HT") == ("", "GET /a HT", false))
+    let miss = Self.request("/missing")
+    #expect(bench.answer(miss) == ("", miss, false))
+    #expect(try await bench.cache.counts().hits == 0)
+  }
+
+  @Test("an invalidation takes effect at once")
+  func invalidated() async throws {
+    let bench = try await Bench()
+    try await bench.store("/a", body: "first")
+    #expect(bench.answer(Self.request("/a")).isAnswered)
+    try await bench.cache.invalidate(.all)
+    #expect(!bench.answer(Self.request("/a")).isAnswered)
+    #expect(try await bench.cache.counts().hits == 1)
+  }
+
+  @Test("Age is that of the request (RFC 9111 §5.1), and a stale response is left")
+  func age() async throws {
+    let bench = try await Bench()
+    try await bench.store("/a", body: "first")
+    for age in [0, 0, 1, 1, 59] {
+      bench.clock.advance(by: Int64(age) - (bench.clock.now.seconds - 1_700_000_000))
+      #expect(field("Age", in: bench.answer(Self.request("/a")).sent) == "\(age)")
+    }
+    bench.clock.advance(by: 1)
+    #expect(!bench.answer(Self.request("/a")).isAnswered)
+  }
+
+  @Test("a request that took the general way is looked at again in the next second")
+  func later() async throws {
+    let bench = try await Bench()
+    #expect(!bench.answer(Self.request("/a")).isAnswered)
+    try await bench.store("/a", body: "first")
+    #expect(!bench.answer(Self.request("/a")).isAnswered)
+    bench.clock.advance(by: 1)
+    #expect(bench.answer(Self.request("/a")).isAnswered)
+  }
+
+  @Test("of several variants the one that the request selects; Vary by another field takes the general way")
+  func variants() async throws {
+    let bench = try await Bench()
+    try await bench.store("/a", ["Vary": "Accept-Encoding"], body: "plain")
+    try await bench.store("/b", ["Vary": "User-Agent"], body: "plain")
+    #expect(bench.answer(Self.request("/a")).isAnswered)
+    #expect(!bench.answer(Self.request("/a", "Accept-Encoding: gzip\r\n")).isAnswered)
+    #expect(bench.answer(Self.request("/a")).isAnswered)
+    #expect(!bench.answer(Self.request("/b")).isAnswered)
+  }
+
+  @Test("a server that ends answers no request this way")
+  func draining() async throws {
+    let bench = try await Bench()
+    try await bench.store("/a", body: "first")
+    #expect(bench.answer(Self.request("/a")).isAnswered)
+    await bench.context.registry.drain(until: .now(), on: MultiThreadedEventLoopGroup.singleton.any())
+    #expect(!bench.answer(Self.request("/a")).isAnswered)
+  }
+
+  @Test("answers beyond the capacity are sent, but not kept")
+  func capacity() async throws {
+    let bench = try await Bench(capacity: 0)
+    try await bench.store("/a", body: "first")
+    #expect(bench.answer(Self.request("/a")).isAnswered)
+    #expect(bench.answer(Self.request("/a")).isAnswered)
+    #expect(try await bench.cache.counts().hits == 2)
+  }
+
+  @Test("each answer extends the time for which the connection may be idle")
+  func idle() async throws {
+    let loop = NIOAsyncTestingEventLoop()
+    let testing = try await TestingStream(loop)
+    let stream = testing.stream
+    let reading = Task(executorPreference: EventLoopExecutor(loop)) {
+      stream.awaitRequest(idle: .seconds(10))
+      return try? await stream.read(until: stream.now + .seconds(10))
+    }
+    await testing.waitForReader()
+    #expect(stream.isBetweenRequests)
+    await loop.advanceTime(by: .seconds(7))
+    try await loop.executeInContext { stream.answered() }
+    await loop.advanceTime(by: .seconds(7))
+    try await testing.receive("x")
+    #expect(await reading.value == ByteBuffer(string: "x"))
+    #expect(!stream.isBetweenRequests)
+  }
+}
