@@ -21,7 +21,7 @@ extension HTTPURLCache {
     let adopted = AdoptedResponse(
       response, body: body, isDecoded: Self.isDecoded(response, body), userInfo: userInfo,
       isMemoryOnly: isMemoryOnly)
-    CallerRuns.wait { [cache, partition] in
+    _ = CallerRuns.wait { [cache, partition] in
       await cache.adopt(
         adopted, to: request, partition: partition,
         asking: .inPlace { limit in
