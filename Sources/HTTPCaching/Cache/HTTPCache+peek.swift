@@ -110,7 +110,8 @@ extension HTTPCache {
 
   /// The variants in memory for a key; nil if the disk tier may have more of them.
   func peeked(_ key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
-    guard let stored = variants(inMemory: key, rules: rules), !failedChanges.concern(stored) else {
+    // `respond` tries failed changes again.
+    guard failedChanges.isEmpty, let stored = variants(inMemory: key, rules: rules) else {
       return nil
     }
     return stored
