@@ -138,7 +138,9 @@ import Testing
     }
     _ = await run("pack", archive, status: ExitStatus.usage.rawValue)
     _ = await run("pack", archive, "--from", "a", "--prefix", "b", status: ExitStatus.usage.rawValue)
-    _ = await run("pack", directory.file("none/content.hca"), "--from", try preCache(), status: ExitStatus.output.rawValue)
+    _ = await run(
+      "pack", directory.file("none/content.hca"), "--from", try preCache(), status: ExitStatus.output.rawValue
+    )
     _ = await run("unpack", try preCache(), directory.path, status: ExitStatus.output.rawValue)
   }
 
