@@ -29,7 +29,7 @@ allowed() {
     HTTPCacheProxy)
       echo "$system|Foundation|FoundationEssentials|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     HTTPCacheCommand)
-      echo "$system|CBuildCommit|Dispatch|Foundation|FoundationNetworking|ArgumentParser|CZlib|AsyncHTTPClient|HTTPTypes|HTTPCacheAsyncHTTPClient|HTTPCacheURLSession|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
+      echo "$system|CBuildCommit|Dispatch|Foundation|FoundationNetworking|ArgumentParser|CZlib|AsyncHTTPClient|HTTPTypes|HTTPCacheAsyncHTTPClient|HTTPCacheImages|HTTPCacheURLSession|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     httpcache) echo 'HTTPCacheCommand' ;;
     HTTPCacheSnippets) echo "[A-Za-z]+" ;;
     HTTPCacheExample) echo "Foundation|HTTPCaching|HTTPCacheURLSession" ;;
