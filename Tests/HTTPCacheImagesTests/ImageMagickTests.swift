@@ -25,7 +25,7 @@
         ("enlarge-150x150", ResizeProcessor(width: 150, height: 150, enlarges: true)),
       ] {
         let difference = try Picture.difference(processor.process(source), image("\(name)-\(result).png"))
-        #expect(try #require(difference) <= 2, "\(name) \(result)")
+        #expect(try #require(difference) <= 2, "\(name) \(result): \(difference ?? 0)")
       }
     }
 

@@ -13,7 +13,7 @@ convert -seed 3 -size 120x80 plasma:green-yellow -alpha set -channel A -fx '1-i/
 
 for name in plasma edges noise alpha; do
   convert $name.png -resize 50x50 "${png[@]}" $name-fit-50x50.png
-  convert $name.png -resize 31x31^ -gravity center -extent 31x31 "${png[@]}" $name-fill-31x31.png
+  convert $name.png -resize 31x31^ -gravity center -background none -extent 31x31 "${png[@]}" $name-fill-31x31.png
   convert $name.png -resize '37x61!' "${png[@]}" $name-stretch-37x61.png
   convert $name.png -resize 150x150 "${png[@]}" $name-enlarge-150x150.png
   convert $name.png -crop 33x21+40+17 +repage "${png[@]}" $name-crop-33x21.png
