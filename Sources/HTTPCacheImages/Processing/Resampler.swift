@@ -60,9 +60,7 @@ struct Resampler {
         for x in 0..<targetWidth {
           var sum = SIMD4<Float>.zero
           for index in 0..<weights.count {
-            sum.addProduct(
-              window[(range.lowerBound + index) % rows.span * targetWidth + x],
-              SIMD4(repeating: weights[index]))
+            sum += window[(range.lowerBound + index) % rows.span * targetWidth + x] * weights[index]
           }
           target[x] = Self.pixel(sum)
         }
@@ -98,7 +96,8 @@ struct Resampler {
     _ weights: UnsafeBufferPointer<Float>, _ samples: UnsafeBufferPointer<SIMD4<Float>>
   ) -> SIMD4<Float> {
     var sum = SIMD4<Float>.zero
-    for index in 0..<weights.count { sum.addProduct(samples[index], SIMD4(repeating: weights[index])) }
+    // Not addProduct: without a machine instruction for it, that is a call per number.
+    for index in 0..<weights.count { sum += samples[index] * weights[index] }
     return sum
   }
 
