@@ -265,6 +265,7 @@ let package = Package(
         "HTTPCacheImages", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
+      resources: [.copy("Fixtures")],
       swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheSimulationTests",

@@ -46,7 +46,7 @@ let package = Package(
   dependencies: [
     .package(
       name: "swift-http-cache", path: "..",
-      traits: ["Crypto", "AsyncHTTPClient", "Hummingbird", "Logging"]),
+      traits: ["Crypto", "AsyncHTTPClient", "Hummingbird", "ImageCodecs", "Logging"]),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -70,6 +70,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(name: "HTTPCacheDownloads", package: "swift-http-cache"),
+        .product(name: "HTTPCacheImages", package: "swift-http-cache"),
         .product(
           name: "HTTPCacheURLSession", package: "swift-http-cache",
           condition: .when(traits: ["URLSessionDoors"])),
@@ -93,6 +94,7 @@ let package = Package(
         .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
         .product(name: "HTTPCacheDownloads", package: "swift-http-cache"),
         .product(name: "HTTPCacheArchives", package: "swift-http-cache"),
+        .product(name: "HTTPCacheImages", package: "swift-http-cache"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(name: "HTTPCacheHummingbird", package: "swift-http-cache"),
         .product(name: "HTTPCacheLogging", package: "swift-http-cache"),
@@ -126,6 +128,10 @@ let package = Package(
       name: "Downloads",
       dependencies: session + [.product(name: "HTTPCacheDownloads", package: "swift-http-cache")],
       path: "Examples/Downloads", swiftSettings: settings),
+    .executableTarget(
+      name: "ContactSheet",
+      dependencies: session + [.product(name: "HTTPCacheImages", package: "swift-http-cache")],
+      path: "Examples/ContactSheet", swiftSettings: settings),
     .executableTarget(
       name: "ExampleOrigin",
       dependencies: [
@@ -196,6 +202,7 @@ let package = Package(
         "HTTPCacheCommand", "ServerTesting", .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(name: "HTTPCacheDownloads", package: "swift-http-cache"),
+        .product(name: "HTTPCacheImages", package: "swift-http-cache"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

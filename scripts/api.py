@@ -25,8 +25,8 @@ BUILD = ROOT / ".build/debug"
 FOLDER = ROOT / "docs/api"
 MODULES = [
     "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheDisk", "HTTPCaching", "HTTPCacheURLSession",
-    "HTTPCacheNIO", "HTTPCacheAsyncHTTPClient", "HTTPCacheArchives", "HTTPCacheDownloads", "HTTPCacheHummingbird", "HTTPCacheLogging",
-    "HTTPCacheTesting", "HTTPCacheFaults"]
+    "HTTPCacheNIO", "HTTPCacheAsyncHTTPClient", "HTTPCacheArchives", "HTTPCacheDownloads",
+    "HTTPCacheHummingbird", "HTTPCacheImages", "HTTPCacheLogging", "HTTPCacheTesting", "HTTPCacheFaults"]
 # Every type has them, or has them because it has another in the list.
 IMPLIED = {"Copyable", "Escapable", "SendableMetatype", "BitwiseCopyable"}
 

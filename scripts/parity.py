@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs/parity.md"
-SERIES = {"P": 22, "A": 14, "F": 11, "E": 35}
+SERIES = {"P": 22, "A": 14, "F": 11, "E": 35, "S": 10}
 ROW = re.compile(r"\|\s*([A-Z]\d+)\s*\|(.*)\|\s*$")
 NAMED = re.compile(r"`(\w+/\w+)`")
 ANY_CODE = re.compile(r"`([^`]*)`")

@@ -90,6 +90,7 @@ without_traits() {
   swift_build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheURLSession &&
     swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheTesting &&
     swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheDownloads &&
+    swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheImages &&
     swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheHummingbird &&
     swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheAsyncHTTPClient &&
     swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheLogging

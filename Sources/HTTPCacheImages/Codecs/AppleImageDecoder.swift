@@ -31,7 +31,7 @@
       guard let source = Self.source(bytes) else { throw .truncated }
       let (stored, orientation) = try Self.header(source)
       try stored.check(pixelLimit: options.pixelLimit)
-      guard options.acceptsIncomplete || CGImageSourceGetStatusAtIndex(source, 0) == .statusComplete else {
+      guard CGImageSourceGetStatusAtIndex(source, 0) == .statusComplete else {
         throw .truncated
       }
       var settings: [CFString: Any] = [

@@ -24,13 +24,10 @@ public struct ImageDecodingOptions: Sendable {
   /// The size, upright, that the caller needs; nil for all pixels. A decoder may return a smaller image than the
   /// file has as long as it is at least this large.
   public var neededSize: ImageSize?
-  /// Whether bytes that end early give the pixels decoded so far instead of an error.
-  public var acceptsIncomplete: Bool
 
   /// Makes options.
-  public init(pixelLimit: Int = 100_000_000, neededSize: ImageSize? = nil, acceptsIncomplete: Bool = false) {
+  public init(pixelLimit: Int = 100_000_000, neededSize: ImageSize? = nil) {
     self.pixelLimit = pixelLimit
     self.neededSize = neededSize
-    self.acceptsIncomplete = acceptsIncomplete
   }
 }

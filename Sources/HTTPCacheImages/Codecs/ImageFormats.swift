@@ -8,7 +8,7 @@ public struct ImageFormats: Sendable {
   /// Makes a list.
   public init(_ decoders: [any ImageDecoder]) { self.decoders = decoders }
 
-  /// What this platform and the traits of the package offer: ImageIO on Apple's systems; JPEG, PNG and WebP with
+  /// The decoders of this platform and of the traits of the package: ImageIO on Apple's systems; JPEG, PNG and WebP with
   /// the trait `ImageCodecs`; otherwise none.
   public static var standard: ImageFormats {
     #if ImageCodecs

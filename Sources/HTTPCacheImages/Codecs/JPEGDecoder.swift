@@ -44,7 +44,7 @@
         }
         if isCMYK { Self.convertCMYK(target, count: size.width * size.height) }
       }
-      if status != 0 { try Self.check(handle, bytes, header, options) }
+      if status != 0 { try Self.checkWarning(handle, bytes, header) }
       return try DecodedImage(
         size: size, pixels: pixels, colorSpace: isCMYK ? .sRGB : header.profile.map { .profile($0) } ?? .sRGB,
         isOpaque: true
@@ -79,11 +79,19 @@
       return [8, 4, 2].first(where: fits) ?? 1
     }
 
-    private static func check(
-      _ handle: tjhandle, _ bytes: BodyBytes, _ header: JPEGHeader, _ options: ImageDecodingOptions
+    /// The beginnings of libjpeg's warnings. TurboJPEG's error code does not tell: it stays that of a warning when
+    /// an error follows it, which leaves pixels unwritten.
+    private static let warnings = [
+      "Premature end of JPEG file", "Corrupt JPEG data", "Inconsistent progression sequence",
+      "Unknown Adobe color transform code", "Warning: unknown JFIF revision",
+      "Invalid SOS parameters for sequential",
+    ]
+
+    /// Warnings are common in files that every viewer shows. Only a missing end is an error.
+    private static func checkWarning(
+      _ handle: tjhandle, _ bytes: BodyBytes, _ header: JPEGHeader
     ) throws(ImageError) {
-      guard tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue) else { throw .damaged(message(handle)) }
-      // Warnings are common in files that every viewer shows. Only a missing end is an error.
+      let message = message(handle)
       let hasEnd = bytes.withUnsafeBytes { bytes in
         var index = bytes.count - 1
         while index > header.scanStart {
@@ -92,7 +100,8 @@
         }
         return false
       }
-      if !hasEnd, !options.acceptsIncomplete { throw .truncated }
+      guard hasEnd else { throw .truncated }
+      guard warnings.contains(where: { message.hasPrefix($0) }) else { throw .damaged(message) }
     }
 
     private static func message(_ handle: tjhandle) -> String {

@@ -34,13 +34,11 @@
         try size.check(pixelLimit: options.pixelLimit)
         var status: Int32 = 0
         let pixels = DecodedImage.makePixels(size) { target in
-          // Rows that an incomplete file does not have are transparent.
-          if options.acceptsIncomplete { target.update(repeating: .zero, count: size.width * size.height) }
           status = spng_decode_image(
             context, target, size.width * size.height * 4, Int32(SPNG_FMT_RGBA8.rawValue),
             Int32(SPNG_DECODE_TRNS.rawValue))
         }
-        if status != 0, !(options.acceptsIncomplete && Self.isEnd(status)) { throw Self.error(status) }
+        guard status == 0 else { throw Self.error(status) }
         return try DecodedImage(
           size: size, pixels: pixels, colorSpace: Self.colorSpace(context), isOpaque: Self.isOpaque(context)
         ).upright(from: Self.orientation(context), original: size)

@@ -10,7 +10,7 @@
     import Darwin
   #endif
 
-  /// Encodes PNG with libspng: 8 bits of red, green, blue and alpha.
+  /// Encodes PNG with libspng: 8 bits each of red, green and blue, and of alpha unless the image is opaque.
   public struct PNGEncoder: ImageEncoder {
     /// Makes an encoder.
     public init() {}
@@ -31,11 +31,12 @@
       header.width = UInt32(clamping: image.width)
       header.height = UInt32(clamping: image.height)
       header.bit_depth = 8
-      header.color_type = UInt8(SPNG_COLOR_TYPE_TRUECOLOR_ALPHA.rawValue)
+      header.color_type = UInt8(
+        (image.isOpaque ? SPNG_COLOR_TYPE_TRUECOLOR : SPNG_COLOR_TYPE_TRUECOLOR_ALPHA).rawValue)
       try Self.check(spng_set_ihdr(context, &header))
       if case .profile(let profile) = image.colorSpace { try Self.set(profile, context) }
       try Self.check(
-        image.pixels.withUnsafeBytes {
+        (image.isOpaque ? Self.withoutAlpha(image) : image.pixels).withUnsafeBytes {
           spng_encode_image(
             context, $0.baseAddress, $0.count, Int32(SPNG_FMT_PNG.rawValue),
             Int32(SPNG_ENCODE_FINALIZE.rawValue))
@@ -47,6 +48,17 @@
       }
       defer { free(output) }
       return BodyBytes(UnsafeRawBufferPointer(start: output, count: length))
+    }
+
+    private static func withoutAlpha(_ image: DecodedImage) -> BodyBytes {
+      image.withPixels { source in
+        BodyBytes(unsafeUninitializedCapacity: source.count * 3) { target in
+          for (index, pixel) in source.enumerated() {
+            for channel in 0..<3 { target[index * 3 + channel] = pixel[channel] }
+          }
+          return source.count * 3
+        }
+      }
     }
 
     private static func set(_ profile: BodyBytes, _ context: OpaquePointer) throws(ImageError) {

@@ -33,13 +33,14 @@
       let metadata = Self.metadata(bytes)
       var isComplete = false
       let pixels = DecodedImage.makePixels(size) { target in
+        // The first frame of an animation need not cover it.
         target.update(repeating: .zero, count: size.width * size.height)
         isComplete =
           features.has_animation != 0
           ? Self.decodeFirstFrame(bytes, size, into: target)
           : bytes.withUnsafeBytes { Self.decode($0, size, width: size.width, into: target) }
       }
-      guard isComplete || options.acceptsIncomplete else {
+      guard isComplete else {
         throw Self.isCutShort(bytes) ? .truncated : .damaged("libwebp cannot decode it")
       }
       return try DecodedImage(

@@ -14,21 +14,20 @@ extension DecodedImage {
     let (width, height) = (self.width, self.height)
     let turned = withPixels { source in
       Self.makePixels(upright) { target in
-        for y in 0..<upright.height {
-          for x in 0..<upright.width {
-            let (fromX, fromY) =
-              switch orientation {
-              case .up: (x, y)
-              case .upMirrored: (width - 1 - x, y)
-              case .down: (width - 1 - x, height - 1 - y)
-              case .downMirrored: (x, height - 1 - y)
-              case .leftMirrored: (y, x)
-              case .right: (y, height - 1 - x)
-              case .rightMirrored: (width - 1 - y, height - 1 - x)
-              case .left: (width - 1 - y, x)
-              }
-            target[y * upright.width + x] = source[fromY * width + fromX]
-          }
+        for index in 0..<upright.width * upright.height {
+          let (y, x) = index.quotientAndRemainder(dividingBy: upright.width)
+          let (fromX, fromY) =
+            switch orientation {
+            case .up: (x, y)
+            case .upMirrored: (width - 1 - x, y)
+            case .down: (width - 1 - x, height - 1 - y)
+            case .downMirrored: (x, height - 1 - y)
+            case .leftMirrored: (y, x)
+            case .right: (y, height - 1 - x)
+            case .rightMirrored: (width - 1 - y, height - 1 - x)
+            case .left: (width - 1 - y, x)
+            }
+          target[index] = source[fromY * width + fromX]
         }
       }
     }

@@ -4,6 +4,8 @@ public enum ImageError: Error, Sendable, Hashable {
   case invalidURL(String)
   /// The origin answered with a status other than 200 and 203.
   case status(Int)
+  /// Nothing that may be used is stored, and the request forbids asking the origin (`CachePolicy.cacheOnly`).
+  case notStored
   /// No decoder recognises the bytes: they are no image, or one of a format without a decoder.
   case notAnImage(contentType: String?)
   /// A decoder recognises the format, but not this kind of it.
@@ -30,6 +32,7 @@ extension ImageError: CustomStringConvertible {
     switch self {
     case .invalidURL(let url): "'\(url)' is not an absolute http or https URL"
     case .status(let code): "the origin answered \(code)"
+    case .notStored: "the image is not stored, and the origin must not be asked"
     case .notAnImage(let type?): "the response of type \(type) is no image that a decoder recognises"
     case .notAnImage(nil): "the response is no image that a decoder recognises"
     case .unsupported(let what): "\(what) is not supported"

@@ -22,7 +22,7 @@ struct Resampler {
         size: size, pixels: image.pixels, colorSpace: image.colorSpace, orientation: image.orientation,
         isOpaque: image.isOpaque)
     }
-    var resampler = Resampler(from: image.size, to: size)
+    var resampler = Resampler(from: image, to: size)
     return try image.making(size, isOpaque: image.isOpaque) { target in
       image.withPixels { source in
         guard let base = source.baseAddress else { return }
@@ -33,9 +33,12 @@ struct Resampler {
     }
   }
 
-  private init(from source: ImageSize, to target: ImageSize) {
-    rows = FilterWeights(from: source.height, to: target.height)
-    columns = FilterWeights(from: source.width, to: target.width)
+  private init(from source: DecodedImage, to target: ImageSize) {
+    // ImageMagick's choice.
+    let isEnlarged = target.width * target.height > source.width * source.height
+    let filter: FilterWeights.Filter = isEnlarged || !source.isOpaque ? .mitchell : .lanczos
+    rows = FilterWeights(filter, from: source.height, to: target.height)
+    columns = FilterWeights(filter, from: source.width, to: target.width)
     width = source.width
     targetWidth = target.width
     window = Array(repeating: .zero, count: rows.span * target.width)
@@ -57,9 +60,7 @@ struct Resampler {
         for x in 0..<targetWidth {
           var sum = SIMD4<Float>.zero
           for index in 0..<weights.count {
-            sum.addProduct(
-              window[(range.lowerBound + index) % rows.span * targetWidth + x],
-              SIMD4(repeating: weights[index]))
+            sum += window[(range.lowerBound + index) % rows.span * targetWidth + x] * weights[index]
           }
           target[x] = Self.pixel(sum)
         }
@@ -82,16 +83,22 @@ struct Resampler {
       window.withUnsafeMutableBufferPointer { window in
         for x in 0..<targetWidth {
           let first = columns.range(of: x).lowerBound
-          var sum = SIMD4<Float>.zero
-          columns.withWeights(of: x) { weights in
-            for index in 0..<weights.count {
-              sum.addProduct(line[first + index], SIMD4(repeating: weights[index]))
-            }
+          window[start + x] = columns.withWeights(of: x) {
+            Self.sum($0, UnsafeBufferPointer(rebasing: line[first...]))
           }
-          window[start + x] = sum
         }
       }
     }
+  }
+
+  @inline(__always)
+  private static func sum(
+    _ weights: UnsafeBufferPointer<Float>, _ samples: UnsafeBufferPointer<SIMD4<Float>>
+  ) -> SIMD4<Float> {
+    var sum = SIMD4<Float>.zero
+    // Not addProduct: without a machine instruction for it, that is a call per number.
+    for index in 0..<weights.count { sum += samples[index] * weights[index] }
+    return sum
   }
 
   /// A pixel without premultiplied alpha.

@@ -38,7 +38,8 @@ public struct ResizeProcessor: ImageProcessor {
   /// The size of the resized image before it is cropped.
   public func neededSize(of size: ImageSize) -> ImageSize? { scaledSize(of: size) }
 
-  /// Resamples with Lanczos' filter of three lobes, in the color space of the image.
+  /// Resamples in the color space of the image: with Lanczos' filter of three lobes, or with Mitchell's filter if the
+  /// image has transparency or is enlarged.
   ///
   /// - Throws: `ImageError.tooManyPixels` for a result above 100 million pixels.
   public func process(_ image: DecodedImage) throws -> DecodedImage {

@@ -1,5 +1,5 @@
 public import HTTPCacheSemantics
-import HTTPCacheStore
+package import HTTPCacheStore
 public import HTTPTypes
 
 /// The answer to a request.
@@ -65,5 +65,16 @@ public struct CacheResponse: Sendable {
     var response = self
     response.headOwner = record
     return response
+  }
+}
+
+extension CacheResponse {
+  /// The record of the stored response that this answer came from; nil for an answer from the origin.
+  package var storedRecord: CacheRecord? { record }
+
+  /// Whether this answer came from the stored response of a record, freshened or not.
+  package func isOf(_ record: CacheRecord) -> Bool {
+    guard let own = self.record else { return false }
+    return own.sequence == record.sequence && own.key == record.key
   }
 }

@@ -6,7 +6,7 @@ package struct HookTurn: Sendable {
   let wait: @Sendable (Duration) async throws -> Void
 
   /// In separate tasks, beside the caller's task.
-  static func concurrent(_ clock: any CacheClock, executor: (any TaskExecutor)?) -> HookTurn {
+  package static func concurrent(_ clock: any CacheClock, executor: (any TaskExecutor)?) -> HookTurn {
     HookTurn(executor: executor) { try await clock.sleep(for: $0) }
   }
 

@@ -13,7 +13,8 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
       """,
     version: CommandVersion.described,
     subcommands: [
-      GetCommand.self, DownloadsCommand.self, ServeCommand.self, ListCommand.self, ShowCommand.self,
+      GetCommand.self, DownloadsCommand.self, ImageCommand.self, ServeCommand.self, ListCommand.self,
+      ShowCommand.self,
       PathCommand.self,
       ExplainCommand.self,
       PurgeCommand.self, ConfigCommand.self, StatsCommand.self, VerifyCommand.self, PackCommand.self,

@@ -1,0 +1,101 @@
+import HTTPCacheSemantics
+
+/// Decoded images by their names, least recently used first out. The sum of their bytes stays within the capacity.
+struct MemoryImages: Sendable {
+  private struct Slot {
+    var name: String
+    var entry: MemoryImage?
+    var older: Int
+    var newer: Int
+  }
+
+  /// The maximum number of bytes of all images.
+  private(set) var capacity: Int
+  /// The number of bytes of all images.
+  private(set) var cost = 0
+  private var places: [String: Int] = [:]
+  /// A ring in the order of use. Slot 0 has no image: `newer` of it is the oldest one, `older` the newest.
+  private var slots = [Slot(name: "", entry: nil, older: 0, newer: 0)]
+  private var free: [Int] = []
+
+  init(capacity: Int) { self.capacity = max(capacity, 0) }
+
+  /// The number of images.
+  var count: Int { places.count }
+
+  /// The image of a name if it may be used at once, and counts this as a use.
+  mutating func hit(_ name: String, now: Timestamp, mark: StoreMark) -> DecodedImage? {
+    guard let place = places[name], let entry = slots[place].entry, let until = entry.freshUntil, now < until,
+      entry.mark == mark
+    else { return nil }
+    use(place)
+    return entry.image
+  }
+
+  /// The entry of a name; counts this as a use.
+  mutating func entry(_ name: String) -> MemoryImage? {
+    guard let place = places[name] else { return nil }
+    use(place)
+    return slots[place].entry
+  }
+
+  /// Adds or replaces an image. An image above the capacity is not kept.
+  mutating func insert(_ entry: MemoryImage, _ name: String) {
+    remove(name)
+    guard entry.image.cost <= capacity else { return }
+    let place: Int
+    if let last = free.popLast() {
+      place = last
+      slots[place].name = name
+      slots[place].entry = entry
+    } else {
+      place = slots.count
+      slots.append(Slot(name: name, entry: entry, older: 0, newer: 0))
+    }
+    places[name] = place
+    cost += entry.image.cost
+    link(place)
+    trim(to: capacity)
+  }
+
+  /// Removes an image.
+  mutating func remove(_ name: String) {
+    guard let place = places.removeValue(forKey: name) else { return }
+    cost -= slots[place].entry?.image.cost ?? 0
+    unlink(place)
+    slots[place].entry = nil
+    slots[place].name = ""
+    free.append(place)
+  }
+
+  /// Removes images until at most `bytes` are in use.
+  mutating func trim(to bytes: Int) {
+    while cost > bytes, slots[0].newer != 0 { remove(slots[slots[0].newer].name) }
+  }
+
+  /// Changes the capacity.
+  mutating func setCapacity(_ bytes: Int) {
+    capacity = max(bytes, 0)
+    trim(to: capacity)
+  }
+
+  private mutating func use(_ place: Int) {
+    guard slots[0].older != place else { return }
+    unlink(place)
+    link(place)
+  }
+
+  private mutating func link(_ place: Int) {
+    let newest = slots[0].older
+    slots[place].older = newest
+    slots[place].newer = 0
+    slots[newest].newer = place
+    slots[0].older = place
+  }
+
+  private mutating func unlink(_ place: Int) {
+    let (older, newer) = (slots[place].older, slots[place].newer)
+    slots[older].newer = newer
+    slots[newer].older = older
+  }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import HTTPCacheImages
+
+/// Width and height as an argument, such as `640x480`.
+struct ImageGeometry: ExpressibleByArgument {
+  let size: ImageSize
+
+  init?(argument: String) {
+    let parts = argument.lowercased().split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+    guard parts.count == 2, let width = parts[0], let height = parts[1], (1...65_535).contains(width),
+      (1...65_535).contains(height)
+    else { return nil }
+    size = ImageSize(width: width, height: height)
+  }
+}
+
+/// How width and height are used.
+enum ImageResizeMode: String, ExpressibleByArgument, CaseIterable {
+  case fit
+  case fill
+  case stretch
+
+  var mode: ResizeProcessor.Mode {
+    switch self {
+    case .fit: .fit
+    case .fill: .fill
+    case .stretch: .stretch
+    }
+  }
+}
+
+/// The format of the images that are written.
+enum ImageFormat: String, ExpressibleByArgument, CaseIterable {
+  case jpg
+  case png
+  case webp
+
+  /// The format that the extension of a file names; nil for another extension.
+  init?(file: String) {
+    let name = file.split(separator: "/").last ?? ""
+    guard let dot = name.lastIndex(of: ".") else { return nil }
+    let suffix = name[name.index(after: dot)...].lowercased()
+    self.init(rawValue: suffix == "jpeg" ? "jpg" : suffix)
+  }
+
+  func encoder(quality: Int?) -> any ImageEncoder {
+    switch self {
+    case .jpg: JPEGEncoder(quality: quality ?? 85)
+    case .png: PNGEncoder()
+    case .webp: WebPEncoder(quality: quality ?? 80)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import HTTPCacheImages
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite(.timeLimit(.minutes(10))) struct ImageCommandTests {
+  /// An origin with a picture of 80 x 40 pixels, or with a page.
+  private func origin() async throws -> RecordingOrigin {
+    var pixels: [UInt8] = []
+    for index in 0..<80 * 40 { pixels += [UInt8(index % 80 * 3), UInt8(index / 80 * 6), 90, 255] }
+    let image = try DecodedImage(
+      size: ImageSize(width: 80, height: 40), pixels: BodyBytes(pixels), isOpaque: true)
+    let png = try PNGEncoder().encode(image).array
+    return try await RecordingOrigin { request, _ in
+      if request.hasPrefix("GET /none ") {
+        return Array("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".utf8)
+      }
+      let isPage = request.hasPrefix("GET /page ")
+      let body = isPage ? Array("<!doctype html><title>Sign in</title>".utf8) : png
+      let head =
+        "HTTP/1.1 200 OK\r\nContent-Type: \(isPage ? "text/html" : "image/png")\r\n"
+        + "Cache-Control: max-age=600\r\nContent-Length: \(body.count)\r\n\r\n"
+      return Array(head.utf8) + body
+    }
+  }
+
+  private func decoded(_ directory: TemporaryDirectory, _ name: String) throws -> DecodedImage {
+    try ImageFormats.standard.decode(BodyBytes(try #require(directory.contents(name))))
+  }
+
+  @Test("an image is fetched once, and written in another size and format")
+  func resized() async throws {
+    let (directory, origin) = (try TemporaryDirectory(), try await origin())
+    let url = "http://\(origin.authority)/a.png"
+    let common = [url, "--dir", directory.file("cache"), "--resize", "20x20", "-o"]
+    var run = await CommandRun(["image"] + common + [directory.file("small.jpg")])
+    #expect(run.status == 0 && run.errors.contains("20 x 10"), "\(run.errors)")
+    run = await CommandRun(["image"] + common + [directory.file("fill.webp"), "--mode", "fill"])
+    #expect(run.status == 0, "\(run.errors)")
+    run = await CommandRun(["image"] + common + [directory.file("plain"), "--format", "png", "--round", "5"])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(try decoded(directory, "small.jpg").size == ImageSize(width: 20, height: 10))
+    #expect(try decoded(directory, "fill.webp").size == ImageSize(width: 20, height: 20))
+    #expect(try decoded(directory, "plain").pixel(x: 0, y: 0)?.w == 0)
+    #expect(directory.contents("small.jpg")?.prefix(2) == [0xFF, 0xD8])
+    #expect(origin.requests.count == 1)
+    try await origin.close()
+  }
+
+  @Test("several images go into a folder, under their names; the first failure is the exit status")
+  func several() async throws {
+    let (directory, origin) = (try TemporaryDirectory(), try await origin())
+    let base = "http://\(origin.authority)"
+    let run = await CommandRun(
+      "image", base + "/a.png", base + "/b/a.png", base + "/page", base + "/none", "--format", "png", "--dir",
+      directory.file("cache"), "-o", directory.path)
+    #expect(run.status == ExitStatus.failure.rawValue, "\(run.errors)")
+    #expect(run.errors.contains("text/html is no image") && run.errors.contains("the origin answered 404"))
+    #expect(try decoded(directory, "a.png").size == decoded(directory, "a-2.png").size)
+    #expect(directory.contents("page.png") == nil && directory.contents("none.png") == nil)
+    try await origin.close()
+  }
+
+  @Test("errors have their exit status")
+  func failures() async throws {
+    let (directory, origin) = (try TemporaryDirectory(), try await origin())
+    let base = "http://\(origin.authority)"
+    let rest = ["--dir", directory.file("cache"), "-o"]
+    for (arguments, status) in [
+      ([base + "/none"] + rest + [directory.file("x.png")], ExitStatus.httpError),
+      ([base + "/a.png", "--policy", "cache-only"] + rest + [directory.file("x.png")], .notStored),
+      ([base + "/a.png"] + rest + [directory.file("missing/x.png")], .output),
+      ([base + "/a.png", base + "/b.png"] + rest + [directory.file("missing")], .usage),
+      ([base + "/a.png", "--resize", "20"] + rest + [directory.file("x.png")], .usage),
+      ([base + "/a.png", "--quality", "0"] + rest + [directory.file("x.png")], .usage),
+      (["http://127.0.0.1:1/a.png"] + rest + [directory.file("x.png")], .unreachable),
+    ] {
+      let run = await CommandRun(["image"] + arguments)
+      #expect(run.status == status.rawValue, "\(arguments): \(run.errors)")
+    }
+    #expect(directory.contents("x.png") == nil)
+    try await origin.close()
+  }
+}
