@@ -22,7 +22,7 @@ extension HTTPURLCache {
       response, body: body, isDecoded: Self.isDecoded(response, body), userInfo: userInfo,
       isMemoryOnly: isMemoryOnly)
     CallerRuns.wait { [cache, partition] in
-      await cache.adopt(
+      _ = await cache.adopt(
         adopted, to: request, partition: partition,
         asking: .inPlace { limit in
           // A hook may need one of the threads that are blocked here.
