@@ -21,8 +21,8 @@ extension HTTPURLCache {
     let adopted = AdoptedResponse(
       response, body: body, isDecoded: Self.isDecoded(response, body), userInfo: userInfo,
       isMemoryOnly: isMemoryOnly)
-    _ = CallerRuns.wait { [cache, partition] in
-      await cache.adopt(
+    CallerRuns.wait { [cache, partition] in
+      _ = await cache.adopt(
         adopted, to: request, partition: partition,
         asking: .inPlace { limit in
           // A hook may need one of the threads that are blocked here.
