@@ -35,8 +35,8 @@ final class GenerationFile: Sendable {
 
   private init(memory: SharedMapping) {
     self.memory = memory
-    // The exchange succeeds only in the first process that opens the file.
-    _ = shim_atomic_exchange(memory.words + 3, 0, .random(in: 1 ... .max))
+    // Only the first process that opens the file sets this word.
+    SharedMapping.initialize(memory.words + 3, to: .random(in: 1 ... .max))
   }
 
   private func cell(_ hash: UInt64) -> UnsafeMutablePointer<UInt64> {

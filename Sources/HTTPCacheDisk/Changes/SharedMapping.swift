@@ -67,8 +67,7 @@ final class SharedMapping: @unchecked Sendable {
       memory != MAP_FAILED
     else { throw CacheError(.unavailable, "map \(name): \(String(cString: strerror(errno)))") }
     let mapped = memory.bindMemory(to: UInt64.self, capacity: byteCount / 8)
-    // An exchange writes to the page even if it changes nothing, and a directory of a newer version must stay untouched.
-    if shim_atomic_load(mapped) == 0 { _ = shim_atomic_exchange(mapped, 0, magic) }
+    Self.initialize(mapped, to: magic)
     // Unmap the memory here: `deinit` does not run if the initializer throws.
     guard shim_atomic_load(mapped) == magic else {
       munmap(memory, byteCount)
@@ -80,4 +79,10 @@ final class SharedMapping: @unchecked Sendable {
   }
 
   deinit { munmap(words, byteCount) }
+
+  /// Sets a word that is still 0.
+  static func initialize(_ word: UnsafeMutablePointer<UInt64>, to value: @autoclosure () -> UInt64) {
+    // An exchange writes to the page even if it changes nothing, and a directory of a newer version must stay untouched.
+    if shim_atomic_load(word) == 0 { _ = shim_atomic_exchange(word, 0, value()) }
+  }
 }
