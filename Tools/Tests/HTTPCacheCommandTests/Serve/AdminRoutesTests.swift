@@ -81,7 +81,8 @@ import Testing
   @Test("a purge needs the token; it removes a URL, a prefix, a group or everything, or invalidates them")
   func purge() async throws {
     try await withRoutes { routes in
-      #expect(await routes.send("POST", "/purge?all", hasToken: false).status == 403)
+      let refused = await routes.send("POST", "/purge?all", hasToken: false)
+      #expect(refused.status == 403)
       #expect(await routes.send("PURGE", "http://h/a", hasToken: false).status == 403)
       #expect(await routes.send("GET", "/purge?all").status == 405)
       #expect(await routes.send("POST", "/purge?url=http://h/a&soft").body == "{\"invalidated\":1}\n")
@@ -116,7 +117,8 @@ import Testing
   @Test("other paths and methods are refused")
   func others() async throws {
     try await withRoutes { routes in
-      #expect(await routes.get("/other").status == 404)
+      let missing = await routes.get("/other")
+      #expect(missing.status == 404)
       #expect(await routes.send("POST", "/stats").status == 405)
     }
   }

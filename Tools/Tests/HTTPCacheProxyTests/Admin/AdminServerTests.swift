@@ -51,12 +51,11 @@ import Testing
   func host() async throws {
     try await withServer(token: nil) { port in
       for host in ["127.0.0.1:\(port)", "localhost", "[::1]:80"] {
-        #expect(
-          try await answer(port, "GET /stats HTTP/1.1\r\nHost: \(host)\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
+        let answer = try await answer(port, "GET /stats HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 200 "))
       }
-      #expect(
-        try await answer(port, "GET /stats HTTP/1.1\r\nHost: evil.example\r\n\r\n").hasPrefix("HTTP/1.1 403 ")
-      )
+      let answer = try await answer(port, "GET /stats HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+      #expect(answer.hasPrefix("HTTP/1.1 403 "))
     }
   }
 

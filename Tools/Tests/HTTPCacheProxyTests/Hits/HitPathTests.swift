@@ -65,7 +65,7 @@ struct HitPathTests {
         _ = try await general.hit("/vary", fields: "Accept-Encoding: gzip\r\n")
         _ = try await general.hit("/cookie", fields: "Cookie: a=b\r\n")
         isFilling.withLock { $0 = false }
-        clock.advance(by: 1)
+        clock.advance(by: .seconds(1))
         try await body(Pair(clock: clock, cache: cache, fast: fast, general: general))
       }
     }
@@ -119,7 +119,7 @@ struct HitPathTests {
       var random = SystemRandomNumberGenerator()
       var (fast, general) = (try pair.fast.connect(), try pair.general.connect())
       for number in 0..<Self.count {
-        if number % 50 == 0 { pair.clock.advance(by: 1) }
+        if number % 50 == 0 { pair.clock.advance(by: .seconds(1)) }
         let request = Self.request(&random)
         let first = try await answer(fast, request)
         let second = try await answer(general, request)
