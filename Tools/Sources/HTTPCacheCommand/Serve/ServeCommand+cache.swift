@@ -1,0 +1,63 @@
+import ArgumentParser
+import Foundation
+import HTTPCacheProxy
+import HTTPCacheSemantics
+import HTTPCaching
+
+extension ServeCommand {
+  /// Opens the cache. If the directory cannot be used, opens it in memory with `--allow-no-cache`, else fails.
+  ///
+  /// - Throws: `ExitCode` after a message.
+  func openCache(_ messages: LineWriter, observer: any CacheObserver) throws -> HTTPCache {
+    let configuration = try cacheConfiguration(messages, observer)
+    do throws(CacheError) {
+      return try HTTPCache.open(configuration, fallsBackToMemory: allowNoCache)
+    } catch {
+      throw Self.refusing(configuration.directory, error, messages)
+    }
+  }
+
+  /// Reports that the directory cannot be used, and returns the error to throw.
+  private static func refusing(
+    _ directory: String?, _ error: CacheError, _ messages: LineWriter
+  ) -> ExitCode {
+    let place = directory ?? "-"
+    let hint = error.code == .newerFormat ? "" : " (--allow-no-cache starts without it)"
+    let named = "\(place): "
+    let reason = error.message.hasPrefix(named) ? String(error.message.dropFirst(named.count)) : error.message
+    messages.add("httpcache: cannot use the cache directory \(named)\(reason)\(hint)\n")
+    return ExitStatus(error.code).code
+  }
+
+  func observer(_ messages: LineWriter) -> any CacheObserver {
+    verbose
+      ? LineObserver(writer: messages)
+      : StoreFailureObserver(clock: SystemClock()) { messages.add("httpcache: \($0)\n") }
+  }
+
+  private func cacheConfiguration(
+    _ messages: LineWriter, _ observer: any CacheObserver
+  ) throws -> HTTPCache.Configuration {
+    var rules = CacheRules(mode: mode == .shared ? .shared : .private)
+    rules.refusesSetCookie = refuseSetCookie
+    if mode == .shared { rules.targetedFields = ["CDN-Cache-Control"] }
+    let place =
+      dir
+      ?? CacheLocation.defaultDirectory(
+        mode: rules.mode, environment: ProcessInfo.processInfo.environment)
+    let objection = disk?.bytes == 0 ? nil : UsableDirectory.objection(to: place)
+    if let objection {
+      guard allowNoCache else {
+        throw Self.refusing(place, CacheError(.unavailable, objection), messages)
+      }
+      messages.add("httpcache: \(objection); storing in memory alone\n")
+    }
+    return HTTPCache.Configuration(
+      directory: disk?.bytes == 0 || objection != nil ? nil : place,
+      memoryCapacity: memory.bytes - preparedAnswers,
+      diskCapacity: disk?.bytes, largestEntry: largestEntry.limit,
+      minimumFreeDiskSpace: minimumFree?.bytes, rules: rules,
+      cacheStatusName: "httpcache", encryption: try encryptionKey.encryption(), seeds: try seeds.open(),
+      observer: observer)
+  }
+}
