@@ -20,18 +20,7 @@ let requests = try arguments.dropFirst().map { url in
     url, processors: [.resize(width: side, height: side, mode: .fill), .roundedCorners(radius: 12)])
 }
 
-// All at once: the image cache keeps to its limits.
-let thumbnails = await withTaskGroup(of: (Int, DecodedImage?).self) { group in
-  for (index, request) in requests.enumerated() {
-    group.addTask {
-      do { return (index, try await images.image(for: request)) } catch {
-        print("\(request.request.path ?? ""): \(error)")
-        return (index, nil)
-      }
-    }
-  }
-  return await group.reduce(into: [Int: DecodedImage]()) { $0[$1.0] = $1.1 }
-}
+let thumbnails = await loaded(requests, by: images)
 
 let columns = min(5, requests.count)
 let rows = (requests.count + columns - 1) / columns
@@ -58,3 +47,20 @@ try Data(PNGEncoder().encode(sheet).array).write(to: URL(fileURLWithPath: sheetP
 print("\(thumbnails.count) of \(requests.count) images on \(sheetPath)")
 await cache.flush()
 exit(thumbnails.count == requests.count ? 0 : 1)
+
+/// Loads all images at once: the image cache keeps to its limits.
+func loaded(_ requests: [ImageRequest], by images: ImageCache) async -> [Int: DecodedImage] {
+  await withTaskGroup(of: (Int, DecodedImage?).self) { group in
+    for (index, request) in requests.enumerated() {
+      group.addTask {
+        do { return (index, try await images.image(for: request)) } catch {
+          print("\(request.request.path ?? ""): \(error)")
+          return (index, nil)
+        }
+      }
+    }
+    var loaded: [Int: DecodedImage] = [:]
+    for await (index, image) in group { loaded[index] = image }
+    return loaded
+  }
+}

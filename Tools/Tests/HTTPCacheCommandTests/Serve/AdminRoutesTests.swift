@@ -2,6 +2,7 @@ import Foundation
 import HTTPCacheProxy
 import HTTPCacheTesting
 import HTTPCaching
+import NIOCore
 import NIOPosix
 import Testing
 
