@@ -128,7 +128,8 @@ import Testing
     #expect(text(directory.file("folder/target")) == Self.body)
     #expect(text(directory.file("folder/new")) == Self.body)
     #expect(symlink("loop", directory.file("loop")) == 0)
-    #expect(try await get(directory, "-o", directory.file("loop")).errors.contains("Too many levels"))
+    let loop = try await get(directory, "-o", directory.file("loop"))
+    #expect(loop.errors.contains("too many levels"), "\(loop.errors)")
   }
 
   @Test("mode and owner of a file stay, and another name of the file shows the new content")

@@ -15,12 +15,12 @@ import Testing
     let png = try PNGEncoder().encode(image).array
     return try await RecordingOrigin { request, _ in
       if request.hasPrefix("GET /none ") {
-        return Array("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".utf8)
+        return Array("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".utf8)
       }
       let isPage = request.hasPrefix("GET /page ")
       let body = isPage ? Array("<!doctype html><title>Sign in</title>".utf8) : png
       let head =
-        "HTTP/1.1 200 OK\r\nContent-Type: \(isPage ? "text/html" : "image/png")\r\n"
+        "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: \(isPage ? "text/html" : "image/png")\r\n"
         + "Cache-Control: max-age=600\r\nContent-Length: \(body.count)\r\n\r\n"
       return Array(head.utf8) + body
     }
@@ -57,7 +57,7 @@ import Testing
       "image", base + "/a.png", base + "/b/a.png", base + "/page", base + "/none", "--format", "png", "--dir",
       directory.file("cache"), "-o", directory.path)
     #expect(run.status == ExitStatus.failure.rawValue, "\(run.errors)")
-    #expect(run.errors.contains("text/html is no image") && run.errors.contains("the origin answered 404"))
+    #expect(run.errors.contains("text/html is no image") && run.errors.contains("the origin answered 404"), "\(run.errors)")
     #expect(try decoded(directory, "a.png").size == decoded(directory, "a-2.png").size)
     #expect(directory.contents("page.png") == nil && directory.contents("none.png") == nil)
     try await origin.close()

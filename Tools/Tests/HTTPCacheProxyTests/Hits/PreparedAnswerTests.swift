@@ -153,10 +153,9 @@ struct PreparedAnswerTests {
     let loop = NIOAsyncTestingEventLoop()
     let testing = try await TestingStream(loop)
     let stream = testing.stream
-    let reading = Task(executorPreference: EventLoopExecutor(loop)) {
-      stream.awaitRequest(idle: .seconds(10))
-      return try? await stream.read(until: stream.now + .seconds(10))
-    }
+    try await loop.executeInContext { stream.awaitRequest(idle: .seconds(10)) }
+    let deadline = stream.now + .seconds(10)
+    let reading = Task { try? await stream.read(until: deadline) }
     await testing.waitForReader()
     #expect(stream.isBetweenRequests)
     await loop.advanceTime(by: .seconds(7))
