@@ -39,7 +39,8 @@ enum DoorRows {
       let client = CachedHTTPClient(cache: cache)
       rows.append(
         DoorRow(name: "CachedHTTPClient.execute") {
-          let response = try await client.execute(HTTPClientRequest(url: url.absoluteString), timeout: .seconds(1))
+          let request = HTTPClientRequest(url: url.absoluteString)
+          let response = try await client.execute(request, timeout: .seconds(1))
           try check(try await response.body.collect(upTo: 1 << 20).readableBytes)
         })
     #endif

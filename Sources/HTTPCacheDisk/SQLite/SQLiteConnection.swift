@@ -123,7 +123,7 @@ final class SQLiteConnection: @unchecked Sendable {
     return number
   }
 
-  /// What SQLite finds wrong with the structure of the database, at most twenty errors.
+  /// The errors that SQLite finds in the structure of the database, at most twenty.
   func integrityErrors() throws(CacheError) -> [String] {
     var errors: [String] = []
     try query("PRAGMA integrity_check(20)") { row in
