@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPCacheCommand
 
 /// When `serve` returns freed memory to the system.
-@Suite struct FreeMemoryTests {
+@Suite(.timeLimit(.minutes(10))) struct FreeMemoryTests {
   /// Whether each of several calls, with the highest and the current number of connections, is told to return memory.
   private func due(_ counts: [(highest: Int, current: Int)]) -> [Bool] {
     var memory = FreeMemory()
