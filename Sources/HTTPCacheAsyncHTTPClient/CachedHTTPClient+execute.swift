@@ -44,7 +44,7 @@
       let policy = bypasses ? .bypass : cachePolicy
       // A hit in memory needs neither a task nor a timer. Redirects are followed through the cache below.
       if policy == .standard, request.body == nil, !Task.isCancelled, deadline > .now(),
-        let hit = cache.peek(head, options: options), hit.head.status.kind != .redirection
+        let hit = cache.peek(head, options: options, where: { $0.status.kind != .redirection })
       {
         return CachedHTTPClientResponse(hit, to: request)
       }

@@ -23,13 +23,15 @@ extension HTTPCache {
       request, partition: options.partition, bodyForms: options.bodyForms)
   }
 
-  /// Like `peek(_:options:)`, for a caller that cannot use each response.
+  /// Like `peek(_:options:)`, for a door that otherwise calls `respond`. Nil as long as there are changes that the
+  /// store failed to make, because `respond` tries them again.
   ///
   /// - Parameter mayUse: whether the caller accepts the stored head.
   package func peek(
     _ request: HTTPRequest, options: RequestOptions, where mayUse: (HTTPResponse) -> Bool
   ) -> CacheResponse? {
-    peek(request, partition: options.partition, bodyForms: options.bodyForms, where: mayUse)
+    guard failedChanges.isEmpty else { return nil }
+    return peek(request, partition: options.partition, bodyForms: options.bodyForms, where: mayUse)
   }
 
   private func peek(
@@ -110,8 +112,7 @@ extension HTTPCache {
 
   /// The variants in memory for a key; nil if the disk tier may have more of them.
   func peeked(_ key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
-    // `respond` tries failed changes again.
-    guard failedChanges.isEmpty, let stored = variants(inMemory: key, rules: rules) else {
+    guard let stored = variants(inMemory: key, rules: rules), !failedChanges.concern(stored) else {
       return nil
     }
     return stored

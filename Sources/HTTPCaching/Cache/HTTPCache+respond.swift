@@ -31,7 +31,7 @@ extension HTTPCache {
       var response: CacheResponse
       var isRepeatable = true
       var content: QueryContent?
-      if body == nil, policy == .standard, let hit = peek(request, options: options) {
+      if body == nil, policy == .standard, let hit = peek(request, options: options, where: { _ in true }) {
         response = hit
       } else {
         content = try await self.content(of: request, body, policy: policy)

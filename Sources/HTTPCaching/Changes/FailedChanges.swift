@@ -66,6 +66,13 @@ final class FailedChanges: Sendable {
     }
   }
 
+  /// Whether any of the changes selects one of these variants.
+  func concern(_ variants: [StoredVariant]) -> Bool {
+    if isEmpty { return false }
+    let changes = state.withLock { $0.changes }
+    return variants.contains { variant in changes.contains { $0.concerns(variant.record) } }
+  }
+
   /// The changes to try again; empty while another request tries them, or shortly after a failed attempt.
   func beginRetry(uptime: Duration) -> [Change] {
     if isEmpty { return [] }
