@@ -35,7 +35,9 @@
       let options = RequestOptions(
         partition: partition ?? "", redirectLimit: 0, validatesInBackground: validatesInBackground)
       let content = request.content
-      if partition != nil, content == nil, let hit = cache.peek(head, options: options, where: { _ in true }) {
+      if partition != nil, content == nil,
+        let hit = cache.peek(head, options: options, where: { _ in true })
+      {
         return hit.serverResponse(to: request.method)
       }
       let upstream = RouteUpstream(route, request: request, context: context)
