@@ -19,6 +19,7 @@ public final class StoreExport: SeedSource {
   ///   - store: the store to read.
   ///   - selection: which of its entries.
   ///   - mode: only entries of this mode.
+  ///   - name: the name for messages.
   /// - Throws: what the store throws.
   public init(
     _ store: any CacheStore, _ selection: CacheSelection = .all, mode: CacheMode, name: String

@@ -19,7 +19,9 @@ public enum FolderWriter {
 
   /// Writes all responses of a source.
   ///
-  /// - Parameter path: a folder that does not exist yet, in a folder that does.
+  /// - Parameters:
+  ///   - source: the responses.
+  ///   - path: a folder that does not exist yet, in a folder that does.
   /// - Returns: the number of responses written.
   /// - Throws: `CacheError.io`, also if something exists at `path`; `CacheError.noSpace`; what reading the source
   ///   throws. What was written until then stays.
