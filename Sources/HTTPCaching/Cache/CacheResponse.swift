@@ -60,11 +60,8 @@ public struct CacheResponse: Sendable {
   }
 
   /// Sets `headOwner` if the request did not change the head: a 206 and a 304 have other statuses.
-  func sharingHead(of record: CacheRecord, for request: HTTPRequest) -> CacheResponse {
-    guard request.method == .get, head.status == record.response.head.status else { return self }
-    var response = self
-    response.headOwner = record
-    return response
+  mutating func shareHead(of record: CacheRecord, for request: HTTPRequest) {
+    if request.method == .get, head.status == record.response.head.status { headOwner = record }
   }
 }
 

@@ -41,11 +41,14 @@ extension HTTPCache {
     guard let found = found(request, partition: partition, bodyForms: bodyForms), mayUse(found.response.head)
     else { return nil }
     let record = found.variant.record
-    return answer(
-      found.response, head: record.head(age: found.age.wholeSeconds), outcome: found.outcome, found.variant,
-      to: AskedRequest(
-        request: request, features: found.features, key: found.key, target: found.target, now: found.now)
-    )?.sharingHead(of: record, for: request)
+    guard
+      var response = answer(
+        found.response, head: record.head(age: found.age.wholeSeconds), outcome: found.outcome, found.variant,
+        to: AskedRequest(
+          request: request, features: found.features, key: found.key, target: found.target, now: found.now))
+    else { return nil }
+    response.shareHead(of: record, for: request)
+    return response
   }
 
   /// A response in memory that may answer a request, before the request's conditions and ranges are looked at.

@@ -177,11 +177,12 @@ extension HTTPCache {
       let outcome = CacheOutcome.hit(
         age: .seconds(age), lifetime: .seconds(lifetime),
         allowance: isFresh ? nil : .policy(.cacheElseNetwork))
-      if let response = answer(
+      if var response = answer(
         stored, head: stored.head, outcome: outcome, variant,
         to: AskedRequest(request: request, features: features, key: key, target: target, now: now))
       {
-        return (response.sharingHead(of: variant.record, for: request), variant.record)
+        response.shareHead(of: variant.record, for: request)
+        return (response, variant.record)
       }
     }
     return nil
