@@ -32,19 +32,13 @@
         // An unsafe request invalidates even if it has no partition (RFC 9111 §4.4).
         partition != nil || !request.method.isSafe
       else { return try await route.respond(to: request, context: context) }
-      let options = RequestOptions(
-        partition: partition ?? "", redirectLimit: 0, validatesInBackground: validatesInBackground)
-      let content = request.content
-      if partition != nil, content == nil,
-        let hit = cache.peek(head, options: options, where: { _ in true })
-      {
-        return hit.serverResponse(to: request.method)
-      }
       let upstream = RouteUpstream(route, request: request, context: context)
       let response: CacheResponse
       do {
         response = try await cache.respond(
-          to: head, body: content, policy: partition == nil ? .bypass : .standard, options: options,
+          to: head, body: request.content, policy: partition == nil ? .bypass : .standard,
+          options: RequestOptions(
+            partition: partition ?? "", redirectLimit: 0, validatesInBackground: validatesInBackground),
           via: upstream)
       } catch let error as UpstreamError {
         throw error.cause ?? error

@@ -6,10 +6,8 @@ extension DownloadAttempt {
   /// another one than was downloaded.
   private func stored(_ request: HTTPRequest, _ validators: ResponseValidators) async throws -> CacheResponse?
   {
-    var request = request
-    for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince] { request.headerFields[name] = nil }
     let response = try await cache.respond(
-      to: request, policy: .cacheOnly, options: options, via: NoUpstream())
+      to: request.withoutConditions, policy: .cacheOnly, options: options, via: NoUpstream())
     guard response.head.status.code == 200 || response.head.status.code == 203,
       response.body.source.stored != nil,
       ResponseValidators(response.head.headerFields) == validators

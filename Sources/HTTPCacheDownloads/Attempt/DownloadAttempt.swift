@@ -146,6 +146,15 @@ struct DownloadAttempt: Sendable {
   }
 }
 
+extension HTTPRequest {
+  /// The request for all of a file, whatever is at the destination.
+  var withoutConditions: HTTPRequest {
+    var request = self
+    for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince] { request.headerFields[name] = nil }
+    return request
+  }
+}
+
 extension HTTPCache {
   /// Whether requests may be sent to origins.
   var isOnline: Bool { !isOffline && configuration.connectivity?.isConnected ?? true }

@@ -79,11 +79,9 @@ extension DownloadAttempt {
 
   /// Whether the cache has a response to the request, of which no second copy is fetched.
   private func isStored(_ request: HTTPRequest) async throws -> Bool {
-    var request = request
-    for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince] { request.headerFields[name] = nil }
     guard
       let response = try? await cache.respond(
-        to: request, policy: .cacheOnly, options: options, via: NoUpstream())
+        to: request.withoutConditions, policy: .cacheOnly, options: options, via: NoUpstream())
     else { return false }
     response.body.source.cancel()
     return response.head.status.code == 200 && response.body.source.stored != nil
@@ -145,11 +143,10 @@ extension DownloadAttempt {
     guard let answer = ranged.head.value else { return }
     var head = answer.head
     head.status = .ok
-    for name in [HTTPField.Name.contentRange, .contentLength] { head.headerFields[name] = nil }
+    head.headerFields[.contentRange] = nil
     if let digest = HTTPField.Name("Content-Digest") { head.headerFields[digest] = nil }
     head.headerFields[.contentLength] = String(ranged.length)
-    var request = Self.request(request, at: answer.target)
-    for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince] { request.headerFields[name] = nil }
+    let request = Self.request(request, at: answer.target).withoutConditions
     // The file is at its destination, whether the cache takes it or not. The observer is told why it does not.
     _ = try? await cache.adopt(file: file.path, response: head, for: request)
   }
@@ -190,8 +187,7 @@ extension DownloadAttempt {
   private func ask(
     _ request: HTTPRequest, _ range: Range<Int64>, _ validator: StrongValidator?, _ meter: DownloadMeter
   ) async throws -> CacheResponse {
-    var request = request
-    for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince] { request.headerFields[name] = nil }
+    var request = request.withoutConditions
     request.headerFields[.range] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
     if let validator { request.headerFields.append(HTTPField(name: .ifRange, value: validator.value)) }
     // The cache has one writer for a response, and these are several.

@@ -126,10 +126,12 @@ struct SeedMarkFile: Sendable {
   }
 
   static func encode(_ mark: Mark) -> [UInt8] {
-    var bytes: [UInt8] = [mark.kind.rawValue] + [UInt8](repeating: 0, count: 7)
-    for word in [UInt64(bitPattern: mark.until), mark.scope] { append(word, to: &bytes) }
-    append(XXH64.hash(bytes), to: &bytes)
-    return bytes
+    var writer = BinaryWriter()
+    writer.fixed(UInt64(mark.kind.rawValue))
+    writer.fixed(UInt64(bitPattern: mark.until))
+    writer.fixed(mark.scope)
+    writer.fixed(XXH64.hash(writer.output))
+    return writer.output
   }
 
   static func decode(_ bytes: [UInt8]) -> Mark? {
@@ -137,12 +139,6 @@ struct SeedMarkFile: Sendable {
       let kind = SeedMarks.Kind(rawValue: bytes[0])
     else { return nil }
     return Mark(kind: kind, until: Int64(bitPattern: word(bytes[8..<16])), scope: word(bytes[16..<24]))
-  }
-
-  private static func append(_ word: UInt64, to bytes: inout [UInt8]) {
-    for shift in stride(from: UInt64(0), to: 64, by: 8) {
-      bytes.append(UInt8(truncatingIfNeeded: word >> shift))
-    }
   }
 
   private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {

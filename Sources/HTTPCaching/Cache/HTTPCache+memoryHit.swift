@@ -16,18 +16,19 @@ extension HTTPCache {
   ) -> MemoryHit? {
     guard configuration.rules.isPlain, request.method == .get,
       let found = found(request, partition: options.partition, bodyForms: options.bodyForms),
-      found.features.isEmpty, case .hit(_, _, allowance: nil) = found.outcome,
+      found.asked.features.isEmpty, case .hit(_, _, allowance: nil) = found.outcome,
       found.response.trailers.isEmpty,
       let body = try? found.variant.body.open().bytesInMemory, body.count <= longestBody,
       Int64(body.count) == found.variant.record.bodyLength
     else { return nil }
-    var head = found.variant.record.head(age: found.age.wholeSeconds)
-    addOwnFields(to: &head, found.outcome, found.key)
+    let asked = found.asked
+    var head = found.head
+    addOwnFields(to: &head, found.outcome, asked.key)
     var nominated = Set(found.stored.flatMap { $0.record.response.nominated.map(\.name) })
     if configuration.rules.separatesCredentials { nominated.insert(.authorization) }
     return MemoryHit(
-      head: head, body: body, outcome: found.outcome, nominatedFields: nominated, time: found.now,
-      key: found.key, target: found.target, records: found.stored.map(\.record))
+      head: head, body: body, outcome: found.outcome, nominatedFields: nominated, time: asked.now,
+      key: asked.key, target: asked.target, records: found.stored.map(\.record))
   }
 
   /// Counts an answer with a hit, if the hit still answers requests that are equal to its own.

@@ -40,30 +40,26 @@ extension HTTPCache {
   ) -> CacheResponse? {
     guard let found = found(request, partition: partition, bodyForms: bodyForms), mayUse(found.response.head)
     else { return nil }
-    let record = found.variant.record
     guard
       var response = answer(
-        found.response, head: record.head(age: found.age.wholeSeconds), outcome: found.outcome, found.variant,
-        to: AskedRequest(
-          request: request, features: found.features, key: found.key, target: found.target, now: found.now))
+        found.response, head: found.head, outcome: found.outcome, found.variant, to: found.asked)
     else { return nil }
-    response.shareHead(of: record, for: request)
+    response.shareHead(of: found.variant.record, for: request)
     return response
   }
 
   /// A response in memory that may answer a request, before the request's conditions and ranges are looked at.
   struct PeekedResponse {
-    let key: CacheKey
-    let target: String
-    let features: RequestFeatures
+    let asked: AskedRequest
     /// All variants of the key.
     let stored: [StoredVariant]
     let variant: StoredVariant
     /// The response of `variant`, seen by the rules.
     let response: StoredResponse
     let outcome: CacheOutcome
-    let age: Duration
-    let now: Timestamp
+
+    /// The head of the complete response, with its age.
+    var head: HTTPResponse { variant.record.head(age: outcome.age?.wholeSeconds ?? 0) }
   }
 
   /// The response in memory that may answer a request without suspending; nil if the caller has to call `respond`.
@@ -98,17 +94,17 @@ extension HTTPCache {
         ? RequestDirectives(request.headerFields, features: features)
         : RequestDirectives(of: request, features: features, rules: rules),
       policy: .standard, rules: rules, now: now)
-    guard let (outcome, age) = Self.hit(decision) else { return nil }
+    guard let outcome = Self.hit(decision) else { return nil }
     return PeekedResponse(
-      key: key, target: target, features: features, stored: stored, variant: variant, response: response,
-      outcome: outcome, age: age, now: now)
+      asked: AskedRequest(request: request, features: features, key: key, target: target, now: now),
+      stored: stored, variant: variant, response: response, outcome: outcome)
   }
 
-  private static func hit(_ decision: ReuseDecision) -> (CacheOutcome, age: Duration)? {
+  private static func hit(_ decision: ReuseDecision) -> CacheOutcome? {
     switch decision {
-    case .fresh(let age, let lifetime): (.hit(age: age, lifetime: lifetime, allowance: nil), age)
+    case .fresh(let age, let lifetime): .hit(age: age, lifetime: lifetime, allowance: nil)
     case .stale(let allowance, let age, let lifetime) where allowance != .whileRevalidate:
-      (.hit(age: age, lifetime: lifetime, allowance: allowance), age)
+      .hit(age: age, lifetime: lifetime, allowance: allowance)
     case .stale, .validate, .miss, .unsatisfiable: nil
     }
   }

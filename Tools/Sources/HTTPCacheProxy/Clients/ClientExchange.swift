@@ -19,13 +19,7 @@ struct ClientExchange: Sendable {
   // MARK: Through the cache
 
   func answerFromCache(_ request: RoutedRequest) async -> ClientConnection.End {
-    if framing == .none, !request.bypassesCache,
-      let response = context.cache.peek(
-        request.head, options: RequestOptions(partition: request.partition, redirectLimit: 0))
-    {
-      return await send((response.head, response.body, response.outcome.label, nil), nil)
-    }
-    return await answer { body, onInterim in
+    await answer { body, onInterim in
       let options = RequestOptions(
         partition: request.partition, redirectLimit: 0, context: request.origin, onInterim: onInterim)
       let response = try await context.cache.respond(
