@@ -76,6 +76,12 @@ let package = Package(
           condition: .when(traits: ["URLSessionDoors"])),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
       ],
+      // In the code, so that the executable is all that is installed.
+      resources: [
+        .embedInCode("Serve/Admin/Dashboard/dashboard.html"),
+        .embedInCode("Serve/Admin/Dashboard/dashboard.css"),
+        .embedInCode("Serve/Admin/Dashboard/dashboard.js"),
+      ],
       swiftSettings: settings),
     .executableTarget(name: "httpcache", dependencies: ["HTTPCacheCommand"], swiftSettings: settings),
     .executableTarget(

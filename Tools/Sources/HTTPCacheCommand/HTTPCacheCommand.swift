@@ -13,9 +13,8 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
       """,
     version: CommandVersion.described,
     subcommands: [
-      GetCommand.self, DownloadsCommand.self, ImageCommand.self, ServeCommand.self, ListCommand.self,
-      ShowCommand.self,
-      PathCommand.self,
+      GetCommand.self, DownloadsCommand.self, ImageCommand.self, ServeCommand.self, TopCommand.self,
+      LogCommand.self, ListCommand.self, ShowCommand.self, PathCommand.self,
       ExplainCommand.self,
       PurgeCommand.self, ConfigCommand.self, StatsCommand.self, VerifyCommand.self, PackCommand.self,
       UnpackCommand.self, DemoCommand.self, DriveCommand.self,

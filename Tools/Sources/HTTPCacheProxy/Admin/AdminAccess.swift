@@ -6,12 +6,18 @@ public struct AdminAccess: Sendable {
   public static let shortestToken = 16
 
   private let token: [UInt8]?
+  private let open: Set<String>
 
   /// Makes rules.
   ///
-  /// - Parameter token: every request but the health checks must send it; nil allows requests without a token, but no
-  ///   changes.
-  public init(token: String?) { self.token = token.map { Array($0.utf8) } }
+  /// - Parameters:
+  ///   - token: every request but those for `open` must send it; nil allows requests without a token, but no
+  ///     changes.
+  ///   - open: the paths that need no token, besides the health checks: those of pages without data.
+  public init(token: String?, open: Set<String> = []) {
+    self.token = token.map { Array($0.utf8) }
+    self.open = open
+  }
 
   /// Whether a request has the token.
   ///
@@ -33,6 +39,7 @@ public struct AdminAccess: Sendable {
     let path = request.target.prefix { $0 != "?" }
     if path == "/healthz" || path == "/readyz" { return nil }
     guard token == nil else {
+      if open.contains(String(path)) { return nil }
       return request.hasToken ? nil : AdminResponse(status: 401, body: "401: the token is missing or wrong\n")
     }
     guard let name = host.flatMap({ Authority($0) })?.host, name == "localhost" || IPAddress(name) != nil

@@ -11,10 +11,16 @@ struct AdminReply: Sendable {
 
   func send(_ response: AdminResponse) {
     var headers: HTTPHeaders = [
-      "Content-Type": response.contentType, "Content-Length": "\(response.body.utf8.count)",
+      "Content-Type": response.contentType,
       "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Connection": "close",
       "Date": HTTPDate.now(),
     ]
+    if response.rest == nil {
+      headers.add(name: "Content-Length", value: "\(response.body.utf8.count)")
+    }
+    if let policy = response.contentSecurityPolicy {
+      headers.add(name: "Content-Security-Policy", value: policy)
+    }
     if response.status == 401 { headers.add(name: "WWW-Authenticate", value: "Bearer") }
     let head = HTTPResponseHead(
       version: .http1_1, status: HTTPResponseStatus(statusCode: response.status), headers: headers)
@@ -23,6 +29,31 @@ struct AdminReply: Sendable {
       let body = channel.allocator.buffer(string: response.body)
       channel.write(HTTPServerResponsePart.body(.byteBuffer(body)), promise: nil)
     }
+    guard let rest = response.rest, request.method != "HEAD" else { return end() }
+    channel.flush()
+    let sending = Task {
+      for await text in rest where await send(text) == false { return }
+      end()
+    }
+    channel.closeFuture.whenComplete { _ in sending.cancel() }
+  }
+
+  /// Sends a part of the body; a client that does not take it in time loses its connection.
+  ///
+  /// - Returns: false once the connection is closed.
+  private func send(_ text: String) async -> Bool {
+    let timer = channel.eventLoop.scheduleTask(in: Self.patience) { [channel] in channel.close(promise: nil) }
+    defer { timer.cancel() }
+    let part = HTTPServerResponsePart.body(.byteBuffer(channel.allocator.buffer(string: text)))
+    do {
+      try await channel.writeAndFlush(part).get()
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private func end() {
     let timer = channel.eventLoop.scheduleTask(in: Self.patience) { [channel] in channel.close(promise: nil) }
     channel.writeAndFlush(HTTPServerResponsePart.end(nil)).whenComplete { [channel] _ in
       timer.cancel()

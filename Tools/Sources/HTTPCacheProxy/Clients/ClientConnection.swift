@@ -182,8 +182,8 @@ final class ClientConnection: Sendable {
   }
 
   private func add(_ entry: AccessLog.Entry) {
-    traffic.add(
-      outcome: entry.outcome, status: entry.status, bytes: entry.bytes, microseconds: entry.microseconds)
+    traffic.add(entry)
+    context.feed.send(entry)
     if context.configuration.accessLog.isOn { context.configuration.accessLog.add(entry) }
   }
 }

@@ -10,6 +10,7 @@ final class ProxyContext: Sendable {
   let via: ViaField
   let registry = ConnectionRegistry()
   let traffic: Traffic
+  let feed = RequestFeed()
   private let prepared: [ObjectIdentifier: NIOLoopBoundBox<PreparedAnswers>]
 
   /// - Parameter loops: the event loops of the connections.

@@ -78,6 +78,16 @@ public final class ProxyServer: Sendable {
       "httpcache_connections", .gauge, help: "Open connections of clients.", Int64(connectionCount))
   }
 
+  /// The requests since the server was started.
+  public var totals: TrafficTotals { context.traffic.totals }
+
+  /// The most requested targets that were not answered from the cache since the server was started, most requests
+  /// first; about 256 for each event loop.
+  public var missedTargets: [MissedTarget] { context.traffic.missedTargets }
+
+  /// The requests that finish from now on. Of more than 1,000 that were not taken, the oldest are dropped.
+  public func requests() -> AsyncStream<FinishedRequest> { context.feed.subscribe() }
+
   /// Stops listening, lets requests under way end until `deadline`, and flushes the store and the access log.
   public func shutDown(deadline: TimeAmount = .seconds(10)) async {
     try? await listener.close()

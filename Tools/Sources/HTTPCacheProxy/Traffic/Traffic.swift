@@ -7,15 +7,15 @@ final class Traffic: Sendable {
   /// The counts of one event loop.
   final class Part: Sendable {
     fileprivate let series = Mutex<[TrafficSeries.Key: TrafficSeries]>([:])
+    fileprivate let missed = Mutex(MissedTargets())
 
     /// Adds a finished request.
-    ///
-    /// - Parameter bytes: the bytes of the body that were sent.
-    func add(outcome: String, status: Int, bytes: Int64, microseconds: Int64) {
+    func add(_ entry: AccessLog.Entry) {
       series.withLock {
-        $0[TrafficSeries.Key(outcome: outcome, status: status), default: TrafficSeries()]
-          .add(bytes: bytes, microseconds: microseconds)
+        $0[TrafficSeries.Key(outcome: entry.outcome, status: entry.status), default: TrafficSeries()]
+          .add(bytes: entry.bytes, microseconds: entry.microseconds)
       }
+      if MissedTargets.counts(entry.outcome) { missed.withLock { $0.add(entry) } }
     }
   }
 
@@ -37,5 +37,23 @@ final class Traffic: Sendable {
       for (key, series) in part.series.withLock({ $0 }) { all[key, default: TrafficSeries()].add(series) }
     }
     return all
+  }
+
+  /// The sum of all outcomes and statuses.
+  var totals: TrafficTotals {
+    var totals = TrafficTotals()
+    for (key, series) in series { totals.add(series, key) }
+    return totals
+  }
+
+  /// The most missed targets of all event loops, most requests first.
+  var missedTargets: [MissedTarget] {
+    var all: [String: MissedTarget] = [:]
+    for part in Array(parts.values) + [other] {
+      for target in part.missed.withLock({ $0.targets }) {
+        all[target.target, default: MissedTarget(target: target.target)].add(target)
+      }
+    }
+    return all.values.sorted { ($1.count, $0.target) < ($0.count, $1.target) }
   }
 }

@@ -9,38 +9,9 @@ import Testing
 @testable import HTTPCacheCommand
 
 @Suite("What the admin listener of serve answers", .timeLimit(.minutes(10))) struct AdminRoutesTests {
-  /// Runs `body` with the routes of a proxy whose cache has two responses.
-  private func withRoutes(_ body: (AdminRoutes) async throws -> Void) async throws {
-    let cache = try HTTPCache.open(
-      HTTPCache.Configuration(memoryCapacity: 1 << 20, rules: CacheRules(mode: .shared)))
-    let upstream = ScriptedUpstream { _ in
-      ScriptedResponse(headers: ["Cache-Control": "max-age=60", "Cache-Groups": "\"news\""], body: "body")
-    }
-    for path in ["/a", "/b"] {
-      let response = try await cache.respond(
-        to: HTTPRequest(method: .get, scheme: "http", authority: "h", path: path), via: upstream)
-      _ = try await response.body.collect()
-    }
-    let group = MultiThreadedEventLoopGroup.singleton
-    let server = try await ProxyServer.start(
-      ProxyServer.Configuration(
-        host: "127.0.0.1", port: 0, mode: .reverse(Origin(isSecure: false, host: "h"), basePath: "")),
-      cache: cache, upstream: try NIOUpstream(group: group, configuration: .init()), group: group)
-    let routes = AdminRoutes(cache: cache, server: server, events: EventCounts())
-    do {
-      try await body(routes)
-    } catch {
-      await server.shutDown(deadline: .zero)
-      throw error
-    }
-    await server.shutDown(deadline: .zero)
-    #expect(await routes.get("/readyz").status == 503)
-    #expect(await routes.get("/healthz").status == 200)
-  }
-
   @Test("metrics, statistics and health of a proxy")
   func reading() async throws {
-    try await withRoutes { routes in
+    try await withAdminRoutes { routes in
       #expect(await routes.get("/readyz").body == "ready\n")
       let metrics = await routes.get("/metrics")
       #expect(metrics.contentType == "text/plain; version=0.0.4; charset=utf-8")
@@ -60,7 +31,7 @@ import Testing
 
   @Test("entries in pages, and below a prefix")
   func entries() async throws {
-    try await withRoutes { routes in
+    try await withAdminRoutes { routes in
       let first = try await routes.object("/entries?limit=1")
       #expect((first["entries"] as? [[String: Any]])?.map { $0["url"] as? String } == ["http://h/a"])
       let next = try #require(first["next"] as? String)
@@ -73,7 +44,7 @@ import Testing
 
   @Test("explain tells the decision for a URL")
   func explain() async throws {
-    try await withRoutes { routes in
+    try await withAdminRoutes { routes in
       let explanation = try await routes.object("/explain?url=http%3A%2F%2Fh%2Fa")
       #expect((explanation["decision"] as? [String: Any])?["action"] as? String == "fresh")
     }
@@ -81,7 +52,7 @@ import Testing
 
   @Test("a purge needs the token; it removes a URL, a prefix, a group or everything, or invalidates them")
   func purge() async throws {
-    try await withRoutes { routes in
+    try await withAdminRoutes { routes in
       let refused = await routes.send("POST", "/purge?all", hasToken: false)
       #expect(refused.status == 403)
       #expect(await routes.send("PURGE", "http://h/a", hasToken: false).status == 403)
@@ -108,7 +79,7 @@ import Testing
       ("GET", "/entries?limit=1001", "limit must be between 1 and 1000 (got 1001)"),
     ])
   func mistakes(method: String, target: String, message: String) async throws {
-    try await withRoutes { routes in
+    try await withAdminRoutes { routes in
       let answer = await routes.send(method, target)
       #expect(answer.status == 400)
       #expect(answer.body.hasPrefix("400: \(message)"), "\(answer.body)")
@@ -117,25 +88,10 @@ import Testing
 
   @Test("other paths and methods are refused")
   func others() async throws {
-    try await withRoutes { routes in
+    try await withAdminRoutes { routes in
       let missing = await routes.get("/other")
       #expect(missing.status == 404)
       #expect(await routes.send("POST", "/stats").status == 405)
     }
-  }
-}
-
-extension AdminRoutes {
-  fileprivate func send(_ method: String, _ target: String, hasToken: Bool = true) async -> AdminResponse {
-    await answer(AdminRequest(method: method, target: target, hasToken: hasToken))
-  }
-
-  fileprivate func get(_ target: String) async -> AdminResponse { await send("GET", target, hasToken: false) }
-
-  fileprivate func object(_ target: String) async throws -> [String: Any] {
-    let answer = await get(target)
-    #expect(answer.status == 200)
-    #expect(answer.contentType == "application/json")
-    return try #require(try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any])
   }
 }

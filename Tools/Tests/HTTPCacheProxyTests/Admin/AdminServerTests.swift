@@ -8,10 +8,17 @@ import Testing
 
   private func withServer(token: String?, _ body: (Int) async throws -> Void) async throws {
     let server = try await AdminServer.start(
-      host: "127.0.0.1", port: 0, access: AdminAccess(token: token),
+      host: "127.0.0.1", port: 0, access: AdminAccess(token: token, open: ["/page"]),
       group: MultiThreadedEventLoopGroup.singleton
     ) { request in
-      AdminResponse(body: "\(request.method) \(request.target) \(request.hasToken)")
+      if request.target == "/parts" {
+        return AdminResponse(
+          body: "a",
+          rest: AsyncStream {
+            for part in ["b", "c"] { $0.yield(part) }; $0.finish()
+          })
+      }
+      return AdminResponse(body: "\(request.method) \(request.target) \(request.hasToken)")
     }
     do {
       try await body(try #require(server.port))
@@ -44,6 +51,27 @@ import Testing
         try await answer(
           port, "GET /metrics?a=b HTTP/1.1\r\nHost: h\r\nAuthorization: bearer \(Self.token)\r\n\r\n"
         ).hasSuffix("GET /metrics?a=b true"))
+    }
+  }
+
+  @Test("a page without data needs no token, whatever its query; other paths do")
+  func page() async throws {
+    try await withServer(token: Self.token) { port in
+      for (target, status) in [("/page", 200), ("/page?a", 200), ("/page/x", 401), ("/", 401)] {
+        let answer = try await answer(port, "GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(target)")
+      }
+    }
+  }
+
+  @Test("a body in parts is sent as it comes, in chunks, and ends the connection; HEAD waits for no part")
+  func parts() async throws {
+    try await withServer(token: nil) { port in
+      let answer = try await answer(port, "GET /parts HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      #expect(field("Content-Length", in: answer) == nil)
+      #expect(answer.hasSuffix("\r\n\r\n1\r\na\r\n1\r\nb\r\n1\r\nc\r\n0\r\n\r\n"))
+      let head = try await self.answer(port, "HEAD /parts HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      #expect(head.hasSuffix("\r\n\r\n"))
     }
   }
 

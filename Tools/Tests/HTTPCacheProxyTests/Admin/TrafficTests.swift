@@ -10,10 +10,9 @@ import Testing
   func requests() {
     let loops = [EmbeddedEventLoop(), EmbeddedEventLoop()]
     let traffic = Traffic(loops: loops)
-    traffic.part(of: loops[0]).add(outcome: "hit", status: 200, bytes: 10, microseconds: 60)
-    traffic.part(of: loops[1]).add(outcome: "hit", status: 200, bytes: 5, microseconds: 40)
-    traffic.part(of: EmbeddedEventLoop()).add(
-      outcome: "hit", status: 404, bytes: 1, microseconds: 120_000_000)
+    traffic.part(of: loops[0]).add(.sample(bytes: 10, microseconds: 60))
+    traffic.part(of: loops[1]).add(.sample(bytes: 5, microseconds: 40))
+    traffic.part(of: EmbeddedEventLoop()).add(.sample(status: 404, bytes: 1, microseconds: 120_000_000))
     var text = PrometheusText()
     traffic.add(to: &text)
     let lines = Set(text.text.split(separator: "\n"))

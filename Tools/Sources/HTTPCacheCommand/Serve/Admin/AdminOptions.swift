@@ -7,8 +7,8 @@ struct AdminOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Listen on this address for /metrics (Prometheus), /healthz, /readyz, /stats, /entries, /explain and, with a \
-      token, purges.
+      Listen on this address for a dashboard in the browser (/), /metrics (Prometheus), /healthz, /readyz, JSON and, \
+      with a token, purges.
       """, valueName: "address"))
   var admin: ListenAddress?
 
@@ -33,7 +33,7 @@ struct AdminOptions: ParsableArguments {
   ///
   /// - Throws: `StartFailure` if the token cannot be used.
   func access() throws(StartFailure) -> AdminAccess {
-    guard let path = adminTokenFile else { return AdminAccess(token: nil) }
+    guard let path = adminTokenFile else { return AdminAccess(token: nil, open: DashboardPage.paths) }
     guard let data = FileManager.default.contents(atPath: path) else {
       throw StartFailure("--admin-token-file \(path): cannot be read")
     }
@@ -48,6 +48,6 @@ struct AdminOptions: ParsableArguments {
         "--admin-token-file \(path): must have one token of at least \(AdminAccess.shortestToken) visible ASCII characters (has \(token.utf8.count) bytes)"
       )
     }
-    return AdminAccess(token: token)
+    return AdminAccess(token: token, open: DashboardPage.paths)
   }
 }

@@ -11,6 +11,7 @@ struct AdminRoutes: Sendable {
   let cache: HTTPCache
   let server: ProxyServer
   let events: EventCounts
+  let readers = LiveReaders()
 
   /// The answer to an allowed request.
   func answer(_ request: AdminRequest) async -> AdminResponse {
@@ -41,6 +42,7 @@ struct AdminRoutes: Sendable {
   }
 
   private func read(_ query: AdminQuery) async throws -> AdminResponse {
+    if let page = DashboardPage.response(query.path) { return page }
     switch query.path {
     case "/healthz": return AdminResponse(body: "ok\n")
     case "/readyz":
@@ -54,6 +56,10 @@ struct AdminRoutes: Sendable {
       return try Self.json(AdminStats(try await cache.counts(), cache.usage, server.connectionCount))
     case "/entries": return try await entries(query)
     case "/explain": return try explain(query)
+    case "/live": return live()
+    case "/requests": return try requests(query)
+    case "/missed": return try missed(query)
+    case "/hosts": return try await hosts()
     default: return AdminResponse(status: 404, body: "404: there is no \(query.path)\n")
     }
   }
@@ -144,7 +150,7 @@ struct AdminRoutes: Sendable {
     return selection
   }
 
-  private static func json(_ value: some Encodable) throws -> AdminResponse {
+  static func json(_ value: some Encodable) throws -> AdminResponse {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return AdminResponse(

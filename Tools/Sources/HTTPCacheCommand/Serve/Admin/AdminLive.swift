@@ -1,0 +1,104 @@
+import HTTPCacheProxy
+import HTTPCaching
+
+/// The figures of a server over a second, as `/live` tells it, `httpcache top` and the dashboard show it.
+struct AdminLive: Codable {
+  /// Seconds since 1970.
+  var time: Double
+  /// The seconds that the figures are of.
+  var seconds: Double
+  var requests: Int64
+  var bytes: Int64
+  /// The requests by outcome: one word each, as in the access log.
+  var outcomes: [String: Int64]
+  /// Responses with a status of 500 or more.
+  var serverErrors: Int64
+  /// Seconds within which half of the requests ended; nil without requests. The others are of 90 % and 99 %.
+  var p50: Double?
+  var p90: Double?
+  var p99: Double?
+  var connections: Int
+  var memoryBytes: Int64
+  var memoryCapacity: Int64
+  var memoryEntries: Int
+  var diskBytes: Int64
+  var diskCapacity: Int64
+  var diskEntries: Int
+
+  init(_ traffic: TrafficTotals, seconds: Double, at time: Double, _ usage: StoreUsage, connections: Int) {
+    self.time = time
+    self.seconds = seconds
+    requests = traffic.requests
+    bytes = traffic.bytes
+    outcomes = traffic.outcomes
+    serverErrors = traffic.serverErrors
+    p50 = traffic.percentile(0.5)
+    p90 = traffic.percentile(0.9)
+    p99 = traffic.percentile(0.99)
+    self.connections = connections
+    memoryBytes = usage.memoryBytes
+    memoryCapacity = usage.memoryCapacity
+    memoryEntries = usage.memoryEntries
+    diskBytes = usage.diskBytes
+    diskCapacity = usage.diskCapacity
+    diskEntries = usage.diskEntries
+  }
+
+  /// Requests that the store answered, with or without a validation.
+  var hits: Int64 { ["hit", "stale", "validated"].reduce(0) { $0 + (outcomes[$1] ?? 0) } }
+
+  /// Requests that the store could have answered.
+  var cacheable: Int64 { ["miss", "refetched", "collapsed"].reduce(hits) { $0 + (outcomes[$1] ?? 0) } }
+}
+
+/// A row of `/missed`.
+struct AdminMissed: Codable {
+  var target: String
+  var requests: Int64
+  /// At most so many of `requests` belong to other targets.
+  var uncertainty: Int64
+  var meanSeconds: Double
+  var slowestSeconds: Double
+  var outcome: String
+  var status: Int
+  /// Why the response was not stored.
+  var reason: String?
+
+  init(_ target: MissedTarget) {
+    self.target = target.target
+    requests = target.count
+    uncertainty = target.uncertainty
+    meanSeconds = Double(target.microseconds) / Double(max(1, target.count - target.uncertainty)) / 1_000_000
+    slowestSeconds = Double(target.slowest) / 1_000_000
+    outcome = target.outcome
+    status = target.status
+    reason = target.refusal
+  }
+}
+
+/// A line of `/requests`.
+struct AdminRequestLine: Codable {
+  /// Seconds since 1970.
+  var time: Double
+  var client: String
+  var method: String
+  var target: String
+  var status: Int
+  var bytes: Int64
+  var milliseconds: Double
+  var outcome: String
+  /// Why the response was not stored.
+  var notStored: String?
+
+  init(_ request: FinishedRequest, at time: Double) {
+    self.time = time
+    client = request.client
+    method = request.method
+    target = request.target
+    status = request.status
+    bytes = request.bytes
+    milliseconds = Double(request.microseconds) / 1_000
+    outcome = request.outcome
+    notStored = request.refusal
+  }
+}

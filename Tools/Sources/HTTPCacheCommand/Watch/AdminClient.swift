@@ -1,0 +1,76 @@
+import ArgumentParser
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Reads from the admin listener of a running `httpcache serve`.
+struct AdminClient: Sendable {
+  private static let longestLine = 1 << 20
+
+  private let address: String
+  private let token: String?
+
+  /// - Parameters:
+  ///   - address: host and port, or a URL.
+  ///   - token: the token of the listener; nil if it has none.
+  init(address: String, token: String?) {
+    let url = address.contains("://") ? address : "http://" + address
+    self.address = url.hasSuffix("/") ? String(url.dropLast()) : url
+    self.token = token
+  }
+
+  /// Asks for a page and passes on its lines as they come, until it ends or `take` throws.
+  ///
+  /// - Throws: `StartFailure` if the listener cannot be asked or refuses.
+  func lines(of path: String, _ take: (String) async throws -> Void) async throws {
+    var configuration = HTTPClient.Configuration()
+    configuration.timeout = .init(connect: .seconds(3), read: nil)
+    let client = HTTPClient(
+      eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+    do {
+      try await lines(of: path, client, take)
+    } catch {
+      try? await client.shutdown()
+      throw error
+    }
+    try await client.shutdown()
+  }
+
+  private func lines(
+    of path: String, _ client: HTTPClient, _ take: (String) async throws -> Void
+  ) async throws {
+    var request = HTTPClientRequest(url: address + path)
+    if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+    let response: HTTPClientResponse
+    do {
+      response = try await client.execute(request, timeout: .hours(24 * 365))
+    } catch {
+      throw StartFailure("cannot reach the admin listener at \(address): \(Self.describe(error))")
+    }
+    guard response.status == .ok else {
+      let text = try? await response.body.collect(upTo: 4_096)
+      let message = text.map { String(buffer: $0).trimmingCharacters(in: .whitespacesAndNewlines) } ?? ""
+      throw StartFailure("\(address)\(path): \(message.isEmpty ? "\(response.status.code)" : message)")
+    }
+    var rest = ByteBuffer()
+    for try await bytes in response.body {
+      rest.writeImmutableBuffer(bytes)
+      while let end = rest.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+        let count = end - rest.readerIndex
+        let line = rest.readString(length: count) ?? ""
+        rest.moveReaderIndex(forwardBy: 1)
+        try await take(line)
+      }
+      rest.discardReadBytes()
+      guard rest.readableBytes <= Self.longestLine else {
+        throw StartFailure("\(address)\(path): a line is longer than \(Self.longestLine) bytes")
+      }
+    }
+  }
+
+  private static func describe(_ error: any Error) -> String {
+    (error as? HTTPClientError).map { $0.shortDescription } ?? "\(error)"
+  }
+}

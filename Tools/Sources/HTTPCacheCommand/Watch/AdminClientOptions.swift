@@ -1,0 +1,28 @@
+import ArgumentParser
+import Foundation
+import HTTPCacheProxy
+
+/// The options of commands that read from a running `httpcache serve`.
+struct AdminClientOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The address of the admin listener: that of serve --admin.", valueName: "address"))
+  var admin = "127.0.0.1:9100"
+
+  @Option(
+    help: ArgumentHelp(
+      "The file of the listener's token: that of serve --admin-token-file.", valueName: "path"))
+  var adminTokenFile: String?
+
+  /// The client for the listener.
+  ///
+  /// - Throws: `StartFailure` if the token cannot be read.
+  func client() throws(StartFailure) -> AdminClient {
+    guard let path = adminTokenFile else { return AdminClient(address: admin, token: nil) }
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw StartFailure("--admin-token-file \(path): cannot be read")
+    }
+    let token = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    return AdminClient(address: admin, token: token)
+  }
+}

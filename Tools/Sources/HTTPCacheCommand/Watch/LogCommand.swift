@@ -1,0 +1,77 @@
+import ArgumentParser
+import Foundation
+
+/// `httpcache log`: the requests to a running proxy, as they finish.
+struct LogCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "log",
+    abstract: "Show the requests to a running proxy as they finish.",
+    discussion: """
+      Reads from the admin listener of `httpcache serve --admin 127.0.0.1:9100`, from now on until it is interrupted.
+
+        httpcache log --outcome miss,refetched
+        httpcache log --url /api/ --json
+
+      Outcomes: hit, stale, validated (the origin confirmed the stored response), refetched (it sent another), miss, \
+      collapsed (waited for an equal request), pass (around the cache), and those of errors.
+
+      Exit status:
+      \(ExitStatus.help([.success: "--count requests were shown", .failure: "the listener cannot be reached, or refuses", .usage: nil]))
+      """)
+
+  @OptionGroup var listener: AdminClientOptions
+
+  @Option(help: ArgumentHelp("Show only requests whose target has this text.", valueName: "text"))
+  var url: String?
+
+  @Option(help: ArgumentHelp("Show only these outcomes, with commas between them.", valueName: "words"))
+  var outcome: String?
+
+  @Option(help: ArgumentHelp("Show only requests of this client.", valueName: "address"))
+  var client: String?
+
+  @Option(help: ArgumentHelp("Requests to show; without it, until it is interrupted.", valueName: "number"))
+  var count: Int?
+
+  @Flag(help: "Print a JSON object a line.")
+  var json = false
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count must be at least 1 (got \(count)).") }
+  }
+
+  /// Ends the reading of lines.
+  private struct Done: Error {}
+
+  func run() async throws {
+    do {
+      var left = count ?? .max
+      try await listener.client().lines(of: path) { line in
+        Console.print(json ? line : try Self.text(line))
+        left -= 1
+        if left == 0 { throw Done() }
+      }
+      throw StartFailure("the admin listener at \(listener.admin) ended the connection")
+    } catch is Done {
+    } catch let error as StartFailure {
+      throw error.reported()
+    }
+  }
+
+  private var path: String {
+    var parts = URLComponents()
+    parts.path = "/requests"
+    parts.queryItems = [("target", url), ("outcome", outcome), ("client", client)].compactMap { name, value in
+      value.map { URLQueryItem(name: name, value: $0) }
+    }
+    return parts.string ?? "/requests"
+  }
+
+  private static func text(_ line: String) throws -> String {
+    let request = try JSONDecoder().decode(AdminRequestLine.self, from: Data(line.utf8))
+    let time = HumanText.duration(.milliseconds(request.milliseconds))
+    let reason = request.notStored.map { "  not stored: \($0)" } ?? ""
+    return
+      "\(request.client)  \(request.method) \(request.target)  \(request.status)  \(HumanText.bytes(request.bytes))  \(time)  \(request.outcome)\(reason)"
+  }
+}

@@ -1,0 +1,31 @@
+/// The most missed targets. A bounded table (Metwally's Space-Saving): a new target takes the place of the one with the
+/// least requests, and its count as uncertainty, so that a target with many requests is never missing.
+struct MissedTargets: Sendable {
+  private static let longestTarget = 1_024
+  /// Outcomes of requests that the cache answered, or that it has no part in.
+  private static let otherOutcomes: Set<String> = ["hit", "stale", "validated", "tunnel", "own"]
+
+  private let capacity: Int
+  private var rows: [String: MissedTarget] = [:]
+
+  /// - Parameter capacity: the number of targets.
+  init(capacity: Int = 256) { self.capacity = capacity }
+
+  /// The targets, in no order.
+  var targets: [MissedTarget] { Array(rows.values) }
+
+  /// Whether a request with this outcome counts as missed.
+  static func counts(_ outcome: String) -> Bool { !otherOutcomes.contains(outcome) }
+
+  /// Adds a request.
+  mutating func add(_ entry: AccessLog.Entry) {
+    let target = String(entry.target.prefix(Self.longestTarget))
+    if rows[target] == nil, rows.count >= capacity,
+      let least = rows.min(by: { $0.value.count < $1.value.count })
+    {
+      rows[least.key] = nil
+      rows[target] = MissedTarget(target: target, count: least.value.count, uncertainty: least.value.count)
+    }
+    rows[target, default: MissedTarget(target: target)].add(entry)
+  }
+}

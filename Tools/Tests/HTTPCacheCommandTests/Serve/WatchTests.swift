@@ -1,0 +1,154 @@
+import Foundation
+import HTTPCaching
+import NIOPosix
+import Testing
+
+@testable import HTTPCacheCommand
+@testable import HTTPCacheProxy
+
+@Suite("The dashboard, top and log, over a real admin listener", .timeLimit(.minutes(10))) struct WatchTests {
+  /// Runs `body` with the port of a proxy that has answered three requests, and the address of its admin listener.
+  private func withListener(_ body: (_ proxy: Int, _ admin: String) async throws -> Void) async throws {
+    try await withAdminRoutes { routes in
+      let admin = try await AdminServer.start(
+        host: "127.0.0.1", port: 0, access: AdminAccess(token: nil, open: DashboardPage.paths),
+        group: MultiThreadedEventLoopGroup.singleton
+      ) { await routes.answer($0) }
+      let proxy = try #require(routes.server.port)
+      // Nothing listens at its origin, so that each is an error.
+      for _ in 0..<3 { await request(proxy) }
+      do {
+        try await body(proxy, "127.0.0.1:\(try #require(admin.port))")
+      } catch {
+        await admin.shutDown()
+        throw error
+      }
+      await admin.shutDown()
+    }
+  }
+
+  private func request(_ port: Int) async {
+    // Throws, because the answer is 502.
+    try? await AdminClient(address: "127.0.0.1:\(port)", token: nil).lines(of: "/unreachable") { _ in }
+  }
+
+  @Test("the page and its parts come without data, and forbid everything from elsewhere")
+  func page() async throws {
+    try await withAdminRoutes { routes in
+      for (path, type) in [
+        ("/", "text/html"), ("/dashboard.css", "text/css"), ("/dashboard.js", "text/javascript"),
+      ] {
+        let answer = await routes.get(path)
+        #expect(answer.status == 200)
+        #expect(answer.contentType == "\(type); charset=utf-8")
+        #expect(answer.contentSecurityPolicy?.hasPrefix("default-src 'none'; script-src 'self';") == true)
+        #expect(DashboardPage.paths.contains(path))
+        // Nothing that another host could see or change.
+        #expect(!answer.body.contains("src=\"http") && !answer.body.contains("url("))
+      }
+      #expect(await routes.get("/dashboard.html").status == 404)
+    }
+  }
+
+  @Test("missed targets with their reasons; an unknown order is named")
+  func missed() async throws {
+    try await withListener { _, admin in
+      let client = AdminClient(address: admin, token: nil)
+      for order in ["requests", "time"] {
+        try await client.lines(of: "/missed?by=\(order)") { line in
+          let rows = try JSONDecoder().decode([AdminMissed].self, from: Data(line.utf8))
+          #expect(rows.map(\.target) == ["/unreachable"])
+          #expect(rows.first?.requests == 3)
+          #expect(rows.first?.outcome == "error-unreachable")
+        }
+      }
+      await #expect(throws: StartFailure.self) { try await client.lines(of: "/missed?by=size") { _ in } }
+    }
+  }
+
+  @Test("stored bytes by host")
+  func hosts() async throws {
+    try await withAdminRoutes { routes in
+      let answer = try await routes.object("/hosts")
+      #expect(answer["isComplete"] as? Bool == true)
+      let hosts = try #require(answer["hosts"] as? [[String: Any]])
+      #expect(hosts.map { $0["host"] as? String } == ["h"])
+      #expect(hosts.first?["entries"] as? Int == 2)
+    }
+  }
+
+  @Test("top prints the figures of a second")
+  func top() async throws {
+    try await withListener { _, admin in
+      let run = await CommandRun("top", "--admin", admin, "--count", "1")
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(run.output.contains("requests/s") && run.output.contains("hit ratio"))
+      let json = await CommandRun("top", "--admin", "http://\(admin)/", "--count", "1", "--json")
+      let sample = try JSONDecoder().decode(AdminLive.self, from: Data(json.output.utf8))
+      #expect(sample.memoryEntries == 2)
+    }
+  }
+
+  @Test("the screen of top shows each figure, and control characters of clients' targets as text")
+  func screen() throws {
+    var traffic = AdminLive(TrafficTotals(), seconds: 1, at: 0, .init(), connections: 3)
+    traffic.outcomes = ["hit": 3, "miss": 1]
+    traffic.requests = 4
+    traffic.memoryCapacity = 1 << 20
+    var screen = TopScreen()
+    #expect(screen.isDue)
+    let missed =
+      #"[{"target":"/\u001b[2Ja","requests":7,"uncertainty":0,"meanSeconds":0.5,"slowestSeconds":2,"outcome":"miss","status":200,"reason":"no-store"}]"#
+    screen.missed = try JSONDecoder().decode([AdminMissed].self, from: Data(missed.utf8))
+    let text = screen.text(traffic, of: "127.0.0.1:9100")
+    #expect(!screen.isDue)
+    for part in [
+      "4 requests/s", "hit ratio 75.0 %", "hit 3  miss 1", "0 B of 1.0 MiB", "not used", "no-store", "500 ms",
+      "2.0 s",
+    ] {
+      #expect(text.contains(part), "\(part)")
+    }
+    #expect(!text.contains("\u{1B}[2J"))
+  }
+
+  @Test("log prints the requests that its filters choose, as they finish")
+  func log() async throws {
+    try await withListener { proxy, admin in
+      async let run = CommandRun("log", "--admin", admin, "--count", "1", "--url", "unreach")
+      async let json = CommandRun(
+        "log", "--admin", admin, "--count", "1", "--outcome", "error-unreachable", "--json")
+      // Until both have subscribed and seen one.
+      let requests = Task {
+        while !Task.isCancelled { await request(proxy) }
+      }
+      let (text, object) = await (run, json)
+      requests.cancel()
+      _ = await requests.result
+      #expect(text.output.contains("127.0.0.1  GET /unreachable  502"), "\(text.output) \(text.errors)")
+      let line = try JSONDecoder().decode(AdminRequestLine.self, from: Data(object.output.utf8))
+      #expect(line.outcome == "error-unreachable" && line.status == 502)
+    }
+  }
+
+  @Test("a filter chooses by a part of the target, by outcomes, and by client")
+  func filter() {
+    let request = FinishedRequest(
+      AccessLog.Entry(
+        client: "127.0.0.1", method: "GET", target: "/api/a", status: 200, bytes: 1, microseconds: 1,
+        outcome: "miss"))
+    #expect(RequestFilter(target: nil, outcomes: nil, client: nil).matches(request))
+    #expect(RequestFilter(target: "/api/", outcomes: "hit,miss", client: "127.0.0.1").matches(request))
+    #expect(!RequestFilter(target: "/other", outcomes: nil, client: nil).matches(request))
+    #expect(!RequestFilter(target: nil, outcomes: "hit", client: nil).matches(request))
+    #expect(!RequestFilter(target: nil, outcomes: nil, client: "127.0.0.2").matches(request))
+  }
+
+  @Test("a listener that cannot be reached, or refuses, is named")
+  func failures() async throws {
+    let closed = await CommandRun("top", "--admin", "127.0.0.1:1")
+    #expect(closed.status == 1)
+    #expect(closed.errors.hasPrefix("httpcache: cannot reach the admin listener at http://127.0.0.1:1: "))
+    let missing = await CommandRun("log", "--admin-token-file", "/nonexistent/token")
+    #expect(missing.errors == "httpcache: --admin-token-file /nonexistent/token: cannot be read\n")
+  }
+}
