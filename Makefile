@@ -13,7 +13,7 @@ RELEASE_BUILD := $(TOOLS) -c release -debug-info-format none --disable-default-t
 	$(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
 
 .PHONY: run build install uninstall deb help test lint format checks api conformance conformance-all demo \
-	examples fuzz hostile torture bench bench-disk bench-doors bench-check bench-serve simulate simulate-races races peers docs \
+	examples fuzz fuzz-images hostile torture bench bench-disk bench-doors bench-images bench-check bench-serve simulate simulate-races races peers docs \
 	prerequisites clean
 
 # Runs the demo of the command, built for debugging; with URL=https://… fetches that URL through your cache.
@@ -113,6 +113,14 @@ bench: prerequisites
 # Measures the store on disk beside SQLite alone, with up to a million entries (6 GB of disk, minutes).
 bench-disk: prerequisites
 	scripts/bench.sh disk
+
+# Prints the tables of images: hits in memory, and thumbnails beside vipsthumbnail and ImageMagick.
+bench-images: prerequisites
+	scripts/bench.sh images
+
+# Fuzzes the image decoders for FUZZ_SECONDS (60); crashes are kept in .build/fuzz-images.
+fuzz-images: prerequisites
+	scripts/fuzz-images.sh
 
 # Prints the table of hits through each door.
 bench-doors: prerequisites

@@ -24,6 +24,8 @@ let package = Package(
   traits: [
     .trait(name: "Sealing", description: "sealing-benchmark, which needs swift-crypto"),
     .trait(name: "AsyncHTTPClient", description: "the row of CachedHTTPClient in door-benchmark"),
+    .trait(
+      name: "ImageCodecs", description: "image-benchmark, which needs the image libraries of the system"),
     .default(enabledTraits: ["Sealing"]),
   ],
   dependencies: [
@@ -33,6 +35,7 @@ let package = Package(
       traits: [
         .trait(name: "Crypto", condition: .when(traits: ["Sealing"])),
         .trait(name: "AsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"])),
+        .trait(name: "ImageCodecs", condition: .when(traits: ["ImageCodecs"])),
       ]),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -71,6 +74,13 @@ let package = Package(
           name: "AsyncHTTPClient", package: "async-http-client",
           condition: .when(traits: ["AsyncHTTPClient"])),
       ], path: "Sources/Doors", swiftSettings: settings),
+    .executableTarget(
+      name: "image-benchmark",
+      dependencies: [
+        .product(name: "HTTPCacheImages", package: "swift-http-cache"),
+        .product(name: "HTTPCaching", package: "swift-http-cache"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ], path: "Sources/Images", swiftSettings: settings),
     .executableTarget(
       name: "sealing-benchmark",
       dependencies: [

@@ -4,6 +4,7 @@
 #   bench.sh         the tables of docs/performance.md: time and allocations
 #   bench.sh disk [N,N]  the tables of stores on disk with so many entries (10000,100000,1000000)
 #   bench.sh doors   the table of hits through each door, beside Foundation's own
+#   bench.sh images  the tables of images: hits in memory, and thumbnails beside other programs
 #   bench.sh count   instructions (valgrind) and allocations per decision or answer, one row a line
 #   bench.sh check   compares these with Benchmarks/thresholds.txt; more than 5 % above fails
 cd "$(dirname "$0")/.."
@@ -27,6 +28,14 @@ if [ "${1:-}" = doors ]; then
     exit 1
   fi
   exec "$(swift build "${doors[@]}" --show-bin-path)/door-benchmark"
+fi
+if [ "${1:-}" = images ]; then
+  images=(--package-path Benchmarks -c release --traits ImageCodecs)
+  if ! swift build "${images[@]}" --product image-benchmark >"$log" 2>&1; then
+    cat "$log"
+    exit 1
+  fi
+  exec python3 scripts/bench-images.py "$(swift build "${images[@]}" --show-bin-path)/image-benchmark"
 fi
 build=(--package-path Benchmarks -c release --disable-default-traits)
 if ! swift build "${build[@]}" --product cache-benchmarks >"$log" 2>&1; then
@@ -79,7 +88,7 @@ case ${1:-} in
     exit $failed
     ;;
   *)
-    echo "usage: bench.sh [disk [N,N] | doors | count | check]"
+    echo "usage: bench.sh [disk [N,N] | doors | images | count | check]"
     exit 2
     ;;
 esac

@@ -62,12 +62,16 @@ mkdir "$work/downloads"
 expect "downloads" "downloaded" "$bin/Downloads" "$work/downloads" "$origin/flight-plan.pdf"
 cmp "$work/plan.pdf" "$work/downloads/flight-plan.pdf" || failed=1
 expect "downloads, again" "not changed" "$bin/Downloads" "$work/downloads" "$origin/flight-plan.pdf"
+expect "contact sheet" "2 of 2 images on $work/sheet.png" \
+  "$bin/ContactSheet" "$work/sheet.png" "$origin/photos/1.png" "$origin/photos/2.png"
 cp "$work/plan.pdf" "$work/first.pdf"
 rm "$work/plan.pdf"
 stop
 expect "large file, offline" "From the cache, without asking the origin." \
   "$bin/LargeFile" "$origin/flight-plan.pdf" "$work/plan.pdf"
 cmp "$work/first.pdf" "$work/plan.pdf" || failed=1
+expect "contact sheet, offline" "2 of 2 images on $work/sheet.png" \
+  "$bin/ContactSheet" "$work/sheet.png" "$origin/photos/1.png" "$origin/photos/2.png"
 expect "news, offline" "No connection. These are the news of" "$bin/OfflineNews" "$origin/news.json"
 
 port=$(free_port)

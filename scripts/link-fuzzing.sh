@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Builds HTTPCacheFuzzing optimised and links a driver with it: link-fuzzing.sh DRIVER SCRATCH [OPTIONS]
+# The driver `images` is linked with HTTPCacheImages and the codecs instead.
 #
 # SwiftPM cannot link libFuzzer (it renames main), and a nested package could not see declarations with package
 # access. So the objects are linked here.
@@ -11,10 +12,24 @@ scratch=$2
 shift 2
 options=()
 for option in "$@"; do options+=(-Xswiftc "$option"); done
-target=(--scratch-path "$scratch" -c release --disable-default-traits)
+product=HTTPCacheFuzzing
+modules=(HTTPCacheFuzzing HTTPCacheStore HTTPCacheSemantics HTTPTypes RawStructuredFieldValues)
+traits=(--disable-default-traits)
+libraries=()
+if [ "$driver" = images ]; then
+  product=HTTPCacheImages
+  modules=(HTTPCacheImages HTTPCaching HTTPCacheDisk "${modules[@]:1}")
+  traits=(--traits ImageCodecs)
+  libraries=(-lturbojpeg -lspng -lwebp -lsqlite3)
+  for module in CSQLite CTurboJPEG CSpng CWebP; do
+    libraries+=(-Xcc "-fmodule-map-file=Sources/$module/module.modulemap")
+  done
+  libraries+=(-Xcc "-fmodule-map-file=$scratch/release/CSystemShims.build/module.modulemap")
+fi
+target=(--scratch-path "$scratch" -c release "${traits[@]}")
 log=$scratch/$driver.log
 mkdir -p "$scratch"
-if ! swift build "${target[@]}" --target HTTPCacheFuzzing "${options[@]}" >"$log" 2>&1; then
+if ! swift build "${target[@]}" --target "$product" "${options[@]}" >"$log" 2>&1; then
   cat "$log"
   exit 1
 fi
@@ -22,10 +37,12 @@ bin=$(swift build "${target[@]}" --show-bin-path)
 
 # Only the objects that the build lists: the folder may have objects of deleted sources.
 objects=()
-for module in HTTPCacheFuzzing HTTPCacheStore HTTPCacheSemantics HTTPTypes RawStructuredFieldValues; do
+for module in "${modules[@]}"; do
   while read -r object; do [ ! -e "$object" ] || objects+=("$object"); done < <(
     grep -oE '"object" *: *"[^"]+"' "$bin/$module.build/output-file-map.json" | cut -d'"' -f4)
 done
+# SwiftPM lists no objects of C.
+for object in "$bin"/CSystemShims.build/*.o; do [ "$driver" != images ] || objects+=("$object"); done
 swiftc -O -swift-version 6 -parse-as-library "$@" \
   -module-name driver -o "$scratch/$driver" "Fuzzing/Drivers/$driver.swift" "${objects[@]}" \
-  -I "$bin/Modules" >"$log" 2>&1 || { cat "$log"; exit 1; }
+  -I "$bin/Modules" "${libraries[@]}" >"$log" 2>&1 || { cat "$log"; exit 1; }

@@ -43,10 +43,11 @@
     }
 
     @Test(
-      "kinds of PNG and JPEG have the pixels that ImageMagick sees in them",
+      "kinds of PNG, JPEG and WebP have the pixels that ImageMagick sees in them, in the first frame",
       arguments: [
-        "16-bit.png", "gray.png", "palette.png", "interlaced.png", "1-bit.png", "gray.jpg", "420.jpg",
-        "progressive.jpg",
+        "16-bit.png", "16-bit-gray.png", "gray.png", "gray-alpha.png", "palette.png", "palette-alpha.png",
+        "interlaced.png", "1-bit.png", "gray.jpg", "420.jpg", "cmyk.jpg", "progressive.jpg", "animated.webp",
+        "lossless.webp", "alpha.webp",
       ])
     func kinds(name: String) throws {
       let difference = try Picture.difference(image("kind-\(name)"), image("pixels-kind-\(name).png"))

@@ -21,13 +21,13 @@ struct MemoryImagesTests {
   @Test("the sum of the bytes stays within the capacity; the least recently used images go")
   func limit() throws {
     var memory = MemoryImages(capacity: 40)
-    for name in ["a", "b", "c", "d", "e"] { memory.insert(try entry(2), name) }
+    for name in ["a", "b", "c", "d", "e"] { memory.insert(try entry(2), ImageName(name)) }
     #expect(memory.cost == 40 && memory.count == 5)
-    #expect(memory.hit("a", now: now, mark: mark) != nil)
-    memory.insert(try entry(4), "f")
+    #expect(memory.hit(ImageName("a"), now: now, mark: mark) != nil)
+    memory.insert(try entry(4), ImageName("f"))
     #expect(memory.cost == 40)
     #expect(
-      ["a", "b", "c", "d", "e", "f"].map { memory.hit($0, now: now, mark: mark) != nil }
+      ["a", "b", "c", "d", "e", "f"].map { memory.hit(ImageName($0), now: now, mark: mark) != nil }
         == [true, false, false, true, true, true])
     memory.trim(to: 8)
     #expect(memory.cost <= 8 && memory.count == 1 || memory.count == 0)
@@ -38,18 +38,20 @@ struct MemoryImagesTests {
   @Test("an image above the capacity is not kept, and does not send others out")
   func tooLarge() throws {
     var memory = MemoryImages(capacity: 40)
-    memory.insert(try entry(2), "a")
-    memory.insert(try entry(11), "b")
-    #expect(memory.count == 1 && memory.hit("a", now: now, mark: mark) != nil)
+    memory.insert(try entry(2), ImageName("a"))
+    memory.insert(try entry(11), ImageName("b"))
+    #expect(memory.count == 1 && memory.hit(ImageName("a"), now: now, mark: mark) != nil)
   }
 
   @Test("an image is used while its response is fresh and the store has not changed")
   func use() throws {
     var memory = MemoryImages(capacity: 40)
-    memory.insert(try entry(2), "a")
-    #expect(memory.hit("a", now: later, mark: mark) == nil)
-    #expect(memory.hit("a", now: now, mark: StoreMark(try HTTPCache.open(HTTPCache.Configuration()))) == nil)
-    #expect(memory.hit("a", now: now, mark: mark) != nil)
+    memory.insert(try entry(2), ImageName("a"))
+    #expect(memory.hit(ImageName("a"), now: later, mark: mark) == nil)
+    #expect(
+      memory.hit(ImageName("a"), now: now, mark: StoreMark(try HTTPCache.open(HTTPCache.Configuration())))
+        == nil)
+    #expect(memory.hit(ImageName("a"), now: now, mark: mark) != nil)
   }
 
   @Test("the same order and sum as a list, over many random steps")
@@ -61,15 +63,15 @@ struct MemoryImagesTests {
       let name = "\(Int.random(in: 0..<20, using: &generator))"
       switch Int.random(in: 0..<4, using: &generator) {
       case 0:
-        memory.remove(name)
+        memory.remove(ImageName(name))
         list.removeAll { $0.name == name }
       case 1:
-        let isThere = memory.hit(name, now: now, mark: mark) != nil
+        let isThere = memory.hit(ImageName(name), now: now, mark: mark) != nil
         #expect(isThere == list.contains { $0.name == name })
         if let index = list.firstIndex(where: { $0.name == name }) { list.append(list.remove(at: index)) }
       default:
         let side = Int.random(in: 1..<8, using: &generator)
-        memory.insert(try entry(side), name)
+        memory.insert(try entry(side), ImageName(name))
         list.removeAll { $0.name == name }
         list.append((name, side * 4))
         while list.reduce(0, { $0 + $1.cost }) > 100 { list.removeFirst() }

@@ -561,8 +561,7 @@ def partRows():
         "CREATE TRIGGER t AFTER UPDATE ON state BEGIN SELECT RAISE(ABORT, 'no'); END",
         "ALTER TABLE block RENAME TO b; CREATE VIEW block AS WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x+1 FROM c) "
         "SELECT 1 entry, x part, zeroblob(16) pieces FROM c",
-        "PRAGMA user_version = 0", "PRAGMA user_version = 1", "PRAGMA user_version = 2",
-        "PRAGMA user_version = 3",
+        "PRAGMA user_version = 0", "PRAGMA user_version = 1",
         "PRAGMA application_id = 0", "PRAGMA journal_mode = DELETE", "PRAGMA auto_vacuum = 0; VACUUM",
         "PRAGMA journal_mode = DELETE; PRAGMA page_size = 65536; VACUUM",
         "PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM",

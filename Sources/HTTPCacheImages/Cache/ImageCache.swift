@@ -17,7 +17,7 @@ import Synchronization
 /// share all of it, and requests for one URL share its download.
 public final class ImageCache: Sendable {
   struct JobKey: Hashable, Sendable {
-    let name: String
+    let name: ImageName
     let policy: CachePolicy
   }
 
@@ -31,7 +31,7 @@ public final class ImageCache: Sendable {
   let fetches = SharedWork<JobKey, FetchedImage>()
   /// Images that are being made, by `ImageRequest.imageID`.
   let jobs = SharedWork<JobKey, DecodedImage>()
-  let prefetches = Mutex<[String: Task<Void, Never>]>([:])
+  let prefetches = Mutex<[ImageName: Task<Void, Never>]>([:])
   let downloadPermits: Permits
   let decodePermits: Permits
 
@@ -102,10 +102,8 @@ public final class ImageCache: Sendable {
       let answer = cache.peek(request.request, options: options(for: request)), answer.isOf(record),
       case .hit(let age, let lifetime, nil) = answer.outcome
     else { return nil }
-    var renewed = entry
-    renewed.mark = mark
-    renewed.freshUntil = cache.configuration.clock.now.adding(lifetime - age)
-    memory.withLock { $0.insert(renewed, request.imageID) }
+    let until = cache.configuration.clock.now.adding(lifetime - age)
+    memory.withLock { $0.insert(entry.confirmed(until: until, mark: mark), request.imageID) }
     return entry.image
   }
 

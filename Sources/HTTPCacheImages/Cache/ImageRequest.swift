@@ -15,9 +15,11 @@ public struct ImageRequest: Sendable {
   /// Separates accounts: see `RequestOptions.partition`.
   public let partition: String
   /// Names the response: requests with equal names share a download.
-  let sourceID: String
+  let sourceID: ImageName
   /// Names the image: requests with equal names share a decoded image.
-  let imageID: String
+  let imageID: ImageName
+  /// Whether a decoded image of a fresh response may answer.
+  let mayUseMemory: Bool
 
   /// Makes a request.
   ///
@@ -36,10 +38,16 @@ public struct ImageRequest: Sendable {
     self.priority = priority
     self.policy = policy
     self.partition = partition
+    mayUseMemory =
+      switch policy {
+      case .standard, .cacheElseNetwork, .cacheOnly: true
+      case .reload, .reloadEverywhere, .revalidate, .bypass, .networkElseCache: false
+      }
     var name = "\(partition)\n\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
     for field in request.headerFields { name += "\n\(field.name.canonicalName): \(field.value)" }
-    sourceID = name
-    imageID = processors.isEmpty ? name : name + "\n\n" + processors.map(\.key).joined(separator: "\n")
+    sourceID = ImageName(name)
+    if !processors.isEmpty { name += "\n\n" + processors.map(\.key).joined(separator: "\n") }
+    imageID = ImageName(name)
   }
 
   /// Makes a request of a URL.
@@ -66,13 +74,5 @@ public struct ImageRequest: Sendable {
   func with(priority: ImagePriority) -> ImageRequest {
     ImageRequest(
       request: request, processors: processors, priority: priority, policy: policy, partition: partition)
-  }
-
-  /// Whether a decoded image of a fresh response may answer.
-  var mayUseMemory: Bool {
-    switch policy {
-    case .standard, .cacheElseNetwork, .cacheOnly: true
-    case .reload, .reloadEverywhere, .revalidate, .bypass, .networkElseCache: false
-    }
   }
 }

@@ -3,7 +3,7 @@ import HTTPCacheSemantics
 /// Decoded images by their names, least recently used first out. The sum of their bytes stays within the capacity.
 struct MemoryImages: Sendable {
   private struct Slot {
-    var name: String
+    var name: ImageName?
     var entry: MemoryImage?
     var older: Int
     var newer: Int
@@ -13,9 +13,9 @@ struct MemoryImages: Sendable {
   private(set) var capacity: Int
   /// The number of bytes of all images.
   private(set) var cost = 0
-  private var places: [String: Int] = [:]
+  private var places: [ImageName: Int] = [:]
   /// A ring in the order of use. Slot 0 has no image: `newer` of it is the oldest one, `older` the newest.
-  private var slots = [Slot(name: "", entry: nil, older: 0, newer: 0)]
+  private var slots = [Slot(older: 0, newer: 0)]
   private var free: [Int] = []
 
   init(capacity: Int) { self.capacity = max(capacity, 0) }
@@ -24,7 +24,7 @@ struct MemoryImages: Sendable {
   var count: Int { places.count }
 
   /// The image of a name if it may be used at once, and counts this as a use.
-  mutating func hit(_ name: String, now: Timestamp, mark: StoreMark) -> DecodedImage? {
+  mutating func hit(_ name: ImageName, now: Timestamp, mark: StoreMark) -> DecodedImage? {
     guard let place = places[name], let entry = slots[place].entry, let until = entry.freshUntil, now < until,
       entry.mark == mark
     else { return nil }
@@ -33,25 +33,24 @@ struct MemoryImages: Sendable {
   }
 
   /// The entry of a name; counts this as a use.
-  mutating func entry(_ name: String) -> MemoryImage? {
+  mutating func entry(_ name: ImageName) -> MemoryImage? {
     guard let place = places[name] else { return nil }
     use(place)
     return slots[place].entry
   }
 
   /// Adds or replaces an image. An image above the capacity is not kept.
-  mutating func insert(_ entry: MemoryImage, _ name: String) {
+  mutating func insert(_ entry: MemoryImage, _ name: ImageName) {
     remove(name)
     guard entry.image.cost <= capacity else { return }
     let place: Int
     if let last = free.popLast() {
       place = last
-      slots[place].name = name
-      slots[place].entry = entry
     } else {
       place = slots.count
-      slots.append(Slot(name: name, entry: entry, older: 0, newer: 0))
+      slots.append(Slot(older: 0, newer: 0))
     }
+    slots[place] = Slot(name: name, entry: entry, older: 0, newer: 0)
     places[name] = place
     cost += entry.image.cost
     link(place)
@@ -59,18 +58,17 @@ struct MemoryImages: Sendable {
   }
 
   /// Removes an image.
-  mutating func remove(_ name: String) {
+  mutating func remove(_ name: ImageName) {
     guard let place = places.removeValue(forKey: name) else { return }
     cost -= slots[place].entry?.image.cost ?? 0
     unlink(place)
-    slots[place].entry = nil
-    slots[place].name = ""
+    slots[place] = Slot(older: 0, newer: 0)
     free.append(place)
   }
 
   /// Removes images until at most `bytes` are in use.
   mutating func trim(to bytes: Int) {
-    while cost > bytes, slots[0].newer != 0 { remove(slots[slots[0].newer].name) }
+    while cost > bytes, let oldest = slots[slots[0].newer].name { remove(oldest) }
   }
 
   /// Changes the capacity.

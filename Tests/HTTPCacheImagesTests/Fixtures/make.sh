@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes the pictures of this folder with ImageMagick and exiftool: sources, and what ImageMagick makes of them.
+# Makes the pictures of this folder with ImageMagick, exiftool and the tools of libwebp: sources, and what ImageMagick makes of them.
 cd "$(dirname "$0")"
 set -euo pipefail
-rm -f ./*.png ./*.jpg
+rm -f ./*.png ./*.jpg ./*.webp
 
 png=(-depth 8 -strip -define png:compression-level=9)
 convert -seed 7 -size 120x80 plasma:tomato-navy "${png[@]}" plasma.png
@@ -34,4 +34,14 @@ convert plasma.png -resize 24x16 -monochrome -strip kind-1-bit.png
 convert plasma.png -resize 24x16 -strip -colorspace Gray -quality 95 kind-gray.jpg
 convert plasma.png -resize 24x16 -strip -quality 95 -sampling-factor 2x2 kind-420.jpg
 convert plasma.png -resize 24x16 -strip -quality 95 -interlace JPEG kind-progressive.jpg
-for file in kind-*; do convert "$file" -colorspace sRGB "${png[@]}" "PNG32:pixels-$file.png"; done
+convert plasma.png -resize 24x16 -strip -colorspace CMYK -quality 95 kind-cmyk.jpg
+convert alpha.png -resize 24x16 -colorspace Gray -depth 8 -strip kind-gray-alpha.png
+convert edges.png -resize 24x16 -colors 5 -fuzz 10% -transparent white -strip PNG8:kind-palette-alpha.png
+convert plasma.png -resize 24x16 -colorspace Gray -depth 16 -define png:bit-depth=16 -strip kind-16-bit-gray.png
+convert plasma.png -resize '24x16!' first.png
+convert edges.png -resize '24x16!' second.png
+img2webp -lossless -d 100 first.png second.png -o kind-animated.webp >/dev/null
+cwebp -quiet -lossless first.png -o kind-lossless.webp
+cwebp -quiet -q 90 alpha.png -resize 24 16 -o kind-alpha.webp
+rm first.png second.png
+for file in kind-*; do convert "${file}[0]" -colorspace sRGB "${png[@]}" "PNG32:pixels-$file.png"; done

@@ -53,6 +53,20 @@ router.get("flight-plan.pdf") { _, _ in
     ], body: ResponseBody(byteBuffer: flightPlan))
 }
 
+/// A photograph, if a small one: 24 x 16 pixels in five colors.
+let photo = Data(
+  base64Encoded: """
+    iVBORw0KGgoAAAANSUhEUgAAABgAAAAQCAMAAAA7+k+nAAAAD1BMVEW/VFOkbH1cGGAxDWI7FpDjdjg5AAAAcUlEQVQY042NUQ7AMAhCVbj/mQfW\
+    ptvHlpHWNDyoER9K6Z1k5F+QlTc9cBXSgakOggpCwvloRsIqC8d3UAZqUEVRNk0KjTw71T7JQOfBrngT7WsJtvyPbsensYFLtpM4gIuttN+xLA06\
+    N0AnToY8ALwAMRICl5Xu1WwAAAAASUVORK5CYII=
+    """)
+
+router.get("photos/:name") { _, _ in
+  Response(
+    status: .ok, headers: [.contentType: "image/png", .cacheControl: "max-age=60"],
+    body: ResponseBody(byteBuffer: ByteBuffer(bytes: photo ?? Data())))
+}
+
 try await Application(
   router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port))
 ).runService()

@@ -100,7 +100,7 @@ struct ListCommand: AsyncParsableCommand {
   private func matches(_ entry: CacheEntry, now: Timestamp) -> Bool {
     if let partition, entry.record.key.partition != partition { return false }
     if let largerThan, entry.size <= largerThan.bytes { return false }
-    if let unusedFor, now.seconds - entry.lastUsed.seconds < unusedFor.seconds { return false }
+    if let unusedFor, now.seconds(since: entry.lastUsed) < unusedFor.seconds { return false }
     guard let freshness else { return true }
     return EntryFreshness(entry.record.response, now: now).isFresh == (freshness == .fresh)
   }
@@ -137,7 +137,7 @@ struct ListCommand: AsyncParsableCommand {
       table.add([
         HumanText.bytes(entry.size), "\(entry.record.response.head.status.code)",
         EntryFreshness(entry.record.response, now: now).text,
-        "\(HumanText.duration(now.seconds - entry.lastUsed.seconds)) ago", url,
+        "\(HumanText.duration(now.seconds(since: entry.lastUsed))) ago", url,
       ])
     }
     return table

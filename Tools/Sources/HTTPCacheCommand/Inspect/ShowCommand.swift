@@ -94,6 +94,6 @@ struct ShowCommand: AsyncParsableCommand {
 
   private static func time(_ time: Timestamp, _ now: Timestamp) -> String {
     let date = Date(timeIntervalSince1970: TimeInterval(time.seconds))
-    return "\(date.formatted(.iso8601)), \(HumanText.duration(now.seconds - time.seconds)) ago"
+    return "\(date.formatted(.iso8601)), \(HumanText.duration(now.seconds(since: time))) ago"
   }
 }

@@ -88,6 +88,13 @@ import Testing
     }
   }
 
+  @Test("a time that cannot be is compared, and told", arguments: [Int64.min, -1, .max])
+  func impossibleTime(seconds: Int64) {
+    let since = Timestamp(seconds: 1_800_000_000).seconds(since: Timestamp(seconds: seconds))
+    #expect(seconds < 0 ? since > 1_800_000_000 : since < 0)
+    #expect(!HumanText.duration(since).isEmpty)
+  }
+
   @Test("show tells head, lifetime and size of one URL")
   func show() async throws {
     try await withFilledCache { filled in
