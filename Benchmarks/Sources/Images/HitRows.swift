@@ -12,12 +12,9 @@ enum HitRows {
   static func run() async throws {
     let cache = try HTTPCache.open(HTTPCache.Configuration(memoryCapacity: 64 << 20))
     let images = ImageCache(cache: cache, upstream: PictureOrigin())
-    var requests: [ImageRequest] = []
-    for number in 0..<count {
-      let request = try ImageRequest(
+    let requests = try (0..<count).map { number in
+      try ImageRequest(
         "https://www.example.com/photos/\(number).png", processors: [.thumbnail(width: 32, height: 32)])
-      _ = try await images.image(for: request)
-      requests.append(request)
     }
     let dictionary = Mutex<[String: DecodedImage]>([:])
     let names = (0..<count).map { "https://www.example.com/photos/\($0).png thumbnail(32x32)" }

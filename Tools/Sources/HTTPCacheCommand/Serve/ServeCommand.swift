@@ -33,7 +33,8 @@ public struct ServeCommand: AsyncParsableCommand {
       stored responses, also while the proxy runs. Requests are logged on standard output, everything else on standard error.
 
       SIGTERM and Ctrl-C end the proxy: requests under way may take --grace seconds more. A second signal ends it at \
-      once. SIGHUP, SIGUSR1 and SIGUSR2 are ignored.
+      once. SIGHUP reads the certificates again and opens --access-log-file again, SIGUSR1 the latter alone. SIGUSR2 is \
+      ignored.
       """)
 
   @OptionGroup(title: "Where requests go") var route: RouteOptions
@@ -45,6 +46,8 @@ public struct ServeCommand: AsyncParsableCommand {
   @OptionGroup(title: "TLS") var tls: TLSOptions
 
   @OptionGroup(title: "Admin") var admin: AdminOptions
+
+  @OptionGroup(title: "Log") var log: AccessLogOptions
 
   @Flag(help: "Follow the rules of a cache for many users, or for one user.")
   var mode: Mode = .shared
@@ -89,9 +92,6 @@ public struct ServeCommand: AsyncParsableCommand {
 
   @Flag(help: "Start even if the directory cannot be used, and store in memory only.")
   var allowNoCache = false
-
-  @Option(help: ArgumentHelp("How requests are logged: plain, json or none.", valueName: "format"))
-  var accessLog: AccessLog.Format = .plain
 
   @Option(
     help: ArgumentHelp(
@@ -165,9 +165,9 @@ public struct ServeCommand: AsyncParsableCommand {
       throw StartFailure(listening: route.listen, error).reported()
     }
     let admin = try await startAdmin(AdminRoutes(cache: cache, server: server, events: events), access, group)
-    // Neither a log without a reader nor the signals with a meaning in other servers may end the process.
-    for number in [SIGPIPE, SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
-    let signals = TerminationSignals.stream(secondEnds: true)
+    // Neither a log without a reader nor a signal with a meaning in other servers may end the process.
+    for number in [SIGPIPE, SIGUSR2] { signal(number, SIG_IGN) }
+    let signals = TerminationSignals.stream(others: [SIGHUP, SIGUSR1], secondEnds: true)
     let bound = ListenAddress(host: route.listen.host, port: server.port ?? route.listen.port)
     messages.add("httpcache: listening on \(tls.tlsCertificate == nil ? "http" : "https")://\(bound)\n")
     if let admin, let address = self.admin.admin {
@@ -184,7 +184,10 @@ public struct ServeCommand: AsyncParsableCommand {
         if freeMemory.isDue(highest: highest, current: server.connectionCount) { FreeMemory.giveBack() }
       }
     }
-    for await _ in signals { break }
+    for await number in signals {
+      guard number == SIGHUP || number == SIGUSR1 else { break }
+      reload(number, server, serverConfiguration.accessLog, messages)
+    }
     keeping.cancel()
     messages.add(
       "httpcache: ending; requests under way may take \(HumanText.duration(grace)), a second signal ends at once\n"
@@ -221,7 +224,7 @@ public struct ServeCommand: AsyncParsableCommand {
     let logger = Logger(label: "httpcache") { LineLogHandler(label: $0, writer: messages, level: level) }
     var configuration = ProxyServer.Configuration(
       host: route.listen.host, port: route.listen.port, mode: serverMode(), tls: try tls.listener(),
-      accessLog: HTTPCacheProxy.AccessLog(accessLog), logger: logger)
+      accessLog: try log.open(), logger: logger)
     // Keep half of the descriptors for connections to origins and for body files.
     configuration.connectionLimit = min(configuration.connectionLimit, max(1, descriptors / 2))
     configuration.preparedAnswers = Int(clamping: preparedAnswers)
@@ -246,5 +249,3 @@ public struct ServeCommand: AsyncParsableCommand {
     return .reverse(origin, basePath: path.hasSuffix("/") ? String(path.dropLast()) : path)
   }
 }
-
-extension AccessLog.Format: ExpressibleByArgument {}

@@ -13,17 +13,20 @@ import Synchronization
 enum TerminationSignals {
   /// The signals as they come.
   ///
-  /// - Parameter secondEnds: whether the second signal ends the process at once, with status 130, even if threads
-  ///   are waiting.
-  static func stream(secondEnds: Bool = false) -> AsyncStream<Int32> {
+  /// - Parameters:
+  ///   - others: other signals to tell, which then do not end the process either.
+  ///   - secondEnds: whether the second SIGINT or SIGTERM ends the process at once, with status 130, even if threads
+  ///     are waiting.
+  static func stream(others: [Int32] = [], secondEnds: Bool = false) -> AsyncStream<Int32> {
     AsyncStream { continuation in
       let counter = Counter()
       let queue = DispatchQueue(label: "httpcache.signals")
-      let sources = [SIGINT, SIGTERM].map { number in
+      let sources = ([SIGINT, SIGTERM] + others).map { number in
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+        let ends = secondEnds && !others.contains(number)
         source.setEventHandler {
-          if secondEnds, counter.next() > 1 { _exit(ExitStatus.interrupted.rawValue) }
+          if ends, counter.next() > 1 { _exit(ExitStatus.interrupted.rawValue) }
           continuation.yield(number)
         }
         source.resume()

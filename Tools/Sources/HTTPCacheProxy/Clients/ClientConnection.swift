@@ -164,21 +164,32 @@ final class ClientConnection: Sendable {
     _ head: RequestHead?, _ status: Int, _ bytes: Int64, _ started: NIODeadline, _ outcome: String,
     _ refusal: String? = nil
   ) {
-    add(
-      AccessLog.Entry(
-        client: client.text ?? "-", method: head?.method.rawValue ?? "-", target: head?.target ?? "-",
-        status: status,
-        bytes: bytes, microseconds: (NIODeadline.now() - started).nanoseconds / 1000, outcome: outcome,
-        refusal: refusal))
+    var entry = AccessLog.Entry(
+      client: client.text ?? "-", method: head?.method.rawValue ?? "-", target: head?.target ?? "-",
+      status: status, bytes: bytes, microseconds: (NIODeadline.now() - started).nanoseconds / 1000,
+      outcome: outcome, refusal: refusal)
+    if let head {
+      entry.version = "HTTP/1.\(head.minorVersion)"
+      entry.fields = context.configuration.accessLog.fieldNames.map { head.fields[$0] }
+    }
+    add(entry)
   }
 
   /// Counts a prepared answer, and adds a line to the access log.
-  func log(_ answer: PreparedAnswer.Content, _ started: NIODeadline) {
-    add(
-      AccessLog.Entry(
-        client: client.text ?? "-", method: "GET", target: answer.target, status: answer.status,
-        bytes: Int64(answer.hit.body.count),
-        microseconds: (NIODeadline.now() - started).nanoseconds / 1000, outcome: answer.outcome))
+  ///
+  /// - Parameter bytes: the head of the request.
+  func log(_ answer: PreparedAnswer.Content, _ started: NIODeadline, _ bytes: ByteBuffer) {
+    var entry = AccessLog.Entry(
+      client: client.text ?? "-", method: "GET", target: answer.target, status: answer.status,
+      bytes: Int64(answer.hit.body.count),
+      microseconds: (NIODeadline.now() - started).nanoseconds / 1000, outcome: answer.outcome)
+    let names = context.configuration.accessLog.fieldNames
+    if !names.isEmpty {
+      let limits = context.configuration.limits
+      let head = bytes.withUnsafeReadableBytes { try? RequestHead($0, limits: limits) }
+      entry.fields = names.map { head?.fields[$0] }
+    }
+    add(entry)
   }
 
   private func add(_ entry: AccessLog.Entry) {

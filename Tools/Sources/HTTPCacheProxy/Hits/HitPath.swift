@@ -36,9 +36,10 @@ final class HitPath {
         let content = content(of: buffer, length: length)
       else { break }
       write(content.bytes)
-      buffer.moveReaderIndex(forwardBy: length)
+      // A slice of the same bytes, not a copy.
+      let head = buffer.readSlice(length: length) ?? ByteBuffer()
       count += 1
-      connection.log(content, started)
+      connection.log(content, started, head)
     }
     return count > 0
   }

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -9,13 +11,21 @@
 /// Writes a line for each request.
 public final class AccessLog: Sendable {
   /// The format of a line.
-  public enum Format: String, Sendable, Hashable, CaseIterable {
+  public enum Format: Sendable, Hashable {
     /// No lines.
     case none
     /// Fields with spaces between them.
     case plain
     /// A JSON object.
     case json
+    /// Lines as other servers write them.
+    case template(LogTemplate)
+  }
+
+  /// A file that cannot be opened.
+  public struct OpenFailure: Error, CustomStringConvertible {
+    /// The file, and the system's reason.
+    public let description: String
   }
 
   /// The facts about a finished request.
@@ -29,17 +39,45 @@ public final class AccessLog: Sendable {
     var outcome: String
     /// Why the response was not stored.
     var refusal: String?
+    /// The version of the request, such as `HTTP/1.1`.
+    var version = "HTTP/1.1"
+    /// The values of the fields that the format names.
+    var fields: [String?] = []
   }
 
   private let format: Format
   private let writer: LineWriter?
+  private let path: String?
 
   /// Makes a log.
   ///
   /// - Parameter descriptor: where lines are written, by default standard output; not closed.
   public init(_ format: Format, descriptor: Int32 = 1) {
     self.format = format
+    path = nil
     writer = format == .none ? nil : LineWriter(descriptor: descriptor)
+  }
+
+  /// Makes a log in a file, which is made if it is not there.
+  ///
+  /// - Throws: `OpenFailure` if the file cannot be opened for writing.
+  public init(_ format: Format, path: String) throws(OpenFailure) {
+    self.format = format
+    self.path = path
+    writer = format == .none ? nil : LineWriter(descriptor: try Self.open(path))
+  }
+
+  /// Opens the file of the log again, after another program has renamed it. Without a file, does nothing.
+  ///
+  /// - Throws: `OpenFailure` if the file cannot be opened; lines go where they went before.
+  public func reopen() throws(OpenFailure) {
+    guard let path, let writer else { return }
+    writer.replace(descriptor: try Self.open(path))
+  }
+
+  /// The fields of requests that an entry needs.
+  var fieldNames: [HTTPField.Name] {
+    if case .template(let template) = format { template.fieldNames } else { [] }
   }
 
   /// Whether lines are written.
@@ -55,6 +93,14 @@ public final class AccessLog: Sendable {
   /// Waits until every line is written, or the reader of the log stops reading.
   func flush() async { await writer?.flush() }
 
+  private static func open(_ path: String) throws(OpenFailure) -> Int32 {
+    let descriptor = systemOpen(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o640)
+    guard descriptor >= 0 else {
+      throw OpenFailure(description: "cannot open \(path): \(SystemMessage.text(errno))")
+    }
+    return descriptor
+  }
+
   private static func render(_ entry: Entry, at time: timespec, _ format: Format) -> String {
     let milliseconds = "\(entry.microseconds / 1000).\(Self.pad(entry.microseconds % 1000, 3))"
     switch format {
@@ -69,10 +115,11 @@ public final class AccessLog: Sendable {
         "duration_ms":\(milliseconds),"outcome":"\(entry.outcome)"\
         \(entry.refusal.map { ",\"not_stored\":\(Self.quote($0))" } ?? "")}\n
         """
+    case .template(let template): return template.line(entry, at: time)
     }
   }
 
-  private static func pad(_ number: some BinaryInteger, _ width: Int) -> String {
+  static func pad(_ number: some BinaryInteger, _ width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
@@ -107,5 +154,12 @@ public final class AccessLog: Sendable {
 
 extension AccessLog.Entry {
   /// About how many bytes the line takes.
-  fileprivate var size: Int { 128 + client.utf8.count + target.utf8.count + (refusal?.utf8.count ?? 0) }
+  fileprivate var size: Int {
+    fields.reduce(128 + client.utf8.count + target.utf8.count + (refusal?.utf8.count ?? 0)) {
+      $0 + ($1?.utf8.count ?? 0)
+    }
+  }
 }
+
+// The method of the same name hides the function.
+private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }

@@ -29,7 +29,8 @@ public final class LineWriter: Sendable {
   /// Milliseconds after which a blocked thread checks whether the process is ending.
   private static let patience: Int32 = 250
 
-  private let descriptor: Int32
+  // Changed and used by the writer's thread alone, but for the first value.
+  private let descriptor: Atomic<Int32>
   private let pool = NIOThreadPool(numberOfThreads: 1)
   private let state = Mutex(State())
 
@@ -37,11 +38,17 @@ public final class LineWriter: Sendable {
   ///
   /// - Parameter descriptor: where lines are written; not closed.
   public init(descriptor: Int32) {
-    self.descriptor = descriptor
+    self.descriptor = Atomic(descriptor)
     pool.start()
   }
 
   deinit { pool.shutdownGracefully { _ in } }
+
+  /// Writes the lines that are not written yet to another descriptor, and closes the one before.
+  func replace(descriptor new: Int32) {
+    // On the thread that writes, so that no line is written to a closed descriptor.
+    pool.submit { _ in _ = systemClose(self.descriptor.exchange(new, ordering: .relaxed)) }
+  }
 
   /// Adds text that ends with a line feed.
   public func add(_ text: String) { add(size: text.utf8.count) { text } }
@@ -106,6 +113,7 @@ public final class LineWriter: Sendable {
 
   /// The number of bytes that the descriptor took; nil to drop the rest.
   private func write(_ bytes: ArraySlice<UInt8>) -> Int? {
+    let descriptor = descriptor.load(ordering: .relaxed)
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     while true {
       switch poll(&entry, 1, Self.patience) {
@@ -119,6 +127,8 @@ public final class LineWriter: Sendable {
     }
   }
 }
+
+private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
 // The method of the same name hides the function.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {

@@ -1,5 +1,7 @@
 import HTTPCaching
 import NIOCore
+import NIOSSL
+import Synchronization
 
 /// The objects that the connections of a server share. A class, because a copy of its properties for each request
 /// would take longer than the rest of a hit.
@@ -11,6 +13,7 @@ final class ProxyContext: Sendable {
   let registry = ConnectionRegistry()
   let traffic: Traffic
   let feed = RequestFeed()
+  private let currentTLS = Mutex<NIOSSLContext?>(nil)
   private let prepared: [ObjectIdentifier: NIOLoopBoundBox<PreparedAnswers>]
 
   /// - Parameter loops: the event loops of the connections.
@@ -30,6 +33,15 @@ final class ProxyContext: Sendable {
           ObjectIdentifier(loop), NIOLoopBoundBox.makeBoxSendingValue(answers, eventLoop: loop)
         )
       }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The certificates of new connections; nil without TLS.
+  var tls: NIOSSLContext? { currentTLS.withLock { $0 } }
+
+  /// - Throws: NIOSSL's error if the configuration is invalid.
+  func setTLS(_ configuration: TLSConfiguration?) throws {
+    let new = try configuration.map { try NIOSSLContext(configuration: $0) }
+    currentTLS.withLock { $0 = new }
   }
 
   /// The prepared answers of the current event loop; nil if there is no space for them.

@@ -2,7 +2,7 @@ public import HTTPCaching
 import Logging
 public import NIOCore
 import NIOPosix
-import NIOSSL
+public import NIOSSL
 
 /// A caching HTTP/1.1 proxy: one listening socket, one cache, one way to origins.
 public final class ProxyServer: Sendable {
@@ -24,7 +24,7 @@ public final class ProxyServer: Sendable {
   ) async throws -> ProxyServer {
     let context = ProxyContext(
       configuration: configuration, cache: cache, upstream: upstream, loops: Array(group.makeIterator()))
-    let tls = try configuration.tls.map { try NIOSSLContext(configuration: $0) }
+    try context.setTLS(configuration.tls)
     let listener = try await ServerBootstrap(group: group)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -40,7 +40,7 @@ public final class ProxyServer: Sendable {
       .childChannelOption(.writeBufferWaterMark, value: Connector.waterMark)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          if let tls {
+          if let tls = context.tls {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
           }
           // Not every system has this option.
@@ -70,6 +70,12 @@ public final class ProxyServer: Sendable {
 
   /// Whether the server accepts requests: false while it shuts down.
   public var isAccepting: Bool { !context.registry.isDraining }
+
+  /// Uses other certificates for new connections; those that are open keep theirs.
+  ///
+  /// - Parameter configuration: for a server that was started with TLS.
+  /// - Throws: NIOSSL's error if it is invalid; the certificates stay as they were.
+  public func setTLS(_ configuration: TLSConfiguration) throws { try context.setTLS(configuration) }
 
   /// Adds the finished requests and the connections since the server was started.
   public func addMetrics(to text: inout PrometheusText) {

@@ -74,4 +74,21 @@ import Testing
   func refused(_ arguments: [String]) {
     #expect(throws: (any Error).self) { try ServeCommand.parse(arguments) }
   }
+
+  @Test(
+    "formats of the access log; what cannot be read is named",
+    arguments: [
+      ("plain", nil), ("combined", nil), ("%h %U", nil),
+      ("apache", "must be plain, json, common, combined, none, or a format with %"),
+      ("%h %q", "'%q' is none of its directives"),
+    ])
+  func accessLog(format: String, message: String?) {
+    do {
+      _ = try ServeCommand.parse(["--upstream", "http://127.0.0.1:1", "--access-log", format])
+      #expect(message == nil)
+    } catch {
+      let text = ServeCommand.fullMessage(for: error)
+      #expect(message.map { text.contains($0) } == true, "\(text)")
+    }
+  }
 }

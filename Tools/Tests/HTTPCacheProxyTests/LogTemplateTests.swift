@@ -1,0 +1,93 @@
+import HTTPTypes
+import Testing
+
+@testable import HTTPCacheProxy
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+@Suite("Formats of the access log", .timeLimit(.minutes(10))) struct LogTemplateTests {
+  private static let time = timespec(tv_sec: 1_795_459_196, tv_nsec: 0)
+
+  private static func entry(fields: [String?] = [], bytes: Int64 = 2_326) -> AccessLog.Entry {
+    var entry = AccessLog.Entry.sample(
+      target: "/a?b", outcome: "miss", status: 200, bytes: bytes, microseconds: 1_234_567, refusal: "no-store"
+    )
+    entry.fields = fields
+    return entry
+  }
+
+  @Test("the Common Log Format, and the combined one")
+  func named() {
+    #expect(
+      LogTemplate.common.line(Self.entry(), at: Self.time)
+        == "127.0.0.1 - - [23/Nov/2026:18:39:56 +0000] \"GET /a?b HTTP/1.1\" 200 2326\n")
+    #expect(LogTemplate.combined.fieldNames == [.referer, .userAgent])
+    #expect(
+      LogTemplate.combined.line(Self.entry(fields: [nil, "curl/7.88"], bytes: 0), at: Self.time)
+        == "127.0.0.1 - - [23/Nov/2026:18:39:56 +0000] \"GET /a?b HTTP/1.1\" 200 - \"-\" \"curl/7.88\"\n")
+  }
+
+  @Test(
+    "directives",
+    arguments: [
+      ("%h|%l|%u|%m|%U|%s|%>s|%B|%b|%D|%T|%%", "127.0.0.1|-|-|GET|/a?b|200|200|2326|2326|1234567|1|%"),
+      ("%t", "[23/Nov/2026:18:39:56 +0000]"), ("%{outcome}x %{reason}x", "miss no-store"), ("", ""),
+      ("%{Accept}i %{Range}i %{accept}i", "a - a"),
+    ])
+  func directives(format: String, line: String) throws {
+    #expect(try LogTemplate(format).line(Self.entry(fields: ["a"]), at: Self.time) == line + "\n")
+  }
+
+  @Test("what a client sends cannot end its quotes or its line")
+  func escaping() throws {
+    let line = try LogTemplate("\"%{User-Agent}i\"").line(
+      Self.entry(fields: ["a\" \\ \n\u{1B}[2J é"]), at: Self.time)
+    #expect(line == #""a\" \\ \x0a\x1b[2J \xc3\xa9""# + "\n")
+  }
+
+  @Test(
+    "a format that cannot be read is told",
+    arguments: ["%", "%q", "%{Accept", "%{Accept}", "%{a b}i", "%{other}x", "%{Accept}o"])
+  func invalid(format: String) { #expect(throws: LogTemplate.Invalid.self) { try LogTemplate(format) } }
+
+  @Test("lines go to the file, also after it was renamed and opened again; hits have their fields too")
+  func file() async throws {
+    let folder = try #require(mkdtemp(strdup("/tmp/httpcache-log-XXXXXX")).map { String(cString: $0) })
+    defer { for name in ["log", "old", ""] { remove("\(folder)/\(name)") } }
+    let template = try LogTemplate("%U %{outcome}x %{User-Agent}i")
+    let log = try AccessLog(.template(template), path: folder + "/log")
+    try await withProxy(cache: memoryCache(), configure: { $0.accessLog = log }) { fixture in
+      try await fixture.miss("/a", answer: "body")
+      let client = try fixture.connect()
+      // The first answers in the general way at the latest, the others from prepared bytes.
+      for _ in 0..<3 {
+        client.send("GET /a HTTP/1.1\r\nHost: h\r\nUser-Agent: test\r\n\r\n")
+        _ = try await client.receive(through: "body")
+      }
+      await log.flush()
+      try #require(rename(folder + "/log", folder + "/old") == 0)
+      try log.reopen()
+      client.send("GET /a HTTP/1.1\r\nHost: h\r\nUser-Agent: later\r\n\r\n")
+      _ = try await client.receive(through: "body")
+      await log.flush()
+    }
+    #expect(text(folder + "/old").hasPrefix("/a miss"))
+    #expect(text(folder + "/old").hasSuffix("/a hit test\n/a hit test\n/a hit test\n"))
+    #expect(text(folder + "/log") == "/a hit later\n")
+    #expect(throws: AccessLog.OpenFailure.self) { try AccessLog(.json, path: folder + "/none/log") }
+  }
+
+  private func text(_ path: String) -> String {
+    guard let file = fopen(path, "r") else { return "" }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    let count = fread(&bytes, 1, bytes.count, file)
+    return String(decoding: bytes[..<count], as: UTF8.self)
+  }
+}
