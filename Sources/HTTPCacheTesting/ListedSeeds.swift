@@ -64,8 +64,10 @@ package final class ListedSeeds: SeedSource {
   ) -> SeedResponse? {
     let request = HTTPRequest(method: .get, scheme: "https", authority: "seed.example", path: "/")
     let making = StoredResponse.make(
-      request: request, response: HTTPResponse(status: .ok, headerFields: fields), requestTime: time,
-      responseTime: time, isDecoded: false, rules: CacheRules(), digest: { _ in nil })
+      request: request,
+      response: ReceivedResponse(
+        HTTPResponse(status: .ok, headerFields: fields), requestTime: time, responseTime: time),
+      isDecoded: false, rules: CacheRules(), digest: { _ in nil })
     guard case .made(let response) = making else { return nil }
     let bytes = BodyBytes(Array(text.utf8))
     return SeedResponse(

@@ -17,7 +17,8 @@ struct StoreExportTests {
     let making = StoredResponse.make(
       request: HTTPRequest(
         method: .get, scheme: "https", authority: "example.com", path: "/", headerFields: request),
-      response: HTTPResponse(status: .ok, headerFields: fields), requestTime: time, responseTime: time,
+      response: ReceivedResponse(
+        HTTPResponse(status: .ok, headerFields: fields), requestTime: time, responseTime: time),
       isDecoded: false, rules: CacheRules(), digest: { Array($0.utf8) })
     guard case .made(let response) = making else {
       Issue.record("\(target) cannot be stored")

@@ -88,7 +88,7 @@ struct Seeded: RandomNumberGenerator {
       _ = FieldHygiene.forwardable(response.headerFields)
       _ = CacheStatus.list(in: response.headerFields)
       let making = StoredResponse.make(
-        request: request, response: response, requestTime: times[0], responseTime: times[1],
+        request: request, response: ReceivedResponse(response, requestTime: times[0], responseTime: times[1]),
         isDecoded: Bool.random(using: &random), rules: rules, digest: reversing)
       guard case .made(let kept) = making else { continue }
       storedCount += 1
@@ -123,7 +123,7 @@ struct Seeded: RandomNumberGenerator {
     case .unsatisfiable: #expect(policy == .cacheOnly || directives.onlyIfCached)
     }
     _ = Reuse.afterFailure(
-      stored: kept, request: other, directives: directives, policy: policy, rules: rules, now: now,
+      stored: kept, request: other, policy: policy, rules: rules, now: now,
       failure: .unreachable)
     _ = Validation.request(other, validating: [kept], policy: policy)
     _ = Preconditions.evaluate(other, stored: kept, now: now)
@@ -134,11 +134,13 @@ struct Seeded: RandomNumberGenerator {
     }
     _ = Freshening.decide(notModified: response, candidates: [kept, kept])
     let updated = Freshening.updated(
-      kept, with: HTTPResponse(status: .notModified, headerFields: other.headerFields),
-      requestTime: now, responseTime: now, rules: rules, validating: request, digest: reversing)
+      kept,
+      with: ReceivedResponse(
+        HTTPResponse(status: .notModified, headerFields: other.headerFields), requestTime: now,
+        responseTime: now), rules: rules, validating: request, digest: reversing)
     #expect(updated.facts.freshnessLifetime >= 0)
     _ = Freshening.updatedByHead(
-      kept, with: response, requestTime: now, responseTime: now, rules: rules)
+      kept, with: ReceivedResponse(response, requestTime: now, responseTime: now), rules: rules)
   }
 
   @Test("§4.3.4 Whatever tags and dates are stored, a 304 updates only what the request matches")
@@ -161,8 +163,9 @@ struct Seeded: RandomNumberGenerator {
       for _ in 0..<Int.random(in: 0...4, using: &random) {
         let foo = ["a", "b"].randomElement(using: &random, orElse: "a")
         let making = StoredResponse.make(
-          request: try get(["Foo": foo]), response: try head(200), requestTime: today,
-          responseTime: today, isDecoded: false, rules: privateRules, digest: reversing)
+          request: try get(["Foo": foo]),
+          response: ReceivedResponse(try head(200), requestTime: today, responseTime: today),
+          isDecoded: false, rules: privateRules, digest: reversing)
         if case .made(let made) = making { candidates.append(made) }
       }
       let request = try get(["Foo": "a"])

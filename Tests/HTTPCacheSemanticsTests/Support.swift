@@ -43,8 +43,9 @@ func stored(
   isDecoded: Bool = false
 ) throws -> StoredResponse {
   let making = StoredResponse.make(
-    request: try request ?? get(), response: try response(status, pairs), requestTime: time,
-    responseTime: time, isDecoded: isDecoded, rules: rules, digest: reversing)
+    request: try request ?? get(),
+    response: ReceivedResponse(try response(status, pairs), requestTime: time, responseTime: time),
+    isDecoded: isDecoded, rules: rules, digest: reversing)
   guard case .made(let stored) = making else {
     throw Refused(making: making)
   }
@@ -75,8 +76,8 @@ func fallback(
 ) throws -> FailureFallback {
   let request = try get(pairs)
   return Reuse.afterFailure(
-    stored: stored, request: request, directives: RequestDirectives(request.headerFields),
-    policy: policy, rules: rules, now: stored.responseTime.adding(seconds), failure: failure)
+    stored: stored, request: request, policy: policy, rules: rules, now: stored.responseTime.adding(seconds),
+    failure: failure)
 }
 
 /// The decision about storing a response.

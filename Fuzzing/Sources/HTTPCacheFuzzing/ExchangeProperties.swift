@@ -26,9 +26,9 @@ public enum ExchangeProperties {
     _ = CacheExplanation.storage(
       request: request, response: response, rules: exchange.rules, now: exchange.times[1])
     let making = StoredResponse.make(
-      request: request, response: response, requestTime: exchange.times[0],
-      responseTime: exchange.times[1], isDecoded: exchange.isDecoded, rules: exchange.rules,
-      digest: digest)
+      request: request,
+      response: ReceivedResponse(response, requestTime: exchange.times[0], responseTime: exchange.times[1]),
+      isDecoded: exchange.isDecoded, rules: exchange.rules, digest: digest)
     guard case .made(let made) = making else {
       try require(
         making != .refused(.varyAny) || storage != .store, "Vary: * may be stored, and cannot be")
@@ -60,8 +60,8 @@ public enum ExchangeProperties {
       try require(!indices.isEmpty && indices.allSatisfy { $0 < 2 }, "freshens \(indices) of 2")
     }
     let updated = Freshening.updated(
-      stored, with: exchange.newer, requestTime: now, responseTime: now, rules: exchange.rules,
-      validating: exchange.request, digest: digest)
+      stored, with: ReceivedResponse(exchange.newer, requestTime: now, responseTime: now),
+      rules: exchange.rules, validating: exchange.request, digest: digest)
     try require(updated.facts.freshnessLifetime >= 0, "a freshened lifetime is negative")
     var marked = stored
     marked.isInvalidated = true
@@ -74,11 +74,11 @@ public enum ExchangeProperties {
         "what was freshened does not match the request that validated it")
     }
     _ = Freshening.updatedByHead(
-      stored, with: exchange.newer, requestTime: now, responseTime: now, rules: exchange.rules,
-      validating: exchange.request, digest: digest)
+      stored, with: ReceivedResponse(exchange.newer, requestTime: now, responseTime: now),
+      rules: exchange.rules, validating: exchange.request, digest: digest)
     _ = PartialContent.combined(
-      stored, with: exchange.newer, length: exchange.length, requestTime: now, responseTime: now,
-      rules: exchange.rules, answering: exchange.request, digest: digest)
+      stored, with: ReceivedResponse(exchange.newer, requestTime: now, responseTime: now),
+      length: exchange.length, rules: exchange.rules, answering: exchange.request, digest: digest)
   }
 
   /// Normalising the value of a nominated field twice is the same as once (RFC 9111 §4.1).
@@ -134,7 +134,7 @@ public enum ExchangeProperties {
         try require(policy == .cacheOnly || directives.onlyIfCached, "unsatisfiable without a reason")
       }
       _ = Reuse.afterFailure(
-        stored: stored, request: request, directives: directives, policy: policy, rules: rules,
+        stored: stored, request: request, policy: policy, rules: rules,
         now: now, failure: .unreachable)
       let conditional = Validation.request(request, validating: [stored, stored], policy: policy)
       try require(

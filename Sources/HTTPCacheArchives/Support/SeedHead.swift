@@ -29,9 +29,10 @@ enum SeedHead {
       request: HTTPRequest(
         method: .get, scheme: parts.scheme, authority: parts.authority, path: parts.path,
         headerFields: request ?? [:]),
-      response: HTTPResponse(status: .init(code: status), headerFields: fields),
-      requestTime: Timestamp(seconds: min(times.requested, times.received)),
-      responseTime: Timestamp(seconds: times.received), isDecoded: false, rules: CacheRules(),
+      response: ReceivedResponse(
+        HTTPResponse(status: .init(code: status), headerFields: fields),
+        requestTime: Timestamp(seconds: min(times.requested, times.received)),
+        responseTime: Timestamp(seconds: times.received)), isDecoded: false, rules: CacheRules(),
       digest: { _ in nil })
     guard case .made(let response) = making else { return nil }
     return response

@@ -95,8 +95,7 @@ extension CacheExplanation {
 
   /// Adds whether the response may be used if the origin fails (§4.2.4, RFC 5861 §4).
   mutating func addFailures(
-    _ stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
-    policy: CachePolicy, rules: CacheRules, now: Timestamp
+    _ stored: StoredResponse, request: HTTPRequest, policy: CachePolicy, rules: CacheRules, now: Timestamp
   ) {
     var failures: [(FailureKind, String)] = [
       (.unreachable, "And if the origin cannot be reached?"),
@@ -108,7 +107,7 @@ extension CacheExplanation {
     }
     for (failure, question) in failures {
       let fallback = Reuse.afterFailure(
-        stored: stored, request: request, directives: directives, policy: policy, rules: rules,
+        stored: stored, request: request, policy: policy, rules: rules,
         now: now, failure: failure)
       switch fallback {
       case .useStale(let allowance):

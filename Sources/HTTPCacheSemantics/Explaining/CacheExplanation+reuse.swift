@@ -106,7 +106,7 @@ extension CacheExplanation {
           ?? Validation.request(
             request, validating: validating, keepsRange: part != nil, policy: policy), for: request)
       addFailures(
-        stored, request: request, directives: directives, policy: policy, rules: rules, now: now)
+        stored, request: request, policy: policy, rules: rules, now: now)
       addAnswer(stored, part, request: request, length: length, now: now, isValidated: true)
     case .fresh, .stale:
       addAnswer(stored, part, request: request, length: length, now: now, isValidated: false)

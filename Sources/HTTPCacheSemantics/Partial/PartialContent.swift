@@ -96,15 +96,20 @@ public enum PartialContent {
 
   /// The stored response with the header fields of the 206 that is combined with it (§3.4, §3.2).
   ///
-  /// - Parameters: as for `Freshening.updated`; `length` is the length of the representation, if known.
+  /// - Parameters:
+  ///   - stored: the incomplete response.
+  ///   - response: the 206.
+  ///   - length: the length of the representation in bytes, if known.
+  ///   - rules: the choices of the cache.
+  ///   - request: the request for the missing octets.
+  ///   - digest: makes the digest of a secret value.
   public static func combined(
-    _ stored: StoredResponse, with response: HTTPResponse, length: Int64?, requestTime: Timestamp,
-    responseTime: Timestamp, rules: CacheRules, answering request: HTTPRequest,
-    digest: SecretDigest
+    _ stored: StoredResponse, with response: ReceivedResponse, length: Int64?, rules: CacheRules,
+    answering request: HTTPRequest, digest: SecretDigest
   ) -> StoredResponse {
-    var result = Freshening.updated(
-      stored, with: whole(response), requestTime: requestTime, responseTime: responseTime,
-      rules: rules, validating: request, digest: digest)
+    var response = response
+    response.head = whole(response.head)
+    var result = Freshening.updated(stored, with: response, rules: rules, validating: request, digest: digest)
     if let length { result.head.headerFields[.contentLength] = String(length) }
     result.requestedRange = nil
     return result

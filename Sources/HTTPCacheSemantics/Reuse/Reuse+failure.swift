@@ -7,16 +7,17 @@ extension Reuse {
   /// - Parameters:
   ///   - stored: selected by `Vary.select`.
   ///   - request: the request.
-  ///   - directives: of the request.
   ///   - policy: how the caller uses the cache.
   ///   - rules: the choices of the cache.
   ///   - now: the time.
   ///   - failure: how the origin failed.
   package static func afterFailure(
-    stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
-    policy: CachePolicy, rules: CacheRules, now: Timestamp, failure: FailureKind
+    stored: StoredResponse, request: HTTPRequest, policy: CachePolicy, rules: CacheRules, now: Timestamp,
+    failure: FailureKind
   ) -> FailureFallback {
-    let rules = rules.isPlain ? rules : rules.resolved(for: request).concerning(stored.head)
+    let asked = rules.isPlain ? rules : rules.resolved(for: request)
+    let directives = RequestDirectives(of: request, rules: asked)
+    let rules = rules.isPlain ? rules : asked.concerning(stored.head)
     let facts = stored.facts
     let staleness = max(
       0, Age.current(stored, now: now).saturatingSubtract(facts.freshnessLifetime))

@@ -16,22 +16,21 @@ extension StoredResponse {
   ///
   /// - Parameters:
   ///   - request: the request as it was forwarded.
-  ///   - response: the head as it arrived.
-  ///   - requestTime: when the request was sent.
-  ///   - responseTime: when the head arrived.
+  ///   - received: the head as it arrived, and its times.
   ///   - isDecoded: whether the content coding was removed from the body; the fields that describe the coded
   ///     octets are then dropped.
   ///   - rules: the choices of the cache.
   ///   - digest: makes the digest of a secret value that `Vary` nominates.
   public static func make(
-    request: HTTPRequest, response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp,
-    isDecoded: Bool, rules: CacheRules, digest: SecretDigest
+    request: HTTPRequest, response received: ReceivedResponse, isDecoded: Bool, rules: CacheRules,
+    digest: SecretDigest
   ) -> Making {
     if rules.isUnresolved {
       return make(
-        request: request, response: response, requestTime: requestTime, responseTime: responseTime,
-        isDecoded: isDecoded, rules: rules.resolved(for: request), digest: digest)
+        request: request, response: received, isDecoded: isDecoded, rules: rules.resolved(for: request),
+        digest: digest)
     }
+    let (response, responseTime) = (received.head, received.responseTime)
     let nominated: [NominatedField]
     switch Vary.nominated(by: response, in: request, rules: rules, digest: digest) {
     case .fields(let fields): nominated = fields
@@ -55,11 +54,11 @@ extension StoredResponse {
     return .made(
       StoredResponse(
         requestMethod: request.method, nominated: nominated, head: head, trailers: [:],
-        requestTime: requestTime, responseTime: responseTime,
+        requestTime: received.requestTime, responseTime: responseTime,
         answeredAuthorized: request.headerFields.contains(.authorization), isDecoded: isDecoded,
         isInvalidated: false, requestedRange: nil,
         facts: Freshness.facts(
-          response: response, requestTime: requestTime, responseTime: responseTime, rules: rules),
+          response: response, requestTime: received.requestTime, responseTime: responseTime, rules: rules),
         keyFingerprint: 0))
   }
 }

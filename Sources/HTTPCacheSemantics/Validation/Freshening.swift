@@ -61,29 +61,27 @@ package enum Freshening {
   ///
   /// - Parameters:
   ///   - stored: the response to update.
-  ///   - response: the head of the 304, or of the 200 to HEAD.
-  ///   - requestTime: when the request was sent.
-  ///   - responseTime: when the newer response arrived.
+  ///   - response: the 304, or the 200 to HEAD.
   ///   - rules: the choices of the cache.
   ///   - request: the validated request.
   ///   - digest: makes the digest of a secret value.
   package static func updated(
-    _ stored: StoredResponse, with response: HTTPResponse, requestTime: Timestamp,
-    responseTime: Timestamp, rules: CacheRules, validating request: HTTPRequest? = nil,
+    _ stored: StoredResponse, with response: ReceivedResponse, rules: CacheRules,
+    validating request: HTTPRequest? = nil,
     digest: SecretDigest = { _ in nil }
   ) -> StoredResponse {
     update(
-      of: stored, with: response, requestTime: requestTime, responseTime: responseTime, rules: rules,
-      validating: request, digest: digest
+      of: stored, with: response, rules: rules, validating: request, digest: digest
     ).stored
   }
 
   /// Like `updated`, and also returns the response that answers the validated request.
   package static func update(
-    of stored: StoredResponse, with response: HTTPResponse, requestTime: Timestamp,
-    responseTime: Timestamp, rules: CacheRules, validating request: HTTPRequest? = nil,
+    of stored: StoredResponse, with received: ReceivedResponse, rules: CacheRules,
+    validating request: HTTPRequest? = nil,
     digest: SecretDigest = { _ in nil }
   ) -> ResponseUpdate {
+    let (response, responseTime) = (received.head, received.responseTime)
     let directives = ResponseDirectives(of: Self.newer(response, of: stored), rules: rules)
     var newer = FieldHygiene.storable(response, rules: rules)
     newer.headerFields.removeAll { isKept($0.name, isDecoded: stored.isDecoded) }
@@ -98,10 +96,10 @@ package enum Freshening {
     if newer.headerFields.date(.date, relativeTo: responseTime).time == nil {
       result.head.headerFields[.date] = responseTime.httpDate
     }
-    result.requestTime = requestTime
+    result.requestTime = received.requestTime
     result.responseTime = responseTime
     result.facts = Freshness.facts(
-      response: result.head, requestTime: requestTime, responseTime: responseTime, rules: rules)
+      response: result.head, requestTime: received.requestTime, responseTime: responseTime, rules: rules)
     result.head = FieldHygiene.storable(result.head, rules: rules)
     if !result.isInvalidated {
       result.isInvalidated = isForbidden(
@@ -125,14 +123,14 @@ package enum Freshening {
   /// The effect of a response to HEAD on a stored response to GET that could have been chosen for the same
   /// request (§4.3.5).
   ///
-  /// - Parameters: as for `updated(_:with:requestTime:responseTime:rules:validating:digest:)`.
+  /// - Parameters: as for `updated(_:with:rules:validating:digest:)`.
   package static func updatedByHead(
-    _ stored: StoredResponse, with response: HTTPResponse, requestTime: Timestamp,
-    responseTime: Timestamp, rules: CacheRules, validating request: HTTPRequest? = nil,
+    _ stored: StoredResponse, with response: ReceivedResponse, rules: CacheRules,
+    validating request: HTTPRequest? = nil,
     digest: SecretDigest = { _ in nil }
   ) -> HeadFreshening {
-    guard response.status.code == 200, stored.requestMethod == .get else { return .unrelated }
-    let newer = response.headerFields
+    guard response.head.status.code == 200, stored.requestMethod == .get else { return .unrelated }
+    let newer = response.head.headerFields
     let older = stored.head.headerFields
     var compared: [HTTPField.Name] = [.eTag, .lastModified]
     // A decoded body has another length than the one on the wire.
@@ -148,8 +146,7 @@ package enum Freshening {
     let hasMatch = [HTTPField.Name.eTag, .lastModified].contains { newer.contains($0) && older.contains($0) }
     if stored.isInvalidated, !hasMatch { return .invalidate }
     let updated = updated(
-      stored, with: response, requestTime: requestTime, responseTime: responseTime, rules: rules,
-      validating: request, digest: digest)
+      stored, with: response, rules: rules, validating: request, digest: digest)
     return updated.isInvalidated ? .invalidate : .update(updated)
   }
 

@@ -103,7 +103,7 @@ extension HTTPCache {
       return .refused(.incomplete)
     }
     let making = StoredResponse.make(
-      request: request, response: response, requestTime: now, responseTime: now,
+      request: request, response: ReceivedResponse(response, requestTime: now, responseTime: now),
       isDecoded: adopted.isDecoded, rules: rules, digest: digest)
     if isDistrusted, case .made(let made) = making { return .made(made.invalidated) }
     return making

@@ -24,7 +24,7 @@ extension Exchange {
     let reason = validationReason(forward, answering, responseTime)
     let update = { [rules, request, digest] (candidate: StoredResponse) in
       Freshening.update(
-        of: candidate, with: response, requestTime: requestTime, responseTime: responseTime,
+        of: candidate, with: ReceivedResponse(response, requestTime: requestTime, responseTime: responseTime),
         rules: rules, validating: request, digest: digest)
     }
     let answer = keyed(update(candidates[answering]).answer)

@@ -119,8 +119,9 @@ extension Exchange {
       }
       let stored = keyed(
         PartialContent.combined(
-          candidates[index], with: response, length: length, requestTime: requestTime,
-          responseTime: responseTime, rules: rules, answering: request.unranged, digest: digest))
+          candidates[index],
+          with: ReceivedResponse(response, requestTime: requestTime, responseTime: responseTime),
+          length: length, rules: rules, answering: request.unranged, digest: digest))
       guard !stored.isInvalidated else { return nil }
       return Combination(
         index: index, stored: stored, range: range, length: length, completion: forward.completion)

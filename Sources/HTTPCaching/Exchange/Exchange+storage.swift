@@ -26,7 +26,8 @@ extension Exchange {
     }
     if let refusal { return .doNotStore(refusal) }
     switch StoredResponse.make(
-      request: request, response: response, requestTime: requestTime, responseTime: responseTime,
+      request: request,
+      response: ReceivedResponse(response, requestTime: requestTime, responseTime: responseTime),
       isDecoded: isDecoded, rules: rules, digest: digest)
     {
     case .made(let stored): return .store(keyed(stored))

@@ -11,8 +11,9 @@ extension Exchange {
     guard request.method == .head, response.status.code == 200 else { return [] }
     return matching.compactMap { index in
       switch Freshening.updatedByHead(
-        candidates[index], with: response, requestTime: requestTime, responseTime: responseTime,
-        rules: rules, validating: request, digest: digest)
+        candidates[index],
+        with: ReceivedResponse(response, requestTime: requestTime, responseTime: responseTime), rules: rules,
+        validating: request, digest: digest)
       {
       // Nothing of the answer to a request with `no-store` is stored (RFC 9111 §5.2.1.5).
       case .update where directives.noStore: nil

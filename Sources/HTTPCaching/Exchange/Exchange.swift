@@ -193,7 +193,7 @@ struct Exchange: Sendable {
   private func fallback(_ failure: FailureKind, now: Timestamp) -> FailureAction {
     guard let index = selected,
       case .useStale(let allowance) = Reuse.afterFailure(
-        stored: candidates[index], request: request, directives: directives, policy: policy,
+        stored: candidates[index], request: request, policy: policy,
         rules: rules, now: now, failure: failure)
     else { return .fail }
     return .answerStale(answer(index, allowance: allowance, now: now))

@@ -97,8 +97,8 @@ struct SimulatedCache {
       else { return forward(request, for: request, key: key, origin: origin) }
       var fresh = entry
       let update = Freshening.update(
-        of: entry.stored, with: arrived.head, requestTime: now, responseTime: now, rules: rules,
-        validating: request, digest: reversing)
+        of: entry.stored, with: ReceivedResponse(arrived.head, requestTime: now, responseTime: now),
+        rules: rules, validating: request, digest: reversing)
       entries[key]?[index].stored = update.stored
       fresh.stored = update.answer
       return answer(request, from: fresh)
@@ -115,9 +115,7 @@ struct SimulatedCache {
     _ entry: Entry, request: HTTPRequest, failure: FailureKind, otherwise: Answer?
   ) -> Answer {
     let fallback = Reuse.afterFailure(
-      stored: entry.stored, request: request,
-      directives: RequestDirectives(request.headerFields), policy: .standard, rules: rules,
-      now: now, failure: failure)
+      stored: entry.stored, request: request, policy: .standard, rules: rules, now: now, failure: failure)
     if case .useStale = fallback { return answer(request, from: entry) }
     return otherwise ?? Answer(head: HTTPResponse(status: .gatewayTimeout), body: "")
   }
@@ -142,7 +140,7 @@ struct SimulatedCache {
     if request.method == .head { updateByHead(arrived.head, request: request, key: key) }
     if Storability.decide(request: sent, response: arrived.head, rules: rules, now: now) == .store,
       case .made(let stored) = StoredResponse.make(
-        request: sent, response: arrived.head, requestTime: now, responseTime: now,
+        request: sent, response: ReceivedResponse(arrived.head, requestTime: now, responseTime: now),
         isDecoded: false, rules: rules, digest: reversing)
     {
       var variants = entries[key] ?? []
@@ -159,7 +157,7 @@ struct SimulatedCache {
     for (index, entry) in (entries[key] ?? []).enumerated()
     where Vary.matches(entry.stored, request: request, rules: rules, digest: reversing) {
       switch Freshening.updatedByHead(
-        entry.stored, with: head, requestTime: now, responseTime: now, rules: rules,
+        entry.stored, with: ReceivedResponse(head, requestTime: now, responseTime: now), rules: rules,
         validating: request, digest: reversing)
       {
       case .update(let fresh): entries[key]?[index].stored = fresh

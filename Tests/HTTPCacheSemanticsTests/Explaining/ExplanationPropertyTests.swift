@@ -98,7 +98,7 @@ import Testing
         headerFields: try Self.fields(&random, isRequest: false))
       guard
         case .made(var kept) = StoredResponse.make(
-          request: first, response: response, requestTime: today, responseTime: today,
+          request: first, response: ReceivedResponse(response, requestTime: today, responseTime: today),
           isDecoded: Int.random(in: 0..<9, using: &random) == 0, rules: rules, digest: reversing)
       else { continue }
       kept.isInvalidated = Int.random(in: 0..<9, using: &random) == 0

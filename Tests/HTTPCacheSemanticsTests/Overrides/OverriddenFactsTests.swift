@@ -72,8 +72,10 @@ struct OverriddenFactsTests {
     let kept = try stored(
       200, ["Cache-Control": "no-store", "ETag": "\"1\"", "Content-Type": "image/png"], rules: rules)
     let updated = Freshening.updated(
-      kept, with: try response(304, ["Cache-Control": "no-store", "ETag": "\"1\""]),
-      requestTime: today, responseTime: today, rules: rules)
+      kept,
+      with: ReceivedResponse(
+        try response(304, ["Cache-Control": "no-store", "ETag": "\"1\""]), requestTime: today,
+        responseTime: today), rules: rules)
     #expect(!updated.isInvalidated)
     #expect(updated.facts.freshnessLifetime == 90)
     #expect(updated.facts.overrides == kept.facts.overrides)

@@ -138,14 +138,14 @@ import Testing
   func updates() throws {
     let combined = PartialContent.combined(
       try stored(200, fresh),
-      with: try response(
-        206,
-        [
-          "ETag": "\"a\"", "Content-Range": "bytes 5-9/10", "Content-Length": "5", "X": "new",
-          "Cache-Control": "max-age=99", "Date": "Fri, 06 Nov 2020 12:01:00 GMT",
-        ]),
-      length: 10, requestTime: today.adding(60), responseTime: today.adding(60),
-      rules: privateRules, answering: try get(), digest: reversing)
+      with: ReceivedResponse(
+        try response(
+          206,
+          [
+            "ETag": "\"a\"", "Content-Range": "bytes 5-9/10", "Content-Length": "5", "X": "new",
+            "Cache-Control": "max-age=99", "Date": "Fri, 06 Nov 2020 12:01:00 GMT",
+          ]), requestTime: today.adding(60), responseTime: today.adding(60)), length: 10, rules: privateRules,
+      answering: try get(), digest: reversing)
     #expect(combined.head.status == .ok)
     #expect(combined.head.headerFields[try #require(HTTPField.Name("X"))] == "new")
     #expect(combined.head.headerFields[.contentLength] == "10")

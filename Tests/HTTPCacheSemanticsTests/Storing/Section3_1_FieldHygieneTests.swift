@@ -29,12 +29,15 @@ import Testing
       200, ["Cache-Control": "max-age=60, must-revalidate", "Connection": "cache-control", "ETag": "\"1\""])
     #expect(try fallback(kept, after: 90) == .fail(.mustRevalidate))
     let fresh = Freshening.updated(
-      kept, with: try response(304, ["ETag": "\"1\""]), requestTime: today, responseTime: today,
+      kept,
+      with: ReceivedResponse(try response(304, ["ETag": "\"1\""]), requestTime: today, responseTime: today),
       rules: privateRules)
     #expect(try fallback(fresh, after: 90) == .fail(.mustRevalidate))
     let strict = Freshening.updated(
-      kept, with: try response(304, ["Connection": "cache-control", "Cache-Control": "no-cache"]),
-      requestTime: today, responseTime: today, rules: privateRules)
+      kept,
+      with: ReceivedResponse(
+        try response(304, ["Connection": "cache-control", "Cache-Control": "no-cache"]), requestTime: today,
+        responseTime: today), rules: privateRules)
     #expect(try decide(strict, after: 1) == .validate(.responseNoCache))
   }
 
@@ -122,8 +125,10 @@ import Testing
       ])
     #expect(stored.answeredAuthorized)
     let refused = StoredResponse.make(
-      request: request, response: try response(200, ["Vary": "Cookie"]), requestTime: today,
-      responseTime: today, isDecoded: false, rules: privateRules, digest: { _ in nil })
+      request: request,
+      response: ReceivedResponse(
+        try response(200, ["Vary": "Cookie"]), requestTime: today, responseTime: today), isDecoded: false,
+      rules: privateRules, digest: { _ in nil })
     #expect(refused == .refused(.varySecret(.cookie)))
   }
 }

@@ -27,8 +27,10 @@ import Testing
     #expect(
       try decide(kept, after: 1, rules: sharedRules) == .fresh(age: .seconds(1), lifetime: .seconds(60)))
     let updated = Freshening.updated(
-      kept, with: try response(304, ["Cache-Control": "max-age=60"]), requestTime: today,
-      responseTime: today, rules: sharedRules)
+      kept,
+      with: ReceivedResponse(
+        try response(304, ["Cache-Control": "max-age=60"]), requestTime: today, responseTime: today),
+      rules: sharedRules)
     #expect(try decide(updated, after: 1, rules: sharedRules) == .miss(.absent))
     #expect(try fallback(updated, after: 1, rules: sharedRules) == .fail(.authorized))
   }

@@ -58,19 +58,25 @@ import Testing
   func freshening() throws {
     let guessed = try stored(200, ["Last-Modified": modified], rules: sharedRules)
     let update = Freshening.update(
-      of: guessed, with: try response(304, ["Set-Cookie": "sid=A", "Last-Modified": modified]),
-      requestTime: today, responseTime: today, rules: sharedRules)
+      of: guessed,
+      with: ReceivedResponse(
+        try response(304, ["Set-Cookie": "sid=A", "Last-Modified": modified]), requestTime: today,
+        responseTime: today), rules: sharedRules)
     #expect(update.stored.isInvalidated && update.stored.head == guessed.head)
     #expect(update.answer.head.headerFields[.setCookie] == "sid=A")
     #expect(
       Freshening.updatedByHead(
-        guessed, with: try response(200, ["Set-Cookie": "sid=A", "Last-Modified": modified]),
-        requestTime: today, responseTime: today, rules: sharedRules) == .invalidate)
+        guessed,
+        with: ReceivedResponse(
+          try response(200, ["Set-Cookie": "sid=A", "Last-Modified": modified]), requestTime: today,
+          responseTime: today), rules: sharedRules) == .invalidate)
     let explicit = try stored(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], rules: sharedRules)
     for (rules, isMarked) in [(sharedRules, false), (strict, true)] {
       let fresh = Freshening.updated(
-        explicit, with: try response(304, ["Set-Cookie": "sid=A", "ETag": "\"1\""]), requestTime: today,
-        responseTime: today, rules: rules)
+        explicit,
+        with: ReceivedResponse(
+          try response(304, ["Set-Cookie": "sid=A", "ETag": "\"1\""]), requestTime: today, responseTime: today
+        ), rules: rules)
       #expect(fresh.isInvalidated == isMarked)
       #expect(fresh.head.headerFields.contains(.setCookie) == !isMarked)
     }

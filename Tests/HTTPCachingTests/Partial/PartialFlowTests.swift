@@ -5,7 +5,7 @@ import Testing
 @Suite("RFC 9111 §3.3, §3.4: partial content, through the engine", .timeLimit(.minutes(10)))
 struct PartialFlowTests {
   /// Without printing what may be a megabyte.
-  private func expectWhole(
+  static func expectWhole(
     _ answer: Kitchen.Answer, of kitchen: PartialKitchen,
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
@@ -76,14 +76,14 @@ struct PartialFlowTests {
     let kitchen = try PartialKitchen(kind)
     try await kitchen.range("bytes=0-4")
     let whole = try await kitchen.get()
-    expectWhole(whole, of: kitchen)
+    Self.expectWhole(whole, of: kitchen)
     #expect(whole.head.headerFields[.contentLength] == "26")
     #expect(whole.head.headerFields[.contentRange] == nil)
     #expect(try kitchen.lastRequest()[.range] == "bytes=5-")
     #expect(try kitchen.lastRequest()[.ifRange] == "\"a\"")
     #expect(kitchen.origin.sent == 26)
     let again = try await kitchen.get()
-    expectWhole(again, of: kitchen)
+    Self.expectWhole(again, of: kitchen)
     #expect(kitchen.origin.requests.count == 2)
     if case .hit = again.outcome {} else { Issue.record("\(again.outcome)") }
   }
@@ -94,7 +94,7 @@ struct PartialFlowTests {
     try await kitchen.range("bytes=0-4")
     try await kitchen.range("bytes=20-25")
     let whole = try await kitchen.get()
-    expectWhole(whole, of: kitchen)
+    Self.expectWhole(whole, of: kitchen)
     #expect(try kitchen.lastRequest()[.range] == "bytes=5-19")
     #expect(kitchen.origin.sent == 26)
     #expect(try await kitchen.range("bytes=-3").text == "xyz")
@@ -111,11 +111,11 @@ struct PartialFlowTests {
     #expect(try await kitchen.range("bytes=0-9").text == "abcdefghij")
     #expect(origin.requests.count == 1)
     let whole = try await kitchen.get()
-    expectWhole(whole, of: kitchen)
+    Self.expectWhole(whole, of: kitchen)
     #expect(try kitchen.lastRequest()[.range] == "bytes=400000-")
     #expect(origin.sent == 600_000)
     #expect(whole.head.headerFields[.cacheStatus] == "test; fwd=partial; fwd-status=206; ttl=60; stored")
-    expectWhole(try await kitchen.get(), of: kitchen)
+    Self.expectWhole(try await kitchen.get(), of: kitchen)
     #expect(origin.requests.count == 2)
   }
 
@@ -128,7 +128,7 @@ struct PartialFlowTests {
     #expect(try kitchen.lastRequest()[.range] == "bytes=300000-")
     let whole = try await kitchen.get()
     #expect(try kitchen.lastRequest()[.range] == "bytes=600000-")
-    expectWhole(whole, of: kitchen)
+    Self.expectWhole(whole, of: kitchen)
     #expect(origin.sent == 900_000)
   }
 
@@ -143,9 +143,9 @@ struct PartialFlowTests {
       [.cacheControl: "max-age=60", .eTag: "\"b\""])
     let whole = try await kitchen.get()
     #expect(try kitchen.lastRequest()[.ifRange] == "\"a\"")
-    expectWhole(whole, of: kitchen)
+    Self.expectWhole(whole, of: kitchen)
     #expect(try await kitchen.range("bytes=0-3").text == "ABCD")
-    expectWhole(try await kitchen.get(), of: kitchen)
+    Self.expectWhole(try await kitchen.get(), of: kitchen)
     #expect(origin.requests.count == 2)
   }
 
@@ -182,7 +182,7 @@ struct PartialFlowTests {
     ] {
       let kitchen = try PartialKitchen(kind, origin: RangeOrigin(count: 600_000, fields))
       try await kitchen.breakOff(after: 400_000)
-      expectWhole(try await kitchen.get(), of: kitchen)
+      Self.expectWhole(try await kitchen.get(), of: kitchen)
       #expect(try kitchen.lastRequest()[.range] == nil)
     }
   }
@@ -206,9 +206,9 @@ struct PartialFlowTests {
     let kitchen = try PartialKitchen(kind)
     try await kitchen.range("bytes=0-9")
     kitchen.clock.advance(by: 1000)
-    expectWhole(try await kitchen.get(), of: kitchen)
+    Self.expectWhole(try await kitchen.get(), of: kitchen)
     #expect(kitchen.origin.sent == 26)
-    expectWhole(try await kitchen.get(), of: kitchen)
+    Self.expectWhole(try await kitchen.get(), of: kitchen)
     #expect(kitchen.origin.requests.count == 2)
   }
 
@@ -226,7 +226,7 @@ struct PartialFlowTests {
     #expect(kitchen.origin.requests.count == 2)
     kitchen.origin.breaks(after: nil)
     kitchen.clock.advance(by: 61)
-    expectWhole(try await kitchen.get(), of: kitchen)
+    Self.expectWhole(try await kitchen.get(), of: kitchen)
     #expect(try kitchen.lastRequest()[.range] == "bytes=300000-")
     #expect(try kitchen.lastRequest()[.ifRange] == "\"b\"")
   }
@@ -240,7 +240,7 @@ struct PartialFlowTests {
     }
     await kitchen.events.wait(PartialKitchen.isEnd)
     let whole = try await kitchen.get()
-    expectWhole(whole, of: kitchen)
+    Self.expectWhole(whole, of: kitchen)
     #expect(try kitchen.lastRequest()[.ifRange] == "\"a\"")
   }
 
@@ -275,58 +275,5 @@ struct PartialFlowTests {
     #expect(kitchen.origin.requests.count == 1)
     try await kitchen.range("bytes=6-")
     #expect(kitchen.origin.requests.count == 2)
-  }
-
-  @Test("A body longer than its Content-Range is not stored", arguments: StoreKind.allCases)
-  func tooLong(kind: StoreKind) async throws {
-    let kitchen = try PartialKitchen(kind)
-    kitchen.origin.answers { _ in
-      UpstreamResponse(
-        head: HTTPResponse(
-          status: .partialContent,
-          headerFields: [
-            .contentRange: "bytes 4-5/10", .cacheControl: "max-age=60", .eTag: "\"a\"",
-          ]),
-        body: MessageBody(BreakingBody(Array("01234".utf8), length: nil, breaks: false)))
-    }
-    let response = try await kitchen.respond([.range: "bytes=4-5"])
-    await #expect(throws: UpstreamError.self) { try await response.body.collect() }
-    #expect(try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.isEmpty)
-  }
-
-  @Test("no-store in the 206 ends the continuation", arguments: StoreKind.allCases)
-  func noStore(kind: StoreKind) async throws {
-    let kitchen = try PartialKitchen(kind)
-    try await kitchen.range("bytes=0-4")
-    kitchen.origin.change(
-      to: RangeOrigin.letters(26), [.cacheControl: "no-store", .eTag: "\"a\""])
-    expectWhole(try await kitchen.get(), of: kitchen)
-    #expect(try kitchen.lastRequest()[.range] == nil)
-  }
-
-  @Test("A part of what is stored whole is not stored", arguments: StoreKind.allCases)
-  func storedWhole(kind: StoreKind) async throws {
-    let kitchen = try PartialKitchen(kind)
-    try await kitchen.get()
-    #expect(try await kitchen.range("bytes=0-4", policy: .reload).text == "abcde")
-    #expect(
-      kitchen.events.count {
-        if case .notStored(_, .partialContent) = $0 { true } else { false }
-      } == 1)
-    expectWhole(try await kitchen.get(), of: kitchen)
-    #expect(kitchen.origin.requests.count == 2)
-  }
-
-  @Test("An unsafe request invalidates a part", arguments: StoreKind.allCases)
-  func invalidated(kind: StoreKind) async throws {
-    let kitchen = try PartialKitchen(kind)
-    try await kitchen.range("bytes=0-4")
-    kitchen.origin.answers { _ in
-      UpstreamResponse(head: HTTPResponse(status: .noContent), body: .empty)
-    }
-    try await kitchen.get(method: .put)
-    kitchen.origin.answers(nil)
-    #expect(try await kitchen.range("bytes=0-1").text == "ab")
-    #expect(try kitchen.lastRequest()[.ifNoneMatch] == "\"a\"")
   }
 }

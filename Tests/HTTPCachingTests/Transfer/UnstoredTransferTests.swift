@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCacheTesting
 import Synchronization
 import Testing
@@ -102,8 +103,9 @@ struct UnstoredTransferTests {
   private func shared(_ transfer: Transfer) throws -> SharedTransfer {
     let response = StoredResponse.make(
       request: kitchen.request("/"),
-      response: HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=10"]),
-      requestTime: kitchen.clock.now, responseTime: kitchen.clock.now, isDecoded: false,
+      response: ReceivedResponse(
+        HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=10"]),
+        requestTime: kitchen.clock.now, responseTime: kitchen.clock.now), isDecoded: false,
       rules: kitchen.cache.configuration.rules, digest: kitchen.cache.digest)
     guard case .made(let stored) = response else { throw CacheError(.invalidRequest, "it can be stored") }
     return SharedTransfer(response: stored, transfer: transfer, groups: [])

@@ -1,0 +1,59 @@
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@Suite("Parts that are not stored, or end", .timeLimit(.minutes(10)))
+struct PartialRefusalTests {
+  @Test("A body longer than its Content-Range is not stored", arguments: StoreKind.allCases)
+  func tooLong(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    kitchen.origin.answers { _ in
+      UpstreamResponse(
+        head: HTTPResponse(
+          status: .partialContent,
+          headerFields: [
+            .contentRange: "bytes 4-5/10", .cacheControl: "max-age=60", .eTag: "\"a\"",
+          ]),
+        body: MessageBody(BreakingBody(Array("01234".utf8), length: nil, breaks: false)))
+    }
+    let response = try await kitchen.respond([.range: "bytes=4-5"])
+    await #expect(throws: UpstreamError.self) { try await response.body.collect() }
+    #expect(try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.isEmpty)
+  }
+
+  @Test("no-store in the 206 ends the continuation", arguments: StoreKind.allCases)
+  func noStore(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    try await kitchen.range("bytes=0-4")
+    kitchen.origin.change(
+      to: RangeOrigin.letters(26), [.cacheControl: "no-store", .eTag: "\"a\""])
+    PartialFlowTests.expectWhole(try await kitchen.get(), of: kitchen)
+    #expect(try kitchen.lastRequest()[.range] == nil)
+  }
+
+  @Test("A part of what is stored whole is not stored", arguments: StoreKind.allCases)
+  func storedWhole(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    try await kitchen.get()
+    #expect(try await kitchen.range("bytes=0-4", policy: .reload).text == "abcde")
+    #expect(
+      kitchen.events.count {
+        if case .notStored(_, .partialContent) = $0 { true } else { false }
+      } == 1)
+    PartialFlowTests.expectWhole(try await kitchen.get(), of: kitchen)
+    #expect(kitchen.origin.requests.count == 2)
+  }
+
+  @Test("An unsafe request invalidates a part", arguments: StoreKind.allCases)
+  func invalidated(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    try await kitchen.range("bytes=0-4")
+    kitchen.origin.answers { _ in
+      UpstreamResponse(head: HTTPResponse(status: .noContent), body: .empty)
+    }
+    try await kitchen.get(method: .put)
+    kitchen.origin.answers(nil)
+    #expect(try await kitchen.range("bytes=0-1").text == "ab")
+    #expect(try kitchen.lastRequest()[.ifNoneMatch] == "\"a\"")
+  }
+}
