@@ -33,6 +33,29 @@ struct DownloadListFileTests {
     await queue.close()
   }
 
+  @Test(
+    "a list with one record of each download is not written anew when it is opened, and goes on in that file")
+  func resumed() async throws {
+    let kitchen = try DownloadKitchen(count: 10, onDisk: true)
+    let id = try kitchen.add()
+    _ = try await kitchen.end(id)
+    await kitchen.queue.close()
+    // Several records of the download: written anew.
+    await (try kitchen.reopen()).close()
+    func inode() throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: kitchen.list.path)[.systemFileNumber] as? Int
+    }
+    let before = try #require(try inode())
+    let queue = try kitchen.reopen()
+    #expect(try inode() == before)
+    queue.setPriority(7, of: id)
+    #expect(try inode() == before)
+    await queue.close()
+    let last = try kitchen.reopen()
+    #expect(last.status(of: id)?.download.priority == 7)
+    await last.close()
+  }
+
   @Test("a list that cannot be written is told, and written when it can be")
   func unwritable() async throws {
     let kitchen = try DownloadKitchen(count: 10, onDisk: true)

@@ -69,19 +69,30 @@ final class DownloadList: Sendable {
   /// - Returns: the downloads, and what is to be told about damage.
   /// - Throws: `DownloadError` with `unavailable` if the file cannot be read or written.
   func load() throws(DownloadError) -> (items: [DownloadItem], notes: [String]) {
-    let (items, damage) = try file.read()
+    let contents = try file.read()
+    if let length = contents.length, resume(length) { return (contents.items, []) }
     var notes: [String] = []
-    if let damage {
+    if let damage = contents.damage {
       let aside = "\(file.path).damaged"
       // A copy by link: the next step replaces the list.
       unlink(aside)
       let isKept = link(file.path, aside) == 0
       notes.append("\(file.path): \(damage)" + (isKept ? ", and the file as \(aside)" : ""))
     }
-    do throws(CacheError) { try rewrite(items) } catch {
+    do throws(CacheError) { try rewrite(contents.items) } catch {
       throw DownloadError(.unavailable, "\(error)")
     }
-    return (items, notes)
+    return (contents.items, notes)
+  }
+
+  /// Appends to the file as it is; false if it cannot be written.
+  private func resume(_ length: Int64) -> Bool {
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_APPEND)
+    guard descriptor >= 0 else { return false }
+    state.withLock {
+      $0 = State(descriptor: descriptor, bytes: length, limit: length * 2 + Self.slack, isIncomplete: false)
+    }
+    return true
   }
 
   /// Writes changes.

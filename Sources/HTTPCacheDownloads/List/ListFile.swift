@@ -29,11 +29,20 @@ struct ListFile: Sendable {
     context = Array("download list \(name)".utf8)
   }
 
+  /// The contents of a list.
+  struct Contents {
+    var items: [DownloadItem]
+    /// The damage, in words; nil without.
+    var damage: String?
+    /// The length of the file in bytes, if each of its records is the only one of its download; nil if the file has
+    /// to be written anew.
+    var length: Int64?
+  }
+
   /// Reads the list. What is readable is kept.
   ///
-  /// - Returns: the downloads, and what is damaged; nil if nothing is.
   /// - Throws: `DownloadError` with `unavailable` if the file cannot be read.
-  func read() throws(DownloadError) -> (items: [DownloadItem], damage: String?) {
+  func read() throws(DownloadError) -> Contents {
     let bytes = try contents()
     let (found, damagedBytes) = bytes.withUnsafeBytes { ListFrames.read($0) }
     var items: [DownloadID: DownloadItem] = [:]
@@ -53,7 +62,9 @@ struct ListFile: Sendable {
       damagedBytes > 0 || unreadable > 0
       ? "\(damagedBytes) damaged bytes and \(unreadable) unreadable records; \(items.count) downloads are kept"
       : nil
-    return (Array(items.values), damage)
+    let isCompact = damage == nil && found.count == items.count && !items.isEmpty
+    return Contents(
+      items: Array(items.values), damage: damage, length: isCompact ? Int64(bytes.count) : nil)
   }
 
   /// The bytes of a download in the file.

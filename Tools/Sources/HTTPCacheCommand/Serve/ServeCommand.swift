@@ -169,7 +169,7 @@ public struct ServeCommand: AsyncParsableCommand {
     for number in [SIGPIPE, SIGUSR2] { signal(number, SIG_IGN) }
     let signals = TerminationSignals.stream(others: [SIGHUP, SIGUSR1], secondEnds: true)
     let bound = ListenAddress(host: route.listen.host, port: server.port ?? route.listen.port)
-    messages.add("httpcache: listening on \(tls.tlsCertificate == nil ? "http" : "https")://\(bound)\n")
+    messages.add("httpcache: listening on \(tls.tlsCertificate.isEmpty ? "http" : "https")://\(bound)\n")
     if let admin, let address = self.admin.admin {
       let bound = ListenAddress(host: address.host, port: admin.port ?? address.port)
       messages.add("httpcache: admin listener on http://\(bound)\n")

@@ -5,11 +5,19 @@ import NIOSSL
 
 /// The options of `serve` for TLS.
 struct TLSOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Listen with TLS: the certificate, followed by its chain.", valueName: "pem"))
-  var tlsCertificate: String?
+  @Option(
+    help: ArgumentHelp(
+      """
+      Listen with TLS: the certificate, followed by its chain. May be repeated: the first that has the name that the \
+      client asks for is used, else the first of all.
+      """, valueName: "pem"))
+  var tlsCertificate: [String] = []
 
-  @Option(help: ArgumentHelp("The private key of --tls-certificate, without a passphrase.", valueName: "pem"))
-  var tlsKey: String?
+  @Option(
+    help: ArgumentHelp(
+      "The private key of --tls-certificate, without a passphrase; one for each, in the same order.",
+      valueName: "pem"))
+  var tlsKey: [String] = []
 
   @Option(
     help: ArgumentHelp(
@@ -17,27 +25,41 @@ struct TLSOptions: ParsableArguments {
   var upstreamCA: String?
 
   func validate() throws {
-    if tlsCertificate != nil, tlsKey == nil { throw ValidationError("--tls-certificate requires --tls-key.") }
-    if tlsKey != nil, tlsCertificate == nil { throw ValidationError("--tls-key requires --tls-certificate.") }
+    if tlsKey.isEmpty, !tlsCertificate.isEmpty {
+      throw ValidationError("--tls-certificate requires --tls-key.")
+    }
+    if tlsCertificate.isEmpty, !tlsKey.isEmpty {
+      throw ValidationError("--tls-key requires --tls-certificate.")
+    }
+    guard tlsCertificate.count == tlsKey.count else {
+      throw ValidationError(
+        "Each --tls-certificate requires its --tls-key (got \(tlsCertificate.count) and \(tlsKey.count)).")
+    }
   }
 
   /// The TLS configuration of the listener; nil without TLS.
   ///
   /// - Throws: `StartFailure`.
   func listener() throws(StartFailure) -> TLSConfiguration? {
-    guard let tlsCertificate, let tlsKey else { return nil }
-    let chain = try certificates(tlsCertificate)
-    try check("the private key", tlsKey)
-    guard let key = try? NIOSSLPrivateKey(file: tlsKey, format: .pem) else {
-      throw StartFailure("\(tlsKey) has no private key in PEM format without a passphrase")
+    var identities: [ServerIdentity] = []
+    for (certificate, key) in zip(tlsCertificate, tlsKey) {
+      identities.append(try identity(certificate, key))
     }
-    var tls = TLSConfiguration.makeServerConfiguration(
-      certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-    tls.applicationProtocols = ["http/1.1"]
-    guard (try? NIOSSLContext(configuration: tls)) != nil else {
-      throw StartFailure("the private key \(tlsKey) does not fit the certificate \(tlsCertificate)")
+    return ServerIdentity.configuration(identities)
+  }
+
+  private func identity(_ certificate: String, _ key: String) throws(StartFailure) -> ServerIdentity {
+    let chain = try certificates(certificate)
+    try check("the private key", key)
+    guard let privateKey = try? NIOSSLPrivateKey(file: key, format: .pem) else {
+      throw StartFailure("\(key) has no private key in PEM format without a passphrase")
     }
-    return tls
+    let identity = ServerIdentity(chain: chain, key: privateKey)
+    guard let tls = ServerIdentity.configuration([identity]), (try? NIOSSLContext(configuration: tls)) != nil
+    else {
+      throw StartFailure("the private key \(key) does not fit the certificate \(certificate)")
+    }
+    return identity
   }
 
   /// The certificates to trust for origins; nil is the system's.
