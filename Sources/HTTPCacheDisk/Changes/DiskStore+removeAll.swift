@@ -21,7 +21,7 @@ extension DiskStore {
       recentRecords.removeAll()
       after(removals, in: opened)
       // The responses are removed already. If the index cannot shrink now, it shrinks when it is opened next.
-      try? shrinkIfEmpty(opened, waiting: true)
+      try? shrinkIfEmpty(opened)
       return count
     }
   }
@@ -62,16 +62,15 @@ extension DiskStore {
   }
 
   /// Gives the free pages of an index without entries back to the file system, including the bytes of removed
-  /// rows in them; on the index thread.
-  ///
-  /// - Parameter waiting: whether to wait, for some seconds at most, for processes that read an old state.
-  func shrinkIfEmpty(_ opened: OpenDirectory, waiting: Bool) throws(CacheError) {
+  /// rows in them; on the index thread. Waits, for some seconds at most, for connections that read an old state, such
+  /// as that of the sweep after opening.
+  func shrinkIfEmpty(_ opened: OpenDirectory) throws(CacheError) {
     try opened.index.withWriter { (connection) throws(CacheError) in
       guard try IndexState(connection).entries == 0 else { return }
       // Use `VACUUM`, because little is left. Giving the pages back one by one takes seconds for 100,000 rows.
       if try PageCount(connection).free > 0 { try connection.makeAnew() }
       // The file gets shorter only at a checkpoint.
-      if opened.logBytes > 0 { try connection.truncateLog(waiting: waiting) }
+      if opened.logBytes > 0 { try connection.truncateLog(waiting: true) }
     }
   }
 }

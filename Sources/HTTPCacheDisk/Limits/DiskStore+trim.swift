@@ -13,7 +13,7 @@ extension DiskStore {
     setLogLength(of: opened)
     startSweep(of: opened)
     fileQueue.submit { opened.directory.excludeFromBackups() }
-    indexQueue.submit { [weak self] in try? self?.shrinkIfEmpty(opened, waiting: false) }
+    indexQueue.submit { [weak self] in try? self?.shrinkIfEmpty(opened) }
     if evicts { trimInBackground() }
   }
 
