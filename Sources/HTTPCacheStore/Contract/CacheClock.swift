@@ -30,12 +30,7 @@ public struct SystemClock: CacheClock {
   /// Wall time of the system.
   public var now: Timestamp {
     var time = timespec()
-    #if os(Linux)
-      // Precise to some milliseconds, a fifth of the time: each hit asks for it.
-      clock_gettime(CLOCK_REALTIME_COARSE, &time)
-    #else
-      clock_gettime(CLOCK_REALTIME, &time)
-    #endif
+    clock_gettime(CLOCK_REALTIME, &time)
     return Timestamp(seconds: Int64(time.tv_sec))
   }
 
