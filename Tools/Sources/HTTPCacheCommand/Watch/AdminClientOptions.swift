@@ -14,6 +14,16 @@ struct AdminClientOptions: ParsableArguments {
       "The file of the listener's token: that of serve --admin-token-file.", valueName: "path"))
   var adminTokenFile: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "How many seconds (top) or requests (log) to show; without it, until it is interrupted.",
+      valueName: "number"))
+  var count: Int?
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count must be at least 1 (got \(count)).") }
+  }
+
   /// The client for the listener.
   ///
   /// - Throws: `StartFailure` if the token cannot be read.

@@ -30,22 +30,15 @@ struct LogCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Show only requests of this client.", valueName: "address"))
   var client: String?
 
-  @Option(help: ArgumentHelp("Requests to show; without it, until it is interrupted.", valueName: "number"))
-  var count: Int?
-
   @Flag(help: "Print a JSON object a line.")
   var json = false
-
-  func validate() throws {
-    if let count, count < 1 { throw ValidationError("--count must be at least 1 (got \(count)).") }
-  }
 
   /// Ends the reading of lines.
   private struct Done: Error {}
 
   func run() async throws {
     do {
-      var left = count ?? .max
+      var left = listener.count ?? .max
       try await listener.client().lines(of: path) { line in
         Console.print(json ? line : try Self.text(line))
         left -= 1

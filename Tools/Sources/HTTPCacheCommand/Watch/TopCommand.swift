@@ -19,15 +19,8 @@ struct TopCommand: AsyncParsableCommand {
 
   @OptionGroup var listener: AdminClientOptions
 
-  @Option(help: ArgumentHelp("Seconds to show; without it, until it is interrupted.", valueName: "seconds"))
-  var count: Int?
-
   @Flag(help: "Print a JSON object a line.")
   var json = false
-
-  func validate() throws {
-    if let count, count < 1 { throw ValidationError("--count must be at least 1 (got \(count)).") }
-  }
 
   /// Ends the reading of events.
   private struct Done: Error {}
@@ -42,7 +35,7 @@ struct TopCommand: AsyncParsableCommand {
   }
 
   private func show(_ client: AdminClient) async throws {
-    var left = count ?? .max
+    var left = listener.count ?? .max
     var screen = Terminal.isTerminal(STDOUT_FILENO) && !json ? TopScreen() : nil
     try await client.lines(of: "/live") { line in
       guard line.hasPrefix("data: ") else { return }

@@ -148,6 +148,7 @@ import Testing
     let closed = await CommandRun("top", "--admin", "127.0.0.1:1")
     #expect(closed.status == 1)
     #expect(closed.errors.hasPrefix("httpcache: cannot reach the admin listener at http://127.0.0.1:1: "))
+    #expect(await CommandRun("top", "--count", "0").errors.contains("--count must be at least 1 (got 0)"))
     let missing = await CommandRun("log", "--admin-token-file", "/nonexistent/token")
     #expect(missing.errors == "httpcache: --admin-token-file /nonexistent/token: cannot be read\n")
   }
