@@ -24,7 +24,10 @@ let package = Package(
     .library(name: "HTTPCacheStore", targets: ["HTTPCacheStore"]),
     .library(name: "HTTPCacheDisk", targets: ["HTTPCacheDisk"]),
     .library(name: "HTTPCacheTesting", targets: ["HTTPCacheTesting"]),
+    .library(name: "HTTPCacheTestTraits", targets: ["HTTPCacheTestTraits"]),
     .library(name: "HTTPCacheFaults", targets: ["HTTPCacheFaults"]),
+    // For the command.
+    .library(name: "CZlib", targets: ["CZlib"]),
   ],
   traits: [
     .trait(
@@ -102,10 +105,12 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
+    .systemLibrary(
+      name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .target(
       name: "HTTPCacheArchives",
       dependencies: [
-        "HTTPCacheStore", "HTTPCacheSemantics",
+        "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics", "CZlib",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -172,6 +177,10 @@ let package = Package(
         "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
+      swiftSettings: settings),
+    // Apart from HTTPCacheTesting, which programs may use that have no tests.
+    .target(
+      name: "HTTPCacheTestTraits", dependencies: ["HTTPCacheArchives", "HTTPCaching", "HTTPCacheStore"],
       swiftSettings: settings),
     // Stands in for the C library's file calls, so it is a product of its own: who does not ask for it
     // does not get it.

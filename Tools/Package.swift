@@ -59,13 +59,11 @@ let package = Package(
     // In C, so that another commit compiles this file again and nothing else.
     .target(name: "CBuildCommit", cSettings: [.define("HTTPCACHE_COMMIT", to: "\"\(commit)\"")]),
     .target(name: "HTTPCacheProxy", dependencies: caching + nio, swiftSettings: settings),
-    .systemLibrary(
-      name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib",
-      providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .target(
       name: "HTTPCacheCommand",
       dependencies: caching + nio + [
-        "CBuildCommit", "CZlib", "HTTPCacheProxy",
+        "CBuildCommit", "HTTPCacheProxy",
+        .product(name: "CZlib", package: "swift-http-cache"),
         .product(name: "HTTPCacheArchives", package: "swift-http-cache"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),

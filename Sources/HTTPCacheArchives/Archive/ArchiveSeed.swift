@@ -23,9 +23,13 @@ public final class ArchiveSeed: SeedSource {
   ///
   /// - Throws: `CacheError.damaged` if the file is not an archive, was cut, or has a damaged table;
   ///   `CacheError.newerFormat` for an archive of a later version; `CacheError.io`.
-  public init(path: String) throws(CacheError) {
+  public convenience init(path: String) throws(CacheError) {
+    try self.init(try SystemFile(path: path), path)
+  }
+
+  init(_ file: SystemFile, _ path: String) throws(CacheError) {
     name = path
-    file = try SystemFile(path: path)
+    self.file = file
     let length = try file.length()
     guard length >= Int64(ArchiveFormat.headerLength + ArchiveFormat.footerLength) else {
       throw CacheError(.damaged, "\(path) is not an archive: it has \(length) bytes")

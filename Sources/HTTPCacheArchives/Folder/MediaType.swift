@@ -3,6 +3,24 @@ enum MediaType {
   /// The type of a name's extension; nil for an unknown one.
   static func ofExtension(_ text: String) -> String? { types[text.lowercased()] }
 
+  /// Whether a type is that of a text.
+  static func isText(_ type: String?) -> Bool {
+    let name = essence(type)
+    return name.hasPrefix("text/") || name.hasSuffix("+json") || name.hasSuffix("+xml")
+      || ["application/json", "application/xml", "application/javascript"].contains(name)
+  }
+
+  /// Whether texts of a type are always in UTF-8 (RFC 8259 §8.1).
+  static func isJSON(_ type: String?) -> Bool {
+    let name = essence(type)
+    return name == "application/json" || name.hasSuffix("+json")
+  }
+
+  /// A type without its parameters.
+  private static func essence(_ type: String?) -> String {
+    (type ?? "").prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+  }
+
   /// The type that the first bytes of a body show.
   static func ofContent(_ bytes: [UInt8]) -> String {
     for (signature, type) in signatures where bytes.starts(with: signature) { return type }

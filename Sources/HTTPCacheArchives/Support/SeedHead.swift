@@ -16,9 +16,10 @@ enum SeedHead {
   ///   - length: the length of the body in bytes.
   ///   - requested: when the request was sent, in seconds since 1970.
   ///   - received: when the response arrived, in seconds since 1970.
+  ///   - isDecoded: whether the content coding was removed from the body.
   static func response(
     _ target: String, status: Int, _ fields: HTTPFields, request: HTTPFields?, length: Int64,
-    times: (requested: Int64, received: Int64)
+    times: (requested: Int64, received: Int64), isDecoded: Bool = false
   ) -> StoredResponse? {
     guard let parts = TargetURI.parts(of: target) else { return nil }
     var fields = fields
@@ -32,7 +33,7 @@ enum SeedHead {
       response: ReceivedResponse(
         HTTPResponse(status: .init(code: status), headerFields: fields),
         requestTime: Timestamp(seconds: min(times.requested, times.received)),
-        responseTime: Timestamp(seconds: times.received)), isDecoded: false, rules: CacheRules(),
+        responseTime: Timestamp(seconds: times.received)), isDecoded: isDecoded, rules: CacheRules(),
       digest: { _ in nil })
     guard case .made(let response) = making else { return nil }
     return response

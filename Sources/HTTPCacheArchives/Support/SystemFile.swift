@@ -1,3 +1,4 @@
+import Foundation
 import HTTPCacheStore
 
 #if canImport(Darwin)
@@ -23,6 +24,19 @@ final class SystemFile: Sendable {
     let descriptor = open(path, flags | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw Self.failure("open \(path)") }
     self.init(descriptor: descriptor)
+  }
+
+  /// Makes a file without a name in the folder for temporary files.
+  ///
+  /// - Throws: `CacheError.io`, `CacheError.noSpace`.
+  static func temporary() throws(CacheError) -> SystemFile {
+    let folder = FileManager.default.temporaryDirectory.path
+    var path = Array("\(folder)/httpcache-XXXXXX".utf8CString)
+    let descriptor = mkstemp(&path)
+    guard descriptor >= 0 else { throw failure("make a temporary file in \(folder)") }
+    unlink(path)
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    return SystemFile(descriptor: descriptor)
   }
 
   /// Opens a file below `directory`, and follows no symbolic link on the way.

@@ -30,7 +30,12 @@ public struct SystemClock: CacheClock {
   /// Wall time of the system.
   public var now: Timestamp {
     var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
+    #if os(Linux)
+      // Up to 4 ms behind, at a third of the cost; the times of HTTP are whole seconds.
+      clock_gettime(CLOCK_REALTIME_COARSE, &time)
+    #else
+      clock_gettime(CLOCK_REALTIME, &time)
+    #endif
     return Timestamp(seconds: Int64(time.tv_sec))
   }
 

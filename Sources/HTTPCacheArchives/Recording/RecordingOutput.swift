@@ -1,0 +1,48 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// Collects the responses of a recording in an archive. Of several responses that one request selects, the last one
+/// counts.
+struct RecordingOutput: ~Copyable {
+  var archive: ArchiveOutput
+  /// The first 100 notes on parts that were left out.
+  private(set) var notes: [String] = []
+  private var numbers: [String: Int] = [:]
+
+  /// - Throws: `CacheError.io`, `CacheError.noSpace`.
+  init() throws(CacheError) { archive = try ArchiveOutput(try SystemFile.temporary()) }
+
+  mutating func note(_ text: String) { if notes.count < 100 { notes.append(text) } }
+
+  /// Adds a response.
+  ///
+  /// - Parameters:
+  ///   - body: the place of its body, which has ended.
+  ///   - place: the place in the recording, for notes.
+  /// - Throws: `CacheError.tooLarge` for too many responses, `CacheError.io`, `CacheError.noSpace`.
+  mutating func add(_ head: RecordedHead, body: ArchiveOutput.Body, place: String) throws(CacheError) {
+    let made = SeedHead.response(
+      head.target, status: head.status, head.fields, request: head.request, length: body.length,
+      times: head.times, isDecoded: head.isDecoded)
+    guard let response = made else {
+      return note("\(place): no request can select the response to \(head.target) (Vary)")
+    }
+    let key = response.nominated.reduce(into: head.target) { $0 += "\n\($1.name.canonicalName)=\($1.value)" }
+    do throws(CacheError) {
+      numbers[key] = try archive.add(head.target, response, body: body, replacing: numbers[key])
+    } catch where error.code == .invalidRequest || (error.code == .tooLarge && !notes.contains(error.message))
+    {
+      note("\(place): \(error.message)")
+    }
+  }
+
+  /// Ends the archive.
+  ///
+  /// - Returns: the file, which has no name.
+  /// - Throws: `CacheError.io`, `CacheError.noSpace`.
+  mutating func finish() throws(CacheError) -> SystemFile {
+    _ = try archive.finish()
+    return archive.file
+  }
+}

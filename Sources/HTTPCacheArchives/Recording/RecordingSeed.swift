@@ -1,0 +1,61 @@
+public import HTTPCacheSemantics
+public import HTTPCacheStore
+
+/// Seeds in a recording of traffic: a HAR file, as browsers export it, or a WARC file, as crawlers write it, also
+/// compressed with gzip.
+///
+/// ```swift
+/// let cache = try HTTPCache.open(
+///   HTTPCache.Configuration(directory: "cache", seeds: [try RecordingSeed(path: "site.har")]))
+/// ```
+///
+/// Opening reads the whole recording once, and copies its responses to a temporary file without a name, so that
+/// memory stays small. For an app make an archive of it: `httpcache pack content.hca --from site.har`.
+///
+/// Responses to GET that are complete become seeds; of several for one URL, the last. Cookies are dropped, and
+/// responses to requests with `Authorization` are left out.
+public final class RecordingSeed: SeedSource {
+  /// The path of the recording.
+  public let name: String
+  /// Parts that are left out, and why; at most 100.
+  public let notes: [String]
+  private let archive: ArchiveSeed
+
+  /// Opens a recording.
+  ///
+  /// - Throws: `CacheError.damaged` if the file is neither a HAR nor a WARC file, or a HAR file was cut;
+  ///   `CacheError.noSpace`, `CacheError.io`.
+  public init(path: String) throws(CacheError) {
+    name = path
+    let file = try SystemFile(path: path)
+    var output = try RecordingOutput()
+    switch SeedKind(of: file) {
+    case .har: try HARImport.run(file, path, &output)
+    case .warc: try WARCImport.run(file, path, &output)
+    case .archive, nil:
+      throw CacheError(.damaged, "\(path) is neither a HAR nor a WARC file")
+    }
+    notes = output.notes
+    archive = try ArchiveSeed(try output.finish(), path)
+  }
+
+  /// The number of responses.
+  public var count: Int { archive.count }
+
+  /// The latest time at which a response was received.
+  public var newest: Timestamp { archive.newest }
+
+  /// The responses for a target.
+  ///
+  /// - Throws: `CacheError.io`.
+  public func responses(to target: String) throws(CacheError) -> [SeedResponse] {
+    try archive.responses(to: target)
+  }
+
+  /// A part of the list of all responses.
+  ///
+  /// - Throws: `CacheError.io`.
+  public func responses(from position: Int, limit: Int) throws(CacheError) -> [SeedResponse] {
+    try archive.responses(from: position, limit: limit)
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import HTTPCacheStore
+import HTTPTypes
+
+/// The head of an HTTP/1.1 message as a recording has it (RFC 9112 §2.1). Reading is lenient: lines that are not
+/// fields are left out, since a crawler records whatever a server sent.
+struct HTTPMessageHead {
+  static let longest = 256 << 10
+
+  /// The first line.
+  let start: String
+  let fields: HTTPFields
+
+  /// Reads a head from the block of a record.
+  ///
+  /// - Parameter length: the number of bytes of the block.
+  /// - Returns: nil if the block has no head.
+  /// - Throws: `CacheError.io`.
+  init?(_ input: inout WARCInput, length: Int64) throws(CacheError) {
+    let end = input.taken + min(length, Int64(Self.longest))
+    var lines: [String] = []
+    while true {
+      guard let line = try input.line(limit: Int(end - input.taken) - 1) else { return nil }
+      if line.isEmpty { break }
+      let text = String(decoding: line, as: UTF8.self)
+      // A folded line (RFC 9112 §5.2).
+      if !lines.isEmpty, text.first == " " || text.first == "\t" {
+        lines[lines.count - 1] += " " + text.trimmingCharacters(in: .whitespaces)
+      } else {
+        lines.append(text)
+      }
+    }
+    guard let start = lines.first else { return nil }
+    self.start = start
+    var fields: HTTPFields = [:]
+    for line in lines.dropFirst() {
+      guard let colon = line.firstIndex(of: ":"), let name = HTTPField.Name(String(line[..<colon])) else {
+        continue
+      }
+      let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+      if HTTPField.isValidValue(value) { fields.append(HTTPField(name: name, value: value)) }
+    }
+    self.fields = fields
+  }
+
+  /// The status of a response; nil if it is not the head of one.
+  var status: Int? {
+    let parts = start.split(separator: " ", maxSplits: 2)
+    guard parts.count >= 2, parts[0].hasPrefix("HTTP/"), parts[1].utf8.count == 3 else { return nil }
+    return Int(parts[1])
+  }
+
+  /// The method of a request; nil if it is not the head of one.
+  var method: String? {
+    let parts = start.split(separator: " ")
+    return parts.count == 3 && parts[2].hasPrefix("HTTP/") ? String(parts[0]) : nil
+  }
+}

@@ -1,0 +1,157 @@
+import HTTPCacheStore
+
+/// The bytes of a WARC file, decompressed if need be, with a way past damaged parts.
+struct WARCInput: ~Copyable {
+  private var reader: FileReader
+  /// Whether the file is compressed with gzip, normally a member for each record.
+  let isCompressed: Bool
+  private var inflation: Inflation?
+  private var buffer: [UInt8] = []
+  private var next = 0
+  /// The number of bytes that were taken.
+  private(set) var taken: Int64 = 0
+  /// The place in the file of the start of the current record, for resuming behind it.
+  private(set) var recordStart: Int64 = 0
+  private var memberStart: Int64 = 0
+  /// Why reading stopped before the end of the file; nil if it did not.
+  private(set) var damage: String?
+
+  /// - Throws: `CacheError.io`.
+  init(_ file: SystemFile) throws(CacheError) {
+    var reader = try FileReader(file)
+    let isCompressed = try reader.peek() == 0x1F
+    self.reader = reader
+    self.isCompressed = isCompressed
+  }
+
+  /// Tries to have some bytes ready.
+  ///
+  /// - Returns: whether there are as many.
+  /// - Throws: `CacheError.io`.
+  private mutating func have(_ count: Int) throws(CacheError) -> Bool {
+    while buffer.count - next < count {
+      let more = isCompressed ? try inflated() : Array(try reader.run { _ in true })
+      if more.isEmpty { return false }
+      buffer.removeSubrange(..<next)
+      next = 0
+      buffer.append(contentsOf: more)
+    }
+    return true
+  }
+
+  private mutating func inflated() throws(CacheError) -> [UInt8] {
+    while damage == nil {
+      if inflation == nil {
+        guard try reader.peek() != nil else { return [] }
+        memberStart = reader.position
+        inflation = try Inflation()
+      }
+      let start = reader.position
+      let input = try reader.run { _ in true }
+      guard !input.isEmpty, let piece = inflation?.decode(input) else {
+        damage = input.isEmpty ? "the file was cut" : "damaged gzip data"
+        inflation = nil
+        return []
+      }
+      if piece.taken < input.count { reader.seek(to: start + Int64(piece.taken)) }
+      if inflation?.isEnded ?? true { inflation = nil }
+      if !piece.output.isEmpty { return piece.output }
+      if piece.taken == 0 {
+        damage = "damaged gzip data"
+        inflation = nil
+      }
+    }
+    return []
+  }
+
+  /// Whether there are no more bytes.
+  mutating func isAtEnd() throws(CacheError) -> Bool { try !have(1) }
+
+  /// Marks the start of a record.
+  mutating func beginRecord() throws(CacheError) {
+    _ = try have(1)
+    recordStart = isCompressed ? memberStart : reader.position - Int64(buffer.count - next)
+  }
+
+  /// Whether the next bytes are these.
+  mutating func comes(_ bytes: some Collection<UInt8>) throws(CacheError) -> Bool {
+    try have(bytes.count) && buffer[next...].starts(with: bytes)
+  }
+
+  /// Takes the line ends after a record.
+  mutating func skipLineEnds() throws(CacheError) {
+    while try have(1), buffer[next] == 0x0D || buffer[next] == 0x0A {
+      next += 1
+      taken += 1
+    }
+  }
+
+  /// Takes a line without its end; nil if it is longer than `limit` or the input ends before.
+  mutating func line(limit: Int) throws(CacheError) -> [UInt8]? {
+    var seen = 0
+    while true {
+      if let end = buffer[(next + seen)...].firstIndex(of: 0x0A) {
+        guard end - next <= limit else { return nil }
+        let line = buffer[next..<end]
+        taken += Int64(line.count + 1)
+        next = end + 1
+        return Array(line.last == 0x0D ? line.dropLast() : line)
+      }
+      seen = buffer.count - next
+      guard seen <= limit, try have(seen + 1) else { return nil }
+    }
+  }
+
+  /// Takes up to `count` bytes; empty at the end.
+  mutating func take(upTo count: Int64) throws(CacheError) -> ArraySlice<UInt8> {
+    guard count > 0, try have(1) else { return [] }
+    let piece = buffer[next..<next + Int(min(count, Int64(buffer.count - next)))]
+    next = piece.endIndex
+    taken += Int64(piece.count)
+    return piece
+  }
+
+  /// Continues with the next record that begins after the start of the current one.
+  ///
+  /// - Returns: false if there is none.
+  /// - Throws: `CacheError.io`.
+  mutating func resume() throws(CacheError) -> Bool {
+    forget()
+    reader.seek(to: recordStart + 1)
+    return isCompressed ? try resumeCompressed() : try resumePlain()
+  }
+
+  private mutating func forget() {
+    (buffer, next, damage) = ([], 0, nil)
+    inflation = nil
+  }
+
+  private mutating func resumePlain() throws(CacheError) -> Bool {
+    while true {
+      while try !reader.run(while: { $0 != 0x0A }).isEmpty {}
+      guard try reader.byte() != nil else { return false }
+      let start = reader.position
+      var isRecord = true
+      for byte in "WARC/".utf8 where isRecord { isRecord = try reader.byte() == byte }
+      reader.seek(to: start)
+      if isRecord { return true }
+    }
+  }
+
+  /// Looks for a member that begins with a record: other places may have the three bytes by chance.
+  private mutating func resumeCompressed() throws(CacheError) -> Bool {
+    while true {
+      while try !reader.run(while: { $0 != 0x1F }).isEmpty {}
+      let start = reader.position
+      guard try reader.byte() != nil else { return false }
+      guard try reader.byte() == 0x8B, try reader.byte() == 0x08 else {
+        reader.seek(to: start + 1)
+        continue
+      }
+      reader.seek(to: start)
+      if try comes("WARC/".utf8) { return true }
+      forget()
+      reader.seek(to: start + 1)
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+
+/// Writes the records of a WARC file.
+struct WARCOutput: ~Copyable {
+  /// A record whose block is the head of an HTTP message, then a body.
+  struct Record {
+    let type: String
+    let id: String
+    let target: String
+    /// In seconds since 1970.
+    let time: Int64
+    let head: String
+    var bodyLength: Int64 = 0
+    /// The record that it belongs to.
+    var concurrent: String?
+  }
+
+  private static let pieceLength: Int64 = 256 << 10
+
+  private let file: SystemFile
+  private let deflation: Deflation?
+
+  /// - Throws: `CacheError.io` if memory runs out.
+  init(_ file: SystemFile, isCompressed: Bool) throws(CacheError) {
+    self.file = file
+    deflation = isCompressed ? try Deflation() : nil
+  }
+
+  /// The identifier of a record with this content.
+  func identifier(_ text: String) -> String {
+    let bytes = Array(text.utf8)
+    let digits = [XXH64.hash(bytes, seed: 0), XXH64.hash(bytes, seed: 1)].map {
+      let text = String($0, radix: 16)
+      return String(repeating: "0", count: 16 - text.count) + text
+    }.joined()
+    var name = ""
+    for (index, digit) in digits.enumerated() {
+      if [8, 12, 16, 20].contains(index) { name += "-" }
+      // The version of a UUID made by a rule of its own (RFC 9562 §5.8).
+      name.append(index == 12 ? "8" : index == 16 ? "a" : digit)
+    }
+    return "<urn:uuid:\(name)>"
+  }
+
+  /// Writes the record that tells what made the file.
+  ///
+  /// - Throws: `CacheError.io`, `CacheError.noSpace`.
+  func information() throws(CacheError) {
+    let block = "software: httpcache\r\nformat: WARC File Format 1.1\r\n"
+    let header =
+      "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: \(identifier(block))\r\nWARC-Date: "
+      + "\(RecordedTime.text(0, hasFraction: false))\r\nContent-Type: application/warc-fields\r\n"
+      + "Content-Length: \(block.utf8.count)\r\n\r\n"
+    try write(header + block + "\r\n\r\n", isLast: true)
+  }
+
+  /// Writes a record.
+  ///
+  /// - Throws: `CacheError.io`, `CacheError.noSpace`, what reading the body throws.
+  func add(_ record: Record, body: (any BodyReader)? = nil) async throws(CacheError) {
+    var header =
+      "WARC/1.1\r\nWARC-Type: \(record.type)\r\nWARC-Record-ID: \(record.id)\r\nWARC-Target-URI: \(record.target)\r\n"
+    header += "WARC-Date: \(RecordedTime.text(record.time, hasFraction: false))\r\n"
+    if let other = record.concurrent { header += "WARC-Concurrent-To: \(other)\r\n" }
+    header += "Content-Type: application/http; msgtype=\(record.type)\r\n"
+    header += "Content-Length: \(Int64(record.head.utf8.count) + record.bodyLength)\r\n\r\n"
+    try write(header + record.head, isLast: false)
+    if let body {
+      for start in stride(from: 0, to: record.bodyLength, by: Int(Self.pieceLength)) {
+        let end = min(record.bodyLength, start + Self.pieceLength)
+        try write(try await body.readAll(start..<end), isLast: false)
+      }
+    }
+    try write("\r\n\r\n", isLast: true)
+  }
+
+  private func write(_ text: String, isLast: Bool) throws(CacheError) {
+    try write(BodyBytes(Array(text.utf8)), isLast: isLast)
+  }
+
+  private func write(_ bytes: BodyBytes, isLast: Bool) throws(CacheError) {
+    if deflation != nil {
+      let compressed = deflation?.encode(bytes, isLast: isLast) ?? []
+      try file.write(BodyBytes(compressed))
+    } else {
+      try file.write(bytes)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+/// Joins the responses of a WARC file with their requests, which come before or after them.
+struct WARCPairs {
+  /// A response, and the method of its request if that is known.
+  struct Response {
+    var head: RecordedHead
+    let body: ArchiveOutput.Body
+    let number: Int
+    var method: String?
+
+    init(head: RecordedHead, body: ArchiveOutput.Body, number: Int) {
+      self.head = head
+      self.body = body
+      self.number = number
+    }
+
+    mutating func join(_ request: HTTPMessageHead) {
+      head.request = request.fields
+      method = request.method
+    }
+  }
+
+  /// Recorders write both next to each other; more than these are not waited for.
+  private static let most = 256
+
+  private var requests: [(id: String, message: HTTPMessageHead)] = []
+  private var responses: [(id: String, response: Response)] = []
+
+  /// Adds a request.
+  ///
+  /// - Parameters:
+  ///   - id: the identifier of its record.
+  ///   - other: the record that it belongs to.
+  /// - Returns: a response that is complete now.
+  mutating func add(request: HTTPMessageHead, id: String?, to other: String?) -> Response? {
+    if let other, let index = responses.lastIndex(where: { $0.id == other }) {
+      var response = responses.remove(at: index).response
+      response.join(request)
+      return response
+    }
+    guard let id else { return nil }
+    requests.append((id, request))
+    if requests.count > Self.most { requests.removeFirst() }
+    return nil
+  }
+
+  /// Adds a response.
+  ///
+  /// - Returns: a response that is complete now, or that waited for too long.
+  mutating func add(response: Response, id: String?, to other: String?) -> Response? {
+    if let other, let index = requests.lastIndex(where: { $0.id == other }) {
+      var response = response
+      response.join(requests.remove(at: index).message)
+      return response
+    }
+    guard let id else { return response }
+    responses.append((id, response))
+    return responses.count > Self.most ? responses.removeFirst().response : nil
+  }
+
+  /// The responses whose requests did not come.
+  mutating func rest() -> [Response] {
+    defer { responses = [] }
+    return responses.map(\.response)
+  }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import HTTPCacheSemantics
+import HTTPCacheStore
+
+/// The header of a WARC record (WARC 1.1 §5).
+struct WARCRecord {
+  private static let longestHeader = 64 << 10
+
+  private let fields: [String: String]
+  /// The length of the block in bytes.
+  let length: Int64
+
+  /// Reads the header.
+  ///
+  /// - Returns: nil if the input does not go on with a header.
+  /// - Throws: `CacheError.io`.
+  init?(_ input: inout WARCInput) throws(CacheError) {
+    guard let version = try input.line(limit: 32), version.starts(with: "WARC/".utf8) else { return nil }
+    var fields: [String: String] = [:]
+    var (rest, last) = (Self.longestHeader, "")
+    while true {
+      guard let line = try input.line(limit: rest) else { return nil }
+      rest -= line.count + 1
+      if line.isEmpty { break }
+      let text = String(decoding: line, as: UTF8.self)
+      if text.first == " " || text.first == "\t" {
+        fields[last, default: ""] += " " + text.trimmingCharacters(in: .whitespaces)
+        continue
+      }
+      guard let colon = text.firstIndex(of: ":") else { return nil }
+      last = text[..<colon].lowercased()
+      fields[last] = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+    }
+    guard let text = fields["content-length"], text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let length = Int64(text)
+    else { return nil }
+    self.fields = fields
+    self.length = length
+  }
+
+  /// A named field.
+  subscript(name: String) -> String? { fields[name] }
+
+  /// The type of the record, such as `response`.
+  var type: String { fields["warc-type"]?.lowercased() ?? "" }
+
+  /// The normalised target URI; nil if it is not an `http` or `https` URI.
+  var target: String? {
+    guard var text = fields["warc-target-uri"] else { return nil }
+    // wget writes the URI between angle brackets, as an example of WARC 1.0 does.
+    if text.hasPrefix("<"), text.hasSuffix(">") { text = String(text.dropFirst().dropLast()) }
+    return TargetURI.normalized(text)
+  }
+
+  /// When the record was made, in seconds since 1970; nil if it does not tell.
+  var time: Int64? { fields["warc-date"].flatMap(RecordedTime.seconds) }
+
+  /// Whether the block is an HTTP message.
+  var isHTTP: Bool { fields["content-type"]?.lowercased().hasPrefix("application/http") ?? false }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import HTTPCacheArchives
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+import Testing
+
+@Suite("A WARC file as seeds", .timeLimit(.minutes(10)))
+struct WARCSeedTests {
+  private let folder: TestFolder
+
+  init() throws { folder = try TestFolder() }
+
+  private func seed(_ bytes: Data, _ name: String = "a.warc") throws -> RecordingSeed {
+    let path = folder.path + "/" + name
+    try bytes.write(to: URL(fileURLWithPath: path))
+    return try RecordingSeed(path: path)
+  }
+
+  private func seed(_ records: String...) throws -> RecordingSeed { try seed(Data(records.joined().utf8)) }
+
+  private func record(
+    _ type: String, id: String = "1", to url: String = "https://example.com/a", rest: String = "",
+    content: String? = nil, length: Int? = nil, _ block: String
+  ) -> String {
+    let media = content ?? "application/http; msgtype=\(type)"
+    return "WARC/1.0\r\nWARC-Type: \(type)\r\nWARC-Record-ID: <urn:\(id)>\r\nWARC-Target-URI: \(url)\r\n"
+      + "WARC-Date: 2020-09-13T12:26:40Z\r\nContent-Type: \(media)\r\n\(rest)"
+      + "Content-Length: \(length ?? block.utf8.count)\r\n\r\n\(block)\r\n\r\n"
+  }
+
+  private func response(_ body: String = "text", fields: String = "", status: String = "200 OK") -> String {
+    "HTTP/1.1 \(status)\r\nContent-Type: text/plain\r\n\(fields)\r\n\(body)"
+  }
+
+  @Test("keeps status, fields, time and body", arguments: ["https://example.com/a", "<https://example.com/a>"])
+  func response(_ url: String) async throws {
+    let seed = try seed(
+      record("warcinfo", content: "application/warc-fields", "software: a\r\n"),
+      record("response", to: url, response(fields: "ETag: \"1\"\r\nno field\r\nSet-Cookie: a=b\r\n")),
+      record("metadata", id: "3", content: "text/plain", "a"))
+    let found = try #require(try seed.responses(to: "https://example.com/a").first)
+    #expect(try await found.text() == "text" && found.response.head.headerFields[.eTag] == "\"1\"")
+    #expect(found.response.head.headerFields[.setCookie] == nil)
+    #expect(found.response.responseTime.seconds == 1_600_000_000 && seed.notes.isEmpty)
+  }
+
+  @Test("removes chunks, also where they were removed before")
+  func chunked() async throws {
+    let chunked = "Transfer-Encoding: chunked\r\n"
+    let seed = try seed(
+      record("response", response("4;a=b\r\ntext\r\n2\r\n!!\r\n0\r\nA: b\r\n\r\n", fields: chunked)),
+      record("response", id: "2", to: "https://example.com/b", response("plain", fields: chunked)),
+      record("response", id: "3", to: "https://example.com/c", response("4\r\ntext\r\n", fields: chunked)))
+    #expect(try await seed.text("https://example.com/a") == "text!!")
+    #expect(try await seed.text("https://example.com/b") == "plain")
+    #expect(seed.count == 2 && seed.notes.count == 1)
+  }
+
+  @Test("a request tells method and nominated fields, before or after its response")
+  func requests() async throws {
+    let request = "GET /a HTTP/1.1\r\nHost: example.com\r\nAccept-Language: de\r\n\r\n"
+    let vary = response("de", fields: "Vary: Accept-Language\r\n")
+    let post = "POST /b HTTP/1.1\r\nHost: example.com\r\n\r\na=b"
+    let seed = try seed(
+      record("request", id: "q", request), record("response", id: "r", rest: "WARC-Concurrent-To: <urn:q>\r\n", vary),
+      record("response", id: "s", to: "https://example.com/b", response()),
+      record("request", id: "t", to: "https://example.com/b", rest: "WARC-Concurrent-To: <urn:s>\r\n", post),
+      record("response", id: "u", to: "https://example.com/c", response("alone", fields: "Vary: Accept-Language\r\n")))
+    let found = try #require(try seed.responses(to: "https://example.com/a").first)
+    #expect(found.response.nominated.map(\.value) == [.text("de")])
+    #expect(try seed.responses(to: "https://example.com/c").first?.response.nominated.isEmpty == true)
+    #expect(seed.count == 2 && seed.notes.count == 1 && seed.notes[0].contains("POST"))
+  }
+
+  @Test("a revisit has the body of the record that it names")
+  func revisits() async throws {
+    let digest = "WARC-Payload-Digest: sha1:ABC\r\n"
+    let seed = try seed(
+      record("response", id: "1", rest: digest, response("body")),
+      record("revisit", id: "2", to: "https://example.com/b", rest: digest, response("", fields: "A: b\r\n")),
+      record("revisit", id: "3", to: "https://example.com/c", rest: "WARC-Refers-To: <urn:1>\r\n", response("")),
+      record(
+        "revisit", id: "4", to: "https://example.com/d",
+        rest: "WARC-Refers-To-Target-URI: https://example.com/a\r\nWARC-Refers-To-Date: 2020-09-13T12:26:40Z\r\n",
+        response("")),
+      record("revisit", id: "5", to: "https://example.com/e", rest: "WARC-Refers-To: <urn:9>\r\n", response("")),
+      record("revisit", id: "6", to: "https://example.com/a", response("", status: "304 Not Modified")))
+    for name in "abcd" { #expect(try await seed.text("https://example.com/\(name)") == "body", "\(name)") }
+    #expect(seed.count == 4 && seed.notes.count == 1)
+  }
+
+  @Test("a resource has its type")
+  func resource() async throws {
+    let seed = try seed(record("resource", content: "text/css", "a{}"))
+    let found = try #require(try seed.responses(to: "https://example.com/a").first)
+    #expect(try await found.text() == "a{}" && found.response.head.headerFields[.contentType] == "text/css")
+  }
+
+  @Test("a corrupt record in the middle is left out with a note, and the others are used")
+  func corrupt() async throws {
+    let (good, last) = (record("response", response("a")), record("response", id: "9", to: "https://example.com/z", response("z")))
+    let bad = [
+      record("response", id: "2", to: "https://example.com/b", length: 3, response("b")),
+      record("response", id: "2", to: "https://example.com/b", length: 100, response("b")),
+      record("response", id: "2", to: "https://example.com/b", length: 1 << 40, response("b")),
+      record("response", id: "2", to: "https://example.com/b", rest: "Content-Length: -1\r\n", response("b"))
+        .replacingOccurrences(of: "Content-Length: 4", with: "A: 4"),
+      "WARC/1.0\r\nno field\r\n\r\n\r\n\r\n", "noise\r\nmore noise\r\n", String(repeating: "x", count: 100_000) + "\r\n",
+      record("response", id: "2", to: "https://example.com/b", response("5\r\nb", fields: "Content-Length: 1\r\n")),
+      record("response", id: "2", to: "https://example.com/b", response("12\r\ntext", fields: "Transfer-Encoding: chunked\r\n")),
+      record("response", id: "2", to: "https://example.com/b", "not HTTP"),
+    ]
+    for (index, bad) in bad.enumerated() {
+      let seed = try seed(good, bad, last)
+      #expect(try await seed.text("https://example.com/a") == "a", "\(index)")
+      #expect(try await seed.text("https://example.com/z") == "z", "\(index)")
+      #expect(seed.count == 2 && seed.notes.count == 1, "\(index): \(seed.notes)")
+    }
+  }
+
+  @Test("cut at any place, it answers nothing wrong")
+  func cut() async throws {
+    let whole = Data((record("response", response("one")) + record("response", id: "2", to: "https://example.com/b", response("two"))).utf8)
+    for length in 0..<whole.count {
+      guard let seed = try? seed(whole.prefix(length)) else { continue }
+      for (name, text) in [("a", "one"), ("b", "two")] {
+        if let found = try await seed.text("https://example.com/\(name)") { #expect(found == text, "\(length)") }
+      }
+    }
+  }
+
+  @Test("compressed by record, a damaged member is left out and the others are used")
+  func gzip() async throws {
+    let source = try TestFolder()
+    for name in "abc" { try source.write("example.com/\(name).txt", String(repeating: String(name), count: 3_000)) }
+    let path = folder.path + "/a.warc.gz"
+    try await WARCWriter.write(try FolderSeed(path: source.path), to: path)
+    let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+    #expect(try seed(whole).count == 3)
+    let members = whole.indices.filter { whole[$0...].starts(with: [0x1F, 0x8B, 0x08]) }
+    #expect(members.count == 7)
+    for index in stride(from: members[3], to: members[4], by: 7) {
+      var damaged = whole
+      damaged[index] ^= 0x55
+      let seed = try seed(damaged)
+      for name in "ac" {
+        #expect(try await seed.text("https://example.com/\(name).txt")?.count == 3_000, "byte \(index)")
+      }
+      if let text = try await seed.text("https://example.com/b.txt") {
+        #expect(text == String(repeating: "b", count: 3_000), "byte \(index)")
+      }
+    }
+    for length in [1, 10, whole.count / 2, whole.count - 1] { _ = try? seed(whole.prefix(length)) }
+  }
+
+  @Test("other files are refused", arguments: ["", "text", "WARC", "{", "\u{1F}\u{8B}"])
+  func others(_ text: String) throws {
+    #expect(throws: CacheError.self) { try seed(Data(text.utf8)) }
+  }
+}
