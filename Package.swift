@@ -264,10 +264,10 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheArchivesTests",
       dependencies: [
-        "HTTPCacheArchives", "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting",
+        "HTTPCacheArchives", "HTTPCacheTestTraits", "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
-      swiftSettings: settings),
+      exclude: ["Recordings"], swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheImagesTests",
       dependencies: [

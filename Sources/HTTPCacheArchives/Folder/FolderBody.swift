@@ -18,34 +18,6 @@ final class FolderBody: StoredBody {
     guard try opened.length() == file.length else {
       throw CacheError(.damaged, "\(file.path) changed since its folder was opened")
     }
-    return Reader(opened, length: file.length)
-  }
-
-  /// Reads an open file. The bytes of a folder have no checksums: they are what the file says.
-  private final class Reader: BodyReader {
-    private let file: SystemFile
-    private let count: Int64
-
-    init(_ file: SystemFile, length: Int64) {
-      self.file = file
-      count = length
-    }
-
-    var length: Int64? { count }
-
-    var fileRegion: FileRegion? {
-      FileRegion(descriptor: file.descriptor, offset: 0, count: count, isVerified: true)
-    }
-
-    func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
-      let range = range.clamped(to: 0..<count)
-      return try file.read(Int(range.upperBound - range.lowerBound), at: range.lowerBound)
-    }
-
-    func clone(to path: String) async throws(CacheError) {
-      try await NewFile.make(at: path, length: count) { (range) throws(CacheError) in
-        try await self.read(range)
-      }
-    }
+    return FileReading(opened, length: file.length)
   }
 }

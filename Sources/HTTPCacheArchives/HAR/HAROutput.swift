@@ -102,7 +102,7 @@ struct HAROutput: ~Copyable {
   /// Ends the file.
   ///
   /// - Throws: `CacheError.io`, `CacheError.noSpace`.
-  consuming func finish() throws(CacheError) { try Self.write("\n]}}\n", to: file) }
+  func finish() throws(CacheError) { try Self.write("\n]}}\n", to: file) }
 }
 
 extension JSONEncoder {

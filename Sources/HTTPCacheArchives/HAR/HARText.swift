@@ -78,4 +78,14 @@ struct HARText: Sendable {
 
   /// Reads the body from its start.
   func reader() -> Reader { Reader(self) }
+
+  /// The number of bytes.
+  ///
+  /// - Throws: `CacheError.damaged` if the text is not in the form that the entry names, `CacheError.io`.
+  func length() throws(CacheError) -> Int64 {
+    var reader = reader()
+    var length: Int64 = 0
+    while let bytes = try reader.next() { length += Int64(bytes.count) }
+    return length
+  }
 }

@@ -1,0 +1,113 @@
+import Foundation
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// The exchanges of a HAR file, for finding the response to a request. Long bodies stay in the file.
+struct ReplayRecording: Sendable {
+  /// A recorded response.
+  struct Exchange: Sendable {
+    let request: ReplayRequest
+    let head: HTTPResponse
+    let body: HARText
+    /// Whether the body was decoded, as HAR has it.
+    let isDecoded: Bool
+  }
+
+  private var exchanges: [Exchange] = []
+  private var numbers: [String: [Int]] = [:]
+  private var used: [String: Int] = [:]
+  private var unused: Set<Int> = []
+  let name: String
+
+  /// An empty recording.
+  init(name: String) { self.name = name }
+
+  /// Reads a HAR file.
+  ///
+  /// - Throws: `CacheError.damaged` if it is not a HAR file, or an entry is not as HAR has it; `CacheError.io`.
+  init(_ file: SystemFile, name: String, secrets: RecordingSecrets) throws(CacheError) {
+    self.name = name
+    var scanner = try HARScanner.open(file, name)
+    let decoder = JSONDecoder()
+    while let slice = try scanner.next() {
+      guard let entry = try? decoder.decode(HAREntry.self, from: Data(slice.json)) else {
+        throw CacheError(.damaged, "entry \(slice.number) of \(name) is not as HAR 1.2 has it")
+      }
+      guard let target = TargetURI.normalized(entry.request.url), (200...599).contains(entry.response.status)
+      else { continue }
+      add(try Self.exchange(entry, target: secrets.removed(from: target), slice, file))
+    }
+  }
+
+  private static func exchange(
+    _ entry: HAREntry, target: String, _ slice: HARScanner.Slice, _ file: SystemFile
+  ) throws(CacheError) -> Exchange {
+    let posted = entry.request.postData
+    var content = BodyBytes()
+    if let text = posted?.text {
+      var reader = HARText(text, encoding: posted?.encoding, of: slice, in: file).reader()
+      var pieces: [BodyBytes] = []
+      while let piece = try reader.next() { pieces.append(piece) }
+      content = BodyBytes(joining: pieces)
+    }
+    let recorded = entry.response.content
+    var fields = entry.response.fields
+    fields[fields: .transferEncoding] = []
+    let body = HARText(recorded?.text ?? "", encoding: recorded?.encoding, of: slice, in: file)
+    if fields.contains(.contentLength), entry.request.method != "HEAD" {
+      fields[fields: .contentLength] = []
+      fields[.contentLength] = String(try body.length())
+    }
+    return Exchange(
+      request: ReplayRequest(
+        method: entry.request.method, target: target, fields: entry.request.fields,
+        content: ReplayRequest.Content(content)),
+      head: HTTPResponse(
+        status: HTTPResponse.Status(
+          code: entry.response.status, reasonPhrase: entry.response.statusText ?? ""),
+        headerFields: fields), body: body,
+      isDecoded: fields.contains(.contentEncoding) && recorded?.isCoded != true)
+  }
+
+  private mutating func add(_ exchange: Exchange) {
+    numbers[exchange.request.name, default: []].append(exchanges.count)
+    unused.insert(exchanges.count)
+    exchanges.append(exchange)
+  }
+
+  /// The response to a request; nil if none is recorded. Of several for one request, each is given once in their
+  /// order, then the last again and again.
+  mutating func response(to request: ReplayRequest, _ matching: ReplayMatching) -> Exchange? {
+    let equal = (numbers[request.name] ?? []).filter {
+      request.accepts(exchanges[$0].head.status.code)
+        && request.difference(from: exchanges[$0].request, matching) == nil
+    }
+    guard let last = equal.last else { return nil }
+    let key = equal.map(String.init).joined(separator: " ")
+    let turn = used[key, default: 0]
+    used[key] = turn + 1
+    let number = turn < equal.count ? equal[turn] : last
+    unused.remove(number)
+    return exchanges[number]
+  }
+
+  /// The names of requests that were never asked for.
+  var unusedRequests: [String] { unused.sorted().map { exchanges[$0].request.name } }
+
+  /// The recorded request that comes nearest to one that is not recorded.
+  func nearest(to request: ReplayRequest, _ matching: ReplayMatching) -> String? {
+    let ranked = exchanges.lazy.map(\.request).map { other in (other, Self.distance(request, other)) }
+    guard let (other, _) = ranked.min(by: { $0.1 < $1.1 }) else { return nil }
+    return "\(other.name) (\(request.difference(from: other, matching) ?? "it has a range or a condition"))"
+  }
+
+  /// Small for similar requests: the characters that differ, between equal starts and ends of the targets.
+  private static func distance(_ one: ReplayRequest, _ other: ReplayRequest) -> Int {
+    let (left, right) = (Array(one.target.utf8), Array(other.target.utf8))
+    let start = zip(left, right).prefix { $0 == $1 }.count
+    let most = min(left.count, right.count) - start
+    let end = zip(left.reversed(), right.reversed()).prefix { $0 == $1 }.count
+    return max(left.count, right.count) - start - min(end, most) + (one.method == other.method ? 0 : 3)
+  }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import HTTPCacheSemantics
+public import HTTPCacheStore
+public import HTTPCaching
+import HTTPTypes
+import Synchronization
+
+/// An origin that answers from a recording, a HAR file, and can make one: record once, replay always.
+///
+/// ```swift
+/// let origin = try ReplayUpstream(path: "fixtures/api.har")
+/// let response = try await cache.respond(to: request, via: origin)
+/// ```
+///
+/// A request is found by method and target, its content, and the fields of `matching`. Of several recorded responses
+/// to one request each is given once, in their order; then the last one again and again. Recorded `Date` fields stay,
+/// so that a cache in front of it finds old responses stale; inject a clock if that matters.
+///
+/// A response whose body did not come whole is not recorded, nor is a request with
+/// more than 16 MiB of content; with longer content of unknown length it fails.
+public final class ReplayUpstream: Upstream {
+  private static let longestContent = 16 << 20
+
+  /// How requests are treated.
+  public let mode: ReplayMode
+  private let matching: ReplayMatching
+  private let secrets: RecordingSecrets
+  private let origin: (any Upstream)?
+  private let recording: Mutex<ReplayRecording>
+  private let recorder: HARRecorder?
+  private let clock: any CacheClock
+
+  /// Opens a recording.
+  ///
+  /// - Parameters:
+  ///   - path: a HAR file. The modes that record make it if it does not exist.
+  ///   - mode: how requests are treated.
+  ///   - matching: the parts of a request that must be equal, beside method and target.
+  ///   - secrets: parts of requests and responses that are not recorded.
+  ///   - origin: where requests go that are not answered from the recording; every mode except `replay` needs it.
+  ///   - clock: the source of the recorded times.
+  /// - Throws: `CacheError.damaged` if the file is not a HAR file, `CacheError.invalidRequest` for a mode that needs an
+  ///   origin without one, `CacheError.io`.
+  public init(
+    path: String, mode: ReplayMode = .replay, matching: ReplayMatching = ReplayMatching(),
+    secrets: RecordingSecrets = RecordingSecrets(), origin: (any Upstream)? = nil,
+    clock: any CacheClock = SystemClock()
+  ) throws(CacheError) {
+    guard !mode.usesOrigin || origin != nil else {
+      throw CacheError(.invalidRequest, "the mode \(mode.rawValue) needs an origin")
+    }
+    self.mode = mode
+    self.matching = matching
+    self.secrets = secrets
+    self.origin = mode.usesOrigin ? origin : nil
+    self.clock = clock
+    var recording = ReplayRecording(name: path)
+    if mode != .recordAll, mode != .recordMissing || FileManager.default.fileExists(atPath: path) {
+      recording = try ReplayRecording(try SystemFile(path: path), name: path, secrets: secrets)
+    }
+    self.recording = Mutex(recording)
+    let isRecording = mode == .recordMissing || mode == .recordAll
+    recorder = isRecording ? HARRecorder(path: path, keepsEarlier: mode == .recordMissing) : nil
+  }
+
+  /// The origin's; unknown without one.
+  public var defaultTimeout: Duration? { origin?.defaultTimeout }
+
+  /// The recorded requests that were not asked for, as method and target.
+  public var unusedRequests: [String] { recording.withLock { $0.unusedRequests } }
+
+  /// Answers a request.
+  ///
+  /// - Throws: `UpstreamError.Kind.unreachable` in the mode `replay` for a request that is not recorded; the message
+  ///   names the recorded request that comes nearest. Otherwise what the origin throws.
+  public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
+    let (request, content) = try await Self.collected(request)
+    let asked = try asked(request.head, content)
+    if let exchange = recording.withLock({ $0.response(to: asked, matching) }) { return Self.response(exchange) }
+    guard let origin else {
+      let (name, nearest) = recording.withLock { ($0.name, $0.nearest(to: asked, matching)) }
+      throw UpstreamError(
+        .unreachable,
+        "\(name) has no response to \(asked.name)" + (nearest.map { "; nearest is \($0)" } ?? ""))
+    }
+    let sent = clock.now
+    var response = try await origin.send(request)
+    if let recorder, let content, let copy = try? SystemFile.temporary() {
+      let entry = entry(asked, request.head.headerFields[.contentType], content, response, (sent, clock.now))
+      response.body = MessageBody(
+        RecordedBodySource(response.body.source, copy: copy) { recorder.add(entry, body: $0, length: $1) })
+    }
+    return response
+  }
+
+  /// Writes what was recorded. Without a mode that records, it does nothing.
+  ///
+  /// - Returns: the number of exchanges that were added.
+  /// - Throws: `CacheError.io`, `CacheError.noSpace`; the file is then as it was before.
+  @discardableResult
+  public func finish() async throws(CacheError) -> Int { try await recorder?.finish() ?? 0 }
+
+  // MARK: Requests
+
+  private func asked(_ head: HTTPRequest, _ content: BodyBytes?) throws(UpstreamError) -> ReplayRequest {
+    guard let target = CacheKey.target(of: head).flatMap(TargetURI.normalized) else {
+      throw UpstreamError(.protocol, "the request has no http or https URL")
+    }
+    return ReplayRequest(
+      method: head.method.rawValue, target: secrets.removed(from: target), fields: head.headerFields,
+      content: ReplayRequest.Content(content ?? BodyBytes()))
+  }
+
+  /// The request with its content in memory; without content if it is too long, then only its start is read.
+  private static func collected(
+    _ request: UpstreamRequest
+  ) async throws(UpstreamError) -> (UpstreamRequest, BodyBytes?) {
+    guard let body = request.body else { return (request, BodyBytes()) }
+    if let length = body.length, length > Int64(longestContent) { return (request, nil) }
+    do {
+      let bytes = try await body.collect(upTo: longestContent)
+      var request = request
+      request.body = MessageBody(bytes, trailers: body.trailers)
+      return (request, bytes)
+    } catch let error as UpstreamError {
+      throw error
+    } catch {
+      throw UpstreamError(
+        error is CancellationError ? .cancelled : .protocol, "the content of the request cannot be read: \(error)",
+        cause: error)
+    }
+  }
+
+  private static func response(_ exchange: ReplayRecording.Exchange) -> UpstreamResponse {
+    let length = exchange.isDecoded ? nil : exchange.head.headerFields[.contentLength].flatMap { Int64($0) }
+    let isHead = exchange.request.method == "HEAD"
+    return UpstreamResponse(
+      head: exchange.head,
+      body: isHead ? .empty : MessageBody(ReplayBodySource(exchange.body, length: length)),
+      isContentDecoded: exchange.isDecoded)
+  }
+
+  private func entry(
+    _ asked: ReplayRequest, _ type: String?, _ content: BodyBytes, _ response: UpstreamResponse,
+    _ times: (sent: Timestamp, received: Timestamp)
+  ) -> HAREntry {
+    var head = response.head
+    head.headerFields = secrets.removed(from: head.headerFields)
+    var entry = HAREntry(
+      method: asked.method, target: asked.target, request: secrets.removed(from: asked.fields), response: head,
+      times: (times.sent.seconds, times.received.seconds))
+    let isCoded = head.headerFields.contains(.contentEncoding) && !response.isContentDecoded
+    entry.response.content?.isCoded = isCoded ? true : nil
+    if !content.isEmpty {
+      let text = String(validating: content.array, as: UTF8.self)
+      entry.request.postData = HAREntry.PostData(
+        mimeType: type ?? "", text: text ?? Data(content.array).base64EncodedString(),
+        encoding: text == nil ? "base64" : nil)
+    }
+    return entry
+  }
+}
