@@ -264,7 +264,8 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheArchivesTests",
       dependencies: [
-        "HTTPCacheArchives", "HTTPCacheTestTraits", "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting",
+        "HTTPCacheArchives", "HTTPCacheTestTraits", "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics",
+        "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       exclude: ["Recordings"], swiftSettings: settings),

@@ -18,11 +18,14 @@ final class CountingOrigin: Upstream {
     let path = String((request.head.path ?? "").prefix { $0 != "?" })
     var (body, type) = (Array("\(request.head.method) \(path) \(number)".utf8), "text/plain")
     if path == "/long" { body = [UInt8](repeating: UInt8(ascii: "x"), count: 300_000) }
-    if path == "/bytes" { (body, type) = ([UInt8](repeating: 0xFF, count: 300_000), "application/octet-stream") }
+    if path == "/bytes" {
+      (body, type) = ([UInt8](repeating: 0xFF, count: 300_000), "application/octet-stream")
+    }
     let head = HTTPResponse(
       status: .ok,
       headerFields: [
-        .contentType: type, .eTag: "\"\(number)\"", .contentLength: String(body.count), .setCookie: "a=hidden4",
+        .contentType: type, .eTag: "\"\(number)\"", .contentLength: String(body.count),
+        .setCookie: "a=hidden4",
       ])
     return UpstreamResponse(
       head: head, body: path == "/cut" ? MessageBody(CutSource()) : MessageBody(BodyBytes(body)))

@@ -10,12 +10,16 @@ import Testing
 struct ExportTests {
   @Test(
     "selected responses in every form, told by the extension",
-    arguments: [("a.hca", nil), ("a.har", nil), ("a.warc", nil), ("a.warc.gz", nil), ("folder", ExportForm.folder)])
+    arguments: [
+      ("a.hca", nil), ("a.har", nil), ("a.warc", nil), ("a.warc.gz", nil), ("folder", ExportForm.folder),
+    ])
   func forms(_ name: String, _ form: ExportForm?) async throws {
     let folder = try TestFolder()
     let cache = try HTTPCache.open(HTTPCache.Configuration())
     let origin = CountingOrigin()
-    for (path, fields) in [("/a", [:]), ("/b", [:]), ("/c", [.authorization: "Basic YTpi"])] as [(String, HTTPFields)] {
+    for (path, fields) in [("/a", [:]), ("/b", [:]), ("/c", [.authorization: "Basic YTpi"])]
+      as [(String, HTTPFields)]
+    {
       let request = HTTPRequest(
         method: .get, scheme: "https", authority: "example.com", path: path, headerFields: fields)
       _ = try await cache.respond(to: request, via: origin).body.collect()

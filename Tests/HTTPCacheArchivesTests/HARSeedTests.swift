@@ -12,8 +12,10 @@ struct HARSeedTests {
   init() throws { folder = try TestFolder() }
 
   private func seed(_ entries: String...) throws -> RecordingSeed {
-    try seed(text: #"{"log":{"version":"1.2","creator":{"name":"a","version":"1"},"pages":[{"id":"[{\""}],"entries":["#
-      + entries.joined(separator: ",") + #"]}}"#)
+    try seed(
+      text:
+        #"{"log":{"version":"1.2","creator":{"name":"a","version":"1"},"pages":[{"id":"[{\""}],"entries":["#
+        + entries.joined(separator: ",") + #"]}}"#)
   }
 
   private func seed(text: String) throws -> RecordingSeed {
@@ -24,7 +26,8 @@ struct HARSeedTests {
     _ url: String = "https://example.com/a", method: String = "GET", status: Int = 200, request: String = "",
     fields: String = #"{"name":"Content-Type","value":"text/plain"}"#,
     content: String = #"{"size":4,"mimeType":"text/plain","text":"text"}"#,
-    rest: String = #""startedDateTime":"2020-09-13T12:26:40.500Z","time":1500,"timings":{"blocked":-1,"send":0,"wait":1500,"receive":9}"#
+    rest: String =
+      #""startedDateTime":"2020-09-13T12:26:40.500Z","time":1500,"timings":{"blocked":-1,"send":0,"wait":1500,"receive":9}"#
   ) -> String {
     """
     {\(rest),"request":{"method":"\(method)","url":"\(url)","headers":[\(request)]},
@@ -34,7 +37,8 @@ struct HARSeedTests {
 
   @Test("keeps status, fields, times and text")
   func text() async throws {
-    let seed = try seed(entry(fields: #"{"name":"ETag","value":"\"1\""},{"name":"Set-Cookie","value":"a=b"}"#))
+    let seed = try seed(
+      entry(fields: #"{"name":"ETag","value":"\"1\""},{"name":"Set-Cookie","value":"a=b"}"#))
     let found = try #require(try seed.responses(to: "https://example.com/a").first)
     #expect(try await found.text() == "text" && found.response.head.status == .ok)
     #expect(found.response.head.headerFields[.eTag] == "\"1\"")
@@ -44,7 +48,8 @@ struct HARSeedTests {
     #expect(found.response.responseTime.seconds == 1_600_000_002 && seed.newest.seconds == 1_600_000_002)
   }
 
-  @Test("a body in Base64, with line breaks and without padding", arguments: ["AAH/", "AA H\\r\\n/", "AAH\\/"])
+  @Test(
+    "a body in Base64, with line breaks and without padding", arguments: ["AAH/", "AA H\\r\\n/", "AAH\\/"])
   func base64(_ text: String) async throws {
     let seed = try seed(entry(content: #"{"size":3,"encoding":"base64","text":"\#(text)"}"#))
     let found = try #require(try seed.responses(from: 0, limit: 2).first)
@@ -59,7 +64,9 @@ struct HARSeedTests {
     let decoded = "0123456789\n\u{e9}\u{1F600}/\"\u{e9}"
     let seed = try seed(
       entry(content: #"{"mimeType":"text/plain","text":"\#(String(repeating: unit, count: 20_000))"}"#),
-      entry("https://example.com/b", content: #"{"text":"\#(String(repeating: "AAAA", count: 50_000))","encoding":"base64"}"#))
+      entry(
+        "https://example.com/b",
+        content: #"{"text":"\#(String(repeating: "AAAA", count: 50_000))","encoding":"base64"}"#))
     #expect(try await seed.text("https://example.com/a") == String(repeating: decoded, count: 20_000))
     #expect(try seed.responses(to: "https://example.com/b").first?.bodyLength == 150_000)
     let type = try seed.responses(to: "https://example.com/a").first?.response.head.headerFields[.contentType]
@@ -88,7 +95,9 @@ struct HARSeedTests {
     let seed = try seed(
       entry(request: #"{"name":"accept-language","value":"de"},{"name":":path","value":"/a"}"#, fields: vary),
       entry(request: #"{"name":"accept-language","value":"en"}"#, fields: vary),
-      entry("https://example.com/b", request: #"{"name":"cookie","value":"a=b"}"#, fields: #"{"name":"Vary","value":"Cookie"}"#),
+      entry(
+        "https://example.com/b", request: #"{"name":"cookie","value":"a=b"}"#,
+        fields: #"{"name":"Vary","value":"Cookie"}"#),
       entry("https://example.com/c", request: #"{"name":"Authorization","value":"Basic YTpi"}"#))
     #expect(try seed.responses(to: "https://example.com/a").count == 2 && seed.count == 2)
     #expect(seed.notes.count == 2)
@@ -102,9 +111,12 @@ struct HARSeedTests {
     #expect(try await seed.text("https://example.com/a") == "later")
   }
 
-  @Test("without times, it is the oldest response", arguments: [#""time":1"#, #""startedDateTime":"yesterday""#, #""startedDateTime":"","timings":null"#])
+  @Test(
+    "without times, it is the oldest response",
+    arguments: [#""time":1"#, #""startedDateTime":"yesterday""#, #""startedDateTime":"","timings":null"#])
   func times(_ rest: String) throws {
-    #expect(try seed(entry(rest: rest)).responses(from: 0, limit: 1).first?.response.responseTime.seconds == 0)
+    #expect(
+      try seed(entry(rest: rest)).responses(from: 0, limit: 1).first?.response.responseTime.seconds == 0)
   }
 
   @Test(
@@ -120,18 +132,23 @@ struct HARSeedTests {
   @Test("a response that is not complete, not to GET, or without a body is left out")
   func leftOut() throws {
     let seed = try seed(
-      entry(method: "POST"), entry(status: 206), entry(status: 0), entry("chrome-extension://a/b"), entry("data:,a"),
+      entry(method: "POST"), entry(status: 206), entry(status: 0), entry("chrome-extension://a/b"),
+      entry("data:,a"),
       entry(content: #"{"size":5}"#), entry(content: #"{"size":9,"text":"short"}"#),
       entry(content: #"{"size":9,"text":"AAAA","encoding":"base64"}"#),
       entry(content: #"{"text":"no Base64!","encoding":"base64"}"#),
-      entry("https://example.com/b", status: 301, fields: #"{"name":"Location","value":"/a"}"#, content: "{}"))
+      entry("https://example.com/b", status: 301, fields: #"{"name":"Location","value":"/a"}"#, content: "{}")
+    )
     #expect(seed.notes.count == 9 && seed.count == 1)
     #expect(try seed.responses(to: "https://example.com/b").first?.response.head.status.code == 301)
   }
 
   @Test(
     "a file that is not HAR is refused",
-    arguments: ["{", "{}", "[]", #"{"log":{}}"#, #"{"log":{"entries":{}}}"#, #"{"log":[]}"#, "{\"log", #"{"a":1 "log":2}"#, #"{"log":{"entries":[{"a":[}]}}"#])
+    arguments: [
+      "{", "{}", "[]", #"{"log":{}}"#, #"{"log":{"entries":{}}}"#, #"{"log":[]}"#, "{\"log",
+      #"{"a":1 "log":2}"#, #"{"log":{"entries":[{"a":[}]}}"#,
+    ])
   func notHAR(_ text: String) throws {
     #expect(throws: CacheError.self) { try seed(text: text) }
   }

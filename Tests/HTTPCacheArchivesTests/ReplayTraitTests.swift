@@ -15,6 +15,8 @@ struct ReplayTraitTests {
   @Test("on a suite, all tests have the recording")
   func suite() async throws { #expect(try await names() == Array("[\"Ada\"]".utf8)) }
 
-  @Test("on a test, its own recording counts, with every argument", .replaying("Recordings/others.har"), arguments: [1, 2])
+  @Test(
+    "on a test, its own recording counts, with every argument", .replaying("Recordings/others.har"),
+    arguments: [1, 2])
   func test(_ number: Int) async throws { #expect(try await names() == Array("[\"Grace\"]".utf8)) }
 }

@@ -22,7 +22,8 @@ struct ReplayUpstreamTests {
     secrets: RecordingSecrets = RecordingSecrets()
   ) throws -> ReplayUpstream {
     try ReplayUpstream(
-      path: path, mode: mode, matching: matching, secrets: secrets, origin: mode == .replay ? nil : origin, clock: clock)
+      path: path, mode: mode, matching: matching, secrets: secrets, origin: mode == .replay ? nil : origin,
+      clock: clock)
   }
 
   private func ask(
@@ -53,7 +54,8 @@ struct ReplayUpstreamTests {
     for _ in 0..<3 { bodies.append(try await ask(upstream, "/a").1) }
     #expect(bodies == ["GET /a 1", "GET /a 2", "GET /a 2"] && upstream.unusedRequests.isEmpty)
     let head = try await ask(upstream, "/a").0
-    #expect(head.status == .ok && head.headerFields[.eTag] == "\"2\"" && head.headerFields[.contentLength] == "8")
+    #expect(
+      head.status == .ok && head.headerFields[.eTag] == "\"2\"" && head.headerFields[.contentLength] == "8")
     #expect(origin.count == asked)
   }
 
@@ -63,7 +65,10 @@ struct ReplayUpstreamTests {
     let upstream = try upstream(.replay)
     var error = await #expect(throws: UpstreamError.self) { try await ask(upstream, "/names?page=2") }
     #expect(error?.kind == .unreachable)
-    #expect(error?.message == "\(path) has no response to GET https://example.com/names?page=2; nearest is GET https://example.com/names?page=1 (its query differs)")
+    #expect(
+      error?.message
+        == "\(path) has no response to GET https://example.com/names?page=2; nearest is GET https://example.com/names?page=1 (its query differs)"
+    )
     error = await #expect(throws: UpstreamError.self) { try await ask(upstream, "/other", method: .delete) }
     #expect(error?.message.hasSuffix("nearest is GET https://example.com/other (its method is GET)") == true)
   }
@@ -83,7 +88,8 @@ struct ReplayUpstreamTests {
   @Test("without anything new the file is not written again")
   func unchanged() async throws {
     try await record("/a")
-    try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
     let upstream = try upstream(.recordMissing)
     _ = try await ask(upstream, "/a")
     #expect(try await upstream.finish() == 0)
@@ -116,7 +122,9 @@ struct ReplayUpstreamTests {
       try await ask(upstream, "/a", method: .post, content: "three")
     }
     #expect(error?.message.hasSuffix("(its content differs)") == true)
-    error = await #expect(throws: UpstreamError.self) { try await ask(upstream, "/b", [.accept: "text/html"]) }
+    error = await #expect(throws: UpstreamError.self) {
+      try await ask(upstream, "/b", [.accept: "text/html"])
+    }
     #expect(error?.message.hasSuffix("(its Accept is \"text/plain\")") == true)
     let lax = try self.upstream(.replay, ReplayMatching(comparesContent: false))
     #expect(try await ask(lax, "/a", method: .post, content: "three").1 == "POST /a 1")
@@ -126,7 +134,8 @@ struct ReplayUpstreamTests {
   func secrets() async throws {
     let secrets = RecordingSecrets(queryParameters: ["key"])
     let recording = try upstream(.recordAll, secrets: secrets)
-    _ = try await ask(recording, "/a?b=1&key=hidden1", [.authorization: "Bearer hidden2", .cookie: "a=hidden3"])
+    _ = try await ask(
+      recording, "/a?b=1&key=hidden1", [.authorization: "Bearer hidden2", .cookie: "a=hidden3"])
     try await recording.finish()
     let text = try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8)
     #expect(!text.contains("hidden") && text.contains("key=removed"))
@@ -185,6 +194,8 @@ struct ReplayUpstreamTests {
     #expect(throws: CacheError.self) { try upstream(.replayElseForward) }
     #expect(throws: CacheError.self) { try ReplayUpstream(path: path, mode: .recordAll) }
     try folder.write("api.har", #"{"log":{"entries":[{}]}}"#)
-    for mode in [ReplayMode.replay, .recordMissing] { #expect(throws: CacheError.self) { try upstream(mode) } }
+    for mode in [ReplayMode.replay, .recordMissing] {
+      #expect(throws: CacheError.self) { try upstream(mode) }
+    }
   }
 }

@@ -29,8 +29,13 @@ struct RoundTripTests {
     try folder.write(
       "content/seeds.jsonl",
       [
-        line("a.txt", #"["Vary","Accept-Language"],["ETag","\"en\""],["Content-Type","text/plain; charset=utf-8"]"#, #""status":200,"request":[["Accept-Language","en"]]"#),
-        line("a.txt", #"["Vary","Accept-Language"],["ETag","\"de\""],["X-A","1"],["X-A","2"]"#, #""status":200,"request":[["Accept-Language","de"]]"#),
+        line(
+          "a.txt",
+          #"["Vary","Accept-Language"],["ETag","\"en\""],["Content-Type","text/plain; charset=utf-8"]"#,
+          #""status":200,"request":[["Accept-Language","en"]]"#),
+        line(
+          "a.txt", #"["Vary","Accept-Language"],["ETag","\"de\""],["X-A","1"],["X-A","2"]"#,
+          #""status":200,"request":[["Accept-Language","de"]]"#),
         line("latin.txt", #"["Content-Type","text/plain; charset=iso-8859-1"],["Content-Encoding","gzip"]"#),
         line("moved.txt", #"["Location","/a.txt"]"#, #""status":301"#),
         line("data.json", #"["Content-Type","application/json"],["Cache-Control","max-age=60"]"#),
@@ -45,10 +50,14 @@ struct RoundTripTests {
     return try ArchiveSeed(path: folder.path + "/" + name)
   }
 
-  private func expectEqual(_ one: any SeedSource, _ other: any SeedSource, ignoringTimes: Bool = false) async throws {
+  private func expectEqual(_ one: any SeedSource, _ other: any SeedSource, ignoringTimes: Bool = false)
+    async throws
+  {
     #expect(one.count == other.count)
     for target in Set(try one.responses(from: 0, limit: 99).map(\.target)).sorted() {
-      let sort = { (list: [SeedResponse]) in list.sorted { "\($0.response.nominated)" < "\($1.response.nominated)" } }
+      let sort = { (list: [SeedResponse]) in
+        list.sorted { "\($0.response.nominated)" < "\($1.response.nominated)" }
+      }
       let pairs = zip(sort(try one.responses(to: target)), sort(try other.responses(to: target)))
       for (one, other) in pairs {
         #expect(try await one.bytes() == other.bytes(), "\(target)")
@@ -60,7 +69,8 @@ struct RoundTripTests {
     }
   }
 
-  @Test("folder, archive, WARC, HAR and archive keep every body and field", arguments: ["a.warc", "a.warc.gz"])
+  @Test(
+    "folder, archive, WARC, HAR and archive keep every body and field", arguments: ["a.warc", "a.warc.gz"])
   func whole(_ name: String) async throws {
     let (warc, har) = (folder.path + "/" + name, folder.path + "/a.har")
     let first = try await archive(try source(), "first.hca")
@@ -83,7 +93,11 @@ struct RoundTripTests {
     let source = try source()
     var files: [Data] = []
     for path in [folder.path + "/1" + name, folder.path + "/2" + name] {
-      if name.hasSuffix("har") { try await HARWriter.write(source, to: path) } else { try await WARCWriter.write(source, to: path) }
+      if name.hasSuffix("har") {
+        try await HARWriter.write(source, to: path)
+      } else {
+        try await WARCWriter.write(source, to: path)
+      }
       files.append(try Data(contentsOf: URL(fileURLWithPath: path)))
     }
     #expect(files[0] == files[1])

@@ -33,7 +33,8 @@ struct WARCSeedTests {
     "HTTP/1.1 \(status)\r\nContent-Type: text/plain\r\n\(fields)\r\n\(body)"
   }
 
-  @Test("keeps status, fields, time and body", arguments: ["https://example.com/a", "<https://example.com/a>"])
+  @Test(
+    "keeps status, fields, time and body", arguments: ["https://example.com/a", "<https://example.com/a>"])
   func response(_ url: String) async throws {
     let seed = try seed(
       record("warcinfo", content: "application/warc-fields", "software: a\r\n"),
@@ -63,10 +64,13 @@ struct WARCSeedTests {
     let vary = response("de", fields: "Vary: Accept-Language\r\n")
     let post = "POST /b HTTP/1.1\r\nHost: example.com\r\n\r\na=b"
     let seed = try seed(
-      record("request", id: "q", request), record("response", id: "r", rest: "WARC-Concurrent-To: <urn:q>\r\n", vary),
+      record("request", id: "q", request),
+      record("response", id: "r", rest: "WARC-Concurrent-To: <urn:q>\r\n", vary),
       record("response", id: "s", to: "https://example.com/b", response()),
       record("request", id: "t", to: "https://example.com/b", rest: "WARC-Concurrent-To: <urn:s>\r\n", post),
-      record("response", id: "u", to: "https://example.com/c", response("alone", fields: "Vary: Accept-Language\r\n")))
+      record(
+        "response", id: "u", to: "https://example.com/c",
+        response("alone", fields: "Vary: Accept-Language\r\n")))
     let found = try #require(try seed.responses(to: "https://example.com/a").first)
     #expect(found.response.nominated.map(\.value) == [.text("de")])
     #expect(try seed.responses(to: "https://example.com/c").first?.response.nominated.isEmpty == true)
@@ -79,12 +83,15 @@ struct WARCSeedTests {
     let seed = try seed(
       record("response", id: "1", rest: digest, response("body")),
       record("revisit", id: "2", to: "https://example.com/b", rest: digest, response("", fields: "A: b\r\n")),
-      record("revisit", id: "3", to: "https://example.com/c", rest: "WARC-Refers-To: <urn:1>\r\n", response("")),
+      record(
+        "revisit", id: "3", to: "https://example.com/c", rest: "WARC-Refers-To: <urn:1>\r\n", response("")),
       record(
         "revisit", id: "4", to: "https://example.com/d",
-        rest: "WARC-Refers-To-Target-URI: https://example.com/a\r\nWARC-Refers-To-Date: 2020-09-13T12:26:40Z\r\n",
+        rest:
+          "WARC-Refers-To-Target-URI: https://example.com/a\r\nWARC-Refers-To-Date: 2020-09-13T12:26:40Z\r\n",
         response("")),
-      record("revisit", id: "5", to: "https://example.com/e", rest: "WARC-Refers-To: <urn:9>\r\n", response("")),
+      record(
+        "revisit", id: "5", to: "https://example.com/e", rest: "WARC-Refers-To: <urn:9>\r\n", response("")),
       record("revisit", id: "6", to: "https://example.com/a", response("", status: "304 Not Modified")))
     for name in "abcd" { #expect(try await seed.text("https://example.com/\(name)") == "body", "\(name)") }
     #expect(seed.count == 4 && seed.notes.count == 1)
@@ -99,16 +106,23 @@ struct WARCSeedTests {
 
   @Test("a corrupt record in the middle is left out with a note, and the others are used")
   func corrupt() async throws {
-    let (good, last) = (record("response", response("a")), record("response", id: "9", to: "https://example.com/z", response("z")))
+    let (good, last) = (
+      record("response", response("a")),
+      record("response", id: "9", to: "https://example.com/z", response("z"))
+    )
     let bad = [
       record("response", id: "2", to: "https://example.com/b", length: 3, response("b")),
       record("response", id: "2", to: "https://example.com/b", length: 100, response("b")),
       record("response", id: "2", to: "https://example.com/b", length: 1 << 40, response("b")),
       record("response", id: "2", to: "https://example.com/b", rest: "Content-Length: -1\r\n", response("b"))
         .replacingOccurrences(of: "Content-Length: 4", with: "A: 4"),
-      "WARC/1.0\r\nno field\r\n\r\n\r\n\r\n", "noise\r\nmore noise\r\n", String(repeating: "x", count: 100_000) + "\r\n",
-      record("response", id: "2", to: "https://example.com/b", response("5\r\nb", fields: "Content-Length: 1\r\n")),
-      record("response", id: "2", to: "https://example.com/b", response("12\r\ntext", fields: "Transfer-Encoding: chunked\r\n")),
+      "WARC/1.0\r\nno field\r\n\r\n\r\n\r\n", "noise\r\nmore noise\r\n",
+      String(repeating: "x", count: 100_000) + "\r\n",
+      record(
+        "response", id: "2", to: "https://example.com/b", response("5\r\nb", fields: "Content-Length: 1\r\n")),
+      record(
+        "response", id: "2", to: "https://example.com/b",
+        response("12\r\ntext", fields: "Transfer-Encoding: chunked\r\n")),
       record("response", id: "2", to: "https://example.com/b", "not HTTP"),
     ]
     for (index, bad) in bad.enumerated() {
@@ -121,11 +135,15 @@ struct WARCSeedTests {
 
   @Test("cut at any place, it answers nothing wrong")
   func cut() async throws {
-    let whole = Data((record("response", response("one")) + record("response", id: "2", to: "https://example.com/b", response("two"))).utf8)
+    let whole = Data(
+      (record("response", response("one"))
+        + record("response", id: "2", to: "https://example.com/b", response("two"))).utf8)
     for length in 0..<whole.count {
       guard let seed = try? seed(whole.prefix(length)) else { continue }
       for (name, text) in [("a", "one"), ("b", "two")] {
-        if let found = try await seed.text("https://example.com/\(name)") { #expect(found == text, "\(length)") }
+        if let found = try await seed.text("https://example.com/\(name)") {
+          #expect(found == text, "\(length)")
+        }
       }
     }
   }
@@ -133,7 +151,9 @@ struct WARCSeedTests {
   @Test("compressed by record, a damaged member is left out and the others are used")
   func gzip() async throws {
     let source = try TestFolder()
-    for name in "abc" { try source.write("example.com/\(name).txt", String(repeating: String(name), count: 3_000)) }
+    for name in "abc" {
+      try source.write("example.com/\(name).txt", String(repeating: String(name), count: 3_000))
+    }
     let path = folder.path + "/a.warc.gz"
     try await WARCWriter.write(try FolderSeed(path: source.path), to: path)
     let whole = try Data(contentsOf: URL(fileURLWithPath: path))

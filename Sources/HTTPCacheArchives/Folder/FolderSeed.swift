@@ -187,9 +187,10 @@ public final class FolderSeed: SeedSource {
     let received = entry?.line.received ?? file.modified
     var fields = entry?.fields ?? [:]
     if let type { fields[.contentType] = type }
-    return SeedHead.response(
-      target, status: entry?.line.status ?? 200, fields, request: entry?.request, length: file.length,
+    let head = RecordedHead(
+      target: target, status: entry?.line.status ?? 200, fields: fields, request: entry?.request,
       times: (entry?.line.requested ?? received, received))
+    return SeedHead.response(head, length: file.length)
   }
 
   private func type(of file: FolderFile) throws(CacheError) -> String {

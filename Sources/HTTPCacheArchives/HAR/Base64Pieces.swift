@@ -15,7 +15,9 @@ struct Base64Pieces {
     rest = Array(digits[count...])
     digits.removeSubrange(count...)
     // Some writers leave the padding out.
-    if isLast { digits.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)) }
+    if isLast {
+      digits.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - digits.count % 4) % 4))
+    }
     guard let data = Data(base64Encoded: Data(digits)) else {
       throw CacheError(.damaged, "the text is not Base64")
     }

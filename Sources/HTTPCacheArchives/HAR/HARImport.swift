@@ -14,7 +14,8 @@ enum HARImport {
     while let slice = try scanner.next() {
       let place = "entry \(slice.number)"
       guard !slice.isTooLarge, let entry = try? decoder.decode(HAREntry.self, from: Data(slice.json)) else {
-        output.note("\(place): \(slice.isTooLarge ? "larger than 8 MiB without its body" : "not as HAR 1.2 has it")")
+        output.note(
+          "\(place): \(slice.isTooLarge ? "larger than 8 MiB without its body" : "not as HAR 1.2 has it")")
         continue
       }
       guard let target = TargetURI.normalized(entry.request.url) else {
@@ -48,7 +49,10 @@ enum HARImport {
       times: RecordedTime.of(entry) ?? (0, 0),
       isDecoded: coding != nil && coding?.lowercased() != "identity"
         && entry.response.content?.isCoded != true)
-    return (head, entry.request.method == "GET" ? head.objection : "a response to \(entry.request.method.prefix(20))")
+    return (
+      head,
+      entry.request.method == "GET" ? head.objection : "a response to \(entry.request.method.prefix(20))"
+    )
   }
 
   private static func add(
@@ -62,7 +66,7 @@ enum HARImport {
         isASCII = isASCII && bytes.withUnsafeBytes { $0.allSatisfy { $0 < 0x80 } }
         try output.archive.append(bytes)
       }
-    } catch where error.code == .damaged {
+    } catch  where error.code == .damaged {
       try output.archive.discardBody()
       return output.note("\(place): \(head.target): \(error.message)")
     }
@@ -75,7 +79,9 @@ enum HARImport {
       return output.note("\(place): \(head.target): \(body.length) of \(size) bytes were recorded")
     }
     let type = head.fields[.contentType]
-    if isText, Charset.isOther(type) || (!isASCII && !Charset.isUTF8(type)) { head.fields[.contentType] = Charset.utf8(head.fields[.contentType]) }
+    if isText, Charset.isOther(type) || (!isASCII && !Charset.isUTF8(type)) {
+      head.fields[.contentType] = Charset.utf8(head.fields[.contentType])
+    }
     try output.add(head, body: body, place: place)
   }
 }

@@ -22,7 +22,8 @@ struct HAROutput: ~Copyable {
     encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     try Self.write(
-      "{\"log\": {\"version\": \"1.2\", \"creator\": {\"name\": \"httpcache\", \"version\": \"1\"}, \"entries\": [", to: file)
+      "{\"log\": {\"version\": \"1.2\", \"creator\": {\"name\": \"httpcache\", \"version\": \"1\"}, \"entries\": [",
+      to: file)
   }
 
   private static func write(_ text: String, to file: SystemFile) throws(CacheError) {
@@ -64,7 +65,8 @@ struct HAROutput: ~Copyable {
     content.text = Self.mark
     content.encoding = text == nil ? "base64" : nil
     entry.response.content = content
-    guard let json = try? encoder.encode(entry), let mark = json.range(of: Self.encodedMark, options: .backwards)
+    guard let json = try? encoder.encode(entry),
+      let mark = json.range(of: Self.encodedMark, options: .backwards)
     else { throw CacheError(.io, "the exchange with \(entry.request.url) cannot be written as JSON") }
     try separate()
     try file.write(BodyBytes(json[..<mark.lowerBound]))

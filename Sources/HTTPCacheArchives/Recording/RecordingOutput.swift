@@ -22,16 +22,14 @@ struct RecordingOutput: ~Copyable {
   ///   - place: the place in the recording, for notes.
   /// - Throws: `CacheError.tooLarge` for too many responses, `CacheError.io`, `CacheError.noSpace`.
   mutating func add(_ head: RecordedHead, body: ArchiveOutput.Body, place: String) throws(CacheError) {
-    let made = SeedHead.response(
-      head.target, status: head.status, head.fields, request: head.request, length: body.length,
-      times: head.times, isDecoded: head.isDecoded)
-    guard let response = made else {
+    guard let response = SeedHead.response(head, length: body.length) else {
       return note("\(place): no request can select the response to \(head.target) (Vary)")
     }
     let key = response.nominated.reduce(into: head.target) { $0 += "\n\($1.name.canonicalName)=\($1.value)" }
     do throws(CacheError) {
       numbers[key] = try archive.add(head.target, response, body: body, replacing: numbers[key])
-    } catch where error.code == .invalidRequest || (error.code == .tooLarge && !notes.contains(error.message))
+    } catch
+      where error.code == .invalidRequest || (error.code == .tooLarge && !notes.contains(error.message))
     {
       note("\(place): \(error.message)")
     }

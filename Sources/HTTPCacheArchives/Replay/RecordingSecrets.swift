@@ -27,10 +27,12 @@ public struct RecordingSecrets: Sendable, Hashable {
 
   func removed(from target: String) -> String {
     guard !queryParameters.isEmpty, let mark = target.firstIndex(of: "?") else { return target }
-    let parameters = target[target.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
+    let parameters = target[target.index(after: mark)...].split(
+      separator: "&", omittingEmptySubsequences: false)
     let kept = parameters.map { parameter in
       let name = parameter.prefix { $0 != "=" }
-      return queryParameters.contains(name.removingPercentEncoding ?? String(name)) ? "\(name)=removed" : String(parameter)
+      return queryParameters.contains(name.removingPercentEncoding ?? String(name))
+        ? "\(name)=removed" : String(parameter)
     }
     return target[...mark] + kept.joined(separator: "&")
   }

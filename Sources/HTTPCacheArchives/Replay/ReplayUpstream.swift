@@ -76,7 +76,9 @@ public final class ReplayUpstream: Upstream {
   public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     let (request, content) = try await Self.collected(request)
     let asked = try asked(request.head, content)
-    if let exchange = recording.withLock({ $0.response(to: asked, matching) }) { return Self.response(exchange) }
+    if let exchange = recording.withLock({ $0.response(to: asked, matching) }) {
+      return Self.response(exchange)
+    }
     guard let origin else {
       let (name, nearest) = recording.withLock { ($0.name, $0.nearest(to: asked, matching)) }
       throw UpstreamError(
@@ -126,7 +128,8 @@ public final class ReplayUpstream: Upstream {
       throw error
     } catch {
       throw UpstreamError(
-        error is CancellationError ? .cancelled : .protocol, "the content of the request cannot be read: \(error)",
+        error is CancellationError ? .cancelled : .protocol,
+        "the content of the request cannot be read: \(error)",
         cause: error)
     }
   }
@@ -147,7 +150,8 @@ public final class ReplayUpstream: Upstream {
     var head = response.head
     head.headerFields = secrets.removed(from: head.headerFields)
     var entry = HAREntry(
-      method: asked.method, target: asked.target, request: secrets.removed(from: asked.fields), response: head,
+      method: asked.method, target: asked.target, request: secrets.removed(from: asked.fields),
+      response: head,
       times: (times.sent.seconds, times.received.seconds))
     let isCoded = head.headerFields.contains(.contentEncoding) && !response.isContentDecoded
     entry.response.content?.isCoded = isCoded ? true : nil

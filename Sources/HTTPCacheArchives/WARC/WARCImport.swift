@@ -125,7 +125,9 @@ struct WARCImport: ~Copyable {
     try finish(end)
     // Of a response that was not modified, the recording has the earlier one.
     guard let target = record.target, let message, let status = message.status, status != 304 else { return }
-    let names = [record["warc-refers-to"], record["warc-payload-digest"], Self.name(of: record, isOrigin: true)]
+    let names = [
+      record["warc-refers-to"], record["warc-payload-digest"], Self.name(of: record, isOrigin: true),
+    ]
     let known = bodies
     guard let body = names.compactMap({ $0.flatMap { known[$0] } }).first else {
       return output.note("record \(number): \(target): the recording has no body for it")

@@ -37,7 +37,9 @@ public enum WARCWriter {
     let response = seed.response
     var head = "HTTP/1.1 \(response.head.status.code) \(response.head.status.reasonPhrase)\r\n"
     for field in response.head.headerFields { head += "\(field.name.rawName): \(field.value)\r\n" }
-    if !response.head.headerFields.contains(.contentLength) { head += "Content-Length: \(seed.bodyLength)\r\n" }
+    if !response.head.headerFields.contains(.contentLength) {
+      head += "Content-Length: \(seed.bodyLength)\r\n"
+    }
     head += "\r\n"
     let name = output.identifier("response \(number) \(seed.target) \(head)")
     let record = WARCOutput.Record(

@@ -16,11 +16,11 @@ extension HTTPURLCache {
   }
 
   /// Opens a cache, in memory if the directory cannot be used.
-  static func open(memory: Int, disk: Int, path: String?) -> HTTPCache {
+  static func open(memory: Int, disk: Int, path: String?, seeds: [any SeedSource] = []) -> HTTPCache {
     // Open both tiers if there is a disk, so that both capacities can be set later.
     var configuration = HTTPCache.Configuration(
       directory: disk > 0 ? path ?? defaultPath : nil, memoryCapacity: max(1, Int64(memory)),
-      diskCapacity: max(0, Int64(disk)))
+      diskCapacity: max(0, Int64(disk)), seeds: seeds)
     let cache: HTTPCache
     do throws(CacheError) {
       cache = try HTTPCache.open(configuration)

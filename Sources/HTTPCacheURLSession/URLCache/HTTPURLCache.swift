@@ -67,12 +67,27 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
     ///   - diskCapacity: capacity of the disk in bytes; 0 keeps all responses in memory, as long as the cache
     ///     exists.
     ///   - directory: nil is this program's directory in the user's folder for caches.
-    public override init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
+    public override init(
+      memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil, seeds: [any SeedSource] = []
+    ) {
       cache = Self.open(memory: memoryCapacity, disk: diskCapacity, path: directory?.path)
       partition = ""
       super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: Self.noPath)
     }
   #endif
+
+  /// Opens a cache over content that ships with the program, which answers while nothing newer is stored.
+  ///
+  /// - Parameters:
+  ///   - memoryCapacity: capacity of memory in bytes.
+  ///   - diskCapacity: capacity of the disk in bytes; 0 keeps all responses in memory, as long as the cache exists.
+  ///   - directory: nil is this program's directory in the user's folder for caches.
+  ///   - seeds: the content, such as a `FolderSeed` of HTTPCacheArchives; the first that has a URL answers.
+  public init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil, seeds: [any SeedSource]) {
+    cache = Self.open(memory: memoryCapacity, disk: diskCapacity, path: directory?.path, seeds: seeds)
+    partition = ""
+    super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: Self.noPath)
+  }
 
   /// Opens a cache, as the initialiser with a directory does.
   public override init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {

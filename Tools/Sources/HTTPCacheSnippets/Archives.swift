@@ -7,4 +7,9 @@ import HTTPCaching
 private func program1() async throws {
   let cache = try HTTPCache.open(
     HTTPCache.Configuration(directory: "cache", seeds: [try ArchiveSeed(path: "content.hca")]))
+
+  try await cache.export(.prefix("https://www.example.com/"), to: "content.hca")
+  try await cache.export(to: "site.har")
+
+  let origin = try ReplayUpstream(path: "fixtures/api.har")
 }

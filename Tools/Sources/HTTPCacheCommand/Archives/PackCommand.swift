@@ -6,7 +6,7 @@ import HTTPCaching
 /// `httpcache pack`: makes an archive.
 struct PackCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pack", abstract: "Pack a folder, archives or the cache into one archive.",
+    commandName: "pack", abstract: "Pack folders, recordings, archives, the cache or URLs into one archive.",
     discussion: """
       An archive is one file with responses, for --seed and for apps (docs/archives.md). Equal input makes \
       equal files. Of several sources the first that has a URL counts. Cookies are never packed; of the \
@@ -24,7 +24,8 @@ struct PackCommand: AsyncParsableCommand {
 
   @Option(
     name: .customLong("from"),
-    help: ArgumentHelp("A folder (host/path) or an archive; repeat for several.", valueName: "path"))
+    help: ArgumentHelp(
+      "A folder (host/path), an archive, a HAR or a WARC file; repeat for several.", valueName: "path"))
   var sources: [String] = []
 
   @Flag(name: .customLong("from-cache"), help: "Pack what the cache has stored.")

@@ -9,7 +9,7 @@ struct SeedOptionGroup: ParsableArguments {
   @Option(
     name: .customLong("seed"),
     help: ArgumentHelp(
-      "Answer from this archive or folder (host/path) where the cache has no response; repeat for several.",
+      "Answer from this archive, folder (host/path), HAR or WARC file where the cache has no response; repeat for several.",
       valueName: "path"))
   var paths: [String] = []
 
@@ -27,20 +27,15 @@ struct SeedOptionGroup: ParsableArguments {
     }
   }
 
-  /// Opens an archive, or a folder.
+  /// Opens an archive, a folder or a recording.
   ///
   /// - Throws: `ExitCode` after a message on standard error.
   static func open(_ path: String) throws -> any SeedSource {
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-      Console.report("httpcache: there is no archive or folder \(path)")
-      throw ExitStatus.cacheUnavailable.code
-    }
     do throws(CacheError) {
-      guard isFolder.boolValue else { return try ArchiveSeed(path: path) }
-      let folder = try FolderSeed(path: path)
-      for note in folder.notes { Console.report("httpcache: \(path): \(note)") }
-      return folder
+      let source = try Seeds.open(path: path)
+      let notes = (source as? FolderSeed)?.notes ?? (source as? RecordingSeed)?.notes ?? []
+      for note in notes { Console.report("httpcache: \(path): \(note)") }
+      return source
     } catch {
       throw ExitStatus.reporting(error)
     }

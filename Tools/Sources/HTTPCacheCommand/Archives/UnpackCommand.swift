@@ -3,12 +3,14 @@ import HTTPCacheArchives
 import HTTPCacheStore
 import HTTPCaching
 
-/// `httpcache unpack`: makes a folder of an archive.
+/// `httpcache unpack`: makes a folder or a recording of an archive.
 struct UnpackCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "unpack", abstract: "Write the responses of an archive as a folder of files.",
+    commandName: "unpack",
+    abstract: "Write the responses of an archive as a folder of files, or as HAR or WARC.",
     discussion: """
-      Bodies become files by host and path; seeds.jsonl has the status, fields and times of each. The folder is \
+      A target that ends in .har, .warc or .warc.gz becomes such a file. Anything else becomes a folder: \
+      bodies become files by host and path; seeds.jsonl has the status, fields and times of each. The folder is \
       a source for pack and --seed again.
 
       Exit status:
@@ -18,17 +20,17 @@ struct UnpackCommand: AsyncParsableCommand {
       ]))
       """)
 
-  @Argument(help: "The archive.")
+  @Argument(help: "The archive; a folder, HAR or WARC file will do, too.")
   var archive: String
 
-  @Argument(help: "The folder to make; it must not exist.")
-  var folder: String
+  @Argument(help: "The folder to make, which must not exist, or the file.")
+  var target: String
 
   func run() async throws {
     let source = try SeedOptionGroup.open(archive)
     do throws(CacheError) {
-      let count = try await FolderWriter.write(source, to: folder)
-      Console.print("\(folder): \(HumanText.count(count, "response"))")
+      let count = try await (ExportForm(path: target) ?? .folder).write(source, to: target)
+      Console.print("\(target): \(HumanText.count(count, "response"))")
     } catch {
       Console.report("httpcache: \(error)")
       throw [.io, .noSpace].contains(error.code) ? ExitStatus.output.code : ExitStatus(error.code).code

@@ -45,7 +45,8 @@ extension ServeCommand {
       dir
       ?? CacheLocation.defaultDirectory(
         mode: rules.mode, environment: ProcessInfo.processInfo.environment)
-    let objection = disk?.bytes == 0 ? nil : UsableDirectory.objection(to: place)
+    let isMemoryOnly = disk?.bytes == 0 || recording.isMemoryOnly
+    let objection = isMemoryOnly ? nil : UsableDirectory.objection(to: place)
     if let objection {
       guard allowNoCache else {
         throw Self.refusing(place, CacheError(.unavailable, objection), messages)
@@ -53,7 +54,7 @@ extension ServeCommand {
       messages.add("httpcache: \(objection); storing in memory alone\n")
     }
     return HTTPCache.Configuration(
-      directory: disk?.bytes == 0 || objection != nil ? nil : place,
+      directory: isMemoryOnly || objection != nil ? nil : place,
       memoryCapacity: memory.bytes - preparedAnswers,
       diskCapacity: disk?.bytes, largestEntry: largestEntry.limit,
       minimumFreeDiskSpace: minimumFree?.bytes, rules: rules,

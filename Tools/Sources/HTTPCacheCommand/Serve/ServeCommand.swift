@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Foundation
+import HTTPCacheArchives
 import HTTPCacheProxy
 import HTTPCacheSemantics
 import HTTPCaching
@@ -46,6 +47,8 @@ public struct ServeCommand: AsyncParsableCommand {
   @OptionGroup(title: "TLS") var tls: TLSOptions
 
   @OptionGroup(title: "Admin") var admin: AdminOptions
+
+  @OptionGroup(title: "Recording") var recording: RecordingOptions
 
   @OptionGroup(title: "Log") var log: AccessLogOptions
 
@@ -131,6 +134,10 @@ public struct ServeCommand: AsyncParsableCommand {
     }
     if forward, gatewayOptions.isUsed { throw ValidationError("--preserve-host requires --upstream.") }
     if !forward, let option = forwardOptions.used { throw ValidationError("\(option) requires --forward.") }
+    if recording.isMemoryOnly, dir != nil || (disk ?? ByteSize(bytes: 0)).bytes > 0 {
+      throw ValidationError(
+        "--record and --replay store in memory only: --dir and --capacity cannot be used.")
+    }
     guard (1...3600).contains(timeout) else {
       throw ValidationError("--timeout must be between 1 and 3600 seconds (got \(timeout)).")
     }
@@ -158,9 +165,11 @@ public struct ServeCommand: AsyncParsableCommand {
     let events = EventCounts(next: observer(messages))
     let cache = try openCache(messages, observer: events)
     let origins = try NIOUpstream(group: group, configuration: upstreamConfiguration)
+    let recorded = try recording.upstream(over: origins)
     let server: ProxyServer
     do {
-      server = try await ProxyServer.start(serverConfiguration, cache: cache, upstream: origins, group: group)
+      server = try await ProxyServer.start(
+        serverConfiguration, cache: cache, upstream: origins, exchanges: recorded, group: group)
     } catch {
       throw StartFailure(listening: route.listen, error).reported()
     }
@@ -195,9 +204,22 @@ public struct ServeCommand: AsyncParsableCommand {
     // The admin listener goes on answering until then: /readyz tells that the proxy is ending.
     await server.shutDown(deadline: .seconds(grace))
     await admin?.shutDown()
+    if let recorded { try await finish(recorded, messages) }
     try await group.shutdownGracefully()
     // Until here a second signal ends the process at once.
     withExtendedLifetime(signals) {}
+  }
+
+  private func finish(_ recorded: ReplayUpstream, _ messages: LineWriter) async throws {
+    do throws(CacheError) {
+      let count = try await recorded.finish()
+      if let file = recording.record {
+        messages.add("httpcache: \(HumanText.count(count, "exchange")) recorded in \(file)\n")
+      }
+    } catch {
+      messages.add("httpcache: the recording is lost: \(error)\n")
+      throw ExitStatus.output.code
+    }
   }
 
   private func configurations(

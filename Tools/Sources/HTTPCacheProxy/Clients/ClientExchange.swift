@@ -24,7 +24,7 @@ struct ClientExchange: Sendable {
         partition: request.partition, redirectLimit: 0, context: request.origin, onInterim: onInterim)
       let response = try await context.cache.respond(
         to: request.head, body: body, policy: request.bypassesCache ? .bypass : .standard, options: options,
-        via: context.upstream)
+        via: context.exchanges)
       return (response.head, response.body, response.outcome.label, response.outcome.refusal)
     }
   }
@@ -32,7 +32,7 @@ struct ClientExchange: Sendable {
   /// Without the cache.
   func answerDirectly(_ request: RoutedRequest) async -> ClientConnection.End {
     await answer { body, onInterim in
-      let response = try await context.upstream.send(
+      let response = try await context.exchanges.send(
         UpstreamRequest(head: request.head, body: body, context: request.origin, onInterim: onInterim))
       return (response.head, response.body, "pass", nil)
     }

@@ -9,6 +9,8 @@ final class ProxyContext: Sendable {
   let configuration: ProxyServer.Configuration
   let cache: HTTPCache
   let upstream: NIOUpstream
+  /// Where requests go; tunnels go to `upstream`.
+  let exchanges: any Upstream
   let via: ViaField
   let registry = ConnectionRegistry()
   let traffic: Traffic
@@ -16,13 +18,17 @@ final class ProxyContext: Sendable {
   private let currentTLS = Mutex<NIOSSLContext?>(nil)
   private let prepared: [ObjectIdentifier: NIOLoopBoundBox<PreparedAnswers>]
 
-  /// - Parameter loops: the event loops of the connections.
+  /// - Parameters:
+  ///   - exchanges: where requests go; nil is `upstream`.
+  ///   - loops: the event loops of the connections.
   init(
-    configuration: ProxyServer.Configuration, cache: HTTPCache, upstream: NIOUpstream, loops: [any EventLoop]
+    configuration: ProxyServer.Configuration, cache: HTTPCache, upstream: NIOUpstream,
+    exchanges: (any Upstream)?, loops: [any EventLoop]
   ) {
     self.configuration = configuration
     self.cache = cache
     self.upstream = upstream
+    self.exchanges = exchanges ?? upstream
     via = ViaField(name: configuration.name)
     traffic = Traffic(loops: loops)
     let capacity = configuration.preparedAnswers / max(1, loops.count)

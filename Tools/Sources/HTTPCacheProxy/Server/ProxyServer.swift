@@ -17,13 +17,17 @@ public final class ProxyServer: Sendable {
   /// Begins to listen.
   ///
   /// - Parameters:
+  ///   - upstream: the connections to origins, also for tunnels.
+  ///   - exchanges: where requests go instead, such as a recording.
   ///   - group: where connections run; it is not shut down with the server.
   /// - Throws: the system's error if it cannot listen, or NIOSSL's error if the TLS configuration is invalid.
   public static func start(
-    _ configuration: Configuration, cache: HTTPCache, upstream: NIOUpstream, group: any EventLoopGroup
+    _ configuration: Configuration, cache: HTTPCache, upstream: NIOUpstream,
+    exchanges: (any Upstream)? = nil, group: any EventLoopGroup
   ) async throws -> ProxyServer {
     let context = ProxyContext(
-      configuration: configuration, cache: cache, upstream: upstream, loops: Array(group.makeIterator()))
+      configuration: configuration, cache: cache, upstream: upstream, exchanges: exchanges,
+      loops: Array(group.makeIterator()))
     try context.setTLS(configuration.tls)
     let listener = try await ServerBootstrap(group: group)
       .serverChannelInitializer { channel in

@@ -156,4 +156,46 @@ import Testing
     serve.send(SIGTERM)
     #expect(await serve.end() == 0)
   }
+
+  @Test("a HAR and a WARC file are unpacked, packed and served", arguments: ["site.har", "site.warc.gz"])
+  func recordings(_ name: String) async throws {
+    let file = directory.file(name)
+    #expect(await run("unpack", try preCache(), file).output.contains("2 responses"))
+    #expect(await run("pack", archive, "--from", file).output.contains("2 responses"))
+    _ = await run("unpack", archive, directory.file("out"))
+    #expect(directory.contents("out/shipped.example/a.txt") == Array("plain".utf8))
+    let got = await CommandRun(
+      ["get", "http://shipped.example/", "-o", directory.file("got"), "--seed", file] + cache)
+    #expect(got.status == 0 && got.errors.contains("from a seed"), "\(got.errors)")
+  }
+
+  @Test("serve --record writes the exchanges, and --replay answers them without the origin")
+  func recordAndReplay() async throws {
+    let file = directory.file("site.har")
+    let origin = try await RawOrigin(
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nSet-Cookie: a=secret\r\nCache-Control: no-store\r\n\r\nok")
+    let recording = try await ServeProcess(["--upstream", origin.base, "--record", file])
+    var base = "http://127.0.0.1:\(try await recording.port())"
+    for path in ["/a", "/b"] {
+      #expect(await CommandRun(["get", base + path, "-o", directory.file("out")] + cache).status == 0)
+    }
+    recording.send(SIGTERM)
+    #expect(await recording.end() == 0)
+    #expect(recording.errors.text.contains("2 exchanges recorded in \(file)"))
+    let text = String(decoding: try #require(directory.contents("site.har")), as: UTF8.self)
+    #expect(!text.contains("secret") && text.contains(origin.base + "/a"))
+
+    let replaying = try await ServeProcess(["--upstream", origin.base, "--replay", file])
+    base = "http://127.0.0.1:\(try await replaying.port())"
+    #expect(await CommandRun(["get", base + "/b", "-o", directory.file("again")] + cache).status == 0)
+    #expect(directory.contents("again") == Array("ok".utf8))
+    let unknown = await CommandRun(["get", base + "/c", "--fail", "-o", directory.file("none")] + cache)
+    #expect(unknown.status != 0)
+    replaying.send(SIGTERM)
+    #expect(await replaying.end() == 0)
+    #expect(replaying.errors.text.contains("nearest is GET \(origin.base)/"), "\(replaying.errors.text)")
+    _ = await run("serve", "--forward", "--record", file, "--replay", file, status: ExitStatus.usage.rawValue)
+    _ = await run(
+      "serve", "--forward", "--record", file, "--dir", directory.path, status: ExitStatus.usage.rawValue)
+  }
 }

@@ -30,7 +30,7 @@ struct PreparedAnswerTests {
           mode: .reverse(Origin(isSecure: false, host: "origin", port: 80), basePath: "")),
         cache: cache,
         upstream: try NIOUpstream(group: MultiThreadedEventLoopGroup.singleton, configuration: .init()),
-        loops: [stream.channel.eventLoop])
+        exchanges: nil, loops: [stream.channel.eventLoop])
       path = HitPath(
         ClientConnection(stream.stream, context: context), answers: PreparedAnswers(capacity: capacity))
     }

@@ -1,12 +1,12 @@
 import HTTPTypes
 
-/// The head of a response in a recording.
+/// The head of a response that becomes a seed.
 struct RecordedHead: Sendable {
   /// The normalised target URI.
   var target: String
   var status: Int
   var fields: HTTPFields
-  /// The fields of the request; nil if they are unknown.
+  /// The fields of the request, of which those remain that `Vary` names; nil if they are unknown.
   var request: HTTPFields?
   /// In seconds since 1970.
   var times: (requested: Int64, received: Int64)
