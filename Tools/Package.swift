@@ -21,7 +21,10 @@ let nio: [Target.Dependency] = [
   .product(name: "NIOPosix", package: "swift-nio"),
   .product(name: "NIOHTTP1", package: "swift-nio"),
   .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+  .product(name: "NIOTLS", package: "swift-nio"),
   .product(name: "NIOSSL", package: "swift-nio-ssl"),
+  .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+  .product(name: "NIOHPACK", package: "swift-nio-http2"),
   .product(name: "Logging", package: "swift-log"),
 ]
 
@@ -51,6 +54,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),

@@ -72,7 +72,7 @@ import Testing
     ).connect(to: Origin(isSecure: false, host: "127.0.0.1", port: listener.port))
     let peer = try await listener.accept()
     let writer = ResponseWriter(
-      stream: stream, method: .get, minorVersion: 1, sendsFiles: true, timeout: .seconds(60))
+      stream: stream, method: .get, form: .http1(minorVersion: 1), sendsFiles: true, timeout: .seconds(60))
     async let received = peer.receiveAll()
     let result = try await writer.send(HTTPResponse(status: .ok), MessageBody(stored), persists: true)
     #expect(result.bytes == stored.length)
@@ -118,7 +118,7 @@ import Testing
     ).connect(to: Origin(isSecure: false, host: "127.0.0.1", port: listener.port))
     let peer = try await listener.accept()
     let writer = ResponseWriter(
-      stream: stream, method: .get, minorVersion: 1, sendsFiles: true, timeout: .seconds(60))
+      stream: stream, method: .get, form: .http1(minorVersion: 1), sendsFiles: true, timeout: .seconds(60))
     let sending = Task {
       try await writer.send(HTTPResponse(status: .ok), MessageBody(stored), persists: true)
     }

@@ -14,7 +14,7 @@ public struct ServeCommand: AsyncParsableCommand {
   /// The name and the help text.
   public static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Run a caching HTTP/1.1 proxy: in front of one origin, or for every origin.",
+    abstract: "Run a caching HTTP proxy: in front of one origin, or for every origin.",
     discussion: """
       In front of one origin (a gateway, or reverse proxy): every request goes to --upstream.
 
@@ -250,6 +250,8 @@ public struct ServeCommand: AsyncParsableCommand {
     // Keep half of the descriptors for connections to origins and for body files.
     configuration.connectionLimit = min(configuration.connectionLimit, max(1, descriptors / 2))
     configuration.preparedAnswers = Int(clamping: preparedAnswers)
+    configuration.isHTTP2 = tls.http2
+    configuration.isHTTP2WithoutTLS = tls.h2c
     configuration.preservesHost = gatewayOptions.preserveHost
     configuration.trustedForwarders = gatewayOptions.trustForwarded
     if let count = route.connectionsPerClient {

@@ -24,7 +24,26 @@ struct TLSOptions: ParsableArguments {
       "The certificates to trust in https origins, instead of the system's.", valueName: "pem"))
   var upstreamCA: String?
 
+  @Option(
+    name: .customLong("client-ca"),
+    help: ArgumentHelp(
+      "Serve only clients with a certificate of these authorities; with --tls-certificate.", valueName: "pem"))
+  var clientCA: String?
+
+  @Flag(
+    inversion: .prefixedNo, help: "Let clients speak HTTP/2 over TLS (ALPN).")
+  var http2 = true
+
+  @Flag(help: "Let clients begin HTTP/2 without TLS, with prior knowledge.")
+  var h2c = false
+
   func validate() throws {
+    if clientCA != nil, tlsCertificate.isEmpty {
+      throw ValidationError("--client-ca requires --tls-certificate.")
+    }
+    if h2c, !tlsCertificate.isEmpty {
+      throw ValidationError("--h2c is for listeners without TLS; with --tls-certificate, clients choose by ALPN.")
+    }
     if tlsKey.isEmpty, !tlsCertificate.isEmpty {
       throw ValidationError("--tls-certificate requires --tls-key.")
     }
@@ -45,7 +64,13 @@ struct TLSOptions: ParsableArguments {
     for (certificate, key) in zip(tlsCertificate, tlsKey) {
       identities.append(try identity(certificate, key))
     }
-    return ServerIdentity.configuration(identities)
+    var tls = ServerIdentity.configuration(identities)
+    if let clientCA {
+      tls?.trustRoots = .certificates(try certificates(clientCA))
+      // A client has no host name to compare.
+      tls?.certificateVerification = .noHostnameVerification
+    }
+    return tls
   }
 
   private func identity(_ certificate: String, _ key: String) throws(StartFailure) -> ServerIdentity {

@@ -11,9 +11,13 @@ final class ClientConnection: Sendable {
   let context: ProxyContext
   let client: ClientSide
   let routing: Routing
+  /// Whether the stream is one of HTTP/2, with one request, instead of a connection.
+  let isHTTP2: Bool
+  let requestTrailers = RequestTrailers()
   private let traffic: Traffic.Part
 
-  init(_ stream: ByteStream, context: ProxyContext) {
+  init(_ stream: ByteStream, context: ProxyContext, isHTTP2: Bool) {
+    self.isHTTP2 = isHTTP2
     self.stream = stream
     self.context = context
     client = ClientSide(
@@ -29,6 +33,32 @@ final class ClientConnection: Sendable {
   func start() {
     let task = Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) { await self.begin() }
     stream.onClose { task.cancel() }
+  }
+
+  /// Begins to serve the one request of a stream of HTTP/2.
+  func startStream(_ head: Result<RequestHead, any Error>) {
+    let task = Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {
+      var end = End.close
+      do {
+        end = await self.answer(try head.get())
+      } catch {
+        await self.refuse(Refusal((error as? ProtocolViolation) ?? ProtocolViolation("\(error)")), nil)
+      }
+      guard end != .gone else { return }
+      if !self.stream.isEnded { self.stream.write(.restIsNotNeeded) }
+      self.stream.channel.flush()
+      self.limitRest()
+    }
+    stream.onClose { task.cancel() }
+  }
+
+  /// Resets a stream whose client does not take the rest of the response.
+  private func limitRest() {
+    let channel = stream.channel
+    let timer = channel.eventLoop.scheduleTask(in: context.configuration.bodyTimeout) {
+      channel.close(promise: nil)
+    }
+    channel.closeFuture.whenComplete { _ in timer.cancel() }
   }
 
   private func begin() async {
@@ -155,8 +185,8 @@ final class ClientConnection: Sendable {
 
   func writer(_ method: HTTPRequest.Method, minorVersion: Int) -> ResponseWriter {
     ResponseWriter(
-      stream: stream, method: method, minorVersion: minorVersion, sendsFiles: !client.isSecure,
-      timeout: context.configuration.bodyTimeout)
+      stream: stream, method: method, form: isHTTP2 ? .http2 : .http1(minorVersion: minorVersion),
+      sendsFiles: !client.isSecure && !isHTTP2, timeout: context.configuration.bodyTimeout)
   }
 
   /// Counts a finished request, and adds a line to the access log.
@@ -169,7 +199,7 @@ final class ClientConnection: Sendable {
       status: status, bytes: bytes, microseconds: (NIODeadline.now() - started).nanoseconds / 1000,
       outcome: outcome, refusal: refusal)
     if let head {
-      entry.version = "HTTP/1.\(head.minorVersion)"
+      entry.version = isHTTP2 ? "HTTP/2.0" : "HTTP/1.\(head.minorVersion)"
       entry.fields = context.configuration.accessLog.fieldNames.map { head.fields[$0] }
     }
     add(entry)

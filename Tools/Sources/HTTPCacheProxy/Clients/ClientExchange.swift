@@ -65,7 +65,8 @@ struct ClientExchange: Sendable {
   private func requestBody(_ writer: ResponseWriter, _ asked: ContinueGate) -> IncomingBody {
     IncomingBody(
       stream, framing: framing, limits: context.configuration.limits, isResponse: false,
-      connectionOptions: HopByHop.connectionOptions(head.fields), stall: context.configuration.bodyTimeout,
+      connectionOptions: HopByHop.connectionOptions(head.fields),
+      laterTrailers: connection.isHTTP2 ? connection.requestTrailers : nil, stall: context.configuration.bodyTimeout,
       beforePull: {
         // The client waits for 100 Continue, whether the cache or the origin reads the body.
         if asked.passes() { try await writer.sendInterim(HTTPResponse(status: .continue)) }
@@ -81,6 +82,7 @@ struct ClientExchange: Sendable {
     do {
       let result = try await writer.send(response, answer.body, persists: persists)
       connection.log(head, response.status.code, result.bytes, started, answer.label, answer.refusal)
+      guard !connection.isHTTP2 else { return .close }
       guard result.isReusable, await drained(body) else { return .close }
       return .next
     } catch {

@@ -15,7 +15,7 @@ final class ConnectionRegistry: Sendable {
   }
 
   private struct Entry {
-    let stream: ByteStream
+    let connection: any RegisteredConnection
     let client: ClientAddress?
   }
 
@@ -58,7 +58,9 @@ final class ConnectionRegistry: Sendable {
   ///   - client: the client of the connection; nil if its connections are not counted.
   ///   - limit: maximum number of connections.
   ///   - clientLimit: maximum number of connections of one client.
-  func add(_ stream: ByteStream, client: ClientAddress?, limit: Int, clientLimit: Int) -> Admission {
+  func add(
+    _ connection: any RegisteredConnection, client: ClientAddress?, limit: Int, clientLimit: Int
+  ) -> Admission {
     state.withLock { state in
       let isFull = isDraining || state.entries.count >= limit
       let ofClient = client.flatMap { state.clients[$0] } ?? 0
@@ -67,11 +69,30 @@ final class ConnectionRegistry: Sendable {
         state.refused += 1
         return isFull ? .full : .clientIsFull
       }
-      state.entries[ObjectIdentifier(stream)] = Entry(stream: stream, client: client)
+      state.entries[ObjectIdentifier(connection)] = Entry(connection: connection, client: client)
       state.highest = max(state.highest, state.entries.count)
       if let client { state.clients[client] = ofClient + 1 }
       return .admitted
     }
+  }
+
+  /// Adds a connection of HTTP/2, which gets no answer if it is refused.
+  ///
+  /// - Returns: whether it may be served.
+  func admits(
+    _ connection: HTTP2Connection, of channel: any Channel, _ configuration: ProxyServer.Configuration
+  ) -> Bool {
+    let address = channel.remoteAddress.flatMap { IPAddress($0) }.map { ClientAddress($0) }
+    let isCounted = address?.isLoopback == false || configuration.limitsLoopback
+    let admission = add(
+      connection, client: isCounted ? address : nil, limit: configuration.connectionLimit,
+      clientLimit: configuration.connectionsPerClient)
+    switch admission {
+    case .admitted: return true
+    case .full, .clientIsFull: endRefusal()
+    case .ignored: break
+    }
+    return false
   }
 
   /// Notes that a refused connection was answered.
@@ -97,9 +118,9 @@ final class ConnectionRegistry: Sendable {
   }
 
   /// Forgets a connection.
-  func remove(_ stream: ByteStream) {
+  func remove(_ connection: any RegisteredConnection) {
     state.withLock { state -> CheckedContinuation<Void, Never>? in
-      if let client = state.entries.removeValue(forKey: ObjectIdentifier(stream))?.client {
+      if let client = state.entries.removeValue(forKey: ObjectIdentifier(connection))?.client {
         let left = (state.clients[client] ?? 1) - 1
         state.clients[client] = left > 0 ? left : nil
       }
@@ -111,10 +132,10 @@ final class ConnectionRegistry: Sendable {
   /// complete.
   func drain(until deadline: NIODeadline, on loop: any EventLoop) async {
     draining.store(true, ordering: .sequentiallyConsistent)
-    let idle = state.withLock { $0.entries.values.map(\.stream).filter { !$0.isBusy } }
-    for stream in idle { Task { await stream.closeWritten(within: deadline - .now()) } }
+    let idle = state.withLock { $0.entries.values.map(\.connection).filter { !$0.isBusy } }
+    for connection in idle { Task { await connection.closeWritten(within: deadline - .now()) } }
     let timer = loop.scheduleTask(deadline: deadline) {
-      for stream in self.state.withLock({ $0.entries.values.map(\.stream) }) { stream.reset() }
+      for connection in self.state.withLock({ $0.entries.values.map(\.connection) }) { connection.reset() }
     }
     await withCheckedContinuation { continuation in
       let isEmpty = state.withLock { state in

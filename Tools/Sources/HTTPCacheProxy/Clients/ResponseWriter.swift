@@ -2,16 +2,22 @@ import HTTPCacheStore
 import HTTPCaching
 import HTTPTypes
 import NIOCore
+import NIOHPACK
 
 /// Sends one response to a client.
 struct ResponseWriter: Sendable {
   let stream: ByteStream
   let method: HTTPRequest.Method
-  /// The minor version of the client's HTTP.
-  let minorVersion: Int
+  let form: Form
   /// Whether files may be sent as they are, which TLS does not allow.
   let sendsFiles: Bool
   let timeout: TimeAmount
+
+  /// The version of HTTP of the client.
+  enum Form: Sendable {
+    case http1(minorVersion: Int)
+    case http2
+  }
 
   /// The result of sending a response.
   struct Result: Sendable {
@@ -24,20 +30,28 @@ struct ResponseWriter: Sendable {
   private enum Coding {
     case none
     case length(Int64)
-    case chunked
+    /// In chunks, or in frames of HTTP/2.
+    case pieces
     case untilClose
   }
+
+  private var isHTTP2: Bool { if case .http2 = form { true } else { false } }
+  private var hasPieces: Bool { if case .http1(minorVersion: 0) = form { false } else { true } }
 
   /// Sends an interim response (RFC 9110 §15.2).
   ///
   /// - Throws: `StreamError`.
   func sendInterim(_ head: HTTPResponse) async throws(StreamError) {
-    guard minorVersion >= 1 else { return }
-    var buffer = stream.channel.allocator.buffer(capacity: 256)
-    buffer.writeStatusLine(head.status)
-    buffer.writeFields(head.headerFields)
-    buffer.writeStaticString("\r\n")
-    stream.write(buffer)
+    guard hasPieces else { return }
+    if isHTTP2 {
+      stream.write(.head(HPACKHeaders(head.status, head.headerFields), endsStream: false))
+    } else {
+      var buffer = stream.channel.allocator.buffer(capacity: 256)
+      buffer.writeStatusLine(head.status)
+      buffer.writeFields(head.headerFields)
+      buffer.writeStaticString("\r\n")
+      stream.write(buffer)
+    }
     try await stream.flush(until: stream.now + timeout)
   }
 
@@ -53,22 +67,20 @@ struct ResponseWriter: Sendable {
       // The end of the connection ends the body. If the process is killed now, the client must see a reset instead.
       stream.resetsOnClose(true)
     }
-    var buffer = stream.channel.allocator.buffer(capacity: 1024)
-    Self.writeHead(head, coding, isReusable: isReusable, to: &buffer)
+    writeHead(head, coding, isReusable: isReusable)
     var result = Result(isReusable: isReusable)
     if case .none = coding {
       body.source.cancel()
-      stream.write(buffer)
-      try await stream.flush(until: stream.now + timeout)
+      try await flushEnd()
       return result
     }
     if case .length(let length) = coding, let stored = body.source.stored, stored.range.count == length,
       stored.reader.bytesInMemory == nil
     {
-      result.bytes = try await send(stored, from: body, after: buffer)
+      result.bytes = try await send(stored, from: body)
       return result
     }
-    result.bytes = try await pump(body, coding, after: buffer)
+    result.bytes = try await pump(body, coding)
     if case .untilClose = coding {
       try await stream.writeOut(until: stream.now + timeout)
       stream.resetsOnClose(false)
@@ -94,35 +106,67 @@ struct ResponseWriter: Sendable {
     if method == .head || !Self.hasContent(head.status) { return .none }
     if let length = body.length { return .length(length) }
     if let length = try? Framing.contentLength(head.headerFields) { return .length(length) }
-    return minorVersion >= 1 ? .chunked : .untilClose
+    return hasPieces ? .pieces : .untilClose
+  }
+
+  private func writeHead(_ head: HTTPResponse, _ coding: Coding, isReusable: Bool) {
+    guard isHTTP2 else {
+      var buffer = stream.channel.allocator.buffer(capacity: 1024)
+      Self.writeHead(head, coding, isReusable: isReusable, to: &buffer)
+      return stream.write(buffer)
+    }
+    var fields = Self.fields(of: head, coding)
+    if case .length(let length) = coding { fields[.contentLength] = String(length) }
+    var isWhole = false
+    if case .none = coding { isWhole = true }
+    stream.write(.head(HPACKHeaders(head.status, fields), endsStream: isWhole))
+  }
+
+  private static func fields(of head: HTTPResponse, _ coding: Coding) -> HTTPFields {
+    var fields = head.headerFields
+    HopByHop.remove(from: &fields)
+    switch coding {
+    case .none: if head.status.code == 204 { fields[.contentLength] = nil }
+    case .length, .pieces, .untilClose: fields[.contentLength] = nil
+    }
+    return fields
+  }
+
+  /// Ends a response that has content.
+  private func writeEnd(_ coding: Coding, _ trailers: HTTPFields) {
+    if isHTTP2 {
+      stream.write(.end(trailers: HPACKHeaders(HopByHop.trailers(trailers))))
+    } else if case .pieces = coding {
+      var buffer = stream.channel.allocator.buffer(capacity: 64)
+      buffer.writeLastChunk(trailers)
+      stream.write(buffer)
+    }
   }
 
   private static func writeHead(
     _ head: HTTPResponse, _ coding: Coding, isReusable: Bool, to buffer: inout ByteBuffer
   ) {
-    var fields = head.headerFields
-    HopByHop.remove(from: &fields)
-    switch coding {
-    case .none: if head.status.code == 204 { fields[.contentLength] = nil }
-    case .length, .chunked, .untilClose: fields[.contentLength] = nil
-    }
     buffer.writeStatusLine(head.status)
-    buffer.writeFields(fields)
+    buffer.writeFields(fields(of: head, coding))
     switch coding {
     case .length(let length): buffer.writeField("Content-Length", String(length))
-    case .chunked: buffer.writeField("Transfer-Encoding", "chunked")
+    case .pieces: buffer.writeField("Transfer-Encoding", "chunked")
     case .none, .untilClose: break
     }
     if !isReusable { buffer.writeField("Connection", "close") }
     buffer.writeStaticString("\r\n")
   }
 
-  private func pump(_ body: MessageBody, _ coding: Coding, after head: ByteBuffer) async throws -> Int64 {
+  private func flushEnd() async throws(StreamError) {
+    // A stream of HTTP/2 is closed when both sides have ended: it cannot be waited for.
+    if isHTTP2 { stream.channel.flush() } else { try await stream.flush(until: stream.now + timeout) }
+  }
+
+  private func pump(_ body: MessageBody, _ coding: Coding) async throws -> Int64 {
     var isChunked = false
-    if case .chunked = coding { isChunked = true }
+    if case .pieces = coding { isChunked = !isHTTP2 }
     var limit: Int64?
     if case .length(let length) = coding { limit = length }
-    stream.write(head)
     // Send bytes in memory together with the head; do not let the head wait for bytes that are not there yet.
     if body.source.stored == nil, limit != 0 { try await stream.flush(until: stream.now + timeout) }
     var sent: Int64 = 0
@@ -134,12 +178,8 @@ struct ResponseWriter: Sendable {
       try await send(bytes, inChunks: isChunked)
     }
     if let limit, sent < limit { throw UpstreamError(.protocol, "the body is shorter than its head says") }
-    if isChunked {
-      var buffer = stream.channel.allocator.buffer(capacity: 64)
-      buffer.writeLastChunk(body.trailers)
-      stream.write(buffer)
-    }
-    try await stream.flush(until: stream.now + timeout)
+    writeEnd(coding, body.trailers)
+    try await flushEnd()
     return sent
   }
 
@@ -159,11 +199,8 @@ struct ResponseWriter: Sendable {
   /// Sends a stored body that is not in memory, from its file if possible.
   ///
   /// - Returns: the number of bytes.
-  private func send(
-    _ stored: StoredBodyRange, from body: MessageBody, after head: ByteBuffer
-  ) async throws -> Int64 {
+  private func send(_ stored: StoredBodyRange, from body: MessageBody) async throws -> Int64 {
     let file = sendsFiles ? FileSender(stored, stream: stream, timeout: timeout) : nil
-    stream.write(head)
     if let file, stored.reader.isVerified(stored.range) {
       try await file.send(stored.range)
       body.source.cancel()
@@ -190,7 +227,8 @@ struct ResponseWriter: Sendable {
     guard position == stored.range.upperBound else {
       throw UpstreamError(.protocol, "the body is shorter than its head says")
     }
-    try await stream.flush(until: stream.now + timeout)
+    writeEnd(.length(Int64(stored.range.count)), [:])
+    try await flushEnd()
     return Int64(stored.range.count)
   }
 

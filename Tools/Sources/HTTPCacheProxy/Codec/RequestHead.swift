@@ -6,6 +6,21 @@ struct RequestHead: Sendable {
   /// The 1 of HTTP/1.1.
   let minorVersion: Int
   var fields: HTTPFields
+  /// The framing of a request over HTTP/2, whose fields do not tell; nil for HTTP/1.1.
+  private let framingOfStream: Framing?
+
+  /// Makes the head of a request over HTTP/2.
+  ///
+  /// - Parameter path: the path of the target, or `*`.
+  init(
+    method: HTTPRequest.Method, path: String, origin: String?, fields: HTTPFields, framing: Framing
+  ) {
+    self.method = method
+    target = origin.map { path == "*" ? $0 : $0 + path } ?? path
+    minorVersion = 1
+    self.fields = fields
+    framingOfStream = framing
+  }
 
   /// Parses a whole head, with its empty line.
   ///
@@ -28,6 +43,7 @@ struct RequestHead: Sendable {
     self.method = method
     target = String(decoding: parts[1], as: UTF8.self)
     minorVersion = try Self.minorVersion(parts[2])
+    framingOfStream = nil
     fields = try FieldParser(trimsNames: false, limits: limits)
       .fields(in: UnsafeRawBufferPointer(rebasing: bytes[(lineEnd + 2)...]))
   }
@@ -47,6 +63,7 @@ struct RequestHead: Sendable {
   /// - Throws: `ProtocolViolation` for requests that must not be forwarded: both framing fields, an unknown coding, or
   ///   chunked beside another coding.
   func framing() throws(ProtocolViolation) -> Framing {
+    if let framingOfStream { return framingOfStream }
     let length = try Framing.contentLength(fields)
     if let codings = Framing.transferCodings(fields) {
       guard length == nil else {
@@ -66,6 +83,9 @@ struct RequestHead: Sendable {
     guard let length, length > 0 else { return .none }
     return .length(length)
   }
+
+  /// Whether the request came over HTTP/2.
+  var isHTTP2: Bool { framingOfStream != nil }
 
   /// Whether the client may send another request on the connection. A proxy keeps no connection of
   /// HTTP/1.0 open (RFC 9112 §9.3).

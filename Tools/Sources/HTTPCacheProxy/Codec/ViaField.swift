@@ -21,7 +21,9 @@ struct ViaField: Sendable {
   }
 
   /// Adds the entry, last.
-  func append(to fields: inout HTTPFields, minorVersion: Int = 1) {
-    fields.append(HTTPField(name: .via, value: "1.\(minorVersion) \(pseudonym)"))
+  ///
+  /// - Parameter version: the version of HTTP in which the message came.
+  func append(to fields: inout HTTPFields, version: String = "1.1") {
+    fields.append(HTTPField(name: .via, value: "\(version) \(pseudonym)"))
   }
 }

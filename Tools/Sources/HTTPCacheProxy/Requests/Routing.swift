@@ -23,6 +23,9 @@ struct Routing: Sendable {
   /// Whether a gateway passes the client's `Host` on.
   var preservesHost = false
 
+  /// Whether requests name their origins.
+  var isForward: Bool { if case .forward = mode { true } else { false } }
+
   /// The route of a request.
   ///
   /// - Throws: `ProtocolViolation` for a request that contradicts itself, `Refusal` for a request that is not served
@@ -53,7 +56,7 @@ struct Routing: Sendable {
     if acceptsTrailers { fields[.te] = "trailers" }
     if let length = framing.length, fields[.contentLength] != nil { fields[.contentLength] = String(length) }
     if !head.expectsContinue { fields[.expect] = nil }
-    via.append(to: &fields, minorVersion: head.minorVersion)
+    via.append(to: &fields, version: head.isHTTP2 ? "2" : "1.\(head.minorVersion)")
     let (origin, path) = try destination(target)
     let request = routed(head.method, origin, path, host: host, fields)
     if path == "*" { return .direct(request) }

@@ -46,6 +46,8 @@ final class ProxyContext: Sendable {
 
   /// - Throws: NIOSSL's error if the configuration is invalid.
   func setTLS(_ configuration: TLSConfiguration?) throws {
+    var configuration = configuration
+    if self.configuration.isHTTP2 { configuration?.applicationProtocols = ClientPipeline.protocols }
     let new = try configuration.map { try NIOSSLContext(configuration: $0) }
     currentTLS.withLock { $0 = new }
   }

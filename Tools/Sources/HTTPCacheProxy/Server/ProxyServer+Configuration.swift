@@ -21,6 +21,10 @@ extension ProxyServer {
     public var mode: Mode
     /// The TLS configuration for clients; nil without TLS.
     public var tls: TLSConfiguration?
+    /// Whether clients may speak HTTP/2 over TLS.
+    public var isHTTP2 = true
+    /// Whether clients may begin HTTP/2 without TLS, with prior knowledge (RFC 9113 §3.3).
+    public var isHTTP2WithoutTLS = false
     /// Whether a gateway passes the client's `Host` on to its origin, instead of the origin's own name.
     public var preservesHost = false
     /// The trusted proxies in front of this one. `X-Forwarded-*` and `Forwarded` of other clients are dropped.

@@ -29,6 +29,7 @@ public final class ProxyServer: Sendable {
       configuration: configuration, cache: cache, upstream: upstream, exchanges: exchanges,
       loops: Array(group.makeIterator()))
     try context.setTLS(configuration.tls)
+    let pipeline = ClientPipeline(context: context)
     let listener = try await ServerBootstrap(group: group)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -44,16 +45,7 @@ public final class ProxyServer: Sendable {
       .childChannelOption(.writeBufferWaterMark, value: Connector.waterMark)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          if let tls = context.tls {
-            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
-          }
-          // Not every system has this option.
-          channel.setOption(.unsentLimit, value: 128 << 10).whenFailure { _ in }
-          let stream = ByteStream(channel: channel)
-          let connection = ClientConnection(stream, context: context)
-          let hits = context.answers(of: channel.eventLoop).map { HitPath(connection, answers: $0) }
-          try channel.pipeline.syncOperations.addHandler(ByteStreamHandler(stream, hits: hits))
-          connection.start()
+          try pipeline.set(up: channel)
         }
       }
       .bind(host: configuration.host, port: configuration.port).get()

@@ -33,19 +33,21 @@ final class IncomingBody: BodySource {
   private let state: Mutex<State>
   private let isResponse: Bool
   private let connectionOptions: [String]
+  private let laterTrailers: RequestTrailers?
   private let beforePull: (@Sendable () async throws -> Void)?
   private let ended: @Sendable (Ending) -> Void
   let length: Int64?
 
   /// - Parameters:
   ///   - connectionOptions: the names that the head's `Connection` lists.
+  ///   - laterTrailers: the trailers that do not come with the bytes.
   ///   - stall: maximum time to wait for the next bytes.
   ///   - pace: notified when the caller requests bytes and when it gets them.
   ///   - beforePull: called before each pull.
   ///   - ended: called once at the end.
   init(
     _ stream: ByteStream, framing: Framing, limits: MessageLimits, isResponse: Bool,
-    connectionOptions: [String] = [], stall: TimeAmount, pace: ClientPace? = nil,
+    connectionOptions: [String] = [], laterTrailers: RequestTrailers? = nil, stall: TimeAmount, pace: ClientPace? = nil,
     beforePull: (@Sendable () async throws -> Void)? = nil,
     ended: @escaping @Sendable (Ending) -> Void
   ) {
@@ -53,6 +55,7 @@ final class IncomingBody: BodySource {
     self.stall = stall
     self.isResponse = isResponse
     self.connectionOptions = connectionOptions
+    self.laterTrailers = laterTrailers
     self.pace = pace
     self.beforePull = beforePull
     self.ended = ended
@@ -159,7 +162,7 @@ final class IncomingBody: BodySource {
 
   /// The trailers, without fields that would be removed from a head.
   private func trailers(_ decoder: BodyDecoder) -> HTTPFields {
-    var fields = decoder.trailers
+    var fields = laterTrailers?.received ?? decoder.trailers
     fields.removeAll { field in
       connectionOptions.contains(field.name.canonicalName)
         || !isResponse && (field.name.tellsOfClient || field.name.overridesTarget)

@@ -1,0 +1,64 @@
+import HTTPTypes
+import NIOHPACK
+import NIOHTTP2
+
+extension RequestHead {
+  /// The head of a request over HTTP/2 (RFC 9113 §8.3.1). NIOHTTP2 has checked the names, their order, and the fields
+  /// for one connection; the values are checked here.
+  ///
+  /// - Parameter isForward: whether the target is to have scheme and authority, as a forward proxy needs them.
+  /// - Throws: `ProtocolViolation`.
+  init(_ frame: HTTP2Frame.FramePayload.Headers, limits: MessageLimits, isForward: Bool) throws {
+    var (pseudo, fields, cookies) = ([String: String](), HTTPFields(), [String]())
+    for (name, value, _) in frame.headers {
+      if name.hasPrefix(":") {
+        pseudo[name] = value
+        continue
+      }
+      guard let fieldName = HTTPField.Name(name), HTTPField.isValidValue(value) else {
+        throw ProtocolViolation("a field that is not allowed (RFC 9113 §8.2.1)")
+      }
+      // Clients may split this field so that it compresses better (RFC 9113 §8.2.3).
+      if name == "cookie" { cookies.append(value) } else { fields.append(HTTPField(name: fieldName, value: value)) }
+    }
+    guard fields.count <= limits.fieldCount else {
+      throw ProtocolViolation("more than \(limits.fieldCount) fields", status: 431)
+    }
+    if !cookies.isEmpty { fields[.cookie] = cookies.joined(separator: "; ") }
+    guard let method = pseudo[":method"].flatMap({ HTTPRequest.Method($0) }) else {
+      throw ProtocolViolation("an invalid method (RFC 9110 §9.1)")
+    }
+    guard method != .connect else { throw ProtocolViolation("CONNECT over HTTP/2 is not supported", status: 501) }
+    guard let path = pseudo[":path"], !path.isEmpty, let scheme = pseudo[":scheme"] else {
+      throw ProtocolViolation("a request without path or scheme (RFC 9113 §8.3.1)")
+    }
+    guard path.utf8.count <= limits.targetBytes else {
+      throw ProtocolViolation("the target is longer than \(limits.targetBytes) bytes", status: 414)
+    }
+    guard path == "*" || path.utf8.first == 0x2F,
+      path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x23 })
+    else { throw ProtocolViolation("a byte that is not allowed in a request target (RFC 9112 §3.2)") }
+    guard fields[.te].map({ $0 == "trailers" }) ?? true else {
+      throw ProtocolViolation("TE other than trailers (RFC 9113 §8.2.2)")
+    }
+    try Self.addHost(pseudo[":authority"], to: &fields)
+    let origin = isForward ? pseudo[":authority"].map { "\(scheme)://\($0)" } : nil
+    let length = try Framing.contentLength(fields)
+    // NIOHTTP2 compares Content-Length with the data.
+    let framing = frame.endStream || length == 0 ? Framing.none : length.map(Framing.length) ?? .untilClose
+    self.init(method: method, path: path, origin: origin, fields: fields, framing: framing)
+  }
+
+  /// `:authority` takes the place of `Host`; both must not differ (RFC 9113 §8.3.1).
+  private static func addHost(_ authority: String?, to fields: inout HTTPFields) throws(ProtocolViolation) {
+    guard let authority else { return }
+    guard fields.hosts.allSatisfy({ $0.lowercased() == authority.lowercased() }) else {
+      throw ProtocolViolation("Host and :authority differ (RFC 9113 §8.3.1)")
+    }
+    guard let name = HTTPField.Name("host"), HTTPField.isValidValue(authority) else {
+      throw ProtocolViolation("an invalid :authority (RFC 9113 §8.3.1)")
+    }
+    fields.removeHost()
+    fields.append(HTTPField(name: name, value: authority))
+  }
+}
