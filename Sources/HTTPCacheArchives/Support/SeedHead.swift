@@ -23,7 +23,8 @@ enum SeedHead {
       response: ReceivedResponse(
         HTTPResponse(status: .init(code: head.status), headerFields: fields),
         requestTime: Timestamp(seconds: min(head.times.requested, head.times.received)),
-        responseTime: Timestamp(seconds: head.times.received)), isDecoded: head.isDecoded, rules: CacheRules(),
+        responseTime: Timestamp(seconds: head.times.received)), isDecoded: head.isDecoded,
+      rules: CacheRules(),
       digest: { _ in nil })
     guard case .made(let response) = making else { return nil }
     return response

@@ -105,7 +105,8 @@ import Testing
       try channel.pipeline.syncOperations.addHandler(SlowChannel(channel), position: .first)
     }
     let writer = ResponseWriter(
-      stream: client.stream, method: .get, form: .http1(minorVersion: 1), sendsFiles: true, timeout: .seconds(60))
+      stream: client.stream, method: .get, form: .http1(minorVersion: 1), sendsFiles: true,
+      timeout: .seconds(60))
     let body = MessageBody(BodyBytes([UInt8](repeating: 65, count: 20 * ByteStream.slice)))
     let sending = Task(executorPreference: EventLoopExecutor(loop)) {
       try await writer.send(HTTPResponse(status: .ok), body, persists: true)

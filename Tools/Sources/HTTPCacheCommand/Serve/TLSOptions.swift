@@ -27,7 +27,8 @@ struct TLSOptions: ParsableArguments {
   @Option(
     name: .customLong("client-ca"),
     help: ArgumentHelp(
-      "Serve only clients with a certificate of these authorities; with --tls-certificate.", valueName: "pem"))
+      "Serve only clients with a certificate of these authorities; with --tls-certificate.", valueName: "pem")
+  )
   var clientCA: String?
 
   @Flag(
@@ -42,7 +43,8 @@ struct TLSOptions: ParsableArguments {
       throw ValidationError("--client-ca requires --tls-certificate.")
     }
     if h2c, !tlsCertificate.isEmpty {
-      throw ValidationError("--h2c is for listeners without TLS; with --tls-certificate, clients choose by ALPN.")
+      throw ValidationError(
+        "--h2c is for listeners without TLS; with --tls-certificate, clients choose by ALPN.")
     }
     if tlsKey.isEmpty, !tlsCertificate.isEmpty {
       throw ValidationError("--tls-certificate requires --tls-key.")

@@ -66,7 +66,8 @@ struct ClientExchange: Sendable {
     IncomingBody(
       stream, framing: framing, limits: context.configuration.limits, isResponse: false,
       connectionOptions: HopByHop.connectionOptions(head.fields),
-      laterTrailers: connection.isHTTP2 ? connection.requestTrailers : nil, stall: context.configuration.bodyTimeout,
+      laterTrailers: connection.isHTTP2 ? connection.requestTrailers : nil,
+      stall: context.configuration.bodyTimeout,
       beforePull: {
         // The client waits for 100 Continue, whether the cache or the origin reads the body.
         if asked.passes() { try await writer.sendInterim(HTTPResponse(status: .continue)) }

@@ -69,19 +69,21 @@ struct ClientPipeline: Sendable {
     channel.closeFuture.whenComplete { _ in context.registry.remove(connection) }
     try channel.syncOptions?.setOption(.autoRead, value: true)
     let operations = channel.pipeline.syncOperations
-    _ = try operations.configureHTTP2Pipeline(
-      mode: .server, connectionConfiguration: connectionConfiguration(),
-      streamConfiguration: streamConfiguration()
-    ) { stream in stream.eventLoop.makeCompletedFuture { try addStream(to: stream) } }
     let management = NIOHTTP2ServerConnectionManagementHandler(
       eventLoop: channel.eventLoop,
       configuration: .init(
         maxIdleTime: context.configuration.idleTimeout, maxAge: nil, maxGraceTime: nil, keepalive: nil))
+    _ = try operations.configureHTTP2Pipeline(
+      mode: .server, connectionConfiguration: connectionConfiguration(),
+      streamConfiguration: streamConfiguration(), streamDelegate: management.http2StreamDelegate
+    ) { stream in stream.eventLoop.makeCompletedFuture { try addStream(to: stream) } }
     try operations.addHandler(management)
     try operations.addHandler(HTTP2ErrorHandler())
     // It begins to wait for streams when the channel becomes active, which has happened before it was added.
     try operations.context(handlerType: NIOHTTP2Handler.self).fireChannelActive()
-    if context.registry.isDraining { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
+    if context.registry.isDraining {
+      channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    }
     channel.read()
   }
 

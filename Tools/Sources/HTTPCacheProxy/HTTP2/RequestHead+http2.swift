@@ -19,16 +19,23 @@ extension RequestHead {
         throw ProtocolViolation("a field that is not allowed (RFC 9113 §8.2.1)")
       }
       // Clients may split this field so that it compresses better (RFC 9113 §8.2.3).
-      if name == "cookie" { cookies.append(value) } else { fields.append(HTTPField(name: fieldName, value: value)) }
+      if name == "cookie" {
+        cookies.append(value)
+      } else {
+        fields.append(HTTPField(name: fieldName, value: value))
+      }
     }
     guard fields.count <= limits.fieldCount else {
       throw ProtocolViolation("more than \(limits.fieldCount) fields", status: 431)
     }
-    if !cookies.isEmpty { fields[.cookie] = cookies.joined(separator: "; ") }
+    // A subscript would split the value again.
+    if !cookies.isEmpty { fields.append(HTTPField(name: .cookie, value: cookies.joined(separator: "; "))) }
     guard let method = pseudo[":method"].flatMap({ HTTPRequest.Method($0) }) else {
       throw ProtocolViolation("an invalid method (RFC 9110 §9.1)")
     }
-    guard method != .connect else { throw ProtocolViolation("CONNECT over HTTP/2 is not supported", status: 501) }
+    guard method != .connect else {
+      throw ProtocolViolation("CONNECT over HTTP/2 is not supported", status: 501)
+    }
     guard let path = pseudo[":path"], !path.isEmpty, let scheme = pseudo[":scheme"] else {
       throw ProtocolViolation("a request without path or scheme (RFC 9113 §8.3.1)")
     }

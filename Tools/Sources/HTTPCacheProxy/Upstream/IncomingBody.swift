@@ -47,7 +47,8 @@ final class IncomingBody: BodySource {
   ///   - ended: called once at the end.
   init(
     _ stream: ByteStream, framing: Framing, limits: MessageLimits, isResponse: Bool,
-    connectionOptions: [String] = [], laterTrailers: RequestTrailers? = nil, stall: TimeAmount, pace: ClientPace? = nil,
+    connectionOptions: [String] = [], laterTrailers: RequestTrailers? = nil, stall: TimeAmount,
+    pace: ClientPace? = nil,
     beforePull: (@Sendable () async throws -> Void)? = nil,
     ended: @escaping @Sendable (Ending) -> Void
   ) {

@@ -32,7 +32,8 @@ struct PreparedAnswerTests {
         upstream: try NIOUpstream(group: MultiThreadedEventLoopGroup.singleton, configuration: .init()),
         exchanges: nil, loops: [stream.channel.eventLoop])
       path = HitPath(
-        ClientConnection(stream.stream, context: context, isHTTP2: false), answers: PreparedAnswers(capacity: capacity))
+        ClientConnection(stream.stream, context: context, isHTTP2: false),
+        answers: PreparedAnswers(capacity: capacity))
     }
 
     /// Stores a response for requests that the proxy gets for the host `h`.

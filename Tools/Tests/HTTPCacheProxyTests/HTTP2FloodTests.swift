@@ -1,0 +1,99 @@
+import NIOCore
+import ServerTesting
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("Floods of HTTP/2 (RFC 9113 §10.5)", .timeLimit(.minutes(10))) struct HTTP2FloodTests {
+  /// Runs a test against a proxy, then checks that another client is still served.
+  private func expectClosed(_ flood: (HTTP2Peer) throws -> Void) async throws {
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      try flood(client)
+      #expect(await client.rest().contains { $0.type == HTTP2Peer.goAway })
+      await poll { fixture.server.connectionCount == 0 }
+      let other = try HTTP2Peer(fixture.port)
+      other.send(HTTP2Peer.ping, 0, [1, 2, 3, 4, 5, 6, 7, 8])
+      var frame = try await other.next()
+      while frame.type != HTTP2Peer.ping { frame = try await other.next() }
+      #expect(frame.payload == [1, 2, 3, 4, 5, 6, 7, 8])
+      other.end()
+    }
+  }
+
+  @Test("streams that are reset at once") func rapidReset() async throws {
+    try await expectClosed { client in
+      for number in 0..<400 {
+        client.request(UInt32(number * 2 + 1))
+        client.send(HTTP2Peer.reset, UInt32(number * 2 + 1), [0, 0, 0, 8])
+      }
+    }
+  }
+
+  @Test("PING") func ping() async throws {
+    try await expectClosed { client in
+      for _ in 0..<1_000 { client.send(HTTP2Peer.ping, 0, [UInt8](repeating: 1, count: 8)) }
+    }
+  }
+
+  @Test("SETTINGS") func settings() async throws {
+    try await expectClosed { client in
+      for _ in 0..<1_000 { client.send(HTTP2Peer.settings, 0) }
+    }
+  }
+
+  @Test("CONTINUATION without an end") func continuation() async throws {
+    try await expectClosed { client in
+      client.send(HTTP2Peer.headers, flags: 1, 1, HTTP2Peer.block([(":method", "GET")]))
+      for _ in 0..<200 { client.send(HTTP2Peer.continuation, 1, HTTP2Peer.block([("a", "b")])) }
+    }
+  }
+
+  @Test("a head that is too large") func head() async throws {
+    try await expectClosed { client in
+      let field = [("name", String(repeating: "x", count: 120))]
+      let block = HTTP2Peer.block((0..<100).flatMap { _ in field })
+      client.send(HTTP2Peer.headers, flags: 1, 1, block)
+      for _ in 0..<6 { client.send(HTTP2Peer.continuation, 1, block) }
+      client.send(HTTP2Peer.continuation, flags: 4, 1, block)
+    }
+  }
+
+  @Test("empty DATA") func emptyData() async throws {
+    try await expectClosed { client in
+      client.request(1, "/", method: "POST", ends: false)
+      for _ in 0..<100 { client.send(HTTP2Peer.data, 1) }
+    }
+  }
+
+  @Test("WINDOW_UPDATE beyond the largest window") func windowUpdate() async throws {
+    try await expectClosed { client in
+      for _ in 0..<3 { client.send(HTTP2Peer.windowUpdate, 0, [0x7F, 0xFF, 0xFF, 0xFF]) }
+    }
+  }
+
+  @Test("no stream beyond the number that the server allows") func streams() async throws {
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      for number in 0..<101 { client.request(UInt32(number * 2 + 1)) }
+      let refused = try? await client.response(201)
+      #expect(refused == nil || refused?.reset != nil)
+      client.end()
+    }
+  }
+
+  @Test("a connection without streams ends after the idle time, one without a preface too")
+  func idle() async throws {
+    try await withProxy(configure: {
+      $0.isHTTP2WithoutTLS = true
+      $0.idleTimeout = .milliseconds(50)
+    }) { fixture in
+      let silent = try RawPeer.connect(fixture.port)
+      let client = try HTTP2Peer(fixture.port)
+      var frame = try await client.next()
+      while frame.type != HTTP2Peer.goAway { frame = try await client.next() }
+      #expect(try await silent.receiveAll() == "")
+      client.end()
+    }
+  }
+}

@@ -1,0 +1,278 @@
+import HTTPCaching
+import NIOCore
+import ServerTesting
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("HTTP/2 from clients (RFC 9113)", .timeLimit(.minutes(10))) struct HTTP2Tests {
+  private func withHTTP2(
+    cache: HTTPCache? = nil, configure: (inout ProxyServer.Configuration) -> Void = { _ in },
+    _ body: (Fixture) async throws -> Void
+  ) async throws {
+    try await withProxy(
+      cache: cache,
+      configure: {
+        $0.isHTTP2WithoutTLS = true
+        configure(&$0)
+      }, body)
+  }
+
+  @Test("a response is stored and answered again, to HTTP/1.1 too")
+  func caching() async throws {
+    try await withHTTP2(cache: memoryCache()) { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1, "/a", [("cookie", "a=1"), ("cookie", "b=2")])
+      let (peer, head) = try await fixture.origin.acceptRequest()
+      #expect(head.hasPrefix("GET /a HTTP/1.1\r\n") && field("Cookie", in: head) == "a=1; b=2")
+      #expect(field("Via", in: head)?.hasPrefix("2 ") == true)
+      peer.send(
+        "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nCache-Control: max-age=60\r\nConnection: x\r\nX: y\r\nKeep-Alive: a\r\n\r\nbody"
+      )
+      let first = try await client.response(1)
+      #expect(first.status == "200" && first.text == "body" && first["content-length"] == "4")
+      #expect(first["connection"] == nil && first["keep-alive"] == nil && first["x"] == nil)
+      client.request(3, "/a")
+      let second = try await client.response(3)
+      #expect(second.text == "body" && second["cache-status"]?.contains("hit") == true)
+      let other = try fixture.connect()
+      other.send("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      #expect(try await other.receiveAll().hasSuffix("\r\n\r\nbody"))
+      client.request(5, "/a", method: "HEAD")
+      let third = try await client.response(5)
+      #expect(third.status == "200" && third.body.isEmpty && third["content-length"] == "4")
+    }
+  }
+
+  @Test("streams are answered in any order")
+  func order() async throws {
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1, "/slow")
+      let (slow, _) = try await fixture.origin.acceptRequest()
+      client.request(3, "/fast")
+      let (fast, _) = try await fixture.origin.acceptRequest()
+      fast.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfast")
+      #expect(try await client.response(3).text == "fast")
+      slow.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nslow")
+      #expect(try await client.response(1).text == "slow")
+    }
+  }
+
+  @Test("content, interim responses and trailers pass in both directions")
+  func content() async throws {
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1, "/a", method: "POST", [("te", "trailers"), ("expect", "100-continue")], ends: false)
+      async let accepted = fixture.origin.acceptRequest()
+      let (peer, head) = try await accepted
+      #expect(field("Transfer-Encoding", in: head) == "chunked" && field("TE", in: head) == "trailers")
+      client.send(HTTP2Peer.data, 1, Array("cont".utf8))
+      client.send(HTTP2Peer.data, 1, Array("ent".utf8))
+      client.send(HTTP2Peer.headers, flags: 5, 1, HTTP2Peer.block([("x-sum", "7"), ("content-length", "9")]))
+      var body = ""
+      while !body.hasSuffix("\r\n\r\n") { body += try await peer.receive(count: 1) }
+      #expect(body.contains("cont") && body.contains("x-sum: 7") && !body.contains("content-length"))
+      peer.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+      peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-End: 1\r\n\r\n")
+      let response = try await client.response(1)
+      #expect(response.interim.contains("103") && response.text == "ok")
+      #expect(response.trailers.map(\.0) == ["x-end"] && response["content-length"] == nil)
+    }
+  }
+
+  @Test("a client that resets its stream ends the request to the origin; the connection stays")
+  func reset() async throws {
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      client.send(HTTP2Peer.reset, 1, [0, 0, 0, 8])
+      #expect(try await peer.receiveAll() == "")
+      client.request(3)
+      let (next, _) = try await fixture.origin.acceptRequest()
+      next.send("HTTP/1.1 204 No Content\r\n\r\n")
+      #expect(try await client.response(3).status == "204")
+    }
+  }
+
+  @Test("a response that breaks off is reset, so that it does not look complete")
+  func brokenOff() async throws {
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n")
+      peer.end()
+      #expect(try await client.response(1).reset != nil)
+    }
+  }
+
+  @Test("a client that does not read gets no more than its window, and the origin waits")
+  func window() async throws {
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n")
+      let sent = await peer.send([UInt8](repeating: 1, count: 100_000_000), milliseconds: 500)
+      #expect(sent < 30_000_000)
+      try await client.receive(65_535, of: 1)
+      // Another stream is served meanwhile.
+      client.send(HTTP2Peer.windowUpdate, 0, [0, 1, 0, 0])
+      client.request(3)
+      let (next, _) = try await fixture.origin.acceptRequest()
+      next.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+      #expect(try await client.response(3).text == "ok")
+      client.end()
+      peer.end()
+    }
+  }
+
+  @Test("a response before the end of the request ends both without an error")
+  func early() async throws {
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1, "/a", method: "POST", ends: false)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n")
+      #expect(try await client.response(1).status == "413")
+      var frame = try await client.next()
+      while frame.type != HTTP2Peer.reset { frame = try await client.next() }
+      #expect(frame.payload == [0, 0, 0, 0])
+    }
+  }
+
+  /// A GET of `/` with some of its fields replaced.
+  private static func fields(_ changed: [String: String?], and more: [(String, String)] = []) -> [(
+    String, String
+  )] {
+    let usual = [(":method", "GET"), (":scheme", "http"), (":path", "/"), (":authority", "h")]
+    let kept = usual.compactMap { name, value -> (String, String)? in
+      guard let new = changed[name] else { return (name, value) }
+      return new.map { (name, $0) }
+    }
+    return kept + more
+  }
+
+  private static let malformedRequests: [(String, [(String, String)])] = [
+    ("501", fields([":method": "CONNECT", ":scheme": nil, ":path": nil])),
+    ("400", fields([:], and: [("host", "other")])),
+    ("400", fields([":path": "a"])),
+    ("400", fields([":path": "/a b"])),
+    ("400", fields([:], and: [("te", "gzip")])),
+    ("400", fields([":authority": nil])),
+  ]
+
+  @Test("a malformed request is refused and never reaches the origin", arguments: malformedRequests.indices)
+  func malformed(_ index: Int) async throws {
+    let (status, fields) = Self.malformedRequests[index]
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.send(HTTP2Peer.headers, flags: 5, 1, HTTP2Peer.block(fields))
+      let response = try await client.response(1)
+      #expect(response.status == status || response.reset != nil)
+      #expect(fixture.upstream.connectionCounts.open == 0)
+    }
+  }
+
+  @Test(
+    "fields of one connection, upper case and bad values are an error of the stream",
+    arguments: [
+      ("connection", "close"), ("transfer-encoding", "chunked"), ("Upper", "a"), ("upgrade", "h2c"),
+      ("a", "b\r\nc: d"),
+      ("a b", "c"), ("content-length", "x"),
+    ])
+  func fields(_ name: String, _ value: String) async throws {
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1, "/", [(name, value)])
+      let response = try? await client.response(1)
+      #expect(response == nil || response?.reset != nil || response?.status == "400")
+      #expect(fixture.upstream.connectionCounts.open == 0)
+    }
+  }
+
+  @Test("Content-Length that is not that of the data is an error, and the origin gets no whole request")
+  func contentLength() async throws {
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1, "/a", method: "POST", [("content-length", "3")], ends: false)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      client.send(HTTP2Peer.data, flags: 1, 1, [65])
+      #expect(try await client.response(1).reset != nil)
+      #expect(try await peer.receiveAll().utf8.count < 3)
+    }
+  }
+
+  @Test("shutting down lets a stream end, and tells the client that no more are served")
+  func shutdown() async throws {
+    try await withHTTP2 { fixture in
+      let (busy, idle) = (try HTTP2Peer(fixture.port), try HTTP2Peer(fixture.port))
+      busy.request(1)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      await poll { fixture.server.connectionCount == 2 }
+      async let end: Void = fixture.server.shutDown(deadline: .seconds(20))
+      // After GOAWAY the server waits for the answer to a PING, so that no stream on its way is lost.
+      func answerPing(_ client: HTTP2Peer) async throws -> Bool {
+        var (frame, isToldToGo) = (try await client.next(), false)
+        while frame.type != HTTP2Peer.ping {
+          isToldToGo = isToldToGo || frame.type == HTTP2Peer.goAway
+          frame = try await client.next()
+        }
+        client.send(HTTP2Peer.ping, flags: 1, 0, frame.payload)
+        return isToldToGo
+      }
+      #expect(try await answerPing(idle))
+      _ = await idle.rest()
+      #expect(try await answerPing(busy))
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlast")
+      #expect(try await busy.response(1).text == "last")
+      await end
+      #expect(fixture.server.connectionCount == 0)
+    }
+  }
+
+  @Test("shutting down does not wait beyond its deadline")
+  func shutdownDeadline() async throws {
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      await fixture.server.shutDown(deadline: .milliseconds(50))
+      #expect(await client.rest().allSatisfy { $0.type != HTTP2Peer.headers })
+      #expect(try await peer.receiveAll() == "")
+    }
+  }
+
+  @Test("too many connections of a client are closed")
+  func connections() async throws {
+    try await withHTTP2(configure: {
+      $0.connectionsPerClient = 1
+      $0.limitsLoopback = true
+    }) { fixture in
+      let first = try HTTP2Peer(fixture.port)
+      await poll { fixture.server.connectionCount == 1 }
+      #expect(await (try HTTP2Peer(fixture.port)).rest().isEmpty)
+      #expect(fixture.server.connectionCount == 1)
+      first.end()
+      await poll { fixture.server.connectionCount == 0 }
+    }
+  }
+
+  @Test("a finished request is counted and shown")
+  func log() async throws {
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      let finished = fixture.server.requests()
+      client.request(1, "/logged")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+      #expect(try await client.response(1).status == "204")
+      for await request in finished {
+        #expect(request.target.contains("/logged") && request.status == 204)
+        break
+      }
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import NIOCore
+import NIOHPACK
+
+/// A client of HTTP/2 that sends exactly the frames it is told to.
+final class HTTP2Peer {
+  struct Frame {
+    let type: UInt8
+    let flags: UInt8
+    let stream: UInt32
+    let payload: [UInt8]
+  }
+
+  /// A response as far as it came.
+  struct Response {
+    var interim: [String] = []
+    var status = ""
+    var fields: [(String, String)] = []
+    var body: [UInt8] = []
+    var trailers: [(String, String)] = []
+    /// The error code of a reset; nil if the stream ended.
+    var reset: UInt8?
+
+    subscript(name: String) -> String? { fields.first { $0.0 == name }?.1 }
+    var text: String { String(decoding: body, as: UTF8.self) }
+  }
+
+  static let (data, headers, reset, settings, ping, goAway, windowUpdate, continuation) = (
+    UInt8(0), UInt8(1), UInt8(3), UInt8(4), UInt8(6), UInt8(7), UInt8(8), UInt8(9)
+  )
+
+  private let peer: RawPeer
+  private var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
+  private var responses: [UInt32: Response] = [:]
+
+  /// Connects and sends the preface.
+  init(_ port: Int) throws {
+    peer = try RawPeer.connect(port)
+    peer.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+    send(Self.settings, 0)
+  }
+
+  /// Ends the connection.
+  func end() { peer.end() }
+
+  /// Sends a frame.
+  func send(_ type: UInt8, flags: UInt8 = 0, _ stream: UInt32, _ payload: [UInt8] = []) {
+    let count = payload.count
+    let head = [
+      UInt8(count >> 16 & 255), UInt8(count >> 8 & 255), UInt8(count & 255), type, flags,
+      UInt8(stream >> 24), UInt8(stream >> 16 & 255), UInt8(stream >> 8 & 255), UInt8(stream & 255),
+    ]
+    peer.send(String(String.UnicodeScalarView((head + payload).map { Unicode.Scalar($0) })))
+  }
+
+  /// A block of fields without compression (RFC 7541 §6.2.2).
+  static func block(_ fields: [(String, String)]) -> [UInt8] {
+    var block: [UInt8] = []
+    for (name, value) in fields {
+      block.append(0)
+      for text in [name, value] {
+        block.append(UInt8(text.utf8.count))
+        block.append(contentsOf: text.utf8)
+      }
+    }
+    return block
+  }
+
+  /// Sends the head of a request, by default a whole GET.
+  func request(
+    _ stream: UInt32, _ path: String = "/", method: String = "GET", _ fields: [(String, String)] = [],
+    ends: Bool = true
+  ) {
+    let pseudo = [(":method", method), (":scheme", "http"), (":authority", "h"), (":path", path)]
+    send(Self.headers, flags: ends ? 5 : 4, stream, Self.block(pseudo + fields))
+  }
+
+  /// The next frame.
+  func next() async throws -> Frame {
+    let head = Array(try await peer.receive(count: 9).unicodeScalars.map { UInt8($0.value) })
+    let count = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
+    let payload = count > 0 ? try await peer.receive(count: count).unicodeScalars.map { UInt8($0.value) } : []
+    let stream = head[5...8].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    return Frame(type: head[3], flags: head[4], stream: stream, payload: payload)
+  }
+
+  /// The frames up to the end of the connection.
+  func rest() async -> [Frame] {
+    var frames: [Frame] = []
+    while let frame = try? await next() { frames.append(frame) }
+    return frames
+  }
+
+  /// The response on a stream. Those of other streams that come meanwhile are kept.
+  func response(_ stream: UInt32) async throws -> Response {
+    while true {
+      let frame = try await take()
+      let ends = frame.type == Self.reset || frame.flags & 1 != 0
+      let carriesEnd = [Self.data, Self.headers, Self.reset].contains(frame.type)
+      if ends, carriesEnd, frame.stream == stream {
+        return responses.removeValue(forKey: stream) ?? Response()
+      }
+    }
+  }
+
+  /// Waits until a part of a body has come.
+  func receive(_ count: Int, of stream: UInt32) async throws {
+    while responses[stream]?.body.count ?? 0 < count { _ = try await take() }
+  }
+
+  private func take() async throws -> Frame {
+    let frame = try await next()
+    var response = responses[frame.stream] ?? Response()
+    switch frame.type {
+    case Self.headers:
+      var block = ByteBuffer(bytes: frame.payload)
+      let fields = try decoder.decodeHeaders(from: &block).map { ($0.name, $0.value) }
+      let status = fields.first { $0.0 == ":status" }?.1
+      if let status, status.hasPrefix("1") {
+        response.interim.append(status)
+      } else if let status {
+        (response.status, response.fields) = (status, fields)
+      } else {
+        response.trailers = fields
+      }
+    case Self.data: response.body += frame.payload
+    case Self.reset: response.reset = frame.payload.last
+    default: return frame
+    }
+    responses[frame.stream] = response
+    return frame
+  }
+}
