@@ -23,7 +23,7 @@ import Testing
 
   @Test("streams that are reset at once") func rapidReset() async throws {
     try await expectClosed { client in
-      for number in 0..<400 {
+      for number in 0..<1_200 {
         client.request(UInt32(number * 2 + 1))
         client.send(HTTP2Peer.reset, UInt32(number * 2 + 1), [0, 0, 0, 8])
       }

@@ -78,7 +78,7 @@ struct ClientPipeline: Sendable {
       streamConfiguration: streamConfiguration(), streamDelegate: management.http2StreamDelegate
     ) { stream in stream.eventLoop.makeCompletedFuture { try addStream(to: stream) } }
     try operations.addHandler(management)
-    try operations.addHandler(HTTP2ErrorHandler())
+    try operations.addHandler(HTTP2ErrorHandler(logger: context.configuration.logger))
     // It begins to wait for streams when the channel becomes active, which has happened before it was added.
     try operations.context(handlerType: NIOHTTP2Handler.self).fireChannelActive()
     if context.registry.isDraining {
@@ -113,6 +113,8 @@ struct ClientPipeline: Sendable {
   private func streamConfiguration() -> NIOHTTP2Handler.StreamConfiguration {
     var configuration = NIOHTTP2Handler.StreamConfiguration()
     configuration.targetWindowSize = Self.window
+    // A proxy with many users on one connection resets a stream for each of them that leaves.
+    configuration.streamResetFrameRateLimit.maximumCount = 1_000
     configuration.outboundBufferSizeHighWatermark = Connector.waterMark.high
     configuration.outboundBufferSizeLowWatermark = Connector.waterMark.low
     return configuration

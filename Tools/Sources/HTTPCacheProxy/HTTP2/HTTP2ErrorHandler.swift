@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import NIOHTTP2
 
@@ -6,8 +7,14 @@ import NIOHTTP2
 final class HTTP2ErrorHandler: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
 
+  private let logger: Logger
+
+  init(logger: Logger) { self.logger = logger }
+
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     if error is NIOHTTP2Errors.StreamError { return }
+    let client = context.channel.remoteAddress?.ipAddress ?? "a client"
+    logger.info("HTTP/2 connection of \(client) closed: \(error)")
     context.close(promise: nil)
   }
 
