@@ -18,7 +18,7 @@ struct MemoryImagesTests {
       mark: mark)
   }
 
-  @Test("the sum of the bytes stays within the capacity; the least recently used images go")
+  @Test("the sum of the bytes stays within the capacity; images that were not used go")
   func limit() throws {
     var memory = MemoryImages(capacity: 40)
     for name in ["a", "b", "c", "d", "e"] { memory.insert(try entry(2), ImageName(name)) }
@@ -57,7 +57,13 @@ struct MemoryImagesTests {
   @Test("the same order and sum as a list, over many random steps")
   func model() throws {
     var memory = MemoryImages(capacity: 100)
-    var list: [(name: String, cost: Int)] = []
+    var list: [(name: String, cost: Int, isUsed: Bool)] = []
+    func trim(to bytes: Int) {
+      while list.reduce(0, { $0 + $1.cost }) > bytes {
+        let first = list.removeFirst()
+        if first.isUsed { list.append((first.name, first.cost, false)) }
+      }
+    }
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<5_000 {
       let name = "\(Int.random(in: 0..<20, using: &generator))"
@@ -68,13 +74,13 @@ struct MemoryImagesTests {
       case 1:
         let isThere = memory.hit(ImageName(name), now: now, mark: mark) != nil
         #expect(isThere == list.contains { $0.name == name })
-        if let index = list.firstIndex(where: { $0.name == name }) { list.append(list.remove(at: index)) }
+        if let index = list.firstIndex(where: { $0.name == name }) { list[index].isUsed = true }
       default:
         let side = Int.random(in: 1..<8, using: &generator)
         memory.insert(try entry(side), ImageName(name))
         list.removeAll { $0.name == name }
-        list.append((name, side * 4))
-        while list.reduce(0, { $0 + $1.cost }) > 100 { list.removeFirst() }
+        trim(to: 100 - side * 4)
+        list.append((name, side * 4, false))
       }
       #expect(memory.cost == list.reduce(0) { $0 + $1.cost } && memory.count == list.count)
     }

@@ -2,8 +2,9 @@ public import HTTPCacheSemantics
 import HTTPCaching
 public import HTTPTypes
 
-/// An image that a caller wants: where it is, and what is made of it.
-public struct ImageRequest: Sendable {
+/// An image that a caller wants: where it is, and what is made of it. It does not change, and is a class so that handing
+/// it on counts one reference.
+public final class ImageRequest: Sendable {
   /// A GET, with scheme, authority and path.
   public let request: HTTPRequest
   /// The processors of the image, in order.
@@ -54,7 +55,7 @@ public struct ImageRequest: Sendable {
   ///
   /// - Parameters: as for the other initialiser.
   /// - Throws: `ImageError.invalidURL` for text that is not an absolute http or https URL.
-  public init(
+  public convenience init(
     _ url: String, processors: [any ImageProcessor] = [], priority: ImagePriority = .normal,
     policy: CachePolicy = .standard, partition: String = ""
   ) throws(ImageError) {

@@ -1,10 +1,13 @@
 import HTTPCacheSemantics
 
-/// Decoded images by their names, least recently used first out. The sum of their bytes stays within the capacity.
+/// Decoded images by their names. The sum of their bytes stays within the capacity: the oldest image goes, but one that
+/// was used since it was looked at last goes to the end of the line once more. A use costs one write; the order of the
+/// last uses would cost six.
 struct MemoryImages: Sendable {
   private struct Slot {
     var name: ImageName?
     var entry: MemoryImage?
+    var isUsed = false
     var older: Int
     var newer: Int
   }
@@ -14,7 +17,7 @@ struct MemoryImages: Sendable {
   /// The number of bytes of all images.
   private(set) var cost = 0
   private var places: [ImageName: Int] = [:]
-  /// A ring in the order of use. Slot 0 has no image: `newer` of it is the oldest one, `older` the newest.
+  /// A ring in the order of the line. Slot 0 has no image: `newer` of it is the oldest one, `older` the newest.
   private var slots = [Slot(older: 0, newer: 0)]
   private var free: [Int] = []
 
@@ -28,14 +31,14 @@ struct MemoryImages: Sendable {
     guard let place = places[name], let entry = slots[place].entry, let until = entry.freshUntil, now < until,
       entry.mark == mark
     else { return nil }
-    use(place)
+    slots[place].isUsed = true
     return entry.image
   }
 
   /// The entry of a name; counts this as a use.
   mutating func entry(_ name: ImageName) -> MemoryImage? {
     guard let place = places[name] else { return nil }
-    use(place)
+    slots[place].isUsed = true
     return slots[place].entry
   }
 
@@ -43,6 +46,7 @@ struct MemoryImages: Sendable {
   mutating func insert(_ entry: MemoryImage, _ name: ImageName) {
     remove(name)
     guard entry.image.cost <= capacity else { return }
+    trim(to: capacity - entry.image.cost)
     let place: Int
     if let last = free.popLast() {
       place = last
@@ -54,7 +58,6 @@ struct MemoryImages: Sendable {
     places[name] = place
     cost += entry.image.cost
     link(place)
-    trim(to: capacity)
   }
 
   /// Removes an image.
@@ -68,19 +71,22 @@ struct MemoryImages: Sendable {
 
   /// Removes images until at most `bytes` are in use.
   mutating func trim(to bytes: Int) {
-    while cost > bytes, let oldest = slots[slots[0].newer].name { remove(oldest) }
+    while cost > bytes, let oldest = slots[slots[0].newer].name {
+      let place = slots[0].newer
+      guard slots[place].isUsed else {
+        remove(oldest)
+        continue
+      }
+      slots[place].isUsed = false
+      unlink(place)
+      link(place)
+    }
   }
 
   /// Changes the capacity.
   mutating func setCapacity(_ bytes: Int) {
     capacity = max(bytes, 0)
     trim(to: capacity)
-  }
-
-  private mutating func use(_ place: Int) {
-    guard slots[0].older != place else { return }
-    unlink(place)
-    link(place)
   }
 
   private mutating func link(_ place: Int) {
