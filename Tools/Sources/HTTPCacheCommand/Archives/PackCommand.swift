@@ -34,16 +34,22 @@ struct PackCommand: AsyncParsableCommand {
   @Option(help: "With --from-cache, pack only URLs that begin with this prefix.")
   var prefix: String?
 
+  @OptionGroup var harvest: HarvestOptions
+
   @OptionGroup var location: CacheLocation
 
   func validate() throws {
-    if sources.isEmpty, !isFromCache { throw ValidationError("pack requires --from PATH or --from-cache") }
+    if sources.isEmpty, !isFromCache, !harvest.isUsed {
+      throw ValidationError(
+        "pack requires --from PATH, --from-cache, --from-urls FILE, --from-sitemap URL or --from-page URL")
+    }
     if prefix != nil, !isFromCache { throw ValidationError("--prefix requires --from-cache") }
   }
 
   func run() async throws {
     var all = try sources.map(SeedOptionGroup.open)
     if isFromCache { all.append(try await cached()) }
+    if harvest.isUsed { all.append(try await harvest.fetch()) }
     let result: (packed: Int, length: Int64)?
     do throws(CacheError) {
       let writer = try ArchiveWriter(path: archive)

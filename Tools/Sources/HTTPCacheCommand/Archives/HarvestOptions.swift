@@ -1,0 +1,76 @@
+import ArgumentParser
+import Foundation
+import HTTPCacheArchives
+import HTTPCacheSemantics
+import HTTPCaching
+
+/// The options of `pack` that fetch.
+struct HarvestOptions: ParsableArguments {
+  @Option(
+    name: .customLong("from-urls"),
+    help: ArgumentHelp(
+      "Fetch and pack the URLs of this file, one a line; - is standard input.", valueName: "file"))
+  var lists: [String] = []
+
+  @Option(
+    name: .customLong("from-sitemap"),
+    help: ArgumentHelp("Fetch and pack the pages of this sitemap with what they need.", valueName: "url"))
+  var sitemaps: [String] = []
+
+  @Option(
+    name: .customLong("from-page"),
+    help: ArgumentHelp(
+      "Fetch and pack this page with its style sheets, scripts, pictures, fonts, media and frames.",
+      valueName: "url"))
+  var pages: [String] = []
+
+  @Option(help: ArgumentHelp("Maximum number of URLs to fetch.", valueName: "count"))
+  var limit = 1_000
+
+  var isUsed: Bool { !(lists.isEmpty && sitemaps.isEmpty && pages.isEmpty) }
+
+  func validate() throws {
+    for url in sitemaps + pages where TargetURI.normalized(url) == nil {
+      throw ValidationError("not an http or https URL: \(url)")
+    }
+    guard limit > 0 else { throw ValidationError("--limit must be at least 1 (got \(limit)).") }
+  }
+
+  /// Fetches, and opens the responses.
+  ///
+  /// - Throws: `ExitCode` after a message on standard error.
+  func fetch() async throws -> RecordingSeed {
+    var urls: [(url: String, role: Harvest.Role)] = []
+    for list in lists { urls += URLList.urls(of: try Self.text(list)).map { ($0, .plain) } }
+    urls += sitemaps.compactMap { TargetURI.normalized($0) }.map { ($0, .sitemap) }
+    urls += pages.compactMap { TargetURI.normalized($0) }.map { ($0, .page) }
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("httpcache-\(UUID()).har").path
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    let count = try await OriginClient.withUpstream { [urls, limit] upstream in
+      try await Harvest(upstream, recording: file, limit: limit) { Console.report("httpcache: \($0)") }.run(
+        urls)
+    }
+    guard count > 0 else {
+      Console.report("httpcache: nothing could be fetched")
+      throw ExitStatus.failure.code
+    }
+    do throws(CacheError) {
+      let seed = try RecordingSeed(path: file)
+      for note in seed.notes { Console.report("httpcache: \(note)") }
+      return seed
+    } catch {
+      throw ExitStatus.reporting(error)
+    }
+  }
+
+  private static func text(_ path: String) throws -> String {
+    let data =
+      path == "-"
+      ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: path)
+    guard let data else {
+      Console.report("httpcache: cannot read \(path)")
+      throw ExitStatus.cacheUnavailable.code
+    }
+    return String(decoding: data, as: UTF8.self)
+  }
+}
