@@ -13,7 +13,7 @@ RELEASE_BUILD := $(TOOLS) -c release -debug-info-format none --disable-default-t
 	$(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
 
 .PHONY: run build install uninstall deb help test lint format checks api conformance conformance-all demo \
-	examples fuzz fuzz-images hostile torture bench bench-disk bench-doors bench-images bench-check bench-serve simulate simulate-races races peers docs \
+	examples fuzz fuzz-images fuzz-recordings hostile torture bench bench-disk bench-doors bench-images bench-check bench-serve simulate simulate-races races peers docs \
 	prerequisites clean
 
 # Runs the demo of the command, built for debugging; with URL=https://… fetches that URL through your cache.
@@ -120,7 +120,11 @@ bench-images: prerequisites
 
 # Fuzzes the image decoders for FUZZ_SECONDS (60); crashes are kept in .build/fuzz-images.
 fuzz-images: prerequisites
-	scripts/fuzz-images.sh
+	scripts/fuzz-driver.sh images 4096 Tests/HTTPCacheImagesTests/Fixtures
+
+# Fuzzes the readers of HAR and WARC files and archives, likewise.
+fuzz-recordings: prerequisites
+	scripts/fuzz-driver.sh recordings 8192 Fuzzing/Recordings
 
 # Prints the table of hits through each door.
 bench-doors: prerequisites

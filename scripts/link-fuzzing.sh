@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds HTTPCacheFuzzing optimised and links a driver with it: link-fuzzing.sh DRIVER SCRATCH [OPTIONS]
-# The driver `images` is linked with HTTPCacheImages and the codecs instead.
+# The drivers `images` and `recordings` are linked with HTTPCacheImages and the codecs, or HTTPCacheArchives, instead.
 #
 # SwiftPM cannot link libFuzzer (it renames main), and a nested package could not see declarations with package
 # access. So the objects are linked here.
@@ -16,12 +16,23 @@ product=HTTPCacheFuzzing
 modules=(HTTPCacheFuzzing HTTPCacheStore HTTPCacheSemantics HTTPTypes RawStructuredFieldValues)
 traits=(--disable-default-traits)
 libraries=()
-if [ "$driver" = images ]; then
-  product=HTTPCacheImages
-  modules=(HTTPCacheImages HTTPCaching HTTPCacheDisk "${modules[@]:1}")
-  traits=(--traits ImageCodecs)
-  libraries=(-lturbojpeg -lspng -lwebp -lsqlite3)
-  for module in CSQLite CTurboJPEG CSpng CWebP; do
+links=()
+case $driver in
+  images)
+    product=HTTPCacheImages
+    traits=(--traits ImageCodecs)
+    libraries=(-lturbojpeg -lspng -lwebp -lsqlite3)
+    links=(CSQLite CTurboJPEG CSpng CWebP)
+    ;;
+  recordings)
+    product=HTTPCacheArchives
+    libraries=(-lz -lsqlite3)
+    links=(CSQLite CZlib)
+    ;;
+esac
+if [ ${#links[@]} -gt 0 ]; then
+  modules=("$product" HTTPCaching HTTPCacheDisk "${modules[@]:1}")
+  for module in "${links[@]}"; do
     libraries+=(-Xcc "-fmodule-map-file=Sources/$module/module.modulemap")
   done
   libraries+=(-Xcc "-fmodule-map-file=$scratch/release/CSystemShims.build/module.modulemap")
@@ -42,7 +53,7 @@ for module in "${modules[@]}"; do
     grep -oE '"object" *: *"[^"]+"' "$bin/$module.build/output-file-map.json" | cut -d'"' -f4)
 done
 # SwiftPM lists no objects of C.
-for object in "$bin"/CSystemShims.build/*.o; do [ "$driver" != images ] || objects+=("$object"); done
+for object in "$bin"/CSystemShims.build/*.o; do [ ${#links[@]} = 0 ] || objects+=("$object"); done
 swiftc -O -swift-version 6 -parse-as-library "$@" \
   -module-name driver -o "$scratch/$driver" "Fuzzing/Drivers/$driver.swift" "${objects[@]}" \
   -I "$bin/Modules" "${libraries[@]}" >"$log" 2>&1 || { cat "$log"; exit 1; }

@@ -1,4 +1,4 @@
-// Linked with libFuzzer and HTTPCacheImages by scripts/fuzz-images.sh.
+// Linked with libFuzzer and HTTPCacheImages by scripts/fuzz-driver.sh.
 import Glibc
 import HTTPCacheImages
 import HTTPCaching
