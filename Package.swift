@@ -250,7 +250,7 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheURLSessionTests",
       dependencies: [
-        "HTTPCacheURLSession", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheTesting",
+        "HTTPCacheURLSession", "HTTPCacheArchives", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

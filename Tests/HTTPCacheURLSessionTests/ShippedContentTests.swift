@@ -1,0 +1,103 @@
+import Foundation
+import HTTPCacheArchives
+import HTTPCacheURLSession
+import HTTPCaching
+import HTTPTypes
+import Synchronization
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite("Content that ships with an app", .timeLimit(.minutes(10)))
+struct ShippedContentTests {
+  /// Ten resources with tags; offline at first.
+  private final class Site: Upstream {
+    struct State {
+      var isOnline = false
+      var changed: Set<String> = []
+      var whole: [String] = []
+      var validated: [String] = []
+    }
+    let state = Mutex(State())
+
+    func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
+      let path = request.head.path ?? ""
+      let (isOnline, isChanged) = state.withLock { ($0.isOnline, $0.changed.contains(path)) }
+      guard isOnline else { throw UpstreamError(.unreachable, "no network") }
+      let tag = isChanged ? "\"2\"" : "\"1\""
+      if request.head.headerFields[.ifNoneMatch] == tag {
+        state.withLock { $0.validated.append(path) }
+        return UpstreamResponse(
+          head: HTTPResponse(status: .notModified, headerFields: [.eTag: tag]), body: .empty)
+      }
+      state.withLock { $0.whole.append(path) }
+      let body = Array((isChanged ? "new " : "shipped ").utf8) + Array(path.utf8)
+      let fields: HTTPFields = [.eTag: tag, .contentType: "text/plain", .contentLength: "\(body.count)"]
+      return UpstreamResponse(
+        head: HTTPResponse(status: .ok, headerFields: fields), body: MessageBody(BodyBytes(body)))
+    }
+  }
+
+  private let folder: Folder
+  private let paths = (0..<10).map { "/\($0).txt" }
+
+  init() throws { folder = try Folder() }
+
+  private func seed(_ form: ExportForm) async throws -> any SeedSource {
+    let root = folder.url.appendingPathComponent("PreCache")
+    let host = root.appendingPathComponent("example.com")
+    try FileManager.default.createDirectory(at: host, withIntermediateDirectories: true)
+    var lines = ""
+    for path in paths {
+      try Data("shipped \(path)".utf8).write(to: host.appendingPathComponent(String(path.dropFirst())))
+      lines +=
+        #"{"target":"https://example.com\#(path)","file":"example.com\#(path)","status":200,"received":1600000000,"#
+        + #""fields":[["ETag","\"1\""],["Content-Type","text/plain"]]}"# + "\n"
+    }
+    try Data(lines.utf8).write(to: root.appendingPathComponent("seeds.jsonl"))
+    let source = try FolderSeed(path: root.path)
+    if form == .folder { return source }
+    let path = folder.url.appendingPathComponent("shipped.\(form.rawValue)").path
+    try await form.write(source, to: path)
+    return try Seeds.open(path: path)
+  }
+
+  @Test(
+    "answers without a network; then two of ten that changed are fetched whole",
+    arguments: ExportForm.allCases)
+  func offlineThenOnline(_ form: ExportForm) async throws {
+    let site = Site()
+    let cache = try HTTPCache.open(HTTPCache.Configuration(seeds: [try await seed(form)]))
+    let session = CachedURLSession(cache: cache, via: site)
+    func texts() async throws -> [String] {
+      var texts: [String] = []
+      for path in paths {
+        let url = try #require(URL(string: "https://example.com\(path)"))
+        texts.append(String(decoding: try await session.data(from: url).0, as: UTF8.self))
+      }
+      return texts
+    }
+    #expect(try await texts() == paths.map { "shipped \($0)" })
+    site.state.withLock {
+      $0.isOnline = true
+      $0.changed = ["/3.txt", "/7.txt"]
+    }
+    let new = paths.map { ["/3.txt", "/7.txt"].contains($0) ? "new \($0)" : "shipped \($0)" }
+    #expect(try await texts() == new)
+    site.state.withLock { state in
+      #expect(state.whole == ["/3.txt", "/7.txt"] && state.validated.count == 8)
+    }
+    await cache.close()
+  }
+
+  @Test("a URLCache answers from seeds, too")
+  func urlCache() async throws {
+    let cache = HTTPURLCache(
+      memoryCapacity: 1 << 20, diskCapacity: 0, seeds: [try await seed(.archive)])
+    let url = try #require(URL(string: "https://example.com/1.txt"))
+    let stored = try #require(cache.cachedResponse(for: URLRequest(url: url)))
+    #expect(stored.data == Data("shipped /1.txt".utf8))
+  }
+}
