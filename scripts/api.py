@@ -26,7 +26,8 @@ FOLDER = ROOT / "docs/api"
 MODULES = [
     "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheDisk", "HTTPCaching", "HTTPCacheURLSession",
     "HTTPCacheNIO", "HTTPCacheAsyncHTTPClient", "HTTPCacheArchives", "HTTPCacheDownloads",
-    "HTTPCacheHummingbird", "HTTPCacheImages", "HTTPCacheLogging", "HTTPCacheTesting", "HTTPCacheFaults"]
+    "HTTPCacheHummingbird", "HTTPCacheImages", "HTTPCacheLogging", "HTTPCacheTesting",
+    "HTTPCacheTestTraits", "HTTPCacheFaults"]
 # Every type has them, or has them because it has another in the list.
 IMPLIED = {"Copyable", "Escapable", "SendableMetatype", "BitwiseCopyable"}
 

@@ -125,7 +125,7 @@ extension HTTPCache {
       body = MessageBody(source)
     }
     store.count(counts)
-    addOwnFields(to: &head, outcome, asked.key)
+    addOwnFields(to: &head, outcome, asked.key, isSeed: variant.record.isSeed)
     if case .atOnce = event { observe(.answered(target: asked.target, outcome)) }
     var response = CacheResponse(
       head: head, body: body, outcome: outcome, finalTarget: asked.target, contentChange: .unchanged,
@@ -222,20 +222,21 @@ extension HTTPCache {
   }
 
   func addOwnFields(
-    to head: inout HTTPResponse, _ outcome: CacheOutcome, _ key: CacheKey, stored: StoredResponse? = nil
+    to head: inout HTTPResponse, _ outcome: CacheOutcome, _ key: CacheKey, stored: StoredResponse? = nil,
+    isSeed: Bool = false
   ) {
     if !head.headerFields.contains(.date) {
       // RFC 9110 §6.6.1: a cache that forwards a response without Date adds the time it was received.
       head.headerFields[.date] = configuration.clock.now.httpDate
     }
     if let name = configuration.cacheStatusName {
-      addCacheStatus(name, outcome, key, stored: stored, to: &head)
+      addCacheStatus(name, outcome, key, stored: stored, isSeed: isSeed, to: &head)
     }
   }
 
   /// Adds this cache's entry to `Cache-Status` (RFC 9211), except for responses that the cache generated (§2).
   private func addCacheStatus(
-    _ name: String, _ outcome: CacheOutcome, _ key: CacheKey, stored: StoredResponse?,
+    _ name: String, _ outcome: CacheOutcome, _ key: CacheKey, stored: StoredResponse?, isSeed: Bool,
     to head: inout HTTPResponse
   ) {
     if case .unsatisfiable = outcome { return }
@@ -244,6 +245,7 @@ extension HTTPCache {
       let age = Age.current(stored, now: configuration.clock.now)
       status.ttl = stored.facts.freshnessLifetime.saturatingSubtract(age)
     }
+    if isSeed { status.detail = status.detail.map { "\($0), seed" } ?? "seed" }
     if configuration.cacheStatusShowsKey { status.key = CacheStatus.key(key) }
     CacheStatus.appended(status, to: &head.headerFields)
   }

@@ -23,7 +23,7 @@ extension HTTPCache {
     else { return nil }
     let asked = found.asked
     var head = found.head
-    addOwnFields(to: &head, found.outcome, asked.key)
+    addOwnFields(to: &head, found.outcome, asked.key, isSeed: found.variant.record.isSeed)
     var nominated = Set(found.stored.flatMap { $0.record.response.nominated.map(\.name) })
     if configuration.rules.separatesCredentials { nominated.insert(.authorization) }
     return MemoryHit(

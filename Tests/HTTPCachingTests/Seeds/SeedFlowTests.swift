@@ -26,6 +26,24 @@ struct SeedFlowTests {
     #expect(kitchen.origin.requests.count == 1)
   }
 
+  @Test("Cache-Status tells of the seed")
+  func cacheStatus() async throws {
+    let time = Timestamp(seconds: 1_699_999_990)
+    for (fields, status) in [
+      ([.cacheControl: "max-age=60"], "test; hit; ttl=50; detail=seed"),
+      ([:], "test; hit; ttl=-10; detail=\"disconnected, seed\""),
+    ] as [(HTTPFields, String)] {
+      let seed = try #require(ListedSeeds.seed("https://example.com/", fields, "seed", at: time))
+      let kitchen = Kitchen {
+        $0.seeds = [ListedSeeds([seed])]
+        $0.cacheStatusName = "test"
+      }
+      kitchen.origin.fails(.unreachable)
+      let answer = try await kitchen.respond("/")
+      #expect(answer.head.headerFields[.cacheStatus] == status)
+    }
+  }
+
   @Test("online, a seed without validators is fetched whole, and the new response answers from then on")
   func replaced() async throws {
     let kitchen = try kitchen([:])
