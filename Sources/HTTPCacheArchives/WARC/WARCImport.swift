@@ -123,7 +123,7 @@ struct WARCImport: ~Copyable {
   ) throws(CacheError) {
     let message = record.length > 0 ? try HTTPMessageHead(&input, length: record.length) : nil
     try finish(end)
-    // Of a response that was not modified, the recording has the earlier one.
+    // The recording has the earlier response.
     guard let target = record.target, let message, let status = message.status, status != 304 else { return }
     let names = [
       record["warc-refers-to"], record["warc-payload-digest"], Self.name(of: record, isOrigin: true),
