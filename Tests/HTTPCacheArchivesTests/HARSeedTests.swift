@@ -167,6 +167,54 @@ struct HARSeedTests {
     #expect(try seed(text: text).count == 1)
   }
 
+  @Test("entries as Chromium, Firefox and Safari write them")
+  func browsers() async throws {
+    let chromium = #"""
+      {"_connectionId":"12","_initiator":{"type":"parser","url":"https://example.com/","lineNumber":3},"_priority":"High",
+      "_resourceType":"stylesheet","cache":{},"connection":"443","pageref":"page_1","request":{"method":"GET",
+      "url":"https://example.com/chromium","httpVersion":"http/2.0","headers":[{"name":":authority","value":"example.com"},
+      {"name":"accept","value":"text/css"}],"queryString":[],"cookies":[],"headersSize":-1,"bodySize":0},
+      "response":{"status":200,"statusText":"","httpVersion":"http/2.0","headers":[{"name":"content-type","value":"text/css"},
+      {"name":"set-cookie","value":"a=1\nb=2"},{"name":"x-list","value":"1\n2"}],"cookies":[],
+      "content":{"size":4,"mimeType":"text/css","text":"a {}"},"redirectURL":"","headersSize":-1,"bodySize":-1,
+      "_transferSize":90,"_error":null},"serverIPAddress":"[::1]","startedDateTime":"2026-01-01T00:00:00.123Z",
+      "time":12.3,"timings":{"blocked":1.5,"dns":-1,"ssl":-1,"connect":-1,"send":0.1,"wait":10,"receive":0.7,"_blocked_queueing":1}}
+      """#
+    let firefox = #"""
+      {"startedDateTime":"2026-01-01T01:00:00.123+01:00","request":{"bodySize":0,"method":"GET",
+      "url":"https://example.com/firefox","httpVersion":"HTTP/2","headers":[{"name":"Host","value":"example.com"}],
+      "cookies":[],"queryString":[],"headersSize":300},"response":{"status":200,"statusText":"","httpVersion":"HTTP/2",
+      "headers":[{"name":"content-type","value":"image/png"}],"cookies":[],"content":{"mimeType":"image/png","size":3,
+      "encoding":"base64","text":"AAEC"},"redirectURL":"","headersSize":200,"bodySize":203},"cache":{"afterRequest":null},
+      "timings":{"blocked":0,"dns":0,"connect":0,"ssl":0,"send":0,"wait":9,"receive":0},"time":9,
+      "_securityState":"secure","serverIPAddress":"127.0.0.1","connection":"443","pageref":"page_1"}
+      """#
+    let safari = #"""
+      {"pageref":"page_0","startedDateTime":"2026-01-01T00:00:00.123Z","time":8.9,"request":{"method":"GET",
+      "url":"https://example.com/safari","httpVersion":"HTTP/2","cookies":[],"headers":[],"queryString":[],"headersSize":90,
+      "bodySize":0},"response":{"status":200,"statusText":"OK","httpVersion":"HTTP/2","cookies":[],
+      "headers":[{"name":"Content-Type","value":"application/json"}],"content":{"size":6,"compression":0,
+      "mimeType":"application/json","text":"{\"é\"}"},"redirectURL":"","headersSize":80,"bodySize":6,"_transferSize":86},
+      "cache":{},"timings":{"blocked":-1,"dns":-1,"connect":-1,"ssl":-1,"send":0,"wait":8.1,"receive":0.8},
+      "serverIPAddress":"127.0.0.1","_serverPort":443,"connection":"1","_fetchType":"Network Load","_priority":"medium"}
+      """#
+    let aborted = #"""
+      {"startedDateTime":"2026-01-01T00:00:00Z","time":0,"_resourceType":"image","request":{"method":"GET",
+      "url":"https://example.com/aborted","headers":[]},"response":{"status":0,"statusText":"","headers":[],
+      "content":{"size":0,"mimeType":"x-unknown"},"redirectURL":"","_error":"net::ERR_ABORTED"},"timings":{}}
+      """#
+    let seed = try seed(chromium, firefox, safari, aborted)
+    #expect(seed.count == 3 && seed.notes.count == 1)
+    for name in ["chromium", "firefox", "safari"] {
+      let found = try #require(try seed.responses(to: "https://example.com/\(name)").first, "\(name)")
+      #expect(found.response.requestTime.seconds == 1_767_225_600, "\(name)")
+    }
+    #expect(try await seed.text("https://example.com/safari") == "{\"é\"}")
+    let styles = try #require(try seed.responses(to: "https://example.com/chromium").first)
+    #expect(styles.response.head.headerFields[values: HTTPField.Name("x-list")!] == ["1", "2"])
+    #expect(styles.response.head.headerFields[.setCookie] == nil)
+  }
+
   @Test("a body that looks like the stand-in of another one reads nothing else")
   func standIn() async throws {
     let seed = try seed(entry(content: #"{"text":"\u0001long string 0"}"#))
