@@ -143,8 +143,8 @@ public final class ImageCache: Sendable {
   /// Bytes of the decoded images in memory.
   public var memoryUsage: Int { memory.withLock { $0.cost } }
 
-  /// Removes decoded images, least recently used first, until at most `bytes` are in use: for a system that is low on
-  /// memory. The responses stay in the HTTP cache.
+  /// Removes decoded images, the oldest that were not used first, until at most `bytes` are in use: for a system that
+  /// is low on memory. The responses stay in the HTTP cache.
   public func trimMemory(to bytes: Int) { memory.withLock { $0.trim(to: bytes) } }
 
   /// Changes the capacity for decoded images in bytes.
