@@ -94,7 +94,7 @@ let package = Package(
     .target(
       name: "HTTPCacheURLSession",
       dependencies: [
-        "HTTPCaching", "HTTPCacheSemantics",
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheDownloads",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -250,7 +250,8 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheURLSessionTests",
       dependencies: [
-        "HTTPCacheURLSession", "HTTPCacheArchives", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheTesting",
+        "HTTPCacheURLSession", "HTTPCacheDownloads", "HTTPCacheArchives", "HTTPCaching", "HTTPCacheSemantics",
+        "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

@@ -36,6 +36,21 @@ struct DownloadDestinationTests {
     #expect(try kitchen.partFiles().isEmpty)
   }
 
+  @Test(
+    "a response that must be validated before each use is asked for once",
+    arguments: ["no-cache", "max-age=0, must-revalidate"])
+  func askedOnce(directives: String) async throws {
+    let kitchen = try DownloadKitchen(onDisk: true)
+    kitchen.origin.change { $0.fields[.cacheControl] = directives }
+    let first = try kitchen.add(to: "film")
+    #expect(try await kitchen.end(first) == .done(.fetched))
+    #expect(kitchen.contents("film") == kitchen.origin.content)
+    let second = try kitchen.add("/second")
+    #expect(try await kitchen.end(second) == .done(.fetched))
+    #expect(kitchen.upstream.requestCount == 2)
+    await kitchen.queue.close()
+  }
+
   @Test("a change of the file never changes the entry")
   func independent() async throws {
     let kitchen = try kitchen()

@@ -1,3 +1,4 @@
+import CSystemShims
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
@@ -7,7 +8,7 @@ import Synchronization
 /// larger body is written block by block into a file, each byte at its place in the body. The file gets its
 /// final name when all bytes are written, and its row after that. The file of a resumable body gets its name
 /// and the row of a partial body together with its first block.
-final class DiskBodyWriter: BodyWriter {
+final class DiskBodyWriter: CloningBodyWriter {
   /// A stored partial body to which bytes are added.
   struct Stored: Sendable {
     let id: Int64
@@ -29,6 +30,8 @@ final class DiskBodyWriter: BodyWriter {
   private let phase: WriterPhase
   // Appended bytes for which space was made.
   private let spaced = Atomic<Int64>(0)
+  // Whether the file has all bytes already.
+  private let isCloned = Atomic<Bool>(false)
 
   /// - Parameters:
   ///   - record: the record of a whole body, of parts that arrive one after the other
@@ -89,6 +92,43 @@ final class DiskBodyWriter: BodyWriter {
       if extended != nil, phase.isOpen { await checkpoint(isLast: true) }
       throw fail(CacheError(error.code, error.message, cause: error.cause, key: record.key))
     }
+  }
+
+  func appendClone(
+    of descriptor: Int32, length: Int64, see: (BodyBytes) -> Void
+  ) async throws(CacheError) -> Bool {
+    guard length > NewEntry.inlineLimit, length <= limits.bytes, bytesWritten == 0, record.isComplete else {
+      return false
+    }
+    try phase.check()
+    let clone: OpenFile?
+    do throws(CacheError) {
+      clone = try await store.fileQueue.run { () throws(CacheError) -> OpenFile? in
+        let file = try self.file.open()
+        guard shim_clone_descriptor(file.descriptor, descriptor) == 0 else { return nil }
+        if try file.size() != length { throw CacheError(.io, "the file changed while it was stored") }
+        return file
+      }
+    } catch { throw fail(error) }
+    guard let clone else { return false }
+    isCloned.store(true, ordering: .relaxed)
+    var position: Int64 = 0
+    while position < length {
+      let count = Int(min(StoredPieces.blockLength, length - position))
+      let bytes: BodyBytes
+      do throws(CacheError) {
+        bytes = try await store.fileQueue.run { [position] () throws(CacheError) in
+          try BodyBytes(unsafeUninitializedCapacity: count) { (buffer) throws(CacheError) in
+            try clone.read(into: buffer, at: position)
+          }
+        }
+      } catch { throw fail(error) }
+      see(bytes)
+      try await append(bytes)
+      position += Int64(bytes.count)
+      if bytes.isEmpty { break }
+    }
+    return true
   }
 
   @discardableResult
@@ -205,8 +245,10 @@ final class DiskBodyWriter: BodyWriter {
     let reader = body.snapshot.file ?? BlockReader(file: open, verification: store.verification)
     while let next = body.nextPiece(all: all) {
       let piece = try joined(next, in: reader)
-      try next.bytes.withUnsafeBytes { (buffer) throws(CacheError) in
-        try open.write(buffer, at: next.start)
+      if !isCloned.load(ordering: .relaxed) {
+        try next.bytes.withUnsafeBytes { (buffer) throws(CacheError) in
+          try open.write(buffer, at: next.start)
+        }
       }
       body.didFlush(next, as: piece, file: reader)
     }

@@ -2,28 +2,24 @@ import HTTPCacheSemantics
 import HTTPCaching
 
 extension DownloadAttempt {
-  /// The stored response to the download's request, whatever its age; nil if it is not stored whole, or is
-  /// another one than was downloaded.
-  private func stored(_ request: HTTPRequest, _ validators: ResponseValidators) async throws -> CacheResponse?
-  {
-    let response = try await cache.respond(
-      to: request.withoutConditions, policy: .cacheOnly, options: options, via: NoUpstream())
-    guard response.head.status.code == 200 || response.head.status.code == 203,
+  /// The stored response with the whole file, whatever its age; nil without one.
+  ///
+  /// - Parameter validators: those of the downloaded response; nil for any.
+  func stored(_ request: HTTPRequest, _ validators: ResponseValidators?) -> CacheResponse? {
+    let stored = cache.stored(for: request, partition: options.partition, in: options.bodyForms)
+    guard let response = stored?.response,
+      response.head.status.code == 200 || response.head.status.code == 203,
       response.body.source.stored != nil,
-      ResponseValidators(response.head.headerFields) == validators
-    else {
-      response.body.source.cancel()
-      return nil
-    }
+      validators == nil || ResponseValidators(response.head.headerFields) == validators
+    else { return nil }
     return response
   }
 
   /// - Throws: `DownloadFailure` with `notStored`.
-  func requireStored(_ request: HTTPRequest, _ validators: ResponseValidators) async throws {
-    guard let response = try await stored(request, validators) else {
+  func requireStored(_ request: HTTPRequest, _ validators: ResponseValidators) throws(DownloadFailure) {
+    if stored(request, validators) == nil {
       throw DownloadFailure(.notStored, "the cache did not keep the response")
     }
-    response.body.source.cancel()
   }
 
   /// Makes the part file of the stored body: a clone where the file system can, else a copy.
@@ -33,9 +29,7 @@ extension DownloadAttempt {
     _ response: CacheResponse?, to file: DestinationFile, _ request: HTTPRequest,
     _ validators: ResponseValidators
   ) async throws {
-    var response = response
-    if response == nil { response = try await stored(request, validators) }
-    guard let stored = response?.body.source.stored else { throw NotKept() }
+    guard let stored = (response ?? stored(request, validators))?.body.source.stored else { throw NotKept() }
     file.removePart()
     do throws(CacheError) { try await stored.reader.clone(to: file.part) } catch {
       if error.code == .noSpace { throw error }
@@ -67,12 +61,5 @@ extension DownloadAttempt {
     var request = request
     (request.scheme, request.authority, request.path) = (parts.scheme, parts.authority, parts.path)
     return request
-  }
-}
-
-/// The way to no origin.
-struct NoUpstream: Upstream {
-  func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-    throw UpstreamError(.unreachable, "only the cache is asked")
   }
 }

@@ -34,7 +34,7 @@ extension DownloadAttempt {
     }
     let received = isStored ? length ?? 0 : meter.received
     guard let file, let mode else {
-      try await requireStored(request, validators)
+      try requireStored(request, validators)
       return .done(source, received: received)
     }
     if writer == nil {

@@ -22,7 +22,7 @@ final class DownloadList: Sendable {
     var isClosed = false
   }
 
-  private let file: ListFile
+  let file: ListFile
   private let lock: Int32
   private let isDurable: Bool
   private let state = Mutex(State())

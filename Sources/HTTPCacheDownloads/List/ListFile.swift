@@ -14,6 +14,8 @@ struct ListFile: Sendable {
   /// The folder `downloads` in the cache's directory.
   let folder: String
   let path: String
+  /// The path of the pipe for requests of other processes.
+  let pipe: String
   /// Encrypts the records; nil writes plain text.
   private let cipher: (any CacheCipher)?
   private let context: [UInt8]
@@ -25,6 +27,7 @@ struct ListFile: Sendable {
     self.name = name
     folder = directory + "/downloads"
     path = "\(folder)/\(name).list"
+    pipe = "\(folder)/\(name).requests"
     self.cipher = cipher
     context = Array("download list \(name)".utf8)
   }

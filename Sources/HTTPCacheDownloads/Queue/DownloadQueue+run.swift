@@ -158,12 +158,13 @@ extension DownloadQueue {
   /// Stops all attempts, and lets another process open the queue. Downloads that were waiting or running go on
   /// when the queue is opened next.
   public func close() async {
-    let (tasks, ends) = shared.withLock { shared in
+    let (tasks, ends, requests) = shared.withLock { shared in
       shared.isClosed = true
       let tasks = Array(shared.tasks.values) + Array(shared.retries.values)
       shared.retries = [:]
-      return (tasks, shared.watchers.takeAll())
+      return (tasks, shared.watchers.takeAll(), shared.requests.take())
     }
+    requests?.close()
     for task in tasks { task.cancel() }
     for end in ends { end() }
     for task in tasks { await task.value }

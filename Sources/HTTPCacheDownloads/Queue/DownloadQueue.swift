@@ -21,6 +21,7 @@ public final class DownloadQueue: Sendable {
     var watchers = Watchers()
     var isClosed = false
     var listError: CacheError?
+    var requests: RequestPipe?
   }
 
   /// The name, which is that of the list in the cache's directory.
@@ -60,15 +61,15 @@ public final class DownloadQueue: Sendable {
     list = try Self.list(name, of: cache)
     let (items, notes) = try list?.load() ?? ([], [])
     openingNotes = notes
-    var state = QueueState(
-      totalLimit: configuration.totalLimit, perHostLimit: configuration.perHostLimit)
-    for item in items { state.insert(item) }
-    state.unsaved = []
-    shared = Mutex(Shared(state: state))
+    shared = Mutex(
+      Shared(
+        state: QueueState(
+          items, totalLimit: configuration.totalLimit, perHostLimit: configuration.perHostLimit)))
     let now = clock.now
     shared.withLock { shared in
       for item in items { scheduleRetry(of: item, now: now, &shared) }
     }
+    listen()
     startDue()
   }
 
@@ -82,9 +83,7 @@ public final class DownloadQueue: Sendable {
   /// - Throws: `DownloadError`.
   public static func saved(_ name: String, in cache: HTTPCache) throws(DownloadError) -> [DownloadStatus] {
     guard let file = try file(name, of: cache) else { return [] }
-    var state = QueueState(totalLimit: 0, perHostLimit: 1)
-    for item in try file.read().items { state.insert(item) }
-    return state.ordered.map(\.status)
+    return QueueState(try file.read().items, totalLimit: 0, perHostLimit: 1).ordered.map(\.status)
   }
 
   private static func list(_ name: String, of cache: HTTPCache) throws(DownloadError) -> DownloadList? {
@@ -92,7 +91,7 @@ public final class DownloadQueue: Sendable {
     return try DownloadList(file, isDurable: cache.configuration.durability == .durable)
   }
 
-  private static func file(_ name: String, of cache: HTTPCache) throws(DownloadError) -> ListFile? {
+  static func file(_ name: String, of cache: HTTPCache) throws(DownloadError) -> ListFile? {
     let isValid =
       (1...64).contains(name.utf8.count) && !name.hasPrefix(".")
       && name.utf8.allSatisfy {

@@ -32,9 +32,13 @@ struct QueueState: Sendable {
   /// The distance of two downloads that were added one after the other: room for those moved in between.
   private static let step: Int64 = 1 << 20
 
-  init(totalLimit: Int, perHostLimit: Int) {
+  /// - Parameter items: the downloads of a saved list, in any order.
+  init(_ items: [DownloadItem], totalLimit: Int, perHostLimit: Int) {
     self.totalLimit = max(0, totalLimit)
     self.perHostLimit = max(1, perHostLimit)
+    // In the order of turns, each turn goes to the end of `ready`.
+    for item in items.sorted(by: { turn(of: $0) < turn(of: $1) }) { insert(item) }
+    unsaved = []
   }
 
   /// The downloads in the order in which they would start.

@@ -39,7 +39,8 @@ extension DownloadAttempt {
     var changes = item.changes
     var ranged = continued(file)
     var restart: DownloadRestart? = item.furthest > 0 ? .notKept : nil
-    if ranged == nil, item.part == nil, try await isStored(request) { return nil }
+    // Of a stored file no second copy is fetched: it is validated.
+    if ranged == nil, item.part == nil, stored(request, nil) != nil { return nil }
     while true {
       do {
         if ranged == nil { ranged = try await begin(file, request, meter, restart) }
@@ -75,16 +76,6 @@ extension DownloadAttempt {
     return RangedFile(
       progress: RangeProgress(record, workers: item.download.segments), part: part, length: record.length,
       validator: validator, validators: item.validators)
-  }
-
-  /// Whether the cache has a response to the request, of which no second copy is fetched.
-  private func isStored(_ request: HTTPRequest) async throws -> Bool {
-    guard
-      let response = try? await cache.respond(
-        to: request.withoutConditions, policy: .cacheOnly, options: options, via: NoUpstream())
-    else { return false }
-    response.body.source.cancel()
-    return response.head.status.code == 200 && response.body.source.stored != nil
   }
 
   /// Asks for the first range, and makes the part file.

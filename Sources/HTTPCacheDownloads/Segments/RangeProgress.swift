@@ -16,7 +16,7 @@ final class RangeProgress: Sendable {
   private let workers: Int
 
   /// A record goes to the list after this many bytes, so that a killed process loses no more.
-  private static let saveStep: Int64 = 512 << 10
+  private static let saveStep: Int64 = 256 << 10
   private static let syncStep: Int64 = 64 << 20
   /// The shortest and the longest range of one request, if as much is missing.
   private static let requests: ClosedRange<Int64> = 1 << 20...64 << 20

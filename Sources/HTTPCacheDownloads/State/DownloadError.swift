@@ -7,6 +7,7 @@ public struct DownloadError: Error, Sendable, CustomStringConvertible {
       case invalidRequest = "not a request that can be downloaded"
       case invalidDestination = "invalid destination"
       case inUse = "in use"
+      case notOpen = "not open"
       case noDigests = "digests are not available"
       case unavailable = "not available"
       case closed = "closed"
@@ -23,6 +24,8 @@ public struct DownloadError: Error, Sendable, CustomStringConvertible {
     public static let invalidDestination = Code(kind: .invalidDestination)
     /// Another queue of this name is open, in this process or in another.
     public static let inUse = Code(kind: .inUse)
+    /// No process has the queue of this name open, or the file system has no pipes.
+    public static let notOpen = Code(kind: .notOpen)
     /// The download has digests, and the package was built without the trait `Crypto`.
     public static let noDigests = Code(kind: .noDigests)
     /// The list cannot be read or made in the cache's directory.

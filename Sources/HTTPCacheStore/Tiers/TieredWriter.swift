@@ -3,7 +3,7 @@ import HTTPTypes
 import Synchronization
 
 /// Writes a body to the store below, and keeps a copy as long as it is small.
-final class TieredWriter: BodyWriter {
+final class TieredWriter: CloningBodyWriter {
   private struct State {
     // The writer of the store below; nil if the response stays in memory.
     var base: (any BodyWriter)?
@@ -63,6 +63,16 @@ final class TieredWriter: BodyWriter {
       }
     }
     state.withLock { $0.written += Int64(bytes.count) }
+  }
+
+  func appendClone(
+    of descriptor: Int32, length: Int64, see: (BodyBytes) -> Void
+  ) async throws(CacheError) -> Bool {
+    guard let base = try begin() as? any CloningBodyWriter, state.withLock({ $0.copy == nil }),
+      try await base.appendClone(of: descriptor, length: length, see: see)
+    else { return false }
+    state.withLock { $0.written += length }
+    return true
   }
 
   func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord {

@@ -12,7 +12,7 @@ import HTTPCacheStore
 final class AdoptedFile: Sendable {
   /// Bytes when the file was opened.
   let length: Int64
-  private let descriptor: Int32
+  let descriptor: Int32
   private let path: String
   private static let piece = 256 << 10
 

@@ -4,7 +4,8 @@ public import HTTPTypes
 
 extension HTTPCache {
   /// Stores a local file as the response to a request, for example a file that a background session or another
-  /// program downloaded. The file is read in pieces and stays where it is.
+  /// program downloaded. The file stays where it is. It is read in pieces; where the file system lets files share
+  /// blocks (such as Btrfs and XFS), its bytes are not written again.
   ///
   /// RFC 9111 §3 decides as for a response of an origin that arrives now. A `Repr-Digest` or `Content-Digest` of
   /// the response is verified (RFC 9530).
@@ -53,6 +54,11 @@ extension HTTPCache {
     var verifier = DigestVerifier(
       IntegrityDigest.list(of: .content, in: adopted.head.headerFields)
         + IntegrityDigest.list(of: .representation, in: adopted.head.headerFields))
+    if let writer = writer as? any CloningBodyWriter,
+      try await writer.appendClone(of: file.descriptor, length: file.length, see: { verifier?.update($0) })
+    {
+      return verifier?.mismatch()
+    }
     var position: Int64 = 0
     while position < file.length {
       let bytes = try file.read(at: position)

@@ -137,9 +137,10 @@ extension HTTPCache {
   ///
   /// - Parameters:
   ///   - partition: as in `RequestOptions.partition`.
+  ///   - forms: the forms of the body that the caller can use.
   ///   - mayUse: whether the caller accepts a stored response.
   package func stored(
-    for request: HTTPRequest, partition: String = "",
+    for request: HTTPRequest, partition: String = "", in forms: BodyForms = .decoded,
     where mayUse: (StoredResponse) -> Bool = { _ in true }
   ) -> (response: CacheResponse, record: CacheRecord)? {
     guard request.method == .get || request.method == .head,
@@ -159,8 +160,7 @@ extension HTTPCache {
       observe(.storeFailed(operation: "read", error))
     }
     variants.removeAll { variant in
-      // The caller cannot remove a content coding.
-      guard variant.record.response.isIn(.decoded),
+      guard variant.record.response.isIn(forms),
         let response = variant.record.response.seen(by: rules)
       else { return true }
       return !mayUse(response)

@@ -8,14 +8,14 @@ struct DownloadsCommand: AsyncParsableCommand {
     commandName: "downloads", abstract: "List, pause, resume and remove downloads of a queue.",
     discussion: """
       The downloads of `get` with --input-file, --queue, --segments, --limit-rate, --checksum or --no-resume \
-      are in a list beside the cache, until they are removed. `list` works at any time; the other commands \
-      need a queue that no process runs. A download is named by its identifier, by the identifier's first \
-      4 digits or more, or by its URL.
+      are in a list beside the cache, until they are removed. If another process runs the queue, these \
+      commands ask it to change its downloads. A download is named by its identifier, by the identifier's \
+      first 4 digits or more, or by its URL.
 
       Exit status:
       \(ExitStatus.help([
         .success: nil, .failure: "a download has failed, or none has that name", .newerFormat: nil,
-        .cacheUnavailable: "there is no cache in the directory, or another process runs the queue",
+        .cacheUnavailable: "there is no cache in the directory, or its list cannot be read",
         .usage: nil, .interrupted: nil,
       ]))
       """,
@@ -74,12 +74,11 @@ struct DownloadsPauseCommand: AsyncParsableCommand {
   @OptionGroup var queue: QueueLocation
 
   func run() async throws {
-    try await queue.withQueue { queue in
-      let all = queue.downloads.filter { !$0.state.isEnded }
-      let chosen = names.isEmpty ? all : try QueueLocation.find(names, in: queue.downloads)
-      for status in chosen { queue.pause(status.id) }
-      Console.print("paused \(HumanText.count(chosen.filter { !$0.state.isEnded }.count, "download"))")
+    let (count, way) = try await queue.change(.pause) { all in
+      let chosen = names.isEmpty ? all : try QueueLocation.find(names, in: all)
+      return chosen.filter { !$0.state.isEnded }
     }
+    Console.print("\(way.past("paused", "pause")) \(HumanText.count(count, "download"))")
   }
 }
 
@@ -94,11 +93,8 @@ struct DownloadsRemoveCommand: AsyncParsableCommand {
   @OptionGroup var queue: QueueLocation
 
   func run() async throws {
-    try await queue.withQueue { queue in
-      let chosen = try QueueLocation.find(names, in: queue.downloads)
-      for status in chosen { queue.remove(status.id) }
-      Console.print("removed \(HumanText.count(chosen.count, "download"))")
-    }
+    let (count, way) = try await queue.change(.remove) { try QueueLocation.find(names, in: $0) }
+    Console.print("\(way.past("removed", "remove")) \(HumanText.count(count, "download"))")
   }
 }
 
@@ -113,13 +109,9 @@ struct DownloadsClearCommand: AsyncParsableCommand {
   @OptionGroup var queue: QueueLocation
 
   func run() async throws {
-    try await queue.withQueue { queue in
-      let chosen = queue.downloads.filter { status in
-        if case .done = status.state { return true }
-        return all || status.state == .cancelled
-      }
-      for status in chosen { queue.remove(status.id) }
-      Console.print("removed \(HumanText.count(chosen.count, "download"))")
+    let (count, way) = try await queue.change(.remove) { downloads in
+      downloads.filter { all || $0.state.isDone || $0.state == .cancelled }
     }
+    Console.print("\(way.past("removed", "remove")) \(HumanText.count(count, "download"))")
   }
 }

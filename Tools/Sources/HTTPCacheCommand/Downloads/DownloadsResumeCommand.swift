@@ -44,17 +44,28 @@ struct DownloadsResumeCommand: AsyncParsableCommand {
       configuration.totalLimit = jobs
       configuration.perHostLimit = jobs
       configuration.rateLimit = limitRate?.bytes
+      let cache = try queue.openCache()
       let run = QueueRun(
-        cache: try queue.openCache(), name: queue.name, configuration: configuration, messages: messages,
+        cache: cache, name: queue.name, configuration: configuration, messages: messages,
         isJSON: json, arguments: QueueLocation.arguments(queue: queue.queue, queue.location))
       let client = try ExitStatus.reportingUsage { try connection.clientOptions() }
-      let status = try await run.run(client) { queue in
+      let status = try await run.run(client, inUse: { try ask(cache) }) { queue in
         let chosen = names.isEmpty ? queue.downloads : try QueueLocation.find(names, in: queue.downloads)
         for status in chosen where !status.state.isDone { queue.resume(status.id) }
         return Set(chosen.map(\.id))
       }
       guard status == .success else { throw status.code }
     }
+  }
+
+  /// Asks the process that runs the queue to continue downloads, and does not wait for their end.
+  private func ask(_ cache: HTTPCache) throws -> ExitStatus {
+    let count = try queue.ask(for: .resume, in: cache) { all in
+      let chosen = names.isEmpty ? all : try QueueLocation.find(names, in: all)
+      return chosen.filter { !$0.state.isDone }
+    }
+    Console.print("asked the process that runs the queue to continue \(HumanText.count(count, "download"))")
+    return .success
   }
 }
 

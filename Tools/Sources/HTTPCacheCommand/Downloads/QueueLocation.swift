@@ -34,18 +34,63 @@ struct QueueLocation: ParsableArguments {
     }
   }
 
-  /// Opens the queue without starting a download, and closes it after `body`.
+  /// How a change was made.
+  enum Way {
+    /// By this command.
+    case here
+    /// By the process that runs the queue, which was asked to.
+    case asked
+
+    /// A message about the change.
+    func past(_ done: String, _ asked: String) -> String {
+      self == .here ? done : "asked the process that runs the queue to \(asked)"
+    }
+  }
+
+  /// Changes downloads, or asks the process that runs the queue to change them.
   ///
+  /// - Parameter choose: returns the downloads to change, of all.
+  /// - Returns: the number of changed downloads.
   /// - Throws: `ExitCode` after a message on standard error.
-  func withQueue(_ body: (DownloadQueue) async throws -> Void) async throws {
+  func change(
+    _ change: DownloadQueue.Change, _ choose: ([DownloadStatus]) throws -> [DownloadStatus]
+  ) async throws -> (count: Int, Way) {
+    let cache = try openCache()
     var settings = DownloadQueue.Configuration()
     settings.totalLimit = 0
-    let queue = try QueueRun.open(name, try openCache(), upstream: NoUpstream(), settings)
-    do { try await body(queue) } catch {
-      await queue.close()
-      throw error
+    let queue: DownloadQueue
+    do throws(DownloadError) {
+      queue = try DownloadQueue(name: name, cache: cache, upstream: NoUpstream(), configuration: settings)
+    } catch {
+      guard error.code == .inUse else { throw QueueRun.reporting(error, name) }
+      return (try ask(for: change, in: cache, choose), .asked)
     }
+    let chosen = Result { try choose(queue.downloads) }
+    for status in (try? chosen.get()) ?? [] { queue.apply(change, to: status.id) }
     await queue.close()
+    return (try chosen.get().count, .here)
+  }
+
+  /// Asks the process that runs the queue to change downloads.
+  ///
+  /// - Parameter choose: returns the downloads to change, of all.
+  /// - Returns: the number of downloads.
+  /// - Throws: `ExitCode` after a message on standard error.
+  func ask(
+    for change: DownloadQueue.Change, in cache: HTTPCache,
+    _ choose: ([DownloadStatus]) throws -> [DownloadStatus]
+  ) throws -> Int {
+    let downloads: [DownloadStatus]
+    do throws(DownloadError) { downloads = try DownloadQueue.saved(name, in: cache) } catch {
+      throw QueueRun.reporting(error, name)
+    }
+    let chosen = try choose(downloads)
+    do throws(DownloadError) {
+      try DownloadQueue.ask(for: change, of: chosen.map(\.id), queue: name, in: cache)
+    } catch {
+      throw QueueRun.reporting(error, name)
+    }
+    return chosen.count
   }
 
   /// The downloads that arguments name: identifiers, beginnings of identifiers, or URLs.

@@ -13,17 +13,27 @@ struct QueueRun {
 
   /// Opens the queue, gives it to `prepare`, and runs it.
   ///
-  /// - Parameter prepare: returns the downloads that this run is about; nil for all.
+  /// - Parameters:
+  ///   - prepare: returns the downloads that this run is about; nil for all.
+  ///   - inUse: is called instead if another process runs the queue; nil makes that an error.
   /// - Returns: the status of the first failed download of this run.
   func run(
-    _ client: OriginClient.Options, _ prepare: (DownloadQueue) async throws -> Set<DownloadID>?
+    _ client: OriginClient.Options, inUse: (() throws -> ExitStatus)? = nil,
+    _ prepare: (DownloadQueue) async throws -> Set<DownloadID>?
   ) async throws -> ExitStatus {
     try await OriginClient.withUpstream(client) { upstream in
       var settings = configuration
       // Nothing starts before the downloads are known.
       settings.totalLimit = 0
-      let queue = try Self.open(
-        name, cache, upstream: messages.upstream(upstream, proxies: client.proxies), settings)
+      let queue: DownloadQueue
+      do throws(DownloadError) {
+        queue = try DownloadQueue(
+          name: name, cache: cache,
+          upstream: messages.upstream(upstream, proxies: client.proxies), configuration: settings)
+      } catch {
+        if error.code == .inUse, let inUse { return try inUse() }
+        throw Self.reporting(error, name)
+      }
       if !messages.quiet {
         for note in queue.openingNotes { Console.report("httpcache: \(note)") }
       }
@@ -40,19 +50,6 @@ struct QueueRun {
     }
   }
 
-  /// Opens a queue.
-  ///
-  /// - Throws: `ExitCode` after a message on standard error.
-  static func open(
-    _ name: String, _ cache: HTTPCache, upstream: any Upstream, _ settings: DownloadQueue.Configuration
-  ) throws -> DownloadQueue {
-    do throws(DownloadError) {
-      return try DownloadQueue(name: name, cache: cache, upstream: upstream, configuration: settings)
-    } catch {
-      throw reporting(error, name)
-    }
-  }
-
   /// Reports why a queue cannot be used, and returns the error to throw.
   static func reporting(_ error: DownloadError, _ name: String) -> any Error {
     switch error.code {
@@ -61,7 +58,7 @@ struct QueueRun {
         "httpcache: another process downloads with the queue \(name); end it, or use another one with "
           + "--queue NAME")
       return ExitStatus.cacheUnavailable.code
-    case .unavailable:
+    case .unavailable, .notOpen:
       Console.report("httpcache: \(error)")
       return ExitStatus.cacheUnavailable.code
     default:
@@ -89,6 +86,14 @@ struct QueueRun {
         "httpcache: interrupted; \(HumanText.count(left, "download")) left in the queue \(name); "
           + "continue with: httpcache downloads resume\(arguments)")
     }
-    return display.failures.first { chosen?.contains($0.0) ?? true }?.1 ?? .success
+    if let failure = display.failures.first(where: { chosen?.contains($0.0) ?? true }) { return failure.1 }
+    let paused = queue.downloads.filter { $0.state == .paused && chosen?.contains($0.id) ?? true }
+    guard !paused.isEmpty else { return .success }
+    if !messages.quiet {
+      meter.say(
+        "httpcache: \(HumanText.count(paused.count, "download")) paused in the queue \(name); "
+          + "continue with: httpcache downloads resume\(arguments)")
+    }
+    return .failure
   }
 }

@@ -124,8 +124,6 @@ import Testing
     #expect(
       run.errors.contains(
         "another process downloads with the queue q; end it, or use another one with --queue NAME"))
-    let pause = await CommandRun(["downloads", "pause", "--queue", "q"] + cache)
-    #expect(pause.status == ExitStatus.cacheUnavailable.rawValue)
     #expect(await CommandRun(["downloads", "list", "--queue", "q"] + cache).status == 0)
     #expect(origin.requests.isEmpty)
     await queue.close()

@@ -50,6 +50,35 @@ import Testing
     try await origin.close()
   }
 
+  @Test("downloads of a queue that another process runs are paused, resumed and removed by asking that process")
+  func asked() async throws {
+    let directory = try TemporaryDirectory()
+    var file = ServedFile(content: Self.content, fields: "Cache-Control: max-age=60")
+    (file.cut, file.isHeld) = (2_500_000, true)
+    let origin = try await ScriptOrigin { [file] in file.answer($0) }
+    let cache = ["--queue", "films", "--dir", directory.file("cache")]
+    let process = try await CommandProcess(
+      ["get", "-j", "1", origin.base + "/film", origin.base + "/second"] + cache, in: directory)
+    await wait { Self.size(of: directory.file("cache/bodies")) >= 2_000_000 }
+    let removed = await CommandRun(["downloads", "remove", origin.base + "/second"] + cache)
+    #expect(removed.output == "asked the process that runs the queue to remove 1 download\n", "\(removed.errors)")
+    let resumed = await CommandRun(["downloads", "resume"] + cache)
+    #expect(resumed.status == 0, "\(resumed.errors)")
+    #expect(resumed.output.hasPrefix("asked the process that runs the queue to continue "))
+    let unknown = await CommandRun(["downloads", "pause", "https://example.com/"] + cache)
+    #expect(unknown.status == 1)
+    let paused = await CommandRun(["downloads", "pause", origin.base + "/film"] + cache)
+    #expect(paused.output == "asked the process that runs the queue to pause 1 download\n", "\(paused.errors)")
+    let end = try await process.end()
+    #expect(end.status == 1)
+    #expect(
+      end.errors.contains("1 download paused in the queue films; continue with: httpcache downloads resume"),
+      "\(end.errors)")
+    let list = await CommandRun(["downloads", "list"] + cache)
+    #expect(list.output.contains("paused") && !list.output.contains("/second"), "\(list.output)")
+    try await origin.close()
+  }
+
   /// The bytes of all files below a folder.
   private static func size(of folder: String) -> Int {
     let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
