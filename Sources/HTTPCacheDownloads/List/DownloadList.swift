@@ -111,7 +111,7 @@ final class DownloadList: Sendable {
       if changed.isEmpty, removed.isEmpty, !state.isIncomplete { return .success(()) }
       do throws(CacheError) {
         if state.isIncomplete { return .success(try rewrite(all(), &state)) }
-        var frames = removed.flatMap { ListFrames.frame(.removal($0.rawValue)) }
+        var frames = removed.flatMap { ListFrames.frame(removal: $0.rawValue) }
         for item in changed { frames += try file.frame(item) }
         state.isIncomplete = true
         try append(frames, &state)

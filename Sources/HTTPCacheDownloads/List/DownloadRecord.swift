@@ -7,7 +7,7 @@ import HTTPCaching
 enum DownloadRecord {
   /// The longest record in bytes.
   static let longest = 1 << 20
-  private static let version: UInt8 = 2
+  private static let version: UInt8 = 1
   /// Request fields that never reach the disk.
   private static let secrets: Set<String> = ["authorization", "proxy-authorization", "cookie"]
 
@@ -30,7 +30,6 @@ enum DownloadRecord {
       writer.fixed(placed.inode)
       for number in [placed.size, placed.seconds, placed.nanoseconds] { writer.signed(number) }
     }
-    writer.byte(UInt8(clamping: item.download.segments))
     writer.byte((item.usesOneStream ? 1 : 0) | (item.part == nil ? 0 : 2))
     if let part = item.part { encode(part, to: &writer) }
     return writer.output.count <= longest ? writer.output : nil
@@ -39,15 +38,19 @@ enum DownloadRecord {
   /// - Throws: `CacheError.damaged` for bytes that `encode` did not make.
   static func decode(_ bytes: [UInt8]) throws(CacheError) -> DownloadItem {
     let result = bytes.withUnsafeBytes { buffer -> Result<DownloadItem, CacheError> in
-      var reader = BinaryReader(buffer)
-      do throws(CacheError) { return .success(try item(&reader)) } catch { return .failure(error) }
+      do throws(CacheError) { return .success(try decode(buffer)) } catch { return .failure(error) }
     }
     return try result.get()
   }
 
+  static func decode(_ bytes: UnsafeRawBufferPointer) throws(CacheError) -> DownloadItem {
+    var reader = BinaryReader(bytes)
+    return try item(&reader)
+  }
+
   private static func item(_ reader: inout BinaryReader) throws(CacheError) -> DownloadItem {
     let version = try reader.byte()
-    guard (1...Self.version).contains(version) else { throw BinaryReader.damaged("another version") }
+    guard version == Self.version else { throw BinaryReader.damaged("another version") }
     let id = DownloadID(rawValue: try reader.fixed())
     let position = try reader.signed()
     var item = DownloadItem(id: id, download: try download(&reader), position: position)
@@ -70,12 +73,9 @@ enum DownloadRecord {
         inode: try reader.fixed(), size: try reader.signed(), seconds: try reader.signed(),
         nanoseconds: try reader.signed())
     }
-    if version > 1 {
-      item.download.segments = Int(try reader.byte())
-      let flags = try reader.byte()
-      item.usesOneStream = flags & 1 != 0
-      if flags & 2 != 0 { item.part = try part(&reader) }
-    }
+    let way = try reader.byte()
+    item.usesOneStream = way & 1 != 0
+    if way & 2 != 0 { item.part = try part(&reader) }
     guard reader.remaining == 0 else { throw BinaryReader.damaged("bytes after the end") }
     return item
   }
@@ -97,6 +97,7 @@ enum DownloadRecord {
       writer.bytes(digest.value)
     }
     writer.text(download.group)
+    writer.byte(UInt8(clamping: download.segments))
   }
 
   private static func download(_ reader: inout BinaryReader) throws(CacheError) -> Download {
@@ -122,9 +123,11 @@ enum DownloadRecord {
       }
       digests.append(IntegrityDigest(algorithm: algorithm, value: try reader.bytes()))
     }
-    return Download(
+    var download = Download(
       request: request, to: destination, replacesExisting: replacesExisting, priority: priority,
       digests: digests, group: try reader.text())
+    download.segments = Int(try reader.byte())
+    return download
   }
 
   // A running download is one that waits: its attempt ended with the process.

@@ -47,27 +47,33 @@ struct ListFile: Sendable {
   /// - Throws: `DownloadError` with `unavailable` if the file cannot be read.
   func read() throws(DownloadError) -> Contents {
     let bytes = try contents()
-    let (found, damagedBytes) = bytes.withUnsafeBytes { ListFrames.read($0) }
     var items: [DownloadID: DownloadItem] = [:]
-    var unreadable = 0
-    for payload in found {
-      switch payload {
-      case .removal(let id): items[DownloadID(rawValue: id)] = nil
-      case .item(let sealed):
-        do throws(CacheError) {
-          let plain = try cipher?.open(sealed, for: .record, context: context) ?? sealed
-          let item = try DownloadRecord.decode(plain)
-          items[item.id] = item
-        } catch { unreadable += 1 }
+    var (found, unreadable) = (0, 0)
+    let damagedBytes = bytes.withUnsafeBytes { bytes in
+      ListFrames.read(bytes) { payload in
+        found += 1
+        switch payload {
+        case .removal(let id): items[DownloadID(rawValue: id)] = nil
+        case .item(let record):
+          do throws(CacheError) {
+            let item = try decode(record)
+            items[item.id] = item
+          } catch { unreadable += 1 }
+        }
       }
     }
     let damage =
       damagedBytes > 0 || unreadable > 0
       ? "\(damagedBytes) damaged bytes and \(unreadable) unreadable records; \(items.count) downloads are kept"
       : nil
-    let isCompact = damage == nil && found.count == items.count && !items.isEmpty
+    let isCompact = damage == nil && found == items.count && !items.isEmpty
     return Contents(
       items: Array(items.values), damage: damage, length: isCompact ? Int64(bytes.count) : nil)
+  }
+
+  private func decode(_ record: UnsafeRawBufferPointer) throws(CacheError) -> DownloadItem {
+    guard let cipher else { return try DownloadRecord.decode(record) }
+    return try DownloadRecord.decode(try cipher.open(Array(record), for: .record, context: context))
   }
 
   /// The bytes of a download in the file.
@@ -77,7 +83,7 @@ struct ListFile: Sendable {
     guard let plain = DownloadRecord.encode(item) else {
       throw CacheError(.tooLarge, "the record of \(item.download.url.prefix(80)) is too long for the list")
     }
-    return ListFrames.frame(.item(try cipher?.seal(plain, for: .record, context: context) ?? plain))
+    return ListFrames.frame(item: try cipher?.seal(plain, for: .record, context: context) ?? plain)
   }
 
   private func contents() throws(DownloadError) -> [UInt8] {

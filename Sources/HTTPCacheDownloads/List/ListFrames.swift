@@ -4,22 +4,24 @@ import HTTPCaching
 /// How records follow each other in the file of a list: mark, length, checksum, payload. A damaged frame does not
 /// hide the ones behind it.
 enum ListFrames {
-  /// A payload, as it was found.
-  enum Found: Sendable, Equatable {
-    case item([UInt8])
+  /// A payload in the bytes of a file.
+  enum Found {
+    case item(UnsafeRawBufferPointer)
     case removal(UInt64)
   }
 
   private static let mark: [UInt8] = Array("dlR1".utf8)
   private static let headLength = 4 + 4 + 8
 
-  /// The frame of a payload: kind (1 an item, 2 a removal) and bytes.
-  static func frame(_ found: Found) -> [UInt8] {
-    let payload: [UInt8] =
-      switch found {
-      case .item(let bytes): [1] + bytes
-      case .removal(let id): [2] + withUnsafeBytes(of: id.littleEndian) { Array($0) }
-      }
+  /// The frame of an item.
+  static func frame(item bytes: [UInt8]) -> [UInt8] { frame([1] + bytes) }
+
+  /// The frame of a removal.
+  static func frame(removal id: UInt64) -> [UInt8] {
+    frame([2] + withUnsafeBytes(of: id.littleEndian) { Array($0) })
+  }
+
+  private static func frame(_ payload: [UInt8]) -> [UInt8] {
     var frame = mark
     withUnsafeBytes(of: UInt32(payload.count).littleEndian) { frame.append(contentsOf: $0) }
     let sum = payload.withUnsafeBytes { XXH64.hash($0) }
@@ -29,21 +31,21 @@ enum ListFrames {
 
   /// The payloads of a file.
   ///
-  /// - Returns: the payloads whose checksum holds, in order; and the number of bytes that belong to none.
-  static func read(_ bytes: UnsafeRawBufferPointer) -> (found: [Found], damagedBytes: Int) {
-    var found: [Found] = []
+  /// - Parameter visit: is called with each payload whose checksum holds, in order.
+  /// - Returns: the number of bytes that belong to none.
+  static func read(_ bytes: UnsafeRawBufferPointer, _ visit: (Found) -> Void) -> Int {
     var damaged = 0
     var index = 0
     while index < bytes.count {
       if let (payload, end) = payload(bytes, at: index) {
-        found.append(payload)
+        visit(payload)
         index = end
       } else {
         damaged += 1
         index += 1
       }
     }
-    return (found, damaged)
+    return damaged
   }
 
   private static func payload(_ bytes: UnsafeRawBufferPointer, at start: Int) -> (Found, end: Int)? {
@@ -59,7 +61,7 @@ enum ListFrames {
     let payload = UnsafeRawBufferPointer(rebasing: bytes[first..<first + length])
     guard XXH64.hash(payload) == sum else { return nil }
     switch payload[0] {
-    case 1: return (.item(Array(payload.dropFirst())), first + length)
+    case 1: return (.item(UnsafeRawBufferPointer(rebasing: payload[1...])), first + length)
     case 2 where length == 9:
       let id = payload.loadUnaligned(fromByteOffset: 1, as: UInt64.self).littleEndian
       return (.removal(id), first + length)

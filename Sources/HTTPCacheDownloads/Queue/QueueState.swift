@@ -36,14 +36,22 @@ struct QueueState: Sendable {
   init(_ items: [DownloadItem], totalLimit: Int, perHostLimit: Int) {
     self.totalLimit = max(0, totalLimit)
     self.perHostLimit = max(1, perHostLimit)
+    self.items.reserveCapacity(items.count)
+    identities.reserveCapacity(items.count)
     // In the order of turns, each turn goes to the end of `ready`.
-    for item in items.sorted(by: { turn(of: $0) < turn(of: $1) }) { insert(item) }
+    for index in order(of: items) { insert(items[index]) }
     unsaved = []
   }
 
   /// The downloads in the order in which they would start.
   var ordered: [DownloadItem] {
-    items.values.sorted { turn(of: $0) < turn(of: $1) }
+    let items = Array(items.values)
+    return order(of: items).map { items[$0] }
+  }
+
+  private func order(of items: [DownloadItem]) -> [Int] {
+    // Turns are small, items are not.
+    items.enumerated().map { (turn(of: $1), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
   }
 
   /// The position behind all others.

@@ -1,9 +1,9 @@
 import HTTPCaching
 
 /// The state of one download in a queue. All properties except `rate` are in the list on disk.
-struct DownloadItem: Sendable, Hashable {
+struct DownloadItem: Sendable, Equatable {
   let id: DownloadID
-  var download: Download
+  private var shared: SharedDownload
   /// Among downloads of one priority, the lower number starts first.
   var position: Int64
   var state: DownloadState = .waiting(.slot)
@@ -33,6 +33,17 @@ struct DownloadItem: Sendable, Hashable {
   var usesOneStream = false
   var rate: Double = 0
 
+  init(id: DownloadID, download: Download, position: Int64) {
+    self.id = id
+    shared = SharedDownload(download)
+    self.position = position
+  }
+
+  var download: Download {
+    get { shared.download }
+    set { shared = SharedDownload(newValue) }
+  }
+
   /// The host and port that the limit of transfers per host counts.
   var host: String { download.request.authority ?? "" }
 
@@ -40,6 +51,17 @@ struct DownloadItem: Sendable, Hashable {
     DownloadStatus(
       id: id, download: download, state: state, received: received, expected: expected, rate: rate,
       tries: tries, restarts: restarts, lastRestart: lastRestart)
+  }
+}
+
+/// A download on the heap: it is large, and items and snapshots are copied often.
+final class SharedDownload: Sendable, Equatable {
+  let download: Download
+
+  init(_ download: Download) { self.download = download }
+
+  static func == (lhs: SharedDownload, rhs: SharedDownload) -> Bool {
+    lhs === rhs || lhs.download == rhs.download
   }
 }
 

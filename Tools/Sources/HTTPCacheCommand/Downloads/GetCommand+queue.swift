@@ -34,7 +34,7 @@ extension GetCommand {
 
   /// Downloads through a queue.
   func runQueue() async throws {
-    let (plan, client) = try ExitStatus.reportingUsage {
+    var (plan, client) = try ExitStatus.reportingUsage {
       (try downloads(), try connection.clientOptions())
     }
     let cache = try openCache(StorageRecorder { _ in })
@@ -51,6 +51,8 @@ extension GetCommand {
       arguments: QueueLocation.arguments(queue: queueOptions.queue, location))
     let status = try await run.run(client) { queue in
       let ids = try await add(plan, to: queue)
+      // The queue has them now.
+      plan = []
       return ids.isEmpty ? nil : ids
     }
     guard status == .success else { throw status.code }
