@@ -101,7 +101,7 @@ let package = Package(
     .target(
       name: "HTTPCacheDownloads",
       dependencies: [
-        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore",
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "CSystemShims",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

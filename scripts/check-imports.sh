@@ -13,7 +13,7 @@ allowed() {
     HTTPCaching) echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|Crypto" ;;
     HTTPCacheURLSession)
       echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching|HTTPCacheDownloads|HTTPCacheSemantics" ;;
-    HTTPCacheDownloads) echo "$system|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore" ;;
+    HTTPCacheDownloads) echo "$system|CSystemShims|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore" ;;
     HTTPCacheArchives) echo "$system|CZlib|Foundation|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching" ;;
     HTTPCacheImages)
       echo "$system|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|CTurboJPEG|CSpng|CWebP|CoreGraphics|Foundation|ImageIO|UniformTypeIdentifiers" ;;

@@ -45,6 +45,23 @@ int shim_clone_descriptor(int destination, int source) {
 #endif
 }
 
+int shim_can_clone(const char *folder) {
+#if defined(FICLONE)
+  struct statfs status;
+  if (statfs(folder, &status) != 0) return 0;
+  switch ((uint32_t)status.f_type) {
+    case 0x9123683E:  // Btrfs
+    case 0x58465342:  // XFS
+    case 0xCA451A4E:  // Bcachefs
+    case 0x2FC12FC1:  // ZFS
+      return 1;
+  }
+#else
+  (void)folder;
+#endif
+  return 0;
+}
+
 int64_t shim_copy_range(int destination, int source, int64_t *offset, size_t count) {
 #if defined(__linux__) && defined(__GLIBC__)
   off64_t position = *offset;

@@ -17,6 +17,9 @@ int shim_openat(int directory, const char *name, int flags, unsigned int mode);
 /// -EOPNOTSUPP where the system has no such call.
 int shim_clone_descriptor(int destination, int source);
 
+/// 1 if files below a folder can share blocks (Btrfs, XFS, Bcachefs, ZFS); 0 if not, or if that is unknown.
+int shim_can_clone(const char *folder);
+
 /// Copies up to `count` bytes at `*offset` of `source` to the place where `destination` stands, within
 /// the kernel (copy_file_range on Linux), and advances both. Returns the number of bytes, 0 at the
 /// end, or -errno; -EOPNOTSUPP where the system has no such call.

@@ -14,7 +14,7 @@ extension DownloadAttempt {
       throw DownloadFailure(.changed, "the file changed \(item.changes + 1) times during the download")
     }
     try requireSpace(length.map { max(0, $0 - meter.received) } ?? 0)
-    let writer = try directWriter(for: response, length, meter)
+    let writer = try directWriter(for: response, length, meter) ?? copyWriter(for: response)
     let mode = try writer?.part.mode ?? file?.modeOfNewFile()
     var verifier = try verifier(for: response, isWritten: writer != nil, meter)
     let source = Self.source(of: response.outcome)
@@ -81,7 +81,7 @@ extension DownloadAttempt {
     }
   }
 
-  /// Writes the body to the part file, because the cache does not store it.
+  /// Writes the body to the part file as it arrives.
   struct DirectWriter: Sendable {
     let part: PartFile
     /// Nil if the body cannot be continued after a break.
@@ -108,6 +108,18 @@ extension DownloadAttempt {
     let progress = RangeProgress(PartRecord(inode: part.inode, length: length), workers: 1)
     keep(progress.record)
     return DirectWriter(part: part, progress: progress)
+  }
+
+  /// The writer of a copy at the destination, while the cache stores the body; nil if the destination will be a
+  /// clone of what is stored. A copy at the end would take as long as the transfer on a fast network.
+  private func copyWriter(for response: CacheResponse) throws(DownloadFailure) -> DirectWriter? {
+    guard let file, response.body.source.stored == nil else { return nil }
+    if let directory = cache.configuration.directory,
+      BlockSharing.isPossible(between: file.folder, and: directory)
+    {
+      return nil
+    }
+    return DirectWriter(part: try PartFile(new: file), progress: nil)
   }
 
   /// Computes the digests that the caller expects. The cache verifies those that the origin states (RFC 9530)
