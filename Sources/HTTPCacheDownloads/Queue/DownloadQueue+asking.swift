@@ -27,7 +27,8 @@ extension DownloadQueue {
   public static func ask(
     for change: Change, of ids: [DownloadID], queue name: String, in cache: HTTPCache
   ) throws(DownloadError) {
-    guard let file = try Self.file(name, of: cache), RequestPipe.send(ids.map { (change, $0) }, to: file) else {
+    guard let file = try Self.file(name, of: cache), RequestPipe.send(ids.map { (change, $0) }, to: file)
+    else {
       throw DownloadError(.notOpen, "no process reads requests to the queue \(name)")
     }
   }

@@ -39,7 +39,7 @@ extension DownloadAttempt {
     var changes = item.changes
     var ranged = continued(file)
     var restart: DownloadRestart? = item.furthest > 0 ? .notKept : nil
-    // Of a stored file no second copy is fetched: it is validated.
+    // A stored file is validated, and no second copy of it is fetched.
     if ranged == nil, item.part == nil, stored(request, nil) != nil { return nil }
     while true {
       do {

@@ -50,7 +50,8 @@ import Testing
     try await origin.close()
   }
 
-  @Test("downloads of a queue that another process runs are paused, resumed and removed by asking that process")
+  @Test(
+    "downloads of a queue that another process runs are paused, resumed and removed by asking that process")
   func asked() async throws {
     let directory = try TemporaryDirectory()
     var file = ServedFile(content: Self.content, fields: "Cache-Control: max-age=60")
@@ -61,14 +62,16 @@ import Testing
       ["get", "-j", "1", origin.base + "/film", origin.base + "/second"] + cache, in: directory)
     await wait { Self.size(of: directory.file("cache/bodies")) >= 2_000_000 }
     let removed = await CommandRun(["downloads", "remove", origin.base + "/second"] + cache)
-    #expect(removed.output == "asked the process that runs the queue to remove 1 download\n", "\(removed.errors)")
+    #expect(
+      removed.output == "asked the process that runs the queue to remove 1 download\n", "\(removed.errors)")
     let resumed = await CommandRun(["downloads", "resume"] + cache)
     #expect(resumed.status == 0, "\(resumed.errors)")
     #expect(resumed.output.hasPrefix("asked the process that runs the queue to continue "))
     let unknown = await CommandRun(["downloads", "pause", "https://example.com/"] + cache)
     #expect(unknown.status == 1)
     let paused = await CommandRun(["downloads", "pause", origin.base + "/film"] + cache)
-    #expect(paused.output == "asked the process that runs the queue to pause 1 download\n", "\(paused.errors)")
+    #expect(
+      paused.output == "asked the process that runs the queue to pause 1 download\n", "\(paused.errors)")
     let end = try await process.end()
     #expect(end.status == 1)
     #expect(
