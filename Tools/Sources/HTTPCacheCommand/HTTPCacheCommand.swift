@@ -24,8 +24,28 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
   public init() {}
 
   /// Reads arguments, with short options written together as curl allows.
+  ///
+  /// - Throws: `ExitCode` after a message about a configuration file; what ArgumentParser throws.
   static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
-    try parseAsRoot(ShortOptions.split(arguments))
+    do {
+      return try parsedWithFile(arguments)
+    } catch let failure as ConfigFailure {
+      Console.report("httpcache: \(failure)")
+      throw ExitStatus.usage.code
+    }
+  }
+
+  /// Reads arguments, and the configuration file that they name.
+  ///
+  /// - Throws: `ConfigFailure`; what ArgumentParser throws.
+  static func parsedWithFile(_ arguments: [String]) throws -> any ParsableCommand {
+    let arguments = ShortOptions.split(arguments)
+    do {
+      return try parseAsRoot(try ServeArguments.expanded(arguments))
+    } catch {
+      if error is ConfigFailure { throw error }
+      throw ServeArguments.located(message(for: error), in: arguments) ?? error
+    }
   }
 
   /// Runs the command with the arguments of the process, and ends the process if it fails.

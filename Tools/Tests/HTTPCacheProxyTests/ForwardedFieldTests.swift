@@ -91,7 +91,7 @@ struct ForwardedFieldTests {
 
   @Test("with preservesHost the origin gets the client's Host, and is asked at its own address")
   func preservedHost() async throws {
-    try await withProxy(cache: try memoryCache(), configure: { $0.preservesHost = true }) { fixture in
+    try await withProxy(cache: try memoryCache(), configure: { $0.preserveHost() }) { fixture in
       let head = try await fixture.miss("/", host: "www.example.com", answer: "stored")
       #expect(field("Host", in: head) == "www.example.com")
       #expect(try await fixture.hit("/", host: "www.example.com").hasSuffix("stored"))

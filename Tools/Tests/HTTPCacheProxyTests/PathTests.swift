@@ -3,6 +3,12 @@ import Testing
 @testable import HTTPCacheProxy
 
 @Suite("The path that the origin of a gateway is asked for", .timeLimit(.minutes(10))) struct PathTests {
+  private func resolve(_ path: String, below base: String) throws -> String {
+    let path = try GatewayPath.normalised(path)
+    try GatewayPath.check(path, isBelow: !base.isEmpty)
+    return base + path
+  }
+
   @Test(
     "dot segments are resolved before the base path is added",
     arguments: [
@@ -11,20 +17,20 @@ import Testing
       ("/%61%7e%c3%a9?%7A", "/base/a~%C3%A9?z"), ("/%zz%2f", "/base/%zz%2F"),
     ])
   func resolved(_ path: String, _ expected: String) throws {
-    #expect(try GatewayPath.resolve(path, below: "/base") == expected)
+    #expect(try resolve(path, below: "/base") == expected)
   }
 
   @Test(
     "what some origins take for a dot segment is refused",
     arguments: ["/..%2fa", "/..%5Ca", "/..\\a", "/b%2f..", "/..;x/a", "/%2e%2e%2fa", "/a\\..\\..\\b"])
   func refused(_ path: String) {
-    #expect(throws: Refusal.self) { try GatewayPath.resolve(path, below: "/base") }
+    #expect(throws: Refusal.self) { try resolve(path, below: "/base") }
   }
 
   @Test("without a base path every path is allowed")
   func noBase() throws {
-    #expect(try GatewayPath.resolve("/a%2f..%2fb", below: "") == "/a%2F..%2Fb")
-    #expect(try GatewayPath.resolve("/../a", below: "") == "/a")
+    #expect(try resolve("/a%2f..%2fb", below: "") == "/a%2F..%2Fb")
+    #expect(try resolve("/../a", below: "") == "/a")
   }
 
   @Test("the origin of a gateway gets the resolved path")

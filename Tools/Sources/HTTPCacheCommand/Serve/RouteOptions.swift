@@ -3,6 +3,17 @@ import HTTPCacheProxy
 
 /// The options of `serve` for its listener and its origins.
 struct RouteOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      Read options, routes and overrides from this file, YAML or JSON; options given here count instead. SIGHUP reads \
+      it again.
+      """, valueName: "file"))
+  var config: String?
+
+  @Flag(help: "Check --config and the files that it names, and end.")
+  var check = false
+
   @Option(help: ArgumentHelp("The origin of all requests; it may have a path.", valueName: "url"))
   var upstream: String?
 
@@ -29,9 +40,10 @@ struct RouteOptions: ParsableArguments {
   var isRemote: Bool { !listen.isLoopback }
 
   func validate() throws {
-    guard forward != (upstream != nil) else {
-      throw ValidationError("serve requires either --upstream URL or --forward.")
+    guard forward || upstream != nil || config != nil, !forward || upstream == nil else {
+      throw ValidationError("serve requires --upstream URL, --forward, or --config FILE with one of them or routes.")
     }
+    if check, config == nil { throw ValidationError("--check requires --config.") }
     if let upstream, Origin.split(upstream) == nil {
       throw ValidationError(
         "--upstream requires an http or https URL without user information (got '\(upstream)').")

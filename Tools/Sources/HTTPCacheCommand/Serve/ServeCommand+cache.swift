@@ -8,8 +8,11 @@ extension ServeCommand {
   /// Opens the cache. If the directory cannot be used, opens it in memory with `--allow-no-cache`, else fails.
   ///
   /// - Throws: `ExitCode` after a message.
-  func openCache(_ messages: LineWriter, observer: any CacheObserver) throws -> HTTPCache {
-    let configuration = try cacheConfiguration(messages, observer)
+  func openCache(
+    _ messages: LineWriter, observer: any CacheObserver, overrides: [RuleOverride] = []
+  ) throws -> HTTPCache {
+    var configuration = try cacheConfiguration(messages, observer)
+    configuration.rules.overrides = overrides
     do throws(CacheError) {
       return try HTTPCache.open(configuration, fallsBackToMemory: allowNoCache)
     } catch {

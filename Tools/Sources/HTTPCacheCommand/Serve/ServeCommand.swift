@@ -150,7 +150,9 @@ public struct ServeCommand: AsyncParsableCommand {
   public func run() async throws {
     let messages = LineWriter(descriptor: STDERR_FILENO)
     do {
-      try await serve(messages)
+      let file = try readFile()
+      if route.check { return try check(file) }
+      try await serve(messages, file)
     } catch {
       await messages.flush()
       throw error
@@ -158,20 +160,21 @@ public struct ServeCommand: AsyncParsableCommand {
     await messages.flush()
   }
 
-  private func serve(_ messages: LineWriter) async throws {
+  private func serve(_ messages: LineWriter, _ file: ServeFile?) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
-    let (serverConfiguration, upstreamConfiguration) = try configurations(messages)
+    let (serverConfiguration, upstreamConfiguration) = try configurations(messages, file)
     let access = try adminAccess()
     let events = EventCounts(next: observer(messages))
-    let cache = try openCache(messages, observer: events)
+    let cache = try openCache(messages, observer: events, overrides: file?.overrides ?? [])
     let origins = try NIOUpstream(group: group, configuration: upstreamConfiguration)
-    let recorded = try recording.upstream(over: origins)
+    let recorded = try recording.upstream(
+      over: GroupUpstream(origins, logger: serverConfiguration.logger))
     let server: ProxyServer
     do {
       server = try await ProxyServer.start(
         serverConfiguration, cache: cache, upstream: origins, exchanges: recorded, group: group)
     } catch {
-      throw StartFailure(listening: route.listen, error).reported()
+      throw StartFailure(listening: route.listen, error).located(in: file).reported()
     }
     let admin = try await startAdmin(AdminRoutes(cache: cache, server: server, events: events), access, group)
     // Neither a log without a reader nor a signal with a meaning in other servers may end the process.
@@ -193,9 +196,10 @@ public struct ServeCommand: AsyncParsableCommand {
         if freeMemory.isDue(highest: highest, current: server.connectionCount) { FreeMemory.giveBack() }
       }
     }
+    var running = RunningServe(command: self, file: file)
     for await number in signals {
       guard number == SIGHUP || number == SIGUSR1 else { break }
-      reload(number, server, serverConfiguration.accessLog, messages)
+      running.reload(number, server, serverConfiguration.accessLog, messages)
     }
     keeping.cancel()
     messages.add(
@@ -223,12 +227,12 @@ public struct ServeCommand: AsyncParsableCommand {
   }
 
   private func configurations(
-    _ messages: LineWriter
+    _ messages: LineWriter, _ file: ServeFile?
   ) throws -> (ProxyServer.Configuration, NIOUpstream.Configuration) {
     do throws(StartFailure) {
-      return (try serverConfiguration(messages), try upstreamConfiguration())
+      return (try serverConfiguration(messages, file), try upstreamConfiguration())
     } catch {
-      throw error.reported()
+      throw error.located(in: file).reported()
     }
   }
 
@@ -240,19 +244,20 @@ public struct ServeCommand: AsyncParsableCommand {
     return configuration
   }
 
-  private func serverConfiguration(_ messages: LineWriter) throws(StartFailure) -> ProxyServer.Configuration {
+  private func serverConfiguration(
+    _ messages: LineWriter, _ file: ServeFile?
+  ) throws(StartFailure) -> ProxyServer.Configuration {
     let descriptors = DescriptorLimit.raise()
     let level: Logger.Level = verbose ? .debug : .notice
     let logger = Logger(label: "httpcache") { LineLogHandler(label: $0, writer: messages, level: level) }
     var configuration = ProxyServer.Configuration(
-      host: route.listen.host, port: route.listen.port, mode: serverMode(), tls: try tls.listener(),
+      host: route.listen.host, port: route.listen.port, mode: try serverMode(file), tls: try tls.listener(),
       accessLog: try log.open(), logger: logger)
     // Keep half of the descriptors for connections to origins and for body files.
     configuration.connectionLimit = min(configuration.connectionLimit, max(1, descriptors / 2))
     configuration.preparedAnswers = Int(clamping: preparedAnswers)
     configuration.isHTTP2 = tls.http2
     configuration.isHTTP2WithoutTLS = tls.h2c
-    configuration.preservesHost = gatewayOptions.preserveHost
     configuration.trustedForwarders = gatewayOptions.trustForwarded
     if let count = route.connectionsPerClient {
       configuration.connectionsPerClient = count
@@ -264,12 +269,19 @@ public struct ServeCommand: AsyncParsableCommand {
   /// The share of `--memory` for answers as the client gets them.
   var preparedAnswers: Int64 { min(memory.bytes / 16, 16 << 20) }
 
-  private func serverMode() -> ProxyServer.Mode {
-    guard let upstream = route.upstream, let (origin, given) = Origin.split(upstream) else {
+  /// Where requests go.
+  ///
+  /// - Throws: `StartFailure` if options and file contradict each other, or name no origin.
+  func serverMode(_ file: ServeFile?) throws(StartFailure) -> ProxyServer.Mode {
+    let routes = file?.routes ?? ServeRoutes()
+    guard !route.forward else {
+      guard routes.isEmpty else { throw StartFailure("\(file?.path ?? ""): routes do not go with forward") }
       return .forward(forwardOptions.rules(isRemote: route.isRemote))
     }
-    // Normalise the path as those of requests.
-    let path = TargetURI.parts(of: upstream)?.path ?? given
-    return .reverse(origin, basePath: path.hasSuffix("/") ? String(path.dropLast()) : path)
+    var last = route.upstream.flatMap { ServeRoutes.route(to: $0) }
+    last?.preservesHost = gatewayOptions.preserveHost
+    let all = routes.all(default: last)
+    guard !all.isEmpty else { throw StartFailure("\(file?.path ?? ""): has neither upstream, routes nor forward") }
+    return .gateway(all)
   }
 }

@@ -30,6 +30,12 @@ struct StartFailure: Error, CustomStringConvertible {
     description = "cannot listen on \(address): \(reason)"
   }
 
+  /// The failure with the place in a configuration file that it comes from.
+  func located(in file: ServeFile?) -> StartFailure {
+    guard let place = file?.place(of: description) else { return self }
+    return StartFailure("\(place): \(description)")
+  }
+
   /// Writes the message to standard error, and returns the error to throw.
   func reported() -> ExitCode {
     Console.report("httpcache: \(description)")

@@ -10,7 +10,6 @@ final class ClientConnection: Sendable {
   let stream: ByteStream
   let context: ProxyContext
   let client: ClientSide
-  let routing: Routing
   /// Whether the stream is one of HTTP/2, with one request, instead of a connection.
   let isHTTP2: Bool
   let requestTrailers = RequestTrailers()
@@ -24,10 +23,10 @@ final class ClientConnection: Sendable {
       address: stream.channel.remoteAddress.flatMap { IPAddress($0) },
       isSecure: context.configuration.tls != nil, trusted: context.configuration.trustedForwarders)
     traffic = context.traffic.part(of: stream.channel.eventLoop)
-    routing = Routing(
-      mode: context.configuration.mode, via: context.via, client: client,
-      preservesHost: context.configuration.preservesHost)
   }
+
+  /// The routes as they are now: they may be changed while the connection lasts.
+  var routing: Routing { Routing(mode: context.mode, via: context.via, client: client) }
 
   /// Begins to serve the connection.
   func start() {

@@ -21,11 +21,13 @@ struct ClientExchange: Sendable {
   func answerFromCache(_ request: RoutedRequest) async -> ClientConnection.End {
     await answer { body, onInterim in
       let options = RequestOptions(
-        partition: request.partition, redirectLimit: 0, context: request.origin, onInterim: onInterim)
+        partition: request.partition, redirectLimit: 0, context: request.group, onInterim: onInterim)
       let response = try await context.cache.respond(
         to: request.head, body: body, policy: request.bypassesCache ? .bypass : .standard, options: options,
         via: context.exchanges)
-      return (response.head, response.body, response.outcome.label, response.outcome.refusal)
+      var head = response.head
+      request.responseFields.apply(to: &head.headerFields)
+      return (head, response.body, response.outcome.label, response.outcome.refusal)
     }
   }
 
@@ -33,8 +35,10 @@ struct ClientExchange: Sendable {
   func answerDirectly(_ request: RoutedRequest) async -> ClientConnection.End {
     await answer { body, onInterim in
       let response = try await context.exchanges.send(
-        UpstreamRequest(head: request.head, body: body, context: request.origin, onInterim: onInterim))
-      return (response.head, response.body, "pass", nil)
+        UpstreamRequest(head: request.head, body: body, context: request.group, onInterim: onInterim))
+      var head = response.head
+      request.responseFields.apply(to: &head.headerFields)
+      return (head, response.body, "pass", nil)
     }
   }
 
@@ -146,7 +150,7 @@ struct ClientExchange: Sendable {
     let writer = writer
     do {
       let (response, tunnel) = try await context.upstream.upgrade(
-        UpstreamRequest(head: request.head, context: request.origin) { try? await writer.sendInterim($0) },
+        UpstreamRequest(head: request.head, context: request.group) { try? await writer.sendInterim($0) },
         to: protocols)
       guard let tunnel else { return await send((response.head, response.body, "pass", nil), nil) }
       defer { context.upstream.release(tunnel) }

@@ -72,6 +72,7 @@ final class HitPath {
       hit.nominatedFields.isSubset(of: FieldNameTable.keyedNames)
     else { return nil }
     var response = hit.head
+    request.responseFields.apply(to: &response.headerFields)
     context.via.append(to: &response.headerFields)
     guard
       let bytes = ResponseWriter.whole(

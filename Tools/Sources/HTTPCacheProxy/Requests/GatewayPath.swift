@@ -3,24 +3,30 @@ import HTTPTypes
 
 /// The path that a gateway requests from its origin.
 enum GatewayPath {
-  /// Normalises the path and query of a request, and puts the path below `base`.
+  /// Normalises the path and query of a request.
   ///
   /// The cache key is normalised (RFC 3986 §6.2.2), so the request uses the key's spelling. Otherwise the response to
   /// one spelling would reach clients that requested another. Dot segments are resolved first, so that they cannot
-  /// leave `base`.
+  /// leave the base path of a route.
   ///
-  /// - Parameter base: the path of `--upstream` without a slash at its end.
-  /// - Throws: `Refusal` for a path that an origin could read as outside of `base`.
-  static func resolve(_ path: String, below base: String) throws(Refusal) -> String {
-    guard needsNormalising(path) else { return base + path }
+  /// - Throws: `Refusal` for an invalid path.
+  static func normalised(_ path: String) throws(Refusal) -> String {
+    guard needsNormalising(path) else { return path }
     guard let parts = TargetURI.parts(of: "http://h" + path) else {
       throw Refusal(.badRequest, "the path is not valid (RFC 3986 §3.3)")
     }
-    guard base.isEmpty || !mayLeave(parts.path) else {
+    return parts.path
+  }
+
+  /// - Parameters:
+  ///   - path: a normalised path.
+  ///   - isBelow: whether only a part of the origin is served.
+  /// - Throws: `Refusal` for a path that an origin could read as outside of that part.
+  static func check(_ path: String, isBelow: Bool) throws(Refusal) {
+    if isBelow, needsNormalising(path), mayLeave(path) {
       throw Refusal(
         .badRequest, "the path has a .. that could leave the part of the origin that is served here")
     }
-    return base + parts.path
   }
 
   /// Whether `path` may have percent-encoding, dot segments, or characters that some origins read as dot segments.

@@ -20,8 +20,6 @@ struct Routing: Sendable {
   let mode: ProxyServer.Mode
   let via: ViaField
   let client: ClientSide
-  /// Whether a gateway passes the client's `Host` on.
-  var preservesHost = false
 
   /// Whether requests name their origins.
   var isForward: Bool { if case .forward = mode { true } else { false } }
@@ -57,15 +55,23 @@ struct Routing: Sendable {
     if let length = framing.length, fields[.contentLength] != nil { fields[.contentLength] = String(length) }
     if !head.expectsContinue { fields[.expect] = nil }
     via.append(to: &fields, version: head.isHTTP2 ? "2" : "1.\(head.minorVersion)")
-    let (origin, path) = try destination(target)
-    let request = routed(head.method, origin, path, host: host, fields)
-    if path == "*" { return .direct(request) }
+    let destination = try destination(target, host)
+    let request = routed(head.method, destination, host: host, fields)
+    if destination.path == "*" { return .direct(request) }
     return protocols.map { .upgrade(request, protocols: $0) } ?? .cached(request)
   }
 
+  private struct Destination {
+    let origin: Origin
+    let path: String
+    /// Nil for a forward proxy.
+    var route: GatewayRoute?
+  }
+
   private func routed(
-    _ method: HTTPRequest.Method, _ origin: Origin, _ path: String, host: Authority?, _ fields: HTTPFields
+    _ method: HTTPRequest.Method, _ destination: Destination, host: Authority?, _ fields: HTTPFields
   ) -> RoutedRequest {
+    let (origin, path) = (destination.origin, destination.path)
     var fields = fields
     fields.removeAll { field in
       // Proxies write no underscores. An attacker may, for origins that read an underscore as a hyphen.
@@ -76,21 +82,26 @@ struct Routing: Sendable {
       head: HTTPRequest(
         method: method, scheme: origin.scheme, authority: origin.authority, path: path, headerFields: [:]))
     request.bypassesCache = fields.contains { $0.name.overridesTarget }
-    if case .forward = mode {
+    guard let route = destination.route else {
       // A proxy must not change the path (RFC 9110 §7.7), but the cache key has a normalised path: bypass the cache.
       if path.utf8.contains(UInt8(ascii: "%")), CacheKey.target(of: request.head)?.hasSuffix(path) != true {
         request.bypassesCache = true
       }
-    } else {
-      let forwarded = ForwardedRequest(client, host: host, fields: fields)
-      forwarded.add(to: &fields)
-      request.partition = forwarded.partition
-      if forwarded.isAmbiguous { request.bypassesCache = true }
-      if preservesHost, let host {
-        request.origin = origin
-        request.head.authority = host.text(defaultPort: origin.isSecure ? 443 : 80)
-      }
+      request.head.headerFields = fields
+      return request
     }
+    let forwarded = ForwardedRequest(client, host: host, fields: fields)
+    forwarded.add(to: &fields)
+    request.partition = forwarded.partition
+    if forwarded.isAmbiguous || !route.isCached { request.bypassesCache = true }
+    if route.preservesHost, let host {
+      request.group = route.group
+      request.head.authority = host.text(defaultPort: origin.isSecure ? 443 : 80)
+    } else if !route.group.isPlain {
+      request.group = route.group
+    }
+    route.requestFields.apply(to: &fields)
+    request.responseFields = route.responseFields
     request.head.headerFields = fields
     return request
   }
@@ -138,19 +149,33 @@ struct Routing: Sendable {
     }
   }
 
-  private func destination(_ target: RequestTarget) throws(Refusal) -> (Origin, String) {
+  private func destination(_ target: RequestTarget, _ host: Authority?) throws(Refusal) -> Destination {
     switch (mode, target) {
-    case (.reverse(let origin, _), .asterisk): return (origin, "*")
-    case (.reverse(let origin, _), .absolute(_, "*")): return (origin, "*")
-    case (.reverse(let origin, let base), .origin(let path)),
-      (.reverse(let origin, let base), .absolute(_, let path)):
-      return (origin, try GatewayPath.resolve(path, below: base))
+    case (.gateway(let routes), .asterisk), (.gateway(let routes), .absolute(_, "*")):
+      let route = try Self.route(host, "/", in: routes)
+      return Destination(origin: route.group.origin, path: "*", route: route)
+    case (.gateway(let routes), .origin(let given)), (.gateway(let routes), .absolute(_, let given)):
+      // Dot segments are resolved before a route is chosen, so that they cannot lead to another one.
+      let path = try GatewayPath.normalised(given)
+      let route = try Self.route(host, path, in: routes)
+      try GatewayPath.check(path, isBelow: route.path != "/" || !route.basePath.isEmpty)
+      return Destination(
+        origin: route.group.origin, path: route.basePath + route.target(path), route: route)
     case (.forward(let rules), .absolute(let origin, let path)):
       try check(origin.host, origin.port, origin.isSecure ? rules.connectPorts : rules.httpPorts, rules)
-      return (origin, path)
+      return Destination(origin: origin, path: path)
     default:
       throw Refusal(.badRequest, "a forward proxy needs the whole URI in the request line (RFC 9112 §3.2.2)")
     }
+  }
+
+  private static func route(
+    _ host: Authority?, _ path: String, in routes: [GatewayRoute]
+  ) throws(Refusal) -> GatewayRoute {
+    guard let route = routes.first(where: { $0.matches(host: host?.host, path: path) }) else {
+      throw Refusal(.notFound, "no route of this proxy has the host and the path", label: "no-route")
+    }
+    return route
   }
 
   /// The requested protocols that may be forwarded: never other versions of HTTP, whose requests would bypass the cache

@@ -16,6 +16,7 @@ final class ProxyContext: Sendable {
   let traffic: Traffic
   let feed = RequestFeed()
   private let currentTLS = Mutex<NIOSSLContext?>(nil)
+  private let currentMode: Mutex<ProxyServer.Mode>
   private let prepared: [ObjectIdentifier: NIOLoopBoundBox<PreparedAnswers>]
 
   /// - Parameters:
@@ -26,9 +27,10 @@ final class ProxyContext: Sendable {
     exchanges: (any Upstream)?, loops: [any EventLoop]
   ) {
     self.configuration = configuration
+    currentMode = Mutex(configuration.mode)
     self.cache = cache
     self.upstream = upstream
-    self.exchanges = exchanges ?? upstream
+    self.exchanges = exchanges ?? GroupUpstream(upstream, logger: configuration.logger)
     via = ViaField(name: configuration.name)
     traffic = Traffic(loops: loops)
     let capacity = configuration.preparedAnswers / max(1, loops.count)
@@ -39,6 +41,12 @@ final class ProxyContext: Sendable {
           ObjectIdentifier(loop), NIOLoopBoundBox.makeBoxSendingValue(answers, eventLoop: loop)
         )
       }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Where requests go from now on.
+  var mode: ProxyServer.Mode {
+    get { currentMode.withLock { $0 } }
+    set { currentMode.withLock { $0 = newValue } }
   }
 
   /// The certificates of new connections; nil without TLS.

@@ -4,11 +4,19 @@ public import NIOSSL
 
 extension ProxyServer {
   /// Where requests go.
-  public enum Mode: Sendable, Hashable {
-    /// All requests go to one origin, below a path (RFC 9110 §3.7, gateway).
-    case reverse(Origin, basePath: String)
+  public enum Mode: Sendable {
+    /// Each request goes where the first route says that matches it (RFC 9110 §3.7, gateway).
+    case gateway([GatewayRoute])
     /// Each request goes to the origin that it names (RFC 9110 §3.7, proxy).
     case forward(ForwardRules)
+
+    /// All requests go to one origin, below a path without a slash at its end.
+    public static func reverse(_ origin: Origin, basePath: String, preservesHost: Bool = false) -> Mode {
+      var route = GatewayRoute(to: OriginGroup(origin))
+      route.basePath = basePath
+      route.preservesHost = preservesHost
+      return .gateway([route])
+    }
   }
 
   /// The settings of a server.
@@ -25,8 +33,6 @@ extension ProxyServer {
     public var isHTTP2 = true
     /// Whether clients may begin HTTP/2 without TLS, with prior knowledge (RFC 9113 §3.3).
     public var isHTTP2WithoutTLS = false
-    /// Whether a gateway passes the client's `Host` on to its origin, instead of the origin's own name.
-    public var preservesHost = false
     /// The trusted proxies in front of this one. `X-Forwarded-*` and `Forwarded` of other clients are dropped.
     public var trustedForwarders: [AddressRange] = []
     /// The proxy's name in `Via`.

@@ -73,6 +73,9 @@ public final class ProxyServer: Sendable {
   /// - Throws: NIOSSL's error if it is invalid; the certificates stay as they were.
   public func setTLS(_ configuration: TLSConfiguration) throws { try context.setTLS(configuration) }
 
+  /// Sends later requests to other origins. Answers from memory follow within a second.
+  public func setMode(_ mode: Mode) { context.mode = mode }
+
   /// Adds the finished requests and the connections since the server was started.
   public func addMetrics(to text: inout PrometheusText) {
     context.traffic.add(to: &text)

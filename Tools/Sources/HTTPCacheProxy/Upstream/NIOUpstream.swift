@@ -38,8 +38,7 @@ public final class NIOUpstream: Upstream {
     let target = try Self.origin(request)
     let origin = configuration.proxy?.origin ?? target
     let deadline = deadline(request)
-    let isRepeatable = request.body == nil && Self.isIdempotent(request.head.method)
-    if isRepeatable {
+    if Self.isRepeatable(request) {
       let lease = try await pool.lease(origin, fresh: false, until: deadline)
       do {
         return try await exchange(request, lease, until: deadline)
@@ -93,16 +92,21 @@ public final class NIOUpstream: Upstream {
   /// The origin of a request: from its context, else from its target.
   private static func origin(_ request: UpstreamRequest) throws(UpstreamError) -> Origin {
     if let origin = request.context as? Origin { return origin }
+    if let group = request.context as? OriginGroup, let first = group.order().first {
+      return group.addresses[first]
+    }
     guard let origin = Origin(scheme: request.head.scheme, authority: request.head.authority) else {
       throw UpstreamError(.unreachable, "no http or https origin in the request")
     }
     return origin
   }
 
-  private static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
-    switch method {
-    case .get, .head, .options, .trace, .put, .delete, .query: true
-    default: false
-    }
+  /// Whether a request may be sent again: its method is idempotent (RFC 9110 §9.2.2), and it has no body.
+  static func isRepeatable(_ request: UpstreamRequest) -> Bool {
+    request.body == nil && repeatableMethods.contains(request.head.method)
   }
+
+  private static let repeatableMethods: Set<HTTPRequest.Method> = [
+    .get, .head, .options, .trace, .put, .delete, .query,
+  ]
 }

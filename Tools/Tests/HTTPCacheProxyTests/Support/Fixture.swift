@@ -55,6 +55,15 @@ func withProxy(
   await server.shutDown(deadline: .zero)
 }
 
+extension ProxyServer.Configuration {
+  /// Passes the client's `Host` on to the origin.
+  mutating func preserveHost() {
+    guard case .gateway(var routes) = mode else { return }
+    for index in routes.indices { routes[index].preservesHost = true }
+    mode = .gateway(routes)
+  }
+}
+
 /// The value of a field in a head, or nil.
 func field(_ name: String, in head: String) -> String? {
   for line in head.split(separator: "\r\n").dropFirst() {

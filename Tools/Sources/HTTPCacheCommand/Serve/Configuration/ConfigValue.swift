@@ -1,0 +1,97 @@
+import Yams
+
+/// A value of a configuration file and its place.
+struct ConfigValue {
+  let file: String
+  /// The keys from the top, with dots between; empty at the top.
+  let key: String
+  private let node: Node
+
+  init(file: String, key: String, node: Node) {
+    self.file = file
+    self.key = key
+    self.node = node
+  }
+
+  var line: Int? { node.mark?.line }
+
+  /// The failure for a value that is not as expected.
+  func failure(_ expected: String) -> ConfigFailure {
+    ConfigFailure(file, line: line, "\(key.isEmpty ? "the file" : key) must be \(expected)\(given)")
+  }
+
+  private var given: String {
+    switch node {
+    case .scalar(let scalar): " (got '\(scalar.string.prefix(80))')"
+    case .mapping: " (got keys with values)"
+    case .sequence: " (got a list)"
+    case .alias: " (got an alias)"
+    }
+  }
+
+  /// - Throws: `ConfigFailure` for anything but a text or a number.
+  func string() throws(ConfigFailure) -> String {
+    guard case .scalar(let scalar) = node else { throw failure("one value") }
+    guard node.tag != Tag(.null) else { throw failure("a value") }
+    return scalar.string
+  }
+
+  /// One value or a list of values.
+  ///
+  /// - Throws: `ConfigFailure`.
+  func strings() throws(ConfigFailure) -> [String] {
+    guard case .sequence = node else { return [try string()] }
+    var strings: [String] = []
+    for value in try list() { strings.append(try value.string()) }
+    return strings
+  }
+
+  /// - Throws: `ConfigFailure`.
+  func boolean() throws(ConfigFailure) -> Bool {
+    guard let value = node.bool else { throw failure("true or false") }
+    return value
+  }
+
+  /// - Throws: `ConfigFailure`.
+  func integer(_ range: ClosedRange<Int>) throws(ConfigFailure) -> Int {
+    guard let value = Int(try string()), range.contains(value) else {
+      throw failure("a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return value
+  }
+
+  /// - Throws: `ConfigFailure`.
+  func list() throws(ConfigFailure) -> [ConfigValue] {
+    guard case .sequence(let sequence) = node else { throw failure("a list") }
+    return sequence.enumerated().map { ConfigValue(file: file, key: "\(key)[\($0)]", node: $1) }
+  }
+
+  /// The values of the keys, in order.
+  ///
+  /// - Throws: `ConfigFailure`.
+  func pairs() throws(ConfigFailure) -> [(key: String, value: ConfigValue)] {
+    guard case .mapping(let mapping) = node else { throw failure("keys with values") }
+    var pairs: [(String, ConfigValue)] = []
+    for (name, value) in mapping {
+      guard let name = name.string else { throw failure("keys with values, and each key a name") }
+      pairs.append((name, ConfigValue(file: file, key: key.isEmpty ? name : "\(key).\(name)", node: value)))
+    }
+    return pairs
+  }
+
+  /// The values of known keys.
+  ///
+  /// - Throws: `ConfigFailure` for another key.
+  func values(of known: [String]) throws(ConfigFailure) -> [String: ConfigValue] {
+    var values: [String: ConfigValue] = [:]
+    for (name, value) in try pairs() {
+      guard known.contains(name) else {
+        let place = key.isEmpty ? "" : "\(key): "
+        throw ConfigFailure(
+          file, line: value.line, "\(place)unknown key '\(name)'; the keys are \(known.joined(separator: ", "))")
+      }
+      values[name] = value
+    }
+    return values
+  }
+}

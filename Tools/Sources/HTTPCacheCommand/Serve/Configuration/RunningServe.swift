@@ -1,0 +1,84 @@
+import ArgumentParser
+import HTTPCacheProxy
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The options of a running server, which SIGHUP reads again.
+struct RunningServe {
+  /// The keys whose values a running server takes.
+  private static let live: Set<String> = [
+    "upstream", "preserve-host", "tls-certificate", "tls-key", "client-ca",
+  ]
+
+  private(set) var command: ServeCommand
+  private(set) var file: ServeFile?
+
+  init(command: ServeCommand, file: ServeFile?) {
+    self.command = command
+    self.file = file
+  }
+
+  /// Does what SIGHUP and SIGUSR1 ask for. What cannot be read stays as it was.
+  mutating func reload(_ number: Int32, _ server: ProxyServer, _ log: AccessLog, _ messages: LineWriter) {
+    do throws(AccessLog.OpenFailure) {
+      try log.reopen()
+    } catch {
+      messages.add("httpcache: the access log stays where it was: \(error.description)\n")
+    }
+    guard number == SIGHUP else { return }
+    if file == nil { reloadCertificates(server, messages) } else { reloadFile(server, messages) }
+  }
+
+  private func reloadCertificates(_ server: ProxyServer, _ messages: LineWriter) {
+    do {
+      guard let configuration = try command.tls.listener() else { return }
+      try server.setTLS(configuration)
+      messages.add("httpcache: the certificates were read again\n")
+    } catch {
+      messages.add("httpcache: the certificates stay as they were: \(error)\n")
+    }
+  }
+
+  private mutating func reloadFile(_ server: ProxyServer, _ messages: LineWriter) {
+    do {
+      let arguments = Array(CommandLine.arguments.dropFirst())
+      guard let new = try HTTPCacheCommand.parsedWithFile(arguments) as? ServeCommand,
+        let old = file, let path = new.route.config
+      else { return }
+      let newFile = try ServeFile(path)
+      var later = Self.changes(old, newFile)
+      let mode = try new.serverMode(newFile)
+      let tls = try new.tls.listener()
+      if let tls, !command.tls.tlsCertificate.isEmpty {
+        try server.setTLS(tls)
+      } else if (tls == nil) != command.tls.tlsCertificate.isEmpty {
+        later.append("tls-certificate")
+      }
+      if new.route.forward == command.route.forward, !new.route.forward { server.setMode(mode) }
+      (command, file) = (new, newFile)
+      messages.add("httpcache: \(path) was read again\n")
+      if !later.isEmpty {
+        messages.add("httpcache: changes of these keys count after a restart: \(later.joined(separator: ", "))\n")
+      }
+    } catch {
+      let text = (error as? ConfigFailure)?.description ?? HTTPCacheCommand.message(for: error)
+      messages.add("httpcache: the configuration stays as it was: \(text)\n")
+    }
+  }
+
+  /// The keys with other values that need a restart.
+  private static func changes(_ old: ServeFile, _ new: ServeFile) -> [String] {
+    var changes = ServeKey.all.filter { key in
+      !live.contains(key.name)
+        && old.options.first { $0.key == key }?.arguments != new.options.first { $0.key == key }?.arguments
+    }.map(\.name)
+    if old.overrides != new.overrides { changes.append("overrides") }
+    return changes
+  }
+}

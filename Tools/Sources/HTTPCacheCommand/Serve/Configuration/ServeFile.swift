@@ -1,0 +1,84 @@
+import Foundation
+import HTTPCacheProxy
+import HTTPCacheSemantics
+import Yams
+
+/// The file of `serve --config`: YAML, or JSON, which is YAML too. A key is the long name of an option, or one of
+/// `sections`.
+struct ServeFile {
+  /// The keys that are no options.
+  static let sections = [
+    "upstreams", "routes", "overrides", "never-store", "request-fields", "response-fields",
+  ]
+  /// The longest file in bytes.
+  private static let longest = 1 << 20
+
+  let path: String
+  /// The options, as on a command line.
+  private(set) var options: [(key: ServeKey, arguments: [String], line: Int?)] = []
+  private(set) var routes = ServeRoutes()
+  private(set) var overrides: [RuleOverride] = []
+
+  /// Reads a file.
+  ///
+  /// - Throws: `ConfigFailure`.
+  init(_ path: String) throws(ConfigFailure) {
+    self.path = path
+    let top = ConfigValue(file: path, key: "", node: try Self.node(path))
+    let known = ServeKey.all.map(\.name).sorted() + Self.sections
+    let values = try top.values(of: known)
+    for (name, value) in try top.pairs() {
+      guard let key = ServeKey.all.first(where: { $0.name == name }) else { continue }
+      options.append((key, try key.arguments(value), value.line))
+    }
+    routes = try ServeRoutes(values)
+    overrides = try OverrideList.read(values)
+  }
+
+  private static func node(_ path: String) throws(ConfigFailure) -> Node {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw ConfigFailure(path, "cannot be read: \(SystemMessage.text(errno))")
+    }
+    guard data.count <= longest else { throw ConfigFailure(path, "is longer than \(longest) bytes") }
+    guard let text = String(data: data, encoding: .utf8) else { throw ConfigFailure(path, "is not UTF-8") }
+    let (parser, root): (Parser, Node?)
+    do {
+      parser = try Parser(yaml: text)
+      root = try parser.singleRoot()
+    } catch {
+      throw ConfigFailure(path, "is not YAML: \(error)".replacingOccurrences(of: "\n", with: " "))
+    }
+    guard let root else { throw ConfigFailure(path, "is empty") }
+    // Nodes have weak references to the anchors of their parser.
+    try withExtendedLifetime(parser) { () throws(ConfigFailure) in try refuseAnchors(root, path) }
+    return root
+  }
+
+  /// Aliases could make a small file a large tree.
+  private static func refuseAnchors(_ node: Node, _ path: String) throws(ConfigFailure) {
+    guard node.anchor == nil else {
+      throw ConfigFailure(path, line: node.mark?.line, "anchors (&name) and aliases (*name) cannot be used")
+    }
+    switch node {
+    case .mapping(let mapping):
+      for (key, value) in mapping {
+        try refuseAnchors(key, path)
+        try refuseAnchors(value, path)
+      }
+    case .sequence(let sequence): for value in sequence { try refuseAnchors(value, path) }
+    case .scalar, .alias: break
+    }
+  }
+
+  /// The place of the option whose value a message names; nil without one.
+  func place(of message: String) -> String? {
+    let option = options.first { option in
+      option.arguments.contains { argument in
+        let value = argument.drop { $0 != "=" }.dropFirst()
+        return value.utf8.count > 1 && message.contains(value)
+      }
+    }
+    guard let option else { return nil }
+    return (option.line.map { "\(path), line \($0): " } ?? "\(path): ") + option.key.name
+  }
+}

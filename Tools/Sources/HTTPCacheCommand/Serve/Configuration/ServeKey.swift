@@ -1,0 +1,80 @@
+/// An option of `serve` in its configuration file and in the environment.
+struct ServeKey: Equatable {
+  /// The value of a key.
+  enum Kind {
+    case value
+    /// One value or several.
+    case list
+    case flag
+    /// A flag that is on unless it is switched off.
+    case switchedOff
+  }
+
+  /// The long name of the option, without hyphens before it.
+  let name: String
+  let kind: Kind
+  /// Other names of the option, with hyphens.
+  var aliases: [String] = []
+
+  init(_ name: String, _ kind: Kind, _ aliases: [String] = []) {
+    self.name = name
+    self.kind = kind
+    self.aliases = aliases
+  }
+
+  static let all: [ServeKey] = [
+    ServeKey("upstream", .value), ServeKey("forward", .flag), ServeKey("listen", .value),
+    ServeKey("allow-remote", .flag), ServeKey("connections-per-client", .value),
+    ServeKey("preserve-host", .flag), ServeKey("trust-forwarded", .list), ServeKey("allow", .list),
+    ServeKey("connect-port", .list), ServeKey("http-port", .list), ServeKey("allow-address", .list),
+    ServeKey("tls-certificate", .list), ServeKey("tls-key", .list), ServeKey("upstream-ca", .value),
+    ServeKey("client-ca", .value), ServeKey("http2", .switchedOff), ServeKey("h2c", .flag),
+    ServeKey("admin", .value), ServeKey("admin-token-file", .value), ServeKey("access-log", .value),
+    ServeKey("access-log-file", .value), ServeKey("private", .flag, ["--shared"]),
+    ServeKey("refuse-set-cookie", .flag), ServeKey("dir", .value), ServeKey("capacity", .value, ["--disk"]),
+    ServeKey("memory", .value), ServeKey("largest-entry", .value), ServeKey("min-free", .value),
+    ServeKey("allow-no-cache", .flag), ServeKey("timeout", .value), ServeKey("grace", .value),
+    ServeKey("seed", .list), ServeKey("encryption-key-file", .value), ServeKey("verbose", .flag, ["-v"]),
+  ]
+
+  /// The variable of the environment.
+  var variable: String {
+    "HTTPCACHE_SERVE_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
+  }
+
+  /// The arguments for a value in a file.
+  ///
+  /// - Throws: `ConfigFailure`.
+  func arguments(_ value: ConfigValue) throws(ConfigFailure) -> [String] {
+    switch kind {
+    case .value: ["--\(name)=\(try value.string())"]
+    case .list: try value.strings().map { "--\(name)=\($0)" }
+    case .flag: try value.boolean() ? ["--\(name)"] : []
+    case .switchedOff: [try value.boolean() ? "--\(name)" : "--no-\(name)"]
+    }
+  }
+
+  /// The arguments for a variable; several values have commas between.
+  ///
+  /// - Throws: `ConfigFailure`.
+  func arguments(variable text: String) throws(ConfigFailure) -> [String] {
+    switch kind {
+    case .value: return ["--\(name)=\(text)"]
+    case .list: return text.split(separator: ",").map { "--\(name)=\($0)" }
+    case .flag, .switchedOff:
+      switch text {
+      case "true", "1": return ["--\(name)"]
+      case "false", "0": return kind == .flag ? [] : ["--no-\(name)"]
+      default: throw ConfigFailure(variable, "must be true or false (got '\(text.prefix(80))')")
+      }
+    }
+  }
+
+  /// Whether arguments of a command line have the option.
+  func isGiven(in arguments: [String]) -> Bool {
+    let names = ["--\(name)", "--no-\(name)"] + aliases
+    return arguments.contains { argument in
+      names.contains { argument == $0 || argument.hasPrefix("\($0)=") }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import HTTPCacheProxy
+
+extension ServeCommand {
+  /// Reads the file of `--config`; nil without one.
+  ///
+  /// - Throws: `ExitCode` after a message.
+  func readFile() throws -> ServeFile? {
+    do throws(ConfigFailure) {
+      return try route.config.map { path throws(ConfigFailure) in try ServeFile(path) }
+    } catch {
+      Console.report("httpcache: \(error)")
+      throw ExitStatus.usage.code
+    }
+  }
+
+  /// Checks the file, and the files that it names.
+  ///
+  /// - Throws: `ExitCode` after a message.
+  func check(_ file: ServeFile?) throws {
+    do throws(StartFailure) {
+      _ = try serverMode(file)
+      _ = try tls.listener()
+      _ = try tls.originRoots()
+      _ = try admin.access()
+    } catch {
+      throw error.located(in: file).reported()
+    }
+    _ = try encryptionKey.encryption()
+    Console.print("\(file?.path ?? ""): valid")
+  }
+}

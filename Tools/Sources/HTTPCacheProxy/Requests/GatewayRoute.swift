@@ -1,0 +1,52 @@
+/// The requests of a gateway for a host and a path, and where they go.
+public struct GatewayRoute: Sendable {
+  /// The host that clients request: a name, or `*.domain` for all below it; nil is every host.
+  public var host: String?
+  /// The path that requests begin with, as whole segments: `/api` is also `/api/users`, and not `/apiary`.
+  public var path = "/"
+  /// Where the requests go.
+  public var group: OriginGroup
+  /// The path of the origin below which requests go, without a slash at its end.
+  public var basePath = ""
+  /// Whether `path` is left out of the origin's path.
+  public var stripsPath = false
+  /// Whether the origin gets the client's `Host` instead of its own name.
+  public var preservesHost = false
+  /// Whether responses are stored and used.
+  public var isCached = true
+  /// Changes of the fields of requests.
+  public var requestFields = FieldRules()
+  /// Changes of the fields of responses.
+  public var responseFields = FieldRules()
+
+  /// Makes a route for all requests.
+  public init(to group: OriginGroup) { self.group = group }
+
+  /// Whether the route is for a request.
+  ///
+  /// - Parameters:
+  ///   - host: the host of the request in lower case; nil if there is none.
+  ///   - path: its normalised path, with or without a query.
+  func matches(host: String?, path: String) -> Bool { matches(host) && rest(of: path) != nil }
+
+  /// The path at the origin, below `basePath`.
+  func target(_ path: String) -> String {
+    guard stripsPath, let rest = rest(of: path) else { return path }
+    return rest.first == "/" ? String(rest) : "/" + rest
+  }
+
+  private func matches(_ name: String?) -> Bool {
+    guard let host else { return true }
+    guard let name else { return false }
+    if host.hasPrefix("*.") { return name.hasSuffix(host.dropFirst()) && name.utf8.count >= host.utf8.count }
+    return name == host
+  }
+
+  /// The part of a path behind `path`, with its slash or query; nil if it does not begin so.
+  private func rest(of path: String) -> Substring? {
+    let prefix = self.path.hasSuffix("/") ? self.path.dropLast() : self.path[...]
+    guard path.hasPrefix(prefix) else { return nil }
+    let rest = path.dropFirst(prefix.count)
+    return rest.isEmpty || rest.first == "/" || rest.first == "?" ? rest : nil
+  }
+}

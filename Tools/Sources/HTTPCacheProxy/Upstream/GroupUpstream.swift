@@ -1,0 +1,48 @@
+public import HTTPCaching
+import HTTPTypes
+public import Logging
+
+/// Sends the requests for a group of addresses to one of them, and to the next one if that fails.
+///
+/// The context of a request names the group (`OriginGroup`); other requests pass unchanged.
+public struct GroupUpstream: Upstream {
+  private let base: NIOUpstream
+  private let logger: Logger
+
+  /// Makes an upstream over connections to origins.
+  public init(_ base: NIOUpstream, logger: Logger) {
+    self.base = base
+    self.logger = logger
+  }
+
+  /// As `NIOUpstream.defaultTimeout`.
+  public var defaultTimeout: Duration? { base.defaultTimeout }
+
+  /// Sends a request, and returns when the head of the final response has arrived. A request whose method is
+  /// idempotent (RFC 9110 §9.2.2), and that has no body, is sent to the next address if one cannot be reached or does
+  /// not answer; any other only if no connection was made.
+  ///
+  /// - Throws: `UpstreamError` of the last address.
+  public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
+    guard let group = request.context as? OriginGroup else { return try await base.send(request) }
+    var failure = UpstreamError(.unreachable, "\(group.origin) has no address")
+    for index in group.order() {
+      var request = request
+      request.context = group.addresses[index]
+      do throws(UpstreamError) {
+        let response = try await base.send(request)
+        group.succeeded(index)
+        return response
+      } catch {
+        if error.kind == .cancelled { throw error }
+        if group.failed(index) {
+          logger.warning("\(group.addresses[index]) is left out for now: \(error.message)")
+        }
+        let isConnected = error.kind != .unreachable || error.cause is UpstreamExchange.ClosedBeforeResponse
+        guard NIOUpstream.isRepeatable(request) || !isConnected else { throw error }
+        failure = error
+      }
+    }
+    throw failure
+  }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// SIGHUP for a server with a configuration file.
+@Suite(.timeLimit(.minutes(10))) struct ServeReloadTests {
+  @Test("routes change without a restart; a bad file changes nothing and says so")
+  func reloaded() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("serve.yaml")
+    func write(_ text: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
+    let first = try await ScriptOrigin { ServedFile(content: Array("first".utf8)).answer($0) }
+    let second = try await ScriptOrigin { ServedFile(content: Array("second".utf8)).answer($0) }
+    try write("access-log: none\nroutes:\n  - upstream: \(first.base)\n    cache: false\n")
+    let serve = try await ServeProcess(["--config", path])
+    let base = "http://127.0.0.1:\(try await serve.port())"
+    func body() async -> String {
+      let file = directory.file("body")
+      _ = await CommandRun(
+        "get", "-q", "--policy", "bypass", "--dir", directory.file("cache"), "-o", file, base + "/a")
+      return String(decoding: directory.contents("body") ?? [], as: UTF8.self)
+    }
+    #expect(await body() == "first")
+    try write("access-log: none\ngrace: 5\nroutes:\n  - upstream: \(second.base)\n    cache: false\n")
+    serve.send(SIGHUP)
+    try await serve.says("\(path) was read again\n")
+    try await serve.says("changes of these keys count after a restart: grace\n")
+    #expect(await body() == "second")
+    try write("routes:\n  - upstream: nix\n")
+    serve.send(SIGHUP)
+    try await serve.says("the configuration stays as it was: \(path), line 2: routes[0].upstream must be")
+    #expect(await body() == "second")
+    serve.send(SIGTERM)
+    #expect(await serve.end() == 0)
+    try await first.close()
+    try await second.close()
+  }
+}

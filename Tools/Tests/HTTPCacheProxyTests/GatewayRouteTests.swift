@@ -1,0 +1,120 @@
+import HTTPCaching
+import HTTPTypes
+import Testing
+
+@testable import HTTPCacheProxy
+
+/// The routes of a gateway with several origins.
+@Suite(.timeLimit(.minutes(10))) struct GatewayRouteTests {
+  private static let group = OriginGroup(Origin(isSecure: false, host: "origin"))
+
+  private func route(host: String? = nil, _ path: String = "/", strips: Bool = false) -> GatewayRoute {
+    var route = GatewayRoute(to: Self.group)
+    (route.host, route.path, route.stripsPath) = (host, path, strips)
+    return route
+  }
+
+  @Test(
+    "a route has the hosts and whole segments that it names",
+    arguments: [
+      (nil, "/", "a", "/x", true), ("a", "/", "a", "/", true), ("a", "/", "b", "/", false),
+      ("*.a", "/", "x.a", "/", true), ("*.a", "/", "y.x.a", "/", true), ("*.a", "/", "a", "/", false),
+      ("*.a", "/", "ba", "/", false), ("a", "/", nil, "/", false), (nil, "/api", nil, "/api", true),
+      (nil, "/api", nil, "/api?x", true), (nil, "/api", nil, "/api/", true), (nil, "/api", nil, "/apiary", false),
+      (nil, "/api/", nil, "/api", true), (nil, "/api/", nil, "/ap", false),
+    ] as [(String?, String, String?, String, Bool)])
+  func matches(_ host: String?, _ path: String, _ asked: String?, _ target: String, _ expected: Bool) {
+    #expect(route(host: host, path).matches(host: asked, path: target) == expected)
+  }
+
+  @Test(
+    "the path of the route can be left out",
+    arguments: [("/api", "/api/a?b", "/a?b"), ("/api/", "/api", "/"), ("/api", "/api?b", "/?b"), ("/", "/a", "/a")])
+  func stripped(_ path: String, _ asked: String, _ expected: String) {
+    #expect(route(path, strips: true).target(asked) == expected)
+    #expect(route(path).target(asked) == asked)
+  }
+
+  @Test("the first route that matches counts; without one the client gets 404")
+  func first() async throws {
+    try await withProxy(configure: { configuration in
+      guard case .gateway(var routes) = configuration.mode, var files = routes.first else { return }
+      files.path = "/files"
+      files.stripsPath = true
+      files.basePath = "/pub"
+      routes[0].host = "only.example"
+      configuration.mode = .gateway([files] + routes)
+    }) { fixture in
+      let (request, _) = try await fixture.exchange(
+        "GET /x/../files/a%2e HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
+      #expect(request.hasPrefix("GET /pub/a. HTTP/1.1"))
+      let client = try fixture.connect()
+      client.send("GET /files/../else HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 404 "))
+      let (other, _) = try await fixture.exchange(
+        "GET /else HTTP/1.1\r\nHost: ONLY.example\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
+      #expect(other.hasPrefix("GET /else HTTP/1.1"))
+    }
+  }
+
+  @Test("fields are set, removed and kept in requests and responses, from the origin and from the cache")
+  func fields() async throws {
+    var rules = FieldRules()
+    rules.set = [HTTPField(name: HTTPField.Name("X-Set") ?? .age, value: "1")]
+    rules.removed = ["x-*", "cookie"]
+    rules.kept = ["x-keep"]
+    try await withProxy(cache: try memoryCache(), configure: { [rules] configuration in
+      guard case .gateway(var routes) = configuration.mode else { return }
+      (routes[0].requestFields, routes[0].responseFields) = (rules, rules)
+      configuration.mode = .gateway(routes)
+    }) { fixture in
+      let fields = "X-Drop: 1\r\nX-Keep: 2\r\nX-Set: 0\r\n"
+      let (request, response) = try await fixture.exchange(
+        "GET / HTTP/1.1\r\nHost: h\r\nCookie: c\r\n\(fields)\r\n",
+        "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 1\r\n\(fields)\r\na")
+      for head in [request, response] {
+        #expect(field("X-Drop", in: head) == nil)
+        #expect(field("X-Keep", in: head) == "2")
+        #expect(field("X-Set", in: head) == "1")
+      }
+      #expect(field("Cookie", in: request) == nil)
+      #expect(field("X-Forwarded-For", in: request) == nil)
+      for _ in 0..<2 {
+        let client = try fixture.connect()
+        client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        let head = try await client.receiveHead()
+        #expect(field("X-Drop", in: head) == nil && field("X-Set", in: head) == "1", "\(head)")
+        #expect(field("Cache-Status", in: head)?.contains("hit") == true)
+      }
+    }
+  }
+
+  @Test("a route without the cache asks the origin each time")
+  func uncached() async throws {
+    try await withProxy(cache: try memoryCache(), configure: { configuration in
+      guard case .gateway(var routes) = configuration.mode else { return }
+      routes[0].isCached = false
+      configuration.mode = .gateway(routes)
+    }) { fixture in
+      for _ in 0..<2 {
+        _ = try await fixture.exchange(
+          "GET / HTTP/1.1\r\nHost: h\r\n\r\n",
+          "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 1\r\n\r\na")
+      }
+    }
+  }
+
+  @Test("requests of an open connection follow new routes")
+  func changed() async throws {
+    try await withProxy { fixture in
+      let client = try fixture.connect()
+      client.send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))
+      fixture.server.setMode(.gateway([]))
+      client.send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 404 "))
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import HTTPTypes
+import NIOCore
+import ServerTesting
+import Testing
+
+@testable import HTTPCacheProxy
+
+/// Several addresses of one upstream.
+@Suite(.timeLimit(.minutes(10))) struct OriginGroupTests {
+  private func origin(_ port: Int) -> Origin { Origin(isSecure: false, host: "127.0.0.1", port: port) }
+
+  @Test("addresses take turns; one that failed too often is left out until the pause is over")
+  func turns() {
+    let group = OriginGroup(
+      origin(1), addresses: [origin(1), origin(2), origin(3)], failureLimit: 2, pause: .seconds(10))
+    let now = NIODeadline.uptimeNanoseconds(1_000_000_000)
+    #expect(group.order(now: now) == [0, 1, 2])
+    #expect(group.order(now: now) == [1, 2, 0])
+    #expect(!group.failed(2, now: now))
+    #expect(group.failed(2, now: now))
+    #expect(!group.failed(2, now: now))
+    #expect(group.order(now: now) == [0, 1, 2])
+    #expect(group.order(now: now) == [0, 1, 2])
+    #expect(group.order(now: now) == [1, 0, 2])
+    #expect(group.order(now: now + .seconds(11)) == [2, 0, 1])
+    #expect(group.order(now: now) == [0, 1, 2])
+    group.succeeded(2)
+    #expect(group.order(now: now) == [1, 2, 0])
+  }
+
+  /// Runs a test with a proxy over an unused port and a real origin, both of one group.
+  private func withGroup(_ body: (Fixture) async throws -> Void) async throws {
+    let unused = try UnusedPort()
+    try await withProxy(configure: { configuration in
+      guard case .gateway(var routes) = configuration.mode else { return }
+      let live = routes[0].group.origin
+      routes[0].group = OriginGroup(
+        Origin(isSecure: false, host: "www.example.com"), addresses: [self.origin(unused.number), live])
+      configuration.mode = .gateway(routes)
+    }) { try await body($0) }
+  }
+
+  @Test(
+    "a request goes to the next address if one cannot be reached, with the group's Host",
+    arguments: ["GET / HTTP/1.1\r\nHost: h\r\n\r\n", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na"])
+  func unreachable(request: String) async throws {
+    try await withGroup { fixture in
+      for _ in 0..<3 {
+        let (head, answer) = try await fixture.exchange(request, "HTTP/1.1 204 No Content\r\n\r\n")
+        #expect(field("Host", in: head) == "www.example.com")
+        #expect(answer.hasPrefix("HTTP/1.1 204 "))
+      }
+    }
+  }
+
+  @Test("a GET that got no answer is sent again; a POST is not")
+  func noAnswer() async throws {
+    let second = try RawOrigin()
+    try await withProxy(configure: { configuration in
+      guard case .gateway(var routes) = configuration.mode else { return }
+      let first = routes[0].group.origin
+      routes[0].group = OriginGroup(
+        Origin(isSecure: false, host: "h"), addresses: [first, self.origin(second.port)])
+      configuration.mode = .gateway(routes)
+    }) { fixture in
+      let client = try fixture.connect()
+      client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      try await fixture.origin.acceptRequest().peer.end()
+      let (peer, _) = try await second.acceptRequest()
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))
+      client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na")
+      try await second.acceptRequest().peer.end()
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 502 "))
+    }
+  }
+}
