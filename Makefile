@@ -153,7 +153,7 @@ peers: prerequisites
 
 # Measures hits of serve beside nginx and Varnish, one core each, by turns.
 bench-serve: build
-	@scripts/prerequisites.sh nginx-light varnish wrk
+	@scripts/prerequisites.sh nginx-light varnish wrk nghttp2-client openssl
 	scripts/bench-serve.py $(RELEASE)
 
 # Makes the documentation of every module with DocC, in .build/docs.

@@ -1,7 +1,6 @@
 // The Swift of docs/downloads.md, written by scripts/snippets.py.
 // swift-format-ignore-file
 
-import Foundation
 import HTTPCacheDownloads
 import HTTPCacheURLSession
 import HTTPCaching
@@ -30,12 +29,6 @@ private func program1() async throws {
   print(all.running, all.received, all.expected, all.rate)
   await queue.close()
 
-  let progress = Progress(totalUnitCount: -1)
-  progress.cancellationHandler = { queue.cancel(id) }
-  progress.pausingHandler = { queue.pause(id) }
-  progress.resumingHandler = { queue.resume(id) }
-  for await status in queue.updates(of: id) {
-    progress.totalUnitCount = status.expected ?? -1
-    progress.completedUnitCount = status.received
-  }
+  let progress = queue.progress(of: id)
+  progress.pause()
 }

@@ -20,7 +20,8 @@ import Testing
       (nil, "/", "a", "/x", true), ("a", "/", "a", "/", true), ("a", "/", "b", "/", false),
       ("*.a", "/", "x.a", "/", true), ("*.a", "/", "y.x.a", "/", true), ("*.a", "/", "a", "/", false),
       ("*.a", "/", "ba", "/", false), ("a", "/", nil, "/", false), (nil, "/api", nil, "/api", true),
-      (nil, "/api", nil, "/api?x", true), (nil, "/api", nil, "/api/", true), (nil, "/api", nil, "/apiary", false),
+      (nil, "/api", nil, "/api?x", true), (nil, "/api", nil, "/api/", true),
+      (nil, "/api", nil, "/apiary", false),
       (nil, "/api/", nil, "/api", true), (nil, "/api/", nil, "/ap", false),
     ] as [(String?, String, String?, String, Bool)])
   func matches(_ host: String?, _ path: String, _ asked: String?, _ target: String, _ expected: Bool) {
@@ -29,7 +30,9 @@ import Testing
 
   @Test(
     "the path of the route can be left out",
-    arguments: [("/api", "/api/a?b", "/a?b"), ("/api/", "/api", "/"), ("/api", "/api?b", "/?b"), ("/", "/a", "/a")])
+    arguments: [
+      ("/api", "/api/a?b", "/a?b"), ("/api/", "/api", "/"), ("/api", "/api?b", "/?b"), ("/", "/a", "/a"),
+    ])
   func stripped(_ path: String, _ asked: String, _ expected: String) {
     #expect(route(path, strips: true).target(asked) == expected)
     #expect(route(path).target(asked) == asked)
@@ -63,11 +66,14 @@ import Testing
     rules.set = [HTTPField(name: HTTPField.Name("X-Set") ?? .age, value: "1")]
     rules.removed = ["x-*", "cookie"]
     rules.kept = ["x-keep"]
-    try await withProxy(cache: try memoryCache(), configure: { [rules] configuration in
-      guard case .gateway(var routes) = configuration.mode else { return }
-      (routes[0].requestFields, routes[0].responseFields) = (rules, rules)
-      configuration.mode = .gateway(routes)
-    }) { fixture in
+    try await withProxy(
+      cache: try memoryCache(),
+      configure: { [rules] configuration in
+        guard case .gateway(var routes) = configuration.mode else { return }
+        (routes[0].requestFields, routes[0].responseFields) = (rules, rules)
+        configuration.mode = .gateway(routes)
+      }
+    ) { fixture in
       let fields = "X-Drop: 1\r\nX-Keep: 2\r\nX-Set: 0\r\n"
       let (request, response) = try await fixture.exchange(
         "GET / HTTP/1.1\r\nHost: h\r\nCookie: c\r\n\(fields)\r\n",
@@ -91,11 +97,14 @@ import Testing
 
   @Test("a route without the cache asks the origin each time")
   func uncached() async throws {
-    try await withProxy(cache: try memoryCache(), configure: { configuration in
-      guard case .gateway(var routes) = configuration.mode else { return }
-      routes[0].isCached = false
-      configuration.mode = .gateway(routes)
-    }) { fixture in
+    try await withProxy(
+      cache: try memoryCache(),
+      configure: { configuration in
+        guard case .gateway(var routes) = configuration.mode else { return }
+        routes[0].isCached = false
+        configuration.mode = .gateway(routes)
+      }
+    ) { fixture in
       for _ in 0..<2 {
         _ = try await fixture.exchange(
           "GET / HTTP/1.1\r\nHost: h\r\n\r\n",

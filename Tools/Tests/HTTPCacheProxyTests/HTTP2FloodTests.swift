@@ -86,7 +86,7 @@ import Testing
   func idle() async throws {
     try await withProxy(configure: {
       $0.isHTTP2WithoutTLS = true
-      $0.idleTimeout = .milliseconds(50)
+      $0.idleTimeout = .seconds(1)
     }) { fixture in
       let silent = try RawPeer.connect(fixture.port)
       let client = try HTTP2Peer(fixture.port)

@@ -42,7 +42,9 @@ import Testing
 
   @Test(
     "a request goes to the next address if one cannot be reached, with the group's Host",
-    arguments: ["GET / HTTP/1.1\r\nHost: h\r\n\r\n", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na"])
+    arguments: [
+      "GET / HTTP/1.1\r\nHost: h\r\n\r\n", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na",
+    ])
   func unreachable(request: String) async throws {
     try await withGroup { fixture in
       for _ in 0..<3 {

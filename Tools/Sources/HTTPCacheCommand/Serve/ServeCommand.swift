@@ -161,7 +161,7 @@ public struct ServeCommand: AsyncParsableCommand {
   }
 
   private func serve(_ messages: LineWriter, _ file: ServeFile?) async throws {
-    let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: Processors.count)
     let (serverConfiguration, upstreamConfiguration) = try configurations(messages, file)
     let access = try adminAccess()
     let events = EventCounts(next: observer(messages))
@@ -281,7 +281,9 @@ public struct ServeCommand: AsyncParsableCommand {
     var last = route.upstream.flatMap { ServeRoutes.route(to: $0) }
     last?.preservesHost = gatewayOptions.preserveHost
     let all = routes.all(default: last)
-    guard !all.isEmpty else { throw StartFailure("\(file?.path ?? ""): has neither upstream, routes nor forward") }
+    guard !all.isEmpty else {
+      throw StartFailure("\(file?.path ?? ""): has neither upstream, routes nor forward")
+    }
     return .gateway(all)
   }
 }

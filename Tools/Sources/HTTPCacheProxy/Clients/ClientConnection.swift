@@ -13,16 +13,17 @@ final class ClientConnection: Sendable {
   /// Whether the stream is one of HTTP/2, with one request, instead of a connection.
   let isHTTP2: Bool
   let requestTrailers = RequestTrailers()
-  private let traffic: Traffic.Part
+  let log: RequestLog
 
-  init(_ stream: ByteStream, context: ProxyContext, isHTTP2: Bool) {
+  /// - Parameters:
+  ///   - client: the client of a stream's connection.
+  ///   - isHTTP2: see `isHTTP2`.
+  init(_ stream: ByteStream, context: ProxyContext, client: ClientSide, isHTTP2: Bool) {
     self.isHTTP2 = isHTTP2
     self.stream = stream
     self.context = context
-    client = ClientSide(
-      address: stream.channel.remoteAddress.flatMap { IPAddress($0) },
-      isSecure: context.configuration.tls != nil, trusted: context.configuration.trustedForwarders)
-    traffic = context.traffic.part(of: stream.channel.eventLoop)
+    self.client = client
+    log = RequestLog(context, client: client, isHTTP2: isHTTP2, loop: stream.channel.eventLoop)
   }
 
   /// The routes as they are now: they may be changed while the connection lasts.
@@ -179,51 +180,12 @@ final class ClientConnection: Sendable {
     let result = try? await writer.send(
       HTTPResponse(status: status, headerFields: fields), MessageBody(BodyBytes(Array(text.utf8))),
       persists: persists)
-    log(head, status.code, result?.bytes ?? 0, started, refusal.label)
+    log.add(head, status.code, result?.bytes ?? 0, started, refusal.label)
   }
 
   func writer(_ method: HTTPRequest.Method, minorVersion: Int) -> ResponseWriter {
     ResponseWriter(
       stream: stream, method: method, form: isHTTP2 ? .http2 : .http1(minorVersion: minorVersion),
       sendsFiles: !client.isSecure && !isHTTP2, timeout: context.configuration.bodyTimeout)
-  }
-
-  /// Counts a finished request, and adds a line to the access log.
-  func log(
-    _ head: RequestHead?, _ status: Int, _ bytes: Int64, _ started: NIODeadline, _ outcome: String,
-    _ refusal: String? = nil
-  ) {
-    var entry = AccessLog.Entry(
-      client: client.text ?? "-", method: head?.method.rawValue ?? "-", target: head?.target ?? "-",
-      status: status, bytes: bytes, microseconds: (NIODeadline.now() - started).nanoseconds / 1000,
-      outcome: outcome, refusal: refusal)
-    if let head {
-      entry.version = isHTTP2 ? "HTTP/2.0" : "HTTP/1.\(head.minorVersion)"
-      entry.fields = context.configuration.accessLog.fieldNames.map { head.fields[$0] }
-    }
-    add(entry)
-  }
-
-  /// Counts a prepared answer, and adds a line to the access log.
-  ///
-  /// - Parameter bytes: the head of the request.
-  func log(_ answer: PreparedAnswer.Content, _ started: NIODeadline, _ bytes: ByteBuffer) {
-    var entry = AccessLog.Entry(
-      client: client.text ?? "-", method: "GET", target: answer.target, status: answer.status,
-      bytes: Int64(answer.hit.body.count),
-      microseconds: (NIODeadline.now() - started).nanoseconds / 1000, outcome: answer.outcome)
-    let names = context.configuration.accessLog.fieldNames
-    if !names.isEmpty {
-      let limits = context.configuration.limits
-      let head = bytes.withUnsafeReadableBytes { try? RequestHead($0, limits: limits) }
-      entry.fields = names.map { head?.fields[$0] }
-    }
-    add(entry)
-  }
-
-  private func add(_ entry: AccessLog.Entry) {
-    traffic.add(entry)
-    context.feed.send(entry)
-    if context.configuration.accessLog.isOn { context.configuration.accessLog.add(entry) }
   }
 }

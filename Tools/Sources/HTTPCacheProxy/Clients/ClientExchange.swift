@@ -86,7 +86,7 @@ struct ClientExchange: Sendable {
       head.isPersistent && !context.registry.isDraining && (body?.isComplete ?? true || !head.expectsContinue)
     do {
       let result = try await writer.send(response, answer.body, persists: persists)
-      connection.log(head, response.status.code, result.bytes, started, answer.label, answer.refusal)
+      connection.log.add(head, response.status.code, result.bytes, started, answer.label, answer.refusal)
       guard !connection.isHTTP2 else { return .close }
       guard result.isReusable, await drained(body) else { return .close }
       return .next
@@ -94,7 +94,7 @@ struct ClientExchange: Sendable {
       context.configuration.logger.info("\(head.method) \(head.target): the answer broke off: \(error)")
       answer.body.source.cancel()
       body?.cancel()
-      connection.log(head, response.status.code, 0, started, "\(answer.label)-aborted")
+      connection.log.add(head, response.status.code, 0, started, "\(answer.label)-aborted")
       // The client must see that the response is incomplete.
       stream.reset()
       return .gone
@@ -120,7 +120,7 @@ struct ClientExchange: Sendable {
     }
     switch error {
     case let error as UpstreamError where error.kind == .cancelled:
-      connection.log(head, 499, 0, started, "cancelled")
+      connection.log.add(head, 499, 0, started, "cancelled")
       stream.close()
       return .gone
     case let error as UpstreamError:
@@ -129,7 +129,7 @@ struct ClientExchange: Sendable {
     case let error as CacheError where error.code == .invalidRequest:
       return await refused(Refusal(.badRequest, "the request target is not an http or https URI"), body)
     case is CancellationError, is StreamError:
-      connection.log(head, 499, 0, started, "cancelled")
+      connection.log.add(head, 499, 0, started, "cancelled")
       stream.close()
       return .gone
     default:
@@ -170,7 +170,7 @@ struct ClientExchange: Sendable {
       try await stream.flush(until: stream.now + context.configuration.bodyTimeout)
       let bytes = await Tunnel.run(
         client: stream, origin: tunnel.stream, silence: context.configuration.tunnelTimeout)
-      connection.log(head, 101, bytes, started, "tunnel")
+      connection.log.add(head, 101, bytes, started, "tunnel")
       return .gone
     } catch {
       return await failed(error, nil)
@@ -186,7 +186,7 @@ struct ClientExchange: Sendable {
       stream.channel.flush()
       let bytes = await Tunnel.run(
         client: stream, origin: tunnel, silence: context.configuration.tunnelTimeout)
-      connection.log(head, 200, bytes, started, "tunnel")
+      connection.log.add(head, 200, bytes, started, "tunnel")
       return .gone
     } catch {
       return await failed(error, nil)

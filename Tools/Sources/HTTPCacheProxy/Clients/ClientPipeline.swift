@@ -55,7 +55,8 @@ struct ClientPipeline: Sendable {
 
   private func addHTTP1(to channel: any Channel) throws {
     let stream = ByteStream(channel: channel)
-    let connection = ClientConnection(stream, context: context, isHTTP2: false)
+    let client = ClientSide(channel, context.configuration)
+    let connection = ClientConnection(stream, context: context, client: client, isHTTP2: false)
     let hits = context.answers(of: channel.eventLoop).map { HitPath(connection, answers: $0) }
     try channel.pipeline.syncOperations.addHandler(ByteStreamHandler(stream, hits: hits))
     connection.start()
@@ -63,6 +64,7 @@ struct ClientPipeline: Sendable {
 
   private func addHTTP2(to channel: any Channel) throws {
     let connection = HTTP2Connection(channel)
+    let client = ClientSide(channel, context.configuration)
     guard context.registry.admits(connection, of: channel, context.configuration) else {
       return channel.close(promise: nil)
     }
@@ -76,7 +78,7 @@ struct ClientPipeline: Sendable {
     _ = try operations.configureHTTP2Pipeline(
       mode: .server, connectionConfiguration: connectionConfiguration(),
       streamConfiguration: streamConfiguration(), streamDelegate: management.http2StreamDelegate
-    ) { stream in stream.eventLoop.makeCompletedFuture { try addStream(to: stream) } }
+    ) { stream in stream.eventLoop.makeCompletedFuture { try addStream(to: stream, client) } }
     try operations.addHandler(management)
     try operations.addHandler(HTTP2ErrorHandler(logger: context.configuration.logger))
     // It begins to wait for streams when the channel becomes active, which has happened before it was added.
@@ -87,13 +89,9 @@ struct ClientPipeline: Sendable {
     channel.read()
   }
 
-  private func addStream(to channel: any Channel) throws {
+  private func addStream(to channel: any Channel, _ client: ClientSide) throws {
     try channel.syncOptions?.setOption(.autoRead, value: false)
-    let stream = ByteStream(channel: channel)
-    let connection = ClientConnection(stream, context: context, isHTTP2: true)
-    try channel.pipeline.syncOperations.addHandlers([
-      HTTP2StreamHandler(connection, limits: context.configuration.limits), ByteStreamHandler(stream),
-    ])
+    try channel.pipeline.syncOperations.addHandler(HTTP2StreamHandler(context, client))
     // The head is not read by a task.
     channel.read()
   }

@@ -88,14 +88,21 @@ struct ResponseWriter: Sendable {
     return result
   }
 
-  /// Head and body of a response to a GET of HTTP/1.1, as `send` sends them on a connection that stays open; nil for a
-  /// response without a body.
-  static func whole(_ head: HTTPResponse, _ body: BodyBytes, allocator: ByteBufferAllocator) -> ByteBuffer? {
+  /// Head and body of a response to a GET, as `send` sends them on a connection that stays open; nil for a response
+  /// without a body. With HTTP/2 the head is apart.
+  static func whole(
+    _ head: HTTPResponse, _ body: BodyBytes, _ form: Form, allocator: ByteBufferAllocator
+  ) -> (HPACKHeaders?, ByteBuffer)? {
     guard hasContent(head.status) else { return nil }
     var buffer = allocator.buffer(capacity: 1024 + body.count)
-    writeHead(head, .length(Int64(body.count)), isReusable: true, to: &buffer)
+    let coding = Coding.length(Int64(body.count))
+    var headers: HPACKHeaders?
+    switch form {
+    case .http1: writeHead(head, coding, isReusable: true, to: &buffer)
+    case .http2: headers = Self.headers(of: head, coding)
+    }
     buffer.writeBody(body)
-    return buffer
+    return (headers, buffer)
   }
 
   private static func hasContent(_ status: HTTPResponse.Status) -> Bool {
@@ -115,11 +122,15 @@ struct ResponseWriter: Sendable {
       Self.writeHead(head, coding, isReusable: isReusable, to: &buffer)
       return stream.write(buffer)
     }
-    var fields = Self.fields(of: head, coding)
-    if case .length(let length) = coding { fields[.contentLength] = String(length) }
     var isWhole = false
     if case .none = coding { isWhole = true }
-    stream.write(.head(HPACKHeaders(head.status, fields), endsStream: isWhole))
+    stream.write(.head(Self.headers(of: head, coding), endsStream: isWhole))
+  }
+
+  private static func headers(of head: HTTPResponse, _ coding: Coding) -> HPACKHeaders {
+    var fields = fields(of: head, coding)
+    if case .length(let length) = coding { fields[.contentLength] = String(length) }
+    return HPACKHeaders(head.status, fields)
   }
 
   private static func fields(of head: HTTPResponse, _ coding: Coding) -> HTTPFields {

@@ -1,38 +1,81 @@
 import NIOCore
 import NIOHTTP2
 
-/// Translates between the frames of one stream of HTTP/2 and the bytes of its `ByteStream`.
+/// Answers a plain request from memory at once. For any other, translates between the frames of one stream of HTTP/2
+/// and the bytes of its `ByteStream`.
 final class HTTP2StreamHandler: ChannelDuplexHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = ByteBuffer
   typealias OutboundIn = IOData
   typealias OutboundOut = HTTP2Frame.FramePayload
 
-  private let connection: ClientConnection
-  private let limits: MessageLimits
+  private let proxy: ProxyContext
+  private let client: ClientSide
+  /// Nil before a request takes the general way.
+  private var connection: ClientConnection?
   private var hasBegun = false
 
-  init(_ connection: ClientConnection, limits: MessageLimits) {
-    self.connection = connection
-    self.limits = limits
+  init(_ proxy: ProxyContext, _ client: ClientSide) {
+    self.proxy = proxy
+    self.client = client
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .headers(let frame):
       // A second block has the trailers.
-      if !hasBegun {
-        hasBegun = true
-        let head = Result { try RequestHead(frame, limits: limits, isForward: connection.routing.isForward) }
-        connection.startStream(head)
+      if hasBegun {
+        connection?.requestTrailers.set(frame.headers)
       } else {
-        connection.requestTrailers.set(frame.headers)
+        hasBegun = true
+        if frame.endStream, answer(frame, context) { return }
+        begin(frame, context)
       }
       if frame.endStream { end(context) }
     case .data(let frame):
       if case .byteBuffer(let buffer) = frame.data { context.fireChannelRead(wrapInboundOut(buffer)) }
       if frame.endStream { end(context) }
     default: break
+    }
+  }
+
+  private func head(_ frame: HTTP2Frame.FramePayload.Headers) -> Result<RequestHead, any Error> {
+    Result {
+      var isForward = false
+      if case .forward = proxy.mode { isForward = true }
+      return try RequestHead(frame, limits: proxy.configuration.limits, isForward: isForward)
+    }
+  }
+
+  /// Answers a plain request from memory, with the frames that the general way would send.
+  ///
+  /// - Returns: false if the request takes the general way.
+  private func answer(_ frame: HTTP2Frame.FramePayload.Headers, _ context: ChannelHandlerContext) -> Bool {
+    guard !proxy.registry.isDraining, let answers = proxy.answers(of: context.eventLoop),
+      let key = PlainRequest.key(of: frame.headers, limits: proxy.configuration.limits)
+    else { return false }
+    let started = NIODeadline.now()
+    let lookup = HitLookup(
+      context: proxy, client: client, form: .http2, answers: answers, allocator: context.channel.allocator)
+    guard let content = lookup.content(for: key, { try? head(frame).get() }), let headers = content.headers
+    else { return false }
+    context.write(wrapOutboundOut(.headers(.init(headers: headers, endStream: false))), promise: nil)
+    let body = HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(content.bytes), endStream: true))
+    context.writeAndFlush(wrapOutboundOut(body), promise: nil)
+    let log = RequestLog(proxy, client: client, isHTTP2: true, loop: context.eventLoop)
+    log.add(content, started) { try? head(frame).get() }
+    return true
+  }
+
+  private func begin(_ frame: HTTP2Frame.FramePayload.Headers, _ context: ChannelHandlerContext) {
+    let stream = ByteStream(channel: context.channel)
+    let connection = ClientConnection(stream, context: proxy, client: client, isHTTP2: true)
+    self.connection = connection
+    do {
+      try context.pipeline.syncOperations.addHandler(ByteStreamHandler(stream))
+      connection.startStream(head(frame))
+    } catch {
+      context.close(promise: nil)
     }
   }
 

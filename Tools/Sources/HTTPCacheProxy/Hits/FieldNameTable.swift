@@ -10,7 +10,10 @@ enum FieldNameTable {
     switch name.count {
     case 3: isEqual(name, "dnt") ? .ignored : nil
     case 4: isEqual(name, "host") ? .host : nil
-    case 6: isEqual(name, "accept") ? .accept : isEqual(name, "origin") ? .origin : nil
+    case 6:
+      // For reuse, cookies matter only where `Vary` names them (RFC 9111 §4.1).
+      isEqual(name, "accept")
+        ? .accept : isEqual(name, "origin") ? .origin : isEqual(name, "cookie") ? .ignored : nil
     case 7: isEqual(name, "referer") || isEqual(name, "sec-gpc") ? .ignored : nil
     case 8: isEqual(name, "priority") ? .ignored : nil
     case 9: isEqual(name, "sec-ch-ua") ? .ignored : nil

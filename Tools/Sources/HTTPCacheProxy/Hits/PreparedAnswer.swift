@@ -1,12 +1,15 @@
 import HTTPCaching
 import NIOCore
+import NIOHPACK
 
 /// The bytes of an answer from memory, for all plain requests with one key in one second.
 final class PreparedAnswer {
   /// A hit with its answer.
   struct Content {
     let hit: MemoryHit
-    /// The head and the body as the client gets them.
+    /// The head for HTTP/2; nil for HTTP/1.1.
+    let headers: HPACKHeaders?
+    /// The head and the body as the client gets them; for HTTP/2 the body alone.
     let bytes: ByteBuffer
     /// The request target, for the access log.
     let target: String
@@ -28,5 +31,9 @@ final class PreparedAnswer {
   }
 
   /// The bytes in memory that the answer takes.
-  var size: Int { key.count + (content.map { $0.bytes.storageCapacity + $0.target.utf8.count } ?? 0) + 256 }
+  var size: Int {
+    guard let content else { return key.count + 256 }
+    let fields = content.headers?.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 64 } ?? 0
+    return key.count + content.bytes.storageCapacity + content.target.utf8.count + fields + 256
+  }
 }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import NIOCore
 
 /// The client of a connection.
 struct ClientSide: Sendable {
@@ -16,5 +17,14 @@ struct ClientSide: Sendable {
     text = address.map { "\($0)" }
     self.isSecure = isSecure
     isTrusted = address.map { address in trusted.contains { $0.contains(address) } } ?? false
+  }
+}
+
+extension ClientSide {
+  /// The client of a connection.
+  init(_ channel: any Channel, _ configuration: ProxyServer.Configuration) {
+    self.init(
+      address: channel.remoteAddress.flatMap { IPAddress($0) }, isSecure: configuration.tls != nil,
+      trusted: configuration.trustedForwarders)
   }
 }

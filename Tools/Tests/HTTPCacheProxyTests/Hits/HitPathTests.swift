@@ -59,8 +59,12 @@ struct HitPathTests {
       }
     }
     defer { answering.cancel() }
-    try await withProxy(cache: cache, origin: origin) { fast in
-      try await withProxy(cache: cache, origin: origin, configure: { $0.preparedAnswers = 0 }) { general in
+    try await withProxy(cache: cache, origin: origin, configure: { $0.isHTTP2WithoutTLS = true }) { fast in
+      let configure = { (configuration: inout ProxyServer.Configuration) in
+        configuration.isHTTP2WithoutTLS = true
+        configuration.preparedAnswers = 0
+      }
+      try await withProxy(cache: cache, origin: origin, configure: configure) { general in
         for target in Self.targets { _ = try await general.hit(target) }
         _ = try await general.hit("/vary", fields: "Accept-Encoding: gzip\r\n")
         _ = try await general.hit("/cookie", fields: "Cookie: a=b\r\n")
@@ -135,6 +139,68 @@ struct HitPathTests {
           (fast, general) = (try pair.fast.connect(), try pair.general.connect())
         }
       }
+    }
+  }
+  private struct HTTP2Request {
+    let target: String
+    let method: String
+    let fields: [(String, String)]
+  }
+
+  private static func http2Fields(_ random: inout some RandomNumberGenerator) -> [(String, String)] {
+    (0..<Int.random(in: 0..<4, using: &random)).compactMap { _ in
+      guard let line = fields.randomElement(using: &random), let colon = line.firstIndex(of: ":") else {
+        return nil
+      }
+      let value = line[line.index(after: colon)...].trimmingPrefix(" ")
+      return (line[..<colon].lowercased(), String(value))
+    }
+  }
+
+  /// The answer over HTTP/2; without one if the connection ended.
+  private func answer(_ client: HTTP2Peer, _ stream: UInt32, _ request: HTTP2Request) async throws -> String {
+    client.request(stream, request.target, method: request.method, request.fields)
+    if request.target == "/large" { client.widen(stream, by: 70_000) }
+    guard let response = try? await client.response(stream) else { return "" }
+    if !response.body.isEmpty { client.widen(0, by: response.body.count) }
+    return comparable("\(response)")
+  }
+
+  @Test("have the fields and bytes of the general way over HTTP/2")
+  func http2() async throws {
+    try await withPair { pair in
+      var random = SystemRandomNumberGenerator()
+      func connect() throws -> [HTTP2Peer] {
+        let clients = [try HTTP2Peer(pair.fast.port), try HTTP2Peer(pair.general.port)]
+        for client in clients { client.widen(0, by: 70_000) }
+        return clients
+      }
+      var clients = try connect()
+      var stream: UInt32 = 1
+      var answered = 0
+      for number in 0..<Self.count / 3 {
+        if number % 50 == 0 { pair.clock.advance(by: .seconds(1)) }
+        let request = HTTP2Request(
+          target: Self.targets.randomElement(using: &random) ?? "/a",
+          method: Int.random(in: 0..<20, using: &random) == 0 ? "HEAD" : "GET",
+          fields: Self.http2Fields(&random))
+        let first = try await answer(clients[0], stream, request)
+        let second = try await answer(clients[1], stream, request)
+        // A response that the proxy makes itself has the time of the system.
+        guard first == second || first.contains("\"400\"") && second.contains("\"400\"") else {
+          Issue.record("\(request): \(first), not \(second)")
+          return
+        }
+        stream += 2
+        if first.isEmpty {
+          for client in clients { client.end() }
+          (clients, stream) = (try connect(), 1)
+        } else {
+          answered += 1
+        }
+      }
+      for client in clients { client.end() }
+      #expect(answered > Self.count / 6)
     }
   }
 }

@@ -30,7 +30,8 @@ struct PlainRequestTests {
   @Test(
     "fields that change the request or the connection, and whatever the general way refuses, are not plain",
     arguments: [
-      "Range: bytes=0-1\r\n", "If-None-Match: \"a\"\r\n", "Cache-Control: no-cache\r\n", "Cookie: a=b\r\n",
+      "Range: bytes=0-1\r\n", "If-None-Match: \"a\"\r\n", "Cache-Control: no-cache\r\n",
+      "Proxy-Authorization: Basic x\r\n",
       "Authorization: Basic x\r\n", "Connection: close\r\n", "Connection: keep-alive, x\r\n",
       "Connection:keep-alive\r\n", "Content-Length: 0\r\n", "Transfer-Encoding: chunked\r\n",
       "Expect: 100-continue\r\n", "Upgrade: websocket\r\n", "Via: 1.1 x\r\n", "X-Forwarded-For: 1.2.3.4\r\n",

@@ -32,7 +32,8 @@ struct PreparedAnswerTests {
         upstream: try NIOUpstream(group: MultiThreadedEventLoopGroup.singleton, configuration: .init()),
         exchanges: nil, loops: [stream.channel.eventLoop])
       path = HitPath(
-        ClientConnection(stream.stream, context: context, isHTTP2: false),
+        ClientConnection(
+          stream.stream, context: context, client: ClientSide(address: nil, isSecure: false), isHTTP2: false),
         answers: PreparedAnswers(capacity: capacity))
     }
 

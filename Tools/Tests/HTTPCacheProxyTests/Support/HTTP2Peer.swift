@@ -74,6 +74,11 @@ final class HTTP2Peer {
     send(Self.headers, flags: ends ? 5 : 4, stream, Self.block(pseudo + fields))
   }
 
+  /// Lets more bytes of bodies come, on a stream or (0) on the connection.
+  func widen(_ stream: UInt32, by count: Int) {
+    send(Self.windowUpdate, stream, [24, 16, 8, 0].map { UInt8(count >> $0 & 255) })
+  }
+
   /// The next frame.
   func next() async throws -> Frame {
     let head = Array(try await peer.receive(count: 9).unicodeScalars.map { UInt8($0.value) })

@@ -88,7 +88,8 @@ struct ConfigValue {
       guard known.contains(name) else {
         let place = key.isEmpty ? "" : "\(key): "
         throw ConfigFailure(
-          file, line: value.line, "\(place)unknown key '\(name)'; the keys are \(known.joined(separator: ", "))")
+          file, line: value.line,
+          "\(place)unknown key '\(name)'; the keys are \(known.joined(separator: ", "))")
       }
       values[name] = value
     }

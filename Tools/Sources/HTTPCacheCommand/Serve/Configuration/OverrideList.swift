@@ -3,8 +3,9 @@ import HTTPTypes
 
 /// The overrides of a configuration file (docs/overrides.md).
 enum OverrideList {
-  private static let keys = [
-    "name", "match", "types", "statuses", "fresh", "fresh-at-least", "fresh-at-most", "stale-while-revalidate",
+  static let keys = [
+    "name", "match", "types", "statuses", "fresh", "fresh-at-least", "fresh-at-most",
+    "stale-while-revalidate",
     "stale-if-error", "ignore", "ignore-vary", "cache-control", "default-cache-control", "ignore-reload",
     "drop-query", "keep-query", "ignore-query", "sort-query", "pin", "never-store",
   ]
@@ -59,7 +60,9 @@ enum OverrideList {
     if let value = values["fresh"] { effects.append(.lifetime(.exactly(try seconds(value)))) }
     if let value = values["fresh-at-least"] { effects.append(.lifetime(.atLeast(try seconds(value)))) }
     if let value = values["fresh-at-most"] { effects.append(.lifetime(.atMost(try seconds(value)))) }
-    if let value = values["stale-while-revalidate"] { effects.append(.staleWhileRevalidate(try seconds(value))) }
+    if let value = values["stale-while-revalidate"] {
+      effects.append(.staleWhileRevalidate(try seconds(value)))
+    }
     if let value = values["stale-if-error"] { effects.append(.staleIfError(try seconds(value))) }
     if let value = values["pin"] { effects.append(.pins(try value.boolean())) }
     if let value = values["never-store"] { effects.append(.stores(!(try value.boolean()))) }

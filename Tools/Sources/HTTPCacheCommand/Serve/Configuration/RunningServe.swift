@@ -64,7 +64,8 @@ struct RunningServe {
       (command, file) = (new, newFile)
       messages.add("httpcache: \(path) was read again\n")
       if !later.isEmpty {
-        messages.add("httpcache: changes of these keys count after a restart: \(later.joined(separator: ", "))\n")
+        messages.add(
+          "httpcache: changes of these keys count after a restart: \(later.joined(separator: ", "))\n")
       }
     } catch {
       let text = (error as? ConfigFailure)?.description ?? HTTPCacheCommand.message(for: error)

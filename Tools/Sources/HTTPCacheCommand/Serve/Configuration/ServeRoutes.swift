@@ -5,6 +5,13 @@ import NIOCore
 
 /// The routes of a configuration file, and what counts for all of them.
 struct ServeRoutes {
+  private static let groupKeys = ["addresses", "host", "failures", "pause"]
+  private static let routeKeys = [
+    "host", "path", "upstream", "strip-path", "preserve-host", "cache", "request-fields", "response-fields",
+  ]
+  private static let fieldKeys = ["set", "remove", "keep"]
+  static let keys = groupKeys + routeKeys + fieldKeys
+
   private(set) var routes: [GatewayRoute] = []
   /// The fields of requests and responses for all routes, also that of `upstream`.
   private(set) var requestFields = FieldRules()
@@ -41,7 +48,7 @@ struct ServeRoutes {
   }
 
   private static func group(_ value: ConfigValue) throws(ConfigFailure) -> OriginGroup {
-    let values = try value.values(of: ["addresses", "host", "failures", "pause"])
+    let values = try value.values(of: groupKeys)
     guard let list = values["addresses"] else { throw value.failure("a group with addresses") }
     var addresses: [Origin] = []
     for (text, place) in zip(try list.strings(), try places(list)) {
@@ -69,9 +76,7 @@ struct ServeRoutes {
   private func route(
     _ value: ConfigValue, _ groups: [String: OriginGroup]
   ) throws(ConfigFailure) -> GatewayRoute {
-    let values = try value.values(of: [
-      "host", "path", "upstream", "strip-path", "preserve-host", "cache", "request-fields", "response-fields",
-    ])
+    let values = try value.values(of: Self.routeKeys)
     guard let upstream = values["upstream"] else { throw value.failure("a route with an upstream") }
     let name = try upstream.string()
     var route: GatewayRoute
@@ -114,17 +119,19 @@ struct ServeRoutes {
 
   private static func path(_ value: ConfigValue) throws(ConfigFailure) -> String {
     let text = try value.string()
-    guard text.hasPrefix("/"), !text.contains("?"), TargetURI.parts(of: "http://h\(text)")?.path == text else {
+    guard text.hasPrefix("/"), !text.contains("?"), TargetURI.parts(of: "http://h\(text)")?.path == text
+    else {
       throw value.failure("a path that begins with /, without . and .. segments")
     }
     return text
   }
 
   private static func fields(_ value: ConfigValue) throws(ConfigFailure) -> FieldRules {
-    let values = try value.values(of: ["set", "remove", "keep"])
+    let values = try value.values(of: fieldKeys)
     var rules = FieldRules()
     for (name, text) in try values["set"]?.pairs() ?? [] {
-      guard let fieldName = HTTPField.Name(name), !FieldRules.protected.contains(fieldName.canonicalName) else {
+      guard let fieldName = HTTPField.Name(name), !FieldRules.protected.contains(fieldName.canonicalName)
+      else {
         throw text.failure("for a field that may be changed")
       }
       let value = try text.string()

@@ -21,7 +21,9 @@ import Testing
 
   @Test("each option in the help is a key of the file, with that kind of value, except those for one run")
   func keys() throws {
-    let notKeys: Set = ["config", "check", "record", "replay", "strip-field", "strip-parameter", "shared", "help", "version"]
+    let notKeys: Set = [
+      "config", "check", "record", "replay", "strip-field", "strip-parameter", "shared", "help", "version",
+    ]
     let help = HTTPCacheCommand.helpMessage(for: ServeCommand.self, columns: 400)
     var found: Set<String> = []
     for line in help.split(separator: "\n") where line.hasPrefix("  -") {
@@ -40,7 +42,8 @@ import Testing
 
   @Test("options come from the command line, then from variables, then from the file")
   func precedence() throws {
-    let path = try write("listen: 127.0.0.1:1\ncapacity: 5M\nallow: [a, b]\nforward: true\nhttp2: false\ngrace: 3\n")
+    let path = try write(
+      "listen: 127.0.0.1:1\ncapacity: 5M\nallow: [a, b]\nforward: true\nhttp2: false\ngrace: 3\n")
     let arguments = try ServeArguments.expanded(
       ["serve", "--config", path, "--disk=7M"],
       environment: ["HTTPCACHE_SERVE_GRACE": "4", "HTTPCACHE_SERVE_CONNECT_PORT": "1,2"])
@@ -54,7 +57,8 @@ import Testing
     #expect(throws: ConfigFailure.self) {
       try ServeArguments.expanded(["serve"], environment: ["HTTPCACHE_SERVE_FORWARD": "maybe"])
     }
-    #expect(try ServeArguments.expanded(["get", "--config", "x"], environment: [:]) == ["get", "--config", "x"])
+    #expect(
+      try ServeArguments.expanded(["get", "--config", "x"], environment: [:]) == ["get", "--config", "x"])
   }
 
   @Test(
@@ -75,15 +79,36 @@ import Testing
       ("routes: [{upstream: 'http://a', host: 'a:80'}]", "routes[0].host must be a host"),
       ("routes: [{upstream: 'http://a', prot: 1}]", "routes[0]: unknown key 'prot'; the keys are host, path"),
       ("routes: [{upstream: 'http://a'}]\nforward: true", "routes do not go with forward"),
-      ("upstreams: {a: {addresses: []}}\nroutes: []", "upstreams.a.addresses must be a list of at least one URL"),
-      ("upstreams: {a: {addresses: ['http://h/p']}}\nroutes: []", "addresses[0] must be an http or https URL without"),
+      (
+        "upstreams: {a: {addresses: []}}\nroutes: []",
+        "upstreams.a.addresses must be a list of at least one URL"
+      ),
+      (
+        "upstreams: {a: {addresses: ['http://h/p']}}\nroutes: []",
+        "addresses[0] must be an http or https URL without"
+      ),
       ("upstreams: {a: {addresses: ['http://h']}}", "upstreams must be used by routes"),
       ("memory: 1M", "has neither upstream, routes nor forward"),
-      ("upstream: http://a\nresponse-fields: {set: {Content-Length: 1}}", "response-fields.set.Content-Length must be"),
-      ("upstream: http://a\nresponse-fields: {set: {X: \"a\\nb\"}}", "response-fields.set.X must be a field value"),
-      ("upstream: http://a\nrequest-fields: {remove: [Host]}", "request-fields.remove[0] must be the name of a field"),
-      ("upstream: http://a\noverrides: [{match: /a, fresh: -1}]", "overrides[0].fresh must be a number from 0"),
-      ("upstream: http://a\noverrides: [{match: /a}]", "overrides[0] must be an override with at least one effect"),
+      (
+        "upstream: http://a\nresponse-fields: {set: {Content-Length: 1}}",
+        "response-fields.set.Content-Length must be"
+      ),
+      (
+        "upstream: http://a\nresponse-fields: {set: {X: \"a\\nb\"}}",
+        "response-fields.set.X must be a field value"
+      ),
+      (
+        "upstream: http://a\nrequest-fields: {remove: [Host]}",
+        "request-fields.remove[0] must be the name of a field"
+      ),
+      (
+        "upstream: http://a\noverrides: [{match: /a, fresh: -1}]",
+        "overrides[0].fresh must be a number from 0"
+      ),
+      (
+        "upstream: http://a\noverrides: [{match: /a}]",
+        "overrides[0] must be an override with at least one effect"
+      ),
       ("upstream: http://a\noverrides: [{ignore: x}]", "overrides[0].ignore must be one of no-store, "),
       ("upstream: http://a\nnever-store: 'host:*'", "never-store must be a glob"),
       ("upstream: http://a\nadmin: 0.0.0.0:90", "line 2: admin: --admin 0.0.0.0:90 can be reached"),
@@ -105,7 +130,8 @@ import Testing
     let run = await CommandRun("serve", "--config", directory.file("none"), "--check")
     #expect(run.status == ExitStatus.usage.rawValue)
     #expect(run.errors.contains("cannot be read"))
-    #expect(await CommandRun("serve", "--check", "--upstream", "http://a").status == ExitStatus.usage.rawValue)
+    #expect(
+      await CommandRun("serve", "--check", "--upstream", "http://a").status == ExitStatus.usage.rawValue)
   }
 
   @Test("routes, upstreams, fields and overrides, as YAML and as JSON")
@@ -141,7 +167,9 @@ import Testing
       let file = try ServeFile(path)
       let command = try #require(
         try HTTPCacheCommand.parsedWithFile(["serve", "--config", path]) as? ServeCommand)
-      guard case .gateway(let routes) = try command.serverMode(file) else { throw ConfigFailure(path, "no routes") }
+      guard case .gateway(let routes) = try command.serverMode(file) else {
+        throw ConfigFailure(path, "no routes")
+      }
       #expect(routes.count == 2)
       #expect(routes[0].group.addresses.count == 2 && routes[0].group.origin.authority == "api.example.com")
       #expect(routes[0].host == "*.api.example" && routes[0].stripsPath && !routes[0].isCached)
@@ -150,7 +178,8 @@ import Testing
         #expect(route.responseFields.set.map(\.value) == ["1"] && route.responseFields.removed == ["server"])
       }
       #expect(file.overrides.map(\.name) == ["o", "never-store"])
-      #expect(file.overrides[0].effects == [.lifetime(.exactly(.seconds(60))), .pin, .droppingQuery(["utm_*"])])
+      #expect(
+        file.overrides[0].effects == [.lifetime(.exactly(.seconds(60))), .pin, .droppingQuery(["utm_*"])])
       #expect(file.overrides[1].effects == [.neverStore])
     }
   }

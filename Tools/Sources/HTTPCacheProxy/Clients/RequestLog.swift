@@ -1,0 +1,58 @@
+import HTTPCacheStore
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+
+/// Counts finished requests of one client, and adds lines to the access log.
+struct RequestLog: Sendable {
+  private let context: ProxyContext
+  private let client: ClientSide
+  private let isHTTP2: Bool
+  private let traffic: Traffic.Part
+
+  init(_ context: ProxyContext, client: ClientSide, isHTTP2: Bool, loop: any EventLoop) {
+    self.context = context
+    self.client = client
+    self.isHTTP2 = isHTTP2
+    traffic = context.traffic.part(of: loop)
+  }
+
+  /// Adds a finished request.
+  func add(
+    _ head: RequestHead?, _ status: Int, _ bytes: Int64, _ started: NIODeadline, _ outcome: String,
+    _ refusal: String? = nil
+  ) {
+    var entry = AccessLog.Entry(
+      client: client.text ?? "-", method: head?.method.rawValue ?? "-", target: head?.target ?? "-",
+      status: status, bytes: bytes, microseconds: (NIODeadline.now() - started).nanoseconds / 1000,
+      outcome: outcome, refusal: refusal)
+    if let head {
+      entry.version = isHTTP2 ? "HTTP/2.0" : "HTTP/1.\(head.minorVersion)"
+      entry.fields = context.configuration.accessLog.fieldNames.map { head.fields[$0] }
+    }
+    add(entry)
+  }
+
+  /// Adds a prepared answer.
+  ///
+  /// - Parameter head: makes the head of the request, if the log shows its fields.
+  func add(_ answer: PreparedAnswer.Content, _ started: NIODeadline, _ head: () -> RequestHead?) {
+    var entry = AccessLog.Entry(
+      client: client.text ?? "-", method: "GET", target: answer.target, status: answer.status,
+      bytes: Int64(answer.hit.body.count),
+      microseconds: (NIODeadline.now() - started).nanoseconds / 1000, outcome: answer.outcome)
+    if isHTTP2 { entry.version = "HTTP/2.0" }
+    let names = context.configuration.accessLog.fieldNames
+    if !names.isEmpty {
+      let head = head()
+      entry.fields = names.map { head?.fields[$0] }
+    }
+    add(entry)
+  }
+
+  private func add(_ entry: AccessLog.Entry) {
+    traffic.add(entry)
+    context.feed.send(entry)
+    if context.configuration.accessLog.isOn { context.configuration.accessLog.add(entry) }
+  }
+}

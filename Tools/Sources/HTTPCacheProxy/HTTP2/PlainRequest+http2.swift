@@ -1,0 +1,38 @@
+import NIOHPACK
+
+extension PlainRequest {
+  /// The key of a request over HTTP/2 without a body; nil if it is not plain. It differs from every key of HTTP/1.1.
+  static func key(of headers: HPACKHeaders, limits: MessageLimits) -> [UInt8]? {
+    guard headers.count <= limits.fieldCount else { return nil }
+    // A target of HTTP/1.1 does not begin so.
+    var key: [UInt8] = [0]
+    key.reserveCapacity(256)
+    for (name, value, _) in headers {
+      guard let mark = mark(of: name, value) else { return nil }
+      // No value has a line feed, so different requests have different keys.
+      guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return nil }
+      if mark == Field.ignored.rawValue { continue }
+      key.append(mark)
+      key.append(contentsOf: value.utf8)
+      key.append(0x0A)
+    }
+    return key.count <= limits.headBytes ? key : nil
+  }
+
+  /// The octet for a field in the key; nil if the request is not plain.
+  private static func mark(of name: String, _ value: String) -> UInt8? {
+    switch name {
+    case ":method": return value == "GET" ? Field.ignored.rawValue : nil
+    case ":path": return value.utf8.count <= 8 << 10 && value.hasPrefix("/") ? 0x80 : nil
+    case ":scheme": return 0x81
+    case ":authority": return 0x82
+    default:
+      var name = name
+      guard let field = name.withUTF8({ FieldNameTable.field(UnsafeRawBufferPointer($0)) }) else {
+        return nil
+      }
+      // HTTP/2 has no fields for one connection.
+      return field == .connection ? nil : field.rawValue
+    }
+  }
+}

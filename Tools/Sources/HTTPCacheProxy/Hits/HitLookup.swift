@@ -1,0 +1,54 @@
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+
+/// Finds the prepared answer to a plain request, or prepares it.
+struct HitLookup {
+  /// Longer bodies take the general way.
+  static let longestBody = 64 << 10
+
+  let context: ProxyContext
+  let client: ClientSide
+  let form: ResponseWriter.Form
+  let answers: PreparedAnswers
+  let allocator: ByteBufferAllocator
+
+  /// The answer to a plain request; nil if it takes the general way.
+  ///
+  /// - Parameters:
+  ///   - key: the key of the request.
+  ///   - head: makes the head of the request, if it is needed.
+  func content(for key: [UInt8], _ head: () -> RequestHead?) -> PreparedAnswer.Content? {
+    if let known = answers.answer(for: key) {
+      if let content = known.content {
+        if context.cache.use(content.hit) { return content }
+      } else if known.time == context.cache.configuration.clock.now {
+        return nil
+      }
+    }
+    let content = head().flatMap { prepare($0) }
+    let time = content?.hit.time ?? context.cache.configuration.clock.now
+    answers.insert(PreparedAnswer(key: key, time: time, content: content))
+    return content.flatMap { context.cache.use($0.hit) ? $0 : nil }
+  }
+
+  /// Prepares the answer as the general way would make it.
+  private func prepare(_ head: RequestHead) -> PreparedAnswer.Content? {
+    let routing = Routing(mode: context.mode, via: context.via, client: client)
+    guard case .cached(let request)? = try? routing.route(head, framing: .none), !request.bypassesCache,
+      let hit = context.cache.memoryHit(
+        for: request.head, options: RequestOptions(partition: request.partition, redirectLimit: 0),
+        longestBody: Self.longestBody),
+      hit.nominatedFields.isSubset(of: FieldNameTable.keyedNames)
+    else { return nil }
+    var response = hit.head
+    request.responseFields.apply(to: &response.headerFields)
+    context.via.append(to: &response.headerFields)
+    guard let (headers, bytes) = ResponseWriter.whole(response, hit.body, form, allocator: allocator) else {
+      return nil
+    }
+    return PreparedAnswer.Content(
+      hit: hit, headers: headers, bytes: bytes, target: head.target, status: response.status.code,
+      outcome: hit.outcome.label)
+  }
+}

@@ -1,0 +1,22 @@
+import Foundation
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// The reference and the samples of the configuration file.
+@Suite(.timeLimit(.minutes(10))) struct ServeDocumentTests {
+  private static let docs = #filePath.components(separatedBy: "/Tools/Tests/")[0] + "/docs"
+
+  @Test("the reference has every key")
+  func reference() throws {
+    let text = try String(contentsOfFile: Self.docs + "/serve-configuration.md", encoding: .utf8)
+    let keys = ServeKey.all.map(\.name) + ServeFile.sections + ServeRoutes.keys + OverrideList.keys
+    for key in keys { #expect(text.contains("`\(key)`"), "\(key)") }
+  }
+
+  @Test("the samples can be used", arguments: ["mirror", "site", "api"])
+  func samples(name: String) async {
+    let path = Self.docs + "/samples/\(name).yaml"
+    #expect(await CommandRun("serve", "--config", path, "--check").output == "\(path): valid\n")
+  }
+}
