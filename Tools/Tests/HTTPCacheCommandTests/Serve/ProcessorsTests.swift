@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-@Suite("The number of event loops") struct ProcessorsTests {
+@Suite("The number of event loops", .timeLimit(.minutes(10))) struct ProcessorsTests {
   @Test(
     "the mask of processors is counted",
     arguments: [
