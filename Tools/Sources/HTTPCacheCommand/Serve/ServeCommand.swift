@@ -48,6 +48,8 @@ public struct ServeCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Admin") var admin: AdminOptions
 
+  @OptionGroup(title: "Purging") var purging: PurgeOptions
+
   @OptionGroup(title: "Recording") var recording: RecordingOptions
 
   @OptionGroup(title: "Log") var log: AccessLogOptions
@@ -167,12 +169,16 @@ public struct ServeCommand: AsyncParsableCommand {
     let events = EventCounts(next: observer(messages))
     let cache = try openCache(messages, observer: events, overrides: file?.overrides ?? [])
     let origins = try NIOUpstream(group: group, configuration: upstreamConfiguration)
-    let recorded = try recording.upstream(
-      over: GroupUpstream(origins, logger: serverConfiguration.logger))
+    let logger = serverConfiguration.logger
+    let gateway = GroupUpstream(origins, logger: logger)
+    let recorded = try recording.upstream(over: gateway)
+    let exchanges: any Upstream = recorded ?? gateway
     let server: ProxyServer
     do {
       server = try await ProxyServer.start(
-        serverConfiguration, cache: cache, upstream: origins, exchanges: recorded, group: group)
+        serverConfiguration, cache: cache, upstream: origins,
+        exchanges: purging.tagsAsGroups ? GroupTagsUpstream(exchanges, logger: logger) : exchanges,
+        group: group)
     } catch {
       throw StartFailure(listening: route.listen, error).located(in: file).reported()
     }
@@ -259,6 +265,7 @@ public struct ServeCommand: AsyncParsableCommand {
     configuration.isHTTP2 = tls.http2
     configuration.isHTTP2WithoutTLS = tls.h2c
     configuration.trustedForwarders = gatewayOptions.trustForwarded
+    configuration.purgeRights = try purging.rights()
     if let count = route.connectionsPerClient {
       configuration.connectionsPerClient = count
       configuration.limitsLoopback = true

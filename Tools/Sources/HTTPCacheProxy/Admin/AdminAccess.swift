@@ -5,7 +5,7 @@ public struct AdminAccess: Sendable {
   /// The least number of bytes of a token.
   public static let shortestToken = 16
 
-  private let token: [UInt8]?
+  private let token: BearerToken?
   private let open: Set<String>
 
   /// Makes rules.
@@ -15,7 +15,7 @@ public struct AdminAccess: Sendable {
   ///     changes.
   ///   - open: the paths that need no token, besides the health checks: those of pages without data.
   public init(token: String?, open: Set<String> = []) {
-    self.token = token.map { Array($0.utf8) }
+    self.token = token.map { BearerToken($0) }
     self.open = open
   }
 
@@ -23,11 +23,7 @@ public struct AdminAccess: Sendable {
   ///
   /// - Parameter authorization: the value of `Authorization`.
   func hasToken(_ authorization: String?) -> Bool {
-    guard let token, let authorization, authorization.lowercased().hasPrefix("bearer ") else { return false }
-    let given = Array(authorization.utf8.dropFirst("bearer ".utf8.count))
-    // The time must not tell how many bytes are right.
-    guard given.count == token.count else { return false }
-    return zip(given, token).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    token?.isIn(authorization) ?? false
   }
 
   /// The refusal of a request; nil if it may be answered.

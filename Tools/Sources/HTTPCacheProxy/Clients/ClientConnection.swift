@@ -1,5 +1,6 @@
 import HTTPCaching
 import HTTPTypes
+import Logging
 import NIOCore
 
 /// Serves one client's connection: one request after the other, responses in order (RFC 9112 §9.3.2).
@@ -145,6 +146,10 @@ final class ClientConnection: Sendable {
     do {
       let framing = try head.framing()
       let route = try routing.route(head, framing: framing)
+      if let rights = context.configuration.purgeRights, let kind = PurgeRequest.Kind(head.method) {
+        try rights.check(client, head.fields)
+        return await purge(try PurgeRequest(kind, head, route), head, framing, started)
+      }
       let exchange = ClientExchange(connection: self, head: head, framing: framing, started: started)
       switch route {
       case .cached(let request): return await exchange.answerFromCache(request)
@@ -166,21 +171,45 @@ final class ClientConnection: Sendable {
     }
   }
 
-  /// Sends a response that the proxy makes itself.
+  private func purge(
+    _ request: PurgeRequest, _ head: RequestHead, _ framing: Framing, _ started: NIODeadline
+  ) async -> End {
+    do throws(CacheError) {
+      let count = try await request.apply(to: context.cache)
+      context.configuration.logger.notice("\(head.method) \(head.target) by \(client.text ?? "-"): \(count)")
+      await answer(
+        HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]), "\(count)\n", head,
+        started,
+        label: "purge")
+    } catch {
+      await refuse(Refusal(.serviceUnavailable, "the cache failed: \(error)", label: "purge"), head, started)
+    }
+    return framing != .none || !head.isPersistent ? .close : .next
+  }
+
+  /// Sends a refusal.
   func refuse(_ refusal: Refusal, _ head: RequestHead?, _ started: NIODeadline = .now()) async {
-    var fields = refusal.fields
-    fields[.contentType] = "text/plain; charset=utf-8"
-    fields[.date] = HTTPDate.now()
     let status = refusal.status
+    var response = HTTPResponse(status: status, headerFields: refusal.fields)
+    response.headerFields[.contentType] = "text/plain; charset=utf-8"
     let text = "\(status.code) \(status.reasonPhrase): \(refusal.message)\n"
+    await answer(response, text, head, started, label: refusal.label, closes: refusal.closes)
+  }
+
+  /// Sends a response that the proxy makes itself.
+  private func answer(
+    _ response: HTTPResponse, _ text: String, _ head: RequestHead?, _ started: NIODeadline, label: String,
+    closes: Bool = false
+  ) async {
+    var response = response
+    response.headerFields[.date] = HTTPDate.now()
     let hasBody = (try? head?.framing()) ?? Framing.none != Framing.none
-    let mayPersist = !refusal.closes && !hasBody && head?.isPersistent == true && head?.method != .connect
+    let mayPersist = !closes && !hasBody && head?.isPersistent == true && head?.method != .connect
     let persists = mayPersist && !context.registry.isDraining
     let writer = writer(head?.method ?? .get, minorVersion: head?.minorVersion ?? 1)
     let result = try? await writer.send(
-      HTTPResponse(status: status, headerFields: fields), MessageBody(BodyBytes(Array(text.utf8))),
-      persists: persists)
-    log.add(head, status.code, result?.bytes ?? 0, started, refusal.label)
+      response, MessageBody(BodyBytes(Array(text.utf8))), persists: persists)
+    log.add(head, response.status.code, result?.bytes ?? 0, started, label)
   }
 
   func writer(_ method: HTTPRequest.Method, minorVersion: Int) -> ResponseWriter {

@@ -57,6 +57,8 @@ extension ProxyServer {
     public var tunnelTimeout: TimeAmount
     /// Maximum number of bytes of answers from memory that are kept as the client gets them, for a second; 0 keeps none.
     public var preparedAnswers = 2 << 20
+    /// The clients that may purge responses; with nil, `PURGE` and `BAN` go to the origin as other methods do.
+    public var purgeRights: PurgeRights?
     /// How each request is logged.
     public var accessLog: AccessLog
     /// The logger for problems.

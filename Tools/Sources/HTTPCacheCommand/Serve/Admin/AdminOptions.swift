@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import HTTPCacheProxy
 
 /// The options of `serve` for its admin listener.
@@ -34,20 +33,7 @@ struct AdminOptions: ParsableArguments {
   /// - Throws: `StartFailure` if the token cannot be used.
   func access() throws(StartFailure) -> AdminAccess {
     guard let path = adminTokenFile else { return AdminAccess(token: nil, open: DashboardPage.paths) }
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw StartFailure("--admin-token-file \(path): cannot be read")
-    }
-    var status = stat()
-    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
-      throw StartFailure("--admin-token-file \(path): other users can read it; run `chmod 600` on it")
-    }
-    let token = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    guard token.utf8.count >= AdminAccess.shortestToken, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-    else {
-      throw StartFailure(
-        "--admin-token-file \(path): must have one token of at least \(AdminAccess.shortestToken) visible ASCII characters (has \(token.utf8.count) bytes)"
-      )
-    }
+    let token = try TokenFile(option: "--admin-token-file", path: path).token()
     return AdminAccess(token: token, open: DashboardPage.paths)
   }
 }

@@ -31,6 +31,7 @@ struct ServeKey: Equatable {
     ServeKey("client-ca", .value), ServeKey("http2", .switchedOff), ServeKey("h2c", .flag),
     ServeKey("admin", .value), ServeKey("admin-token-file", .value), ServeKey("access-log", .value),
     ServeKey("access-log-file", .value), ServeKey("private", .flag, ["--shared"]),
+    ServeKey("purge-token-file", .value), ServeKey("purge-from", .list), ServeKey("tags-as-groups", .flag),
     ServeKey("refuse-set-cookie", .flag), ServeKey("dir", .value), ServeKey("capacity", .value, ["--disk"]),
     ServeKey("memory", .value), ServeKey("largest-entry", .value), ServeKey("min-free", .value),
     ServeKey("allow-no-cache", .flag), ServeKey("timeout", .value), ServeKey("grace", .value),

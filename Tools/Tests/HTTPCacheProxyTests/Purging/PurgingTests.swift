@@ -1,0 +1,129 @@
+import HTTPCacheTesting
+import HTTPCaching
+import HTTPTypes
+import Logging
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("PURGE and BAN", .timeLimit(.minutes(10))) struct PurgingTests {
+  private static let token = "a-token-of-twenty-by"
+  private static let authorization = "Authorization: Bearer \(token)\r\n"
+  private static let machine = [AddressRange("127.0.0.0/8"), AddressRange("::1")].compactMap { $0 }
+
+  private func withPurging(
+    from addresses: [AddressRange] = machine, _ body: (Fixture, HTTPCache) async throws -> Void
+  ) async throws {
+    let cache = try memoryCache()
+    try await withProxy(
+      cache: cache, configure: { $0.purgeRights = PurgeRights(token: Self.token, addresses: addresses) }
+    ) { fixture in
+      for path in ["/a", "/a/b", "/c"] { try await store(path, fixture) }
+      try await body(fixture, cache)
+    }
+  }
+
+  private func store(_ path: String, _ fixture: Fixture) async throws {
+    let groups = path == "/c" ? "Cache-Groups: \"g\"\r\n" : ""
+    _ = try await fixture.exchange(
+      "GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nCache-Control: max-age=1000\r\nETag: \"t\"\r\n\(groups)Content-Length: 1\r\n\r\nx")
+  }
+
+  private func answer(_ request: String, _ fixture: Fixture) async throws -> (head: String, body: String) {
+    let client = try fixture.connect()
+    client.send(request)
+    let head = try await client.receiveHead()
+    return (head, try await client.receive(count: field("Content-Length", in: head).flatMap { Int($0) } ?? 0))
+  }
+
+  private func stored(_ cache: HTTPCache) async throws -> [String] {
+    let page = try await cache.entries(.all, after: nil, limit: 10)
+    let targets = page.entries.map { $0.record.key.target }
+    return targets.map { "/" + ($0.split(separator: "/", maxSplits: 2).last ?? "") }.sorted()
+  }
+
+  @Test(
+    "removes the target, what begins with it, or groups",
+    arguments: [
+      ("PURGE /a", "", 1, ["/a/b", "/c"]), ("BAN /a", "", 2, ["/c"]), ("BAN /", "", 3, []),
+      ("PURGE /", "Surrogate-Key: g x\r\n", 1, ["/a", "/a/b"]),
+      ("PURGE /", "Cache-Tag: x,g\r\n", 1, ["/a", "/a/b"]),
+      ("PURGE /none", "", 0, ["/a", "/a/b", "/c"]), ("PURGE /x/../a", "", 1, ["/a/b", "/c"]),
+    ])
+  func removes(_ line: String, _ fields: String, _ count: Int, _ left: [String]) async throws {
+    try await withPurging { fixture, cache in
+      let request = "\(line) HTTP/1.1\r\nHost: h\r\n\(Self.authorization)\(fields)\r\n"
+      let (head, body) = try await answer(request, fixture)
+      #expect(head.hasPrefix("HTTP/1.1 200 ") && body == "{\"removed\":\(count)}\n")
+      #expect(try await stored(cache) == left)
+    }
+  }
+
+  @Test("with Soft-Purge a response is kept, and validated before its next use")
+  func soft() async throws {
+    try await withPurging { fixture, cache in
+      let request = "PURGE /a HTTP/1.1\r\nHost: h\r\n\(Self.authorization)Soft-Purge: 1\r\n\r\n"
+      #expect(try await answer(request, fixture).body == "{\"invalidated\":1}\n")
+      #expect(try await stored(cache).count == 3)
+      let (asked, _) = try await fixture.exchange(
+        "GET /a HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 304 Not Modified\r\nETag: \"t\"\r\n\r\n")
+      #expect(field("If-None-Match", in: asked) == "\"t\"")
+    }
+  }
+
+  @Test(
+    "another client, another token or a purge that makes no sense changes nothing, and does not reach the origin",
+    arguments: [
+      ("", 401), ("Authorization: Bearer another-token-of-20b\r\n", 401),
+      ("Authorization: Basic \(token)\r\n", 401), ("\(authorization)Soft-Purge: yes\r\n", 400),
+    ])
+  func refused(_ fields: String, _ status: Int) async throws {
+    try await withPurging { fixture, cache in
+      for method in ["PURGE", "BAN"] {
+        let (head, _) = try await answer("\(method) /a HTTP/1.1\r\nHost: h\r\n\(fields)\r\n", fixture)
+        #expect(head.hasPrefix("HTTP/1.1 \(status) "))
+        #expect(status != 401 || field("WWW-Authenticate", in: head) == "Bearer")
+      }
+      #expect(try await stored(cache).count == 3)
+    }
+  }
+
+  @Test("another address may not purge")
+  func address() async throws {
+    try await withPurging(from: [AddressRange("10.0.0.0/8")].compactMap { $0 }) { fixture, cache in
+      let (head, _) = try await answer("PURGE /a HTTP/1.1\r\nHost: h\r\n\(Self.authorization)\r\n", fixture)
+      #expect(head.hasPrefix("HTTP/1.1 403 "))
+      #expect(try await stored(cache).count == 3)
+    }
+  }
+
+  @Test("without rights the request is the origin's")
+  func withoutRights() async throws {
+    try await withProxy(cache: memoryCache()) { fixture in
+      let (asked, _) = try await fixture.exchange(
+        "PURGE /a HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n"
+      )
+      #expect(asked.hasPrefix("PURGE /a HTTP/1.1"))
+    }
+  }
+
+  @Test(
+    "tags of responses become groups",
+    arguments: [
+      ([("Surrogate-Key", "a  b"), ("Cache-Tag", "b,c, d")], "\"a\", \"b\", \"c\", \"d\""),
+      ([("Cache-Tag", "a\"b\\")], "\"a\\\"b\\\\\""), ([("Cache-Tag", "ä")], nil), ([("X", "a")], nil),
+      ([("Cache-Groups", "\"g\""), ("Cache-Tag", "t")], "\"g\", \"t\""),
+    ] as [([(String, String)], String?)])
+  func tags(_ fields: [(String, String)], _ groups: String?) async throws {
+    var head = HTTPResponse(status: .ok)
+    for (name, value) in fields {
+      if let name = HTTPField.Name(name) { head.headerFields.append(HTTPField(name: name, value: value)) }
+    }
+    let upstream = GroupTagsUpstream(
+      ScriptedUpstream([ScriptedResponse(head: head, steps: [])]), logger: .init(label: "test"))
+    let response = try await upstream.send(
+      UpstreamRequest(head: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/")))
+    #expect(HTTPField.Name("Cache-Groups").flatMap { response.head.headerFields[$0] } == groups)
+  }
+}
