@@ -6,7 +6,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RetryTests {
   private static func answer(_ status: Int, _ fields: String = "") -> [UInt8] {
-    Array("HTTP/1.1 \(status) X\r\n\(fields)Content-Length: 2\r\n\r\nok".utf8)
+    // The origin closes after each answer.
+    Array("HTTP/1.1 \(status) X\r\n\(fields)Connection: close\r\nContent-Length: 2\r\n\r\nok".utf8)
   }
 
   private func get(
