@@ -16,16 +16,19 @@ extension ServeCommand {
   /// Checks the file, and the files that it names.
   ///
   /// - Throws: `ExitCode` after a message.
-  func check(_ file: ServeFile?) throws {
+  func check(_ file: ServeFile?) async throws {
+    let mode: ProxyServer.Mode
     do throws(StartFailure) {
-      _ = try serverMode(file)
+      mode = try serverMode(file)
       _ = try tls.listener()
       _ = try tls.originRoots()
       _ = try admin.access()
+      _ = try purging.rights()
     } catch {
       throw error.located(in: file).reported()
     }
     _ = try encryptionKey.encryption()
+    for message in await UnresolvedUpstreams.messages(mode) { Console.report(message) }
     Console.print("\(file?.path ?? ""): valid")
   }
 }

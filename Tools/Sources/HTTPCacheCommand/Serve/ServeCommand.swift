@@ -153,7 +153,7 @@ public struct ServeCommand: AsyncParsableCommand {
     let messages = LineWriter(descriptor: STDERR_FILENO)
     do {
       let file = try readFile()
-      if route.check { return try check(file) }
+      if route.check { return try await check(file) }
       try await serve(messages, file)
     } catch {
       await messages.flush()
@@ -191,6 +191,11 @@ public struct ServeCommand: AsyncParsableCommand {
     if let admin, let address = self.admin.admin {
       let bound = ListenAddress(host: address.host, port: admin.port ?? address.port)
       messages.add("httpcache: admin listener on http://\(bound)\n")
+    }
+    Task {
+      for message in await UnresolvedUpstreams.messages(serverConfiguration.mode) {
+        messages.add(message + "\n")
+      }
     }
     let keeping = Task {
       // Write counters regularly, so that other processes see those of a server that runs for months.

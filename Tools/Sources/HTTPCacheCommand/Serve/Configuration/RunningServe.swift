@@ -61,6 +61,7 @@ struct RunningServe {
         later.append("tls-certificate")
       }
       if new.route.forward == command.route.forward, !new.route.forward { server.setMode(mode) }
+      Task { for message in await UnresolvedUpstreams.messages(mode) { messages.add(message + "\n") } }
       (command, file) = (new, newFile)
       messages.add("httpcache: \(path) was read again\n")
       if !later.isEmpty {

@@ -134,6 +134,19 @@ import Testing
       await CommandRun("serve", "--check", "--upstream", "http://a").status == ExitStatus.usage.rawValue)
   }
 
+  @Test("a host name that does not resolve is a warning")
+  func unresolved() async throws {
+    let path = try write(
+      "upstream: http://127.0.0.1:1\nroutes: [{path: /a, upstream: 'https://none.invalid:8443/x'}]\n")
+    let run = await CommandRun("serve", "--config", path, "--check")
+    #expect(run.status == 0 && run.output == "\(path): valid\n")
+    #expect(
+      run.errors == """
+        httpcache: warning: the host name of https://none.invalid:8443 does not resolve; its requests get 502 until it does
+
+        """)
+  }
+
   @Test("routes, upstreams, fields and overrides, as YAML and as JSON")
   func everything() async throws {
     let texts = [
