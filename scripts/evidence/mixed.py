@@ -51,9 +51,10 @@ class Origin(BaseHTTPRequestHandler):
         tag = f'"{hash_of(self.path)}"'
         is_valid = kind != "500" and self.headers.get("If-None-Match") == tag
         self.send_response(500 if kind == "500" else 304 if is_valid else 200)
-        self.send_header("Cache-Control", f"max-age={1 + hash_of(self.path) % 5}")
-        self.send_header("ETag", tag)
-        self.send_header("Surrogate-Key", f"all g{hash_of(self.path) % 10}")
+        if kind != "500":
+            self.send_header("Cache-Control", f"max-age={1 + hash_of(self.path) % 5}")
+            self.send_header("ETag", tag)
+            self.send_header("Surrogate-Key", f"all g{hash_of(self.path) % 10}")
         if kind == "500" or is_valid:
             content = b""
         if not is_valid:
@@ -199,6 +200,8 @@ def main():
     first, last = (sum(part) / len(part) for part in (memory[quarter // 3:quarter], memory[-quarter:]))
     print(dict(counts))
     print(f"{len(failures)} failed requests without a fault of an origin", failures[:10])
+    minutes = [sum(memory[i:i + 60]) / len(memory[i:i + 60]) for i in range(0, len(memory), 60)]
+    print("resident memory by minute in KiB:", *(f"{value:,.0f}" for value in minutes))
     print(f"resident memory: first quarter {first:,.0f} KiB, last {last:,.0f} KiB ({last / first:.3f})")
     print(f"exit status {process.returncode}; messages other than of reloads:")
     for line, count in Counter(m.decode().strip()[:120] for m in messages if b"read again" not in m).most_common(8):
