@@ -64,4 +64,15 @@ extension ServeCommand {
       cacheStatusName: "httpcache", encryption: try encryptionKey.encryption(), seeds: try seeds.open(),
       observer: observer)
   }
+  /// Writes counters every ten seconds, so that other processes see those of a server that runs for months, and returns
+  /// memory after many connections have ended.
+  func keep(_ cache: HTTPCache, _ server: ProxyServer) async throws {
+    var freeMemory = FreeMemory()
+    while !Task.isCancelled {
+      try await cache.configuration.clock.sleep(for: .seconds(10))
+      await cache.flush()
+      let highest = server.takeHighestConnectionCount()
+      if freeMemory.isDue(highest: highest, current: server.connectionCount) { FreeMemory.giveBack() }
+    }
+  }
 }

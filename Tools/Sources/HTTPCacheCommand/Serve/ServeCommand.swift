@@ -197,16 +197,7 @@ public struct ServeCommand: AsyncParsableCommand {
         messages.add(message + "\n")
       }
     }
-    let keeping = Task {
-      // Write counters regularly, so that other processes see those of a server that runs for months.
-      var freeMemory = FreeMemory()
-      while !Task.isCancelled {
-        try await cache.configuration.clock.sleep(for: .seconds(10))
-        await cache.flush()
-        let highest = server.takeHighestConnectionCount()
-        if freeMemory.isDue(highest: highest, current: server.connectionCount) { FreeMemory.giveBack() }
-      }
-    }
+    let keeping = Task { try await keep(cache, server) }
     var running = RunningServe(command: self, file: file)
     for await number in signals {
       guard number == SIGHUP || number == SIGUSR1 else { break }
