@@ -197,7 +197,7 @@ public struct ServeCommand: AsyncParsableCommand {
         messages.add(message + "\n")
       }
     }
-    let keeping = Task { try await keep(cache, server) }
+    let keeping = Task { try await Self.keep(cache, server) }
     var running = RunningServe(command: self, file: file)
     for await number in signals {
       guard number == SIGHUP || number == SIGUSR1 else { break }
