@@ -2,7 +2,7 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 DESTDIR ?=
 # See swift_build in scripts/lib.sh.
-TOOLS := SWIFT_DETERMINISTIC_HASHING=1 swift build --package-path Tools
+TOOLS := SWIFT_DETERMINISTIC_HASHING=1 swift build --disable-build-manifest-caching --package-path Tools
 # The debug build that the tests make: scripts/lib.sh.
 TOOLS_DEBUG := $(TOOLS) --scratch-path "$(CURDIR)/.build"
 RELEASE := Tools/.build/release/httpcache

@@ -11,8 +11,9 @@ root=(--scratch-path "$scratch")
 tools=(--package-path Tools --scratch-path "$scratch")
 
 # Builds. SwiftPM passes the traits of a package to the compiler in the order of a Set, which differs at each call:
-# without a fixed order each call would compile the modules of this library again.
-swift_build() { SWIFT_DETERMINISTIC_HASHING=1 swift build "$@"; }
+# without a fixed order each call would compile the modules of this library again. Without the option, SwiftPM takes the
+# plan of the last build in the folder, which may be that of the other package, and builds nothing.
+swift_build() { SWIFT_DETERMINISTIC_HASHING=1 swift build --disable-build-manifest-caching "$@"; }
 
 section() { printf '\n== %s\n' "$*"; }
 

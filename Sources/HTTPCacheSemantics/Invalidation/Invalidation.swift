@@ -1,12 +1,12 @@
-package import HTTPTypes
+public import HTTPTypes
 
 /// The targets that unsafe requests invalidate (RFC 9111 §4.4).
-package enum Invalidation {
+public enum Invalidation {
   /// The targets that the answer to a request invalidates; empty if the method is safe or the answer an error.
   ///
   /// Methods that are not known to be safe count as unsafe. `Location` and `Content-Location` count only if
   /// they are on the target's origin.
-  package static func targets(
+  public static func targets(
     request: HTTPRequest, response: HTTPResponse
   ) -> [InvalidationTarget] {
     guard !isSafe(request.method), (200..<400).contains(response.status.code),

@@ -1,7 +1,7 @@
 /// A target that a non-error response to an unsafe request invalidates (RFC 9111 §4.4).
-package struct InvalidationTarget: Sendable, Hashable {
+public struct InvalidationTarget: Sendable, Hashable {
   /// Why the target is invalidated.
-  package enum Cause: Sendable, Hashable {
+  public enum Cause: Sendable, Hashable {
     /// It is the target URI of the request.
     case target
     /// `Location` names it, on the same origin.
@@ -10,9 +10,9 @@ package struct InvalidationTarget: Sendable, Hashable {
     case contentLocation
   }
   /// The normalised URI.
-  package var target: String
+  public var target: String
   /// Why the target is invalidated.
-  package var cause: Cause
+  public var cause: Cause
 
   /// Makes a target.
   package init(target: String, cause: Cause) {

@@ -2,7 +2,7 @@
 #if hasAttribute(nonexhaustive)
   @nonexhaustive
 #endif
-package enum FallbackRefusal: Reason, Hashable {
+public enum FallbackRefusal: Reason, Hashable {
   /// The request's policy forbids using the store.
   case policy(CachePolicy)
   /// The store cannot answer this request (§4).
@@ -33,7 +33,7 @@ package enum FallbackRefusal: Reason, Hashable {
   case rules
 
   /// A few words for people.
-  package var description: String {
+  public var description: String {
     switch self {
     case .policy(let policy): "policy \(policy.name)"
     case .miss(let reason): reason.description
@@ -54,7 +54,7 @@ package enum FallbackRefusal: Reason, Hashable {
   }
 
   /// The section.
-  package var section: String {
+  public var section: String {
     switch self {
     case .policy, .rules: ""
     case .miss(let reason): reason.section

@@ -1,4 +1,4 @@
-package import HTTPTypes
+public import HTTPTypes
 
 extension Reuse {
   /// Decides whether a stored response replaces the answer of an origin that failed (RFC 9111 §4.2.4, RFC
@@ -11,7 +11,7 @@ extension Reuse {
   ///   - rules: the choices of the cache.
   ///   - now: the time.
   ///   - failure: how the origin failed.
-  package static func afterFailure(
+  public static func afterFailure(
     stored: StoredResponse, request: HTTPRequest, policy: CachePolicy, rules: CacheRules, now: Timestamp,
     failure: FailureKind
   ) -> FailureFallback {

@@ -1,13 +1,13 @@
-package import HTTPTypes
+public import HTTPTypes
 
 /// The head of a response that comes from a store.
-package enum ResponseHead {
+public enum ResponseHead {
   /// The stored head with the current age (RFC 9111 §4, §5.1).
   ///
   /// - Parameters:
   ///   - stored: the stored response.
   ///   - age: its current age in seconds.
-  package static func fromStore(_ stored: StoredResponse, age: Int64) -> HTTPResponse {
+  public static func fromStore(_ stored: StoredResponse, age: Int64) -> HTTPResponse {
     var head = stored.head
     let field = HTTPField(name: .age, value: String(max(0, age)))
     guard let index = head.headerFields.firstIndex(of: .age) else {

@@ -1,7 +1,7 @@
-package import HTTPTypes
+public import HTTPTypes
 
 /// Updates stored responses from newer heads (RFC 9111 §3.2, §4.3.4, §4.3.5).
-package enum Freshening {
+public enum Freshening {
   /// The stored responses that a 304 identifies (§4.3.4).
   ///
   /// Only candidates that could have been chosen for the request are updated. A strong entity tag identifies
@@ -20,7 +20,7 @@ package enum Freshening {
   ///   - candidates: the responses whose validators the request carried, the preferred one first.
   ///   - mismatched: the indices of candidates that could not have been chosen, because the request has other
   ///     values of the fields that they nominate (§4.1).
-  package static func decide(
+  public static func decide(
     notModified: HTTPResponse, candidates: [StoredResponse], mismatched: Set<Int> = []
   ) -> FresheningDecision {
     let fields = notModified.headerFields
@@ -65,7 +65,7 @@ package enum Freshening {
   ///   - rules: the choices of the cache.
   ///   - request: the validated request.
   ///   - digest: makes the digest of a secret value.
-  package static func updated(
+  public static func updated(
     _ stored: StoredResponse, with response: ReceivedResponse, rules: CacheRules,
     validating request: HTTPRequest? = nil,
     digest: SecretDigest = { _ in nil }
@@ -124,7 +124,7 @@ package enum Freshening {
   /// request (§4.3.5).
   ///
   /// - Parameters: as for `updated(_:with:rules:validating:digest:)`.
-  package static func updatedByHead(
+  public static func updatedByHead(
     _ stored: StoredResponse, with response: ReceivedResponse, rules: CacheRules,
     validating request: HTTPRequest? = nil,
     digest: SecretDigest = { _ in nil }
@@ -227,12 +227,4 @@ package enum Freshening {
     fields.removeAll { names.contains($0.name) }
     fields.append(contentsOf: newer)
   }
-}
-
-/// The result of updating a stored response with a newer head (RFC 9111 §3.2).
-package struct ResponseUpdate: Sendable {
-  /// The response to store instead.
-  package var stored: StoredResponse
-  /// The response that answers the validated request, including fields that must not be stored.
-  package var answer: StoredResponse
 }

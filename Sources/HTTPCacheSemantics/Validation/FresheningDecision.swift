@@ -1,5 +1,5 @@
 /// The stored responses that a 304 freshens (RFC 9111 §4.3.4).
-package enum FresheningDecision: Sendable, Hashable {
+public enum FresheningDecision: Sendable, Hashable {
   /// The candidates at these indices; the first one answers the request.
   case freshen([Int])
   /// None, but the candidate at this index answers the request: its strong entity tag is that of the selected
