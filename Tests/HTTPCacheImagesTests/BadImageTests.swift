@@ -34,6 +34,29 @@ struct BadImageTests {
     #expect(try await gallery.images.image(for: gallery.request()).gray == 1)
   }
 
+  @Test(
+    "bytes that are no image do not stay stored, so that the next request asks again; another format does",
+    arguments: [
+      (Array("IMG".utf8) + [10], false), (Array("IMG".utf8) + [0, 5, 1], false), ([0, 1, 2, 3, 254], false),
+      ([UInt8](), false), (Array("GIF89a".utf8) + [1, 0, 1, 0], true), ([0, 0, 0, 24] + Array("ftypavif".utf8), true),
+    ])
+  func undecodable(bytes: [UInt8], stays: Bool) async throws {
+    let isRepaired = Flag()
+    let gallery = try Gallery(answer: { _ in
+      isRepaired.isSet
+        ? nil : Gallery.response(BodyBytes(bytes), ["Cache-Control": "max-age=600"], type: "image/png")
+    })
+    await #expect(throws: ImageError.self) { try await gallery.images.image(for: gallery.request()) }
+    #expect(gallery.images.memoryUsage == 0)
+    #expect((gallery.cache.stored(for: gallery.request().request) != nil) == stays)
+    isRepaired.set()
+    if stays {
+      await #expect(throws: ImageError.self) { try await gallery.images.image(for: gallery.request()) }
+    } else {
+      #expect(try await gallery.images.image(for: gallery.request()).gray == 1)
+    }
+  }
+
   @Test("another status is an error", arguments: [404, 410, 500, 204])
   func status(code: Int) async throws {
     let gallery = try Gallery(answer: { _ in ScriptedResponse(status: code) })

@@ -21,7 +21,7 @@ extension HAREntry {
     method: String, target: String, request: HTTPFields, response: HTTPResponse,
     times: (requested: Int64, received: Int64)
   ) {
-    let wait = Double(max(0, times.received - times.requested)) * 1_000
+    let wait = Double(max(0, Timestamp(seconds: times.received) - Timestamp(seconds: times.requested))) * 1_000
     startedDateTime = RecordedTime.text(times.requested, hasFraction: true)
     time = wait
     self.request = Request(
