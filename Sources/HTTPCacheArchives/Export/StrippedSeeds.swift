@@ -1,5 +1,6 @@
 public import HTTPCacheSemantics
 public import HTTPCacheStore
+import HTTPTypes
 
 /// The responses of another source without secrets: fields are left out, and the values of parameters of queries
 /// become `removed`. Of targets that are then equal, the first stays. A response whose `Vary` names a field that is left
