@@ -188,7 +188,7 @@ struct FolderSeedTests {
     #expect(seed.newest == Timestamp(seconds: 1_500_000_000))
   }
 
-  @Test("a file with a recorded head answers the recorded URL only: another would get the body without its coding")
+  @Test("a file with a recorded head answers the recorded URL only: another would miss the coding")
   func recordedOnly() throws {
     try folder.write("evict.nl/a.txt", "coded")
     try folder.write(

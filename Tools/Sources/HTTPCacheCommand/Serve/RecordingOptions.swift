@@ -18,7 +18,8 @@ struct RecordingOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       Answer from this HAR file instead of asking origins; a request that it does not have gets 502, and the log \
-      names the nearest one. Parameters of --strip-parameter match any value. Responses are stored in memory only.
+      names the nearest one. Parameters of --strip-parameter match any value. Responses are stored in memory \
+      only.
       """, valueName: "file"))
   var replay: String?
 

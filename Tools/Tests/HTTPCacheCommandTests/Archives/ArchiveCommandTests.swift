@@ -133,7 +133,8 @@ import Testing
       #"{"target":"http://shipped.example/a?key=hidden","file":"shipped.example/a.txt","status":200,"#
         + #""fields":[["X-Key","hidden"],["Location","/b?key=hidden"]]}"#)
     _ = await run(
-      "pack", archive, "--from", directory.file("PreCache"), "--strip-field", "x-key", "--strip-parameter", "key")
+      "pack", archive, "--from", directory.file("PreCache"), "--strip-field", "x-key", "--strip-parameter",
+      "key")
     let bytes = String(decoding: try #require(directory.contents("content.hca")), as: UTF8.self)
     #expect(!bytes.contains("hidden") && bytes.contains("http://shipped.example/a?key=removed"))
     _ = await run("pack", archive, "--from", "a", "--strip-field", "a b", status: ExitStatus.usage.rawValue)
