@@ -152,6 +152,6 @@ actor Harvest {
       }
       if keeps { pieces.append(piece) }
     }
-    return BodyBytes(joining: pieces)
+    return BodyBytes(pieces.flatMap(\.array))
   }
 }
