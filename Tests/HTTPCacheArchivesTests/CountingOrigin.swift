@@ -25,7 +25,7 @@ final class CountingOrigin: Upstream {
       status: .ok,
       headerFields: [
         .contentType: type, .eTag: "\"\(number)\"", .contentLength: String(body.count),
-        .setCookie: "a=hidden4",
+        .setCookie: "a=hidden4", .contentLocation: path + "?lang=en&key=hidden5",
       ])
     return UpstreamResponse(
       head: head, body: path == "/cut" ? MessageBody(CutSource()) : MessageBody(BodyBytes(body)))

@@ -35,4 +35,26 @@ struct ExportTests {
     }
     await cache.close()
   }
+
+  @Test("chosen fields and parameters of queries are not written; of URLs that are then equal, the first is")
+  func secrets() async throws {
+    let folder = try TestFolder()
+    let cache = try HTTPCache.open(HTTPCache.Configuration())
+    let origin = CountingOrigin()
+    for path in ["/a?key=hidden1&b=2", "/a?key=hidden2&b=2", "/c"] {
+      let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: path)
+      _ = try await cache.respond(to: request, via: origin).body.collect()
+    }
+    let file = folder.path + "/a.hca"
+    let secrets = RecordingSecrets(fields: [.eTag], queryParameters: ["key"])
+    let result = try await cache.export(to: file, without: secrets)
+    #expect(result.written == 2 && result.leftOut == 1)
+    let bytes = String(decoding: try Data(contentsOf: URL(fileURLWithPath: file)), as: UTF8.self)
+    #expect(!bytes.contains("hidden") && bytes.contains("key=removed"))
+    let seed = try Seeds.open(path: file)
+    let found = try #require(try seed.responses(to: "https://example.com/a?key=removed&b=2").first)
+    #expect(found.response.head.headerFields[.eTag] == nil)
+    #expect(try await found.text() == "GET /a 1")
+    await cache.close()
+  }
 }

@@ -188,6 +188,48 @@ struct FolderSeedTests {
     #expect(seed.newest == Timestamp(seconds: 1_500_000_000))
   }
 
+  @Test("a file with a recorded head answers the recorded URL only: another would miss the coding")
+  func recordedOnly() throws {
+    try folder.write("evict.nl/a.txt", "coded")
+    try folder.write(
+      "seeds.jsonl",
+      #"{"target":"https://evict.nl/a.txt","file":"evict.nl/a.txt","status":404,"fields":[["Content-Encoding","gzip"]]}"#
+    )
+    let seed = try FolderSeed(path: folder.path)
+    #expect(try seed.responses(to: "https://evict.nl/a.txt").first?.response.head.status.code == 404)
+    #expect(try seed.responses(to: "http://evict.nl/a.txt").isEmpty && seed.count == 1)
+  }
+
+  @Test("times at the ends of their range go through every form", arguments: ExportForm.allCases)
+  func extremeTimes(_ form: ExportForm) async throws {
+    try folder.write("PreCache/evict.nl/a.txt", "here")
+    try folder.write(
+      "PreCache/seeds.jsonl",
+      #"{"target":"https://evict.nl/a.txt","file":"evict.nl/a.txt","status":200,"received":\#(Int64.max),"#
+        + #""requested":\#(Int64.min),"fields":[["Age","99999999999999999999"]]}"#)
+    let path = folder.path + "/out.\(form.rawValue)"
+    try await form.write(try FolderSeed(path: folder.path + "/PreCache"), to: path)
+    #expect(try await Seeds.open(path: path).text("https://evict.nl/a.txt") == "here")
+  }
+
+  @Test("several URLs have one file by the name that MobileAppCacheKey gave them")
+  func alias() async throws {
+    try folder.write("evict.nl/product", "shared")
+    try folder.write("evict.nl/product.json_v=2", "version")
+    try folder.write("secret.txt", "outside of the host")
+    let seed = try FolderSeed(
+      path: folder.path,
+      options: .init(alias: { target in
+        if target.contains("/escape") { return "../secret.txt" }
+        return target.contains("/api") ? "product.json" : target.contains("/shop/") ? "product" : nil
+      }))
+    #expect(try await seed.text("https://evict.nl/shop/1") == "shared")
+    #expect(try await seed.text("https://evict.nl/shop/2") == "shared")
+    #expect(try await seed.text("https://evict.nl/api?v=2") == "version")
+    #expect(try seed.responses(to: "https://evict.nl/escape").isEmpty)
+    #expect(try seed.responses(to: "https://other.nl/shop/1").isEmpty)
+  }
+
   @Test("Vary counts with the fields of the request, and is dropped without them")
   func vary() throws {
     try folder.write("evict.nl/a.txt", "here")

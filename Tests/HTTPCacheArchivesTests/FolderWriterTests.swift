@@ -68,7 +68,7 @@ struct FolderWriterTests {
     #expect(files[0] == files[1] && !files[0].isEmpty)
   }
 
-  @Test("a folder and an archive of a bundle")
+  @Test("a folder and an archive of a bundle, in one line")
   func bundled() async throws {
     let source = try source(["https://example.com/"])
     try await FolderWriter.write(source, to: folder.path + "/PreCache")
@@ -77,8 +77,15 @@ struct FolderWriterTests {
     try await writer.finish()
     let bundle = try #require(Bundle(path: folder.path))
     #expect(try FolderSeed(bundled: "PreCache", in: bundle).count == 1)
-    #expect(try ArchiveSeed(bundled: "content.hca", in: bundle).count == 1)
-    #expect(throws: CacheError.self) { try ArchiveSeed(bundled: "none", in: bundle) }
+    let seeds: [any SeedSource] = [
+      try .bundle("PreCache", in: bundle), try .bundle("content.hca", in: bundle),
+    ]
+    #expect(seeds[0] is FolderSeed && seeds[1] is ArchiveSeed)
+    #expect(seeds.map(\.count) == [1, 1])
+    let none = #expect(throws: CacheError.self) { () throws(CacheError) -> any SeedSource in
+      try .bundle("none", in: bundle)
+    }
+    #expect(none?.code == .unavailable)
   }
 
   @Test("an existing folder is not written to")

@@ -135,13 +135,18 @@ struct ReplayUpstreamTests {
     let secrets = RecordingSecrets(queryParameters: ["key"])
     let recording = try upstream(.recordAll, secrets: secrets)
     _ = try await ask(
-      recording, "/a?b=1&key=hidden1", [.authorization: "Bearer hidden2", .cookie: "a=hidden3"])
+      recording, "/a?b=1&key=hidden1",
+      [
+        .authorization: "Bearer hidden2", .cookie: "a=hidden3",
+        .referer: "https://example.com/?key=hidden6",
+      ])
     try await recording.finish()
     let text = try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8)
     #expect(!text.contains("hidden") && text.contains("key=removed"))
     let upstream = try upstream(.replay, secrets: secrets)
     let head = try await ask(upstream, "/a?b=1&key=other").0
     #expect(head.headerFields[.setCookie] == nil && head.status == .ok)
+    #expect(head.headerFields[.contentLocation] == "/a?lang=en&key=removed")
     await #expect(throws: UpstreamError.self) { try await ask(upstream, "/a?b=2&key=other") }
   }
 

@@ -114,6 +114,7 @@ struct WARCSeedTests {
       record("response", id: "2", to: "https://example.com/b", length: 3, response("b")),
       record("response", id: "2", to: "https://example.com/b", length: 100, response("b")),
       record("response", id: "2", to: "https://example.com/b", length: 1 << 40, response("b")),
+      record("response", id: "2", to: "https://example.com/b", length: .max, response("b")),
       record("response", id: "2", to: "https://example.com/b", rest: "Content-Length: -1\r\n", response("b"))
         .replacingOccurrences(of: "Content-Length: 4", with: "A: 4"),
       "WARC/1.0\r\nno field\r\n\r\n\r\n\r\n", "noise\r\nmore noise\r\n",
@@ -131,6 +132,27 @@ struct WARCSeedTests {
       #expect(try await seed.text("https://example.com/z") == "z", "\(index)")
       #expect(seed.count == 2 && seed.notes.count == 1, "\(index): \(seed.notes)")
     }
+  }
+
+  @Test("a value that is not UTF-8 goes through an archive and a WARC file byte by byte; JSON has its text")
+  func latin1() async throws {
+    let value: [UInt8] = Array("attachment; filename=\"".utf8) + [0xE4] + Array(".txt\"".utf8)
+    let block =
+      Array("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Disposition:  ".utf8) + value
+      + Array(" \r\n\r\ntext".utf8)
+    // A line end is one character.
+    let header = record("response", length: block.count, "").dropLast(2)
+    let bytes = Data(header.utf8) + Data(block) + Data("\r\n\r\n".utf8)
+    let path = folder.path + "/b.warc"
+    try await WARCWriter.write(try seed(bytes), to: path)
+    let found = try #require(try RecordingSeed(path: path).responses(to: "https://example.com/a").first)
+    let field = try #require(found.response.head.headerFields.first { $0.name == .contentDisposition })
+    #expect(field.withUnsafeBytesOfValue { Array($0) } == value)
+    #expect(try await found.text() == "text")
+    try await HARWriter.write(try RecordingSeed(path: path), to: folder.path + "/b.har")
+    let read = try #require(
+      try RecordingSeed(path: folder.path + "/b.har").responses(to: "https://example.com/a").first)
+    #expect(read.response.head.headerFields[.contentDisposition] == "attachment; filename=\"\u{E4}.txt\"")
   }
 
   @Test("cut at any place, it answers nothing wrong")

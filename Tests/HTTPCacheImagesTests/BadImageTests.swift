@@ -34,6 +34,31 @@ struct BadImageTests {
     #expect(try await gallery.images.image(for: gallery.request()).gray == 1)
   }
 
+  @Test(
+    "bytes that are no image do not stay stored, so that the next request asks again; another format does",
+    arguments: [
+      ("IMG\u{A}", false), ("IMG\0\u{5}\u{1}", false), ("\0\u{1}\u{2}", false), ("", false),
+      ("GIF89a\u{1}\0\u{1}\0", true), ("\0\0\0\u{18}ftypavif", true),
+    ])
+  func undecodable(text: String, stays: Bool) async throws {
+    let bytes = Array(text.utf8)
+    let isRepaired = Flag()
+    let gallery = try Gallery(answer: { _ in
+      isRepaired.isSet
+        ? nil : Gallery.response(BodyBytes(bytes), ["Cache-Control": "max-age=600"], type: "image/png")
+    })
+    await #expect(throws: ImageError.self) { try await gallery.images.image(for: gallery.request()) }
+    #expect(gallery.images.memoryUsage == 0)
+    let isStored = gallery.cache.stored(for: try gallery.request().request) != nil
+    #expect(isStored == stays)
+    isRepaired.set()
+    if stays {
+      await #expect(throws: ImageError.self) { try await gallery.images.image(for: gallery.request()) }
+    } else {
+      #expect(try await gallery.images.image(for: gallery.request()).gray == 1)
+    }
+  }
+
   @Test("another status is an error", arguments: [404, 410, 500, 204])
   func status(code: Int) async throws {
     let gallery = try Gallery(answer: { _ in ScriptedResponse(status: code) })

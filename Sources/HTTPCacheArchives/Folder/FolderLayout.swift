@@ -7,11 +7,13 @@ import HTTPCacheSemantics
 enum FolderLayout {
   /// The paths below the folder at which the response for a target may be, the one to prefer first.
   ///
-  /// - Parameter target: a normalised target URI.
-  static func paths(of target: String) -> [String] {
+  /// - Parameters:
+  ///   - target: a normalised target URI.
+  ///   - alias: the name that stands for its path; nil for the path.
+  static func paths(of target: String, alias: String? = nil) -> [String] {
     guard let parts = TargetURI.parts(of: target) else { return [] }
     let end = parts.path.firstIndex(of: "?")
-    guard let path = decoded(parts.path[..<(end ?? parts.path.endIndex)]) else { return [] }
+    guard let path = alias ?? decoded(parts.path[..<(end ?? parts.path.endIndex)]) else { return [] }
     let host = parts.authority.replacing(":", with: "_")
     let names = path.split(separator: "/").map(String.init)
     // Such a name is in no folder; the layout has no way to write it.

@@ -81,7 +81,7 @@ enum FolderManifest {
     let line = Line(
       target: seed.target, file: file, status: response.head.status.code,
       received: response.responseTime.seconds, requested: response.requestTime.seconds,
-      fields: response.head.headerFields.map { [$0.name.rawName, $0.value] },
+      fields: response.head.headerFields.map { [$0.name.rawName, $0.text] },
       request: response.nominated.isEmpty ? nil : request)
     do { return Array(try encoder.encode(line)) + [UInt8(ascii: "\n")] } catch {
       throw CacheError(.io, "the head of \(seed.target) cannot be written as JSON", cause: error)

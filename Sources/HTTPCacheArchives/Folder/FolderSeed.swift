@@ -20,7 +20,8 @@ import HTTPTypes
 ///
 /// A file without a recorded head has a type by its extension or content, and neither lifetime nor validators: it
 /// is stale, is fetched when the origin can be reached, and answers when not. The file `seeds.jsonl` in the
-/// folder records heads, so that responses are validated instead of fetched; `httpcache unpack` writes it.
+/// folder records heads, so that responses are validated instead of fetched; `httpcache unpack` writes it. A file
+/// that it names answers the recorded targets only.
 /// Files that EVURLCache wrote itself, archives of objects, are left out.
 ///
 /// The folder is listed once, when it is opened. Symbolic links are not followed. Names that differ only in the
@@ -33,11 +34,19 @@ public final class FolderSeed: SeedSource {
     public var ignoresCase: Bool
     /// The maximum number of files; a folder with more is refused.
     public var maximumFiles: Int
+    /// The name that stands for the path of a target, as EVURLCache's field `MobileAppCacheKey` gave it to requests:
+    /// several targets of a host then have the file `host/name`. nil for no such target. A query is appended as to a
+    /// path.
+    public var alias: (@Sendable (_ target: String) -> String?)?
 
     /// Makes options.
-    public init(ignoresCase: Bool = false, maximumFiles: Int = 200_000) {
+    public init(
+      ignoresCase: Bool = false, maximumFiles: Int = 200_000,
+      alias: (@Sendable (_ target: String) -> String?)? = nil
+    ) {
       self.ignoresCase = ignoresCase
       self.maximumFiles = maximumFiles
+      self.alias = alias
     }
   }
 
@@ -56,7 +65,7 @@ public final class FolderSeed: SeedSource {
   public let newest: Timestamp
 
   private let root: SystemFile
-  private let ignoresCase: Bool
+  private let options: Options
   private let files: [FolderFile]
   private let byPath: [String: Int]
   private let items: [Item]
@@ -68,7 +77,7 @@ public final class FolderSeed: SeedSource {
   ///   `CacheError.damaged` if `seeds.jsonl` is not as described in docs/archives.md.
   public init(path: String, options: Options = Options()) throws(CacheError) {
     name = path
-    ignoresCase = options.ignoresCase
+    self.options = options
     root = try SystemFile(path: path, flags: O_RDONLY | O_DIRECTORY)
     let walk = try FolderWalk(root, limit: options.maximumFiles)
     files = walk.files
@@ -88,11 +97,11 @@ public final class FolderSeed: SeedSource {
         notes.append("\(FolderManifest.name), line \(entry.number): there is no file \(entry.line.file)")
         continue
       }
+      named.insert(file)
       guard Self.response(entry, files[file], target: entry.target, type: nil) != nil else {
         notes.append("\(FolderManifest.name), line \(entry.number): no request can select it (Vary)")
         continue
       }
-      named.insert(file)
       recorded[entry.target, default: []].append(items.count)
       items.append(Item(target: entry.target, file: file, entry: entry))
     }
@@ -105,7 +114,8 @@ public final class FolderSeed: SeedSource {
       }
       items.append(Item(target: target, file: number, entry: nil))
     }
-    self.byPath = byPath
+    // With a recorded head, a body may be coded, or that of an error: it answers nothing else.
+    self.byPath = byPath.filter { !named.contains($0.value) }
     self.items = items
     self.recorded = recorded
     self.notes = Array(notes.prefix(100))
@@ -152,8 +162,8 @@ public final class FolderSeed: SeedSource {
       }
       return found
     }
-    for path in FolderLayout.paths(of: target) {
-      guard let file = byPath[Self.key(path, ignoresCase)] else { continue }
+    for path in FolderLayout.paths(of: target, alias: options.alias?(target)) {
+      guard let file = byPath[Self.key(path, options.ignoresCase)] else { continue }
       return try response(Item(target: target, file: file, entry: nil)).map { [$0] } ?? []
     }
     return []

@@ -28,6 +28,6 @@ extension HAREntry {
 
   /// Names and values of fields.
   static func pairs(_ fields: HTTPFields) -> [Pair] {
-    fields.map { Pair(name: $0.name.rawName, value: $0.value) }
+    fields.map { Pair(name: $0.name.rawName, value: $0.text) }
   }
 }

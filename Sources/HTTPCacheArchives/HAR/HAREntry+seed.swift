@@ -21,7 +21,8 @@ extension HAREntry {
     method: String, target: String, request: HTTPFields, response: HTTPResponse,
     times: (requested: Int64, received: Int64)
   ) {
-    let wait = Double(max(0, times.received - times.requested)) * 1_000
+    let seconds = Timestamp(seconds: times.received) - Timestamp(seconds: times.requested)
+    let wait = Double(max(0, seconds)) * 1_000
     startedDateTime = RecordedTime.text(times.requested, hasFraction: true)
     time = wait
     self.request = Request(

@@ -1,11 +1,12 @@
 import Foundation
 public import HTTPTypes
 
-/// Secrets that a recording does not keep.
+/// Secrets that a recording or an export does not keep.
 public struct RecordingSecrets: Sendable, Hashable {
   /// Fields of requests and responses that are left out.
   public var fields: Set<HTTPField.Name>
-  /// Parameters of queries, whose values become `removed`, also in the requests that are looked up.
+  /// Parameters of queries, whose values become `removed`: in URLs, in `Location`, `Content-Location` and `Referer`,
+  /// and in the requests that are looked up.
   public var queryParameters: Set<String>
 
   /// Makes a list of secrets.
@@ -21,8 +22,15 @@ public struct RecordingSecrets: Sendable, Hashable {
     self.queryParameters = queryParameters
   }
 
+  private static let references: Set<HTTPField.Name> = [.location, .contentLocation, .referer]
+
   func removed(from fields: HTTPFields) -> HTTPFields {
-    HTTPFields(fields.filter { !self.fields.contains($0.name) })
+    HTTPFields(
+      fields.compactMap { field in
+        guard !self.fields.contains(field.name) else { return nil }
+        guard !queryParameters.isEmpty, Self.references.contains(field.name) else { return field }
+        return HTTPField(name: field.name, value: removed(from: field.value))
+      })
   }
 
   func removed(from target: String) -> String {

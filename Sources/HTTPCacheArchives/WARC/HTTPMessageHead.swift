@@ -1,4 +1,3 @@
-import Foundation
 import HTTPCacheStore
 import HTTPTypes
 
@@ -18,29 +17,37 @@ struct HTTPMessageHead {
   /// - Throws: `CacheError.io`.
   init?(_ input: inout WARCInput, length: Int64) throws(CacheError) {
     let end = input.taken + min(length, Int64(Self.longest))
-    var lines: [String] = []
+    var lines: [[UInt8]] = []
     while true {
       guard let line = try input.line(limit: Int(end - input.taken) - 1) else { return nil }
       if line.isEmpty { break }
-      let text = String(decoding: line, as: UTF8.self)
       // A folded line (RFC 9112 §5.2).
-      if !lines.isEmpty, text.first == " " || text.first == "\t" {
-        lines[lines.count - 1] += " " + text.trimmingCharacters(in: .whitespaces)
+      if !lines.isEmpty, let first = line.first, Self.isSpace(first) {
+        lines[lines.count - 1] += [0x20] + Self.trimmed(line[...])
       } else {
-        lines.append(text)
+        lines.append(line)
       }
     }
     guard let start = lines.first else { return nil }
-    self.start = start
+    self.start = String(decoding: start, as: UTF8.self)
     var fields: HTTPFields = [:]
     for line in lines.dropFirst() {
-      guard let colon = line.firstIndex(of: ":"), let name = HTTPField.Name(String(line[..<colon])) else {
-        continue
-      }
-      let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+        let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
+      else { continue }
+      // Bytes, not text: a value may be in ISO 8859-1 (RFC 9110 §5.5).
+      let value = Self.trimmed(line[(colon + 1)...])
       if HTTPField.isValidValue(value) { fields.append(HTTPField(name: name, value: value)) }
     }
     self.fields = fields
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+  private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var text = text.drop(while: isSpace)
+    while let last = text.last, isSpace(last) { text.removeLast() }
+    return text
   }
 
   /// The status of a response; nil if it is not the head of one.

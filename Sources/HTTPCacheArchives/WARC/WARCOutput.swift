@@ -10,7 +10,7 @@ struct WARCOutput: ~Copyable {
     let target: String
     /// In seconds since 1970.
     let time: Int64
-    let head: String
+    let head: [UInt8]
     var bodyLength: Int64 = 0
     /// The record that it belongs to.
     var concurrent: String?
@@ -28,8 +28,7 @@ struct WARCOutput: ~Copyable {
   }
 
   /// The identifier of a record with this content.
-  func identifier(_ text: String) -> String {
-    let bytes = Array(text.utf8)
+  func identifier(_ bytes: [UInt8]) -> String {
     let digits = [XXH64.hash(bytes, seed: 0), XXH64.hash(bytes, seed: 1)].map {
       let text = String($0, radix: 16)
       return String(repeating: "0", count: 16 - text.count) + text
@@ -49,10 +48,10 @@ struct WARCOutput: ~Copyable {
   func information() throws(CacheError) {
     let block = "software: httpcache\r\nformat: WARC File Format 1.1\r\n"
     let header =
-      "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: \(identifier(block))\r\nWARC-Date: "
+      "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: \(identifier(Array(block.utf8)))\r\nWARC-Date: "
       + "\(RecordedTime.text(0, hasFraction: false))\r\nContent-Type: application/warc-fields\r\n"
       + "Content-Length: \(block.utf8.count)\r\n\r\n"
-    try write(header + block + "\r\n\r\n", isLast: true)
+    try write(BodyBytes(Array((header + block + "\r\n\r\n").utf8)), isLast: true)
   }
 
   /// Writes a record.
@@ -64,19 +63,15 @@ struct WARCOutput: ~Copyable {
     header += "WARC-Date: \(RecordedTime.text(record.time, hasFraction: false))\r\n"
     if let other = record.concurrent { header += "WARC-Concurrent-To: \(other)\r\n" }
     header += "Content-Type: application/http; msgtype=\(record.type)\r\n"
-    header += "Content-Length: \(Int64(record.head.utf8.count) + record.bodyLength)\r\n\r\n"
-    try write(header + record.head, isLast: false)
+    header += "Content-Length: \(Int64(record.head.count) + record.bodyLength)\r\n\r\n"
+    try write(BodyBytes(Array(header.utf8) + record.head), isLast: false)
     if let body {
       for start in stride(from: 0, to: record.bodyLength, by: Int(Self.pieceLength)) {
         let end = min(record.bodyLength, start + Self.pieceLength)
         try write(try await body.readAll(start..<end), isLast: false)
       }
     }
-    try write("\r\n\r\n", isLast: true)
-  }
-
-  private func write(_ text: String, isLast: Bool) throws(CacheError) {
-    try write(BodyBytes(Array(text.utf8)), isLast: isLast)
+    try write(BodyBytes(Array("\r\n\r\n".utf8)), isLast: true)
   }
 
   private func write(_ bytes: BodyBytes, isLast: Bool) throws(CacheError) {

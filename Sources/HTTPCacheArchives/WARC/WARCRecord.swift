@@ -32,7 +32,8 @@ struct WARCRecord {
       fields[last] = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
     }
     guard let text = fields["content-length"], text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-      let length = Int64(text)
+      // The place of the end must be a number, too.
+      let length = Int64(text), length <= Int64.max / 2
     else { return nil }
     self.fields = fields
     self.length = length

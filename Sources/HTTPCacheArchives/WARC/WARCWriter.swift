@@ -35,13 +35,18 @@ public enum WARCWriter {
     _ seed: SeedResponse, number: Int, to output: borrowing WARCOutput
   ) async throws(CacheError) {
     let response = seed.response
-    var head = "HTTP/1.1 \(response.head.status.code) \(response.head.status.reasonPhrase)\r\n"
-    for field in response.head.headerFields { head += "\(field.name.rawName): \(field.value)\r\n" }
-    if !response.head.headerFields.contains(.contentLength) {
-      head += "Content-Length: \(seed.bodyLength)\r\n"
+    let status = response.head.status
+    var head = Array("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n".utf8)
+    for field in response.head.headerFields {
+      head += Array("\(field.name.rawName): ".utf8)
+      field.withUnsafeBytesOfValue { head += $0 }
+      head += Array("\r\n".utf8)
     }
-    head += "\r\n"
-    let name = output.identifier("response \(number) \(seed.target) \(head)")
+    if !response.head.headerFields.contains(.contentLength) {
+      head += Array("Content-Length: \(seed.bodyLength)\r\n".utf8)
+    }
+    head += Array("\r\n".utf8)
+    let name = output.identifier(Array("response \(number) \(seed.target) ".utf8) + head)
     let record = WARCOutput.Record(
       type: "response", id: name, target: seed.target, time: response.responseTime.seconds, head: head,
       bodyLength: seed.bodyLength)
@@ -55,7 +60,7 @@ public enum WARCWriter {
     request += "\r\n"
     try await output.add(
       WARCOutput.Record(
-        type: "request", id: output.identifier("request \(number) \(request)"), target: seed.target,
-        time: response.requestTime.seconds, head: request, concurrent: name))
+        type: "request", id: output.identifier(Array("request \(number) \(request)".utf8)),
+        target: seed.target, time: response.requestTime.seconds, head: Array(request.utf8), concurrent: name))
   }
 }

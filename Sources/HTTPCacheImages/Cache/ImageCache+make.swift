@@ -27,12 +27,11 @@ extension ImageCache {
       keep(fetched.entry(image), fetched, request)
       await storeVariant(image, of: fetched, request)
       return image
-    } catch ImageError.notAnImage {
-      // A page for people under the name of an image. The next request asks the origin again.
-      if ContentSniffer.isText(fetched.bytes) {
-        await cache.removeStored(for: request.request, partition: request.partition)
-      }
-      throw ImageError.notAnImage(contentType: fetched.contentType)
+    } catch let bad as BadBytes {
+      // The next request asks the origin again, instead of failing until the response is stale.
+      if bad.isNoImage { await cache.removeStored(for: request.request, partition: request.partition) }
+      if case .notAnImage = bad.error { throw ImageError.notAnImage(contentType: fetched.contentType) }
+      throw bad.error
     }
   }
 
@@ -47,6 +46,8 @@ extension ImageCache {
   }
 
   /// Decodes and processes, on a thread of its own.
+  ///
+  /// - Throws: `BadBytes` for an error of the decoder, `ImageError` for one of a processor.
   func decode(
     _ bytes: BodyBytes, _ request: ImageRequest, _ handle: WorkHandle
   ) async throws -> DecodedImage {
@@ -54,12 +55,15 @@ extension ImageCache {
     return try await decodePermits.with(handle) {
       try Task.checkCancellation()
       return try await DecodeThreads.run {
-        let decoder = try formats.decoder(for: bytes)
-        var options = ImageDecodingOptions(pixelLimit: pixelLimit)
-        if let first = request.processors.first {
-          options.neededSize = first.neededSize(of: try decoder.size(of: bytes))
-        }
-        var image = try decoder.decode(bytes, options: options)
+        var image: DecodedImage
+        do throws(ImageError) {
+          let decoder = try formats.decoder(for: bytes)
+          var options = ImageDecodingOptions(pixelLimit: pixelLimit)
+          if let first = request.processors.first {
+            options.neededSize = first.neededSize(of: try decoder.size(of: bytes))
+          }
+          image = try decoder.decode(bytes, options: options)
+        } catch { throw BadBytes(error: error, bytes: bytes) }
         for processor in request.processors { image = try Self.process(image, processor, pixelLimit) }
         return image
       }

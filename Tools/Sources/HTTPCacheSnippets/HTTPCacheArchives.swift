@@ -5,7 +5,6 @@ import HTTPCacheArchives
 import HTTPCaching
 
 private func program1() async throws {
-  let content = try ArchiveSeed(bundled: "content.hca")
-  let cache = try HTTPCache.open(.userCaches("com.example.app", seeds: [content]))
+  let cache = try HTTPCache.open(.userCaches("com.example.app", seeds: [.bundle("content.hca")]))
   print(cache.configuration.seeds.count)
 }

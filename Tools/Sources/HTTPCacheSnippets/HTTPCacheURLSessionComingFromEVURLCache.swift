@@ -31,8 +31,8 @@ private func program1() async throws {
     observer: .printing)
   let tuned = try HTTPCache.open(configuration)
 
-  let preCache = try FolderSeed(bundled: "PreCache", options: .init(ignoresCase: true))
-  let offline = CachedURLSession(cache: try .open(.userCaches("com.example.app", seeds: [preCache])))
+  let offline = CachedURLSession(cache: try .open(.userCaches("com.example.app", seeds: [.bundle("PreCache")])))
+  let lowercased = try FolderSeed(bundled: "PreCache", options: .init(ignoresCase: true))
 
   let request = URLRequest(url: URL(string: "https://www.example.com/news")!)
   let (news, answer) = try await session.data(for: request)

@@ -27,6 +27,10 @@ struct HarvestOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Maximum number of URLs to fetch.", valueName: "count"))
   var limit = 1_000
 
+  @Option(
+    help: ArgumentHelp("Maximum bytes of all bodies together, such as 500M.", valueName: "size"))
+  var maxSize = ByteSize(bytes: 1 << 30)
+
   var isUsed: Bool { !(lists.isEmpty && sitemaps.isEmpty && pages.isEmpty) }
 
   func validate() throws {
@@ -46,9 +50,10 @@ struct HarvestOptions: ParsableArguments {
     urls += pages.compactMap { TargetURI.normalized($0) }.map { ($0, .page) }
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("httpcache-\(UUID()).har").path
     defer { try? FileManager.default.removeItem(atPath: file) }
-    let count = try await OriginClient.withUpstream { [urls, limit] upstream in
-      try await Harvest(upstream, recording: file, limit: limit) { Console.report("httpcache: \($0)") }.run(
-        urls)
+    let count = try await OriginClient.withUpstream { [urls, limit, maxSize] upstream in
+      try await Harvest(upstream, recording: file, limit: limit, byteLimit: maxSize.bytes) {
+        Console.report("httpcache: \($0)")
+      }.run(urls)
     }
     guard count > 0 else {
       Console.report("httpcache: nothing could be fetched")

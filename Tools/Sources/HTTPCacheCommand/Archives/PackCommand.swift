@@ -36,6 +36,8 @@ struct PackCommand: AsyncParsableCommand {
 
   @OptionGroup var harvest: HarvestOptions
 
+  @OptionGroup var secrets: SecretOptionGroup
+
   @OptionGroup var location: CacheLocation
 
   func validate() throws {
@@ -53,7 +55,10 @@ struct PackCommand: AsyncParsableCommand {
     let result: (packed: Int, length: Int64)?
     do throws(CacheError) {
       let writer = try ArchiveWriter(path: archive)
-      let packed = try await Self.add(all, to: writer)
+      let stripped = try all.map { (source) throws(CacheError) in
+        try StrippedSeeds(source, without: secrets.secrets)
+      }
+      let packed = try await Self.add(stripped, to: writer)
       result = packed > 0 ? (packed, try await writer.finish()) : nil
     } catch {
       Console.report("httpcache: \(error)")

@@ -18,34 +18,21 @@ struct RecordingOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       Answer from this HAR file instead of asking origins; a request that it does not have gets 502, and the log \
-      names the nearest one. Responses are stored in memory only.
+      names the nearest one. Parameters of --strip-parameter match any value. Responses are stored in memory \
+      only.
       """, valueName: "file"))
   var replay: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "With --record, leave out this field, too; repeat for several.", valueName: "name"))
-  var stripField: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      """
-      With --record, write 'removed' for the value of this parameter of queries; with --replay, match any value. \
-      Repeat for several.
-      """, valueName: "name"))
-  var stripParameter: [String] = []
+  @OptionGroup var secrets: SecretOptionGroup
 
   /// Whether the directory of the cache is left alone.
   var isMemoryOnly: Bool { record != nil || replay != nil }
 
   func validate() throws {
     if record != nil, replay != nil { throw ValidationError("--record and --replay exclude each other.") }
-    if record == nil, !stripField.isEmpty { throw ValidationError("--strip-field requires --record.") }
-    if !isMemoryOnly, !stripParameter.isEmpty {
+    if record == nil, !secrets.stripField.isEmpty { throw ValidationError("--strip-field requires --record.") }
+    if !isMemoryOnly, !secrets.stripParameter.isEmpty {
       throw ValidationError("--strip-parameter requires --record or --replay.")
-    }
-    for name in stripField where HTTPField.Name(name) == nil {
-      throw ValidationError("not the name of a field: \(name)")
     }
   }
 
@@ -54,8 +41,7 @@ struct RecordingOptions: ParsableArguments {
   /// - Throws: `ExitCode` after a message on standard error.
   func upstream(over origin: any Upstream) throws -> ReplayUpstream? {
     guard let path = record ?? replay else { return nil }
-    var secrets = RecordingSecrets(queryParameters: Set(stripParameter))
-    secrets.fields.formUnion(stripField.compactMap { HTTPField.Name($0) })
+    var secrets = secrets.secrets
     // Fields that a proxy adds: they tell of the proxy and its clients.
     for name in ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"] {
       if let name = HTTPField.Name(name) { secrets.fields.insert(name) }

@@ -125,6 +125,21 @@ import Testing
     #expect(none.status == ExitStatus.failure.rawValue)
   }
 
+  @Test("chosen fields and parameters are not packed")
+  func stripped() async throws {
+    try write("PreCache/shipped.example/a.txt", "plain")
+    try write(
+      "PreCache/seeds.jsonl",
+      #"{"target":"http://shipped.example/a?key=hidden","file":"shipped.example/a.txt","status":200,"#
+        + #""fields":[["X-Key","hidden"],["Location","/b?key=hidden"]]}"#)
+    _ = await run(
+      "pack", archive, "--from", directory.file("PreCache"), "--strip-field", "x-key", "--strip-parameter",
+      "key")
+    let bytes = String(decoding: try #require(directory.contents("content.hca")), as: UTF8.self)
+    #expect(!bytes.contains("hidden") && bytes.contains("http://shipped.example/a?key=removed"))
+    _ = await run("pack", archive, "--from", "a", "--strip-field", "a b", status: ExitStatus.usage.rawValue)
+  }
+
   @Test("bad archives, folders and options are told")
   func bad() async throws {
     try write("bad.hca", "not an archive")

@@ -19,12 +19,18 @@ actor Harvest {
     case sitemap
   }
 
+  private struct TooLong: Error, CustomStringConvertible {
+    let description = "longer than the limit (--max-size, and 16 MiB for a page or style sheet)"
+  }
+
   private static let longestPage = 16 << 20
   private static let atOnce = 4
 
   private let upstream: any Upstream
   private let recording: ReplayUpstream
   private let limit: Int
+  private let byteLimit: Int64
+  private var bytes: Int64 = 0
   private let report: @Sendable (String) -> Void
   private var seen: Set<String> = []
   private var queue: [(url: String, role: Role)] = []
@@ -34,13 +40,16 @@ actor Harvest {
   ///   - upstream: where requests go.
   ///   - recording: the HAR file that is written.
   ///   - limit: the maximum number of URLs.
+  ///   - byteLimit: the maximum number of bytes of all bodies together.
   ///   - report: told of each URL that cannot be fetched.
   init(
-    _ upstream: any Upstream, recording: String, limit: Int, report: @escaping @Sendable (String) -> Void
+    _ upstream: any Upstream, recording: String, limit: Int, byteLimit: Int64,
+    report: @escaping @Sendable (String) -> Void
   ) throws(CacheError) {
     self.upstream = upstream
     self.recording = try ReplayUpstream(path: recording, mode: .recordAll, origin: upstream)
     self.limit = limit
+    self.byteLimit = byteLimit
     self.report = report
   }
 
@@ -52,8 +61,8 @@ actor Harvest {
     for (url, role) in urls { add(url, role) }
     await withTaskGroup(of: [(url: String, role: Role)].self) { group in
       var running = 0
-      while running > 0 || !queue.isEmpty {
-        while running < Self.atOnce, let next = queue.popLast() {
+      while running > 0 || (!queue.isEmpty && bytes <= byteLimit) {
+        while running < Self.atOnce, bytes <= byteLimit, let next = queue.popLast() {
           group.addTask { await self.fetched(next.url, next.role) }
           running += 1
         }
@@ -61,6 +70,7 @@ actor Harvest {
         running -= 1
       }
     }
+    if bytes > byteLimit { report("more than \(byteLimit) bytes: the rest was not fetched (--max-size)") }
     if isLimited { report("more than \(limit) URLs: the rest was not fetched (--limit)") }
     return try await recording.finish()
   }
@@ -102,7 +112,7 @@ actor Harvest {
     let isRead =
       role == .sitemap || (role == .page && type.contains("html")) || type.hasPrefix("text/css")
       || role == .style
-    let bytes = try await isRead ? response.body.collect(upTo: Self.longestPage) : drained(response.body)
+    let bytes = try await read(response.body, keeps: isRead)
     if (300..<400).contains(status), let location = response.head.headerFields[.location] {
       return TargetURI.resolved(location, against: url).map { [($0, role)] } ?? []
     }
@@ -126,8 +136,22 @@ actor Harvest {
     isKept ? try await recording.send(request) : try await upstream.send(request)
   }
 
-  private func drained(_ body: MessageBody) async throws -> BodyBytes {
-    for try await _ in body {}
-    return BodyBytes()
+  /// Reads a body to its end.
+  ///
+  /// - Returns: its bytes if they are kept.
+  /// - Throws: `TooLong` beyond the limits, and what the body throws.
+  private func read(_ body: MessageBody, keeps: Bool) async throws -> BodyBytes {
+    var pieces: [BodyBytes] = []
+    var length = 0
+    for try await piece in body {
+      bytes += Int64(piece.count)
+      length += piece.count
+      guard bytes <= byteLimit, !keeps || length <= Self.longestPage else {
+        body.source.cancel()
+        throw TooLong()
+      }
+      if keeps { pieces.append(piece) }
+    }
+    return BodyBytes(pieces.flatMap(\.array))
   }
 }
