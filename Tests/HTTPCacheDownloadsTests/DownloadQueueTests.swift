@@ -124,7 +124,15 @@ struct DownloadQueueTests {
   func sharing() async throws {
     let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
     let gate = Gate()
-    kitchen.origin.change { $0.gate = gate }
+    kitchen.origin.change { state in
+      let head = HTTPResponse(
+        status: .ok, headerFields: [.eTag: "\"a\"", .cacheControl: "max-age=60", .contentLength: "300000"])
+      let (begin, rest) = (BodyBytes(state.content[..<200_000]), BodyBytes(state.content[200_000...]))
+      state.answers = [
+        ScriptedResponse(
+          head: head, steps: [.bytes(begin), .wait(gate), .bytes(rest)], announcedLength: 300_000)
+      ]
+    }
     let first = try kitchen.add("/file", to: "first")
     let second = try kitchen.add("/file", to: "second")
     await gate.waitForArrivals(1)
