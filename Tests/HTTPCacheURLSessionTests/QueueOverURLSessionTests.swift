@@ -22,7 +22,8 @@ import Testing
     }
     let cache = try HTTPCache.open(
       HTTPCache.Configuration(
-        directory: folder.file("cache").path, memoryCapacity: 0, diskCapacity: 64 << 20, largestEntry: .share(1)))
+        directory: folder.file("cache").path, memoryCapacity: 0, diskCapacity: 64 << 20,
+        largestEntry: .share(1)))
     let queue = try DownloadQueue(name: "films", cache: cache, upstream: URLSessionUpstream())
     var download = try Download(origin.url("/film").absoluteString, to: folder.file("film").path)
     download.segments = segments

@@ -44,7 +44,8 @@ struct DownloadPlan {
       throw ValidationError("\(path), line \(entry.line): \(error.message)")
     }
     let folder = entry.folder ?? "."
-    let file = entry.name.map { Self.absolute($0, in: folder) } ?? unique(FileName.safe(from: url.path), in: folder)
+    let file =
+      entry.name.map { Self.absolute($0, in: folder) } ?? unique(FileName.safe(from: url.path), in: folder)
     // As aria2c does. If the folder cannot be made, the download fails and says so.
     try? FileManager.default.createDirectory(
       at: URL(fileURLWithPath: file).deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -57,7 +58,9 @@ struct DownloadPlan {
   ) {
     var request = plan.request(for: url)
     // A body that was decoded could not be continued.
-    if !ownCodings, request.headerFields[.acceptEncoding] != nil { request.headerFields[.acceptEncoding] = nil }
+    if !ownCodings, request.headerFields[.acceptEncoding] != nil {
+      request.headerFields[.acceptEncoding] = nil
+    }
     request.headerFields.apply(headers)
     var download = Download(request: request, to: path, replacesExisting: true, digests: digests)
     download.segments = segments

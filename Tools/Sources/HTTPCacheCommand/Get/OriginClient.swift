@@ -76,7 +76,8 @@ enum OriginClient {
     // body takes several changes of threads, so pieces grow up to a block of the store.
     configuration.http1_1ConnectionDebugInitializer = { channel in
       channel.setOption(
-        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1 << 10, initial: 1 << 14, maximum: 1 << 18))
+        .recvAllocator,
+        value: AdaptiveRecvByteBufferAllocator(minimum: 1 << 10, initial: 1 << 14, maximum: 1 << 18))
     }
     if options.trustRoots != nil || options.isInsecure {
       var tls = TLSConfiguration.makeClientConfiguration()

@@ -71,7 +71,8 @@ import Testing
   func minimumFree() async throws {
     let origin = try await origin()
     let run = await CommandRun(
-      ["get", "--queue", "q", "--min-free", "1000000G", origin.base + "/a", "-o", directory.file("a")] + cache)
+      ["get", "--queue", "q", "--min-free", "1000000G", origin.base + "/a", "-o", directory.file("a")] + cache
+    )
     #expect(run.status == ExitStatus.output.rawValue)
     #expect(run.errors.contains("\(1_000_000 << 30) stay free"), "\(run.errors)")
     try await origin.close()
