@@ -120,6 +120,47 @@ struct DownloadQueueTests {
     #expect(try await kitchen.end(first) == .done(.fetched))
   }
 
+  @Test("two downloads of one URL share a transfer: cancelling one leaves it to the other")
+  func sharing() async throws {
+    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
+    let gate = Gate()
+    kitchen.origin.change { state in
+      let head = HTTPResponse(
+        status: .ok, headerFields: [.eTag: "\"a\"", .cacheControl: "max-age=60", .contentLength: "300000"])
+      let (begin, rest) = (BodyBytes(state.content[..<200_000]), BodyBytes(state.content[200_000...]))
+      state.answers = [
+        ScriptedResponse(
+          head: head, steps: [.bytes(begin), .wait(gate), .bytes(rest)], announcedLength: 300_000)
+      ]
+    }
+    let first = try kitchen.add("/file", to: "first")
+    let second = try kitchen.add("/file", to: "second")
+    await gate.waitForArrivals(1)
+    await kitchen.wait(second) { $0 == .receiving }
+    kitchen.queue.cancel(first)
+    gate.open()
+    #expect(try await kitchen.end(second) == .done(.fetched))
+    #expect(kitchen.queue.status(of: first)?.state == .cancelled)
+    #expect(kitchen.contents("second") == kitchen.origin.content)
+    #expect(kitchen.contents("first") == nil)
+    #expect(kitchen.upstream.requestCount == 1)
+  }
+
+  @Test("a task that waits for a download can be cancelled, and the download goes on")
+  func waiting() async throws {
+    let kitchen = try DownloadKitchen(count: 10)
+    let gate = Gate()
+    kitchen.origin.change { $0.gate = gate }
+    let id = try kitchen.add()
+    await gate.waitForArrivals(1)
+    let waiter = Task { await kitchen.queue.finished(id) }
+    waiter.cancel()
+    #expect(await waiter.value == nil)
+    #expect(kitchen.queue.status(of: id)?.state.isRunning == true)
+    gate.open()
+    #expect(await kitchen.queue.finished(id)?.state == .done(.fetched))
+  }
+
   @Test("what cannot be downloaded is refused, with the value")
   func refusals() throws {
     let kitchen = try DownloadKitchen { $0.countLimit = 1 }

@@ -50,6 +50,37 @@ struct DownloadSegmentTests {
     #expect(kitchen.queue.status(of: id)?.restarts == 0)
   }
 
+  @Test("a connection that breaks after any number of bytes of a range costs none of them")
+  func everyOffset() async throws {
+    let count = 24
+    for offset in 0..<count {
+      let kitchen = try DownloadKitchen(count: count, onDisk: true)
+      kitchen.origin.change {
+        $0.cuts = [offset]
+        $0.piece = 5
+      }
+      let id = try add(kitchen)
+      #expect(try await kitchen.end(id) == .done(.fetched), "\(offset)")
+      #expect(kitchen.contents("file") == kitchen.origin.content, "\(offset)")
+      #expect(kitchen.origin.sent == count, "\(offset)")
+      #expect(kitchen.queue.status(of: id)?.restarts == 0, "\(offset)")
+    }
+  }
+
+  @Test("several ranges in one answer are not mixed in")
+  func severalRanges() async throws {
+    let kitchen = try kitchen()
+    let answer = ScriptedResponse(
+      head: HTTPResponse(
+        status: .partialContent,
+        headerFields: [.contentType: "multipart/byteranges; boundary=x", .eTag: "\"a\""]),
+      steps: [.bytes(BodyBytes([UInt8](repeating: 9, count: 10)))], announcedLength: 10)
+    kitchen.origin.change { $0.answers = [answer] }
+    let id = try add(kitchen)
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+  }
+
   @Test("a queue that is opened again asks for the missing ranges only")
   func reopened() async throws {
     let kitchen = try kitchen()

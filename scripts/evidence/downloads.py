@@ -4,9 +4,11 @@
 downloads.py PROGRAM [--size MIB] [--cuts N] [--seed N] [--only cuts,limited,rate,list] [--folder DIR]
 
 cuts     a file of SIZE, cut at N random points by killing the process (SIGKILL), the origin, or the connections
-         in turn, with one stream and with 4 segments: byte-identical, and what the origin sent more than once
+         in turn, with one stream and with 4 segments: byte-identical, and what the process received more than once.
+         Bytes that waited in buffers of the system when the process was killed were never received
 limited  an origin that sends 8 MB/s on each connection: one stream and 4 segments
-rate     an origin without a limit: the queue, the queue with 4 segments, curl, and aria2c if it is installed
+rate     an origin without a limit: the queue, the queue with --link, the queue with 4 segments, curl, and aria2c if
+         it is installed, in three rounds; each writes to the same file system
 list     10,000 downloads: time to open and to list, resident memory while some of them run
 """
 import argparse, hashlib, os, random, re, shutil, signal, socket, subprocess, sys, tempfile, threading, time
@@ -51,6 +53,21 @@ class Origin:
                 connection.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+
+    def unreceived(self):
+        """Bytes in the system's buffers, after the client was stopped and the buffers are full."""
+        before, now = None, -1
+        while before != now:
+            time.sleep(0.2)
+            before, now = now, 0
+            for line in open("/proc/net/tcp").readlines()[1:]:
+                _, local, remote, _, queues = line.split()[:5]
+                sending, receiving = (int(text, 16) for text in queues.split(":"))
+                if int(local.split(":")[1], 16) == self.port:
+                    now += sending if int(remote.split(":")[1], 16) else 0
+                elif int(remote.split(":")[1], 16) == self.port:
+                    now += receiving
+        return now
 
     def stop(self):
         self.listener.shutdown(socket.SHUT_RDWR)
@@ -124,7 +141,7 @@ def cuts(program, source, folder, count, segments, chance):
              "--min-free", "0", "--retry", "1000", "-o", target, origin.url]
     again = [program, "downloads", "resume", *options]
     process = subprocess.Popen(first)
-    done = 0
+    done = unreceived = 0
     points = sorted(chance.sample(range(1, 1000), count))
     for number, point in enumerate(points):
         origin.reached.clear()
@@ -137,6 +154,8 @@ def cuts(program, source, folder, count, segments, chance):
             break
         way = ("process", "origin", "connection")[number % 3]
         if way == "process":
+            process.send_signal(signal.SIGSTOP)
+            unreceived += origin.unreceived()
             process.send_signal(signal.SIGKILL)
             process.wait()
             origin.cut()
@@ -151,41 +170,50 @@ def cuts(program, source, folder, count, segments, chance):
             process = subprocess.Popen(again)
         done += 1
     status = process.wait(timeout=600)
-    extra = origin.sent - origin.size
+    extra = origin.sent - origin.size - unreceived
     same = os.path.exists(target) and digest(target) == digest(source)
     print(f"cuts, {segments} segment(s): {done} cuts, {'identical' if same else 'DIFFERENT'}, status {status}, "
-          f"sent twice: {extra:,} bytes, {extra // max(1, done):,} per cut", flush=True)
+          f"received twice: {extra:,} bytes, {extra // max(1, done):,} per cut, and {unreceived:,} were sent twice and "
+          f"not received", flush=True)
     origin.stop()
     os.path.exists(target) and os.unlink(target)
     shutil.rmtree(cache, ignore_errors=True)
     return same and extra <= done << 20
 
 
-def timed(command, size, runs=3):
-    best = []
-    for _ in range(runs):
-        command_now, clean = command()
-        start = time.monotonic()
-        subprocess.run(command_now, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        best.append(size / (time.monotonic() - start) / 1e6)
-        clean()
-    best.sort()
-    return best[len(best) // 2]
+def timed(make, size):
+    command, clean = make()
+    start = time.monotonic()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    rate = size / (time.monotonic() - start) / 1e6
+    clean()
+    return rate
+
+
+def compare(name, rows, size, rounds):
+    """Takes the clients in turn, so that a change of the machine's load concerns all of them."""
+    rates = {row: [] for row, _ in rows}
+    for _ in range(rounds):
+        for row, make in rows:
+            rates[row].append(timed(make, size))
+    for row, all in rates.items():
+        all.sort()
+        print(f"{name}: {row}: {all[len(all) // 2]:.1f} MB/s ({all[0]:.1f} to {all[-1]:.1f})", flush=True)
 
 
 def clients(program, origin, folder):
     target = os.path.join(folder, "out")
 
-    def queue(segments):
+    def queue(segments, *options):
         def make():
             cache = tempfile.mkdtemp(dir=folder)
             def clean():
                 shutil.rmtree(cache)
                 os.unlink(target)
             return ([program, "get", "-q", "--queue", "q", "--dir", cache, "--capacity", "8G", "--largest-entry",
-                     "100%", "--min-free", "0", "--segments", str(segments), "-o", target, origin.url], clean)
+                     "100%", "--min-free", "0", "--segments", str(segments), *options, "-o", target, origin.url], clean)
         return make
-    rows = [("queue", queue(1)), ("queue, 4 segments", queue(4)),
+    rows = [("queue", queue(1)), ("queue, --link", queue(1, "--link")), ("queue, 4 segments", queue(4)),
             ("curl", lambda: (["curl", "-s", "-o", target, origin.url], lambda: os.unlink(target)))]
     aria = shutil.which("aria2c")
     if aria:
@@ -249,8 +277,7 @@ def main():
             if name not in only:
                 continue
             origin = Origin(source, rate)
-            for row, make in clients(program, origin, folder):
-                print(f"{name}: {row}: {timed(make, size, 1 if rate else 3):.1f} MB/s", flush=True)
+            compare(name, clients(program, origin, folder), size, 1 if rate else 3)
             origin.stop()
         if "list" in only:
             many(program, source, folder)

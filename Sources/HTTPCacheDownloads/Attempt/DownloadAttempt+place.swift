@@ -22,8 +22,10 @@ extension DownloadAttempt {
     }
   }
 
-  /// Makes the part file of the stored body: a clone where the file system can, else a copy.
+  /// Makes the part file of the stored body: a link if the download allows it and has just written the body, a
+  /// clone where the file system can, else a copy.
   ///
+  /// - Parameter response: the response that was stored before this attempt; nil if this attempt stored the body.
   /// - Throws: `NotKept` if the body is not stored; `CacheError`.
   func clone(
     _ response: CacheResponse?, to file: DestinationFile, _ request: HTTPRequest,
@@ -31,6 +33,11 @@ extension DownloadAttempt {
   ) async throws {
     guard let stored = (response ?? stored(request, validators))?.body.source.stored else { throw NotKept() }
     file.removePart()
+    if response == nil, item.download.linksEntry, let region = stored.reader.fileRegion, region.offset == 0,
+      region.count == stored.reader.length, file.linkPart(to: region.descriptor)
+    {
+      return
+    }
     do throws(CacheError) { try await stored.reader.clone(to: file.part) } catch {
       if error.code == .noSpace { throw error }
       // The folder tells better than the store why no file can be made there.

@@ -111,13 +111,12 @@ extension DownloadAttempt {
   }
 
   /// The writer of a copy at the destination, while the cache stores the body; nil if the destination will be a
-  /// clone of what is stored. A copy at the end would take as long as the transfer on a fast network.
+  /// clone of what is stored, or a link to it. A copy at the end would take as long as the transfer on a fast network.
   private func copyWriter(for response: CacheResponse) throws(DownloadFailure) -> DirectWriter? {
     guard let file, response.body.source.stored == nil else { return nil }
-    if let directory = cache.configuration.directory,
-      BlockSharing.isPossible(between: file.folder, and: directory)
-    {
-      return nil
+    if let directory = cache.configuration.directory {
+      let isLinked = item.download.linksEntry && BlockSharing.isOneVolume(file.folder, directory)
+      if isLinked || BlockSharing.isPossible(between: file.folder, and: directory) { return nil }
     }
     return DirectWriter(part: try PartFile(new: file), progress: nil)
   }

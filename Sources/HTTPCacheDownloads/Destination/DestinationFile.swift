@@ -89,6 +89,17 @@ struct DestinationFile: Sendable {
     return mode
   }
 
+  /// Makes the part file a link to an open file.
+  ///
+  /// - Returns: false if the system cannot link the file here.
+  func linkPart(to descriptor: Int32) -> Bool {
+    #if os(Linux)
+      linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, part, AT_SYMLINK_FOLLOW) == 0
+    #else
+      false
+    #endif
+  }
+
   /// Gives the part file its mode and modification time.
   ///
   /// - Parameters:

@@ -30,7 +30,8 @@ enum DownloadRecord {
       writer.fixed(placed.inode)
       for number in [placed.size, placed.seconds, placed.nanoseconds] { writer.signed(number) }
     }
-    writer.byte((item.usesOneStream ? 1 : 0) | (item.part == nil ? 0 : 2))
+    writer.byte(
+      (item.usesOneStream ? 1 : 0) | (item.part == nil ? 0 : 2) | (item.download.linksEntry ? 4 : 0))
     if let part = item.part { encode(part, to: &writer) }
     return writer.output.count <= longest ? writer.output : nil
   }
@@ -76,6 +77,7 @@ enum DownloadRecord {
     let way = try reader.byte()
     item.usesOneStream = way & 1 != 0
     if way & 2 != 0 { item.part = try part(&reader) }
+    if way & 4 != 0 { item.download.linksEntry = true }
     guard reader.remaining == 0 else { throw BinaryReader.damaged("bytes after the end") }
     return item
   }

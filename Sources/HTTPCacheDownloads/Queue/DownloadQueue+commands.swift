@@ -62,7 +62,9 @@ extension DownloadQueue {
     stop(id) { $0.state.isEnded ? nil : .paused }
   }
 
-  /// Gives a download up; `resume` starts it again. The bytes that arrived stay in the cache until evicted.
+  /// Gives a download up; `resume` starts it again. The bytes that arrived stay in the cache until evicted. The
+  /// transfer ends, unless another download or request reads it too. Cancelling a task that waits for a download
+  /// (`finished(_:)`, `updates(of:)`) does not cancel the download.
   public func cancel(_ id: DownloadID) {
     stop(id) { item in
       if case .done = item.state { return nil }

@@ -70,9 +70,11 @@ extension DownloadQueue {
     }
   }
 
-  /// Waits until a download is done, failed or cancelled.
+  /// Waits until a download is done, failed or cancelled. Cancelling the waiting task ends the wait; the download
+  /// goes on.
   ///
-  /// - Returns: its last snapshot; nil if it is not in the list, or was removed, or the queue was closed.
+  /// - Returns: its last snapshot; nil if it is not in the list, or was removed, if the queue was closed, or if the
+  ///   waiting task was cancelled.
   public func finished(_ id: DownloadID) async -> DownloadStatus? {
     for await status in updates(of: id) where status.state.isEnded { return status }
     return nil

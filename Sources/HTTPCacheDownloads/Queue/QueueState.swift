@@ -61,11 +61,11 @@ struct QueueState: Sendable {
   }
 
   /// The download of the same URL to the same destination.
-  func equal(to download: Download) -> DownloadID? { identities[DownloadIdentity(download)] }
+  func equal(to download: Download) -> DownloadID? { identities[DownloadIdentity(SharedDownload(download))] }
 
   mutating func insert(_ item: DownloadItem) {
     items[item.id] = item
-    identities[DownloadIdentity(item.download)] = item.id
+    identities[DownloadIdentity(item.shared)] = item.id
     lastPosition = max(lastPosition, item.position)
     summary.count(item, sign: 1)
     unsaved.insert(item.id)
@@ -89,7 +89,7 @@ struct QueueState: Sendable {
 
   mutating func remove(_ id: DownloadID) {
     guard let item = items.removeValue(forKey: id) else { return }
-    identities[DownloadIdentity(item.download)] = nil
+    identities[DownloadIdentity(item.shared)] = nil
     summary.count(item, sign: -1)
     if isReady(item) { removeTurn(of: item) }
     unsaved.insert(id)
@@ -194,13 +194,24 @@ struct QueueState: Sendable {
   }
 }
 
-/// The URL and the destination. Two downloads with equal values count as one.
+/// The URL and the destination of a download, without copies of them. Two downloads with equal values count as one.
 private struct DownloadIdentity: Hashable {
-  let url: String
-  let destination: String?
+  private let shared: SharedDownload
 
-  init(_ download: Download) {
-    url = download.url
-    destination = download.destination
+  init(_ shared: SharedDownload) { self.shared = shared }
+
+  private var values: (String?, String?, String?, String?) {
+    let request = shared.download.request
+    return (request.scheme, request.authority, request.path, shared.download.destination)
+  }
+
+  static func == (lhs: DownloadIdentity, rhs: DownloadIdentity) -> Bool { lhs.values == rhs.values }
+
+  func hash(into hasher: inout Hasher) {
+    let values = values
+    hasher.combine(values.0)
+    hasher.combine(values.1)
+    hasher.combine(values.2)
+    hasher.combine(values.3)
   }
 }

@@ -19,6 +19,11 @@ public struct Download: Sendable, Hashable {
   /// strong validator whether they belong together; else one stream is. Only for a download with a
   /// `destination`: ranges arrive there, and the finished file becomes the entry.
   public var segments = 1
+  /// Whether the file at `destination` may be a link to the body file of the cache, so that each byte is written
+  /// once. A program that then writes into the file damages the entry: the cache finds that by its checksums and
+  /// fetches the response again. The file is a copy if it has segments or comes from the cache, if its bytes are
+  /// encrypted there, or if it is on another file system.
+  public var linksEntry = false
   /// A name for a set of downloads, chosen by the caller; empty for none.
   public var group: String
 

@@ -3,7 +3,7 @@ import HTTPCaching
 /// The state of one download in a queue. All properties except `rate` are in the list on disk.
 struct DownloadItem: Sendable, Equatable {
   let id: DownloadID
-  private var shared: SharedDownload
+  private(set) var shared: SharedDownload
   /// Among downloads of one priority, the lower number starts first.
   var position: Int64
   var state: DownloadState = .waiting(.slot)
@@ -49,13 +49,13 @@ struct DownloadItem: Sendable, Equatable {
 
   var status: DownloadStatus {
     DownloadStatus(
-      id: id, download: download, state: state, received: received, expected: expected, rate: rate,
+      id: id, shared: shared, state: state, received: received, expected: expected, rate: rate,
       tries: tries, restarts: restarts, lastRestart: lastRestart)
   }
 }
 
 /// A download on the heap: it is large, and items and snapshots are copied often.
-final class SharedDownload: Sendable, Equatable {
+final class SharedDownload: Sendable, Hashable {
   let download: Download
 
   init(_ download: Download) { self.download = download }
@@ -63,6 +63,8 @@ final class SharedDownload: Sendable, Equatable {
   static func == (lhs: SharedDownload, rhs: SharedDownload) -> Bool {
     lhs === rhs || lhs.download == rhs.download
   }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(download) }
 }
 
 /// The validators of a representation (RFC 9110 §8.8).

@@ -2,8 +2,9 @@
 public struct DownloadStatus: Sendable, Hashable, Identifiable {
   /// The name of the download in its queue.
   public let id: DownloadID
+  let shared: SharedDownload
   /// The download as it was added.
-  public let download: Download
+  public var download: Download { shared.download }
   /// The state, with its reason.
   public let state: DownloadState
   /// Bytes of the file that have arrived.

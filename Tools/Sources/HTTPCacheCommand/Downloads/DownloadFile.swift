@@ -26,6 +26,8 @@ struct DownloadFile {
   /// - Parameter path: for messages.
   /// - Throws: `ValidationError` with the line.
   init(_ text: String, path: String) throws {
+    // Some editors mark text as UTF-8 with a first character that is not shown.
+    let text = text.first == "\u{FEFF}" ? text.dropFirst() : text[...]
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
       .enumerated()
     {

@@ -8,13 +8,15 @@ struct DownloadPlan {
   private(set) var downloads: [Download] = []
   private let plan: RequestPlan
   private let segments: Int
+  private let linksEntries: Bool
   private let ownCodings: Bool
   /// The paths of files so far.
   private var taken: [String: Set<String>] = [:]
 
-  init(_ plan: RequestPlan, segments: Int?) {
+  init(_ plan: RequestPlan, segments: Int?, linksEntries: Bool) {
     self.plan = plan
     self.segments = segments ?? 1
+    self.linksEntries = linksEntries
     ownCodings = !plan.decodes && plan.acceptsEncoded
   }
 
@@ -42,10 +44,12 @@ struct DownloadPlan {
       throw ValidationError("\(path), line \(entry.line): \(error.message)")
     }
     let folder = entry.folder ?? "."
-    let file = entry.name.map { Self.absolute($0, in: folder) }
-    add(
-      url, to: file ?? unique(FileName.safe(from: url.path), in: folder), entry.digests,
-      entry.segments ?? segments, entry.headers)
+    let file =
+      entry.name.map { Self.absolute($0, in: folder) } ?? unique(FileName.safe(from: url.path), in: folder)
+    // As aria2c does. If the folder cannot be made, the download fails and says so.
+    try? FileManager.default.createDirectory(
+      at: URL(fileURLWithPath: file).deletingLastPathComponent(), withIntermediateDirectories: true)
+    add(url, to: file, entry.digests, entry.segments ?? segments, entry.headers)
   }
 
   private mutating func add(
@@ -54,10 +58,13 @@ struct DownloadPlan {
   ) {
     var request = plan.request(for: url)
     // A body that was decoded could not be continued.
-    if !ownCodings { request.headerFields[.acceptEncoding] = nil }
+    if !ownCodings, request.headerFields[.acceptEncoding] != nil {
+      request.headerFields[.acceptEncoding] = nil
+    }
     request.headerFields.apply(headers)
     var download = Download(request: request, to: path, replacesExisting: true, digests: digests)
     download.segments = segments
+    download.linksEntry = linksEntries
     downloads.append(download)
   }
 

@@ -7,7 +7,7 @@ struct DownloadsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "downloads", abstract: "List, pause, resume and remove downloads of a queue.",
     discussion: """
-      The downloads of `get` with --input-file, --queue, --segments, --limit-rate, --checksum or --no-resume \
+      The downloads of `get` with --input-file, --queue, --segments, --limit-rate, --checksum, --link or --no-resume \
       are in a list beside the cache, until they are removed. If another process runs the queue, these \
       commands ask it to change its downloads. A download is named by its identifier, by the identifier's \
       first 4 digits or more, or by its URL.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import HTTPCacheDownloads
 import HTTPCaching
 
@@ -6,6 +7,10 @@ extension GetCommand {
   /// Checks the options that a queue cannot fulfil.
   func validateQueue() throws {
     guard queueOptions.isUsed else {
+      if include, let file = addresses.first(where: { Self.isFile($0.text) })?.text {
+        throw ValidationError(
+          "-i is --include, as in curl; to download the URLs in the file \(file), use --input-file \(file)")
+      }
       if addresses.isEmpty { throw ValidationError("Missing expected argument '<urls> ...'") }
       return
     }
@@ -28,8 +33,13 @@ extension GetCommand {
     if let (_, name) = unusable.first(where: { $0.0 }) {
       throw ValidationError(
         "\(name) does not go with a queue (--input-file, --queue, --segments, --limit-rate, --checksum, "
-          + "--no-resume)")
+          + "--link, --no-resume)")
     }
+  }
+
+  private static func isFile(_ path: String) -> Bool {
+    var isFolder: ObjCBool = false
+    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
   }
 
   /// Downloads through a queue.
@@ -43,6 +53,7 @@ extension GetCommand {
     configuration.totalLimit = jobs
     configuration.perHostLimit = jobs
     configuration.rateLimit = queueOptions.limitRate?.bytes
+    if let minimumFree { configuration.minimumFreeSpace = minimumFree.bytes }
     if retry.count > 0 { configuration.tryLimit = retry.count + 1 }
     if let delay = retry.delay { configuration.firstWait = Int64(delay.rounded(.up)) }
     if let limit = retry.maxTime { configuration.timeLimit = Int64(limit.rounded(.up)) }
@@ -63,7 +74,8 @@ extension GetCommand {
   /// - Throws: `ValidationError`.
   private func downloads() throws -> [Download] {
     var plan = DownloadPlan(
-      try RequestPlan(requestOptions, content: contentOptions), segments: queueOptions.segments)
+      try RequestPlan(requestOptions, content: contentOptions), segments: queueOptions.segments,
+      linksEntries: queueOptions.link)
     let digests = try queueOptions.checksum.map { [try QueueOptionGroup.digest($0, "--checksum")] } ?? []
     for address in addresses {
       try plan.add(address.text, output: output, usesRemoteName: usesRemoteName, digests: digests)

@@ -39,13 +39,19 @@ struct QueueOptionGroup: ParsableArguments {
   var checksum: String?
 
   @Flag(
+    name: .customLong("link"),
+    help: "Make each new file a link to the cache's body file where possible: its bytes are written once.")
+  var link = false
+
+  @Flag(
     inversion: .prefixedNo,
     help: "Continue what an earlier run received. --no-resume removes it, and the stored response.")
   var resume = true
 
   /// Whether an option is given that only a queue can fulfil.
   var isUsed: Bool {
-    inputFile != nil || queue != nil || segments != nil || limitRate != nil || checksum != nil || !resume
+    inputFile != nil || queue != nil || segments != nil || limitRate != nil || checksum != nil || link
+      || !resume
   }
 
   /// The name of the queue.

@@ -72,6 +72,13 @@ enum OriginClient {
     configuration.timeout = .init(connect: TimeAmount(options.connectTimeout), read: nil)
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.httpVersion = options.isHTTP1Only ? .http1Only : .automatic
+    // The option of a connection is set here, because AsyncHTTPClient has no other place for it. Each piece of a
+    // body takes several changes of threads, so pieces grow up to a block of the store.
+    configuration.http1_1ConnectionDebugInitializer = { channel in
+      channel.setOption(
+        .recvAllocator,
+        value: AdaptiveRecvByteBufferAllocator(minimum: 1 << 10, initial: 1 << 14, maximum: 1 << 18))
+    }
     if options.trustRoots != nil || options.isInsecure {
       var tls = TLSConfiguration.makeClientConfiguration()
       if let path = options.trustRoots { tls.trustRoots = .file(path) }

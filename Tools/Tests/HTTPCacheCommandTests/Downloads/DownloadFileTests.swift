@@ -14,6 +14,11 @@ import Testing
     #expect(file.notes.isEmpty)
   }
 
+  @Test("a mark of UTF-8 before the first URL is left out")
+  func mark() throws {
+    #expect(try DownloadFile("\u{FEFF}http://a/1\n", path: "list").entries.map(\.url) == ["http://a/1"])
+  }
+
   @Test("indented lines are options of the URL before them, as aria2 reads them")
   func options() throws {
     let digest = String(repeating: "0a", count: 32)

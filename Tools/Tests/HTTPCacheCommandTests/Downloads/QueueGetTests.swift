@@ -37,6 +37,47 @@ import Testing
     try await origin.close()
   }
 
+  @Test("folders that a file of URLs names are made, as by aria2c")
+  func folders() async throws {
+    let origin = try await origin()
+    let options = try list("\(origin.base)/a\n  dir=\(directory.file("new/folder"))\n  out=below/a\n")
+    let run = await CommandRun(["get"] + options + cache)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(directory.contents("new/folder/below/a") == ServedFile.bytes(100_000))
+    try await origin.close()
+  }
+
+  @Test("-i with a file of URLs is refused with the name of the right option")
+  func include() async throws {
+    _ = try list("http://127.0.0.1:1/\n")
+    let file = directory.file("list")
+    let run = await CommandRun(["get", "-i", file] + cache)
+    #expect(run.status == ExitStatus.usage.rawValue)
+    #expect(run.errors.contains("use --input-file \(file)"), "\(run.errors)")
+  }
+
+  @Test("--link makes the file a link to the body file of the cache")
+  func link() async throws {
+    let origin = try await origin()
+    let run = await CommandRun(["get", "--link", origin.base + "/a", "-o", directory.file("a")] + cache)
+    #expect(run.status == 0, "\(run.errors)")
+    var status = stat()
+    #expect(lstat(directory.file("a"), &status) == 0 && status.st_nlink == 2)
+    #expect(directory.contents("a") == ServedFile.bytes(100_000))
+    try await origin.close()
+  }
+
+  @Test("--min-free counts for the destination, too")
+  func minimumFree() async throws {
+    let origin = try await origin()
+    let run = await CommandRun(
+      ["get", "--queue", "q", "--min-free", "1000000G", origin.base + "/a", "-o", directory.file("a")] + cache
+    )
+    #expect(run.status == ExitStatus.output.rawValue)
+    #expect(run.errors.contains("\(1_000_000 << 30) stay free"), "\(run.errors)")
+    try await origin.close()
+  }
+
   @Test("a download that is asked for again keeps its file, if the file is current")
   func again() async throws {
     let origin = try await origin()

@@ -1,0 +1,92 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheDownloads
+
+#if os(Linux)
+  @Suite("Destinations that are links to the entry", .timeLimit(.minutes(10)))
+  struct DownloadLinkTests {
+    private func add(_ kitchen: DownloadKitchen, to path: String) throws -> DownloadID {
+      var download = try Download("https://example.com/file", to: path)
+      download.linksEntry = true
+      return try kitchen.queue.add(download)
+    }
+
+    private func links(_ path: String) throws -> UInt64 {
+      var status = stat()
+      try #require(lstat(path, &status) == 0)
+      return UInt64(status.st_nlink)
+    }
+
+    @Test("the file and the entry are one file, with the representation's time", arguments: [[], [70_000]])
+    func linked(cuts: [Int]) async throws {
+      let kitchen = try DownloadKitchen(onDisk: true)
+      let modified = Timestamp(seconds: 1_600_000_000)
+      kitchen.origin.change {
+        $0.fields[.lastModified] = modified.httpDate
+        $0.cuts = cuts
+      }
+      let id = try add(kitchen, to: kitchen.path("file"))
+      #expect(try await kitchen.end(id) == .done(.fetched))
+      #expect(kitchen.contents("file") == kitchen.origin.content)
+      #expect(try links(kitchen.path("file")) == 2)
+      let attributes = try FileManager.default.attributesOfItem(atPath: kitchen.path("file"))
+      #expect((attributes[.modificationDate] as? Date)?.timeIntervalSince1970 == Double(modified.seconds))
+      #expect(kitchen.origin.sent == kitchen.origin.content.count)
+      #expect(try kitchen.partFiles().isEmpty)
+      let copy = try kitchen.add("/file", to: "copy")
+      #expect(try await kitchen.end(copy) == .done(.cache))
+      #expect(try links(kitchen.path("copy")) == 1)
+      #expect(kitchen.contents("copy") == kitchen.origin.content)
+    }
+
+    @Test("after a change of the file, the response is fetched again")
+    func damaged() async throws {
+      let kitchen = try DownloadKitchen(onDisk: true)
+      _ = try await kitchen.end(try add(kitchen, to: kitchen.path("file")))
+      let handle = try #require(FileHandle(forWritingAtPath: kitchen.path("file")))
+      try handle.write(contentsOf: Data(repeating: 0, count: 100))
+      try handle.close()
+      let id = try kitchen.add("/file", to: "again")
+      #expect(try await kitchen.end(id) == .done(.fetched))
+      #expect(kitchen.contents("again") == kitchen.origin.content)
+      #expect(kitchen.upstream.requestCount == 2)
+    }
+
+    @Test("a file on another file system is a copy")
+    func otherVolume() async throws {
+      let kitchen = try DownloadKitchen(onDisk: true)
+      let folder = "/dev/shm/http-cache-links-\(UUID())"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      #expect(try await kitchen.end(try add(kitchen, to: folder + "/file")) == .done(.fetched))
+      #expect(try links(folder + "/file") == 1)
+      #expect(
+        FileManager.default.contents(atPath: folder + "/file").map { Array($0) } == kitchen.origin.content)
+    }
+
+    #if Crypto
+      @Test("the file of an encrypted entry is a copy in the clear")
+      func encrypted() async throws {
+        let kitchen = try DownloadKitchen(
+          onDisk: true, encryption: .key(EncryptionKey.random()))
+        #expect(try await kitchen.end(try add(kitchen, to: kitchen.path("file"))) == .done(.fetched))
+        #expect(try links(kitchen.path("file")) == 1)
+        #expect(kitchen.contents("file") == kitchen.origin.content)
+      }
+    #endif
+
+    @Test("the list keeps the wish for a link")
+    func saved() async throws {
+      let kitchen = try DownloadKitchen(onDisk: true)
+      kitchen.queue.setLimits(total: 0)
+      let id = try add(kitchen, to: kitchen.path("file"))
+      await kitchen.queue.close()
+      let again = try kitchen.reopen { $0.totalLimit = 0 }
+      #expect(again.status(of: id)?.download.linksEntry == true)
+      await again.close()
+    }
+  }
+#endif
