@@ -8,11 +8,6 @@ struct WaitingInsertion: Sendable {
   let handover: Handover<CacheRecord>
   let continuation: UnsafeContinuation<Void, Never>
 
-  func with(_ entry: NewEntry) -> WaitingInsertion {
-    WaitingInsertion(
-      entry: entry, opened: opened, handover: handover, continuation: continuation)
-  }
-
   func resume(_ result: Result<CacheRecord, CacheError>) {
     handover.result.withLock { $0 = result }
     continuation.resume()
@@ -73,13 +68,11 @@ extension DiskStore {
       for insertion in waiting { insertion.resume(.failure(error)) }
       return
     }
-    let waiting = waiting.compactMap { insertion -> WaitingInsertion? in
-      if insertion.opened === current { return insertion }
-      if let entry = insertion.entry.moved() { return insertion.with(entry) }
+    for insertion in waiting where insertion.opened !== current {
       let key = insertion.entry.record.key
       insertion.resume(.failure(CacheError(.unavailable, "the index was replaced", key: key)))
-      return nil
     }
+    let waiting = waiting.filter { $0.opened === current }
     guard !waiting.isEmpty else { return }
     let results = insert(waiting.map(\.entry), opened: current)
     for result in results { if case .failure(let error) = result { answer(error, of: current) } }

@@ -170,19 +170,19 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
 
   /// Whether `generation(of:)` shows changes by other processes. If not, as on a network file system, the
   /// generation rises with each call, and no store above this one can keep entries in memory.
-  public var sharesGenerations: Bool { currentDirectory.generations != nil }
+  public var sharesGenerations: Bool { currentDirectory.generations.isShared }
 
   /// A number that rises after each commit of any process that stores, replaces, freshens, invalidates or removes
   /// a response of a key. It may rise for other keys as well. Costs a hash of the key and two loads from memory.
   public func generation(of key: CacheKey) -> UInt64 { currentDirectory.generation(of: key) }
 
   /// The ticket of a request that is about to be sent.
-  public func ticket() -> InvalidationTicket { currentDirectory.ticket() }
+  public func ticket() -> InvalidationTicket { currentDirectory.generations.ticket() }
 
   /// Whether any process invalidated or removed a selection that a response may match, after a ticket was
   /// taken. If memory is not shared (on a network file system), only invalidations by this store count.
   public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
-    currentDirectory.isOvertaken(key, groups: groups, since: ticket)
+    currentDirectory.generations.isOvertaken(key, groups: groups, since: ticket)
   }
 
   /// A random key of this directory (32 bytes).
@@ -195,39 +195,22 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   public func bodyPath(of record: CacheRecord) throws(CacheError) -> String? {
     let opened = try directoryToRead()
     let (id, hash) = (Int64(bitPattern: record.sequence), opened.hashes.hash(of: record.key))
-    var path: String?
-    path = try reading(opened) { (connection) throws(CacheError) in
-      var file: String?
-      try connection.query(
-        "SELECT file FROM entry WHERE id = ? AND hash = ? AND partial = 0", [.integer(id), .hash(hash)]
-      ) { row in
-        file = row.text(0)
-        return false
-      }
-      return file
+    let row = try reading(opened) { (connection) throws(CacheError) in
+      try EntryRow.find("id = ? AND hash = ? AND partial = 0", [.integer(id), .hash(hash)], connection).first
     }
-    return path.flatMap { BodyName(path: $0) }.map { opened.directory.bodyPath($0) }
+    return row?.file.map { opened.directory.bodyPath($0) }
   }
 
   // MARK: Usage
 
   /// Bytes and entries in use: index, log, counters, bodies, and bodies that this store is writing.
   public var usage: StoreUsage {
-    let opened = currentDirectory
-    let found = try? reading(opened) { (connection) throws(CacheError) in
-      let state = try IndexState(connection)
-      let pages = try PageCount(connection)
-      return (state, pages)
-    }
-    guard let (state, pages) = found else {
+    guard let now = try? diskUsage(in: currentDirectory) else {
       var last = lastUsage.withLock { $0 }
       last.diskCapacity = currentLimits.capacity
       return last
     }
-    let usage = StoreUsage(
-      diskBytes: pages.bytes + state.bodies + opened.logBytes + opened.fixedBytes
-        + opened.reservations.bytes,
-      diskCapacity: capacity(by: state), diskEntries: Int(clamping: state.entries))
+    let usage = StoreUsage(diskBytes: now.total, diskCapacity: now.capacity, diskEntries: now.entries)
     lastUsage.withLock { $0 = usage }
     return usage
   }

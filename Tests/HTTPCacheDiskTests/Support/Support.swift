@@ -26,9 +26,7 @@ final class TemporaryDirectory: Sendable {
   /// The paths of all body files, below `bodies`.
   func bodyFiles() throws -> [String] {
     let bodies = path("cache/bodies")
-    return try FileManager.default.subpathsOfDirectory(atPath: bodies).filter {
-      $0.contains("/")
-    }.sorted()
+    return try FileManager.default.contentsOfDirectory(atPath: bodies).sorted()
   }
 }
 
