@@ -15,6 +15,7 @@ struct EntryRow: Sendable {
   let size: Int64
   /// Bytes of the body outside the index.
   let cost: Int64
+  /// Bytes of the body that are stored; -1 for an impossible number.
   let length: Int64
   let checksum: UInt64
   let groups: Int64
@@ -42,7 +43,7 @@ struct EntryRow: Sendable {
     priority = row.real(places[.priority])
     size = Self.bounded(row.integer(places[.size]))
     cost = Self.bounded(row.integer(places[.cost]))
-    length = Self.bounded(row.integer(places[.length]))
+    length = max(-1, min(row.integer(places[.length]), IndexState.mostBytes))
     checksum = row.hash(places[.checksum])
     groups = Self.bounded(row.integer(places[.groups]))
     hasFile = !row.isNull(places[.file])

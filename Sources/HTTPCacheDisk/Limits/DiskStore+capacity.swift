@@ -119,6 +119,7 @@ extension DiskStore {
     if evictions.bytes - evictions.removals.cost > Self.longLog {
       // The file gets shorter only at a checkpoint.
       try opened.index.truncateLog(waiting: false)
+      freeSpace.askAgain()
     }
     return evictions
   }

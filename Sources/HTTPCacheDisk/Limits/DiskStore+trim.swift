@@ -72,15 +72,16 @@ extension DiskStore {
   /// because the index gets shorter at a checkpoint. On the index thread.
   ///
   /// - Parameter extra: bytes to free in addition to the shortage.
-  /// - Returns: whether the log was to be emptied.
+  /// - Returns: whether there was a log to empty.
   @discardableResult
   func emptyLogForFileSystem(_ opened: OpenDirectory, extra: Int64 = 0) -> Bool {
     guard let shortage = freeSpace.shortage(in: opened.directory.root),
-      shortage.saturatingAdd(extra) > 0, opened.logBytes > 0
+      shortage.saturatingAdd(extra) > 0
     else { return false }
-    _ = try? opened.index.truncateLog(waiting: false)
+    let hasLog = opened.logBytes > 0
+    if hasLog { _ = try? opened.index.truncateLog(waiting: false) }
     freeSpace.askAgain()
-    return true
+    return hasLog
   }
 
   /// Frees some space for later bodies after the file system was full, whatever the capacity.

@@ -92,11 +92,11 @@ extension DiskStore {
     ).entries
     let replaced = Self.replaced(by: entry, stored)
     let record = Self.compared(entry.record, in: opened)
+    var removals = Removals()
+    try Self.deletePredecessor(of: entry, &removals, connection)
     try Self.requireNotSuperseded(record, by: stored, in: opened)
     if entry.purpose == .unfinished { try Self.requireOnlyWriter(entry, replaced, in: opened) }
     // The replaced entries are out of date, even if the new entry is not stored.
-    var removals = Removals()
-    try Self.deletePredecessor(of: entry, &removals, connection)
     for row in replaced where row.id != entry.predecessor?.id {
       try removals.delete(row, connection)
     }
