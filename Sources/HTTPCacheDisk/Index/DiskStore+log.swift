@@ -30,10 +30,7 @@ extension DiskStore {
   ///
   /// - Throws: `CacheError.busy` if a process has read an old state of the index for seconds.
   func emptyLog(of opened: OpenDirectory) throws(CacheError) {
-    for _ in 0..<5 {
-      try opened.index.truncateLog(waiting: true)
-      if opened.logBytes == 0 { return }
-    }
+    for _ in 0..<5 { if try opened.index.truncateLog(waiting: true) { return } }
     throw CacheError(.busy, "a process reads an old state of the index, so its log stays for now")
   }
 }
