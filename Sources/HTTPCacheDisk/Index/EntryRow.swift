@@ -88,14 +88,8 @@ struct EntryRow: Sendable {
 
 /// The rows that a transaction removed. After the commit, their files are unlinked and counters are raised.
 struct Removals: Sendable {
-  /// A body file whose row was removed.
-  struct File: Sendable {
-    let name: BodyName
-    /// Bytes of the file.
-    let cost: Int64
-  }
-
-  var files: [File] = []
+  /// Body files, with their bytes.
+  var files: [(name: BodyName, cost: Int64)] = []
   /// Files of partial bodies, which a writer may be writing.
   var partialFiles: [BodyName] = []
   var hashes: [UInt64] = []
@@ -111,7 +105,7 @@ struct Removals: Sendable {
   /// - Parameter kept: a file that belongs to another row from now on, and is not unlinked.
   mutating func add(_ row: EntryRow, keeping kept: BodyName? = nil) {
     if let file = row.file, file != kept {
-      if row.isPartial { partialFiles.append(file) } else { files.append(File(name: file, cost: row.cost)) }
+      if row.isPartial { partialFiles.append(file) } else { files.append((file, row.cost)) }
     }
     if hashes.count <= 64 { hashes.append(row.hash) }
     count += 1

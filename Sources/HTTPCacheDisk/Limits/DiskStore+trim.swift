@@ -14,7 +14,7 @@ extension DiskStore {
     startSweep(of: opened)
     fileQueue.submit { opened.directory.excludeFromBackups() }
     indexQueue.submit { [weak self] in try? self?.shortenIfEmpty(opened) }
-    if evicts { trimInBackground() }
+    if options.evicts { trimInBackground() }
   }
 
   /// Evicts the excess in the background, some entries at a time. After an error, for example if another

@@ -3,15 +3,9 @@ import HTTPCacheStore
 import Synchronization
 
 extension DiskStore {
-  /// Inserts the row of an entry, in one transaction with all entries that wait for their rows.
-  ///
-  /// - Throws: `CacheError`; no row is inserted then.
-  func insert(_ entry: NewEntry, into opened: OpenDirectory) async throws(CacheError) -> CacheRecord {
-    try await waitingInsertions.wait(for: entry, in: opened, of: self)
-  }
-
   /// Inserts the rows of entries in one transaction; on the index thread. Each entry succeeds or fails alone.
   func insert(_ entries: [NewEntry], opened: OpenDirectory) -> [Result<CacheRecord, CacheError>] {
+    if entries.isEmpty { return [] }
     do throws(CacheError) {
       try limitLog(opened)
       emptyLogForFileSystem(opened)

@@ -82,7 +82,7 @@ extension DiskStore {
 
   func bodyContext(_ opened: OpenDirectory) -> StoredFileBody.Context {
     StoredFileBody.Context(
-      opened: opened, queue: fileQueue, verification: verification, checkedBodies: checkedBodies
+      opened: opened, queue: fileQueue, verification: options.verification, checkedBodies: checkedBodies
     ) { [weak self] id, error in
       // A failed read of the index is no damage of the entry.
       if error.cause is IndexDamage { self?.noteDamage(error, of: opened); return }

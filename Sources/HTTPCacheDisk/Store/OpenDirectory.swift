@@ -88,13 +88,8 @@ final class OpenDirectory: Sendable {
   func passesCheck() -> Bool {
     do throws(CacheError) {
       let connection = try SQLiteConnection(path: directory.databasePath, creating: false)
-      var isSound = true
-      try connection.query("PRAGMA integrity_check(1)") { row in
-        isSound = row.text(0) == "ok"
-        return false
-      }
       // An empty file is a sound database too, but cannot become an index while other processes have it open.
-      guard isSound else { return false }
+      guard try connection.integrityErrors().isEmpty else { return false }
       return try connection.number("PRAGMA application_id") == Schema.applicationID
     } catch {
       return error.code != .damaged

@@ -76,7 +76,7 @@ final class BodyFile: Sendable {
   func prepareForRow() throws(CacheError) -> BodyName {
     let (name, file) = state.withLock { ($0.name, $0.file) }
     guard let name, let file else { throw CacheError(.io, "no file was made") }
-    if store.durability == .durable {
+    if store.options.durability == .durable {
       try file.sync()
       try opened.directory.syncBodyNames()
     }

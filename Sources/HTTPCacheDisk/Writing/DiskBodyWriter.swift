@@ -51,7 +51,7 @@ final class DiskBodyWriter: CloningBodyWriter {
     guard let (stored, offset) = adding else {
       file = BodyFile(store: store, opened: opened)
       body = DiskBody(
-        targets: try Self.targets(of: record), length: record.bodyLength, verification: store.verification)
+        targets: try Self.targets(of: record), length: record.bodyLength, verification: store.options.verification)
       return
     }
     file = BodyFile(store: store, opened: opened, name: stored.name, file: stored.file, lock: stored.lock)
@@ -59,7 +59,7 @@ final class DiskBodyWriter: CloningBodyWriter {
     let start = max(0, min(offset, end))
     body = DiskBody(
       stored: (stored.file, stored.pieces), targets: start < end ? [start..<end] : [],
-      length: record.bodyLength, verification: store.verification)
+      length: record.bodyLength, verification: store.options.verification)
   }
 
   deinit { abandon() }
@@ -245,7 +245,7 @@ final class DiskBodyWriter: CloningBodyWriter {
   /// Writes blocks that no longer grow, or all pending bytes, to the file; on a thread of the store.
   private func flush(all: Bool) throws(CacheError) {
     let open = try file.open()
-    let reader = body.reader(of: open, store.verification)
+    let reader = body.reader(of: open, store.options.verification)
     while let next = body.nextPiece(all: all) {
       let piece = try joined(next, in: reader)
       if !isCloned.load(ordering: .relaxed) {

@@ -17,19 +17,10 @@ package final class MemoryBody: StoredBody, BodyReader {
 
   package var bytesInMemory: BodyBytes? { slices.ranges == nil ? bytes : nil }
 
-  package var fileRegion: FileRegion? { nil }
-
   package func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes { self.bytes(range) }
 
   /// The bytes from the start of `range` to its end or the first gap.
   func bytes(_ range: Range<Int64>) -> BodyBytes {
     bytes[slices.place(of: range, count: Int64(bytes.count))]
-  }
-
-  package func clone(to path: String) async throws(CacheError) {
-    guard let bytes = bytesInMemory else {
-      throw CacheError(.unavailable, "only a part of the body is stored, so it cannot be cloned")
-    }
-    try await NewFile.make(bytes, at: path)
   }
 }

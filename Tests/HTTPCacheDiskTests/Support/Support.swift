@@ -44,7 +44,7 @@ struct Fixture {
     clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
     store = try DiskStore.open(
       directory: directory.path("cache"), capacity: capacity, largestEntry: largestEntry,
-      durability: durability, verification: verification, clock: clock)
+      options: DiskStore.Options(durability: durability, verification: verification), clock: clock)
   }
 
   /// Overwrites all pages of the index but the first.
@@ -62,8 +62,8 @@ struct Fixture {
   /// Another store on the same directory, like the store of another process.
   func other(verification: Verification = .firstRead) throws -> DiskStore {
     try DiskStore.open(
-      directory: directory.path("cache"), capacity: 64 << 20, verification: verification,
-      clock: clock)
+      directory: directory.path("cache"), capacity: 64 << 20,
+      options: DiskStore.Options(verification: verification), clock: clock)
   }
 }
 
