@@ -73,7 +73,8 @@ struct StoredEntry: Sendable {
   }
 
   /// The partial body of a record; nil if it is not stored.
-  static func part(of record: CacheRecord, _ connection: SQLiteConnection) throws(CacheError) -> StoredEntry? {
+  static func part(of record: CacheRecord, _ connection: SQLiteConnection) throws(CacheError) -> StoredEntry?
+  {
     try find(ofID, [.integer(Int64(bitPattern: record.sequence))], connection).entries.first {
       $0.row.isPartial && $0.record?.key == record.key
     }

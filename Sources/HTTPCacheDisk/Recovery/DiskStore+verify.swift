@@ -126,7 +126,8 @@ extension DiskStore {
       do throws(CacheError) {
         record = try RecordCodec.decode(row.blob(all[.record]), sequence: UInt64(bitPattern: entry.id))
         let wrong = EntryColumn.allCases.first { column in
-          let value = column.value(for: record, hashes, length: row.integer(all[.length]), hasFile: entry.hasFile)
+          let value = column.value(
+            for: record, hashes, length: row.integer(all[.length]), hasFile: entry.hasFile)
           return value.map { !row.has($0, all[column]) } ?? false
         }
         if let wrong { throw CacheError(.damaged, "the index has a wrong \(wrong.name) for it") }

@@ -15,7 +15,7 @@ public enum Verification: Sendable, Hashable {
 }
 
 extension DiskStore {
-  /// What a store does otherwise than usual. Each process has options of its own.
+  /// The choices of a store that programs rarely change. Each process has options of its own.
   public struct Options: Sendable, Hashable {
     /// Whether a commit is synced to disk.
     public var durability: Durability

@@ -1,8 +1,8 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// What a new response replaces, and what refuses it. All of this belongs into the transaction that stores the
-/// response.
+/// The rows that a new response replaces, and the reasons to refuse the response. Call all of this within the
+/// transaction that stores the response.
 extension DiskStore {
   /// The record as it must be stored: invalidated if any process invalidated or removed a matching selection
   /// after the request was sent (RFC 9111 §4.4).

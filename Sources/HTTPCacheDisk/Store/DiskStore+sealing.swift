@@ -56,7 +56,8 @@ extension DiskStore {
     let (count, hasOther, last, wasClean) = try opened.index.withWriter { (connection) throws(CacheError) in
       let flag = try connection.number("SELECT value FROM meta WHERE name = 'sealed'")
       return (
-        try Self.countPlain(connection), try Self.hasOtherPlain(connection), try IndexState(connection).sequence,
+        try Self.countPlain(connection), try Self.hasOtherPlain(connection),
+        try IndexState(connection).sequence,
         flag == 1
       )
     }

@@ -33,7 +33,9 @@ extension CacheDirectory {
   ///
   /// - Returns: nil if a writer is writing into the file, or if the file does not exist.
   func openShared(_ name: BodyName) -> OpenFile? {
-    guard let file = try? openBody(name, flags: OpenFile.writing)?.file, file.tryLock(.shared) else { return nil }
+    guard let file = try? openBody(name, flags: OpenFile.writing)?.file, file.tryLock(.shared) else {
+      return nil
+    }
     return file
   }
 }

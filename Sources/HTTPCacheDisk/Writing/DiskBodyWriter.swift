@@ -51,7 +51,8 @@ final class DiskBodyWriter: CloningBodyWriter {
     guard let (stored, offset) = adding else {
       file = BodyFile(store: store, opened: opened)
       body = DiskBody(
-        targets: try Self.targets(of: record), length: record.bodyLength, verification: store.options.verification)
+        targets: try Self.targets(of: record), length: record.bodyLength,
+        verification: store.options.verification)
       return
     }
     file = BodyFile(store: store, opened: opened, name: stored.name, file: stored.file, lock: stored.lock)

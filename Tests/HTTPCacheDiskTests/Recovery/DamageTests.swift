@@ -174,7 +174,8 @@ func execute(_ sql: String, on path: String) throws {
     }
     #expect(try notes(opening: cache) == 1)
     let names = try FileManager.default.contentsOfDirectory(atPath: cache)
-    #expect(names.filter { $0.hasPrefix("Cache.db.damaged") && !$0.hasSuffix("-wal") } == ["Cache.db.damaged"])
+    #expect(
+      names.filter { $0.hasPrefix("Cache.db.damaged") && !$0.hasSuffix("-wal") } == ["Cache.db.damaged"])
     #expect(try String(contentsOfFile: cache + "/Cache.db.damaged", encoding: .utf8) == "damage 3")
   }
 
