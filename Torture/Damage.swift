@@ -68,7 +68,8 @@ enum Damage: String, CaseIterable {
     case .bodiesGone: FileTree.remove(directory + "/bodies")
     case .strangeFiles:
       for name in [
-        "x", "writers/x", "writers/0123456789abcdef", "bodies/x", "bodies/00/x", "Cache.db-journal",
+        "x", "writers/x", "writers/0123456789abcdef", "bodies/x", "bodies/0123456789abcdef-1",
+        "Cache.db-journal",
       ] {
         // Without the folder there is no such file.
         do { try FileTree.write(Self.noise(5_000, &generator), to: directory + "/" + name) } catch {}

@@ -80,7 +80,7 @@ struct DamageCase {
 
   // The files of complete and partial bodies; every byte of them belongs to a row.
   private func bodies() -> [String] {
-    FileTree.contents(of: directory + "/bodies").filter { !$0.isFolder && !$0.path.hasSuffix(".part") }
+    FileTree.contents(of: directory + "/bodies").filter { !$0.isFolder }
       .map { "bodies/" + $0.path }
   }
 

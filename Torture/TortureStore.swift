@@ -30,7 +30,8 @@ struct TortureStore: Sendable {
     verification: Verification = .firstRead, clock: any CacheClock = SystemClock()
   ) throws {
     disk = try DiskStore.open(
-      directory: directory, capacity: capacity, durability: durability, verification: verification,
+      directory: directory, capacity: capacity,
+      options: DiskStore.Options(durability: durability, verification: verification),
       clock: clock)
     guard isEncrypted else {
       (store, sealed) = (disk, nil)

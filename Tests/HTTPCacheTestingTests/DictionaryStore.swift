@@ -51,7 +51,7 @@ final class DictionaryStore: CacheStore {
     return DictionaryWriter(body, limit: largestEntry) { [self] trailers throws(CacheError) in
       var response = record.response
       response.trailers = trailers
-      let whole = record.with(response: response, bodyLength: body.count)
+      let whole = record.with(response: response).storing(record.storedRanges, bodyLength: body.count)
       // Nothing of a partial body is kept, as if it had been evicted at once.
       return record.isComplete ? try insert(whole, body, variantLimit: variantLimit) : record
     }

@@ -21,7 +21,7 @@ import Testing
   ) -> FaultSweep {
     FaultSweep(folder: directory.path, workload: StoreWorkload(seed: 12, count: 24)) { path, clock in
       let disk = try DiskStore.open(
-        directory: path, capacity: 1 << 28, durability: durability, clock: clock)
+        directory: path, capacity: 1 << 28, options: DiskStore.Options(durability: durability), clock: clock)
       return try Self.sealed(disk) { error in damage.errors.withLock { $0.append(error) } }
     }
   }

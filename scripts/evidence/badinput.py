@@ -316,7 +316,7 @@ TAKEN = [gone, empty, garbage, zeros, folder, fullFolder, pipe, listener, linkTo
          linkToFolder, linkToDevice, moved, huge]
 IN_PLACE = [overwritten, zeroed, grown, cut, emptied]
 FILES = ["Cache.db", "Cache.db-wal", "Cache.db-shm", "Cache.gen",
-         "CACHEDIR.TAG", "Cache.db-journal", "Cache.db.damaged-1"]
+         "CACHEDIR.TAG", "Cache.db-journal", "Cache.db.damaged"]
 FOLDERS = ["writers", "bodies", "bodies/00", "files"]
 # What is mapped into memory.
 MAPPED = ["Cache.db-shm", "Cache.gen"]

@@ -7,6 +7,7 @@ final class BlockReader: Sendable {
   typealias Pieces = @Sendable () throws(CacheError) -> StoredPieces
 
   let file: OpenFile
+  private let pieces: Pieces
   private let verification: Verification
   private let checked: CheckedBlocks
   // The state of the file when it was opened; nil for a file that this store is writing.
@@ -18,9 +19,10 @@ final class BlockReader: Sendable {
 
   init(
     file: OpenFile, verification: Verification, checked: CheckedBlocks = CheckedBlocks(),
-    state: FileState? = nil
+    state: FileState? = nil, pieces: @escaping Pieces
   ) {
     self.file = file
+    self.pieces = pieces
     self.verification = verification
     self.checked = checked
     self.state = state
@@ -45,12 +47,10 @@ final class BlockReader: Sendable {
   /// opened, checks all blocks again.
   ///
   /// - Throws: `CacheError.damaged`, `CacheError.io`.
-  func read(
-    _ range: Range<Int64>, _ pieces: @escaping Pieces, on queue: WorkQueue
-  ) async throws(CacheError) -> BodyBytes {
-    if let bytes = try read(range, pieces, onlyCached: true) { return bytes }
+  func read(_ range: Range<Int64>, on queue: WorkQueue) async throws(CacheError) -> BodyBytes {
+    if let bytes = try read(range, onlyCached: true) { return bytes }
     return try await queue.run { () throws(CacheError) in
-      try self.read(range, pieces, onlyCached: false) ?? BodyBytes()
+      try self.read(range, onlyCached: false) ?? BodyBytes()
     }
   }
 
@@ -59,9 +59,7 @@ final class BlockReader: Sendable {
   /// - Parameter onlyCached: returns nil if the read would wait for a disk, or if copying or hashing so many
   ///   bytes would hold the thread.
   /// - Throws: `CacheError.damaged`, `CacheError.io`.
-  func read(
-    _ range: Range<Int64>, _ pieces: Pieces, onlyCached: Bool
-  ) throws(CacheError) -> BodyBytes? {
+  func read(_ range: Range<Int64>, onlyCached: Bool) throws(CacheError) -> BodyBytes? {
     if isChecked(range) {
       if onlyCached, range.count > Self.inlineLimit.checked { return nil }
       guard let bytes = try bytes(at: range, onlyCached: onlyCached) else { return nil }
@@ -114,10 +112,9 @@ final class BlockReader: Sendable {
   /// Checks every piece that was not checked yet.
   ///
   /// - Throws: `CacheError.damaged`, `CacheError.io`.
-  func checkAll(_ pieces: @escaping Pieces) throws(CacheError) {
-    let all = try pieces()
-    for piece in all.list where !isChecked(piece.range) {
-      _ = try read(piece.range, { all }, onlyCached: false)
+  func checkAll() throws(CacheError) {
+    for piece in try pieces().list where !isChecked(piece.range) {
+      _ = try read(piece.range, onlyCached: false)
     }
   }
 }

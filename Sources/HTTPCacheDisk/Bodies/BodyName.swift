@@ -11,29 +11,15 @@ struct BodyName: Hashable, Sendable {
     self.number = number
   }
 
-  /// Parses `path`, such as `01/00c0ffee00c0ffee-1f3`.
-  init?(path: String) {
-    var path = path
-    let name = path.withUTF8 { bytes -> BodyName? in
-      guard bytes.count > 3, bytes[2] == UInt8(ascii: "/"), let shard = Self.hexadecimal(bytes[..<2]),
-        let name = BodyName(fileName: bytes[3...]), name.number >> 8 & 0xFF == shard
-      else { return nil }
-      return name
-    }
-    guard let name else { return nil }
-    self = name
-  }
-
-  /// Parses the last component of a path.
+  /// Parses the name of a file: the owner with all its digits, and the number without leading zeros.
   init?(fileName: String) {
     var fileName = fileName
-    guard let name = fileName.withUTF8({ BodyName(fileName: $0[...]) }) else { return nil }
+    guard let name = fileName.withUTF8({ BodyName(digits: $0) }) else { return nil }
     self = name
   }
 
-  // Parses the owner with all its digits, and the number without leading zeros.
-  private init?(fileName bytes: Slice<UnsafeBufferPointer<UInt8>>) {
-    let middle = bytes.startIndex + 16
+  private init?(digits bytes: UnsafeBufferPointer<UInt8>) {
+    let middle = 16
     guard (18...33).contains(bytes.count), bytes[middle] == UInt8(ascii: "-"),
       let owner = Self.hexadecimal(bytes[..<middle]),
       let number = Self.hexadecimal(bytes[(middle + 1)...]),
@@ -55,23 +41,11 @@ struct BodyName: Hashable, Sendable {
     return number
   }
 
-  /// The folder of the file. 256 bodies go into one folder before the next folder is made, so that few are made.
-  var shard: String { Self.shardName(Int(number >> 8 & 0xFF)) }
-
+  /// The name of the file in the folder `bodies`.
   var fileName: String {
     let digits = max(1, (67 - number.leadingZeroBitCount) / 4)
     return Self.ownerText(owner) + "-" + Self.text(of: number, digits: digits)
   }
-
-  /// The path below `bodies`.
-  var path: String { shard + "/" + fileName }
-
-  /// The name of the file in its shard while the body is being written.
-  var temporaryFileName: String { fileName + Self.temporarySuffix }
-
-  static let temporarySuffix = ".part"
-
-  static func shardName(_ index: Int) -> String { text(of: UInt64(index), digits: 2) }
 
   static func ownerText(_ owner: UInt64) -> String { text(of: owner, digits: 16) }
 

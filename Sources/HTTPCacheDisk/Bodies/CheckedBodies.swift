@@ -1,14 +1,6 @@
 import HTTPCacheStore
 import Synchronization
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// The blocks of body files that this process checked after earlier opens. They count as checked while the file's
 /// state is unchanged, and for an hour at most: bytes that decay on the medium change none of the file's times.
 final class CheckedBodies: Sendable {
@@ -42,7 +34,7 @@ final class CheckedBodies: Sendable {
   private let bodies = Mutex(Bodies())
 
   /// - Parameter systemTime: the time by the clock that dates files.
-  init(clock: any CacheClock, systemTime: @escaping @Sendable () -> FileState.Moment = now) {
+  init(clock: any CacheClock, systemTime: @escaping @Sendable () -> FileState.Moment = FileState.Moment.now) {
     self.clock = clock
     self.systemTime = systemTime
   }
@@ -69,10 +61,4 @@ final class CheckedBodies: Sendable {
 
   /// The number of bodies remembered.
   var count: Int { bodies.withLock { $0.recent.count + $0.older.count } }
-
-  @Sendable private static func now() -> FileState.Moment {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return FileState.Moment(time)
-  }
 }

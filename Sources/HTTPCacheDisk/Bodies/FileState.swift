@@ -23,6 +23,13 @@ struct FileState: Hashable, Sendable {
       seconds = Int64(time.tv_sec)
       nanoseconds = Int64(time.tv_nsec)
     }
+
+    /// The time by the system's clock, which dates files.
+    @Sendable static func now() -> Moment {
+      var time = timespec()
+      clock_gettime(CLOCK_REALTIME, &time)
+      return Moment(time)
+    }
   }
 
   init(_ status: stat) {
@@ -55,5 +62,28 @@ struct FileState: Hashable, Sendable {
     guard (0...3).contains(seconds) else { return seconds > 3 }
     let age = seconds * 1_000_000_000 + now.nanoseconds - changed.nanoseconds
     return age > (isCoarse ? 3_000_000_000 : 100_000_000)
+  }
+}
+
+/// Device and inode, which identify a file whatever its names.
+struct FileIdentity: Hashable, Sendable {
+  private let device: UInt64
+  private let inode: UInt64
+
+  init(_ status: stat) {
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(truncatingIfNeeded: status.st_ino)
+  }
+
+  /// Device and inode of the file at a path now; nil if there is none.
+  init?(path: String) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  init?(_ name: String, in directory: OpenFile) {
+    guard let status = directory.status(of: name) else { return nil }
+    self.init(status)
   }
 }

@@ -17,6 +17,11 @@ final class OpenFile: Sendable {
 
   deinit { close(descriptor) }
 
+  static let reading = O_RDONLY
+  static let writing = O_RDWR
+  static let making = O_RDWR | O_CREAT | O_EXCL
+  static let folder = O_RDONLY | O_DIRECTORY
+
   /// Opens `name` within `directory` and never follows a symbolic link there.
   convenience init(
     _ name: String, in directory: OpenFile, flags: Int32, mode: mode_t = 0o600
@@ -75,6 +80,35 @@ final class OpenFile: Sendable {
       }
       done += count
     }
+  }
+
+  /// Cuts the file off after so many bytes; a failure leaves it longer.
+  func truncate(to length: Int64) { ftruncate(descriptor, off_t(length)) }
+
+  // MARK: The files of a folder
+
+  /// Deletes a file of this folder, or an empty folder in it.
+  ///
+  /// - Returns: 0, or the number of the error.
+  @discardableResult
+  func remove(_ name: String) -> Int32 {
+    if unlinkat(descriptor, name, 0) == 0 { return 0 }
+    let number = errno
+    if number == ENOENT || unlinkat(descriptor, name, AT_REMOVEDIR) != 0 { return number }
+    return 0
+  }
+
+  /// Renames a file of this folder, and replaces a file with the new name.
+  func rename(_ name: String, to new: String) throws(CacheError) {
+    guard renameat(descriptor, name, descriptor, new) == 0 else {
+      throw SystemError.last("rename \(name)")
+    }
+  }
+
+  /// The state of a file of this folder; nil if there is none.
+  func status(of name: String) -> stat? {
+    var status = stat()
+    return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
   }
 
   func sync() throws(CacheError) {

@@ -17,7 +17,7 @@ final class StoredFileBody: StoredBody {
     func file(
       _ name: BodyName, of id: Int64
     ) throws(CacheError) -> (file: OpenFile, state: FileState) {
-      if let found = try opened.directory.openBodyWithState(name) { return found }
+      if let found = try opened.directory.openBody(name) { return found }
       let error = CacheError(.io, "the body's file is gone")
       onDamage(id, error)
       throw error
@@ -26,19 +26,8 @@ final class StoredFileBody: StoredBody {
     /// The blocks of a file that need no further check.
     func checkedBlocks(of name: BodyName, _ state: FileState) -> CheckedBlocks {
       // On a network file system, neither the file's times nor the page cache show changes by other machines.
-      guard verification == .firstRead, opened.generations != nil else { return CheckedBlocks() }
+      guard verification == .firstRead, opened.generations.isShared else { return CheckedBlocks() }
       return checkedBodies.blocks(of: name, state)
-    }
-
-    /// Opens the body of an entry, and reports the entry if the body is damaged.
-    func opening(
-      _ id: Int64, _ open: () throws(CacheError) -> any BodyReader
-    ) throws(CacheError) -> any BodyReader {
-      do throws(CacheError) { return try open() } catch {
-        // Damage of the index is reported elsewhere: a read of the index that failed once may look like damage.
-        if error.code == .damaged, !(error.cause is IndexDamage) { onDamage(id, error) }
-        throw error
-      }
     }
   }
 
@@ -50,24 +39,32 @@ final class StoredFileBody: StoredBody {
   private let checksum: UInt64
   private let context: Context
 
-  init(
-    id: Int64, name: BodyName, record: CacheRecord, storedLength: Int64, checksum: UInt64,
-    context: Context
-  ) {
-    self.id = id
+  init(_ row: EntryRow, name: BodyName, record: CacheRecord, context: Context) {
+    id = row.id
     self.name = name
     self.record = record
-    self.storedLength = storedLength
-    self.checksum = checksum
+    storedLength = row.length
+    checksum = row.checksum
     self.context = context
   }
 
   func open() throws(CacheError) -> any BodyReader {
-    try context.opening(id, openChecked)
+    let (id, onDamage) = (id, context.onDamage)
+    do throws(CacheError) {
+      return DiskBodyReader(
+        body: DiskBody(
+          file: try blocks(), ranges: record.storedRanges,
+          length: record.isComplete ? storedLength : record.bodyLength),
+        queue: context.queue, onDamage: { onDamage(id, $0) })
+    } catch {
+      // Damage of the index is reported elsewhere: a read of the index that failed once may look like damage.
+      if error.code == .damaged, !(error.cause is IndexDamage) { onDamage(id, error) }
+      throw error
+    }
   }
 
-  private func openChecked() throws(CacheError) -> any BodyReader {
-    let (id, context) = (id, context)
+  /// The reader of the file. Damage is thrown and not reported.
+  func blocks() throws(CacheError) -> BlockReader {
     let ranges = record.storedRanges
     let (file, state) = try context.file(name, of: id)
     // The file of a partial body may have grown since its record was read.
@@ -75,11 +72,9 @@ final class StoredFileBody: StoredBody {
       throw CacheError(.damaged, "body has \(state.size) bytes, too few or too many for what was written")
     }
     let checked = context.checkedBlocks(of: name, state)
-    return FileBodyReader(
-      blocks: BlockReader(
-        file: file, verification: context.verification, checked: checked, state: state),
-      pieces: try pieces(checked: checked), length: ranges == nil ? storedLength : record.bodyLength,
-      ranges: ranges, queue: context.queue, onDamage: { context.onDamage(id, $0) })
+    return BlockReader(
+      file: file, verification: context.verification, checked: checked, state: state,
+      pieces: try pieces(checked: checked))
   }
 
   private func pieces(checked: CheckedBlocks) throws(CacheError) -> BlockReader.Pieces {

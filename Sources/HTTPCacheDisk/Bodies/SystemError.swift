@@ -23,11 +23,14 @@ extension CacheError {
 
 /// Makes a cache error of the `errno` of a system call.
 enum SystemError {
+  /// Whether the number says that the file system or a quota is full.
+  static func isFull(_ number: Int32) -> Bool { number == ENOSPC || number == EDQUOT }
+
   static func make(_ number: Int32, _ operation: String) -> CacheError {
     let message = "\(operation): \(String(cString: strerror(number)))"
     switch number {
-    case ENOSPC: return CacheError(.noSpace, message, cause: FullFileSystem())
-    case EDQUOT: return CacheError(.noSpace, message, cause: FullFileSystem(isQuota: true))
+    case let number where isFull(number):
+      return CacheError(.noSpace, message, cause: FullFileSystem(isQuota: number == EDQUOT))
     case EACCES, EPERM, EROFS, ENOTDIR, ELOOP: return CacheError(.unavailable, message)
     default: return CacheError(.io, message)
     }

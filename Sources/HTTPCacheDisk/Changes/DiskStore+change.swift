@@ -52,7 +52,7 @@ extension DiskStore {
     _ selection: CacheSelection, removes: Bool, in opened: OpenDirectory
   ) throws(CacheError) -> SelectionChange {
     // If this process ends before it raises the counters, other processes find its free owner lock.
-    try? opened.becomeOwner()
+    _ = try? opened.ownership.become()
     // Note the change even if the index cannot be written: a response that is being transferred is then stored
     // as invalidated.
     opened.noteInvalidation(selection)
@@ -71,9 +71,7 @@ extension DiskStore {
         return begun
       }
     }
-    let first = """
-      SELECT \(EntryRow.columns) FROM \(clause.table) WHERE \(clause.sql) LIMIT \(Self.rowsAtOnce)
-      """
+    let first = "\(clause.sql) LIMIT \(Self.rowsAtOnce)"
     var (change, removals) =
       removes ? try makingRoom(in: opened, first, clause.values, work) : try work()
     opened.bumpGenerations(selection)
@@ -181,20 +179,15 @@ extension DiskStore {
     try connection.run("UPDATE entry SET invalid = 1 WHERE id = ? AND invalid = 0", [.integer(id)])
   }
 
-  /// Removes the rows that a query finds, and their body files.
+  /// Removes the rows that match a condition, and their body files.
   ///
-  /// - Parameter sql: finds the rows, with `EntryRow.columns`.
   /// - Returns: the number of rows removed.
   @discardableResult
   func removeRows(
-    in opened: OpenDirectory, _ sql: String, _ values: [SQLiteValue]
+    in opened: OpenDirectory, _ condition: String, _ values: [SQLiteValue]
   ) throws(CacheError) -> Int {
     let removals = try opened.index.write { (connection) throws(CacheError) in
-      var rows: [EntryRow] = []
-      try connection.query(sql, values) { row in
-        rows.append(EntryRow(row))
-        return true
-      }
+      let rows = try EntryRow.find(condition, values, connection)
       var removals = Removals()
       for row in rows { try removals.delete(row, connection) }
       if !rows.isEmpty {

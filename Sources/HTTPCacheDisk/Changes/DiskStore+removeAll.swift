@@ -3,31 +3,30 @@ import HTTPCacheStore
 import Synchronization
 
 extension DiskStore {
-  /// Removes everything: all rows in one transaction, then the body files, then the free pages of the index.
+  /// Removes everything: all rows in one transaction, then the body files.
   ///
   /// - Returns: the number of responses removed.
   /// - Throws: `CacheError`.
   func removeAll() async throws(CacheError) -> Int {
     try await onIndex { [self] (opened) throws(CacheError) in
       // If this process ends before it raises the counters, the next process finds its free owner lock.
-      try? opened.becomeOwner()
+      _ = try? opened.ownership.become()
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
       opened.noteInvalidation(.all)
-      let bodies = "SELECT \(EntryRow.columns) FROM entry WHERE file IS NOT NULL"
-      let (count, removals) = try makingRoom(in: opened, bodies) { () throws(CacheError) in
+      let (count, removals) = try makingRoom(in: opened, "file IS NOT NULL") { () throws(CacheError) in
         try removeAllRows(from: opened)
       }
       opened.bumpGenerations(.all)
       recentRecords.removeAll()
       after(removals, in: opened)
       // The responses are removed already. If the index cannot shrink now, it shrinks when it is opened next.
-      try? shrinkIfEmpty(opened)
+      try? shortenIfEmpty(opened)
       return count
     }
   }
 
-  /// Removes all rows. Their pages become free but are not overwritten: overwriting would put all of them
-  /// into the log. `shrinkIfEmpty` cuts the pages off.
+  /// Removes all rows. Their pages are not overwritten: overwriting would put all of them into the log. The
+  /// commit drops the pages from the index, and `shortenIfEmpty` from its file.
   private func removeAllRows(
     from opened: OpenDirectory
   ) throws(CacheError) -> (count: Int, removals: Removals) {
@@ -41,9 +40,8 @@ extension DiskStore {
     }
     return try opened.index.write { (connection) throws(CacheError) in
       var removals = Removals()
-      try connection.query("SELECT file, partial, cost FROM entry WHERE file IS NOT NULL") { row in
-        guard let name = row.text(0).flatMap({ BodyName(path: $0) }) else { return true }
-        removals.add(name, cost: EntryRow.bounded(row.integer(2)), isPartial: row.integer(1) != 0)
+      try EntryRow.each("file IS NOT NULL", [], connection) { row in
+        removals.add(row)
         return true
       }
       var state = try IndexState(connection)
@@ -61,16 +59,13 @@ extension DiskStore {
     }
   }
 
-  /// Gives the free pages of an index without entries back to the file system, including the bytes of removed
-  /// rows in them; on the index thread. Waits, for some seconds at most, for connections that read an old state, such
-  /// as that of the sweep after opening.
-  func shrinkIfEmpty(_ opened: OpenDirectory) throws(CacheError) {
+  /// Makes a checkpoint if the index has no entries; on the index thread. Its file then gets short, if a process
+  /// removed everything and ended before its checkpoint. Waits, for some seconds at most, for connections that read
+  /// an old state, such as that of the sweep after opening.
+  func shortenIfEmpty(_ opened: OpenDirectory) throws(CacheError) {
+    guard opened.logBytes > 0 else { return }
     try opened.index.withWriter { (connection) throws(CacheError) in
-      guard try IndexState(connection).entries == 0 else { return }
-      // Use `VACUUM`, because little is left. Giving the pages back one by one takes seconds for 100,000 rows.
-      if try PageCount(connection).free > 0 { try connection.makeAnew() }
-      // The file gets shorter only at a checkpoint.
-      if opened.logBytes > 0 { try connection.truncateLog(waiting: true) }
+      if try IndexState(connection).entries == 0 { try connection.truncateLog(waiting: true) }
     }
   }
 }

@@ -4,7 +4,7 @@ import Synchronization
 
 extension DiskStore {
   /// Removes everything of a partition, so that no file of the directory has any byte of it when this
-  /// returns. Rows are overwritten, free pages are given back, and the log is emptied. Indexes that were set
+  /// returns. Rows are overwritten, and the log is emptied. Indexes that were set
   /// aside and files of dead processes are deleted. Refusals are deleted for all partitions, because their
   /// rows do not name a partition.
   ///
@@ -25,7 +25,7 @@ extension DiskStore {
         try Epoch.remove(mode: mode, partition: partition, upTo: removal.bound - 1, connection)
       }
       _ = opened.removeSetAside()
-      try emptyLog(of: opened) { () throws(CacheError) in try giveBackAllPages(of: opened) }
+      try emptyLog(of: opened)
     }
     return removal.rows.count
   }

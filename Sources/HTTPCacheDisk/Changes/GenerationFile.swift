@@ -2,6 +2,14 @@ import CSystemShims
 import HTTPCacheSemantics
 import HTTPCacheStore
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// `Cache.gen`: counters in memory that all processes of a directory share.
 ///
 /// The file has words of 8 bytes in the byte order of the machine. The first part has a magic number, the
@@ -9,34 +17,94 @@ import HTTPCacheStore
 /// highest number of a committed change of the index, and one counter for each of 8,187 classes of key
 /// hashes. The second part has the number of the last invalidation, of the last invalidation of everything,
 /// and of the last invalidation for each of 8,190 classes of scopes (`InvalidationScope`).
-final class GenerationFile: Sendable {
-  private let memory: SharedMapping
+final class GenerationFile: @unchecked Sendable {
+  // @unchecked Sendable because the memory is only read and written by atomic operations, and unmapped only in
+  // deinit.
+  private let words: UnsafeMutablePointer<UInt64>
+  /// Device and inode of the mapped file; nil for counters of this process alone.
+  let identity: FileIdentity?
+
+  /// Whether other processes see the counters.
+  var isShared: Bool { identity != nil }
 
   private static let wordCount = 16_384
   private static let firstPart = 8_192
   private static let headerWords = 5
   private static let magic: UInt64 = 0x3130_6E65_4763_6848
   static let byteCount = wordCount * 8
+  private static let name = CacheDirectory.generationsName
 
-  /// Device and inode of the mapped file.
-  var identity: FileIdentity { memory.identity }
-
-  private var words: UnsafeMutablePointer<UInt64> { memory.words }
+  /// Counters of this process alone, where memory cannot be shared.
+  init() {
+    words = .allocate(capacity: Self.wordCount)
+    words.initialize(repeating: 0, count: Self.wordCount)
+    identity = nil
+    Self.initialize(words + 3, to: .random(in: 1 ... .max))
+  }
 
   /// Maps the file of a directory, and makes it if needed. A file of another kind in its place is removed.
   /// The caller must hold the lock of the directory, so that no other process does this at the same time.
   ///
   /// - Throws: `CacheError.unavailable` if memory cannot be shared through the file.
   static func map(in directory: OpenFile) throws(CacheError) -> GenerationFile {
-    GenerationFile(
-      memory: try SharedMapping.map(
-        CacheDirectory.generationsName, in: directory, byteCount: byteCount, magic: magic))
+    guard shim_is_on_network(directory.descriptor) == 0 else {
+      throw CacheError(.unavailable, "a network file system does not share memory")
+    }
+    do throws(CacheError) { return try GenerationFile(in: directory) } catch {
+      guard error.code == .damaged || isForeign(in: directory) else { throw error }
+      guard
+        unlinkat(directory.descriptor, name, 0) == 0
+          || unlinkat(directory.descriptor, name, AT_REMOVEDIR) == 0
+      else { throw error }
+      return try GenerationFile(in: directory)
+    }
   }
 
-  private init(memory: SharedMapping) {
-    self.memory = memory
+  // Whether the path has no regular file. A regular file that cannot be opened now must stay: other processes
+  // may have mapped it.
+  private static func isForeign(in directory: OpenFile) -> Bool {
+    var status = stat()
+    guard fstatat(directory.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+    return status.st_mode & S_IFMT != S_IFREG
+  }
+
+  /// - Throws: `CacheError.damaged` if the path has another file.
+  private init(in directory: OpenFile) throws(CacheError) {
+    let (name, byteCount) = (Self.name, Self.byteCount)
+    let file = try OpenFile(name, in: directory, flags: O_RDWR | O_CREAT | O_NONBLOCK)
+    let status = try file.status()
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw CacheError(.damaged, "\(name) is no regular file")
+    }
+    // Allocate all blocks: a write into a hole would kill the process if the file system is full. A file of
+    // another length is made longer, never shorter, because other processes may have mapped it.
+    if status.st_size < off_t(byteCount) || Int64(status.st_blocks) * 512 < byteCount {
+      let result = shim_allocate(file.descriptor, Int64(byteCount))
+      guard result == 0 else { throw SystemError.make(-result, "make \(name)") }
+    }
+    guard
+      let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0),
+      memory != MAP_FAILED
+    else { throw CacheError(.unavailable, "map \(name): \(String(cString: strerror(errno)))") }
+    let mapped = memory.bindMemory(to: UInt64.self, capacity: Self.wordCount)
+    Self.initialize(mapped, to: Self.magic)
+    // Unmap the memory here: `deinit` does not run if the initializer throws.
+    guard shim_atomic_load(mapped) == Self.magic else {
+      munmap(memory, byteCount)
+      throw CacheError(.damaged, "\(name) is not ours")
+    }
+    words = mapped
+    identity = FileIdentity(status)
     // Only the first process that opens the file sets this word.
-    SharedMapping.initialize(memory.words + 3, to: .random(in: 1 ... .max))
+    Self.initialize(words + 3, to: .random(in: 1 ... .max))
+  }
+
+  deinit { if isShared { munmap(words, Self.byteCount) } else { words.deallocate() } }
+
+  /// Sets a word that is still 0.
+  private static func initialize(_ word: UnsafeMutablePointer<UInt64>, to value: @autoclosure () -> UInt64) {
+    // An exchange writes to the page even if it changes nothing, and a directory of a newer version must stay untouched.
+    if shim_atomic_load(word) == 0 { _ = shim_atomic_exchange(word, 0, value()) }
   }
 
   private func cell(_ hash: UInt64) -> UnsafeMutablePointer<UInt64> {
@@ -103,10 +171,12 @@ final class GenerationFile: Sendable {
       seen: shim_atomic_load(words + 4))
   }
 
-  /// Notes that a scope was invalidated, see `InvalidationLog.note(_:)`.
-  func note(_ scope: InvalidationScope) {
-    let number = shim_atomic_add(lastInvalidation, 1)
-    raise(scope == .everything ? lastOfEverything : scopeCell(scope.hash), to: number)
+  /// Notes that a selection was invalidated or removed, see `InvalidationLog.note(_:)`.
+  func note(_ selection: CacheSelection) {
+    for scope in InvalidationScope.all(of: selection) {
+      let number = shim_atomic_add(lastInvalidation, 1)
+      raise(scope == .everything ? lastOfEverything : scopeCell(scope.hash), to: number)
+    }
   }
 
   /// Whether an invalidation may have overtaken a request; true for a ticket of another file.

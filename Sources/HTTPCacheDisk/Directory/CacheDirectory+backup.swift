@@ -2,10 +2,6 @@ import HTTPCacheStore
 
 #if canImport(Darwin)
   import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
 #endif
 
 extension CacheDirectory {
@@ -27,13 +23,30 @@ extension CacheDirectory {
   }
 
   private func writeTag() {
-    let flags = O_WRONLY | O_CREAT | O_EXCL
     // Keep a file that exists: the user may have changed it.
-    guard let file = try? OpenFile(Self.tagName, in: root, flags: flags, mode: 0o600) else { return }
+    guard let file = try? OpenFile(Self.tagName, in: root, flags: OpenFile.making) else { return }
     let bytes = BodyBytes(Array(Self.tag.utf8))
     let isWritten =
       (try? bytes.withUnsafeBytes { (buffer) throws(CacheError) in try file.write(buffer, at: 0) })
       != nil
-    if !isWritten { unlinkat(root.descriptor, Self.tagName, 0) }
+    if !isWritten { root.remove(Self.tagName) }
   }
+
+  #if canImport(Darwin)
+    // The value of the attribute: a property list of one string that names the service excluding the folder.
+    private static let exclusion: [UInt8] =
+      Array("bplist00".utf8) + [0x5F, 0x10, 0x11] + Array("com.apple.backupd".utf8) + [0x08]
+      + [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 8)
+      + [0, 0, 0, 0, 0, 0, 0, 0x1C]
+
+    /// Keeps the folder out of Time Machine's and the device's backups.
+    func excludeFromTimeMachine() {
+      let value = Self.exclusion
+      _ = value.withUnsafeBytes {
+        fsetxattr(
+          root.descriptor, "com.apple.metadata:com_apple_backup_excludeItem", $0.baseAddress,
+          $0.count, 0, 0)
+      }
+    }
+  #endif
 }

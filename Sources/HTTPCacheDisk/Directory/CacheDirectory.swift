@@ -1,6 +1,5 @@
 import CSystemShims
 import HTTPCacheStore
-import Synchronization
 
 #if canImport(Darwin)
   import Darwin
@@ -10,7 +9,7 @@ import Synchronization
   import Musl
 #endif
 
-/// The folder of a store: `Cache.db`, `Cache.gen`, `bodies/xx/…`, `writers/…`.
+/// The folder of a store: `Cache.db`, `Cache.gen`, `bodies/…`, `writers/…`.
 ///
 /// Every file below the folder is opened from its descriptor, one path component at a time. Symbolic links
 /// are never followed.
@@ -22,9 +21,6 @@ final class CacheDirectory: Sendable {
   let path: String
   let root: OpenFile
   private let bodies: OpenFile
-  // Open shard folders, so that a body is opened with one system call.
-  private let shardFolders = Mutex<[String: OpenFile]>([:])
-  private static let shardFolderLimit = 16
 
   /// Opens a folder, and makes it and its missing parents for the user alone.
   ///
@@ -90,7 +86,7 @@ final class CacheDirectory: Sendable {
       throw CacheError(error.code == .noSpace ? .noSpace : .unavailable, error.message)
     }
     do throws(CacheError) {
-      return try OpenFile(name, in: parent, flags: O_RDONLY | O_DIRECTORY)
+      return try OpenFile(name, in: parent, flags: OpenFile.folder)
     } catch {
       throw CacheError(.unavailable, "\(name) is not a folder of this cache", cause: error)
     }
@@ -101,108 +97,40 @@ final class CacheDirectory: Sendable {
 
   let databasePath: String
 
-  func bodyPath(_ name: BodyName) -> String { path + "/bodies/" + name.path }
-
-  /// Bytes of the shard folders, on file systems where each folder takes a block. The link count of `bodies`
-  /// tells their number, because each folder links to its parent.
-  var folderBytes: Int64 {
-    guard let links = try? bodies.status().st_nlink else { return 0 }
-    return max(0, Int64(links) - 2) * PageCount.pageSize
-  }
+  func bodyPath(_ name: BodyName) -> String { path + "/bodies/" + name.fileName }
 
   /// Opens a body file, for reading unless `flags` say otherwise.
   ///
-  /// - Returns: nil if there is no such file.
+  /// - Returns: the file and its current state; nil if there is no such file.
   /// - Throws: `CacheError.damaged` if the file is not a regular file, `CacheError.io`.
   func openBody(
     _ name: BodyName, flags: Int32 = O_RDONLY
-  ) throws(CacheError) -> OpenFile? {
-    try openBodyWithState(name, flags: flags)?.file
-  }
-
-  /// Opens a body file as `openBody(_:flags:)` does, and returns the current state of the file with it.
-  func openBodyWithState(
-    _ name: BodyName, flags: Int32 = O_RDONLY
-  ) throws(CacheError) -> (file: OpenFile, state: FileState)? {
-    let shard = name.shard
-    let known = shardFolders.withLock { $0[shard] }
-    // If the shard folder was replaced since it was opened, the open folder has only the old files.
-    if let known, let found = try openBody(name, in: known, flags: flags) { return found }
-    let descriptor = shim_openat(
-      bodies.descriptor, shard, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
-    if descriptor == -ENOENT { return nil }
-    guard descriptor >= 0 else { throw Self.misplaced(-descriptor, "open bodies/\(shard)") }
-    let folder = OpenFile(descriptor: descriptor)
-    remember(folder, as: shard)
-    return try openBody(name, in: folder, flags: flags)
-  }
-
-  private func openBody(
-    _ name: BodyName, in shard: OpenFile, flags: Int32
   ) throws(CacheError) -> (file: OpenFile, state: FileState)? {
     // O_NONBLOCK: opening a fifo in the place of the body must not wait.
     let descriptor = shim_openat(
-      shard.descriptor, name.fileName, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0)
+      bodies.descriptor, name.fileName, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0)
     if descriptor == -ENOENT { return nil }
-    guard descriptor >= 0 else { throw Self.misplaced(-descriptor, "open body \(name.path)") }
+    guard descriptor >= 0 else {
+      let error = SystemError.make(-descriptor, "open body \(name.fileName)")
+      // A link or a file of another kind was put there by another program and counts as damage.
+      guard [ELOOP, ENOTDIR, EISDIR, ENXIO].contains(-descriptor) else { throw error }
+      throw CacheError(.damaged, error.message)
+    }
     let file = OpenFile(descriptor: descriptor)
     let status = try file.status()
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw CacheError(.damaged, "body \(name.path) is no regular file")
+      throw CacheError(.damaged, "body \(name.fileName) is no regular file")
     }
     return (file, FileState(status))
   }
 
-  /// A link or a file of another kind was put there by another program and counts as damage.
-  private static func misplaced(_ number: Int32, _ operation: String) -> CacheError {
-    let error = SystemError.make(number, operation)
-    guard [ELOOP, ENOTDIR, EISDIR, ENXIO].contains(number) else { return error }
-    return CacheError(.damaged, error.message)
-  }
-
   /// Makes a body file, which must not exist.
-  ///
-  /// - Parameter isTemporary: whether the file gets the name for bodies that are not complete yet.
-  func createBody(_ name: BodyName, isTemporary: Bool = true) throws(CacheError) -> OpenFile {
-    let flags = O_RDWR | O_CREAT | O_EXCL
-    let fileName = isTemporary ? name.temporaryFileName : name.fileName
-    if let known = shardFolders.withLock({ $0[name.shard] }) {
-      let descriptor = shim_openat(
-        known.descriptor, fileName, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
-      if descriptor >= 0 { return OpenFile(descriptor: descriptor) }
-      // A removed folder accepts no new files.
-      guard descriptor == -ENOENT else { throw SystemError.make(-descriptor, "make body \(name.path)") }
-    }
-    if mkdirat(bodies.descriptor, name.shard, 0o700) != 0, errno != EEXIST {
-      throw SystemError.last("make bodies/\(name.shard)")
-    }
-    let shard = try OpenFile(name.shard, in: bodies, flags: O_RDONLY | O_DIRECTORY)
-    remember(shard, as: name.shard)
-    return try OpenFile(fileName, in: shard, flags: flags)
+  func createBody(_ name: BodyName) throws(CacheError) -> OpenFile {
+    try OpenFile(name.fileName, in: bodies, flags: OpenFile.making)
   }
 
-  private func remember(_ folder: OpenFile, as shard: String) {
-    shardFolders.withLock { folders in
-      if folders.count >= Self.shardFolderLimit { folders = [:] }
-      folders[shard] = folder
-    }
-  }
-
-  /// Gives a complete body its final name.
-  func publishBody(_ name: BodyName, durably: Bool) throws(CacheError) {
-    // Use the open folder in which the file was made, if it is still in `shardFolders`.
-    let shard =
-      if let known = shardFolders.withLock({ $0[name.shard] }) { known } else {
-        try OpenFile(name.shard, in: bodies, flags: O_RDONLY | O_DIRECTORY)
-      }
-    guard
-      renameat(shard.descriptor, name.temporaryFileName, shard.descriptor, name.fileName) == 0
-    else { throw SystemError.last("rename body") }
-    if durably {
-      try shard.sync()
-      try bodies.sync()
-    }
-  }
+  /// Syncs the names of the body files.
+  func syncBodyNames() throws(CacheError) { try bodies.sync() }
 
   /// The result of deleting a body file.
   enum Deletion {
@@ -214,53 +142,40 @@ final class CacheDirectory: Sendable {
     case never
   }
 
-  /// Deletes a body file under its final or temporary name.
+  /// Deletes a body file.
   @discardableResult
-  func removeBody(_ name: BodyName, isTemporary: Bool = false) -> Deletion {
-    removeFile(isTemporary ? name.temporaryFileName : name.fileName, inShard: name.shard)
-  }
-
-  /// Deletes a file of a shard folder.
-  @discardableResult
-  func removeFile(_ fileName: String, inShard shard: String) -> Deletion {
-    let descriptor = shim_openat(
-      bodies.descriptor, shard, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
-    guard descriptor >= 0 else { return Self.deletion(after: -descriptor) }
-    let folder = OpenFile(descriptor: descriptor)
-    if unlinkat(folder.descriptor, fileName, 0) == 0 { return .gone }
-    let number = errno
+  func removeBody(_ name: BodyName) -> Deletion {
     // An empty folder may be in the place of the body.
-    if number != ENOENT, unlinkat(folder.descriptor, fileName, AT_REMOVEDIR) == 0 { return .gone }
-    return Self.deletion(after: number)
-  }
-
-  private static func deletion(after number: Int32) -> Deletion {
-    switch number {
-    case ENOENT, ENOTDIR, ELOOP: .gone
+    switch bodies.remove(name.fileName) {
+    case 0, ENOENT, ENOTDIR, ELOOP: .gone
     case EMFILE, ENFILE, ENOMEM, EINTR, EIO, EBUSY: .later
     default: .never
     }
   }
 
-  /// The names of the shard folders.
-  func shards() -> [String] { Self.names(in: bodies).filter { $0.utf8.count == 2 }.sorted() }
-
-  /// The names of the files in a shard folder.
-  func files(inShard shard: String) -> [String] {
-    guard let folder = try? OpenFile(shard, in: bodies, flags: O_RDONLY | O_DIRECTORY) else {
-      return []
+  /// Passes the names of the body files on, some at a time, so that few are in memory. Other names are left out.
+  func bodies(_ some: ([BodyName]) throws(CacheError) -> Void) throws(CacheError) {
+    try Self.names(in: bodies, atMost: 4_096) { (names) throws(CacheError) in
+      try some(names.compactMap { BodyName(fileName: $0) })
     }
-    return Self.names(in: folder)
   }
 
   /// The names of all files in a folder except `.` and `..`.
   static func names(in folder: OpenFile) -> [String] {
-    guard let copy = try? OpenFile(".", in: folder, flags: O_RDONLY | O_DIRECTORY) else { return [] }
+    var all: [String] = []
+    names(in: folder, atMost: .max) { all = $0 }
+    return all
+  }
+
+  private static func names<Failure>(
+    in folder: OpenFile, atMost limit: Int, _ some: ([String]) throws(Failure) -> Void
+  ) throws(Failure) {
+    guard let copy = try? OpenFile(".", in: folder, flags: OpenFile.folder) else { return }
     let descriptor = dup(copy.descriptor)
-    guard descriptor >= 0 else { return [] }
+    guard descriptor >= 0 else { return }
     guard let stream = fdopendir(descriptor) else {
       close(descriptor)
-      return []
+      return
     }
     defer { closedir(stream) }
     var names: [String] = []
@@ -268,9 +183,14 @@ final class CacheDirectory: Sendable {
       let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
         pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
-      if name != "." && name != ".." { names.append(name) }
+      if name == "." || name == ".." { continue }
+      names.append(name)
+      if names.count >= limit {
+        try some(names)
+        names = []
+      }
     }
-    return names
+    try some(names)
   }
 
   /// Device and inode of the file at `Cache.db` now; nil if there is no such file.
@@ -278,8 +198,54 @@ final class CacheDirectory: Sendable {
 
   /// The size of a file in this folder; 0 if there is no such file.
   func size(of name: String) -> Int64 {
+    root.status(of: name).map { Int64($0.st_size) } ?? 0
+  }
+
+  /// Removes a pipe, folder or link in the place of the index's rollback journal: SQLite would wait for a
+  /// pipe for ever. The index has such a journal only while it is made; later it uses a write-ahead log.
+  static func removeMisplacedJournal(of database: String) {
+    let path = database + "-journal"
     var status = stat()
-    guard fstatat(root.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return 0 }
-    return Int64(status.st_size)
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+    if unlink(path) != 0 { rmdir(path) }
+  }
+
+  // MARK: The index that was found damaged and is kept for analysis
+
+  static let damagedName = databaseName + ".damaged"
+  private static let damagedNames = [damagedName, damagedName + "-wal"]
+
+  /// Bytes of its files.
+  var setAsideBytes: Int64 { Self.damagedNames.reduce(0) { $0 + size(of: $1) } }
+
+  func removeSetAside() { for name in Self.damagedNames { root.remove(name) } }
+
+  /// Renames the index and its log, so that a new index can be made. An index that was set aside before is deleted.
+  func setIndexAside() throws(CacheError) {
+    removeSetAside()
+    do throws(CacheError) {
+      try root.rename(Self.databaseName, to: Self.damagedName)
+      // SQLite would play a log that stays into the new index.
+      let log = Self.databaseName + "-wal"
+      if root.status(of: log) != nil, (try? root.rename(log, to: Self.damagedName + "-wal")) == nil,
+        root.remove(log) != 0
+      {
+        throw CacheError(.io, "\(log) cannot be removed")
+      }
+    } catch {
+      throw CacheError(.unavailable, "cannot set Cache.db aside: \(error.message)")
+    }
+    root.remove(Self.databaseName + "-shm")
+  }
+}
+
+/// Makes the path of a directory independent of the working directory.
+package enum DirectoryPath {
+  /// The absolute path of a directory. Symbolic links in the path are not resolved.
+  package static func absolute(_ path: String) -> String {
+    guard !path.isEmpty, !path.hasPrefix("/"), let current = getcwd(nil, 0) else { return path }
+    defer { free(current) }
+    let folder = String(cString: current)
+    return folder.hasSuffix("/") ? folder + path : folder + "/" + path
   }
 }

@@ -83,10 +83,8 @@ final class DiskIndex: Sendable {
     }
   }
 
-  private static let indexFormat = FrequentStatement("PRAGMA user_version")
-
   private static func requireFormat(_ connection: SQLiteConnection) throws(CacheError) {
-    let format = try connection.number(Self.indexFormat)
+    let format = try connection.number("PRAGMA user_version") ?? 0
     guard format <= Schema.indexFormat else { throw Database.newer(format) }
   }
 

@@ -82,13 +82,7 @@ extension DiskStore {
   ) throws(CacheError) {
     for (hash, time) in taken.touches {
       let frequency = policy.withLock { $0.frequency(of: hash) }
-      var rows: [(id: Int64, size: Int64)] = []
-      try connection.query(
-        "SELECT id, size FROM entry WHERE hash = ? LIMIT \(HashRow.mostOfHash)", [.hash(hash)]
-      ) { row in
-        rows.append((row.integer(0), row.integer(1)))
-        return true
-      }
+      let rows = try EntryRow.find("hash = ? LIMIT \(StoredEntry.mostOfHash)", [.hash(hash)], connection)
       for row in rows {
         let priority = policy.withLock { policy in
           policy.priority(bucket: policy.bucket(frequency: frequency, size: row.size))

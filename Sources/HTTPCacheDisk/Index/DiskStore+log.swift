@@ -25,24 +25,12 @@ extension DiskStore {
     }
   }
 
-  /// Gives all unused pages of the index back to the file system; on the index thread.
-  func giveBackAllPages(of opened: OpenDirectory) throws(CacheError) {
-    try opened.index.withWriter { (connection) throws(CacheError) in try connection.giveBackAllPages() }
-  }
-
   /// Makes checkpoints until the log is empty; on a thread of the store. Other processes may write to the log
   /// meanwhile, so it may not stay empty.
   ///
-  /// - Parameter before: called before each attempt.
   /// - Throws: `CacheError.busy` if a process has read an old state of the index for seconds.
-  func emptyLog(
-    of opened: OpenDirectory, before: () throws(CacheError) -> Void = {}
-  ) throws(CacheError) {
-    for _ in 0..<5 {
-      try before()
-      try opened.index.truncateLog(waiting: true)
-      if opened.logBytes == 0 { return }
-    }
+  func emptyLog(of opened: OpenDirectory) throws(CacheError) {
+    for _ in 0..<5 { if try opened.index.truncateLog(waiting: true) { return } }
     throw CacheError(.busy, "a process reads an old state of the index, so its log stays for now")
   }
 }

@@ -1,3 +1,6 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+
 /// The columns of the table `entry`. This list makes the table, the statement that inserts a row, the
 /// positions of columns in results, and the comparisons of `verify`. For a new column, add a case: the
 /// compiler asks for the rest.
@@ -24,6 +27,30 @@ enum EntryColumn: Int, CaseIterable, Sendable {
     }
   }
 
+  /// The value that follows from the record and the body; nil for a column that has other reasons.
+  ///
+  /// - Parameters:
+  ///   - length: bytes of the body that are stored.
+  ///   - hasFile: whether the body is in a file.
+  func value(for record: CacheRecord, _ hashes: RowHashes, length: Int64, hasFile: Bool) -> SQLiteValue? {
+    let key = record.key
+    return switch self {
+    case .hash: .hash(hashes.hash(of: key))
+    case .variant: .hash(hashes.variantHash(of: record))
+    case .mode: .integer(Int64(key.mode.rawValue))
+    case .method: .integer(Int64(key.methodClass.rawValue))
+    case .partition: .text(key.partition)
+    case .target: .text(key.target)
+    case .digest: .blob(key.contentDigest)
+    case .partial: .integer(record.isComplete ? 0 : 1)
+    case .length: .integer(record.storedRanges.map(StoredRanges.count) ?? record.bodyLength ?? length)
+    case .cost: .integer(hasFile ? NewEntry.fileCost(record.storedRanges ?? [0..<max(0, length)]) : 0)
+    case .id, .mark, .invalid, .pinned, .stored, .touched, .priority, .size, .checksum, .groups, .file,
+      .record, .body:
+      nil
+    }
+  }
+
   /// An SQL condition that is true for values that are impossible whatever the record is; nil for a column
   /// that is compared with the record or with the body.
   var impossibility: String? {
@@ -33,8 +60,8 @@ enum EntryColumn: Int, CaseIterable, Sendable {
     case .mark, .groups: "typeof(\(name)) <> 'integer' OR \(name) < 0"
     case .stored, .touched: "typeof(\(name)) <> 'integer'"
     case .priority: "typeof(priority) <> 'real' OR priority < 0 OR priority > 1e300"
-    case .hash, .variant, .size, .cost, .length, .checksum, .mode, .method, .partition, .target, .digest,
-      .file,
+    case .size: "size NOT BETWEEN 0 AND \(IndexState.mostBytes)"
+    case .hash, .variant, .cost, .length, .checksum, .mode, .method, .partition, .target, .digest, .file,
       .record, .body, .partial:
       nil
     }
@@ -48,13 +75,10 @@ enum EntryColumn: Int, CaseIterable, Sendable {
   static let table =
     "CREATE TABLE entry (" + allCases.map { "\($0.name) \($0.declaration)" }.joined(separator: ", ") + ");"
 
-  /// The statement that inserts a row, with one parameter for each column (`parameter`).
-  static let insertion = FrequentStatement(
+  /// The statement that inserts a row, with one parameter for each column in their order.
+  static let insertion =
     "INSERT INTO entry (\(allCases.map(\.name).joined(separator: ", "))) VALUES "
-      + "(\(allCases.map { _ in "?" }.joined(separator: ", ")))")
-
-  /// The number of the column's parameter in `insertion`.
-  var parameter: Int32 { Int32(rawValue) + 1 }
+    + "(\(allCases.map { _ in "?" }.joined(separator: ", ")))"
 }
 
 /// Columns of `entry` at the beginning of a result.

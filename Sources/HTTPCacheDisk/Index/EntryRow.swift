@@ -1,61 +1,79 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// The columns of a row that are needed to remove the row.
+/// A row of the table `entry`, without key, record and inline body.
 struct EntryRow: Sendable {
   let id: Int64
   let hash: UInt64
+  /// The number of the change that stored or freshened the entry.
+  let mark: Int64
+  let isInvalidated: Bool
+  let isPinned: Bool
+  let touched: Int64
+  let priority: Double
   /// Bytes of record and body.
   let size: Int64
   /// Bytes of the body outside the index.
   let cost: Int64
+  /// Bytes of the body that are stored; -1 for an impossible number.
   let length: Int64
+  let checksum: UInt64
   let groups: Int64
+  /// The body file; nil for an inline body.
   let file: BodyName?
-  let priority: Double
+  /// Whether the row has a body file, whose name may be damaged.
+  let hasFile: Bool
   let isPartial: Bool
 
-  static let selection = EntrySelection([
-    .id, .hash, .size, .cost, .length, .groups, .file, .priority, .partial,
-  ])
-  /// The columns that `init` expects.
-  static var columns: String { selection.sql }
+  /// The columns with which a result begins that `init` reads.
+  static let columns: [EntryColumn] = [
+    .id, .hash, .mark, .invalid, .pinned, .touched, .priority, .size, .cost, .length, .checksum, .groups,
+    .file, .partial,
+  ]
+  private static let places = EntrySelection(columns)
 
   init(_ row: SQLiteRow) {
-    let places = Self.selection
+    let places = Self.places
     id = row.integer(places[.id])
     hash = row.hash(places[.hash])
+    mark = row.integer(places[.mark])
+    isInvalidated = row.integer(places[.invalid]) != 0
+    isPinned = row.integer(places[.pinned]) == 1
+    touched = row.integer(places[.touched])
+    priority = row.real(places[.priority])
     size = Self.bounded(row.integer(places[.size]))
     cost = Self.bounded(row.integer(places[.cost]))
-    length = Self.bounded(row.integer(places[.length]))
+    length = max(-1, min(row.integer(places[.length]), IndexState.mostBytes))
+    checksum = row.hash(places[.checksum])
     groups = Self.bounded(row.integer(places[.groups]))
-    file = row.text(places[.file]).flatMap { BodyName(path: $0) }
-    priority = row.real(places[.priority])
+    hasFile = !row.isNull(places[.file])
+    file = hasFile ? row.text(places[.file]).flatMap { BodyName(fileName: $0) } : nil
     isPartial = row.integer(places[.partial]) != 0
   }
 
   // Limits a number from the index: sums with a damaged number must not overflow.
   static func bounded(_ number: Int64) -> Int64 { max(0, min(number, IndexState.mostBytes)) }
 
+  /// Reads the rows that match a condition.
+  ///
+  /// - Parameter row: returns whether to continue.
+  static func each(
+    _ condition: String, _ values: [SQLiteValue] = [], _ connection: SQLiteConnection,
+    row: (EntryRow) -> Bool
+  ) throws(CacheError) {
+    try connection.query("SELECT \(places.sql) FROM entry WHERE \(condition)", values) { row(EntryRow($0)) }
+  }
+
   /// The rows that match a condition.
   static func find(
     _ condition: String, _ values: [SQLiteValue], _ connection: SQLiteConnection
   ) throws(CacheError) -> [EntryRow] {
     var rows: [EntryRow] = []
-    try connection.query("SELECT \(columns) FROM entry WHERE \(condition)", values) { row in
-      rows.append(EntryRow(row))
+    try each(condition, values, connection) { row in
+      rows.append(row)
       return true
     }
     return rows
-  }
-
-  /// The row of a partial body with this file; nil if there is none.
-  static func partial(
-    _ id: Int64, file: BodyName, _ connection: SQLiteConnection
-  ) throws(CacheError) -> EntryRow? {
-    try find(
-      "id = ? AND partial = 1 AND file = ?", [.integer(id), .text(file.path)], connection
-    ).first
   }
 
   /// Removes the row and its rows in other tables. The caller updates `state`.
@@ -70,14 +88,8 @@ struct EntryRow: Sendable {
 
 /// The rows that a transaction removed. After the commit, their files are unlinked and counters are raised.
 struct Removals: Sendable {
-  /// A body file whose row was removed.
-  struct File: Sendable {
-    let name: BodyName
-    /// Bytes of the file.
-    let cost: Int64
-  }
-
-  var files: [File] = []
+  /// Body files, with their bytes.
+  var files: [(name: BodyName, cost: Int64)] = []
   /// Files of partial bodies, which a writer may be writing.
   var partialFiles: [BodyName] = []
   var hashes: [UInt64] = []
@@ -92,13 +104,11 @@ struct Removals: Sendable {
 
   /// - Parameter kept: a file that belongs to another row from now on, and is not unlinked.
   mutating func add(_ row: EntryRow, keeping kept: BodyName? = nil) {
-    if let file = row.file, file != kept { add(file, cost: row.cost, isPartial: row.isPartial) }
+    if let file = row.file, file != kept {
+      if row.isPartial { partialFiles.append(file) } else { files.append((file, row.cost)) }
+    }
     if hashes.count <= 64 { hashes.append(row.hash) }
     count += 1
     cost += row.cost
-  }
-
-  mutating func add(_ file: BodyName, cost: Int64, isPartial: Bool) {
-    if isPartial { partialFiles.append(file) } else { files.append(File(name: file, cost: cost)) }
   }
 }

@@ -43,36 +43,28 @@ struct IndexState: Sendable {
   }
 
   func save(_ connection: SQLiteConnection) throws(CacheError) {
-    try connection.run(Self.saving) { values in
-      values.integer(sequence, 1)
-      values.integer(entries, 2)
-      values.integer(bodies, 3)
-    }
+    try connection.run(
+      "UPDATE state SET sequence = ?, entries = ?, bodies = ? WHERE id = 0",
+      [.integer(sequence), .integer(entries), .integer(bodies)])
   }
 
-  private static let loading = FrequentStatement(
-    """
+  private static let loading = """
     SELECT sequence, entries, bodies,
       ifnull(\(DirectorySettings.selectingCapacity), \(DirectorySettings().capacity))
     FROM state WHERE id = 0
-    """)
-  private static let saving = FrequentStatement(
-    "UPDATE state SET sequence = ?, entries = ?, bodies = ? WHERE id = 0")
+    """
 }
 
-/// The number of pages in the file of the index.
+/// The number of pages in the file of the index. There are free pages only within a transaction that deletes rows.
 struct PageCount: Sendable {
   static let pageSize: Int64 = 4_096
 
   let all: Int64
   let free: Int64
 
-  private static let counting = FrequentStatement("PRAGMA page_count")
-  private static let countingFree = FrequentStatement("PRAGMA freelist_count")
-
   init(_ connection: SQLiteConnection) throws(CacheError) {
-    all = try connection.number(Self.counting)
-    free = try connection.number(Self.countingFree)
+    all = try connection.number("PRAGMA page_count") ?? 0
+    free = try connection.number("PRAGMA freelist_count") ?? 0
   }
 
   /// Bytes of the file.

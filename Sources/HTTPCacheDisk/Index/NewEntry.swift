@@ -16,6 +16,15 @@ struct NewEntry: Sendable {
     let isRequired: Bool
   }
 
+  enum Purpose: Sendable {
+    /// All of the body that will be stored has arrived.
+    case finished
+    /// The body is still being written. Nothing is evicted for its row.
+    case unfinished
+    /// The response gets no row, but what it replaces is out of date and is removed.
+    case refused
+  }
+
   /// The longest inline body in bytes. Below this length a row costs less than a file.
   static let inlineLimit: Int64 = 16 << 10
   /// Bytes of a row beside record and body, in all indexes of SQLite; an estimate.
@@ -23,7 +32,7 @@ struct NewEntry: Sendable {
   /// Bytes of a file name in its folder; an estimate.
   static let nameOverhead: Int64 = 64
 
-  private(set) var record: CacheRecord
+  let record: CacheRecord
   let body: Body
   /// Bytes of the body that are stored.
   let storedLength: Int64
@@ -31,13 +40,14 @@ struct NewEntry: Sendable {
   let checksum: UInt64
   let variantLimit: Int
   let predecessor: Predecessor?
+  let purpose: Purpose
   /// The reservation for the bytes of the body; released when the row is committed.
-  private(set) var reservation: WriterPhase?
+  let reservation: WriterPhase?
   let encoded: [UInt8]
 
   init(
-    record: CacheRecord, body: Body, variantLimit: Int, predecessor: Predecessor? = nil,
-    reservation: WriterPhase? = nil
+    record: CacheRecord, body: Body, variantLimit: Int, predecessor: Predecessor?, purpose: Purpose,
+    reservation: WriterPhase?
   ) throws(CacheError) {
     self.record = record
     self.body = body
@@ -50,29 +60,24 @@ struct NewEntry: Sendable {
       checksum = record.isComplete && pieces.list.count == 1 ? pieces.list[0].checksum : 0
     }
     self.predecessor = predecessor
-    self.variantLimit = min(variantLimit, HashRow.mostVariants)
+    self.purpose = purpose
+    self.variantLimit = min(variantLimit, StoredEntry.mostOfHash)
     self.reservation = reservation
     encoded = try RecordCodec.encode(record)
   }
 
-  /// A copy of the entry for an index that has replaced the one that the entry was made for; nil for a body
-  /// in a file of the replaced index. The copy is stored as invalidated, because invalidations between the
-  /// two indexes are unknown.
-  func moved() -> NewEntry? {
-    guard case .inline = body, predecessor == nil else { return nil }
-    var moved = self
-    moved.record = record.with(ticket: .oldest)
-    moved.reservation = nil
-    return moved
+  /// Bytes that are reserved for the body and that its row counts.
+  var reserved: Int64 {
+    let reserved = reservation?.reserved ?? 0
+    return purpose == .unfinished ? min(reserved, storedLength) : reserved
   }
 
-  /// Bytes that are reserved for the body.
-  var reserved: Int64 { reservation?.reserved ?? 0 }
-
   /// Bytes of the body outside the index.
-  var cost: Int64 {
-    if case .inline = body { return 0 }
-    return Self.fileCost(record.storedRanges ?? [0..<storedLength])
+  var cost: Int64 { file == nil ? 0 : Self.fileCost(record.storedRanges ?? [0..<storedLength]) }
+
+  private var inlineBody: BodyBytes? {
+    if case .inline(let bytes) = body { return bytes }
+    return nil
   }
 
   /// The body file; nil for an inline body.
@@ -104,43 +109,32 @@ struct NewEntry: Sendable {
     _ connection: SQLiteConnection, _ hashes: RowHashes, id: Int64, now: Timestamp, priority: Double,
     isInvalidated: Bool
   ) throws(CacheError) {
-    let key = record.key
     let groups = Array(Set(record.groups))
-    try connection.run(EntryColumn.insertion) { values in
-      for column in EntryColumn.allCases {
-        let index = column.parameter
+    try connection.run(
+      EntryColumn.insertion,
+      EntryColumn.allCases.map { column in
         switch column {
-        case .id, .mark: values.integer(id, index)
-        case .hash: values.hash(hashes.hash(of: key), index)
-        case .variant: values.hash(hashes.variantHash(of: record), index)
-        case .invalid: values.integer(isInvalidated ? 1 : 0, index)
-        case .pinned: values.integer(record.isPinned ? 1 : 0, index)
-        case .stored: values.integer(record.response.responseTime.seconds, index)
-        case .touched: values.integer(now.seconds, index)
-        case .priority: values.real(priority, index)
-        case .size: values.integer(size, index)
-        case .cost: values.integer(cost, index)
-        case .length: values.integer(storedLength, index)
-        case .checksum: values.hash(checksum, index)
-        case .mode: values.integer(Int64(key.mode.rawValue), index)
-        case .method: values.integer(Int64(key.methodClass.rawValue), index)
-        case .groups: values.integer(Int64(groups.count), index)
-        case .partition: values.text(key.partition, index)
-        case .target: values.text(key.target, index)
-        case .digest: values.blob(key.contentDigest, index)
-        case .file: if let file { values.text(file.path, index) } else { values.null(index) }
-        case .record: values.blob(encoded, index)
-        case .body:
-          if case .inline(let bytes) = body { values.blob(sharing: bytes, index) } else { values.null(index) }
-        case .partial: values.integer(record.isComplete ? 0 : 1, index)
+        case .id, .mark: .integer(id)
+        case .invalid: .integer(isInvalidated ? 1 : 0)
+        case .pinned: .integer(record.isPinned ? 1 : 0)
+        case .stored: .integer(record.response.responseTime.seconds)
+        case .touched: .integer(now.seconds)
+        case .priority: .real(priority)
+        case .size: .integer(size)
+        case .checksum: .hash(checksum)
+        case .groups: .integer(Int64(groups.count))
+        case .file: file.map { .text($0.fileName) } ?? .null
+        case .record: .blob(encoded)
+        case .body: inlineBody.map { .shared($0) } ?? .null
+        case .hash, .variant, .cost, .length, .mode, .method, .partition, .target, .digest, .partial:
+          column.value(for: record, hashes, length: storedLength, hasFile: file != nil) ?? .null
         }
-      }
-    }
+      })
     if case .file(_, let pieces) = body, !record.isComplete || pieces.list.count > 1 {
       try pieces.save(connection, entry: id)
     }
     guard !groups.isEmpty else { return }
-    try Self.insertGroups(groups, origin: key.origin, id: id, connection)
+    try Self.insertGroups(groups, origin: record.key.origin, id: id, connection)
   }
 
   static func insertGroups(

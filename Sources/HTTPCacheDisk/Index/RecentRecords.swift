@@ -35,10 +35,9 @@ final class RecentRecords: Sendable {
   ///
   /// - Parameter bytes: the bytes of the record in the index now.
   func record(
-    _ bytes: UnsafeRawBufferPointer, _ circumstances: Circumstances,
-    decode: () throws(CacheError) -> CacheRecord
+    _ bytes: UnsafeRawBufferPointer, _ circumstances: Circumstances
   ) throws(CacheError) -> CacheRecord {
-    guard (1...Self.longest).contains(bytes.count) else { return try decode() }
+    guard (1...Self.longest).contains(bytes.count) else { return try Self.decode(bytes, circumstances) }
     let index = Int(truncatingIfNeeded: circumstances.sequence) & (Self.count - 1)
     let (known, isRepeated) = places.withLock { places -> (CacheRecord?, Bool) in
       guard places[index].latest == circumstances.sequence else {
@@ -51,7 +50,7 @@ final class RecentRecords: Sendable {
       return (record, true)
     }
     if let known { return known }
-    let record = try decode()
+    let record = try Self.decode(bytes, circumstances)
     guard isRepeated else { return record }
     let copy = [UInt8](bytes)
     places.withLock { places in
@@ -59,6 +58,14 @@ final class RecentRecords: Sendable {
         latest: circumstances.sequence, bytes: copy, circumstances: circumstances, record: record)
     }
     return record
+  }
+
+  /// Decodes the record of a row.
+  static func decode(
+    _ bytes: UnsafeRawBufferPointer, _ circumstances: Circumstances
+  ) throws(CacheError) -> CacheRecord {
+    try RecordCodec.decode(
+      bytes, sequence: circumstances.sequence, isInvalidated: circumstances.isInvalidated)
   }
 
   /// Removes all records.

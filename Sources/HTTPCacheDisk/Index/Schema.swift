@@ -23,10 +23,11 @@ enum Schema {
   static let firstSequence =
     "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000 + abs(random() % 1000)"
 
-  /// Set before the first table is made; without effect afterwards.
+  /// Set before the first table is made; without effect afterwards. With `auto_vacuum`, each commit gives the
+  /// pages of deleted rows back, so the file has no free pages.
   static let layout = """
     PRAGMA page_size = 4096;
-    PRAGMA auto_vacuum = INCREMENTAL;
+    PRAGMA auto_vacuum = FULL;
     PRAGMA journal_mode = WAL;
     """
 

@@ -2,87 +2,56 @@ import HTTPCacheStore
 import Synchronization
 
 /// An entry whose writer waits for the row.
-struct WaitingInsertion: Sendable {
+final class WaitingInsertion: Sendable {
   let entry: NewEntry
   let opened: OpenDirectory
-  let handover: Handover<CacheRecord>
-  let continuation: UnsafeContinuation<Void, Never>
+  /// Nil until the entry was in a transaction.
+  let result = Mutex<Result<CacheRecord, CacheError>?>(nil)
 
-  func with(_ entry: NewEntry) -> WaitingInsertion {
-    WaitingInsertion(
-      entry: entry, opened: opened, handover: handover, continuation: continuation)
-  }
-
-  func resume(_ result: Result<CacheRecord, CacheError>) {
-    handover.result.withLock { $0 = result }
-    continuation.resume()
-  }
-}
-
-/// Entries that wait for their rows while the index thread is busy. One transaction inserts all of them.
-final class WaitingInsertions: Sendable {
-  private struct State {
-    var waiting: [WaitingInsertion] = []
-    var isScheduled = false
-  }
-
-  private let state = Mutex(State())
-
-  /// The most entries of one transaction, so that the log stays below its limit.
-  private static let mostAtOnce = 32
-
-  /// Waits until the entry has its row.
-  func wait(for entry: NewEntry, in opened: OpenDirectory, of store: DiskStore) async throws(CacheError)
-    -> CacheRecord
-  {
-    let handover = Handover<CacheRecord>()
-    await withUnsafeContinuation { continuation in
-      let isFirst = state.withLock { state in
-        state.waiting.append(
-          WaitingInsertion(
-            entry: entry, opened: opened, handover: handover, continuation: continuation))
-        defer { state.isScheduled = true }
-        return !state.isScheduled
-      }
-      if isFirst { schedule(in: store) }
-    }
-    return try handover.take()
-  }
-
-  private func schedule(in store: DiskStore) {
-    store.indexQueue.submit { [self] in
-      let (some, isMore) = state.withLock { state in
-        let some = Array(state.waiting.prefix(Self.mostAtOnce))
-        state.waiting.removeFirst(some.count)
-        state.isScheduled = !state.waiting.isEmpty
-        return (some, state.isScheduled)
-      }
-      if isMore { schedule(in: store) }
-      store.insert(some)
-    }
+  init(_ entry: NewEntry, in opened: OpenDirectory) {
+    self.entry = entry
+    self.opened = opened
   }
 }
 
 extension DiskStore {
-  /// Inserts the rows of entries and resumes their writers; on the index thread.
-  func insert(_ waiting: [WaitingInsertion]) {
-    let current: OpenDirectory
+  // The most entries of one transaction, so that the log stays below its limit.
+  private static let mostAtOnce = 32
+
+  /// Inserts the row of an entry, in one transaction with other entries that wait for their rows while the index
+  /// thread is busy.
+  ///
+  /// - Throws: `CacheError`; no row is inserted then.
+  func insert(_ entry: NewEntry, into opened: OpenDirectory) async throws(CacheError) -> CacheRecord {
+    let waiting = WaitingInsertion(entry, in: opened)
+    waitingInsertions.withLock { $0.append(waiting) }
+    return try await indexQueue.run { [self] () throws(CacheError) in
+      while true {
+        // The job of an earlier entry may have inserted this one, too.
+        if let result = waiting.result.withLock({ $0 }) { return try result.get() }
+        insertSome()
+      }
+    }
+  }
+
+  private func insertSome() {
+    let some = waitingInsertions.withLock { waiting in
+      let some = Array(waiting.prefix(Self.mostAtOnce))
+      waiting.removeFirst(some.count)
+      return some
+    }
     do throws(CacheError) {
-      current = try directoryToWrite()
+      let current = try directoryToWrite()
+      let fitting = some.filter { $0.opened === current }
+      let results = insert(fitting.map(\.entry), opened: current)
+      for result in results { if case .failure(let error) = result { answer(error, of: current) } }
+      for (insertion, result) in zip(fitting, results) { insertion.result.withLock { $0 = result } }
+      for insertion in some where insertion.opened !== current {
+        let error = CacheError(.unavailable, "the index was replaced", key: insertion.entry.record.key)
+        insertion.result.withLock { $0 = .failure(error) }
+      }
     } catch {
-      for insertion in waiting { insertion.resume(.failure(error)) }
-      return
+      for insertion in some { insertion.result.withLock { $0 = .failure(error) } }
     }
-    let waiting = waiting.compactMap { insertion -> WaitingInsertion? in
-      if insertion.opened === current { return insertion }
-      if let entry = insertion.entry.moved() { return insertion.with(entry) }
-      let key = insertion.entry.record.key
-      insertion.resume(.failure(CacheError(.unavailable, "the index was replaced", key: key)))
-      return nil
-    }
-    guard !waiting.isEmpty else { return }
-    let results = insert(waiting.map(\.entry), opened: current)
-    for result in results { if case .failure(let error) = result { answer(error, of: current) } }
-    for (insertion, result) in zip(waiting, results) { insertion.resume(result) }
   }
 }

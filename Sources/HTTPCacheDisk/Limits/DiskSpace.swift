@@ -5,7 +5,7 @@ import HTTPCacheStore
 /// transaction writes and deletes.
 struct DiskSpace: Sendable {
   var state: IndexState
-  private(set) var pages: PageCount
+  private var pages: PageCount
   /// Bytes of the log, the counters, the folders, and the indexes that were set aside.
   private let other: Int64
   // Estimated bytes in the index: of rows written since the pages were counted, and of the next row.
@@ -23,11 +23,8 @@ struct DiskSpace: Sendable {
     if let shortage { fileSystemLimit = used - shortage }
   }
 
-  /// Bytes in use without reservations. Free pages of the index do not count, because they can be given back.
+  /// Bytes in use without reservations. Free pages of the index do not count: the commit gives them back.
   var used: Int64 { pages.liveBytes + written + next + state.bodies + other }
-
-  /// Bytes of free pages of the index.
-  var freeBytes: Int64 { max(0, pages.bytes - pages.liveBytes - written - next) }
 
   /// Bytes above the limits; negative if there is slack.
   ///
@@ -58,7 +55,7 @@ struct DiskSpace: Sendable {
     next = 0
   }
 
-  /// Counts the pages again, after rows were deleted or pages given back.
+  /// Counts the pages again, after rows were deleted.
   mutating func countPages(_ connection: SQLiteConnection) throws(CacheError) {
     pages = try PageCount(connection)
     written = 0

@@ -6,9 +6,6 @@ import Synchronization
 extension DiskStore {
   // The most bytes that writers may reserve without asking the index thread for the usage.
   private static let mostUnasked: Int64 = 4 << 20
-  // The most bytes to evict ahead of need, and their share of the capacity.
-  private static let mostAhead: Int64 = 1 << 20
-  private static let shareAhead: Int64 = 256
   /// The size of a log that is emptied before anything is evicted.
   static let longLog: Int64 = 128 << 10
 
@@ -24,11 +21,11 @@ extension DiskStore {
   }
 
   /// Publishes how many bytes may be reserved before a writer has to ask; on the index thread, after the
-  /// commit. Free pages of the index count as used: they are in its file until they are given back.
+  /// commit.
   func publishLimit(_ space: DiskSpace, _ opened: OpenDirectory) {
     let reserved = opened.reservations.bytes - space.counted
     let excess = space.excess(reserved: reserved, capacity: capacity(by: space.state))
-    opened.reservations.setLimit(reserved + min(Self.mostUnasked, -(excess + space.freeBytes)))
+    opened.reservations.setLimit(reserved + min(Self.mostUnasked, -excess))
   }
 
   /// Reads the usage and publishes the limit; on the index thread.
@@ -68,11 +65,9 @@ extension DiskStore {
       while true {
         try limitLog(opened)
         let space = try publishLimit(in: opened)
-        guard excess(space, opened) + space.freeBytes > 0 else { return }
-        giveBackForFileSystem(opened)
-        let evictions = try evictSome(
-          opened, sparing: row ?? 0, ahead: min(Self.mostAhead, currentLimits.capacity / Self.shareAhead)
-        ) { victims throws(CacheError) in
+        guard excess(space, opened) > 0 else { return }
+        emptyLogForFileSystem(opened)
+        let evictions = try evictSome(opened, sparing: row ?? 0) { victims throws(CacheError) in
           if !isAdmitted { try admit(record, length: length, over: victims, in: opened) }
           isAdmitted = true
           return true
@@ -105,27 +100,26 @@ extension DiskStore {
   ///
   /// - Parameters:
   ///   - extra: bytes to free in addition to the excess.
-  ///   - ahead: bytes to free in addition to `extra` once something must be evicted.
   ///   - approve: gets the entries that would be evicted first, and returns whether they may be.
   func evictSome(
-    _ opened: OpenDirectory, sparing row: Int64 = 0, extra: Int64 = 0, ahead: Int64 = 0,
+    _ opened: OpenDirectory, sparing row: Int64 = 0, extra: Int64 = 0,
     approve: ([EntryRow]) throws(CacheError) -> Bool = { _ in true }
   ) throws(CacheError) -> Evictions {
     let (evictions, space) = try opened.index.write { (connection) throws(CacheError) in
       var space = try measuredSpace(connection, opened)
       // Limit the bytes: deleting rows makes the log longer, and the log counts as usage.
       var evictions = Evictions(
-        byteLimit: max(Self.longLog, currentLimits.capacity / 16), protected: row, extra: extra, ahead: ahead)
+        byteLimit: max(Self.longLog, currentLimits.capacity / 16), protected: row, extra: extra)
       try evict(&evictions, &space, connection, opened, approve: approve)
-      try giveBackPages(&evictions, &space, connection, opened)
       try space.state.save(connection)
       return (evictions, space)
     }
     after(evictions, in: opened)
     publishLimit(space, opened)
-    if evictions.givenBack > Self.longLog {
+    if evictions.bytes - evictions.removals.cost > Self.longLog {
       // The file gets shorter only at a checkpoint.
       try opened.index.truncateLog(waiting: false)
+      freeSpace.askAgain()
     }
     return evictions
   }

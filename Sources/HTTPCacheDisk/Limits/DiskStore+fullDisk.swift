@@ -5,21 +5,16 @@ extension DiskStore {
   /// rows first: a row without its file is a miss.
   ///
   /// - Parameters:
-  ///   - sql: finds the rows, with `EntryRow.columns`.
+  ///   - condition: finds the rows.
   ///   - work: removes the rows; called again once there is space.
   func makingRoom<Value>(
-    in opened: OpenDirectory, _ sql: String, _ values: [SQLiteValue] = [],
+    in opened: OpenDirectory, _ condition: String, _ values: [SQLiteValue] = [],
     _ work: () throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
     do throws(CacheError) { return try work() } catch {
       guard error.code == .noSpace else { throw error }
       let files = try opened.index.read { (connection) throws(CacheError) in
-        var removals = Removals()
-        try connection.query(sql, values) { row in
-          removals.add(EntryRow(row))
-          return true
-        }
-        return removals.files.map(\.name)
+        try EntryRow.find(condition, values, connection).filter { !$0.isPartial }.compactMap(\.file)
       }
       for file in files { opened.directory.removeBody(file) }
       // A checkpoint frees the space of the log.

@@ -13,8 +13,8 @@ extension DiskStore {
     setLogLength(of: opened)
     startSweep(of: opened)
     fileQueue.submit { opened.directory.excludeFromBackups() }
-    indexQueue.submit { [weak self] in try? self?.shrinkIfEmpty(opened) }
-    if evicts { trimInBackground() }
+    indexQueue.submit { [weak self] in try? self?.shortenIfEmpty(opened) }
+    if options.evicts { trimInBackground() }
   }
 
   /// Evicts the excess in the background, some entries at a time. After an error, for example if another
@@ -54,62 +54,34 @@ extension DiskStore {
   func trimSome(_ opened: OpenDirectory, extra: Int64 = 0) throws(CacheError) -> Bool {
     try saveSettings(in: opened)
     try limitLog(opened)
-    guard try excessNow(opened).saturatingAdd(extra) > 0 else { return try giveBackPages(opened) }
-    if giveBackForFileSystem(opened, extra: extra) {
-      guard try excessNow(opened).saturatingAdd(extra) > 0 else { return false }
-    } else if opened.logBytes > Self.longLog {
+    guard try excessNow(opened).saturatingAdd(extra) > 0 else { return true }
+    // The log counts as usage, so empty it before anything is evicted.
+    if !emptyLogForFileSystem(opened, extra: extra), opened.logBytes > Self.longLog {
       try opened.index.truncateLog(waiting: false)
-      guard try excessNow(opened).saturatingAdd(extra) > 0 else { return false }
     }
-    let next = """
-      SELECT \(EntryRow.columns) FROM entry
-      WHERE pinned = 0 AND file IS NOT NULL AND partial = 0
-      ORDER BY priority, touched LIMIT 8
-      """
+    guard try excessNow(opened).saturatingAdd(extra) > 0 else { return true }
+    let next = "pinned = 0 AND file IS NOT NULL AND partial = 0 ORDER BY priority, touched LIMIT 8"
     let evictions = try makingRoom(in: opened, next) { () throws(CacheError) in
       try evictSome(opened, extra: extra)
     }
-    guard evictions.removals.count == 0, try giveBackPages(opened) else { return false }
+    guard evictions.removals.count == 0 else { return false }
     return evictions.isEnough || !opened.removeSetAside()
   }
 
-  /// Gives free pages of the index back to the file system, as far as the capacity requires.
-  ///
-  /// - Returns: whether nothing is left to give back.
-  private func giveBackPages(_ opened: OpenDirectory) throws(CacheError) -> Bool {
-    try opened.index.withWriter { (connection) throws(CacheError) in
-      let space = try measuredSpace(connection, opened)
-      let free = space.pages.free
-      guard excess(space, opened) + space.freeBytes > 0, free > 0 else { return true }
-      try connection.execute("PRAGMA incremental_vacuum(\(min(256, free)))")
-      try connection.truncateLog(waiting: false)
-      return try PageCount(connection).free == free
-    }
-  }
-
-  /// Gives unused bytes of the index back if too little is free on the file system: evicting rows alone frees
-  /// nothing on disk. On the index thread.
+  /// Empties the log if too little is free on the file system: evicting rows alone frees nothing on disk,
+  /// because the index gets shorter at a checkpoint. On the index thread.
   ///
   /// - Parameter extra: bytes to free in addition to the shortage.
-  /// - Returns: whether the log or the index had bytes to give back.
+  /// - Returns: whether there was a log to empty.
   @discardableResult
-  func giveBackForFileSystem(_ opened: OpenDirectory, extra: Int64 = 0) -> Bool {
+  func emptyLogForFileSystem(_ opened: OpenDirectory, extra: Int64 = 0) -> Bool {
     guard let shortage = freeSpace.shortage(in: opened.directory.root),
       shortage.saturatingAdd(extra) > 0
     else { return false }
-    let isGiven = try? opened.index.withWriter { (connection) throws(CacheError) in
-      let hadLog = opened.logBytes > 0
-      // Empty the log first, because giving pages back writes to it.
-      if hadLog { try connection.truncateLog(waiting: false) }
-      let before = try PageCount(connection)
-      if before.free > 0 {
-        try connection.execute("PRAGMA incremental_vacuum(\(before.free))")
-        try connection.truncateLog(waiting: false)
-      }
-      return hadLog || before.free > 0
-    }
+    let hasLog = opened.logBytes > 0
+    if hasLog { _ = try? opened.index.truncateLog(waiting: false) }
     freeSpace.askAgain()
-    return isGiven ?? false
+    return hasLog
   }
 
   /// Frees some space for later bodies after the file system was full, whatever the capacity.

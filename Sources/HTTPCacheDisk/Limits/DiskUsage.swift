@@ -3,10 +3,8 @@ public import HTTPCacheStore
 
 /// The usage of a directory by kind, in bytes.
 public struct DiskUsage: Sendable, Hashable {
-  /// The index without its free pages: records, inline bodies, and the indexes of SQLite.
+  /// The index: records, inline bodies, and the indexes of SQLite.
   public let index: Int64
-  /// Free pages of the index, which are used again or given back to the file system.
-  public let freePages: Int64
   /// The log of the index.
   public let log: Int64
   /// Body files, whole and partial.
@@ -17,9 +15,10 @@ public struct DiskUsage: Sendable, Hashable {
   public let other: Int64
   /// The capacity of the directory.
   public let capacity: Int64
+  let entries: Int
 
   /// The sum.
-  public var total: Int64 { index + freePages + log + bodies + writing + other }
+  public var total: Int64 { index + log + bodies + writing + other }
 }
 
 extension DiskStore {
@@ -28,13 +27,15 @@ extension DiskStore {
   /// - Throws: `CacheError`.
   /// - Complexity: O(1).
   public func diskUsage() throws(CacheError) -> DiskUsage {
-    let opened = try directoryToRead()
+    try diskUsage(in: try directoryToRead())
+  }
+
+  func diskUsage(in opened: OpenDirectory) throws(CacheError) -> DiskUsage {
     let (state, pages) = try reading(opened) { (connection) throws(CacheError) in
       (try IndexState(connection), try PageCount(connection))
     }
     return DiskUsage(
-      index: pages.liveBytes, freePages: pages.bytes - pages.liveBytes, log: opened.logBytes,
-      bodies: state.bodies, writing: opened.reservations.bytes, other: opened.fixedBytes,
-      capacity: capacity(by: state))
+      index: pages.bytes, log: opened.logBytes, bodies: state.bodies, writing: opened.reservations.bytes,
+      other: opened.fixedBytes, capacity: capacity(by: state), entries: Int(clamping: state.entries))
   }
 }

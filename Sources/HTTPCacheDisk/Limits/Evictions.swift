@@ -12,14 +12,10 @@ struct Evictions: Sendable {
   var protected: Int64 = 0
   /// Bytes to free in addition to the excess.
   var extra: Int64 = 0
-  /// Bytes to free in addition to `extra` once something is evicted, so that the next bodies fit.
-  var ahead: Int64 = 0
   var removals = Removals()
   var priorities: [Double] = []
   /// Bytes of the evicted entries.
   var bytes: Int64 = 0
-  /// Bytes of the index that go back to the file system.
-  var givenBack: Int64 = 0
   /// Whether the usage is within the limits now.
   var isEnough = false
 }
@@ -37,12 +33,12 @@ extension DiskStore {
       let excess = excess(space, opened).saturatingAdd(evictions.extra)
       evictions.isEnough = excess <= 0
       let hasEvicted = evictions.removals.count > 0
-      guard excess > (hasEvicted ? -evictions.ahead : 0), evictions.removals.count < evictions.limit,
+      guard excess > 0, evictions.removals.count < evictions.limit,
         evictions.bytes < evictions.byteLimit,
         // While files cannot be deleted, an eviction frees no space.
         !opened.reservations.hasPendingDeletions
       else { return }
-      let wanted = min(excess.saturatingAdd(evictions.ahead), evictions.byteLimit - evictions.bytes)
+      let wanted = min(excess, evictions.byteLimit - evictions.bytes)
       let victims = try victims(excess: wanted, sparing: evictions.protected, connection, opened)
       guard !victims.isEmpty else { return }
       if !hasEvicted { guard try approve(Self.first(excess, of: victims)) else { return } }
@@ -69,19 +65,6 @@ extension DiskStore {
       })
   }
 
-  /// Gives free pages of the index back to the file system, as many as do not fit into the capacity.
-  func giveBackPages(
-    _ evictions: inout Evictions, _ space: inout DiskSpace, _ connection: SQLiteConnection,
-    _ opened: OpenDirectory
-  ) throws(CacheError) {
-    let surplus = excess(space, opened) + space.freeBytes
-    guard evictions.isEnough, surplus > 0, space.freeBytes > 0 else { return }
-    let count = min(space.pages.free, surplus / PageCount.pageSize + 1)
-    try connection.execute("PRAGMA incremental_vacuum(\(count))")
-    evictions.givenBack = count * PageCount.pageSize
-    try space.countPages(connection)
-  }
-
   /// The least valuable entries, in that order. Skips a partial body that is being written: its file would
   /// stay until its writer ends.
   func victims(
@@ -89,15 +72,11 @@ extension DiskStore {
   ) throws(CacheError) -> [EntryRow] {
     var victims: [EntryRow] = []
     var freed: Int64 = 0
-    try connection.query(
-      """
-      SELECT \(EntryRow.columns) FROM entry WHERE pinned = 0 AND id <> ?
-      ORDER BY priority, touched
-      """, [.integer(id)]
-    ) { row in
-      let victim = EntryRow(row)
+    try EntryRow.each(
+      "pinned = 0 AND id <> ? ORDER BY priority, touched", [.integer(id)], connection
+    ) { victim in
       if victim.isPartial, let file = victim.file,
-        opened.isInWork(file) || opened.directory.isLocked(file)
+        opened.ownership.isInWork(file) || opened.directory.isLocked(file)
       {
         return true
       }
@@ -141,6 +120,6 @@ extension DiskStore {
     for file in removals.files { opened.deleteBody(file.name, bytes: file.cost) }
     for file in removals.partialFiles { opened.removePartialBody(file) }
     if removals.cost > 0 { freeSpace.askAgain() }
-    opened.generations?.bump(removals.hashes)
+    opened.generations.bump(removals.hashes)
   }
 }

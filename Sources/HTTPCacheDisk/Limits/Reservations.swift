@@ -9,7 +9,6 @@ final class Reservations: Sendable {
   /// A body file that has no row and could not be deleted yet.
   struct PendingDeletion: Sendable {
     let name: BodyName
-    let isTemporary: Bool
     /// Bytes of the file, which stay reserved until it is deleted.
     let bytes: Int64
   }
@@ -63,12 +62,11 @@ extension OpenDirectory {
   /// that may succeed later, for example after too many open files, is tried again before something is evicted.
   ///
   /// - Parameter bytes: the bytes of the file.
-  func deleteBody(_ name: BodyName, isTemporary: Bool = false, bytes: Int64) {
-    switch directory.removeBody(name, isTemporary: isTemporary) {
+  func deleteBody(_ name: BodyName, bytes: Int64) {
+    switch directory.removeBody(name) {
     case .gone: break
     case .later:
-      reservations.add(
-        Reservations.PendingDeletion(name: name, isTemporary: isTemporary, bytes: bytes))
+      reservations.add(Reservations.PendingDeletion(name: name, bytes: bytes))
     case .never: reservations.add(bytes)
     }
   }
@@ -77,7 +75,7 @@ extension OpenDirectory {
   func retryDeletions() {
     guard reservations.hasPendingDeletions else { return }
     for deletion in reservations.takePendingDeletions() {
-      deleteBody(deletion.name, isTemporary: deletion.isTemporary, bytes: deletion.bytes)
+      deleteBody(deletion.name, bytes: deletion.bytes)
     }
   }
 }

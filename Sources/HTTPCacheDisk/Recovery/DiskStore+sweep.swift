@@ -1,14 +1,6 @@
 import HTTPCacheStore
 import Synchronization
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 extension DiskStore {
   /// Deletes body files without rows in the background, if an earlier process may have left some. Files that a
   /// living process is writing stay.
@@ -19,7 +11,7 @@ extension DiskStore {
       let (_, dead) = OwnerLock.owners(in: opened.directory)
       guard opened.needsSweep || !dead.isEmpty else { return }
       // A dead process may have ended between a commit and raising the counters.
-      if !dead.isEmpty { opened.generations?.bumpAll() }
+      if !dead.isEmpty { opened.generations.bumpAll() }
       try? removeOrphans(of: opened, deadOwners: dead)
     }
   }
@@ -38,11 +30,7 @@ extension DiskStore {
   }
 
   private func removeOrphans(of opened: OpenDirectory, deadOwners: [DeadOwner]) throws(CacheError) {
-    for shard in opened.directory.shards() {
-      for file in try orphans(in: shard, of: opened, deadOwners: deadOwners) {
-        opened.directory.removeFile(file, inShard: shard)
-      }
-    }
+    try orphans(of: opened, deadOwners: deadOwners) { opened.directory.removeBody($0) }
     forget(deadOwners, of: opened)
   }
 
@@ -80,7 +68,7 @@ extension DiskStore {
       try StoredPieces.load(connection, entry: id, wholeLength: nil)
     }
     guard try name() == file, !pieces.list.isEmpty, try open.size() > pieces.end else { return }
-    ftruncate(open.descriptor, off_t(pieces.end))
+    open.truncate(to: pieces.end)
   }
 
   /// Finds body files that have no row and that no living process is writing.
@@ -88,26 +76,18 @@ extension DiskStore {
   /// - Parameter deadOwners: the dead owners whose locks this process holds, so that they look alive.
   /// - Throws: `CacheError` if the index cannot be read.
   func orphans(
-    in shard: String, of opened: OpenDirectory, deadOwners: [DeadOwner]
-  ) throws(CacheError) -> [String] {
-    var orphans: [String] = []
-    // List the files before the owners: a living process that wrote a listed file holds its owner lock by then.
-    let files = opened.directory.files(inShard: shard)
-    let living = OwnerLock.owners(in: opened.directory).living.subtracting(deadOwners.map(\.owner))
-    for file in files {
-      let isTemporary = file.hasSuffix(BodyName.temporarySuffix)
-      let text = isTemporary ? String(file.dropLast(BodyName.temporarySuffix.count)) : file
-      // Do not delete files that are not named like a body.
-      guard let name = BodyName(fileName: text), name.shard == shard else { continue }
-      if name.owner == opened.currentOwner {
-        if opened.isInWork(name) { continue }
-      } else if living.contains(name.owner) {
+    of opened: OpenDirectory, deadOwners: [DeadOwner], _ found: (BodyName) -> Void
+  ) throws(CacheError) {
+    try opened.directory.bodies { (names) throws(CacheError) in
+      // List the files before the owners: a living process that wrote a listed file holds its owner lock by then.
+      let living = OwnerLock.owners(in: opened.directory).living.subtracting(deadOwners.map(\.owner))
+      for name in names {
         // A body of a living process without a row may be about to get one.
-        continue
+        let isInWork =
+          name.owner == opened.ownership.owner ? opened.ownership.isInWork(name) : living.contains(name.owner)
+        guard !isInWork, try !opened.hasRow(of: name) else { continue }
+        found(name)
       }
-      if !isTemporary, try opened.hasRow(of: name) { continue }
-      orphans.append(file)
     }
-    return orphans
   }
 }

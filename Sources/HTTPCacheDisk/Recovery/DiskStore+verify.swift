@@ -30,8 +30,7 @@ extension DiskStore {
     if repair {
       for id in damaged {
         try await onIndex { [self] (opened) throws(CacheError) in
-          _ = try removeRows(
-            in: opened, "SELECT \(EntryRow.columns) FROM entry WHERE id = ?", [.integer(id)])
+          _ = try removeRows(in: opened, "id = ?", [.integer(id)])
         }
       }
     }
@@ -83,13 +82,9 @@ extension DiskStore {
   }
 
   private struct FileToCheck: Sendable {
-    let id: Int64
-    let target: String
+    let row: EntryRow
+    let record: CacheRecord
     let path: String
-    let length: Int64
-    let checksum: UInt64
-    /// The stored ranges of a partial body.
-    let ranges: [Range<Int64>]?
   }
 
   /// Checks some entries from an id on. `last` is nil if there are no more.
@@ -98,18 +93,19 @@ extension DiskStore {
       try Self.checkRows(from: start, opened.hashes, connection)
     }
     for file in files {
-      let finding = try check(file, opened)
-      step.bytes += file.length
-      guard let finding else { continue }
-      // The entry may have been replaced or removed while its file was checked.
-      let isThere = try opened.index.read { (connection) throws(CacheError) in
-        try connection.number("SELECT 1 FROM entry WHERE id = ?", [.integer(file.id)]) != nil
-      }
-      guard isThere else { continue }
+      step.bytes += file.row.length
+      guard let finding = try check(file, opened), try isStored(file, opened) else { continue }
       step.findings.append(finding)
-      step.damaged.append(file.id)
+      step.damaged.append(file.row.id)
     }
     return step
+  }
+
+  // The entry may have been replaced or removed while its file was checked.
+  private func isStored(_ file: FileToCheck, _ opened: OpenDirectory) throws(CacheError) -> Bool {
+    try opened.index.read { (connection) throws(CacheError) in
+      try connection.number("SELECT 1 FROM entry WHERE id = ?", [.integer(file.row.id)]) != nil
+    }
   }
 
   private static func checkRows(
@@ -123,99 +119,62 @@ extension DiskStore {
       SELECT \(all.sql), \(EntryColumn.anyImpossibility) FROM entry WHERE id >= ? ORDER BY id LIMIT 64
       """, [.integer(start)]
     ) { row in
-      let id = row.integer(all[.id])
-      step.last = id
+      let entry = EntryRow(row)
+      step.last = entry.id
       step.entries += 1
       let record: CacheRecord
       do throws(CacheError) {
-        record = try RecordCodec.decode(row.blob(all[.record]))
-        let wrong = EntryColumn.allCases.first { !agrees($0, row, record, hashes) }
+        record = try RecordCodec.decode(row.blob(all[.record]), sequence: UInt64(bitPattern: entry.id))
+        let wrong = EntryColumn.allCases.first { column in
+          let value = column.value(
+            for: record, hashes, length: row.integer(all[.length]), hasFile: entry.hasFile)
+          return value.map { !row.has($0, all[column]) } ?? false
+        }
         if let wrong { throw CacheError(.damaged, "the index has a wrong \(wrong.name) for it") }
-        guard row.integer(all.count) == 0 else {
+        guard row.integer(all.count) == 0, record.isComplete || entry.hasFile else {
           throw CacheError(.damaged, "the index has wrong numbers for it")
         }
       } catch {
-        step.findings.append(.record(id: id, error.message))
-        step.damaged.append(id)
+        step.findings.append(.record(id: entry.id, error.message))
+        step.damaged.append(entry.id)
         return true
       }
-      let target = record.key.target
-      if let path = row.text(all[.file]) {
-        files.append(
-          FileToCheck(
-            id: id, target: target, path: path, length: row.integer(all[.length]),
-            checksum: row.hash(all[.checksum]), ranges: record.storedRanges))
+      if entry.hasFile {
+        files.append(FileToCheck(row: entry, record: record, path: row.text(all[.file]) ?? ""))
         return true
       }
       let body = row.blob(all[.body])
       step.bytes += Int64(body.count)
-      if Int64(body.count) != row.integer(all[.length]) || XXH64.hash(body) != row.hash(all[.checksum]) {
-        step.findings.append(.body(target: target, "the body in the index is not what was written"))
-        step.damaged.append(id)
+      if Int64(body.count) != entry.length || XXH64.hash(body) != entry.checksum {
+        step.findings.append(
+          .body(target: record.key.target, "the body in the index is not what was written"))
+        step.damaged.append(entry.id)
       }
       return true
     }
     return (step, files)
   }
 
-  private static let all = EntrySelection(EntryColumn.allCases)
-
-  /// Whether a column agrees with the record; true for a column that the record does not determine.
-  private static func agrees(
-    _ column: EntryColumn, _ row: SQLiteRow, _ record: CacheRecord, _ hashes: RowHashes
-  ) -> Bool {
-    let (key, place) = (record.key, all[column])
-    let ranges = record.storedRanges
-    return switch column {
-    case .hash: hashes.hash(of: key) == row.hash(place)
-    case .variant: hashes.variantHash(of: record) == row.hash(place)
-    case .mode: row.integer(place) == Int64(key.mode.rawValue)
-    case .method: row.integer(place) == Int64(key.methodClass.rawValue)
-    case .partition: row.text(place) == key.partition
-    case .target: row.text(place) == key.target
-    case .digest: row.blob(place).elementsEqual(key.contentDigest)
-    case .partial: row.integer(place) == (record.isComplete ? 0 : 1)
-    case .length: row.integer(place) == ranges.map(StoredRanges.count) ?? record.bodyLength
-    case .size: EntryRow.bounded(row.integer(place)) == row.integer(place)
-    case .cost:
-      row.integer(place)
-        == (row.isNull(all[.file])
-          ? 0 : NewEntry.fileCost(ranges ?? [0..<max(0, row.integer(all[.length]))]))
-    case .file: record.isComplete || !row.isNull(place)
-    case .id, .mark, .invalid, .pinned, .stored, .touched, .priority, .checksum, .groups, .record, .body: true
-    }
-  }
+  private static let all = EntrySelection(
+    EntryRow.columns + EntryColumn.allCases.filter { !EntryRow.columns.contains($0) })
 
   private func check(
     _ file: FileToCheck, _ opened: OpenDirectory
   ) throws(CacheError) -> VerificationReport.Finding? {
+    let target = file.record.key.target
     do throws(CacheError) {
-      guard let name = BodyName(path: file.path), let body = try opened.directory.openBody(name)
-      else { return .bodyMissing(target: file.target, path: file.path) }
-      let size = try body.size()
-      // A writer may have added to a partial body since its row was read.
-      guard file.ranges == nil ? size == file.length : size >= file.ranges?.last?.upperBound ?? 0 else {
-        return .body(target: file.target, "body has \(size) bytes, \(file.length) were written")
+      guard let name = file.row.file, try opened.directory.openBody(name) != nil else {
+        return .bodyMissing(target: target, path: file.path)
       }
-      let pieces = try pieces(of: file, opened)
-      guard pieces.cover(file.ranges ?? [0..<file.length]) else {
-        return .body(target: file.target, "checksums of the body are missing")
-      }
-      try BlockReader(file: body, verification: .firstRead).checkAll { pieces }
+      let context = StoredFileBody.Context(
+        opened: opened, queue: fileQueue, verification: .everyRead, checkedBodies: checkedBodies,
+        onDamage: { _, _ in })
+      try StoredFileBody(file.row, name: name, record: file.record, context: context).blocks().checkAll()
       return nil
     } catch {
-      guard error.code == .damaged else { throw error }
-      return .body(target: file.target, error.message)
-    }
-  }
-
-  private func pieces(of file: FileToCheck, _ opened: OpenDirectory) throws(CacheError) -> StoredPieces {
-    if file.ranges == nil, file.length <= StoredPieces.blockLength {
-      return StoredPieces(length: file.length, checksum: file.checksum)
-    }
-    return try opened.index.read { (connection) throws(CacheError) in
-      try StoredPieces.load(
-        connection, entry: file.id, wholeLength: file.ranges == nil ? file.length : nil)
+      if error.code == .damaged { return .body(target: target, error.message) }
+      if try !isStored(file, opened) { return nil }
+      throw error
     }
   }
 
@@ -225,10 +184,9 @@ extension DiskStore {
     report.findings += try await sweepQueue.run { [self] () throws(CacheError) in
       let deadOwners = OwnerLock.owners(in: opened.directory).dead
       var found: [VerificationReport.Finding] = []
-      for shard in opened.directory.shards() {
-        let files = try orphans(in: shard, of: opened, deadOwners: deadOwners)
-        if repair { for file in files { opened.directory.removeFile(file, inShard: shard) } }
-        found += files.map { .orphan(path: shard + "/" + $0) }
+      try orphans(of: opened, deadOwners: deadOwners) { name in
+        if repair { opened.directory.removeBody(name) }
+        found.append(.orphan(path: name.fileName))
       }
       if repair { forget(deadOwners, of: opened) }
       return found

@@ -1,13 +1,5 @@
 import HTTPCacheStore
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// A locked file in `writers` that tells other processes that an owner lives. The system releases the lock when the
 /// process ends, however it ends. Other processes can then tell its unfinished bodies from bodies being written.
 final class OwnerLock: Sendable {
@@ -26,21 +18,21 @@ final class OwnerLock: Sendable {
     self.folder = folder
     let name = BodyName.ownerText(owner)
     // Lock the file under another name first: a sweep that found it unlocked would take its owner for dead.
-    file = try OpenFile(name + Self.newSuffix, in: folder, flags: O_RDWR | O_CREAT | O_EXCL)
-    guard file.tryLock(),
-      renameat(folder.descriptor, name + Self.newSuffix, folder.descriptor, name) == 0
-    else {
-      let error = SystemError.last("make writers/\(name)")
-      unlinkat(folder.descriptor, name + Self.newSuffix, 0)
+    file = try OpenFile(name + Self.newSuffix, in: folder, flags: OpenFile.making)
+    do throws(CacheError) {
+      guard file.tryLock() else { throw CacheError(.io, "cannot lock writers/\(name)") }
+      try folder.rename(name + Self.newSuffix, to: name)
+    } catch {
+      folder.remove(name + Self.newSuffix)
       throw error
     }
   }
 
-  deinit { unlinkat(folder.descriptor, BodyName.ownerText(owner), 0) }
+  deinit { folder.remove(BodyName.ownerText(owner)) }
 
   /// Whether other processes find the lock in a folder; false if the folder was emptied.
   func isShown(in directory: CacheDirectory) -> Bool {
-    guard let folder = try? OpenFile("writers", in: directory.root, flags: O_RDONLY | O_DIRECTORY),
+    guard let folder = try? OpenFile("writers", in: directory.root, flags: OpenFile.folder),
       let status = try? file.status()
     else { return false }
     return FileIdentity(BodyName.ownerText(owner), in: folder) == FileIdentity(status)
@@ -48,7 +40,7 @@ final class OwnerLock: Sendable {
 
   /// The owners whose processes live, and the owners whose processes ended without deleting their locks.
   static func owners(in directory: CacheDirectory) -> (living: Set<UInt64>, dead: [DeadOwner]) {
-    guard let folder = try? OpenFile("writers", in: directory.root, flags: O_RDONLY | O_DIRECTORY)
+    guard let folder = try? OpenFile("writers", in: directory.root, flags: OpenFile.folder)
     else { return ([], []) }
     return owners(of: folder)
   }
@@ -65,7 +57,7 @@ final class OwnerLock: Sendable {
         living.insert(owner)
         continue
       }
-      guard let file = try? OpenFile(name, in: folder, flags: O_RDWR) else { continue }
+      guard let file = try? OpenFile(name, in: folder, flags: OpenFile.writing) else { continue }
       if file.tryLock() {
         dead.append(DeadOwner(owner: owner, folder: folder, file: file))
       } else {
@@ -83,5 +75,5 @@ struct DeadOwner: Sendable {
   let file: OpenFile
 
   /// Deletes the lock file, after the files of the owner were deleted.
-  func forget() { unlinkat(folder.descriptor, BodyName.ownerText(owner), 0) }
+  func forget() { folder.remove(BodyName.ownerText(owner)) }
 }

@@ -3,21 +3,24 @@ import Synchronization
 
 /// The owner under which a store writes bodies into a directory, and the bodies it is writing.
 final class Ownership: Sendable {
+  private let directory: CacheDirectory
   private let lock = Mutex<OwnerLock?>(nil)
   private let lastNumber = Atomic<UInt64>(0)
   private let inWork = Mutex<Set<BodyName>>([])
+
+  init(_ directory: CacheDirectory) { self.directory = directory }
 
   /// The owner; nil before this store has written a file.
   var owner: UInt64? { lock.withLock { $0?.owner } }
 
   /// Whether other processes find the lock of the owner; true before there is a lock.
-  func isShown(in directory: CacheDirectory) -> Bool {
+  var isShown: Bool {
     lock.withLock { $0 }?.isShown(in: directory) ?? true
   }
 
   /// Makes a name for a new body. No sweep deletes the body until `finished` is called.
-  func startBody(in directory: CacheDirectory) throws(CacheError) -> BodyName {
-    let owner = try ownerID(in: directory)
+  func startBody() throws(CacheError) -> BodyName {
+    let owner = try become()
     let number = lastNumber.add(1, ordering: .relaxed).newValue
     let name = BodyName(owner: owner, number: number)
     inWork.withLock { _ = $0.insert(name) }
@@ -29,8 +32,11 @@ final class Ownership: Sendable {
 
   func isInWork(_ name: BodyName) -> Bool { inWork.withLock { $0.contains(name) } }
 
-  /// The owner. Takes the owner lock first if this store does not hold one yet.
-  func ownerID(in directory: CacheDirectory) throws(CacheError) -> UInt64 {
+  /// Takes the owner lock, which tells other processes when this process ends, unless this store holds it.
+  ///
+  /// - Returns: the owner.
+  @discardableResult
+  func become() throws(CacheError) -> UInt64 {
     if let owner { return owner }
     let made = try OwnerLock(in: directory)
     // If another thread was faster, this lock and its file are dropped.

@@ -6,8 +6,6 @@ final class SQLiteConnection: @unchecked Sendable {
   // @unchecked Sendable because the connection is only used under the `Mutex` of its owner.
   private let handle: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
-  // By `FrequentStatement.number`.
-  private var frequent: [SQLiteStatement?] = []
   // Boxed, because the WAL hook keeps a pointer to it.
   private let log = LogLength()
 
@@ -43,7 +41,6 @@ final class SQLiteConnection: @unchecked Sendable {
   // `DiskStore.close` drops the connections on the index thread. This closes those of a store that was not closed.
   deinit {
     statements = [:]
-    frequent = []
     sqlite3_close_v2(handle)
   }
 
@@ -60,48 +57,10 @@ final class SQLiteConnection: @unchecked Sendable {
     _ sql: String, _ values: [SQLiteValue] = [],
     row: (SQLiteRow) throws(CacheError) -> Bool
   ) throws(CacheError) {
-    let statement: SQLiteStatement
-    if let prepared = statements[sql] {
-      statement = prepared
-    } else {
-      statement = try SQLiteStatement(sql, connection: handle)
-      statements[sql] = statement
-    }
-    try statement.run(
-      { binding in
-        for (index, value) in values.enumerated() { binding.value(value, Int32(index + 1)) }
-      }, row: row)
-  }
-
-  /// Runs a frequent statement and calls `row` for each row.
-  func query(
-    _ statement: FrequentStatement, _ bind: (inout SQLiteBinding) -> Void = { _ in },
-    row: (SQLiteRow) throws(CacheError) -> Bool
-  ) throws(CacheError) {
-    if statement.number >= frequent.count {
-      frequent += [SQLiteStatement?](repeating: nil, count: statement.number + 1 - frequent.count)
-    }
-    if let prepared = frequent[statement.number] { return try prepared.run(bind, row: row) }
-    let prepared = try SQLiteStatement(statement.sql, connection: handle)
-    frequent[statement.number] = prepared
-    try prepared.run(bind, row: row)
-  }
-
-  /// The first column of the only row as a number.
-  func number(_ statement: FrequentStatement) throws(CacheError) -> Int64 {
-    var number: Int64 = 0
-    try query(statement) { row in
-      number = row.integer(0)
-      return false
-    }
-    return number
-  }
-
-  /// Runs a frequent statement that returns no rows.
-  func run(
-    _ statement: FrequentStatement, _ bind: (inout SQLiteBinding) -> Void = { _ in }
-  ) throws(CacheError) {
-    try query(statement, bind) { _ in true }
+    if let prepared = statements[sql] { return try prepared.run(values, row: row) }
+    let prepared = try SQLiteStatement(sql, connection: handle)
+    statements[sql] = prepared
+    try prepared.run(values, row: row)
   }
 
   /// Runs a statement that returns no rows.
@@ -149,77 +108,22 @@ final class SQLiteConnection: @unchecked Sendable {
 
   /// Runs `body` in a transaction that holds the write lock from its beginning.
   func transaction<Value>(_ body: () throws(CacheError) -> Value) throws(CacheError) -> Value {
-    try run(Self.begin)
+    try run("BEGIN IMMEDIATE")
     do throws(CacheError) {
       let value = try body()
-      try run(Self.commit)
+      try run("COMMIT")
       return value
     } catch {
       // A failed COMMIT may have rolled back already.
-      if isInTransaction { _ = try? run(Self.rollback) }
+      if isInTransaction { _ = try? run("ROLLBACK") }
       throw error
     }
   }
 
-  /// Runs `body` in a savepoint. If `body` fails, only its part of the transaction is undone.
-  ///
-  /// - Throws: the error of `body`. `isInTransaction` tells whether the transaction still exists.
-  func savepoint<Value>(
-    _ body: () throws(CacheError) -> Value
-  ) throws(CacheError) -> Value {
-    try run(Self.savepoint)
-    do throws(CacheError) {
-      let value = try body()
-      try run(Self.release)
-      return value
-    } catch {
-      if isInTransaction {
-        _ = try? run(Self.rollBackTo)
-        _ = try? run(Self.release)
-      }
-      throw error
-    }
-  }
-
-  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+  private var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
   /// Makes a checkpoint of all pages of the log that no reader needs in an older state.
   func checkpoint() { sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) }
-
-  /// Removes all bytes of removed rows from the file. A small database is rebuilt with `VACUUM`, by way of
-  /// memory and the log. If the database is large or `VACUUM` fails, its free pages are given back instead.
-  /// That is enough if `secure_delete` overwrote all removed rows.
-  ///
-  /// - Throws: `CacheError`; the database then has all its rows.
-  func makeAnew() throws(CacheError) {
-    do throws(CacheError) {
-      if try PageCount(self).liveBytes <= Schema.logLimit { return try vacuum() }
-    } catch {
-      guard !(error.cause is IndexDamage) else { throw error }
-    }
-    try giveBackAllPages()
-  }
-
-  private func vacuum() throws(CacheError) {
-    // Do not keep all pages in memory twice.
-    try execute("PRAGMA cache_spill = ON")
-    defer { try? execute("PRAGMA cache_spill = OFF") }
-    let result = sqlite3_exec(handle, "VACUUM", nil, nil, nil)
-    // The operation is not called "execute": a failure of `VACUUM` is no sign of damage.
-    guard result == SQLITE_OK else { throw SQLiteError.make(result, handle, "vacuum") }
-  }
-
-  /// Gives all free pages back to the file system. Stops early if the log becomes too long because another
-  /// process reads an old state.
-  func giveBackAllPages() throws(CacheError) {
-    while let free = try number("PRAGMA freelist_count"), free > 0 {
-      // Each page goes through the log.
-      try execute("PRAGMA incremental_vacuum(512)")
-      if logPages >= Schema.logPages { guard try truncateLog(waiting: false) else { break } }
-      let rest = try number("PRAGMA freelist_count") ?? 0
-      guard rest < free else { break }
-    }
-  }
 
   /// The first 100 bytes of the file. They are read with SQLite's own descriptor: closing another descriptor
   /// would release the locks of this process on the file. Call this before the first statement.
@@ -241,12 +145,6 @@ final class SQLiteConnection: @unchecked Sendable {
 
   /// The time to wait for another process, in milliseconds.
   private static let patience: Int32 = 2_000
-  private static let begin = FrequentStatement("BEGIN IMMEDIATE")
-  private static let commit = FrequentStatement("COMMIT")
-  private static let rollback = FrequentStatement("ROLLBACK")
-  private static let savepoint = FrequentStatement("SAVEPOINT one")
-  private static let release = FrequentStatement("RELEASE one")
-  private static let rollBackTo = FrequentStatement("ROLLBACK TO one")
 
   private final class LogLength {
     var pages = 0

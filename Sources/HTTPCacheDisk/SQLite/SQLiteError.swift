@@ -1,14 +1,6 @@
 import CSQLite
 import HTTPCacheStore
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// Makes a cache error of a result code of SQLite.
 enum SQLiteError {
   static func make(_ result: Int32, _ handle: OpaquePointer?, _ operation: String) -> CacheError {
@@ -26,7 +18,7 @@ enum SQLiteError {
     case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
       return CacheError(.unavailable, message)
     case SQLITE_TOOBIG: return CacheError(.tooLarge, message)
-    case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT:
+    case SQLITE_IOERR where SystemError.isFull(systemError):
       return CacheError(.noSpace, message, cause: FullFileSystem())
     default: return CacheError(.io, message)
     }

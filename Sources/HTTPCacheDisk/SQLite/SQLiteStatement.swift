@@ -26,23 +26,22 @@ final class SQLiteStatement {
   /// that would reset it.
   ///
   /// - Parameters:
-  ///   - bind: sets the parameters. Values bound without a copy must live until this returns.
+  ///   - values: the parameters, all of them.
   ///   - row: returns whether to continue.
   func run(
-    _ bind: (inout SQLiteBinding) -> Void, row: (SQLiteRow) throws(CacheError) -> Bool
+    _ values: [SQLiteValue], row: (SQLiteRow) throws(CacheError) -> Bool
   ) throws(CacheError) {
     assert(!isRunning, "the statement is running: \(sql)")
     isRunning = true
-    var binding = SQLiteBinding(statement: handle)
-    // Release large parameters. The next run overwrites all others.
+    // Clear the parameters: they may be large, and shared bytes live only as long as `values`.
     defer {
       isRunning = false
       sqlite3_reset(handle)
-      if binding.isLarge { sqlite3_clear_bindings(handle) }
+      if !values.isEmpty { withExtendedLifetime(values) { _ = sqlite3_clear_bindings(handle) } }
     }
-    bind(&binding)
-    guard binding.result == SQLITE_OK else {
-      throw SQLiteError.make(binding.result, connection, "bind")
+    for (index, value) in values.enumerated() {
+      let result = bind(value, Int32(index + 1))
+      guard result == SQLITE_OK else { throw SQLiteError.make(result, connection, "bind") }
     }
     while true {
       let result = sqlite3_step(handle)
@@ -56,6 +55,34 @@ final class SQLiteStatement {
       }
     }
   }
+
+  private func bind(_ value: SQLiteValue, _ index: Int32) -> Int32 {
+    switch value {
+    case .null: return sqlite3_bind_null(handle, index)
+    case .integer(let number): return sqlite3_bind_int64(handle, index, number)
+    case .real(let number): return sqlite3_bind_double(handle, index, number)
+    case .text(var text):
+      return text.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) { characters in
+          sqlite3_bind_text64(
+            handle, index, characters.baseAddress, UInt64(characters.count), Self.copied, UInt8(SQLITE_UTF8))
+        }
+      }
+    case .blob(let bytes): return bytes.withUnsafeBytes { bind($0, index, Self.copied) }
+    case .shared(let bytes): return bytes.withUnsafeBytes { bind($0, index, nil) }
+    }
+  }
+
+  private func bind(
+    _ bytes: UnsafeRawBufferPointer, _ index: Int32, _ destructor: sqlite3_destructor_type?
+  ) -> Int32 {
+    // A null pointer would bind NULL.
+    if bytes.isEmpty { return sqlite3_bind_zeroblob(handle, index, 0) }
+    return sqlite3_bind_blob64(handle, index, bytes.baseAddress, UInt64(bytes.count), destructor)
+  }
+
+  // SQLITE_TRANSIENT: Swift cannot import the C macro, because it contains a cast.
+  private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
   private var verb: String { String(sql.prefix(while: { !$0.isWhitespace })).lowercased() }
 }
@@ -77,6 +104,18 @@ struct SQLiteRow {
     guard let pointer = sqlite3_column_text(statement, column) else { return nil }
     let count = Int(sqlite3_column_bytes(statement, column))
     return String(decoding: UnsafeBufferPointer(start: pointer, count: count), as: UTF8.self)
+  }
+
+  /// Whether a column has this value.
+  func has(_ value: SQLiteValue, _ column: Int32) -> Bool {
+    switch value {
+    case .null: isNull(column)
+    case .integer(let number): integer(column) == number
+    case .real(let number): real(column) == number
+    case .text(let text): self.text(column) == text
+    case .blob(let bytes): blob(column).elementsEqual(bytes)
+    case .shared(let bytes): bytes.withUnsafeBytes { blob(column).elementsEqual($0) }
+    }
   }
 
   func blob(_ column: Int32) -> UnsafeRawBufferPointer {

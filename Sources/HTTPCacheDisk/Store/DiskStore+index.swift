@@ -34,10 +34,10 @@ extension DiskStore {
     guard currentDirectory === old else { return currentDirectory }
     try old.index.requireOpen()
     let new = try OpenDirectory.open(
-      path: path, durability: durability,
+      path: path, durability: options.durability,
       settings: DirectorySettings(
         capacity: currentLimits.capacity,
-        minimumFreeSpace: evicts ? freeSpace.minimum : DirectorySettings().minimumFreeSpace),
+        minimumFreeSpace: options.evicts ? freeSpace.minimum : DirectorySettings().minimumFreeSpace),
       replacing: old, isDamaged: isDamaged)
     self.opened.withLock { $0 = new }
     if new.secret != old.secret { forgetUses() }

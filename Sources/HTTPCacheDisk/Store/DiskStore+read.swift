@@ -30,13 +30,27 @@ extension DiskStore {
     of key: CacheKey, _ hash: UInt64, in opened: OpenDirectory
   ) throws(CacheError) -> [StoredVariant] {
     let context = bodyContext(opened)
-    let recent = recentRecords
+    // Read the damaged ids before the rows: an entry may be removed from both while the rows are read.
+    let damaged = opened.damaged.withLock { $0 }
     let found = try reading(opened) { (connection) throws(CacheError) in
-      try Self.variants(of: key, hash, connection, recent, context: context)
+      try StoredEntry.find(
+        StoredEntry.ofHashWithBodies, [.hash(hash)], connection, recent: recentRecords)
     }
     if found.hasEpochs { didReadEpochs() }
-    for (id, error) in found.damaged { context.onDamage(id, error) }
-    return found.variants
+    var variants: [StoredVariant] = []
+    for entry in found.entries where !damaged.contains(entry.row.id) {
+      do throws(CacheError) {
+        if case .damaged(let error) = entry.content { throw error }
+        // Skip a removed entry, and an entry of another key with the same hash.
+        guard let record = entry.record, record.key == key else { continue }
+        variants.append(StoredVariant(record: record, body: try body(of: entry, record, context)))
+      } catch {
+        context.onDamage(entry.row.id, error)
+      }
+    }
+    // Sort here: SQLite would copy each row into a temporary table first, and there is nearly always one row only.
+    if variants.count > 1 { variants.sort { $0.record.sequence > $1.record.sequence } }
+    return variants
   }
 
   /// Counts a use of a key that was answered from the memory of a store above. The next batch writes the use.
@@ -46,94 +60,29 @@ extension DiskStore {
     touch(hash)
   }
 
-  private struct Found: Sendable {
-    var hasEpochs = false
-    var variants: [StoredVariant] = []
-    var damaged: [(Int64, CacheError)] = []
-  }
-
-  private static func variants(
-    of key: CacheKey, _ hash: UInt64, _ connection: SQLiteConnection, _ recent: RecentRecords,
-    context: StoredFileBody.Context
-  ) throws(CacheError) -> Found {
-    let found = try variants(of: key, hash, epochs: [], connection, recent, context: context)
-    guard found.hasEpochs else { return found }
-    // Read epochs before the rows: an epoch that is applied in between has then changed its rows already.
-    let epochs = try Epoch.load(connection)
-    return try variants(of: key, hash, epochs: epochs, connection, recent, context: context)
-  }
-
-  private static func variants(
-    of key: CacheKey, _ hash: UInt64, epochs: [Epoch], _ connection: SQLiteConnection,
-    _ recent: RecentRecords, context: StoredFileBody.Context
-  ) throws(CacheError) -> Found {
-    var found = Found()
-    // Read the damaged ids before the rows: an entry may be removed from both while the rows are read.
-    let damaged = context.opened.damaged.all
-    try connection.query(ofHash, { $0.hash(hash, 1) }) { row in
-      if row.integer(StoredRow.selection.count) != 0 { found.hasEpochs = true }
-      let id = row.integer(StoredRow.selection[.id])
-      if !damaged.isEmpty, damaged.contains(id) { return true }
-      do throws(CacheError) {
-        let record = try StoredRow.record(
-          row, StoredRow.selection, epochs: epochs, recent: recent)
-        // Skip a removed row, and a row of another key with the same hash.
-        guard let record, record.key == key else { return true }
-        found.variants.append(
-          StoredVariant(record: record, body: try body(row, record: record, context: context)))
-      } catch {
-        found.damaged.append((id, error))
-      }
-      return true
-    }
-    // Sort here: SQLite would copy each row into a temporary table first, and there is nearly always one row only.
-    if found.variants.count > 1 {
-      found.variants.sort { $0.record.sequence > $1.record.sequence }
-    }
-    return found
-  }
-
-  private static let ofHash = FrequentStatement(
-    """
-    SELECT \(StoredRow.selection.sql), EXISTS (SELECT 1 FROM epoch) FROM entry WHERE hash = ? LIMIT \(HashRow.mostOfHash)
-    """)
-
-  private static func body(
-    _ row: SQLiteRow, record: CacheRecord, context: StoredFileBody.Context
+  private func body(
+    of entry: StoredEntry, _ record: CacheRecord, _ context: StoredFileBody.Context
   ) throws(CacheError) -> any StoredBody {
-    let places = StoredRow.selection
-    let (id, length) = (row.integer(places[.id]), row.integer(places[.length]))
-    guard length >= 0 else { throw CacheError(.damaged, "index: a negative length") }
-    guard record.isComplete == (row.integer(places[.partial]) == 0),
-      length == (record.isComplete ? record.bodyLength : StoredRanges.count(record.storedRanges ?? []))
-    else { throw CacheError(.damaged, "record and index differ in what is stored of the body") }
-    if let path = row.text(places[.file]) {
-      guard let name = BodyName(path: path) else {
-        throw CacheError(.damaged, "index: no name of a body")
-      }
-      return StoredFileBody(
-        id: id, name: name, record: record, storedLength: length, checksum: row.hash(places[.checksum]),
-        context: context)
+    let row = entry.row
+    let length = record.isComplete ? record.bodyLength : StoredRanges.count(record.storedRanges ?? [])
+    guard record.isComplete != row.isPartial, length == row.length else {
+      throw CacheError(.damaged, "record and index differ in what is stored of the body")
     }
-    let (bytes, onDamage) = (row.blob(places[.body]), context.onDamage)
-    guard record.isComplete, Int64(bytes.count) == length else {
+    if row.hasFile {
+      guard let name = row.file else { throw CacheError(.damaged, "index: no name of a body") }
+      return StoredFileBody(row, name: name, record: record, context: context)
+    }
+    guard record.isComplete, Int64(entry.body.count) == length else {
       throw CacheError(.damaged, "the body in the index is not what was written")
     }
+    let onDamage = context.onDamage
     return StoredInlineBody(
-      bytes: copy(bytes), checksum: row.hash(places[.checksum]), queue: context.queue,
-      onDamage: { onDamage(id, $0) })
-  }
-
-  private static func copy(_ blob: UnsafeRawBufferPointer) -> BodyBytes {
-    BodyBytes(unsafeUninitializedCapacity: blob.count) { buffer in
-      buffer.copyMemory(from: blob)
-      return blob.count
-    }
+      bytes: entry.body, record: record, checksum: row.checksum, onDamage: { onDamage(row.id, $0) })
   }
 
   func bodyContext(_ opened: OpenDirectory) -> StoredFileBody.Context {
     StoredFileBody.Context(
-      opened: opened, queue: fileQueue, verification: verification, checkedBodies: checkedBodies
+      opened: opened, queue: fileQueue, verification: options.verification, checkedBodies: checkedBodies
     ) { [weak self] id, error in
       // A failed read of the index is no damage of the entry.
       if error.cause is IndexDamage { self?.noteDamage(error, of: opened); return }
@@ -143,13 +92,12 @@ extension DiskStore {
 
   /// Removes a damaged entry. The entry counts as a miss from now on.
   private func removeDamaged(_ id: Int64, in opened: OpenDirectory) {
-    opened.damaged.insert(id)
+    opened.damaged.withLock { _ = $0.insert(id) }
     indexQueue.submit { [weak self] in
       // If the entry cannot be removed, the next reader reports it again.
-      defer { opened.damaged.remove(id) }
+      defer { opened.damaged.withLock { _ = $0.remove(id) } }
       guard let self, opened === currentDirectory else { return }
-      _ = try? removeRows(
-        in: opened, "SELECT \(EntryRow.columns) FROM entry WHERE id = ?", [.integer(id)])
+      _ = try? removeRows(in: opened, "id = ?", [.integer(id)])
     }
   }
 
@@ -160,38 +108,5 @@ extension DiskStore {
       return batch.shouldSchedule()
     }
     if isTime { scheduleBatch() }
-  }
-}
-
-/// Makes a record from a row.
-enum StoredRow {
-  /// The columns that a look-up reads.
-  static let selection = EntrySelection([
-    .id, .mark, .invalid, .length, .file, .checksum, .record, .body, .partial,
-  ])
-
-  /// - Parameter places: columns that include id, mark, invalid and record.
-  /// - Returns: nil if an epoch removes the row.
-  static func record(
-    _ row: SQLiteRow, _ places: EntrySelection, epochs: [Epoch], recent: RecentRecords? = nil
-  ) throws(CacheError) -> CacheRecord? {
-    let bytes = row.blob(places[.record])
-    let circumstances = RecentRecords.Circumstances(
-      sequence: UInt64(bitPattern: row.integer(places[.id])),
-      isInvalidated: row.integer(places[.invalid]) != 0)
-    let record =
-      if let recent {
-        try recent.record(bytes, circumstances) { () throws(CacheError) in
-          try decode(bytes, circumstances)
-        }
-      } else { try decode(bytes, circumstances) }
-    return epochs.isEmpty ? record : epochs.applied(to: record, mark: row.integer(places[.mark]))
-  }
-
-  private static func decode(
-    _ bytes: UnsafeRawBufferPointer, _ circumstances: RecentRecords.Circumstances
-  ) throws(CacheError) -> CacheRecord {
-    try RecordCodec.decode(
-      bytes, sequence: circumstances.sequence, isInvalidated: circumstances.isInvalidated)
   }
 }

@@ -1,83 +1,87 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
+/// The rows that a new response replaces, and the reasons to refuse the response. Call all of this within the
+/// transaction that stores the response.
 extension DiskStore {
-  /// Removes the entries that a refused response would have replaced: they are out of date even if the
-  /// response is not stored.
+  /// The record as it must be stored: invalidated if any process invalidated or removed a matching selection
+  /// after the request was sent (RFC 9111 §4.4).
+  static func compared(_ record: CacheRecord, in opened: OpenDirectory) -> CacheRecord {
+    guard !record.response.isInvalidated, let ticket = record.ticket,
+      opened.generations.isOvertaken(record.key, groups: record.groups, since: ticket)
+    else { return record }
+    return record.with(response: record.response.invalidated)
+  }
+
+  /// The rows that an entry replaces, and the oldest variants beyond the limit. A partial body does not replace
+  /// the whole body of its variant.
   ///
-  /// - Returns: the record, as if it had been stored and evicted at once.
-  /// - Throws: `CacheError`; `CacheError.superseded` if a stored response is more recent.
-  func removeReplaced(
-    by entry: NewEntry, in opened: OpenDirectory
-  ) async throws(CacheError) -> CacheRecord {
-    try await onIndex { [self] (current) throws(CacheError) in
-      try requireCurrent(opened, current, key: entry.record.key)
-      let (id, removals) = try opened.index.write { (connection) throws(CacheError) in
-        try Self.requireNotSuperseded(Self.compared(entry.record, in: opened), in: opened, connection)
-        var removals = Removals()
-        try Self.deletePredecessor(of: entry, &removals, connection)
-        for row in try Self.replaced(by: entry, opened.hashes, connection) {
-          try removals.delete(row, connection)
-        }
-        var state = try IndexState(connection)
-        state.subtract(removals)
-        let id = state.nextSequence()
-        try state.save(connection)
-        return (id, removals)
-      }
-      after(removals, in: opened)
-      opened.generations?.bump([opened.hashes.hash(of: entry.record.key)])
-      return entry.record.with(sequence: UInt64(bitPattern: id))
-    }
-  }
-
-  /// Refuses a body that completes or extends a partial body whose row was removed.
-  ///
-  /// - Throws: `CacheError.unavailable`.
-  static func requirePredecessor(
-    of entry: NewEntry, _ connection: SQLiteConnection
-  ) throws(CacheError) {
-    guard let predecessor = entry.predecessor, predecessor.isRequired else { return }
-    let rows = try EntryRow.find("id = ? AND partial = 1", [.integer(predecessor.id)], connection)
-    let mark = try RowMark(of: predecessor.id, connection)
-    if rows.isEmpty || mark?.isRemoved != false {
-      throw CacheError(.unavailable, "the part is not stored any more", key: entry.record.key)
-    }
-  }
-
-  /// Removes the row that the same body has had until now. The file stays if the new entry has the same file.
-  static func deletePredecessor(
-    of entry: NewEntry, _ removals: inout Removals, _ connection: SQLiteConnection
-  ) throws(CacheError) {
-    guard let predecessor = entry.predecessor else { return }
-    let row = try EntryRow.find(
-      "id = ? AND partial = 1", [.integer(predecessor.id)], connection
-    ).first
-    guard let row else { return try requirePredecessor(of: entry, connection) }
-    try row.delete(connection)
-    removals.add(row, keeping: entry.file)
-  }
-
-  /// The rows that an entry replaces, and the oldest rows beyond two limits: of variants, and of other keys
-  /// with the same hash. A partial body does not replace the whole body of its variant.
-  static func replaced(
-    by entry: NewEntry, _ hashes: RowHashes, _ connection: SQLiteConnection
-  ) throws(CacheError) -> [EntryRow] {
-    let isWhole = entry.record.isComplete
+  /// - Parameter stored: the entries with the hash of the key.
+  static func replaced(by entry: NewEntry, _ stored: [StoredEntry]) -> [EntryRow] {
+    let variant = RecordCodec.variant(of: entry.record)
     var replaced: [EntryRow] = []
     // Rows of other variants, newest first. A whole body of the same variant is counted in `twins`.
     var others: [EntryRow] = []
     var twins = 0
-    let rows = try HashRow.find(entry, hashes, connection)
-    for row in rows where row.isSameKey {
-      if !row.isSameVariant {
-        others.append(row.row)
-      } else if isWhole || row.row.isPartial {
-        replaced.append(row.row)
+    for found in stored.sorted(by: { $0.row.id > $1.row.id }) where found.isOf(entry.record.key) {
+      if !found.isOf(variant: variant) {
+        others.append(found.row)
+      } else if entry.record.isComplete || found.row.isPartial {
+        replaced.append(found.row)
       } else {
         twins += 1
       }
     }
-    return replaced + rows.surplus + others.dropFirst(max(0, entry.variantLimit - 1 - twins))
+    if entry.purpose == .unfinished { return replaced }
+    return replaced + others.dropFirst(max(0, entry.variantLimit - 1 - twins))
+  }
+
+  /// Removes the row that the same body has had until now. The file stays if the new entry has the same file.
+  ///
+  /// - Throws: `CacheError.unavailable` if the row must still exist, and was removed.
+  static func deletePredecessor(
+    of entry: NewEntry, _ removals: inout Removals, _ connection: SQLiteConnection
+  ) throws(CacheError) {
+    guard let predecessor = entry.predecessor else { return }
+    let found = try StoredEntry.find(
+      StoredEntry.ofID, [.integer(predecessor.id)], connection
+    ).entries.first { $0.row.isPartial }
+    if predecessor.isRequired, found?.record == nil {
+      throw CacheError(.unavailable, "the part is not stored any more", key: entry.record.key)
+    }
+    guard let row = found?.row else { return }
+    try row.delete(connection)
+    removals.add(row, keeping: entry.file)
+  }
+
+  /// Refuses a response if a more recent complete response with equal nominated fields was stored or freshened
+  /// after the request was sent (RFC 9111 §4).
+  ///
+  /// - Parameters:
+  ///   - record: the record, invalidated if its request was overtaken (`compared(_:in:)`).
+  ///   - stored: the entries with the hash of the key.
+  /// - Throws: `CacheError.superseded`.
+  static func requireNotSuperseded(
+    _ record: CacheRecord, by stored: [StoredEntry], in opened: OpenDirectory
+  ) throws(CacheError) {
+    let variant = RecordCodec.variant(of: record)
+    let isSuperseded = stored.contains { found in
+      !found.row.isPartial && found.record?.key == record.key && found.isOf(variant: variant)
+        && Self.isSuperseded(record, by: found, in: opened)
+    }
+    if isSuperseded {
+      throw CacheError(.superseded, "it was asked for while this one was on its way", key: record.key)
+    }
+  }
+
+  /// Whether a stored entry is more recent than a response, and was stored or freshened after the request for
+  /// this response was sent.
+  static func isSuperseded(
+    _ record: CacheRecord, by stored: StoredEntry, in opened: OpenDirectory
+  ) -> Bool {
+    guard let ticket = record.ticket, stored.row.mark > Int64(clamping: ticket.seen),
+      let other = stored.record
+    else { return false }
+    return record.isOlder(than: other, askedForAt: opened.moment(of: other))
   }
 }

@@ -2,20 +2,21 @@ import HTTPCacheSemantics
 public import HTTPCacheStore
 import Synchronization
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 extension DiskStore {
   /// The beginning of the targets of all sealed responses, and the text that sorts right after all of them.
-  fileprivate static let (mark, afterMark) = (
+  private static let (mark, afterMark) = (
     SealedStore.targetMark, String(SealedStore.targetMark.dropLast() + ".")
   )
+  // Two conditions, so that each is one range of SQLite's index.
+  private static let plainEntries = ["target < '\(mark)'", "target >= '\(afterMark)'"]
+  // Sealed refusals have no status.
+  private static let plainRefusals = "status <> 0"
+  // An epoch of the partition without a name reveals nothing, and sealed responses use it too.
+  private static let plainEpochs =
+    "kind <> 0 AND scope <> '' AND (scope < '\(mark)' OR scope >= '\(afterMark)')"
   private static let mostCounted = 10_000
+  // In seconds.
+  private static let patience = 30
 
   /// Removes everything in the directory that is not encrypted, and overwrites it as far as files can be
   /// overwritten: rows and removed rows in free pages, body files, files of dead processes, copies that were
@@ -26,16 +27,15 @@ extension DiskStore {
   /// - Throws: `CacheError`; `CacheError.busy` if another process reads the index, so that its log may still
   ///   have bytes in the clear.
   package func removePlain() throws(CacheError) -> Int {
-    var attempts = 0
+    var attempt = 0
     while true {
+      attempt += 1
       let opened = currentDirectory
       do throws(CacheError) {
         let count = try removePlain(in: opened)
-        attempts += 1
-        if currentDirectory === opened || attempts >= 3 { return count }
+        if currentDirectory === opened || attempt >= 3 { return count }
       } catch {
-        attempts += 1
-        guard error.cause is IndexDamage, attempts < 3 else { throw error }
+        guard error.cause is IndexDamage, attempt < 3 else { throw error }
         replace(opened, after: error)
         guard currentDirectory !== opened else { throw error }
       }
@@ -52,15 +52,16 @@ extension DiskStore {
     _ = isDone.wait(seconds: Self.patience)
   }
 
-  // In seconds.
-  private static let patience = 30
-
   private func removePlain(in opened: OpenDirectory) throws(CacheError) -> Int {
-    let (before, last, wasClean) = try opened.index.withWriter { (connection) throws(CacheError) in
+    let (count, hasOther, last, wasClean) = try opened.index.withWriter { (connection) throws(CacheError) in
       let flag = try connection.number("SELECT value FROM meta WHERE name = 'sealed'")
-      return (try Plain(connection), try IndexState(connection).sequence, flag == 1)
+      return (
+        try Self.countPlain(connection), try Self.hasOtherPlain(connection),
+        try IndexState(connection).sequence,
+        flag == 1
+      )
     }
-    if before.isNothing, wasClean { return 0 }
+    if count == 0, !hasOther, wasClean { return 0 }
     // Until all is done, the next process that opens the directory has to look again.
     try setSealed(false, in: opened)
     let isIdle = Event()
@@ -68,63 +69,41 @@ extension DiskStore {
     guard isIdle.wait(seconds: Self.patience) else {
       throw CacheError(.busy, "what dead processes left is still being looked for")
     }
-    for plain in ["target < '\(Self.mark)'", "target >= '\(Self.afterMark)'"] {
+    for plain in Self.plainEntries {
       // Remove rows up to `last` only: a process without the key may store rows faster than this removes them.
-      let sql = """
-        SELECT \(EntryRow.columns) FROM entry WHERE \(plain) AND id <= \(last) LIMIT 256
-        """
-      while try removeRows(in: opened, sql, []) > 0 {}
+      while try removeRows(in: opened, "\(plain) AND id <= ? LIMIT 256", [.integer(last)]) > 0 {}
     }
     try opened.index.write { (connection) throws(CacheError) in
-      try connection.run("DELETE FROM refusal WHERE \(Plain.note)")
-      try connection.run("DELETE FROM epoch WHERE \(Plain.epoch)")
+      try connection.run("DELETE FROM refusal WHERE \(Self.plainRefusals)")
+      try connection.run("DELETE FROM epoch WHERE \(Self.plainEpochs)")
     }
-    forgetCounts(in: opened)
+    // Forget counters that depend on hashes of keys: guesses of a key could be tested against them.
+    opened.generations.level()
+    policy.withLock { $0 = EvictionPolicy(exponent: Self.evictionExponent, inflation: $0.inflation) }
     _ = opened.removeSetAside()
     FileHandout.sweep(in: directory, isThorough: true)
     try removeOrphans(of: opened)
-    // Nothing has to be overwritten if nothing was ever stored. Other processes may be about to begin.
-    if last > 0 || !before.isNothing {
-      // Directories of older versions have bytes of removed rows in free pages.
-      try opened.index.withWriter { (connection) throws(CacheError) in try connection.makeAnew() }
-      try emptyLog(of: opened)
+    try emptyLog(of: opened)
+    let isClean = try opened.index.withWriter { (connection) throws(CacheError) in
+      if try Self.countPlain(connection) > 0 { return false }
+      return try !Self.hasOtherPlain(connection)
     }
-    let after = try opened.index.withWriter { (connection) throws(CacheError) in try Plain(connection) }
-    if after.isNothing { try setSealed(true, in: opened) }
-    return min(before.responses, Self.mostCounted)
+    if isClean { try setSealed(true, in: opened) }
+    return count
   }
 
-  // Forgets counters that depend on hashes of keys: guesses of a key could be tested against them.
-  private func forgetCounts(in opened: OpenDirectory) {
-    opened.generations?.level()
-    policy.withLock { $0 = EvictionPolicy(exponent: Self.evictionExponent, inflation: $0.inflation) }
+  private static func countPlain(_ connection: SQLiteConnection) throws(CacheError) -> Int {
+    var sum = 0
+    for condition in plainEntries { sum += try count(condition, [], connection) }
+    return min(sum, mostCounted)
   }
 
-  /// The contents of the index that are in the clear.
-  private struct Plain: Sendable {
-    /// Selects refusals in the clear. Sealed ones have no status.
-    static let note = "status <> 0"
-    /// Selects epochs in the clear. An epoch of the partition without a name reveals nothing, and sealed
-    /// responses use it too.
-    static let epoch =
-      "kind <> 0 AND scope <> '' AND (scope < '\(DiskStore.mark)' OR scope >= '\(DiskStore.afterMark)')"
-
-    let responses: Int
-    let hasOther: Bool
-
-    var isNothing: Bool { responses == 0 && !hasOther }
-
-    init(_ connection: SQLiteConnection) throws(CacheError) {
-      let before = try DiskStore.count("target < ?", [.text(DiskStore.mark)], connection)
-      let after = try DiskStore.count("target >= ?", [.text(DiskStore.afterMark)], connection)
-      responses = before + after
-      let other = try connection.number(
-        """
-        SELECT EXISTS (SELECT 1 FROM refusal WHERE \(Self.note))
-        OR EXISTS (SELECT 1 FROM epoch WHERE \(Self.epoch))
-        """)
-      hasOther = other != 0
-    }
+  private static func hasOtherPlain(_ connection: SQLiteConnection) throws(CacheError) -> Bool {
+    let sql = """
+      SELECT EXISTS (SELECT 1 FROM refusal WHERE \(plainRefusals))
+      OR EXISTS (SELECT 1 FROM epoch WHERE \(plainEpochs))
+      """
+    return try connection.number(sql) != 0
   }
 
   /// Notes that from now on responses may be stored in the clear. On the calling thread.
@@ -143,19 +122,18 @@ extension DiskStore {
   /// - Parameter cipher: responses that this cipher sealed do not count.
   /// - Throws: `CacheError`.
   public func countSealed(except cipher: (any CacheCipher)? = nil) throws(CacheError) -> Int {
-    let prefix = cipher.map { SealedStore.prefix(of: $0) }
+    // All sealed responses, or those before and after the responses of the cipher.
+    var ranges = [(Self.mark, Self.afterMark)]
+    if let prefix = cipher.map({ SealedStore.prefix(of: $0) }) {
+      ranges = [(Self.mark, prefix), (prefix + "\u{10FFFF}", Self.afterMark)]
+    }
     let opened = try directoryToRead()
-    return try reading(opened) { (connection) throws(CacheError) in
-      guard let prefix else {
-        return try Self.count(
-          "target >= ? AND target < ?", [.text(Self.mark), .text(Self.afterMark)], connection)
+    return try reading(opened) { [ranges] (connection) throws(CacheError) in
+      var sum = 0
+      for (start, end) in ranges {
+        sum += try Self.count("target >= ? AND target < ?", [.text(start), .text(end)], connection)
       }
-      let before = try Self.count(
-        "target >= ? AND target < ?", [.text(Self.mark), .text(prefix)], connection)
-      let after = try Self.count(
-        "target >= ? AND target < ?", [.text(prefix + "\u{10FFFF}"), .text(Self.afterMark)],
-        connection)
-      return min(before + after, Self.mostCounted)
+      return min(sum, Self.mostCounted)
     }
   }
 
@@ -164,9 +142,7 @@ extension DiskStore {
   /// - Throws: `CacheError`.
   public func countPlain() throws(CacheError) -> Int {
     let opened = try directoryToRead()
-    return try reading(opened) { (connection) throws(CacheError) in
-      min(try Plain(connection).responses, Self.mostCounted)
-    }
+    return try reading(opened) { (connection) throws(CacheError) in try Self.countPlain(connection) }
   }
 
   private func setSealed(_ isSealed: Bool, in opened: OpenDirectory) throws(CacheError) {
@@ -176,7 +152,7 @@ extension DiskStore {
     }
   }
 
-  fileprivate static func count(
+  private static func count(
     _ condition: String, _ values: [SQLiteValue], _ connection: SQLiteConnection
   ) throws(CacheError) -> Int {
     let sql =

@@ -9,89 +9,69 @@ extension DiskStore {
   @discardableResult
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     try await onIndex { [self] (opened) throws(CacheError) in
-      let (updated, wasPinned) = try opened.index.write { (connection) throws(CacheError) in
-        let id = Int64(bitPattern: record.sequence)
-        let wasPinned = try connection.number(Self.pinned, [.integer(id)]) == 1
-        let compared = Self.compared(record, in: opened)
-        var updated: Updated?
-        if try Self.isSuperseded(update: compared, in: opened, connection) {
-          if record.response.isInvalidated { try Self.mark(id, connection) }
-        } else {
-          updated = try Self.update(compared, opened.hashes, connection)
-        }
+      let updated = try opened.index.write { (connection) throws(CacheError) in
+        let updated = try update(Self.compared(record, in: opened), in: opened, connection)
         if record.response.isInvalidated { opened.noteInvalidation(.key(record.key)) }
         if updated != nil || record.response.isInvalidated { opened.bumpGenerations(.key(record.key)) }
-        return (updated, wasPinned)
+        return updated
       }
-      guard let (removals, mark) = updated else {
-        if record.response.isInvalidated { opened.bumpGenerations(.key(record.key)) }
-        return false
-      }
-      opened.didCommit(mark, record)
+      if updated != nil || record.response.isInvalidated { opened.bumpGenerations(.key(record.key)) }
+      guard let updated else { return false }
+      opened.didCommit(updated.mark, record)
       // An entry that is no longer pinned may have to be evicted.
-      if wasPinned, !record.isPinned { trimInBackground() }
-      after(removals, in: opened)
-      opened.bumpGenerations(.key(record.key))
+      if updated.wasPinned, !record.isPinned { trimInBackground() }
+      after(updated.removals, in: opened)
       return true
     }
   }
 
-  private static let pinned = "SELECT pinned FROM entry WHERE id = ?"
+  /// The rows that an update replaced, the number of the change, and whether the entry was pinned before.
+  private typealias Updated = (removals: Removals, mark: Int64, wasPinned: Bool)
 
-  /// The record as it must be stored: invalidated if any process invalidated or removed a matching selection
-  /// after the request was sent (RFC 9111 §4.4). Call this within the transaction that stores the record.
-  static func compared(_ record: CacheRecord, in opened: OpenDirectory) -> CacheRecord {
-    guard !record.response.isInvalidated, let ticket = record.ticket,
-      opened.isOvertaken(record.key, groups: record.groups, since: ticket)
-    else { return record }
-    return record.with(response: record.response.invalidated)
-  }
-
-  /// The rows that an update replaced, and the number of the change.
-  private typealias Updated = (removals: Removals, mark: Int64)
-
-  /// Updates the row of a record. Returns nil if the response is no longer stored.
-  private static func update(
-    _ record: CacheRecord, _ hashes: RowHashes, _ connection: SQLiteConnection
+  /// Updates the row of a record. Returns nil if the response is no longer stored, or was freshened by a more
+  /// recent response.
+  private func update(
+    _ record: CacheRecord, in opened: OpenDirectory, _ connection: SQLiteConnection
   ) throws(CacheError) -> Updated? {
-    let id = Int64(bitPattern: record.sequence)
-    let clause = SelectionClause(.key(record.key), hashes)
-    let found = try EntryRow.find(
-      "id = ? AND \(clause.sql)", [.integer(id)] + clause.values, connection
-    ).first
-    guard let found, let mark = try RowMark(of: id, connection), !mark.isRemoved else { return nil }
+    let found = try StoredEntry.find(
+      StoredEntry.ofID, [.integer(Int64(bitPattern: record.sequence))], connection
+    ).entries.first
+    guard let found, let stored = found.record, stored.key == record.key else { return nil }
+    if Self.isSuperseded(record, by: found, in: opened) {
+      if record.response.isInvalidated { try Self.mark(found.row.id, connection) }
+      return nil
+    }
     var record = record
-    if record.ticket == nil, mark.isInvalidated, !record.response.isInvalidated {
+    if record.ticket == nil, stored.response.isInvalidated, !record.response.isInvalidated {
       record = record.with(response: record.response.invalidated)
     }
-    var kept = record.storing(nil, bodyLength: found.length)
-    if found.isPartial {
-      // A writer may have added to the body since the caller read the record.
-      let stored = try Self.record(of: id, connection)
-      kept = record.storing(stored.storedRanges, bodyLength: stored.bodyLength)
-    }
+    // A writer may have added to a partial body since the caller read the record.
+    let kept = record.storing(
+      stored.storedRanges, bodyLength: found.row.isPartial ? stored.bodyLength : found.row.length)
     var state = try IndexState(connection)
-    let removals = try rewrite(found, kept, &state, hashes, connection)
+    let removals = try rewrite(found.row, kept, &state, opened.hashes, connection)
     state.subtract(removals)
     try state.save(connection)
-    return (removals, state.sequence)
+    return (removals, state.sequence, found.row.isPinned)
   }
 
   /// Writes a record into an existing row.
   ///
   /// - Returns: rows of the same variant, which were replaced. The caller subtracts them from `state`.
-  private static func rewrite(
+  private func rewrite(
     _ found: EntryRow, _ record: CacheRecord, _ state: inout IndexState, _ hashes: RowHashes,
     _ connection: SQLiteConnection
   ) throws(CacheError) -> Removals {
-    let id = found.id
     let encoded = try RecordCodec.encode(record)
-    // The freshened response may now have the same variant as another row.
+    let variant = RecordCodec.variant(of: record)
     var removals = Removals()
-    for row in try HashRow.twins(
-      of: record, isPartial: found.isPartial, except: id, hashes, connection)
+    // The freshened response may now have the same variant as another row.
+    let stored = try StoredEntry.find(StoredEntry.ofHash, [.hash(found.hash)], connection).entries
+    for twin in stored
+    where twin.row.id != found.id && twin.row.isPartial == found.isPartial && twin.isOf(record.key)
+      && twin.isOf(variant: variant)
     {
-      try removals.delete(row, connection)
+      try removals.delete(twin.row, connection)
     }
     let groups = Array(Set(record.groups))
     let size = NewEntry.size(encoded: encoded.count, length: found.length, cost: found.cost)
@@ -101,14 +81,14 @@ extension DiskStore {
       groups = ?, size = ? WHERE id = ?
       """,
       [
-        .blob(encoded), .hash(hashes.variantHash(of: record)), .integer(state.nextSequence()),
+        .blob(encoded), .hash(hashes.hash(ofVariant: variant)), .integer(state.nextSequence()),
         .integer(record.response.isInvalidated ? 1 : 0),
         .integer(record.response.responseTime.seconds), .integer(record.isPinned ? 1 : 0),
-        .integer(Int64(groups.count)), .integer(size), .integer(id),
+        .integer(Int64(groups.count)), .integer(size), .integer(found.id),
       ])
     if found.groups > 0 || !groups.isEmpty {
-      try connection.run("DELETE FROM membership WHERE entry = ?", [.integer(id)])
-      try NewEntry.insertGroups(groups, origin: record.key.origin, id: id, connection)
+      try connection.run("DELETE FROM membership WHERE entry = ?", [.integer(found.id)])
+      try NewEntry.insertGroups(groups, origin: record.key.origin, id: found.id, connection)
     }
     return removals
   }

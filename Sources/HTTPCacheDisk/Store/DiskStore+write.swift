@@ -22,16 +22,14 @@ extension DiskStore {
         .tooLarge, "\(stored) bytes, at most \(limit) are stored", key: record.key)
     }
     var opened = currentDirectory
-    // The index is checked again when a small body gets its row, and the body can then go into a new index.
-    let isSmall = record.storedRanges == nil && record.bodyLength ?? .max <= NewEntry.inlineLimit
-    if !(isSmall ? opened.isDatabaseCurrent : opened.isCurrent) {
+    if !opened.isCurrent {
       opened = try await indexQueue.run { [self] () throws(CacheError) in try directoryToWrite() }
     }
-    if opened.currentOwner == nil {
+    if opened.ownership.owner == nil {
       // If the process ends between a commit and raising the counters, the next process finds its free owner lock.
-      try await fileQueue.run { [opened] in try? opened.becomeOwner() }
+      try await fileQueue.run { [opened] in _ = try? opened.ownership.become() }
     }
-    let record = record.with(ticket: record.ticket ?? opened.ticket())
+    let record = record.with(ticket: record.ticket ?? opened.generations.ticket())
     return try DiskBodyWriter(
       store: self, opened: opened, record: record, limits: (variants: max(1, variantLimit), bytes: limit))
   }

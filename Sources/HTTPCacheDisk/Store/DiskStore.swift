@@ -41,8 +41,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   public let directory: String
   /// The absolute path.
   let path: String
-  let durability: Durability
-  let verification: Verification
+  let options: Options
   let clock: any CacheClock
 
   // One thread writes to the index, so that waiting writers hold no threads.
@@ -50,7 +49,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   let fileQueue = WorkQueue(threads: 3)
   // One thread, because a sweep holds the locks of dead owners, which look alive to another sweep.
   let sweepQueue = WorkQueue(threads: 1)
-  let waitingInsertions = WaitingInsertions()
+  let waitingInsertions = Mutex<[WaitingInsertion]>([])
   let policy: Mutex<EvictionPolicy>
   let batch = Mutex(PendingChanges())
   let checkedBodies: CheckedBodies
@@ -58,8 +57,6 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   let opened: Mutex<OpenDirectory>
   let limits: Mutex<Limits>
   let freeSpace: FreeSpace
-  /// Whether this store evicts entries; false for a program that only reads.
-  let evicts: Bool
   let isWorkingOff = Atomic<Bool>(false)
   let lastEpochAttempt = Atomic<Int64>(.min)
   private let lastUsage = Mutex(StoreUsage())
@@ -76,25 +73,19 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   ///     free, entries are evicted, and new responses replace others or are not stored. 0 disables the check.
   ///     The value is stored in the directory. nil leaves the value of the directory unchanged; a new
   ///     directory has 128 MiB.
-  ///   - durability: whether a commit is synced to disk.
-  ///   - verification: when checksums of stored blocks are checked.
-  ///   - evicts: whether this store evicts entries. With false, opening evicts nothing, for a program that
-  ///     only reads.
+  ///   - options: whether commits are synced, when checksums are checked, and whether entries are evicted.
   ///   - clock: the time.
   /// - Throws: `CacheError.unavailable` if the directory cannot be made or written, `CacheError.newerFormat`
   ///   if a newer version made it, `CacheError.busy`, `CacheError.noSpace`.
   public static func open(
     directory: String, capacity: Int64? = nil, largestEntry: LargestEntry = .default,
-    minimumFreeSpace: Int64? = nil,
-    durability: Durability = .relaxed, verification: Verification = .firstRead, evicts: Bool = true,
-    clock: any CacheClock = SystemClock()
+    minimumFreeSpace: Int64? = nil, options: Options = Options(), clock: any CacheClock = SystemClock()
   ) throws(CacheError) -> DiskStore {
     try open(
       directory: directory,
       changes: DirectorySettings.Changes(
         capacity: capacity.map { max(0, $0) }, minimumFreeSpace: minimumFreeSpace.map { max(0, $0) }),
-      largestEntry: largestEntry, durability: durability, verification: verification, evicts: evicts,
-      clock: clock)
+      largestEntry: largestEntry, options: options, clock: clock)
   }
 
   /// Opens a store as `open` does; the caller supplies the number of free bytes.
@@ -105,43 +96,40 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     try open(
       directory: directory,
       changes: DirectorySettings.Changes(capacity: max(0, capacity), minimumFreeSpace: minimumFreeSpace),
-      largestEntry: .default, durability: .relaxed, verification: .firstRead, evicts: true, clock: clock
+      largestEntry: .default, options: Options(), clock: clock
     ) { _ in
       freeBytes().map { FreeSpace.Space(free: $0, all: 1 << 40) }
     }
   }
 
   private static func open(
-    directory: String, changes: DirectorySettings.Changes, largestEntry: LargestEntry,
-    durability: Durability, verification: Verification, evicts: Bool, clock: any CacheClock,
-    look: (@Sendable (OpenFile) -> FreeSpace.Space?)? = nil
+    directory: String, changes: DirectorySettings.Changes, largestEntry: LargestEntry, options: Options,
+    clock: any CacheClock, look: (@Sendable (OpenFile) -> FreeSpace.Space?)? = nil
   ) throws(CacheError) -> DiskStore {
     let path = DirectoryPath.absolute(directory)
     let opened = try OpenDirectory.open(
-      path: path, durability: durability, settings: DirectorySettings().changed(by: changes))
+      path: path, durability: options.durability, settings: DirectorySettings().changed(by: changes))
     let settings = opened.settings.changed(by: changes)
     var limits = Limits(capacity: settings.capacity, largestEntry: largestEntry, changes: changes)
     if settings.capacity == opened.settings.capacity { limits.changes.capacity = nil }
     if settings.minimumFreeSpace == opened.settings.minimumFreeSpace { limits.changes.minimumFreeSpace = nil }
     let store = DiskStore(
       directory: directory, path: path, opened: opened, limits: limits,
-      freeSpace: FreeSpace(minimum: evicts ? settings.minimumFreeSpace : 0, look: look, clock: clock),
-      durability: durability, verification: verification, evicts: evicts, clock: clock)
+      freeSpace: FreeSpace(minimum: options.evicts ? settings.minimumFreeSpace : 0, look: look, clock: clock),
+      options: options, clock: clock)
     store.didOpen(opened)
     return store
   }
 
   private init(
     directory: String, path: String, opened: OpenDirectory, limits: Limits, freeSpace: FreeSpace,
-    durability: Durability, verification: Verification, evicts: Bool, clock: any CacheClock
+    options: Options, clock: any CacheClock
   ) {
-    self.evicts = evicts
+    self.options = options
     previousCapacity = limits.changes.capacity == nil ? nil : opened.settings.capacity
     self.freeSpace = freeSpace
     self.directory = directory
     self.path = path
-    self.durability = durability
-    self.verification = verification
     self.clock = clock
     checkedBodies = CheckedBodies(clock: clock)
     self.limits = Mutex(limits)
@@ -170,19 +158,19 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
 
   /// Whether `generation(of:)` shows changes by other processes. If not, as on a network file system, the
   /// generation rises with each call, and no store above this one can keep entries in memory.
-  public var sharesGenerations: Bool { currentDirectory.generations != nil }
+  public var sharesGenerations: Bool { currentDirectory.generations.isShared }
 
   /// A number that rises after each commit of any process that stores, replaces, freshens, invalidates or removes
   /// a response of a key. It may rise for other keys as well. Costs a hash of the key and two loads from memory.
   public func generation(of key: CacheKey) -> UInt64 { currentDirectory.generation(of: key) }
 
   /// The ticket of a request that is about to be sent.
-  public func ticket() -> InvalidationTicket { currentDirectory.ticket() }
+  public func ticket() -> InvalidationTicket { currentDirectory.generations.ticket() }
 
   /// Whether any process invalidated or removed a selection that a response may match, after a ticket was
   /// taken. If memory is not shared (on a network file system), only invalidations by this store count.
   public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
-    currentDirectory.isOvertaken(key, groups: groups, since: ticket)
+    currentDirectory.generations.isOvertaken(key, groups: groups, since: ticket)
   }
 
   /// A random key of this directory (32 bytes).
@@ -195,39 +183,22 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   public func bodyPath(of record: CacheRecord) throws(CacheError) -> String? {
     let opened = try directoryToRead()
     let (id, hash) = (Int64(bitPattern: record.sequence), opened.hashes.hash(of: record.key))
-    var path: String?
-    path = try reading(opened) { (connection) throws(CacheError) in
-      var file: String?
-      try connection.query(
-        "SELECT file FROM entry WHERE id = ? AND hash = ? AND partial = 0", [.integer(id), .hash(hash)]
-      ) { row in
-        file = row.text(0)
-        return false
-      }
-      return file
+    let row = try reading(opened) { (connection) throws(CacheError) in
+      try EntryRow.find("id = ? AND hash = ? AND partial = 0", [.integer(id), .hash(hash)], connection).first
     }
-    return path.flatMap { BodyName(path: $0) }.map { opened.directory.bodyPath($0) }
+    return row?.file.map { opened.directory.bodyPath($0) }
   }
 
   // MARK: Usage
 
   /// Bytes and entries in use: index, log, counters, bodies, and bodies that this store is writing.
   public var usage: StoreUsage {
-    let opened = currentDirectory
-    let found = try? reading(opened) { (connection) throws(CacheError) in
-      let state = try IndexState(connection)
-      let pages = try PageCount(connection)
-      return (state, pages)
-    }
-    guard let (state, pages) = found else {
+    guard let now = try? diskUsage(in: currentDirectory) else {
       var last = lastUsage.withLock { $0 }
       last.diskCapacity = currentLimits.capacity
       return last
     }
-    let usage = StoreUsage(
-      diskBytes: pages.bytes + state.bodies + opened.logBytes + opened.fixedBytes
-        + opened.reservations.bytes,
-      diskCapacity: capacity(by: state), diskEntries: Int(clamping: state.entries))
+    let usage = StoreUsage(diskBytes: now.total, diskCapacity: now.capacity, diskEntries: now.entries)
     lastUsage.withLock { $0 = usage }
     return usage
   }

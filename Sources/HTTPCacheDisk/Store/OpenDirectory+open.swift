@@ -25,10 +25,11 @@ extension OpenDirectory {
     // One process at a time makes or replaces an index. Closing the descriptor releases the lock.
     let lock = try takeLock(of: directory)
     defer { withExtendedLifetime(lock) {} }
-    var generations: GenerationFile?
+    let generations: GenerationFile
     do throws(CacheError) {
       generations = try GenerationFile.map(in: directory.root)
     } catch {
+      generations = older.flatMap { $0.generations.isShared ? nil : $0.generations } ?? GenerationFile()
       notes.append("no shared counters, so what other processes change goes unnoticed in memory: \(error)")
     }
     var wasSetAside = false
@@ -41,9 +42,9 @@ extension OpenDirectory {
     } catch {
       guard error.code == .damaged else { throw error }
       let kept = DirectorySettings(damaged: directory) ?? settings
-      let name = try setAside(in: directory)
-      generations?.bumpReplacements()
-      notes.append("the index was set aside as \(name): \(error.message)")
+      try directory.setIndexAside()
+      generations.bumpReplacements()
+      notes.append("the index was set aside as \(CacheDirectory.damagedName): \(error.message)")
       wasSetAside = true
       database = try Database(in: directory, durability: durability, settings: kept)
     }
@@ -62,41 +63,11 @@ extension OpenDirectory {
   }
 
   private static func takeLock(of directory: CacheDirectory) throws(CacheError) -> OpenFile {
-    let file = try OpenFile(".", in: directory.root, flags: O_RDONLY | O_DIRECTORY)
+    let file = try OpenFile(".", in: directory.root, flags: OpenFile.folder)
     guard file.lock(seconds: 2) else {
       throw CacheError(.busy, "another process is opening \(directory.path)")
     }
     return file
-  }
-
-  /// Renames the index and its log, so that a new index can be made.
-  ///
-  /// - Returns: the new name of the index.
-  private static func setAside(in directory: CacheDirectory) throws(CacheError) -> String {
-    let root = directory.root.descriptor
-    func exists(_ name: String) -> Bool { FileIdentity(name, in: directory.root) != nil }
-    let first = CacheDirectory.databaseName + ".damaged-1"
-    let second = CacheDirectory.databaseName + ".damaged-2"
-    var name = first
-    if exists(first) {
-      // Keep the two latest damaged indexes.
-      if exists(second) {
-        renameat(root, second, root, first)
-        renameat(root, second + "-wal", root, first + "-wal")
-      }
-      name = second
-    }
-    guard renameat(root, CacheDirectory.databaseName, root, name) == 0 else {
-      let error = SystemError.last("set Cache.db aside")
-      throw CacheError(.unavailable, error.message)
-    }
-    // SQLite would play a log that stays into the new index.
-    let log = CacheDirectory.databaseName + "-wal"
-    if exists(log), renameat(root, log, root, name + "-wal") != 0, unlinkat(root, log, 0) != 0 {
-      throw CacheError(.unavailable, SystemError.last("set Cache.db-wal aside").message)
-    }
-    unlinkat(root, CacheDirectory.databaseName + "-shm", 0)
-    return name
   }
 }
 
@@ -170,16 +141,12 @@ struct Database {
   /// - Returns: whether the file is empty.
   private static func prepareFile(in directory: CacheDirectory) throws(CacheError) -> Bool {
     let name = CacheDirectory.databaseName
-    var status = stat()
-    guard fstatat(directory.root.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-      guard errno == ENOENT else {
-        throw CacheError(.unavailable, SystemError.last("look at Cache.db").message)
-      }
+    guard let status = directory.root.status(of: name) else {
       // SQLite would play a log without its index into the new index.
-      unlinkat(directory.root.descriptor, name + "-wal", 0)
-      unlinkat(directory.root.descriptor, name + "-shm", 0)
+      directory.root.remove(name + "-wal")
+      directory.root.remove(name + "-shm")
       do throws(CacheError) {
-        _ = try OpenFile(name, in: directory.root, flags: O_RDWR | O_CREAT | O_EXCL)
+        _ = try OpenFile(name, in: directory.root, flags: OpenFile.making)
       } catch {
         throw CacheError(
           error.code == .noSpace ? .noSpace : .unavailable, "cannot make Cache.db", cause: error)

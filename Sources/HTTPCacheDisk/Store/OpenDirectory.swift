@@ -7,8 +7,7 @@ import Synchronization
 final class OpenDirectory: Sendable {
   let directory: CacheDirectory
   let index: DiskIndex
-  /// Nil if memory cannot be shared through a file.
-  let generations: GenerationFile?
+  let generations: GenerationFile
   let secret: [UInt8]
   /// The settings when the directory was opened.
   let settings: DirectorySettings
@@ -18,7 +17,8 @@ final class OpenDirectory: Sendable {
   let notes: [String]
   /// Whether the directory may have body files without rows.
   let needsSweep: Bool
-  let damaged = DamagedEntries()
+  /// Entries that were found damaged and are about to be removed. Reads treat them as misses from then on.
+  let damaged = Mutex<Set<Int64>>([])
   /// How often SQLite reported damage in this index that a check did not confirm.
   let suspicions: Int
   /// After so many unconfirmed reports, the index is set aside without a check.
@@ -26,23 +26,20 @@ final class OpenDirectory: Sendable {
 
   // Above all generations of an older open directory.
   private let firstGeneration: UInt64
-  private let unshared = Atomic<UInt64>(0)
   private let wasTakenOver = Atomic<Bool>(false)
   let identity: FileIdentity
   private let replacements: UInt64
-  private let ownership: Ownership
+  /// The owner under which this store writes, and the bodies that it is writing.
+  let ownership: Ownership
   /// The reservations of this store.
   let reservations: Reservations
   // Bytes of the indexes that were set aside.
   private let setAside: Atomic<Int64>
-  // The invalidations by this store, used if memory is not shared.
-  private let ownInvalidations: InvalidationLog
-  private let lastCommitted = Atomic<UInt64>(0)
   // When the requests were sent for responses that this store recently committed.
   private let requests = RecentRequests()
 
   init(
-    directory: CacheDirectory, index: DiskIndex, generations: GenerationFile?, secret: [UInt8],
+    directory: CacheDirectory, index: DiskIndex, generations: GenerationFile, secret: [UInt8],
     settings: DirectorySettings, identity: FileIdentity, notes: [String], needsSweep: Bool,
     replacing older: OpenDirectory?
   ) {
@@ -55,13 +52,12 @@ final class OpenDirectory: Sendable {
     self.identity = identity
     self.notes = notes
     self.needsSweep = needsSweep
-    ownInvalidations = older?.ownInvalidations ?? InvalidationLog()
     firstGeneration = older.map { $0.firstGeneration &+ 1 << 48 } ?? 0
-    replacements = generations?.replacements ?? 0
+    replacements = generations.replacements
     // Keep the owner in the same directory: the names of existing body files contain it. Take a new owner if
     // the directory was emptied, so that other processes do not find the lock of the old owner.
     let same = older.flatMap { $0.directory.identity == directory.identity ? $0 : nil }
-    ownership = same.flatMap { $0.ownership.isShown(in: directory) ? $0.ownership : nil } ?? Ownership()
+    ownership = same.flatMap { $0.ownership.isShown ? $0.ownership : nil } ?? Ownership(directory)
     reservations = same?.reservations ?? Reservations()
     reservations.setLimit(0)
     setAside = Atomic(directory.setAsideBytes)
@@ -71,26 +67,17 @@ final class OpenDirectory: Sendable {
   /// Whether the index at the path is still the open index; compares one number in memory.
   var seemsCurrent: Bool {
     guard !wasTakenOver.load(ordering: .relaxed) else { return false }
-    guard let generations else { return isCurrent }
+    return generations.isShared ? generations.replacements == replacements : isCurrent
+  }
+
+  /// Whether index and counters at their paths are still the open ones; asks the file system. They are not in a
+  /// directory that was emptied.
+  var isCurrent: Bool {
+    guard !wasTakenOver.load(ordering: .relaxed), FileIdentity(path: directory.databasePath) == identity
+    else { return false }
     return generations.replacements == replacements
-  }
-
-  /// Whether the index at the path is still the open index; asks the file system.
-  var isCurrent: Bool { isDatabaseCurrent && hasSharedCounters }
-
-  /// Whether the index is current, without looking at the shared counters; asks the file system once.
-  var isDatabaseCurrent: Bool {
-    !wasTakenOver.load(ordering: .relaxed)
-      && (generations.map { $0.replacements == replacements } ?? true)
-      && FileIdentity(path: directory.databasePath) == identity
-  }
-
-  /// Whether other processes use the same file of counters; false in a directory that was emptied. Asks the
-  /// file system once.
-  var hasSharedCounters: Bool {
-    guard let generations else { return isDatabaseCurrent }
-    return !wasTakenOver.load(ordering: .relaxed) && generations.replacements == replacements
-      && generations.identity == FileIdentity(CacheDirectory.generationsName, in: directory.root)
+      && (!generations.isShared
+        || generations.identity == FileIdentity(CacheDirectory.generationsName, in: directory.root))
   }
 
   /// Call this when a newer version has changed the format of the index. The index is then neither read nor written.
@@ -101,13 +88,8 @@ final class OpenDirectory: Sendable {
   func passesCheck() -> Bool {
     do throws(CacheError) {
       let connection = try SQLiteConnection(path: directory.databasePath, creating: false)
-      var isSound = true
-      try connection.query("PRAGMA integrity_check(1)") { row in
-        isSound = row.text(0) == "ok"
-        return false
-      }
       // An empty file is a sound database too, but cannot become an index while other processes have it open.
-      guard isSound else { return false }
+      guard try connection.integrityErrors().isEmpty else { return false }
       return try connection.number("PRAGMA application_id") == Schema.applicationID
     } catch {
       return error.code != .damaged
@@ -120,8 +102,8 @@ final class OpenDirectory: Sendable {
   /// Bytes that belong to no single entry: the counters, the shared memory of the log, the folders, and the
   /// indexes that were set aside.
   var fixedBytes: Int64 {
-    Int64(generations == nil ? 0 : GenerationFile.byteCount) + Self.logIndexBytes + Self.ownFolderBytes
-      + directory.folderBytes + setAside.load(ordering: .relaxed)
+    Int64(generations.isShared ? GenerationFile.byteCount : 0) + Self.logIndexBytes + Self.ownFolderBytes
+      + setAside.load(ordering: .relaxed)
   }
 
   /// Deletes indexes that were set aside.
@@ -154,15 +136,8 @@ final class OpenDirectory: Sendable {
   /// A number that rises with each commit that may change an entry of a key. If changes by other processes
   /// are not visible, the number rises with each call, so that no entry in memory is used.
   func generation(of key: CacheKey) -> UInt64 {
-    guard let generations else {
-      return firstGeneration &+ unshared.add(1, ordering: .relaxed).newValue
-    }
+    if !generations.isShared { generations.bumpAll() }
     return firstGeneration &+ generations.generation(of: hashes.hash(of: key))
-  }
-
-  /// The ticket of a request that is about to be sent.
-  func ticket() -> InvalidationTicket {
-    generations?.ticket() ?? ownInvalidations.ticket(seen: lastCommitted.load(ordering: .acquiring))
   }
 
   /// Notes a row that was stored or freshened.
@@ -177,46 +152,21 @@ final class OpenDirectory: Sendable {
 
   /// Notes a committed change; an earlier process may have made it.
   func didCommit(_ sequence: Int64) {
-    generations?.didCommit(sequence)
-    lastCommitted.max(UInt64(clamping: sequence), ordering: .acquiringAndReleasing)
+    generations.didCommit(sequence)
   }
 
   /// When the request was sent for the response that last wrote a row; nil if this store does not know.
   func moment(of record: CacheRecord) -> UInt64? { requests.moment(of: record) }
 
-  /// Whether an invalidation by any process overtook a request. Without shared memory, only this store counts.
-  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
-    if ticket == .oldest { return true }
-    if let generations { return generations.isOvertaken(key, groups: groups, since: ticket) }
-    return ownInvalidations.isOvertaken(key, groups: groups, since: ticket)
-  }
-
   /// Notes that matching entries are invalidated or removed. A transaction notes this before its commit. A
   /// later transaction that stores a response then finds the invalidation when it compares the ticket. If the
   /// process ends in between, the response is validated once more than needed.
-  func noteInvalidation(_ selection: CacheSelection) {
-    guard let generations else { return ownInvalidations.note(selection) }
-    for scope in InvalidationScope.all(of: selection) { generations.note(scope) }
-  }
+  func noteInvalidation(_ selection: CacheSelection) { generations.note(selection) }
 
   /// Raises the counters of matching entries, so that copies in memory are out of date in all processes. Call
   /// this within the transaction, because the process may end right after the commit, and again after it: a
   /// reader that read the old row in between then reads again.
   func bumpGenerations(_ selection: CacheSelection) {
-    if let key = selection.key { generations?.bump([hashes.hash(of: key)]) } else { generations?.bumpAll() }
+    if let key = selection.key { generations.bump([hashes.hash(of: key)]) } else { generations.bumpAll() }
   }
-
-  /// Makes a name for a new body. No sweep deletes the body until `finished` is called.
-  func startBody() throws(CacheError) -> BodyName { try ownership.startBody(in: directory) }
-
-  /// Call this when the body has its row or was deleted.
-  func finished(_ name: BodyName) { ownership.finished(name) }
-
-  func isInWork(_ name: BodyName) -> Bool { ownership.isInWork(name) }
-
-  /// The owner under which this store writes; nil before it has written a file.
-  var currentOwner: UInt64? { ownership.owner }
-
-  /// Takes the owner lock, which tells other processes when this process ends.
-  func becomeOwner() throws(CacheError) { _ = try ownership.ownerID(in: directory) }
 }

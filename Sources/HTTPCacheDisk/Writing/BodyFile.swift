@@ -1,7 +1,7 @@
 import HTTPCacheStore
 import Synchronization
 
-/// The file of a writer. It is made when the first bytes are written, and gets its final name before its first row.
+/// The file of a writer. It is made when the first bytes are written. Without a row it counts for nothing.
 final class BodyFile: Sendable {
   /// The result of a writer for its file.
   enum Outcome {
@@ -17,7 +17,6 @@ final class BodyFile: Sendable {
     var name: BodyName?
     var file: OpenFile?
     var lock: BodyLock?
-    var isPublished = false
     var hasEnded = false
   }
 
@@ -38,73 +37,57 @@ final class BodyFile: Sendable {
   ) {
     self.store = store
     self.opened = opened
-    state = Mutex(State(name: name, file: file, lock: lock, isPublished: true))
+    state = Mutex(State(name: name, file: file, lock: lock))
   }
 
   /// The name of the file; nil before the file is made.
   var name: BodyName? { state.withLock { $0.name } }
 
-  /// Whether the writer has ended.
-  var hasEnded: Bool { state.withLock { $0.hasEnded } }
-
   /// The open file; makes it at the first call.
   ///
-  /// - Parameter isWhole: whether the whole body is written now and its row follows. The file then gets its
-  ///   final name at once: a file without a row is deleted later, whatever its name.
   /// - Throws: `CacheError.closed` if the writer has ended; `CacheError.io`, `CacheError.noSpace`.
-  func open(isWhole: Bool = false) throws(CacheError) -> OpenFile {
+  func open() throws(CacheError) -> OpenFile {
     if let file = state.withLock({ $0.file }) { return file }
-    let name = try opened.startBody()
-    let isPublished = isWhole && store.durability == .relaxed
+    let name = try opened.ownership.startBody()
     let file: OpenFile
     do throws(CacheError) {
-      file = try opened.directory.createBody(name, isTemporary: !isPublished)
+      file = try opened.directory.createBody(name)
     } catch {
-      opened.finished(name)
+      opened.ownership.finished(name)
       throw error
     }
     let isWanted = state.withLock { state in
       guard !state.hasEnded else { return false }
       state.name = name
       state.file = file
-      state.isPublished = isPublished
       return true
     }
     guard isWanted else {
-      opened.directory.removeBody(name, isTemporary: !isPublished)
-      opened.finished(name)
+      opened.directory.removeBody(name)
+      opened.ownership.finished(name)
       throw CacheError(.closed, "the writer gave up")
     }
     return file
   }
 
-  /// Gives the file its final name, unless it has it already, so that the file can get a row.
+  /// The name of the file for its row. Syncs the file first if commits are synced.
   ///
-  /// - Throws: `CacheError.closed` if the writer has ended; `CacheError.io`.
-  func publish() throws(CacheError) -> BodyName {
-    let (name, file, isPublished) = state.withLock { ($0.name, $0.file, $0.isPublished) }
+  /// - Throws: `CacheError.io`.
+  func prepareForRow() throws(CacheError) -> BodyName {
+    let (name, file) = state.withLock { ($0.name, $0.file) }
     guard let name, let file else { throw CacheError(.io, "no file was made") }
-    let durably = store.durability == .durable
-    if durably { try file.sync() }
-    if !isPublished {
-      try opened.directory.publishBody(name, durably: durably)
-      let hasEnded = state.withLock { state in
-        state.isPublished = true
-        return state.hasEnded
-      }
-      guard !hasEnded else {
-        opened.directory.removeBody(name)
-        throw CacheError(.closed, "the writer gave up")
-      }
+    if store.options.durability == .durable {
+      try file.sync()
+      try opened.directory.syncBodyNames()
     }
     return name
   }
 
-  /// Publishes a file that is still being written, and takes its lock.
+  /// Prepares a file that is still being written for its row, and takes its lock.
   ///
   /// - Returns: nil if that fails. The body is then not found after a crash; nothing else is lost.
-  func publishUnfinished() -> BodyName? {
-    guard let name = try? publish() else { return nil }
+  func prepareUnfinished() -> BodyName? {
+    guard let name = try? prepareForRow() else { return nil }
     if state.withLock({ $0.lock != nil }) { return name }
     guard let lock = BodyLock(name, in: opened.directory) else { return nil }
     return state.withLock { state in
@@ -120,12 +103,12 @@ final class BodyFile: Sendable {
   func end(_ outcome: Outcome, reserved: Int64 = 0) {
     // After this unlock, the transaction that removes the row deletes the file. If the row was removed
     // earlier, the file is deleted below.
-    let ended: (name: BodyName?, wasLocked: Bool, isPublished: Bool)? = state.withLock { state in
+    let ended: (name: BodyName?, wasLocked: Bool)? = state.withLock { state in
       guard !state.hasEnded else { return nil }
       state.hasEnded = true
       let wasLocked = state.lock != nil
       state.lock = nil
-      return (state.name, wasLocked, state.isPublished)
+      return (state.name, wasLocked)
     }
     let (store, opened) = (store, opened)
     guard let ended, let name = ended.name else { return opened.reservations.add(-reserved) }
@@ -133,25 +116,20 @@ final class BodyFile: Sendable {
     if case .stored = outcome {
       opened.reservations.add(-reserved)
       reserved = 0
-      if !ended.wasLocked { return opened.finished(name) }
+      if !ended.wasLocked { return opened.ownership.finished(name) }
     }
     // On the index thread, so that `flush` waits for it.
     store.indexQueue.submit { [reserved] in
       switch outcome {
-      case .stored, .kept:
-        if ended.isPublished {
-          opened.removeIfOrphaned(name)
-        } else {
-          opened.deleteBody(name, isTemporary: true, bytes: reserved)
-        }
+      case .stored, .kept: opened.removeIfOrphaned(name)
       case .discarded:
         // The row may be inserted at this moment.
         if ended.wasLocked { store.removePartial(file: name, in: opened) }
         // Delete the file even if the index cannot be read: a row without its file is a miss.
-        opened.deleteBody(name, isTemporary: !ended.isPublished, bytes: reserved)
+        opened.deleteBody(name, bytes: reserved)
       }
       opened.reservations.add(-reserved)
-      opened.finished(name)
+      opened.ownership.finished(name)
     }
   }
 }

@@ -1,13 +1,5 @@
 import HTTPCacheStore
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// The right to write into the file of a partial body, and the duty to delete the file if its row was
 /// removed. One writer of all processes has it at a time. The system releases the lock when the process ends.
 ///
@@ -20,7 +12,7 @@ final class BodyLock: Sendable {
   /// shared locks, on a thread of the store.
   init?(_ name: BodyName, in directory: CacheDirectory) {
     // Use a separate descriptor, so that readers of the file do not hold the lock.
-    guard let file = try? directory.openBody(name, flags: O_RDWR) else { return nil }
+    guard let file = try? directory.openBody(name, flags: OpenFile.writing)?.file else { return nil }
     if !file.tryLock() { guard !directory.isLocked(name), file.lock(seconds: 1) else { return nil } }
     self.file = file
   }
@@ -32,7 +24,7 @@ final class BodyLock: Sendable {
 extension CacheDirectory {
   /// Whether a writer is writing into a partial body.
   func isLocked(_ name: BodyName) -> Bool {
-    guard let file = (try? openBody(name, flags: O_RDWR)) ?? nil else { return false }
+    guard let file = try? openBody(name, flags: OpenFile.writing)?.file else { return false }
     return !file.tryLock(.shared)
   }
 
@@ -41,7 +33,9 @@ extension CacheDirectory {
   ///
   /// - Returns: nil if a writer is writing into the file, or if the file does not exist.
   func openShared(_ name: BodyName) -> OpenFile? {
-    guard let file = (try? openBody(name, flags: O_RDWR)) ?? nil, file.tryLock(.shared) else { return nil }
+    guard let file = try? openBody(name, flags: OpenFile.writing)?.file, file.tryLock(.shared) else {
+      return nil
+    }
     return file
   }
 }
@@ -63,7 +57,7 @@ extension OpenDirectory {
   /// Whether a row has this file.
   func hasRow(of name: BodyName) throws(CacheError) -> Bool {
     try index.read { (connection) throws(CacheError) in
-      try connection.number("SELECT id FROM entry WHERE file = ?", [.text(name.path)]) != nil
+      try connection.number("SELECT id FROM entry WHERE file = ?", [.text(name.fileName)]) != nil
     }
   }
 }

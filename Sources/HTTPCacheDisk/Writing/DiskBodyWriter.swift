@@ -6,8 +6,7 @@ import Synchronization
 
 /// Writes a body, or parts of a body of which some may be stored already. A small body stays in memory. A
 /// larger body is written block by block into a file, each byte at its place in the body. The file gets its
-/// final name when all bytes are written, and its row after that. The file of a resumable body gets its name
-/// and the row of a partial body together with its first block.
+/// row when all bytes are written. The file of a resumable body gets the row of a partial body after its first block.
 final class DiskBodyWriter: CloningBodyWriter {
   /// A stored partial body to which bytes are added.
   struct Stored: Sendable {
@@ -24,7 +23,7 @@ final class DiskBodyWriter: CloningBodyWriter {
   private let limits: (variants: Int, bytes: Int64)
   // The row of the partial body to which bytes are added.
   private let extended: Int64?
-  private let body: GrowingBody
+  private let body: DiskBody
   private let file: BodyFile
   private let row: PartialRow
   private let phase: WriterPhase
@@ -51,15 +50,17 @@ final class DiskBodyWriter: CloningBodyWriter {
     row = PartialRow(store: store, opened: opened, id: extended, end: max(0, adding?.offset ?? 0))
     guard let (stored, offset) = adding else {
       file = BodyFile(store: store, opened: opened)
-      body = GrowingBody(targets: try Self.targets(of: record), length: record.bodyLength)
+      body = DiskBody(
+        targets: try Self.targets(of: record), length: record.bodyLength,
+        verification: store.options.verification)
       return
     }
     file = BodyFile(store: store, opened: opened, name: stored.name, file: stored.file, lock: stored.lock)
     let end = min(record.bodyLength ?? .max, StoredPieces.farthest)
     let start = max(0, min(offset, end))
-    body = GrowingBody(
-      pieces: stored.pieces, file: BlockReader(file: stored.file, verification: store.verification),
-      targets: start < end ? [start..<end] : [], length: record.bodyLength)
+    body = DiskBody(
+      stored: (stored.file, stored.pieces), targets: start < end ? [start..<end] : [],
+      length: record.bodyLength, verification: store.options.verification)
   }
 
   deinit { abandon() }
@@ -154,7 +155,7 @@ final class DiskBodyWriter: CloningBodyWriter {
   }
 
   func reader() throws(CacheError) -> any BodyReader {
-    GrowingBodyReader(body: body, queue: store.fileQueue, onDamage: onDamage)
+    DiskBodyReader(body: body, queue: store.fileQueue, onDamage: onDamage)
   }
 
   /// Reports the entry of the stored partial body as damaged, if there is one.
@@ -209,21 +210,24 @@ final class DiskBodyWriter: CloningBodyWriter {
     do throws(CacheError) { try await makeSpace() } catch {
       guard error.code == .notAdmitted, file.name == nil else { throw error }
       // Nothing was written, and nothing will be.
-      return try await store.removeReplaced(by: entry(record, .inline(BodyBytes())), in: opened)
+      let refused = try entry(record, .inline(BodyBytes()), .refused)
+      return try await store.insert(refused, into: opened)
     }
     let name = try await store.fileQueue.run { () throws(CacheError) in
       try self.flush(all: true)
-      return try self.file.publish()
+      return try self.file.prepareForRow()
     }
     return try await store.insert(entry(record, .file(name, body.snapshot.pieces)), into: opened)
   }
 
-  private func entry(_ record: CacheRecord, _ body: NewEntry.Body) throws(CacheError) -> NewEntry {
+  private func entry(
+    _ record: CacheRecord, _ body: NewEntry.Body, _ purpose: NewEntry.Purpose = .finished
+  ) throws(CacheError) -> NewEntry {
     try NewEntry(
       record: record, body: body, variantLimit: limits.variants,
       predecessor: (extended ?? row.id).map {
         NewEntry.Predecessor(id: $0, isRequired: extended != nil)
-      }, reservation: phase)
+      }, purpose: purpose, reservation: phase)
   }
 
   /// Makes space for the appended bytes before they are written.
@@ -241,8 +245,8 @@ final class DiskBodyWriter: CloningBodyWriter {
 
   /// Writes blocks that no longer grow, or all pending bytes, to the file; on a thread of the store.
   private func flush(all: Bool) throws(CacheError) {
-    let open = try file.open(isWhole: all)
-    let reader = body.snapshot.file ?? BlockReader(file: open, verification: store.verification)
+    let open = try file.open()
+    let reader = body.reader(of: open, store.options.verification)
     while let next = body.nextPiece(all: all) {
       let piece = try joined(next, in: reader)
       if !isCloned.load(ordering: .relaxed) {
@@ -250,19 +254,19 @@ final class DiskBodyWriter: CloningBodyWriter {
           try open.write(buffer, at: next.start)
         }
       }
-      body.didFlush(next, as: piece, file: reader)
+      body.didFlush(next, as: piece)
     }
   }
 
   /// The piece of new bytes and the stored pieces that they touch in their block. Those are read and checked.
   private func joined(
-    _ next: GrowingBody.Pending, in reader: BlockReader
+    _ next: DiskBody.Pending, in reader: BlockReader
   ) throws(CacheError) -> StoredPiece {
     let pieces = body.snapshot.pieces
     let (before, after) = pieces.neighbors(of: next.range)
     func bytes(of piece: StoredPiece?) throws(CacheError) -> BodyBytes {
       guard let piece else { return BodyBytes() }
-      return try reader.read(piece.range, { pieces }, onlyCached: false) ?? BodyBytes()
+      return try reader.read(piece.range, onlyCached: false) ?? BodyBytes()
     }
     do throws(CacheError) {
       let pieceBytes = [try bytes(of: before), next.bytes, try bytes(of: after)]
@@ -282,7 +286,7 @@ final class DiskBodyWriter: CloningBodyWriter {
     guard extended != nil || record.isResumable, state.flushed > row.savedBytes,
       isLast || row.isDue(state.flushed), state.pieces.end <= record.bodyLength ?? .max
     else { return }
-    await row.save(state, in: file, record: record)
+    await row.save(state, in: file, record: record, reservation: phase)
     reserve()
   }
 

@@ -1,14 +1,6 @@
 import HTTPCacheSemantics
 public import HTTPCacheStore
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 extension DiskStore {
   /// Begins to add bytes to a stored partial body.
   ///
@@ -20,15 +12,15 @@ extension DiskStore {
   ) async throws(CacheError) -> any BodyWriter {
     let limit = currentLimits.longestBody
     return try await onIndex { [self] (opened) throws(CacheError) in
-      let record = record.with(ticket: record.ticket ?? opened.ticket())
+      let record = record.with(ticket: record.ticket ?? opened.generations.ticket())
       // If this process ends while adding bytes, other processes find its free owner lock.
-      try opened.becomeOwner()
-      guard let name = try partialRow(of: record, opened).row.file,
+      try opened.ownership.become()
+      guard let name = try stored(record, opened).row.file,
         let lock = BodyLock(name, in: opened.directory)
       else { throw CacheError(.unavailable, "another writer adds to this part", key: record.key) }
       do throws(CacheError) {
         // Read the row again: another process may have changed or removed it before the lock was taken.
-        let stored = try partialRow(of: record, opened).record
+        let stored = try stored(record, opened).record
         return try DiskBodyWriter(
           store: self, opened: opened,
           record: record.storing(stored.storedRanges, bodyLength: stored.bodyLength ?? record.bodyLength),
@@ -61,30 +53,25 @@ extension DiskStore {
     let pieces = try opened.index.read { (connection) throws(CacheError) in
       try StoredPieces.load(connection, entry: id, wholeLength: nil)
     }
-    guard let file = try opened.directory.openBody(name, flags: O_RDWR),
+    guard let file = try opened.directory.openBody(name, flags: OpenFile.writing)?.file,
       pieces.ranges == ranges, try file.size() >= pieces.end
     else {
       // If the row was removed a moment ago, that is no damage.
-      _ = try partialRow(of: record, opened)
+      _ = try self.stored(record, opened)
       throw CacheError(.damaged, "parts of the body are missing", key: record.key)
     }
     return DiskBodyWriter.Stored(id: id, name: name, file: file, lock: lock, pieces: pieces)
   }
 
   /// - Throws: `CacheError.unavailable` if no part of the body is stored.
-  private func partialRow(
-    of record: CacheRecord, _ opened: OpenDirectory
+  private func stored(
+    _ record: CacheRecord, _ opened: OpenDirectory
   ) throws(CacheError) -> (row: EntryRow, record: CacheRecord) {
-    let id = Int64(bitPattern: record.sequence)
-    let clause = SelectionClause(.key(record.key), opened.hashes)
-    return try opened.index.read { (connection) throws(CacheError) in
-      let row = try EntryRow.find(
-        "id = ? AND partial = 1 AND \(clause.sql)", [.integer(id)] + clause.values, connection
-      ).first
-      guard let row, try RowMark(of: id, connection)?.isRemoved == false else {
+    try opened.index.read { (connection) throws(CacheError) in
+      guard let part = try StoredEntry.part(of: record, connection), let stored = part.record else {
         throw CacheError(.unavailable, "no part of it is stored", key: record.key)
       }
-      return (row, try Self.record(of: id, connection))
+      return (part.row, stored)
     }
   }
 }

@@ -44,8 +44,10 @@ final class PartialRow: Sendable {
   /// Inserts or updates the row. After a failure, fewer ranges are found if the process crashes.
   ///
   /// - Parameter record: the record for a new row. Its ranges are replaced.
-  func save(_ body: GrowingBody.State, in file: BodyFile, record: CacheRecord) async {
-    let name = try? await store.fileQueue.run { () throws(CacheError) in file.publishUnfinished() }
+  func save(
+    _ body: DiskBody.State, in file: BodyFile, record: CacheRecord, reservation: WriterPhase
+  ) async {
+    let name = try? await store.fileQueue.run { () throws(CacheError) in file.prepareUnfinished() }
     let before = state.withLock { state in
       if name == nil { state.isLost = true }
       // The interval grows by a quarter of the bytes: few bytes of a short body are lost, and a long body
@@ -59,15 +61,14 @@ final class PartialRow: Sendable {
       if let known = before.id {
         id = known
         try await store.grow(
-          PartialGrowth(
-            id: id, file: name, pieces: body.pieces,
-            changed: before.savedEnd..<max(before.savedEnd, body.flushedEnd)), in: opened)
+          id, name, to: body.pieces, changed: before.savedEnd..<max(before.savedEnd, body.flushedEnd),
+          in: opened)
       } else {
         let entry = try NewEntry(
           record: record.storing(body.pieces.ranges, bodyLength: record.bodyLength),
-          body: .file(name, body.pieces), variantLimit: .max)
-        guard let made = try await store.insertUnfinished(entry, in: file, into: opened) else { return }
-        id = made
+          body: .file(name, body.pieces), variantLimit: .max, predecessor: nil, purpose: .unfinished,
+          reservation: reservation)
+        id = Int64(bitPattern: try await store.insert(entry, into: opened).sequence)
       }
       state.withLock { state in
         state.id = id

@@ -76,16 +76,5 @@ final class ExtendedReader: BodyReader {
 
   var availableRanges: [Range<Int64>] { body.ranges }
 
-  var bytesInMemory: BodyBytes? { nil }
-
-  var fileRegion: FileRegion? { nil }
-
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes { body.read(range) }
-
-  func clone(to path: String) async throws(CacheError) {
-    guard let length = body.length, body.ranges == [0..<length] else {
-      throw CacheError(.unavailable, "the body is not complete, so it cannot be cloned")
-    }
-    try await NewFile.make(body.read(0..<length), at: path)
-  }
 }

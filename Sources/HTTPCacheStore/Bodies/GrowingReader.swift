@@ -19,8 +19,6 @@ final class GrowingReader: BodyReader {
     return body.read(0..<Int(clamping: body.count))
   }
 
-  var fileRegion: FileRegion? { nil }
-
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
     body.read(slices.place(of: range, count: body.count)) ?? BodyBytes()
   }

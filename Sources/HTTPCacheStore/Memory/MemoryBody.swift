@@ -1,35 +1,26 @@
 /// A stored body in memory. Opening it is free: it is its own reader.
-final class MemoryBody: StoredBody, BodyReader {
+package final class MemoryBody: StoredBody, BodyReader {
   /// The stored bytes in one piece.
-  let bytes: BodyBytes
-  let length: Int64?
+  package let bytes: BodyBytes
+  package let length: Int64?
   private let slices: BodySlices
 
-  init(_ bytes: BodyBytes, record: CacheRecord) {
+  package init(_ bytes: BodyBytes, record: CacheRecord) {
     self.bytes = bytes
     slices = BodySlices(of: record)
     length = record.bodyLength
   }
 
-  func open() throws(CacheError) -> any BodyReader { self }
+  package func open() throws(CacheError) -> any BodyReader { self }
 
-  var availableRanges: [Range<Int64>] { slices.available(count: Int64(bytes.count)) }
+  package var availableRanges: [Range<Int64>] { slices.available(count: Int64(bytes.count)) }
 
-  var bytesInMemory: BodyBytes? { slices.ranges == nil ? bytes : nil }
+  package var bytesInMemory: BodyBytes? { slices.ranges == nil ? bytes : nil }
 
-  var fileRegion: FileRegion? { nil }
-
-  func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes { self.bytes(range) }
+  package func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes { self.bytes(range) }
 
   /// The bytes from the start of `range` to its end or the first gap.
   func bytes(_ range: Range<Int64>) -> BodyBytes {
     bytes[slices.place(of: range, count: Int64(bytes.count))]
-  }
-
-  func clone(to path: String) async throws(CacheError) {
-    guard let bytes = bytesInMemory else {
-      throw CacheError(.unavailable, "only a part of the body is stored, so it cannot be cloned")
-    }
-    try await NewFile.make(bytes, at: path)
   }
 }

@@ -166,7 +166,7 @@ public struct StoreWorkload: Sendable {
     }
     guard let part else { return false }
     let writer = try await store.extend(
-      part.record.with(bodyLength: Int64(version.length)), at: Int64(offset))
+      part.record.storing(part.record.storedRanges, bodyLength: Int64(version.length)), at: Int64(offset))
     try await append(version.body.dropFirst(offset).prefix(count), to: writer)
     try await writer.commit(trailers: [:])
     return true

@@ -32,8 +32,10 @@ extension HTTPCache {
       disk = try DiskStore.open(
         directory: directory, capacity: configuration.diskCapacity,
         largestEntry: configuration.largestEntryOnDisk,
-        minimumFreeSpace: configuration.minimumFreeDiskSpace, durability: configuration.durability,
-        verification: configuration.verification, clock: configuration.clock)
+        minimumFreeSpace: configuration.minimumFreeDiskSpace,
+        options: DiskStore.Options(
+          durability: configuration.durability, verification: configuration.verification),
+        clock: configuration.clock)
     } catch {
       if error.code == .newerFormat || !fallsBackToMemory { throw error }
       configuration.observer?.observe(.storeFailed(operation: "open", error))

@@ -99,7 +99,7 @@ import Testing
     let part = try await fixture.store.putPart("/a", body, 0..<1_000_000)
     let look = LockLoop(try bodyPath(fixture))
     let file = try #require(try fixture.directory.bodyFiles().first)
-    let name = try #require(BodyName(path: file))
+    let name = try #require(BodyName(fileName: file))
     let folder = fixture.store.currentDirectory.directory
     for _ in 0..<200 {
       let writer = try await fixture.store.extend(part, at: 1_000_000)

@@ -69,41 +69,6 @@ import Testing
     #expect(try await first.other().body(key("/a")) == [1])
   }
 
-  @Test("eight rows of other keys with the hash of a key stay, and the oldest are removed")
-  func otherKeysOfOneHash() async throws {
-    let fixture = try Fixture()
-    try await fixture.store.put(try record("/wanted"), [1])
-    let hash = try number("SELECT hash FROM entry", fixture)
-    for index in 0..<300 { try await fixture.store.put(try record("/\(index)"), [2]) }
-    await fixture.store.flush()
-    // The state as if a client had found collisions.
-    try execute("UPDATE entry SET hash = \(hash)", fixture)
-    try await fixture.store.put(try record("/wanted"), [3])
-    #expect(try await fixture.store.body(key("/wanted")) == [3])
-    await fixture.store.flush()
-    #expect(try number("SELECT count(*) FROM entry WHERE hash = \(hash)", fixture) == 9)
-    let left = "SELECT min(CAST(substr(target, 21) AS INTEGER)) FROM entry WHERE target NOT LIKE '%wanted'"
-    #expect(try number(left, fixture) == 292)
-    #expect(fixture.store.usage.diskEntries == 9)
-  }
-
-  @Test("storing a partial body limits the rows of other keys as well")
-  func otherKeysBesidePart() async throws {
-    let fixture = try Fixture()
-    let body = bytes(1_000_000)
-    try await fixture.store.putPart("/wanted", body, 0..<300_000)
-    let hash = try number("SELECT hash FROM entry", fixture)
-    try await fixture.store.remove(.key(key("/wanted")))
-    for index in 0..<20 { try await fixture.store.put(try record("/\(index)"), [2]) }
-    await fixture.store.flush()
-    try execute("UPDATE entry SET hash = \(hash)", fixture)
-    let writer = try await fixture.store.write(try resumable("/wanted", 1_000_000), variantLimit: 8)
-    try await writer.append(BodyBytes(body[..<600_000]))
-    try await until { try number("SELECT count(*) FROM entry WHERE partial = 1", fixture) == 1 }
-    #expect(try number("SELECT count(*) FROM entry WHERE hash = \(hash)", fixture) == 9)
-    writer.abandon()
-  }
-
   @Test("two variants with one variant hash both stay (RFC 9111 §4.1)")
   func variantsOfOneHash() async throws {
     let fixture = try Fixture()

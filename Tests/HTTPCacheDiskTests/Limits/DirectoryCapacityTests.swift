@@ -14,7 +14,9 @@ import Testing
 
   /// Opens the directory of a fixture without a capacity, as a later process does.
   private func later(_ fixture: Fixture, evicts: Bool = true) throws -> DiskStore {
-    try DiskStore.open(directory: fixture.directory.path("cache"), evicts: evicts, clock: fixture.clock)
+    try DiskStore.open(
+      directory: fixture.directory.path("cache"), options: DiskStore.Options(evicts: evicts),
+      clock: fixture.clock)
   }
 
   @Test("a new directory has 1 GiB and 128 MiB free, or what it was opened with")

@@ -186,8 +186,8 @@ import Testing
     #expect(try number("SELECT count(*) FROM entry WHERE partial = 1", on: database(fixture)) == 0)
   }
 
-  @Test("free pages of the index make space for bodies only after they are given back")
-  func freePages() async throws {
+  @Test("the space of removed rows is free for bodies")
+  func spaceOfRows() async throws {
     let fixture = try Fixture(capacity: 16 << 20, largestEntry: .bytes(8 << 20))
     for index in 0..<1_000 { try await fixture.store.put(try record("/\(index)"), bytes(10_000)) }
     #expect(try await fixture.store.remove(.prefix("https://example.com/")) == 1_000)

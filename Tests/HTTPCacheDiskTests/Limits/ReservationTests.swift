@@ -26,7 +26,7 @@ import Testing
   func pendingDeletion() {
     let reservations = Reservations()
     reservations.add(
-      Reservations.PendingDeletion(name: BodyName(owner: 1, number: 2), isTemporary: false, bytes: 300))
+      Reservations.PendingDeletion(name: BodyName(owner: 1, number: 2), bytes: 300))
     #expect(reservations.bytes == 300 && reservations.hasPendingDeletions)
     #expect(reservations.takePendingDeletions().map(\.bytes) == [300])
     #expect(reservations.bytes == 0 && !reservations.hasPendingDeletions)

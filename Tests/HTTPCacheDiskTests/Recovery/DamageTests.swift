@@ -154,7 +154,7 @@ func execute(_ sql: String, on path: String) throws {
     }
     let store = try DiskStore.open(directory: cache, capacity: 1 << 24)
     #expect(store.openingNotes.count == 1)
-    #expect(FileManager.default.fileExists(atPath: database + ".damaged-1"))
+    #expect(FileManager.default.fileExists(atPath: database + ".damaged"))
     #expect(try store.read(key("/a")).isEmpty)
     try await store.put(try record("/b"), [5])
     #expect(try await store.body(key("/b")) == [5])
@@ -162,7 +162,7 @@ func execute(_ sql: String, on path: String) throws {
     try await until { try directory.bodyFiles().isEmpty }
   }
 
-  @Test("at most two damaged indexes are kept")
+  @Test("only the latest damaged index is kept")
   func damagedOnes() async throws {
     let directory = try TemporaryDirectory()
     let cache = directory.path("cache")
@@ -174,9 +174,9 @@ func execute(_ sql: String, on path: String) throws {
     }
     #expect(try notes(opening: cache) == 1)
     let names = try FileManager.default.contentsOfDirectory(atPath: cache)
-    #expect(names.filter { $0.hasPrefix("Cache.db.damaged-") && !$0.hasSuffix("-wal") }.count == 2)
     #expect(
-      try String(contentsOfFile: cache + "/Cache.db.damaged-2", encoding: .utf8) == "damage 3")
+      names.filter { $0.hasPrefix("Cache.db.damaged") && !$0.hasSuffix("-wal") } == ["Cache.db.damaged"])
+    #expect(try String(contentsOfFile: cache + "/Cache.db.damaged", encoding: .utf8) == "damage 3")
   }
 
   private func notes(opening cache: String) throws -> Int {

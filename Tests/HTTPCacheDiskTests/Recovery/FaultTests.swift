@@ -12,7 +12,8 @@ import Testing
     _ directory: TemporaryDirectory, _ durability: Durability = .relaxed
   ) -> FaultSweep {
     FaultSweep(folder: directory.path, workload: StoreWorkload(seed: 11, count: 24)) { path, clock in
-      try DiskStore.open(directory: path, capacity: 1 << 28, durability: durability, clock: clock)
+      try DiskStore.open(
+        directory: path, capacity: 1 << 28, options: DiskStore.Options(durability: durability), clock: clock)
     }
   }
 

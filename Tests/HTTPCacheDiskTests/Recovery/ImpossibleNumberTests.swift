@@ -73,7 +73,7 @@ import Testing
       #expect(entry.size <= 1 << 50)
     }
     let report = try await other.verify(repair: true)
-    #expect(report.description.contains("wrong size"), "\(report)")
+    #expect(report.description.contains("wrong cost"), "\(report)")
     #expect(try await other.verify(repair: false).isSound)
     try await other.put(try record("/b"), bytes(20_000))
     #expect(try await other.body(key("/b")) == bytes(20_000))

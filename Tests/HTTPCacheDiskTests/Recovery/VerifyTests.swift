@@ -27,9 +27,9 @@ import Testing
     try execute("UPDATE entry SET body = x'01' WHERE target LIKE '%small1'", on: database)
     try execute("INSERT INTO block VALUES (999999, 0, x'00')", on: database)
     try execute("UPDATE state SET entries = 77, bodies = 5", on: database)
-    let orphan = fixture.directory.path("cache/bodies/00/00000000000000aa-7")
+    let orphan = fixture.directory.path("cache/bodies/00000000000000aa-7")
     try Data(count: 5).write(to: URL(fileURLWithPath: orphan))
-    let foreign = fixture.directory.path("cache/bodies/00/README")
+    let foreign = fixture.directory.path("cache/bodies/README")
     try Data(count: 5).write(to: URL(fileURLWithPath: foreign))
 
     let found = try await store.verify(repair: false)
@@ -41,7 +41,7 @@ import Testing
       let text = report.description
       for part in [
         "large0: body", "large1: block 1", "large2: body has 10 bytes", "small1: the body",
-        "record:", "1 rows of block", "bodies/00/00000000000000aa-7 belongs to no entry",
+        "record:", "1 rows of block", "bodies/00000000000000aa-7 belongs to no entry",
         "usage says",
       ] {
         #expect(text.contains(part), "\(part) in \(text)")

@@ -26,9 +26,7 @@ final class TemporaryDirectory: Sendable {
   /// The paths of all body files, below `bodies`.
   func bodyFiles() throws -> [String] {
     let bodies = path("cache/bodies")
-    return try FileManager.default.subpathsOfDirectory(atPath: bodies).filter {
-      $0.contains("/")
-    }.sorted()
+    return try FileManager.default.contentsOfDirectory(atPath: bodies).sorted()
   }
 }
 
@@ -46,7 +44,7 @@ struct Fixture {
     clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
     store = try DiskStore.open(
       directory: directory.path("cache"), capacity: capacity, largestEntry: largestEntry,
-      durability: durability, verification: verification, clock: clock)
+      options: DiskStore.Options(durability: durability, verification: verification), clock: clock)
   }
 
   /// Overwrites all pages of the index but the first.
@@ -64,8 +62,8 @@ struct Fixture {
   /// Another store on the same directory, like the store of another process.
   func other(verification: Verification = .firstRead) throws -> DiskStore {
     try DiskStore.open(
-      directory: directory.path("cache"), capacity: 64 << 20, verification: verification,
-      clock: clock)
+      directory: directory.path("cache"), capacity: 64 << 20,
+      options: DiskStore.Options(verification: verification), clock: clock)
   }
 }
 

@@ -33,7 +33,8 @@ final class BodyFiles: Sendable {
     let clock = StillClock()
     store = try DiskStore.open(directory: folder + "/cache", capacity: 1 << 30, clock: clock)
     checking = try DiskStore.open(
-      directory: folder + "/cache", capacity: 1 << 30, verification: .everyRead, clock: clock)
+      directory: folder + "/cache", capacity: 1 << 30, options: DiskStore.Options(verification: .everyRead),
+      clock: clock)
     cache = HTTPCache(configuration: HTTPCache.Configuration(clock: clock), store: store)
     let memoryStore = MemoryStore(capacity: 64 << 20, largestEntry: .bytes(2 << 20), clock: clock)
     memory = HTTPCache(configuration: HTTPCache.Configuration(clock: clock), store: memoryStore)

@@ -31,7 +31,7 @@ extension CacheLocation {
       return "the directory has it as a \(other) cache (--\(other))"
     }
     guard let place = otherPlace,
-      let store = try? DiskStore.open(directory: place.path, evicts: false),
+      let store = try? DiskStore.open(directory: place.path, options: DiskStore.Options(evicts: false)),
       await Self.holds(selection, of: place.mode, store)
     else { return nil }
     return "the \(place.mode) cache in \(place.path) has it (\(place.option))"

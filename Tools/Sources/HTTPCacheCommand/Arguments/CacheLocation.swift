@@ -111,8 +111,7 @@ struct CacheLocation: ParsableArguments {
     }
     do {
       let store = try DiskStore.open(
-        directory: path, durability: .relaxed, verification: .firstRead, evicts: false,
-        clock: SystemClock())
+        directory: path, options: DiskStore.Options(evicts: false), clock: SystemClock())
       for note in store.openingNotes { Console.report("httpcache: \(note)") }
       return store
     } catch {

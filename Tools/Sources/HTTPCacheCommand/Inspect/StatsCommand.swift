@@ -37,7 +37,6 @@ struct StatsCommand: AsyncParsableCommand {
     var logBytes: Int64
     var bodyBytes: Int64
     var writingBytes: Int64
-    var freePageBytes: Int64
     var otherBytes: Int64
     var seeds: Int
   }
@@ -66,7 +65,7 @@ struct StatsCommand: AsyncParsableCommand {
           originBytes: counts.originBytes, capacity: settings.capacity,
           minFree: settings.minimumFreeSpace, indexBytes: room.index,
           logBytes: room.log, bodyBytes: room.bodies, writingBytes: room.writing,
-          freePageBytes: room.freePages, otherBytes: room.other,
+          otherBytes: room.other,
           seeds: sources.reduce(0) { $0 + $1.count }))
     }
     Self.lines(counts, usage, directory: location.path).forEach(Console.print)
@@ -81,7 +80,7 @@ struct StatsCommand: AsyncParsableCommand {
   static func lines(_ room: DiskUsage, _ settings: DirectorySettings) -> [String] {
     let parts: [(String, Int64)] = [
       ("body files", room.bodies), ("index", room.index), ("its log", room.log),
-      ("its free pages", room.freePages), ("being written", room.writing), ("other files", room.other),
+      ("being written", room.writing), ("other files", room.other),
     ]
     let taken = parts.filter { $0.1 > 0 }.map { "\($0.0) \(HumanText.bytes($0.1))" }
     return [

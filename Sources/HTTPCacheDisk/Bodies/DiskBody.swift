@@ -2,9 +2,9 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// A body that is being written, whole or in parts: its pieces in the file and its bytes in memory. Appended
-/// bytes that are stored already are skipped.
-final class GrowingBody: Sendable {
+/// A body, whole or in parts, that is stored or being written: its bytes in the file, and its bytes in memory that
+/// are not in the file yet. Appended bytes that are stored already are skipped.
+final class DiskBody: Sendable {
   /// Appended bytes that are not in the file yet.
   struct Pending: Sendable {
     let start: Int64
@@ -15,13 +15,13 @@ final class GrowingBody: Sendable {
   }
 
   struct State: Sendable {
-    /// The pieces in the file.
-    var pieces: StoredPieces
+    /// The pieces in the file of a body that is being written.
+    var pieces = StoredPieces()
     var file: BlockReader?
     /// The bytes in memory.
     var pending: [Pending] = []
     /// The ranges for the bytes appended next, one after the other.
-    var targets: [Range<Int64>]
+    var targets: [Range<Int64>] = []
     /// The ranges that can be read, in the file and in memory.
     var ranges: [Range<Int64>]
     /// Bytes that can be read.
@@ -40,19 +40,46 @@ final class GrowingBody: Sendable {
 
   private let state: Mutex<State>
 
+  /// A body that is being written.
+  ///
   /// - Parameters:
-  ///   - pieces: the pieces that are stored in `file`.
+  ///   - stored: the file of a partial body, and its pieces.
   ///   - targets: the ranges for the appended bytes, one after the other.
   ///   - length: the length of the whole body, if it is known.
   init(
-    pieces: StoredPieces = StoredPieces(), file: BlockReader? = nil, targets: [Range<Int64>],
-    length: Int64?
+    stored: (file: OpenFile, pieces: StoredPieces)? = nil, targets: [Range<Int64>], length: Int64?,
+    verification: Verification
   ) {
+    let pieces = stored?.pieces ?? StoredPieces()
     let ranges = pieces.ranges
     state = Mutex(
       State(
-        pieces: pieces, file: file, targets: targets, ranges: ranges,
-        count: StoredRanges.count(ranges), length: length))
+        pieces: pieces, targets: targets, ranges: ranges, count: StoredRanges.count(ranges), length: length))
+    if let stored { _ = reader(of: stored.file, verification) }
+  }
+
+  /// A body that is stored.
+  ///
+  /// - Parameters:
+  ///   - ranges: the stored ranges; nil for all of the body.
+  ///   - length: the length of the whole body, if it is known.
+  init(file: BlockReader, ranges: [Range<Int64>]?, length: Int64?) {
+    let stored = ranges ?? [0..<(length ?? 0)]
+    state = Mutex(
+      State(
+        file: file, ranges: stored, count: StoredRanges.count(stored), length: length,
+        isComplete: ranges == nil))
+  }
+
+  /// The reader of the file; made at the first call.
+  func reader(of file: OpenFile, _ verification: Verification) -> BlockReader {
+    let new = BlockReader(file: file, verification: verification) { [weak self] in
+      self?.snapshot.pieces ?? StoredPieces()
+    }
+    return state.withLock { state in
+      state.file = state.file ?? new
+      return state.file ?? new
+    }
   }
 
   /// The current state.
@@ -87,9 +114,8 @@ final class GrowingBody: Sendable {
   /// Notes that the bytes of `nextPiece` are in the file.
   ///
   /// - Parameter piece: the new piece, joined with the pieces that it touches in its block.
-  func didFlush(_ next: Pending, as piece: StoredPiece, file: BlockReader) {
+  func didFlush(_ next: Pending, as piece: StoredPiece) {
     state.withLock { state in
-      state.file = file
       state.pieces.insert(piece)
       state.flushed += Int64(next.bytes.count)
       state.flushedEnd = next.end
@@ -113,7 +139,7 @@ final class GrowingBody: Sendable {
   }
 }
 
-extension GrowingBody.State {
+extension DiskBody.State {
   /// A range of appended bytes, and whether its bytes are stored already.
   fileprivate typealias Step = (range: Range<Int64>, isStored: Bool)
 
@@ -131,6 +157,14 @@ extension GrowingBody.State {
       position = end
     }
     return BodyBytes(joining: slices)
+  }
+
+  /// The range from a position on that is in the file; empty if the position is not in the file.
+  func fileRange(from position: Int64) -> Range<Int64> {
+    guard let range = ranges.first(where: { $0.contains(position) }) else { return position..<position }
+    // Pending bytes have no common order when parts are written.
+    let next = pending.lazy.map(\.start).filter { $0 >= position }.min() ?? .max
+    return position..<min(range.upperBound, next)
   }
 
   fileprivate func steps(for count: Int64) -> [Step] {
@@ -158,7 +192,7 @@ extension GrowingBody.State {
     var rest = bytes
     for (range, isStored) in steps {
       if !isStored {
-        pending.append(GrowingBody.Pending(start: range.lowerBound, bytes: rest.prefix(range.count)))
+        pending.append(DiskBody.Pending(start: range.lowerBound, bytes: rest.prefix(range.count)))
         buffered += Int64(range.count)
         count += Int64(range.count)
         add(range)
@@ -184,17 +218,17 @@ extension GrowingBody.State {
 
   private mutating func join() {
     pending = StoredRanges.union(pending.map(\.range)).map {
-      GrowingBody.Pending(start: $0.lowerBound, bytes: pendingBytes($0))
+      DiskBody.Pending(start: $0.lowerBound, bytes: pendingBytes($0))
     }
   }
 
-  fileprivate func nextPiece(all: Bool) -> GrowingBody.Pending? {
+  fileprivate func nextPiece(all: Bool) -> DiskBody.Pending? {
     guard let first = pending.first else { return nil }
     let blockEnd = StoredPieces.blockEnd(of: first.start)
     var end = first.start
     for next in pending where next.start == end && end < blockEnd { end = min(next.end, blockEnd) }
     // The piece may still grow if the next byte to arrive belongs right after it.
     guard all || end == blockEnd || targets.first?.lowerBound != end else { return nil }
-    return GrowingBody.Pending(start: first.start, bytes: pendingBytes(first.start..<end))
+    return DiskBody.Pending(start: first.start, bytes: pendingBytes(first.start..<end))
   }
 }

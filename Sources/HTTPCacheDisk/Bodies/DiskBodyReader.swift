@@ -1,12 +1,12 @@
 import HTTPCacheStore
 
-/// Reads a body while it is being written: the flushed bytes from its file, and the rest from memory.
-final class GrowingBodyReader: BodyReader {
-  private let body: GrowingBody
+/// Reads a body, also while it is being written.
+final class DiskBodyReader: BodyReader {
+  private let body: DiskBody
   private let queue: WorkQueue
   private let onDamage: @Sendable (CacheError) -> Void
 
-  init(body: GrowingBody, queue: WorkQueue, onDamage: @escaping @Sendable (CacheError) -> Void) {
+  init(body: DiskBody, queue: WorkQueue, onDamage: @escaping @Sendable (CacheError) -> Void) {
     self.body = body
     self.queue = queue
     self.onDamage = onDamage
@@ -30,6 +30,13 @@ final class GrowingBodyReader: BodyReader {
       isVerified: file.isVerified(0..<state.count))
   }
 
+  func isVerified(_ range: Range<Int64>) -> Bool {
+    let state = body.snapshot
+    guard state.isComplete, let file = state.file, range.lowerBound >= 0, range.upperBound <= state.count
+    else { return false }
+    return file.isVerified(range)
+  }
+
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
     var slices: [BodyBytes] = []
     var position = range.lowerBound
@@ -37,20 +44,16 @@ final class GrowingBodyReader: BodyReader {
       while position < range.upperBound {
         let state = body.snapshot
         var bytes = state.pendingBytes(position..<range.upperBound)
-        if bytes.isEmpty, let file = state.file,
-          let last = state.pieces.run(from: position..<range.upperBound).last
-        {
-          let stored = position..<min(range.upperBound, last.end)
-          bytes = try await file.read(stored, { state.pieces }, on: queue)
+        if bytes.isEmpty, let file = state.file {
+          let stored = state.fileRange(from: position).clamped(to: range)
+          guard !stored.isEmpty else { break }
+          bytes = try await file.read(stored, on: queue)
         }
         guard !bytes.isEmpty else { break }
         slices.append(bytes)
         position += Int64(bytes.count)
       }
-    } catch {
-      if error.code == .damaged { onDamage(error) }
-      throw error
-    }
+    } catch { throw reported(error) }
     return BodyBytes(joining: slices)
   }
 
@@ -59,15 +62,23 @@ final class GrowingBodyReader: BodyReader {
     guard state.isComplete else {
       throw CacheError(.unavailable, "the body is not complete, so it cannot be cloned")
     }
-    try await queue.run { () throws(CacheError) in
-      try state.file?.checkAll { state.pieces }
-      try FileCopy.make(path) { (file) throws(CacheError) in
-        guard let source = state.file else {
-          let bytes = state.pendingBytes(0..<state.count)
-          return try bytes.withUnsafeBytes { (buffer) throws(CacheError) in try file.write(buffer, at: 0) }
+    do throws(CacheError) {
+      try await queue.run { () throws(CacheError) in
+        if let file = state.file, !file.isVerified(0..<state.count) { try file.checkAll() }
+        try FileCopy.make(path) { (copy) throws(CacheError) in
+          if let file = state.file {
+            return try FileCopy.copy(file.file, to: copy, length: state.count)
+          }
+          try state.pendingBytes(0..<state.count).withUnsafeBytes { (buffer) throws(CacheError) in
+            try copy.write(buffer, at: 0)
+          }
         }
-        try FileCopy.copy(source.file, to: file, length: state.count)
       }
-    }
+    } catch { throw reported(error) }
+  }
+
+  private func reported(_ error: CacheError) -> CacheError {
+    if error.code == .damaged { onDamage(error) }
+    return error
   }
 }
