@@ -66,7 +66,7 @@ extension ServeCommand {
   }
   /// Writes counters every ten seconds, so that other processes see those of a server that runs for months, and returns
   /// memory after many connections have ended.
-  func keep(_ cache: HTTPCache, _ server: ProxyServer) async throws {
+  static func keep(_ cache: HTTPCache, _ server: ProxyServer) async throws {
     var freeMemory = FreeMemory()
     while !Task.isCancelled {
       try await cache.configuration.clock.sleep(for: .seconds(10))

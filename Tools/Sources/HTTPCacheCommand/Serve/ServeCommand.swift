@@ -197,7 +197,7 @@ public struct ServeCommand: AsyncParsableCommand {
         messages.add(message + "\n")
       }
     }
-    let keeping = Task { try await keep(cache, server) }
+    let keeping = Task { try await Self.keep(cache, server) }
     var running = RunningServe(command: self, file: file)
     for await number in signals {
       guard number == SIGHUP || number == SIGUSR1 else { break }
@@ -241,6 +241,7 @@ public struct ServeCommand: AsyncParsableCommand {
   private func upstreamConfiguration() throws(StartFailure) -> NIOUpstream.Configuration {
     var configuration = NIOUpstream.Configuration(
       connectTimeout: .seconds(timeout), headTimeout: .seconds(timeout))
+    configuration.offersHTTP2 = tls.upstreamHttp2
     if let roots = try tls.originRoots() { configuration.tls.trustRoots = roots }
     if route.forward { configuration.addresses = forwardOptions.addressRules(isRemote: route.isRemote) }
     return configuration

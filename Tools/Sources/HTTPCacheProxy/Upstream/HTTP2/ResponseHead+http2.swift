@@ -1,0 +1,31 @@
+import HTTPTypes
+import NIOHPACK
+
+extension ResponseHead {
+  /// The head of a response over HTTP/2 (RFC 9113 §8.3.2). NIOHTTP2 has checked the names, their order, and the fields
+  /// for one connection; the values are checked here.
+  ///
+  /// - Throws: `ProtocolViolation`.
+  init(_ headers: HPACKHeaders, limits: MessageLimits) throws(ProtocolViolation) {
+    var (code, fields) = (Int?.none, HTTPFields())
+    for (name, value, _) in headers {
+      if name == ":status" {
+        code = value.utf8.count == 3 ? Int(value) : nil
+        continue
+      }
+      guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else {
+        throw ProtocolViolation("a field that is not allowed (RFC 9113 §8.2.1)")
+      }
+      fields.append(HTTPField(name: name, value: value))
+    }
+    guard let code, (100...999).contains(code) else {
+      throw ProtocolViolation("an invalid status code (RFC 9110 §15)")
+    }
+    guard fields.count <= limits.fieldCount else {
+      throw ProtocolViolation("more than \(limits.fieldCount) fields")
+    }
+    status = HTTPResponse.Status(code: code)
+    minorVersion = 1
+    self.fields = fields
+  }
+}
