@@ -21,14 +21,25 @@ final class HTTP2ResponseHeads: Sendable {
       let epoch = stream.epoch
       let headers = waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }
       if let headers { return try ResponseHead(headers, limits: limits) }
-      do throws(StreamError) {
-        // NIOHTTP2 refuses DATA before a head: there are bytes only after a head that has been added.
-        guard let bytes = try await stream.read(until: deadline, epoch: epoch) else { return nil }
-        stream.unread(bytes)
-      } catch {
-        // A head that has arrived ends the wait.
-        guard case .cancelled = error, stream.epoch != epoch, !Task.isCancelled else { throw error }
+      switch await Self.read(from: stream, until: deadline, epoch: epoch) {
+      case .success(nil): return nil
+      // NIOHTTP2 refuses DATA before a head: there are bytes only after a head that has been added.
+      case .success(let bytes?): stream.unread(bytes)
+      // A head that has arrived ends the wait.
+      case .failure(.cancelled) where stream.epoch != epoch && !Task.isCancelled: break
+      case .failure(let error): throw error
       }
+    }
+  }
+
+  // Caught here, because Swift 6.3 cannot compile a `catch` in the loop.
+  private static func read(
+    from stream: ByteStream, until deadline: NIODeadline, epoch: Int
+  ) async -> Result<ByteBuffer?, StreamError> {
+    do throws(StreamError) {
+      return .success(try await stream.read(until: deadline, epoch: epoch))
+    } catch {
+      return .failure(error)
     }
   }
 }

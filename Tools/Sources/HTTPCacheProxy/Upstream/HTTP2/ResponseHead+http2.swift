@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOHPACK
+import NIOHTTP1
 
 extension ResponseHead {
   /// The head of a response over HTTP/2 (RFC 9113 §8.3.2). NIOHTTP2 has checked the names, their order, and the fields
@@ -24,7 +25,9 @@ extension ResponseHead {
     guard fields.count <= limits.fieldCount else {
       throw ProtocolViolation("more than \(limits.fieldCount) fields")
     }
-    status = HTTPResponse.Status(code: code)
+    // HTTP/2 has no reason phrases; clients of HTTP/1.1 get the usual one.
+    status = HTTPResponse.Status(
+      code: code, reasonPhrase: HTTPResponseStatus(statusCode: code, reasonPhrase: "").reasonPhrase)
     minorVersion = 1
     self.fields = fields
   }
