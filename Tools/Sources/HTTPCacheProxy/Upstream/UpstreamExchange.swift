@@ -78,7 +78,8 @@ struct UpstreamExchange: Sendable {
 
   private func nextHead(_ sender: RequestSender, until deadline: NIODeadline) async throws -> ResponseHead? {
     if let heads = lease.heads {
-      return try await heads.next(on: lease.stream, limits: configuration.limits, until: deadline)
+      guard let head = try await heads.next(on: lease.stream, until: deadline).get() else { return nil }
+      return try ResponseHead(head, limits: configuration.limits)
     }
     let reader = MessageReader(stream: lease.stream, limits: configuration.limits)
     return try await reader.responseHead { sender.headDeadline(deadline) }
