@@ -49,7 +49,8 @@ final class ConnectionPool: Sendable {
     self.configuration = configuration
     connector = try Connector(
       group: group, timeout: configuration.connectTimeout, tls: configuration.tls,
-      addresses: configuration.addresses, limits: configuration.limits, idleTimeout: configuration.idleTimeout)
+      addresses: configuration.addresses, limits: configuration.limits, idleTimeout: configuration.idleTimeout
+    )
   }
 
   /// The number of open connections, and of idle ones among them.

@@ -70,28 +70,10 @@ struct Connector: Sendable {
   ///
   /// - Throws: `UpstreamError`.
   func negotiate(with origin: Origin, until deadline: NIODeadline) async throws(UpstreamError) -> Connection {
-    let (context, limits, idleTimeout) = (choice, limits, idleTimeout)
     do {
       let (channel, promise) = try await bootstrap(until: deadline).channelOption(.autoRead, value: true)
         .connect(host: origin.host, port: origin.port) { channel in
-          channel.eventLoop.makeCompletedFuture {
-            try Self.addTLS(context, to: channel, origin)
-            let handler = NIOTypedApplicationProtocolNegotiationHandler<Connection> { result, channel in
-              channel.eventLoop.makeCompletedFuture {
-                if result == .negotiated("h2") {
-                  return .http2(
-                    try HTTP2OriginConnection(channel, limits: limits, idleTimeout: idleTimeout))
-                }
-                try channel.syncOptions?.setOption(.autoRead, value: false)
-                return .http1(try Self.addStream(to: channel))
-              }
-            }
-            let promise = channel.eventLoop.makePromise(of: Connection.self)
-            let handlers: [any ChannelHandler] = [HandshakeFailureHandler(promise), handler]
-            try channel.pipeline.syncOperations.addHandlers(handlers)
-            handler.protocolNegotiationResult.cascade(to: promise)
-            return (channel, promise)
-          }
+          channel.eventLoop.makeCompletedFuture { try addChoice(to: channel, origin) }
         }
       let timer = channel.eventLoop.scheduleTask(deadline: deadline) {
         promise.fail(ChannelError.connectTimeout(.zero))
@@ -102,6 +84,31 @@ struct Connector: Sendable {
     } catch {
       throw Self.upstreamError(error, origin)
     }
+  }
+
+  /// Adds the handlers that wait for the choice of the origin.
+  private func addChoice(
+    to channel: any Channel, _ origin: Origin
+  ) throws -> (any Channel, EventLoopPromise<Connection>) {
+    try Self.addTLS(choice, to: channel, origin)
+    let choosing = NIOTypedApplicationProtocolNegotiationHandler<Connection> { result, channel in
+      channel.eventLoop.makeCompletedFuture {
+        try connection(on: channel, isHTTP2: result == .negotiated("h2"))
+      }
+    }
+    let promise = channel.eventLoop.makePromise(of: Connection.self)
+    let handlers: [any ChannelHandler] = [HandshakeFailureHandler(promise), choosing]
+    try channel.pipeline.syncOperations.addHandlers(handlers)
+    choosing.protocolNegotiationResult.cascade(to: promise)
+    return (channel, promise)
+  }
+
+  private func connection(on channel: any Channel, isHTTP2: Bool) throws -> Connection {
+    if isHTTP2 {
+      return .http2(try HTTP2OriginConnection(channel, limits: limits, idleTimeout: idleTimeout))
+    }
+    try channel.syncOptions?.setOption(.autoRead, value: false)
+    return .http1(try Self.addStream(to: channel))
   }
 
   private func bootstrap(until deadline: NIODeadline) -> ClientBootstrap {

@@ -3,11 +3,11 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-/// Frames of a client, and what RFC 9113 or RFC 7541 wants a server to do about them. The cases are those of h2spec.
+/// Frames of a client, and the reaction that RFC 9113 or RFC 7541 demands. The cases are those of h2spec.
 struct HTTP2Case: Sendable, CustomTestStringConvertible {
   typealias Frame = (type: UInt8, flags: UInt8, stream: UInt32, payload: [UInt8])
 
-  /// What the server does.
+  /// The reaction of the server.
   enum Outcome: Sendable {
     /// Answers the request on a stream.
     case answers(UInt32)

@@ -121,7 +121,8 @@ import Testing
         } else {
           let isHead = request.headers.first(name: ":method") == "HEAD"
           request.head(
-            [":status": "200", "etag": "\"1\"", "cache-control": "no-cache", "content-length": "4"], ends: isHead)
+            [":status": "200", "etag": "\"1\"", "cache-control": "no-cache", "content-length": "4"],
+            ends: isHead)
           if !isHead { request.body("body", ends: true) }
         }
       }
@@ -157,7 +158,9 @@ import Testing
     }
   }
 
-  @Test("a stream that is refused is asked again over HTTP/1.1", arguments: [NIOHTTP2.HTTP2ErrorCode.refusedStream, .http11Required])
+  @Test(
+    "a stream that is refused is asked again over HTTP/1.1",
+    arguments: [NIOHTTP2.HTTP2ErrorCode.refusedStream, .http11Required])
   func refused(_ code: NIOHTTP2.HTTP2ErrorCode) async throws {
     try await withAnswers({ $0.reset(code) }) { fixture in
       let response = try await get("/", from: fixture)

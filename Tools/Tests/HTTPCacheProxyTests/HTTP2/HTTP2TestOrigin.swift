@@ -19,7 +19,8 @@ final class HTTP2TestOrigin: Sendable {
 
     func head(_ fields: KeyValuePairs<String, String>, ends: Bool = false) {
       let headers = HPACKHeaders(fields.map { ($0.key, $0.value) })
-      stream.writeAndFlush(HTTP2Frame.FramePayload.headers(.init(headers: headers, endStream: ends)), promise: nil)
+      stream.writeAndFlush(
+        HTTP2Frame.FramePayload.headers(.init(headers: headers, endStream: ends)), promise: nil)
     }
 
     func body(_ text: String, ends: Bool = false) {

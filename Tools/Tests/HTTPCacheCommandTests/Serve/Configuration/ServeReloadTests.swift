@@ -31,7 +31,7 @@ import Testing
     serve.send(SIGHUP)
     try await serve.says("the configuration stays as it was: \(path), line 2: routes[0].upstream must be")
     #expect(await body() == "second")
-    // What a restart would refuse is refused now.
+    // A token that a restart would refuse is refused now.
     let token = directory.file("token")
     try Data("a-token-of-enough-characters\n".utf8).write(to: URL(fileURLWithPath: token))
     chmod(token, 0o644)
