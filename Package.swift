@@ -20,6 +20,7 @@ let package = Package(
     .library(name: "HTTPCacheAsyncHTTPClient", targets: ["HTTPCacheAsyncHTTPClient"]),
     .library(name: "HTTPCacheHummingbird", targets: ["HTTPCacheHummingbird"]),
     .library(name: "HTTPCacheLogging", targets: ["HTTPCacheLogging"]),
+    .library(name: "HTTPCacheTracing", targets: ["HTTPCacheTracing"]),
     .library(name: "HTTPCacheSemantics", targets: ["HTTPCacheSemantics"]),
     .library(name: "HTTPCacheStore", targets: ["HTTPCacheStore"]),
     .library(name: "HTTPCacheDisk", targets: ["HTTPCacheDisk"]),
@@ -43,6 +44,9 @@ let package = Package(
       description: "HTTPCacheHummingbird: middleware that caches the responses of a Hummingbird server"),
     .trait(name: "Logging", description: "HTTPCacheLogging: what happens in the cache, to swift-log"),
     .trait(
+      name: "Tracing",
+      description: "HTTPCacheTracing: a span for each request to the origin (swift-distributed-tracing)"),
+    .trait(
       name: "ImageCodecs",
       description:
         "JPEG, PNG and WebP for HTTPCacheImages on Linux (libturbojpeg, libspng and libwebp of the system)"),
@@ -55,6 +59,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
   ],
@@ -169,6 +174,15 @@ let package = Package(
       dependencies: [
         "HTTPCaching", "HTTPCacheSemantics",
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "HTTPCacheTracing",
+      dependencies: [
+        "HTTPCaching",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(
+          name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
       ],
       swiftSettings: settings),
     .target(

@@ -49,13 +49,14 @@ let package = Package(
   dependencies: [
     .package(
       name: "swift-http-cache", path: "..",
-      traits: ["Crypto", "AsyncHTTPClient", "Hummingbird", "ImageCodecs", "Logging"]),
+      traits: ["Crypto", "AsyncHTTPClient", "Hummingbird", "ImageCodecs", "Logging", "Tracing"]),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
@@ -112,6 +113,7 @@ let package = Package(
         .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
         .product(name: "HTTPCacheHummingbird", package: "swift-http-cache"),
         .product(name: "HTTPCacheLogging", package: "swift-http-cache"),
+        .product(name: "HTTPCacheTracing", package: "swift-http-cache"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
@@ -201,6 +203,15 @@ let package = Package(
         .product(name: "HTTPCacheLogging", package: "swift-http-cache"),
         .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
         .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "HTTPCacheTracingTests",
+      dependencies: caching + [
+        .product(name: "HTTPCacheTracing", package: "swift-http-cache"),
+        .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       swiftSettings: settings),
     .testTarget(

@@ -27,7 +27,7 @@ MODULES = [
     "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheDisk", "HTTPCaching", "HTTPCacheURLSession",
     "HTTPCacheNIO", "HTTPCacheAsyncHTTPClient", "HTTPCacheArchives", "HTTPCacheDownloads",
     "HTTPCacheHummingbird", "HTTPCacheImages", "HTTPCacheLogging", "HTTPCacheTesting",
-    "HTTPCacheTestTraits", "HTTPCacheFaults"]
+    "HTTPCacheTestTraits", "HTTPCacheTracing", "HTTPCacheFaults"]
 # Every type has them, or has them because it has another in the list.
 IMPLIED = {"Copyable", "Escapable", "SendableMetatype", "BitwiseCopyable"}
 

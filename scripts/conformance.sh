@@ -58,21 +58,39 @@ suite() {
   fi
 }
 
-# One run through a new proxy: shared NAME OPTIONS...
-shared() {
-  local name=$1 port origin
+# Starts a new proxy on `port` for an origin on `origin`: proxy NAME OPTIONS OF serve...
+proxy() {
+  local name=$1
   shift
   port=$(free_port)
   origin=$(free_port)
   "$program" serve --shared --dir "$directory/$name" --listen "127.0.0.1:$port" \
-    --upstream "http://127.0.0.1:$origin" >"$results/serve.log" 2>&1 &
+    --upstream "http://127.0.0.1:$origin" "$@" >"$results/serve.log" 2>&1 &
   server=$!
   for _ in $(seq 100); do
     if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then break; fi
     kill -0 "$server" 2>/dev/null || { cat "$results/serve.log"; echo "serve did not start"; exit 1; }
     sleep 0.1
   done
+}
+
+# One run through a new proxy: shared NAME OPTIONS OF run.py...
+shared() {
+  local name=$1
+  shift
+  proxy "$name"
   suite "$name" 159 100 --base "http://127.0.0.1:$port" --origin-port "$origin" "$@"
+  stop
+}
+
+# One run over TLS, with curl: secure NAME VERSION OF HTTP
+secure() {
+  local name=$1 version=$2
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
+    -keyout "$directory/key.pem" -out "$directory/certificate.pem" 2>/dev/null
+  proxy "$name" --tls-certificate "$directory/certificate.pem" --tls-key "$directory/key.pem"
+  suite "$name" 159 100 --mode proxy --client-cmd "scripts/conformance-curl.py $port $version" \
+    --origin-port "$origin"
   stop
 }
 
@@ -97,6 +115,8 @@ private private-urlsession-nio "urlsession --transport asynchttpclient" 131 70
 if [ -n "$all" ]; then
   shared shared-strict --strict
   shared shared-reuse --reuse
+  secure shared-tls 1.1
+  secure shared-http2 2
   private private-strict engine 137 73 --strict
   private private-beyond-fetch engine 145 90 --beyond-fetch
 fi

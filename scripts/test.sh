@@ -93,7 +93,8 @@ without_traits() {
     swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheImages &&
     swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheHummingbird &&
     swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheAsyncHTTPClient &&
-    swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheLogging
+    swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheLogging &&
+    swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheTracing
 }
 timed "the build" check build-without-traits without_traits || failed=1
 

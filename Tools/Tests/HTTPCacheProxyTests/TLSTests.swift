@@ -29,13 +29,13 @@ import Testing
     -----END PRIVATE KEY-----
     """
 
-  private static func server() throws -> TLSConfiguration {
+  static func server() throws -> TLSConfiguration {
     TLSConfiguration.makeServerConfiguration(
       certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8)).map { .certificate($0) },
       privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
   }
 
-  private static func client() throws -> TLSConfiguration {
+  static func client() throws -> TLSConfiguration {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8)))
     return tls

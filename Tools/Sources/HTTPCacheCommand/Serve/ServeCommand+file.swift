@@ -18,17 +18,25 @@ extension ServeCommand {
   /// - Throws: `ExitCode` after a message.
   func check(_ file: ServeFile?) async throws {
     let mode: ProxyServer.Mode
+    do throws(StartFailure) { mode = try checkedMode(file) } catch { throw error.reported() }
+    _ = try encryptionKey.encryption()
+    for message in await UnresolvedUpstreams.messages(mode) { Console.report(message) }
+    Console.print("\(file?.path ?? ""): valid")
+  }
+
+  /// Where requests go, after reading the certificates, keys and tokens that the options name, as a start does.
+  ///
+  /// - Throws: `StartFailure` with the line of the file.
+  func checkedMode(_ file: ServeFile?) throws(StartFailure) -> ProxyServer.Mode {
     do throws(StartFailure) {
-      mode = try serverMode(file)
+      let mode = try serverMode(file)
       _ = try tls.listener()
       _ = try tls.originRoots()
       _ = try admin.access()
       _ = try purging.rights()
+      return mode
     } catch {
-      throw error.located(in: file).reported()
+      throw error.located(in: file)
     }
-    _ = try encryptionKey.encryption()
-    for message in await UnresolvedUpstreams.messages(mode) { Console.report(message) }
-    Console.print("\(file?.path ?? ""): valid")
   }
 }

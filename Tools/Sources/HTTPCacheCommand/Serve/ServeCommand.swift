@@ -241,6 +241,7 @@ public struct ServeCommand: AsyncParsableCommand {
   private func upstreamConfiguration() throws(StartFailure) -> NIOUpstream.Configuration {
     var configuration = NIOUpstream.Configuration(
       connectTimeout: .seconds(timeout), headTimeout: .seconds(timeout))
+    configuration.offersHTTP2 = tls.upstreamHttp2
     if let roots = try tls.originRoots() { configuration.tls.trustRoots = roots }
     if route.forward { configuration.addresses = forwardOptions.addressRules(isRemote: route.isRemote) }
     return configuration

@@ -38,6 +38,11 @@ struct TLSOptions: ParsableArguments {
   @Flag(help: "Let clients begin HTTP/2 without TLS, with prior knowledge.")
   var h2c = false
 
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Let https origins choose HTTP/2 for requests without a body that may be repeated.")
+  var upstreamHttp2 = true
+
   func validate() throws {
     if clientCA != nil, tlsCertificate.isEmpty {
       throw ValidationError("--client-ca requires --tls-certificate.")

@@ -7,7 +7,7 @@ struct AdminClientOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The address of the admin listener: that of serve --admin.", valueName: "address"))
-  var admin = "127.0.0.1:9100"
+  var admin = "127.0.0.1:9180"
 
   @Option(
     help: ArgumentHelp(

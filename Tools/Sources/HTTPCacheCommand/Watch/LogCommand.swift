@@ -7,7 +7,7 @@ struct LogCommand: AsyncParsableCommand {
     commandName: "log",
     abstract: "Show the requests to a running proxy as they finish.",
     discussion: """
-      Reads from the admin listener of `httpcache serve --admin 127.0.0.1:9100`, from now on until it is interrupted.
+      Reads from the admin listener of `httpcache serve --admin 127.0.0.1:9180`, from now on until it is interrupted.
 
         httpcache log --outcome miss,refetched
         httpcache log --url /api/ --json

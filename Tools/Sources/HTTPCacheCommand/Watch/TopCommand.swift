@@ -7,11 +7,11 @@ struct TopCommand: AsyncParsableCommand {
     commandName: "top",
     abstract: "Show what a running proxy does, second by second.",
     discussion: """
-      Reads from the admin listener of `httpcache serve --admin 127.0.0.1:9100`; the same figures are in a browser \
-      at http://127.0.0.1:9100/. On a terminal the screen is drawn anew each second, elsewhere a line is printed.
+      Reads from the admin listener of `httpcache serve --admin 127.0.0.1:9180`; the same figures are in a browser \
+      at http://127.0.0.1:9180/. On a terminal the screen is drawn anew each second, elsewhere a line is printed.
 
         httpcache top
-        httpcache top --admin cache.example:9100 --admin-token-file token
+        httpcache top --admin cache.example:9180 --admin-token-file token
 
       Exit status:
       \(ExitStatus.help([.success: "--count seconds were shown", .failure: "the listener cannot be reached, or refuses", .usage: nil]))

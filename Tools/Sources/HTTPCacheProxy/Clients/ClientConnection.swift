@@ -13,7 +13,7 @@ final class ClientConnection: Sendable {
   let client: ClientSide
   /// Whether the stream is one of HTTP/2, with one request, instead of a connection.
   let isHTTP2: Bool
-  let requestTrailers = RequestTrailers()
+  let requestTrailers = StreamTrailers()
   let log: RequestLog
 
   /// - Parameters:

@@ -14,6 +14,7 @@ final class HTTP2StreamHandler: ChannelDuplexHandler {
   /// Nil before a request takes the general way.
   private var connection: ClientConnection?
   private var hasBegun = false
+  private var hasEnded = false
 
   init(_ proxy: ProxyContext, _ client: ClientSide) {
     self.proxy = proxy
@@ -80,7 +81,14 @@ final class HTTP2StreamHandler: ChannelDuplexHandler {
   }
 
   private func end(_ context: ChannelHandlerContext) {
+    hasEnded = true
     context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    // A body without a length would look complete.
+    if !hasEnded, connection != nil { context.fireErrorCaught(UnfinishedStream()) }
+    context.fireChannelInactive()
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

@@ -10,7 +10,7 @@ final class HitPath {
 
   private let connection: ClientConnection
   private let lookup: HitLookup
-  private var plain: PlainRequest
+  private let answers: PreparedAnswers
 
   private var context: ProxyContext { connection.context }
 
@@ -19,7 +19,7 @@ final class HitPath {
     lookup = HitLookup(
       context: connection.context, client: connection.client, form: .http1(minorVersion: 1), answers: answers,
       allocator: connection.stream.channel.allocator)
-    plain = PlainRequest(limits: connection.context.configuration.limits)
+    self.answers = answers
   }
 
   /// Answers the requests at the beginning of `buffer` and moves the reader index behind them.
@@ -32,10 +32,10 @@ final class HitPath {
       connection.stream.channel.isWritable
     {
       let started = NIODeadline.now()
-      guard let length = buffer.withUnsafeReadableBytes({ plain.find(in: $0) }) else { break }
+      guard let length = buffer.withUnsafeReadableBytes({ answers.plain.find(in: $0) }) else { break }
       // A slice of the same bytes, not a copy.
       let request = buffer.getSlice(at: buffer.readerIndex, length: length) ?? ByteBuffer()
-      guard let content = lookup.content(for: plain.key, { head(request) }) else { break }
+      guard let content = lookup.content(for: answers.plain.key, { head(request) }) else { break }
       write(content.bytes)
       buffer.moveReaderIndex(forwardBy: length)
       count += 1

@@ -2,13 +2,20 @@ import HTTPCaching
 
 /// The answers that one event loop has prepared. They are for one second, because `Age` differs in the next one.
 final class PreparedAnswers {
+  /// Recognises requests: one for all connections of the loop, which would keep its buffer while they are idle.
+  var plain: PlainRequest
   private let capacity: Int
   private var answers: [Int: PreparedAnswer] = [:]
   private var size = 0
   private var time: Timestamp?
 
-  /// - Parameter capacity: maximum number of bytes.
-  init(capacity: Int) { self.capacity = capacity }
+  /// - Parameters:
+  ///   - capacity: maximum number of bytes.
+  ///   - limits: the limits of request heads.
+  init(capacity: Int, limits: MessageLimits) {
+    self.capacity = capacity
+    plain = PlainRequest(limits: limits)
+  }
 
   /// The answer for a key.
   func answer(for key: [UInt8]) -> PreparedAnswer? {

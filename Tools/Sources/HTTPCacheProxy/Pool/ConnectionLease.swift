@@ -2,8 +2,12 @@
 final class ConnectionLease: Sendable {
   let stream: ByteStream
   let origin: Origin
-  /// Whether the connection carried an exchange before.
+  /// Whether the connection may have ended before the request was sent: it carried an exchange before.
   let isReused: Bool
+  /// The connection of which `stream` is a stream of HTTP/2; nil for HTTP/1.1.
+  let http2: HTTP2OriginConnection?
+  /// The response heads of a stream of HTTP/2.
+  let heads: HTTP2ResponseHeads?
   /// Tells whether the exchange waits for its client. While the client is slow, another connection may take this
   /// connection's place in the pool.
   let pace = ClientPace()
@@ -12,5 +16,14 @@ final class ConnectionLease: Sendable {
     self.stream = stream
     self.origin = origin
     self.isReused = isReused
+    (http2, heads) = (nil, nil)
+  }
+
+  /// A stream of HTTP/2. The connection may end at any time.
+  init(_ stream: ByteStream, _ origin: Origin, http2: HTTP2OriginConnection, heads: HTTP2ResponseHeads) {
+    self.stream = stream
+    self.origin = origin
+    isReused = true
+    (self.http2, self.heads) = (http2, heads)
   }
 }

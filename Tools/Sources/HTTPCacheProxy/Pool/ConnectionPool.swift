@@ -13,6 +13,8 @@ final class ConnectionPool: Sendable {
   enum Grant {
     case connection(ByteStream)
     case permit
+    /// Look for a connection again.
+    case again
     case timedOut
     case cancelled
   }
@@ -22,6 +24,7 @@ final class ConnectionPool: Sendable {
     var open = 0
     /// Idle connections; the most recently used is last.
     var idle: [ByteStream] = []
+    var http2: [HTTP2OriginConnection] = []
     /// The connections in use that hold a place.
     var leases: [ObjectIdentifier: ConnectionLease] = [:]
     var waiters: [Waiter] = []
@@ -46,7 +49,8 @@ final class ConnectionPool: Sendable {
     self.configuration = configuration
     connector = try Connector(
       group: group, timeout: configuration.connectTimeout, tls: configuration.tls,
-      addresses: configuration.addresses)
+      addresses: configuration.addresses, limits: configuration.limits, idleTimeout: configuration.idleTimeout
+    )
   }
 
   /// The number of open connections, and of idle ones among them.
@@ -57,12 +61,13 @@ final class ConnectionPool: Sendable {
   /// A connection to an origin.
   ///
   /// - Parameters:
-  ///   - fresh: whether to open a new connection.
+  ///   - fresh: whether to open a new connection; it then speaks HTTP/1.1.
   ///   - deadline: the latest time to get one.
   /// - Throws: `UpstreamError`.
   func lease(
     _ origin: Origin, fresh: Bool, until deadline: NIODeadline
   ) async throws(UpstreamError) -> ConnectionLease {
+    if !fresh, let lease = await stream(to: origin) { return lease }
     while !fresh, let stream = takeIdle(origin) {
       if stream.unwatch() { return hold(ConnectionLease(stream, origin, isReused: true)) }
       stream.close()
@@ -72,11 +77,26 @@ final class ConnectionPool: Sendable {
     case .connection(let stream): return hold(ConnectionLease(stream, origin, isReused: true))
     case .timedOut: throw UpstreamError(.timeout, "all connections to \(origin) are in use")
     case .cancelled: throw UpstreamError(.cancelled, "cancelled")
+    case .again: return try await lease(origin, fresh: fresh, until: deadline)
     case .permit: break
     }
+    switch try await open(origin, fresh: fresh, until: deadline) {
+    case .http1(let stream): return hold(ConnectionLease(stream, origin, isReused: false))
+    case .http2(let connection):
+      if let lease = await add(connection, for: origin) { return lease }
+      throw UpstreamError(.unreachable, "\(origin) closed the connection")
+    }
+  }
+
+  /// Opens a connection on a place that the caller has.
+  private func open(
+    _ origin: Origin, fresh: Bool, until deadline: NIODeadline
+  ) async throws(UpstreamError) -> Connector.Connection {
     do {
-      let stream = try await connector.connect(to: origin, until: deadline)
-      return hold(ConnectionLease(stream, origin, isReused: false))
+      guard configuration.offersHTTP2, configuration.proxy == nil, origin.isSecure, !fresh else {
+        return .http1(try await connector.connect(to: origin, until: deadline))
+      }
+      return try await connector.negotiate(with: origin, until: deadline)
     } catch {
       gone(origin)
       throw error
@@ -125,6 +145,7 @@ final class ConnectionPool: Sendable {
   /// - Parameter isReusable: false closes it.
   func release(_ lease: ConnectionLease, isReusable: Bool) {
     let stream = lease.stream
+    if lease.http2 != nil { return endStream(stream, isComplete: isReusable) }
     let origin = lease.origin
     let isUsable = isReusable && !stream.hasBytes && !stream.isEnded
     let heldPlace = state.withLock { state in
@@ -211,8 +232,12 @@ final class ConnectionPool: Sendable {
 
   /// Closes idle connections; connections in use are closed when they are given back.
   func shutDown() {
-    let idle = state.withLock { state -> [(Origin, ByteStream)] in
+    let http2 = state.withLock { state in
       state.isShutDown = true
+      return state.origins.values.flatMap(\.http2)
+    }
+    for connection in http2 { connection.retire() }
+    let idle = state.withLock { state -> [(Origin, ByteStream)] in
       state.idleCount = 0
       var all: [(Origin, ByteStream)] = []
       for origin in state.origins.keys {

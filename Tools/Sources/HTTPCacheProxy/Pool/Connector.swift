@@ -2,6 +2,7 @@ import HTTPCaching
 import NIOCore
 import NIOPosix
 import NIOSSL
+import NIOTLS
 
 #if canImport(Darwin)
   import Darwin
@@ -16,18 +17,33 @@ struct Connector: Sendable {
   private let group: any EventLoopGroup
   private let timeout: TimeAmount
   private let context: NIOSSLContext
+  /// Offers HTTP/2 too.
+  private let choice: NIOSSLContext
   private let addresses: AddressRules?
+  private let limits: MessageLimits
+  private let idleTimeout: TimeAmount
+
+  /// A connection of the version that the origin has chosen.
+  enum Connection: Sendable {
+    case http1(ByteStream)
+    case http2(HTTP2OriginConnection)
+  }
 
   /// - Throws: what NIOSSL says of the TLS configuration.
-  init(group: any EventLoopGroup, timeout: TimeAmount, tls: TLSConfiguration, addresses: AddressRules? = nil)
-    throws
-  {
+  init(
+    group: any EventLoopGroup, timeout: TimeAmount, tls: TLSConfiguration, addresses: AddressRules? = nil,
+    limits: MessageLimits = MessageLimits(), idleTimeout: TimeAmount = .seconds(30)
+  ) throws {
+    self.limits = limits
+    self.idleTimeout = idleTimeout
     self.group = group
     self.timeout = timeout
     self.addresses = addresses
     var tls = tls
     tls.applicationProtocols = ["http/1.1"]
     context = try NIOSSLContext(configuration: tls)
+    tls.applicationProtocols = ["h2", "http/1.1"]
+    choice = try NIOSSLContext(configuration: tls)
   }
 
   /// Connects. With TLS, returns before the end of the handshake; the first bytes wait for it.
@@ -37,31 +53,85 @@ struct Connector: Sendable {
   func connect(to origin: Origin, until deadline: NIODeadline = .distantFuture) async throws(UpstreamError)
     -> ByteStream
   {
-    let loop = MultiThreadedEventLoopGroup.currentEventLoop ?? group.next()
     let context = origin.isSecure ? context : nil
     do {
-      return try await ClientBootstrap(group: loop)
-        .connectTimeout(min(timeout, max(.nanoseconds(1), deadline - .now())))
-        .resolver(addresses.map { CheckedResolver($0, on: loop) })
-        .channelOption(.autoRead, value: false)
-        .channelOption(.allowRemoteHalfClosure, value: true)
-        .channelOption(.maxMessagesPerRead, value: 2)
-        .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-        .channelOption(.writeBufferWaterMark, value: Self.waterMark)
-        .connect(host: origin.host, port: origin.port) { channel in
-          channel.eventLoop.makeCompletedFuture {
-            if let context {
-              try channel.pipeline.syncOperations.addHandler(
-                NIOSSLClientHandler(context: context, serverHostname: Self.serverName(origin.host)))
-            }
-            let stream = ByteStream(channel: channel)
-            try channel.pipeline.syncOperations.addHandler(ByteStreamHandler(stream))
-            return stream
-          }
+      return try await bootstrap(until: deadline).connect(host: origin.host, port: origin.port) { channel in
+        channel.eventLoop.makeCompletedFuture {
+          if let context { try Self.addTLS(context, to: channel, origin) }
+          return try Self.addStream(to: channel)
         }
+      }
     } catch {
       throw Self.upstreamError(error, origin)
     }
+  }
+
+  /// Connects with TLS, and returns after the handshake, in which the origin chooses HTTP/2 or HTTP/1.1 (RFC 7301).
+  ///
+  /// - Throws: `UpstreamError`.
+  func negotiate(with origin: Origin, until deadline: NIODeadline) async throws(UpstreamError) -> Connection {
+    do {
+      let (channel, promise) = try await bootstrap(until: deadline).channelOption(.autoRead, value: true)
+        .connect(host: origin.host, port: origin.port) { channel in
+          channel.eventLoop.makeCompletedFuture { try addChoice(to: channel, origin) }
+        }
+      let timer = channel.eventLoop.scheduleTask(deadline: deadline) {
+        promise.fail(ChannelError.connectTimeout(.zero))
+        channel.close(promise: nil)
+      }
+      defer { timer.cancel() }
+      return try await promise.futureResult.get()
+    } catch {
+      throw Self.upstreamError(error, origin)
+    }
+  }
+
+  /// Adds the handlers that wait for the choice of the origin.
+  private func addChoice(
+    to channel: any Channel, _ origin: Origin
+  ) throws -> (any Channel, EventLoopPromise<Connection>) {
+    try Self.addTLS(choice, to: channel, origin)
+    let choosing = NIOTypedApplicationProtocolNegotiationHandler<Connection> { result, channel in
+      channel.eventLoop.makeCompletedFuture {
+        try connection(on: channel, isHTTP2: result == .negotiated("h2"))
+      }
+    }
+    let promise = channel.eventLoop.makePromise(of: Connection.self)
+    let handlers: [any ChannelHandler] = [HandshakeFailureHandler(promise), choosing]
+    try channel.pipeline.syncOperations.addHandlers(handlers)
+    choosing.protocolNegotiationResult.cascade(to: promise)
+    return (channel, promise)
+  }
+
+  private func connection(on channel: any Channel, isHTTP2: Bool) throws -> Connection {
+    if isHTTP2 {
+      return .http2(try HTTP2OriginConnection(channel, limits: limits, idleTimeout: idleTimeout))
+    }
+    try channel.syncOptions?.setOption(.autoRead, value: false)
+    return .http1(try Self.addStream(to: channel))
+  }
+
+  private func bootstrap(until deadline: NIODeadline) -> ClientBootstrap {
+    let loop = MultiThreadedEventLoopGroup.currentEventLoop ?? group.next()
+    return ClientBootstrap(group: loop)
+      .connectTimeout(min(timeout, max(.nanoseconds(1), deadline - .now())))
+      .resolver(addresses.map { CheckedResolver($0, on: loop) })
+      .channelOption(.autoRead, value: false)
+      .channelOption(.allowRemoteHalfClosure, value: true)
+      .channelOption(.maxMessagesPerRead, value: 2)
+      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .channelOption(.writeBufferWaterMark, value: Self.waterMark)
+  }
+
+  private static func addTLS(_ context: NIOSSLContext, to channel: any Channel, _ origin: Origin) throws {
+    try channel.pipeline.syncOperations.addHandler(
+      NIOSSLClientHandler(context: context, serverHostname: serverName(origin.host)))
+  }
+
+  private static func addStream(to channel: any Channel) throws -> ByteStream {
+    let stream = ByteStream(channel: channel)
+    try channel.pipeline.syncOperations.addHandler(ByteStreamHandler(stream))
+    return stream
   }
 
   static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 32 << 10, high: 64 << 10)
@@ -96,6 +166,7 @@ struct Connector: Sendable {
   // NIO's own messages call every failure a reset, and list all tried addresses.
   private static func reason(_ error: any Error) -> String {
     switch error {
+    case ChannelError.outputClosed: "the connection was closed during the TLS handshake"
     case let error as IOError: SystemMessage.text(error.errnoCode)
     case let error as NIOConnectionError:
       error.connectionErrors.last.map { reason($0.error) } ?? unresolved(error)

@@ -36,7 +36,7 @@ final class ProxyContext: Sendable {
     let capacity = configuration.preparedAnswers / max(1, loops.count)
     prepared = Dictionary(
       loops.map { loop in
-        let answers = PreparedAnswers(capacity: capacity)
+        let answers = PreparedAnswers(capacity: capacity, limits: configuration.limits)
         return (
           ObjectIdentifier(loop), NIOLoopBoundBox.makeBoxSendingValue(answers, eventLoop: loop)
         )

@@ -43,6 +43,10 @@ public final class ProxyServer: Sendable {
       .childChannelOption(.maxMessagesPerRead, value: 2)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.writeBufferWaterMark, value: Connector.waterMark)
+      // An idle connection keeps a buffer of the size of its last reads: small for requests without a body.
+      .childChannelOption(
+        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 64 << 10)
+      )
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try pipeline.set(up: channel)

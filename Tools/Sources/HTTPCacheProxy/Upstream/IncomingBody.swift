@@ -33,7 +33,7 @@ final class IncomingBody: BodySource {
   private let state: Mutex<State>
   private let isResponse: Bool
   private let connectionOptions: [String]
-  private let laterTrailers: RequestTrailers?
+  private let laterTrailers: StreamTrailers?
   private let beforePull: (@Sendable () async throws -> Void)?
   private let ended: @Sendable (Ending) -> Void
   let length: Int64?
@@ -47,7 +47,7 @@ final class IncomingBody: BodySource {
   ///   - ended: called once at the end.
   init(
     _ stream: ByteStream, framing: Framing, limits: MessageLimits, isResponse: Bool,
-    connectionOptions: [String] = [], laterTrailers: RequestTrailers? = nil, stall: TimeAmount,
+    connectionOptions: [String] = [], laterTrailers: StreamTrailers? = nil, stall: TimeAmount,
     pace: ClientPace? = nil,
     beforePull: (@Sendable () async throws -> Void)? = nil,
     ended: @escaping @Sendable (Ending) -> Void

@@ -26,6 +26,9 @@ extension NIOUpstream {
     public var limits: MessageLimits
     /// The TLS configuration for `https` origins.
     public var tls: TLSConfiguration
+    /// Whether `https` origins may choose HTTP/2 for requests that may be repeated and have no body. Each other request
+    /// goes over HTTP/1.1.
+    public var offersHTTP2 = false
     /// The allowed addresses; nil allows every address.
     public var addresses: AddressRules?
 

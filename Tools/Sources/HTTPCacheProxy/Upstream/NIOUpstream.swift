@@ -2,7 +2,7 @@ public import HTTPCaching
 import HTTPTypes
 public import NIOCore
 
-/// An upstream over HTTP/1.1 on SwiftNIO that keeps connections open between requests.
+/// An upstream over HTTP/1.1 or HTTP/2 on SwiftNIO that keeps connections open between requests.
 public final class NIOUpstream: Upstream {
   private let pool: ConnectionPool
   private let configuration: Configuration
@@ -29,9 +29,10 @@ public final class NIOUpstream: Upstream {
 
   /// Sends a request and returns when the head of the final response has arrived.
   ///
-  /// A request with an idempotent method and without a body uses an idle connection if there is one. If the origin
-  /// closes that connection before the first byte of a response, the request is sent once more over a new connection
-  /// (RFC 9110 §9.2.2). Any other request gets a new connection.
+  /// A request with an idempotent method and without a body uses an idle connection if there is one, or a stream of a
+  /// connection over HTTP/2. If the origin closes that connection before the first byte of a response, or resets the
+  /// stream, the request is sent once more over a new connection (RFC 9110 §9.2.2). Any other request gets a new
+  /// connection. A new connection for one request speaks HTTP/1.1.
   ///
   /// - Throws: `UpstreamError`.
   public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {

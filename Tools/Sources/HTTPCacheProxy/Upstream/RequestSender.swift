@@ -1,6 +1,8 @@
 import HTTPCaching
 import HTTPTypes
 import NIOCore
+import NIOHPACK
+import NIOHTTP2
 import Synchronization
 
 /// Sends a request's head, and its body while the exchange waits for the response.
@@ -27,16 +29,17 @@ final class RequestSender: Sendable {
 
   private let request: UpstreamRequest
   private let stream: ByteStream
+  private let isHTTP2: Bool
   private let pace: ClientPace
   private let configuration: NIOUpstream.Configuration
   private let state: Mutex<State>
 
-  init(
-    _ request: UpstreamRequest, stream: ByteStream, pace: ClientPace, configuration: NIOUpstream.Configuration
-  ) {
-    self.pace = pace
+  /// - Parameter lease: the connection; a stream of HTTP/2 only for a request without a body.
+  init(_ request: UpstreamRequest, on lease: ConnectionLease, configuration: NIOUpstream.Configuration) {
+    pace = lease.pace
     self.request = request
-    self.stream = stream
+    stream = lease.stream
+    isHTTP2 = lease.http2 != nil
     self.configuration = configuration
     state = Mutex(State(phase: request.body == nil ? .finished : .waiting))
   }
@@ -63,6 +66,11 @@ final class RequestSender: Sendable {
   /// - Throws: `StreamError`.
   func sendHead(upgrade: String?) async throws(StreamError) {
     let head = request.head
+    if isHTTP2 {
+      let frame = HTTP2Frame.FramePayload.headers(.init(headers: HPACKHeaders(head), endStream: true))
+      stream.channel.write(frame, promise: nil)
+      return try await stream.flush(until: .now() + configuration.bodyTimeout)
+    }
     var fields = head.headerFields
     let acceptsTrailers = FieldList.contains("trailers", in: fields[.te])
     HopByHop.remove(from: &fields)

@@ -1,6 +1,7 @@
 import HTTPCaching
 import HTTPTypes
 import NIOCore
+import NIOHTTP2
 import NIOSSL
 
 /// One request and its response on one connection to an origin.
@@ -27,16 +28,17 @@ struct UpstreamExchange: Sendable {
   func run(
     _ request: UpstreamRequest, upgrade: String?, until deadline: NIODeadline
   ) async throws(UpstreamError) -> UpstreamResponse {
-    let sender = RequestSender(
-      request, stream: lease.stream, pace: lease.pace, configuration: configuration)
+    let sender = RequestSender(request, on: lease, configuration: configuration)
     do {
       // Bytes that arrive on an idle connection before the request is sent cannot answer it.
-      if lease.isReused, await !lease.stream.isQuiet() { throw ClosedBeforeResponse() }
+      if lease.isReused, lease.http2 == nil, await !lease.stream.isQuiet() { throw ClosedBeforeResponse() }
       try await sender.sendHead(upgrade: upgrade)
       let head = try await finalHead(request, sender, upgrade: upgrade != nil, until: deadline)
       return try response(head, to: request, sender)
     } catch {
       sender.stop()
+      // The origin may be gone without a sign; another stream would wait as long.
+      if case StreamError.timedOut = error { lease.http2?.retire() }
       pool.release(lease, isReusable: false)
       throw upstreamError(sender.failure ?? error)
     }
@@ -45,14 +47,13 @@ struct UpstreamExchange: Sendable {
   private func finalHead(
     _ request: UpstreamRequest, _ sender: RequestSender, upgrade: Bool, until deadline: NIODeadline
   ) async throws -> ResponseHead {
-    let reader = MessageReader(stream: lease.stream, limits: configuration.limits)
     var count = 0
     while true {
       let received: ResponseHead?
       do {
-        received = try await reader.responseHead { sender.headDeadline(deadline) }
-      } catch StreamError.failed(let cause) where count == 0 && !(cause is NIOSSLError) {
-        throw cause is IOError ? ClosedBeforeResponse() : StreamError.failed(cause)
+        received = try await nextHead(sender, until: deadline)
+      } catch StreamError.failed(let cause) where count == 0 && Self.isLost(cause) {
+        throw ClosedBeforeResponse()
       }
       guard let head = received else {
         throw count == 0
@@ -73,6 +74,20 @@ struct UpstreamExchange: Sendable {
       HopByHop.remove(from: &fields)
       await request.onInterim?(HTTPResponse(status: head.status, headerFields: fields))
     }
+  }
+
+  private func nextHead(_ sender: RequestSender, until deadline: NIODeadline) async throws -> ResponseHead? {
+    if let heads = lease.heads {
+      guard let head = try await heads.next(on: lease.stream, until: deadline).get() else { return nil }
+      return try ResponseHead(head, limits: configuration.limits)
+    }
+    let reader = MessageReader(stream: lease.stream, limits: configuration.limits)
+    return try await reader.responseHead { sender.headDeadline(deadline) }
+  }
+
+  /// Whether the connection, or the stream of HTTP/2, has ended without saying anything about the request.
+  private static func isLost(_ cause: any Error) -> Bool {
+    cause is IOError || cause is UnfinishedStream || cause is any NIOHTTP2Error
   }
 
   private func response(
@@ -96,8 +111,8 @@ struct UpstreamExchange: Sendable {
     }
     let body = IncomingBody(
       lease.stream, framing: framing, limits: configuration.limits, isResponse: true,
-      connectionOptions: HopByHop.connectionOptions(head.fields), stall: configuration.bodyTimeout,
-      pace: lease.pace
+      connectionOptions: HopByHop.connectionOptions(head.fields), laterTrailers: lease.heads?.trailers,
+      stall: configuration.bodyTimeout, pace: lease.pace
     ) { ending in
       switch ending {
       case .complete: finish(sender, isReusable: isPersistent)

@@ -100,7 +100,7 @@ import Testing
     let missed =
       #"[{"target":"/\u001b[2Ja","requests":7,"uncertainty":0,"meanSeconds":0.5,"slowestSeconds":2,"outcome":"miss","status":200,"reason":"no-store"}]"#
     screen.missed = try JSONDecoder().decode([AdminMissed].self, from: Data(missed.utf8))
-    let text = screen.text(traffic, of: "127.0.0.1:9100")
+    let text = screen.text(traffic, of: "127.0.0.1:9180")
     #expect(!screen.isDue)
     for part in [
       "4 requests/s", "hit ratio 75.0 %", "hit 3  miss 1", "0 B of 1.0 MiB", "not used", "no-store", "500 ms",

@@ -100,6 +100,8 @@ struct HitPathTests {
     "Origin: http://o",
     "Referer: http://h/x", "X-Other: 1", "Sec-Fetch-Mode: cors", "Accept:", "Host: h", "Content-Length: 0",
     "Accept: text/html\tx", "Via: 1.1 other", "X-Forwarded-For: 192.0.2.1", "Priority: u=1",
+    "X-Request-ID: 1", "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "X-Real-IP: x",
+    "X-Forwarded-Host: other", "X-Correlation-ID: 2", "Baggage: a=b",
     "If-Modified-Since: Tue, 14 Nov 2023 22:13:20 GMT", "TE: trailers", "User-Agent: a\u{1}b", "Bad Name: 1",
   ]
 

@@ -16,7 +16,10 @@ struct PlainRequestTests {
   func plain() throws {
     let head =
       Self.start + "User-Agent: x\r\nAccept: */*\r\naccept-encoding: gzip\r\nConnection: Keep-Alive\r\n"
-      + "Sec-Fetch-Mode: cors\r\nReferer: http://h/\r\n\r\n"
+      + "Sec-Fetch-Mode: cors\r\nReferer: http://h/\r\nX-Request-ID: 1\r\nTraceparent: 00-1-2-01\r\n"
+      + "tracestate: a=b\r\nBaggage: a=b\r\nb3: 1\r\nX-Correlation-ID: 1\r\nX-Requested-With: x\r\n"
+      + "X-Forwarded-For: 192.0.2.1\r\nX-Real-IP: 192.0.2.1\r\nX-Amzn-Trace-Id: 1\r\n"
+      + "X-Cloud-Trace-Context: 1\r\nSave-Data: on\r\n\r\n"
     #expect(find(head)?.length == head.utf8.count)
     #expect(find(head + "GET /b")?.length == head.utf8.count)
   }
@@ -34,7 +37,8 @@ struct PlainRequestTests {
       "Proxy-Authorization: Basic x\r\n",
       "Authorization: Basic x\r\n", "Connection: close\r\n", "Connection: keep-alive, x\r\n",
       "Connection:keep-alive\r\n", "Content-Length: 0\r\n", "Transfer-Encoding: chunked\r\n",
-      "Expect: 100-continue\r\n", "Upgrade: websocket\r\n", "Via: 1.1 x\r\n", "X-Forwarded-For: 1.2.3.4\r\n",
+      "Expect: 100-continue\r\n", "Upgrade: websocket\r\n", "Via: 1.1 x\r\n",
+      "X-Forwarded-Host: a\r\n", "X-Forwarded-Proto: http\r\n", "Forwarded: for=a\r\n", "X_Request_ID: a\r\n",
       "TE: trailers\r\n", "X-Unknown: a\r\n", " folded: a\r\n", "User-Agent : x\r\n",
       "User-Agent: a\u{0}b\r\n",
       "User-Agent: a\rb\r\n", "User-Agent: a\n", "Accept\rEncoding: gzip\r\n", "User-Agent\r\n",

@@ -34,7 +34,7 @@ struct PreparedAnswerTests {
       path = HitPath(
         ClientConnection(
           stream.stream, context: context, client: ClientSide(address: nil, isSecure: false), isHTTP2: false),
-        answers: PreparedAnswers(capacity: capacity))
+        answers: PreparedAnswers(capacity: capacity, limits: MessageLimits()))
     }
 
     /// Stores a response for requests that the proxy gets for the host `h`.

@@ -53,7 +53,7 @@ struct RunningServe {
       else { return }
       let newFile = try ServeFile(path)
       var later = Self.changes(old, newFile)
-      let mode = try new.serverMode(newFile)
+      let mode = try new.checkedMode(newFile)
       let tls = try new.tls.listener()
       if let tls, !command.tls.tlsCertificate.isEmpty {
         try server.setTLS(tls)

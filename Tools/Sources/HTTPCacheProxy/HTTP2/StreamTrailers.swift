@@ -2,8 +2,8 @@ import HTTPTypes
 import NIOHPACK
 import Synchronization
 
-/// The trailers of a request over HTTP/2, which come in a frame of their own.
-final class RequestTrailers: Sendable {
+/// The trailers of a message over HTTP/2, which come in a frame of their own.
+final class StreamTrailers: Sendable {
   private let fields = Mutex(HTTPFields())
 
   /// The fields that came so far.

@@ -1,0 +1,270 @@
+import HTTPCaching
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import NIOSSL
+import ServerTesting
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("HTTP/2 to origins (RFC 9113)", .timeLimit(.minutes(10))) struct HTTP2OriginTests {
+  private func withOrigin(
+    at port: Int, cache: HTTPCache? = nil, head: TimeAmount = .seconds(60), idle: TimeAmount = .seconds(30),
+    _ body: (Fixture) async throws -> Void
+  ) async throws {
+    var upstream = NIOUpstream.Configuration(headTimeout: head, idleTimeout: idle, tls: try TLSTests.client())
+    upstream.offersHTTP2 = true
+    try await withProxy(
+      upstream: upstream, cache: cache,
+      configure: { $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: port), basePath: "") },
+      body)
+  }
+
+  /// Runs a test with an origin that answers as the closure says.
+  private func withAnswers(
+    protocols: [String] = ["h2", "http/1.1"], cache: HTTPCache? = nil, head: TimeAmount = .seconds(60),
+    idle: TimeAmount = .seconds(30), _ answer: @escaping @Sendable (HTTP2TestOrigin.Request) -> Void,
+    _ body: (Fixture) async throws -> Void
+  ) async throws {
+    let origin = try await HTTP2TestOrigin(protocols: protocols, answer)
+    try await withOrigin(at: origin.port, cache: cache, head: head, idle: idle, body)
+    try await origin.close()
+  }
+
+  private func get(_ path: String, _ fields: String = "", from fixture: Fixture) async throws -> String {
+    let client = try fixture.connect()
+    client.send("GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(fields)\r\n")
+    return try await client.receiveAll()
+  }
+
+  @Test("requests are streams of one connection; what is stored is answered again")
+  func streams() async throws {
+    try await withAnswers(
+      cache: memoryCache(),
+      { request in
+        let fields = ["cookie", "te", "connection", ":scheme"].map { request.headers.first(name: $0) ?? "-" }
+        request.head([
+          ":status": "200", "cache-control": "max-age=60", "x-connection": "\(request.connection)",
+          "x-fields": fields.joined(separator: ","),
+        ])
+        request.body("body of \(request.headers.first(name: ":path") ?? "")", ends: true)
+      }
+    ) { fixture in
+      let first = try await get("/a", "Cookie: a=1\r\nTE: trailers\r\nConnection: TE\r\n", from: fixture)
+      #expect(first.hasPrefix("HTTP/1.1 200 OK\r\n") && first.contains("\r\nbody of /a\r\n"))
+      #expect(field("X-Fields", in: first) == "a=1,trailers,-,https")
+      #expect(field("X-Connection", in: first) == "1")
+      let second = try await get("/b", from: fixture)
+      #expect(second.contains("body of /b"))
+      for number in 0..<20 { _ = try await get("/\(number)", from: fixture) }
+      // One for each event loop.
+      #expect(fixture.upstream.connectionCounts.open <= System.coreCount)
+      let response1 = try await get("/a", from: fixture)
+      #expect(response1.contains("hit"))
+    }
+  }
+
+  @Test("serve speaks HTTP/2 to serve; a request with a body goes over HTTP/1.1")
+  func both() async throws {
+    try await withProxy(configure: { $0.tls = try? TLSTests.server() }) { inner in
+      try await withOrigin(at: inner.port) { outer in
+        async let got = get("/a", from: outer)
+        let (peer, head) = try await inner.origin.acceptRequest()
+        #expect(head.contains(/Via: 2 httpcache/))
+        let size = 3 << 20
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
+        await peer.send([UInt8](repeating: 65, count: size))
+        #expect(try await got.hasSuffix("\r\n\r\n" + String(repeating: "A", count: size)))
+        let client = try outer.connect()
+        client.send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc")
+        let (other, posted) = try await inner.origin.acceptRequest()
+        #expect(!posted.contains(/Via: 2 httpcache/))
+        other.send("HTTP/1.1 204 No Content\r\n\r\n")
+        #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
+      }
+    }
+  }
+
+  @Test("an origin that only knows HTTP/1.1 is asked so, and its connection is used again")
+  func http1() async throws {
+    try await withAnswers(protocols: ["http/1.1"], { _ in }) { fixture in
+      for _ in 0..<3 {
+        let response = try await get("/", from: fixture)
+        #expect(response.hasSuffix("\r\n\r\none"))
+      }
+      #expect(fixture.upstream.connectionCounts.open == 1)
+    }
+  }
+
+  @Test("interim responses and trailers pass")
+  func interim() async throws {
+    try await withAnswers({ request in
+      request.head([":status": "103", "link": "</a>"])
+      request.head([":status": "200"])
+      request.body("body")
+      request.head(["x-sum": "7"], ends: true)
+    }) { fixture in
+      let response = try await get("/", from: fixture)
+      #expect(response.hasPrefix("HTTP/1.1 103 ") && response.contains("HTTP/1.1 200 OK\r\n"))
+      #expect(response.contains("\r\nbody\r\n") && response.hasSuffix("0\r\nx-sum: 7\r\n\r\n"))
+    }
+  }
+
+  @Test("HEAD and 304 have no body; a stale response is validated")
+  func noBody() async throws {
+    try await withAnswers(
+      cache: memoryCache(),
+      { request in
+        if request.headers.first(name: "if-none-match") == "\"1\"" {
+          request.head([":status": "304", "etag": "\"1\""], ends: true)
+        } else {
+          let isHead = request.headers.first(name: ":method") == "HEAD"
+          request.head(
+            [":status": "200", "etag": "\"1\"", "cache-control": "no-cache", "content-length": "4"],
+            ends: isHead)
+          if !isHead { request.body("body", ends: true) }
+        }
+      }
+    ) { fixture in
+      for _ in 0..<2 {
+        let response = try await get("/", from: fixture)
+        #expect(response.hasSuffix("\r\n\r\nbody"))
+      }
+      let client = try fixture.connect()
+      client.send("HEAD /h HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      #expect(field("Content-Length", in: try await client.receiveAll()) == "4")
+    }
+  }
+
+  @Test("a body that breaks off with the connection, or is reset, is not complete and not stored")
+  func brokenOff() async throws {
+    try await withAnswers(
+      cache: memoryCache(),
+      { request in
+        request.head([":status": "200", "cache-control": "max-age=60"])
+        request.body("part")
+        if request.headers.first(name: ":path") == "/reset" {
+          request.reset(.internalError)
+        } else {
+          request.closeConnection()
+        }
+      }
+    ) { fixture in
+      for path in ["/reset", "/close", "/reset", "/close"] {
+        let response = (try? await get(path, from: fixture)) ?? ""
+        #expect(!response.hasSuffix("0\r\n\r\n") && !response.contains("hit"))
+      }
+    }
+  }
+
+  @Test(
+    "a stream that is refused is asked again over HTTP/1.1",
+    arguments: [NIOHTTP2.HTTP2ErrorCode.refusedStream, .http11Required])
+  func refused(_ code: NIOHTTP2.HTTP2ErrorCode) async throws {
+    try await withAnswers({ $0.reset(code) }) { fixture in
+      let response = try await get("/", from: fixture)
+      #expect(response.hasSuffix("\r\n\r\none"))
+    }
+  }
+
+  @Test("after GOAWAY, a request begins a new connection; the stream under way ends as usual")
+  func goAway() async throws {
+    try await withAnswers({ request in
+      request.goAway()
+      request.head([":status": "200", "content-length": "1"])
+      request.body("\(request.connection)", ends: true)
+    }) { fixture in
+      for number in 1...3 {
+        let response = try await get("/", from: fixture)
+        #expect(response.hasSuffix("\r\n\r\n\(number)"))
+      }
+      await poll { fixture.upstream.connectionCounts.open == 0 }
+    }
+  }
+
+  @Test("a connection whose stream gets no answer in time takes no more streams")
+  func silent() async throws {
+    try await withAnswers(
+      head: .seconds(3),
+      { request in if request.connection > 1 { request.head([":status": "204"], ends: true) } }
+    ) { fixture in
+      let response2 = try await get("/", from: fixture)
+      #expect(response2.hasPrefix("HTTP/1.1 504 "))
+      let response3 = try await get("/", from: fixture)
+      #expect(response3.hasPrefix("HTTP/1.1 204 "))
+    }
+  }
+
+  @Test("a connection without streams is closed after the idle time")
+  func idle() async throws {
+    try await withAnswers(idle: .milliseconds(100), { $0.head([":status": "204"], ends: true) }) { fixture in
+      let response4 = try await get("/", from: fixture)
+      #expect(response4.hasPrefix("HTTP/1.1 204 "))
+      await poll { fixture.upstream.connectionCounts.open == 0 }
+    }
+  }
+
+  private static let bad: [KeyValuePairs<String, String>] = [
+    [:], [":status": "20"], [":status": "abc"], [":status": "101"], [":status": "200", "a b": "c"],
+    [":status": "200", "a": "b\r\nc: d"], [":status": "200", "Upper": "a"],
+    [":status": "200", "transfer-encoding": "chunked"], [":status": "200", "content-length": "9"],
+    [":status": "200", ":other": "a"],
+  ]
+
+  @Test("a response that is not allowed never reaches the client as it is", arguments: bad.indices)
+  func refusedResponse(_ index: Int) async throws {
+    try await withAnswers({ $0.head(Self.bad[index], ends: true) }) { fixture in
+      let response = (try? await get("/", from: fixture)) ?? ""
+      // Either 502, or what the origin says over HTTP/1.1.
+      #expect(response.hasPrefix("HTTP/1.1 502 ") || response.hasSuffix("\r\n\r\none"))
+      #expect(!response.contains("c: d"))
+    }
+  }
+
+  @Test("many requests at once share few connections")
+  func many() async throws {
+    try await withAnswers({ request in
+      request.head([":status": "200"])
+      request.body("ok", ends: true)
+    }) { fixture in
+      let response5 = try await get("/first", from: fixture)
+      #expect(response5.contains("\r\nok\r\n"))
+      try await withThrowingTaskGroup(of: Bool.self) { group in
+        for number in 0..<150 {
+          group.addTask { try await get("/\(number)", from: fixture).contains("\r\nok\r\n") }
+        }
+        for try await isRight in group { #expect(isRight) }
+      }
+      // Those that were opened together beyond one for each event loop end with their first stream.
+      await poll { fixture.upstream.connectionCounts.open <= System.coreCount }
+    }
+  }
+
+  @Test("a certificate that is not trusted is 502")
+  func untrusted() async throws {
+    try await withProxy(configure: { $0.tls = try? TLSTests.server() }) { inner in
+      var upstream = NIOUpstream.Configuration()
+      upstream.offersHTTP2 = true
+      try await withProxy(
+        upstream: upstream,
+        configure: {
+          $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: inner.port), basePath: "")
+        }
+      ) { outer in
+        let response = try await get("/", from: outer)
+        #expect(response.hasPrefix("HTTP/1.1 502 "))
+      }
+    }
+  }
+
+  @Test("an origin that closes the connection instead of a handshake is 502")
+  func noHandshake() async throws {
+    let origin = try RawOrigin()
+    try await withOrigin(at: origin.port) { fixture in
+      async let response = get("/", from: fixture)
+      try await origin.accept().end()
+      #expect(try await response.hasPrefix("HTTP/1.1 502 "))
+    }
+  }
+}
