@@ -64,7 +64,8 @@ import Testing
   @Test("prefetch stores, and asks only for what is not fresh")
   func prefetch() async throws {
     let (session, upstream) = try session { received in
-      received.head.path == "/3" ? .failure(.unreachable)
+      received.head.path == "/3"
+        ? .failure(.unreachable)
         : ScriptedResponse(headers: ["Cache-Control": "max-age=60"], body: "text")
     }
     let requests = try (0..<8).map { try request("\($0)") }
@@ -79,7 +80,8 @@ import Testing
   func watch() async throws {
     let (session, upstream) = try session { received in
       received["If-None-Match"] == nil
-        ? ScriptedResponse(headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""], body: received["X"] ?? "")
+        ? ScriptedResponse(
+          headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""], body: received["X"] ?? "")
         : .notModified(headers: ["ETag": "\"1\""])
     }
     func load(_ text: String, _ policy: CachePolicy) async throws {

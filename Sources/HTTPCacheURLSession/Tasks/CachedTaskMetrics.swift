@@ -1,6 +1,6 @@
 public import HTTPCaching
 
-/// What a `CachedURLSessionTask` did and how long it took, by the clock of the cache.
+/// Times, bytes and outcome of a `CachedURLSessionTask`, by the clock of the cache.
 public struct CachedTaskMetrics: Sendable, Hashable {
   /// From the first `resume()` to the response before its body; nil without a response. Pauses count.
   public internal(set) var timeToResponse: Duration?

@@ -31,7 +31,8 @@ struct ConfigurationTests {
   @Test("userCaches passes on the largest entry, encryption and the hook")
   func userCaches() throws {
     let configuration = HTTPCache.Configuration.userCaches(
-      "com.example.app", largestEntry: 5, encryption: .cipher { _ throws(CacheError) in throw CacheError(.unavailable, "none") },
+      "com.example.app", largestEntry: 5,
+      encryption: .cipher { _ throws(CacheError) in throw CacheError(.unavailable, "none") },
       willStore: StoringHook { _, _ in nil })
     #expect(configuration.largestEntry == 5)
     #expect(configuration.encryption != nil && configuration.willStore != nil)
