@@ -94,7 +94,8 @@ extension HTTPCache {
         .method, .statusNotStored, .override:
         return .refused(refusal)
       case .statusNotUnderstood, .responseNoStore, .noStoreDespiteOverride, .requestNoStore, .notCacheable,
-        .neverReusable, .varyAny, .varySecret, .clearsSite, .digestMismatch, .policy, .tooLarge, .notAdmitted, .superseded, .upstream,
+        .neverReusable, .varyAny, .varySecret, .clearsSite, .digestMismatch, .policy, .tooLarge, .notAdmitted,
+        .superseded, .upstream,
         .hook, .hookFailed, .hookTimedOut, .memoryOnly, .incomplete, .storeFailed:
         isDistrusted = true
       }
