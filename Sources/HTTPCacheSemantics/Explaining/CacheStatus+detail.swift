@@ -31,7 +31,7 @@ extension CacheStatus {
     case .interim: "interim"
     case .statusNotUnderstood: "must-understand"
     case .statusNotStored: "status"
-    case .responseNoStore: "no-store"
+    case .responseNoStore, .noStoreDespiteOverride: "no-store"
     case .requestNoStore: "request-no-store"
     case .privateInShared: "private"
     case .authorized: "authorization"

@@ -70,7 +70,7 @@ public enum Storability {
       return .statusNotUnderstood(code)
     }
     // A cache that understands the status ignores `no-store` next to `must-understand` (§5.2.2.3).
-    if directives.noStore, !directives.flags.liftsNoStore { return .responseNoStore }
+    if let refusal = directives.noStoreRefusal { return refusal }
     guard rules.mode == .shared else { return nil }
     if directives.private == .whole { return .privateInShared }
     if request.headerFields.contains(.authorization),

@@ -9,6 +9,8 @@ extension StorageRefusal {
     case .statusNotUnderstood(let code): "must-understand with status \(code)"
     case .statusNotStored(let code): "status \(code) is never stored"
     case .responseNoStore: "no-store"
+    case .noStoreDespiteOverride:
+      "no-store; an override that matched gives a lifetime, and without ignoring no-store it stores nothing"
     case .requestNoStore: "no-store in the request"
     case .privateInShared: "private"
     case .authorized: "Authorization in the request and nothing that allows sharing"
@@ -51,7 +53,7 @@ extension StorageRefusal {
     case .statusNotStored(431): "RFC 6585 §5"
     case .statusNotStored(511): "RFC 6585 §6"
     case .statusNotStored: "RFC 9111 §3"
-    case .responseNoStore: "RFC 9111 §5.2.2.5"
+    case .responseNoStore, .noStoreDespiteOverride: "RFC 9111 §5.2.2.5"
     case .requestNoStore: "RFC 9111 §5.2.1.5"
     case .privateInShared: "RFC 9111 §5.2.2.7"
     case .authorized: "RFC 9111 §3.5"

@@ -15,6 +15,9 @@ public enum StorageRefusal: Reason, Hashable {
   case statusNotStored(Int)
   /// The response said `no-store` (§5.2.2.5).
   case responseNoStore
+  /// The response said `no-store` (§5.2.2.5), and an override that matched sets a lifetime without ignoring
+  /// `no-store`.
+  case noStoreDespiteOverride
   /// The request said `no-store` (§5.2.1.5).
   case requestNoStore
   /// The response said `private` and the cache is shared (§5.2.2.7).

@@ -5,8 +5,8 @@ public enum LargestEntry: Sendable, Hashable, ExpressibleByIntegerLiteral {
   /// A share of the capacity of each tier, from 0 to 1.
   case share(Double)
 
-  /// An eighth of the capacity.
-  public static let `default` = LargestEntry.share(0.125)
+  /// An eighth of the capacity of a store; `HTTPCache.open` gives the disk tier half of its capacity.
+  case `default`
 
   /// Makes a limit in bytes.
   public init(integerLiteral bytes: Int64) { self = .bytes(bytes) }
@@ -15,6 +15,7 @@ public enum LargestEntry: Sendable, Hashable, ExpressibleByIntegerLiteral {
   public func bytes(of capacity: Int64) -> Int64 {
     let capacity = max(0, capacity)
     switch self {
+    case .default: return capacity / 8
     case .bytes(let bytes): return max(0, min(bytes, capacity))
     case .share(let share):
       let share = share.isNaN ? 0 : max(0, min(1, share))

@@ -68,7 +68,8 @@ final class ProtocolLoad: Sendable {
     _ body: RequestBody, _ watch: LoadWatch, policy: CachePolicy? = nil
   ) async throws -> LoadedResponse {
     try await watch.waiting {
-      try await self.loading.session.load(self.request, body, policy, self.surroundings.delegate)
+      try await self.loading.session.load(
+        self.request, body, LoadOptions(cachePolicy: policy), self.surroundings.delegate)
     }
   }
 

@@ -19,8 +19,21 @@ extension CachedURLSession {
     for request: URLRequest, cachePolicy: CachePolicy? = nil,
     delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (CachedBytes, URLResponse) {
+    try await bytes(for: request, options: LoadOptions(cachePolicy: cachePolicy), delegate: delegate)
+  }
+
+  /// Loads a response and returns its body as it arrives.
+  ///
+  /// - Parameters:
+  ///   - request: with its body in `httpBody` or `httpBodyStream`.
+  ///   - options: cache policy, hook, priority and timeout of this request.
+  ///   - delegate: called instead of the session's delegate.
+  /// - Throws: `URLError`.
+  public func bytes(
+    for request: URLRequest, options: LoadOptions, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (CachedBytes, URLResponse) {
     do {
-      let loaded = try await load(request, try RequestBody(request), cachePolicy, delegate)
+      let loaded = try await load(request, try RequestBody(request), options, delegate)
       return (CachedBytes(body: loaded.body, url: request.url), loaded.response)
     } catch {
       throw Self.foundations(error, request.url)

@@ -21,7 +21,20 @@ extension CachedURLSession {
     delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
     let content = try RequestBody(request)
-    return try await data(for: request, content, cachePolicy, delegate)
+    return try await data(for: request, content, LoadOptions(cachePolicy: cachePolicy), delegate)
+  }
+
+  /// Loads a response with its whole body, from the cache or from the origin.
+  ///
+  /// - Parameters:
+  ///   - request: with its body in `httpBody` or `httpBodyStream`.
+  ///   - options: cache policy, hook, priority and timeout of this request.
+  ///   - delegate: called instead of the session's delegate.
+  /// - Throws: `URLError`.
+  public func data(
+    for request: URLRequest, options: LoadOptions, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (Data, URLResponse) {
+    try await data(for: request, try RequestBody(request), options, delegate)
   }
 
   /// Loads a response with its whole body, from the cache or from the origin.
@@ -44,7 +57,7 @@ extension CachedURLSession {
   public func upload(
     for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
-    try await data(for: request, .data(bodyData), nil, delegate)
+    try await data(for: request, .data(bodyData), LoadOptions(), delegate)
   }
 
   /// Sends a file, and loads the response with its whole body. Invalidates what the request changes (RFC 9111
@@ -58,29 +71,30 @@ extension CachedURLSession {
   public func upload(
     for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
-    try await data(for: request, .file(fileURL), nil, delegate)
+    try await data(for: request, .file(fileURL), LoadOptions(), delegate)
   }
 
-  private func data(
-    for request: URLRequest, _ content: RequestBody, _ policy: CachePolicy?,
+  func data(
+    for request: URLRequest, _ content: RequestBody, _ options: LoadOptions,
     _ delegate: (any URLSessionTaskDelegate)?
   ) async throws -> (Data, URLResponse) {
-    try await reading(request, content, policy, delegate) { loaded in
+    try await reading(request, content, options, delegate) { loaded in
       (try await loaded.data(), loaded.response)
     }
   }
 
   /// Loads and reads; if the stored body is damaged, loads again from the origin.
   func reading<Result>(
-    _ request: URLRequest, _ content: RequestBody, _ policy: CachePolicy?,
+    _ request: URLRequest, _ content: RequestBody, _ options: LoadOptions,
     _ delegate: (any URLSessionTaskDelegate)?, _ read: (LoadedResponse) async throws -> Result
   ) async throws -> Result {
     do {
-      let loaded = try await load(request, content, policy, delegate)
+      let loaded = try await load(request, content, options, delegate)
       do {
         return try await read(loaded)
       } catch is CacheError where loaded.isFromStore && content.isRepeatable {
-        let again = try self.policy(afterDamage: policy, request)
+        var again = options
+        again.cachePolicy = try policy(afterDamage: options.cachePolicy, request)
         return try await read(try await load(request, content, again, delegate))
       }
     } catch {

@@ -28,7 +28,9 @@ extension CachedURLSession {
     progress: (@Sendable (DownloadProgress) -> Void)? = nil
   ) async throws -> URLResponse {
     try Self.requireFolder(of: destination)
-    return try await reading(request, try RequestBody(request), cachePolicy, delegate) { loaded in
+    return try await reading(
+      request, try RequestBody(request), LoadOptions(cachePolicy: cachePolicy), delegate
+    ) { loaded in
       if let response = loaded.response as? HTTPURLResponse,
         !Self.hasContent(response.statusCode, of: request)
       {
@@ -75,7 +77,9 @@ extension CachedURLSession {
     for request: URLRequest, cachePolicy: CachePolicy? = nil,
     delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
-    try await reading(request, try RequestBody(request), cachePolicy, delegate) { loaded in
+    try await reading(
+      request, try RequestBody(request), LoadOptions(cachePolicy: cachePolicy), delegate
+    ) { loaded in
       let folder = FileManager.default.temporaryDirectory
       let file = try await FileSink.file(of: loaded.body, in: folder, nil)
       let url = folder.appendingPathComponent("swift-http-cache-download-\(UUID().uuidString)")

@@ -12,7 +12,7 @@ extension CachedURLSession {
 
   /// Loads a response up to its body, following redirects.
   func load(
-    _ request: URLRequest, _ content: RequestBody, _ policy: CachePolicy?,
+    _ request: URLRequest, _ content: RequestBody, _ options: LoadOptions,
     _ delegate: (any URLSessionTaskDelegate)?
   ) async throws -> LoadedResponse {
     try checkValid()
@@ -22,7 +22,7 @@ extension CachedURLSession {
     guard scheme == "http" || scheme == "https" else { return try await passOn(request) }
     let delegates: [any URLSessionDelegate] = [delegate, self.delegate].compactMap { $0 }
     let calls = TaskCalls(request, delegates, upstream)
-    let policy = policy ?? self.policy(of: request)
+    let policy = options.cachePolicy ?? policy(of: request)
     let context = RequestContext(
       prototype: request, content: content, delegates: delegates,
       isShared: cache.configuration.rules.mode == .shared)
@@ -38,7 +38,7 @@ extension CachedURLSession {
       let current = withCookies(next, request, url)
       var response = try await cache.respond(
         to: current, body: try nextContent.make(), policy: Self.policy(policy, for: current),
-        options: options(request, context), via: origin)
+        options: self.options(options, context), via: origin)
       if case .unsatisfiable(let reason) = response.outcome {
         throw URLError.make(.resourceUnavailable, "\(reason)", url: url)
       }
@@ -85,10 +85,11 @@ extension CachedURLSession {
     return .reload
   }
 
-  private func options(_ request: URLRequest, _ context: RequestContext) -> RequestOptions {
+  private func options(_ options: LoadOptions, _ context: RequestContext) -> RequestOptions {
     RequestOptions(
-      partition: partition, redirectLimit: 0, bodyForms: .decoded, priority: Task.currentPriority,
-      context: context)
+      partition: partition, redirectLimit: 0, bodyForms: .decoded, timeout: options.timeout,
+      priority: options.priority ?? Task.currentPriority, context: context, willStore: options.willStore,
+      onInterim: options.onInterim)
   }
 
   /// The request as the cache sees it, with the fields and cookies that Foundation would add.

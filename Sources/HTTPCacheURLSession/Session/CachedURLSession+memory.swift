@@ -9,15 +9,19 @@ import HTTPTypes
 extension CachedURLSession {
   /// A whole answer from memory that needs no decision of a delegate, without suspending; nil if `load` has to be
   /// called.
-  func answerFromMemory(_ request: URLRequest) -> (response: CachedHTTPURLResponse, body: BodyBytes)? {
+  ///
+  /// - Parameter mayUse: whether the caller accepts the stored head; by default a 2xx, because `load` follows
+  ///   redirects and answers challenges.
+  func answerFromMemory(
+    _ request: URLRequest, where mayUse: (HTTPResponse) -> Bool = { $0.status.kind == .successful }
+  ) -> (response: CachedHTTPURLResponse, body: BodyBytes)? {
     guard request.httpBody == nil, request.httpBodyStream == nil, policy(of: request) == .standard,
       (try? checkValid()) != nil, let url = request.url,
       let asked = try? cacheRequest(request, .none), !asked.namesOtherHost,
-      // Redirects are followed and challenges answered by `load`.
       let answer = cache.peek(
         asked,
         options: RequestOptions(partition: partition, redirectLimit: 0, bodyForms: .decoded),
-        where: { $0.status.kind == .successful }),
+        where: mayUse),
       let bytes = answer.body.bytesInMemory,
       let response = madeResponses.response(for: answer, url: url)
     else { return nil }

@@ -22,7 +22,7 @@ extension CachedURLSession {
     decoder: JSONDecoder = JSONDecoder(), delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> CachedValue<Value> {
     let (data, cached, response) = try await reading(
-      request, try RequestBody(request), cachePolicy, delegate
+      request, try RequestBody(request), LoadOptions(cachePolicy: cachePolicy), delegate
     ) { loaded in
       (try await loaded.data(), loaded.cached, loaded.response)
     }

@@ -119,7 +119,7 @@ extension StoredThenNew {
   }
 
   /// Whether two records describe the same stored response, freshened or not.
-  private static func areSame(_ one: CacheRecord?, _ other: CacheRecord?) -> Bool {
+  static func areSame(_ one: CacheRecord?, _ other: CacheRecord?) -> Bool {
     guard let one, let other else { return false }
     return one.sequence == other.sequence && one.key == other.key
   }

@@ -73,8 +73,8 @@ extension CacheExplanation {
       .hookTimedOut, .memoryOnly:
       return reason
     case .method, .interim, .statusNotUnderstood, .statusNotStored, .responseNoStore, .requestNoStore,
-      .notCacheable, .neverReusable, .varyAny, .malformed, .partialContent, .content, .digestMismatch,
-      .override, .policy, .tooLarge, .notAdmitted, .superseded, .incomplete, .storeFailed:
+      .noStoreDespiteOverride, .notCacheable, .neverReusable, .varyAny, .malformed, .partialContent, .content,
+      .digestMismatch, .override, .policy, .tooLarge, .notAdmitted, .superseded, .incomplete, .storeFailed:
       break
     }
     guard !RequestDirectives(request.headerFields).noStore,

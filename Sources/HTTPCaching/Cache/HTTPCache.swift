@@ -30,6 +30,7 @@ public final class HTTPCache: Sendable {
   let handout = Mutex<FileHandout?>(nil)
   let forcedOffline = Atomic<Bool>(false)
   let background: BackgroundWork
+  let watches = EntryWatches()
 
   /// Makes a cache over a store that the caller provides. The configuration's seeds answer below the store.
   public init(configuration: Configuration, store: any CacheStore) {
@@ -68,6 +69,10 @@ public final class HTTPCache: Sendable {
   }
 
   func observe(_ event: @autoclosure () -> CacheEvent) {
-    configuration.observer?.observe(event())
+    let observer = configuration.observer
+    guard observer != nil || !watches.isEmpty else { return }
+    let event = event()
+    observer?.observe(event)
+    watches.tell(event)
   }
 }

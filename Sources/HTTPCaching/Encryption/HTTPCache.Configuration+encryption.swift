@@ -3,8 +3,9 @@ import HTTPCacheStore
 
 extension HTTPCache.Configuration {
   /// The limit of an entry on disk, after encryption, which makes it longer. Entries that are too long before
-  /// encryption are refused earlier.
+  /// encryption are refused earlier. Half of the capacity by default, because films and archives are long.
   var largestEntryOnDisk: LargestEntry {
+    if largestEntry == .default { return .share(0.5) }
     guard encryption != nil, let bytes = largestEntryInBytes else { return largestEntry }
     return .bytes(SealedStore.longestSealed(of: bytes))
   }

@@ -25,6 +25,28 @@ private func program1() async throws {
   print(anna.partition)
   try await shared.wipe(partition: "anna")
 
+  let request = URLRequest(url: URL(string: "https://www.example.com/film.mp4")!)
+  let task = anna.dataTask(with: request) { data, response, error in
+    print(data?.count ?? 0, response?.cacheOutcome?.description ?? "", error?.localizedDescription ?? "")
+  }
+  task.resume()
+  task.suspend()
+  task.progress.resume()
+  print(task.state, task.metrics.countOfBytesReceived, task.metrics.cacheOutcome?.description ?? "")
+
+  let unstored = LoadOptions(willStore: StoringHook { _, _ in nil }, priority: .high)
+  let (secret, _) = try await anna.data(for: request, options: unstored)
+  anna.prefetch([request], priority: .low)
+
+  print(secret.count, try anna.explain(request), try anna.refusals(of: request))
+  if let (known, response) = anna.peek(request) { print(known.count, response.cacheOutcome?.description ?? "") }
+  try await anna.remove(request)
+
+  let screen = Task {
+    for try await (data, _) in try anna.watch(request) { print("show", data.count) }
+  }
+  screen.cancel()
+
   let cache = try HTTPCache.open(.userCaches("com.example.app"))
   let configuration = URLSessionConfiguration.default
   configuration.timeoutIntervalForRequest = 20

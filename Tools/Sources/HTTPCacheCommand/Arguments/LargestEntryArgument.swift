@@ -25,6 +25,7 @@ struct LargestEntryArgument: ExpressibleByArgument, Sendable, Hashable, CustomSt
   var description: String {
     switch limit {
     case .bytes(let bytes): return ByteSize(bytes: bytes).description
+    case .default: return "default"
     case .share(let share):
       let percent = share * 100
       return (percent == percent.rounded() ? "\(Int(percent))" : "\(percent)") + "%"

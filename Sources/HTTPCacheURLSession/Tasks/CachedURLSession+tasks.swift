@@ -1,0 +1,106 @@
+public import Foundation
+import HTTPCaching
+
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+extension CachedURLSession {
+  /// Makes a suspended task that loads a response with its whole body.
+  ///
+  /// - Parameters:
+  ///   - request: with its body in `httpBody` or `httpBodyStream`.
+  ///   - options: cache policy, hook, priority and timeout of this request.
+  ///   - completionHandler: called once in the session's delegate queue, with the body and the response, or with a
+  ///     `URLError`.
+  public func dataTask(
+    with request: URLRequest, options: LoadOptions = LoadOptions(),
+    completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+  ) -> CachedURLSessionTask {
+    dataTask(request, { try RequestBody(request) }, options, completionHandler)
+  }
+
+  /// Makes a suspended task that loads a response with its whole body.
+  ///
+  /// - Parameters: as for `dataTask(with:options:completionHandler:)` with a request.
+  public func dataTask(
+    with url: URL, options: LoadOptions = LoadOptions(),
+    completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+  ) -> CachedURLSessionTask {
+    dataTask(with: URLRequest(url: url), options: options, completionHandler: completionHandler)
+  }
+
+  /// Makes a suspended task that sends data, and loads the response with its whole body.
+  ///
+  /// - Parameters:
+  ///   - request: the target and the fields.
+  ///   - bodyData: the content; the request's own content is not sent.
+  ///   - completionHandler: as for `dataTask(with:options:completionHandler:)`.
+  public func uploadTask(
+    with request: URLRequest, from bodyData: Data,
+    completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+  ) -> CachedURLSessionTask {
+    dataTask(request, { .data(bodyData) }, LoadOptions(), completionHandler)
+  }
+
+  /// Makes a suspended task that sends a file, and loads the response with its whole body.
+  ///
+  /// - Parameters:
+  ///   - request: the target and the fields.
+  ///   - fileURL: the file with the content, which is never in memory as a whole.
+  ///   - completionHandler: as for `dataTask(with:options:completionHandler:)`.
+  public func uploadTask(
+    with request: URLRequest, fromFile fileURL: URL,
+    completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+  ) -> CachedURLSessionTask {
+    dataTask(request, { .file(fileURL) }, LoadOptions(), completionHandler)
+  }
+
+  /// Makes a suspended task that loads a response into a file.
+  ///
+  /// - Parameters:
+  ///   - request: the request.
+  ///   - options: cache policy, hook, priority and timeout of this request.
+  ///   - completionHandler: called once in the session's delegate queue, with a file and the response, whatever its
+  ///     status, or with an error. The file is removed when the handler returns: move it before.
+  public func downloadTask(
+    with request: URLRequest, options: LoadOptions = LoadOptions(),
+    completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+  ) -> CachedURLSessionTask {
+    task(request, options) { task in
+      try await self.reading(request, try RequestBody(request), options, nil) { loaded in
+        try await FileSink.file(
+          of: task.loading(loaded).body, in: FileManager.default.temporaryDirectory, nil)
+      }
+    } completion: { file, response, error in
+      completionHandler(file?.url, response, error)
+    }
+  }
+
+  private func dataTask(
+    _ request: URLRequest, _ content: @escaping @Sendable () throws -> RequestBody, _ options: LoadOptions,
+    _ completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+  ) -> CachedURLSessionTask {
+    task(request, options) { task in
+      try await self.reading(request, try content(), options, nil) { try await task.loading($0).data() }
+    } completion: {
+      completionHandler($0, $1, $2)
+    }
+  }
+
+  /// Makes a task whose handler gets what `load` returns.
+  private func task<Content: Sendable>(
+    _ request: URLRequest, _ options: LoadOptions,
+    _ load: @escaping @Sendable (CachedURLSessionTask) async throws -> Content,
+    completion: @escaping @Sendable (Content?, URLResponse?, (any Error)?) -> Void
+  ) -> CachedURLSessionTask {
+    CachedURLSessionTask(
+      request, priority: options.priority, clock: cache.configuration.clock, load: load
+    ) { content, response, error in
+      guard let session = try? self.upstream.current().foundations else {
+        return completion(content, response, error)
+      }
+      session.delegateQueue.addOperation { completion(content, response, error) }
+    }
+  }
+}

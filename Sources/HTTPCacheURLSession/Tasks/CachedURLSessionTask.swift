@@ -1,0 +1,171 @@
+public import Foundation
+import HTTPCaching
+import Synchronization
+
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+/// A request of a `CachedURLSession` as an object, with the methods of `URLSessionTask`.
+///
+/// ```swift
+/// let task = session.dataTask(with: request) { data, response, error in … }
+/// task.resume()
+/// ```
+public final class CachedURLSessionTask: Sendable, Identifiable {
+  private struct State {
+    var isSuspended = true
+    var isCancelled = false
+    var isCompleted = false
+    var running: Task<Void, Never>?
+    var waiting: CheckedContinuation<Void, Never>?
+    var response: URLResponse?
+    var error: (any Error)?
+    var metrics = CachedTaskMetrics()
+    var start: Duration = .zero
+  }
+
+  /// The request that the task was made with.
+  public let originalRequest: URLRequest
+  /// The bytes of the body: pausing, resuming and cancelling the progress does so with the task.
+  public let progress = Progress(totalUnitCount: -1)
+  private let clock: any CacheClock
+  private let inner = Mutex(State())
+  /// Loads the response and returns what calls the completion handler.
+  private let work: @Sendable (CachedURLSessionTask) async throws -> @Sendable (URLResponse?) -> Void
+  private let failed: @Sendable (any Error) -> Void
+  private let priority: TaskPriority?
+
+  /// Makes a suspended task.
+  ///
+  /// - Parameters:
+  ///   - load: loads the response; calls `loading` with it, and reads the body that `loading` returns.
+  ///   - completion: called once, after `load` has returned or thrown.
+  init<Content: Sendable>(
+    _ request: URLRequest, priority: TaskPriority?, clock: any CacheClock,
+    load: @escaping @Sendable (CachedURLSessionTask) async throws -> Content,
+    completion: @escaping @Sendable (Content?, URLResponse?, (any Error)?) -> Void
+  ) {
+    originalRequest = request
+    self.priority = priority
+    self.clock = clock
+    work = { task in
+      let content = try await load(task)
+      return { completion(content, $0, nil) }
+    }
+    failed = { completion(nil, nil, $0) }
+    progress.isPausable = true
+    progress.cancellationHandler = { [weak self] in self?.cancel() }
+    progress.pausingHandler = { [weak self] in self?.suspend() }
+    progress.resumingHandler = { [weak self] in self?.resume() }
+  }
+
+  /// Whether the task is suspended, runs, is being cancelled or has ended.
+  public var state: URLSessionTask.State {
+    inner.withLock { state in
+      if state.isCompleted { return .completed }
+      if state.isCancelled { return .canceling }
+      return state.isSuspended ? .suspended : .running
+    }
+  }
+
+  /// The response, with its `cacheOutcome`; nil before it has arrived.
+  public var response: URLResponse? { inner.withLock { $0.response } }
+
+  /// Why the task failed; nil before its end, and without a failure.
+  public var error: (any Error)? { inner.withLock { $0.error } }
+
+  /// Times, bytes and outcome: complete when the completion handler is called.
+  public var metrics: CachedTaskMetrics { inner.withLock { $0.metrics } }
+
+  /// Starts the task, or lets it go on after `suspend()`.
+  public func resume() {
+    start(isSuspended: false)
+  }
+
+  /// Pauses the task: no more of the body is read until `resume()`. A request that is under way is sent, and a
+  /// transfer that other requests wait for goes on.
+  public func suspend() { inner.withLock { $0.isSuspended = true } }
+
+  /// Ends the task. Its completion handler gets `URLError.cancelled`, if it was not called before.
+  public func cancel() {
+    inner.withLock { $0.isCancelled = true }
+    start(isSuspended: true)
+    inner.withLock { $0.running }?.cancel()
+  }
+
+  private func start(isSuspended: Bool) {
+    let waiting = inner.withLock { state in
+      state.isSuspended = isSuspended
+      if state.running == nil {
+        state.start = clock.uptime
+        state.running = Task(priority: priority) { await self.run() }
+      }
+      return state.waiting.take()
+    }
+    waiting?.resume()
+  }
+
+  private func run() async {
+    var failure: (any Error)?
+    var complete: (@Sendable (URLResponse?) -> Void)?
+    do {
+      try Task.checkCancellation()
+      if inner.withLock({ $0.isCancelled }) { throw CancellationError() }
+      complete = try await work(self)
+    } catch {
+      failure = CachedURLSession.foundations(error, originalRequest.url)
+    }
+    let response = inner.withLock { state in
+      state.error = failure
+      state.isCompleted = true
+      state.metrics.duration = clock.uptime - state.start
+      return state.response
+    }
+    if failure == nil {
+      progress.totalUnitCount = max(progress.completedUnitCount, 1)
+      progress.completedUnitCount = progress.totalUnitCount
+    }
+    if let failure { failed(failure) } else { complete?(response) }
+  }
+
+  /// Notes a response.
+  ///
+  /// - Returns: the response with a body that waits while the task is suspended.
+  func loading(_ loaded: LoadedResponse) -> LoadedResponse {
+    inner.withLock { state in
+      state.response = loaded.response
+      state.metrics.timeToResponse = clock.uptime - state.start
+      state.metrics.cacheOutcome = loaded.cached?.outcome
+      state.metrics.redirects = loaded.cached?.redirects ?? []
+      state.metrics.countOfBytesReceived = 0
+    }
+    progress.totalUnitCount = loaded.body.length ?? -1
+    progress.completedUnitCount = 0
+    return LoadedResponse(
+      response: loaded.response, body: MessageBody(PausableBody(loaded.body, self)), cached: loaded.cached)
+  }
+
+  func received(_ count: Int64) {
+    let total = inner.withLock { state in
+      state.metrics.countOfBytesReceived += count
+      return state.metrics.countOfBytesReceived
+    }
+    progress.completedUnitCount = total
+  }
+
+  /// Waits until the task is not suspended.
+  ///
+  /// - Throws: `CancellationError`.
+  func whileSuspended() async throws {
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      let mustWait = inner.withLock { state in
+        guard state.isSuspended, !state.isCancelled else { return false }
+        state.waiting = continuation
+        return true
+      }
+      if !mustWait { continuation.resume() }
+    }
+    try Task.checkCancellation()
+  }
+}
