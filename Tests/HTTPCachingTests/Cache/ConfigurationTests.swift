@@ -9,7 +9,7 @@ struct ConfigurationTests {
     let configuration = HTTPCache.Configuration()
     #expect(configuration.memoryCapacity == 33_554_432)
     #expect(configuration.diskCapacity == nil)
-    #expect(configuration.largestEntry == .share(0.125))
+    #expect(configuration.largestEntry == .default)
     #expect(configuration.rules == CacheRules(mode: .private))
     #expect(configuration.directory == nil)
     let cache = try HTTPCache.open(configuration)
