@@ -12,15 +12,12 @@ package enum CacheGroups {
   ///
   /// - Returns: an empty list for a field that is not a list of strings.
   package static func names(of response: HTTPResponse) -> [String] {
-    HTTPField.Name("Cache-Groups").map { strings($0, in: response.headerFields) } ?? []
+    strings(.cacheGroups, in: response.headerFields)
   }
 
   /// The groups that a response to an unsafe request invalidates (§3); empty for a safe method.
   package static func invalidated(request: HTTPRequest, response: HTTPResponse) -> [String] {
-    guard !Invalidation.isSafe(request.method),
-      let name = HTTPField.Name("Cache-Group-Invalidation")
-    else { return [] }
-    return strings(name, in: response.headerFields)
+    Invalidation.isSafe(request.method) ? [] : strings(.cacheGroupInvalidation, in: response.headerFields)
   }
 
   private static func strings(_ name: HTTPField.Name, in fields: HTTPFields) -> [String] {
