@@ -115,7 +115,7 @@ struct RuleOverrideTests {
 
   @Test("a refusal because of no-store names the override that asks to keep the response")
   func noStoreDespiteOverride() throws {
-    let fields = ["Cache-Control": "no-store", "ETag": "\"1\""]
+    let fields: KeyValuePairs = ["Cache-Control": "no-store", "ETag": "\"1\""]
     let refusal = StorageRefusal.noStoreDespiteOverride(override: "override 1 (any target)")
     for effect in [RuleEffect.lifetime(.exactly(.seconds(600))), .lifetime(.atLeast(.seconds(1))), .pin] {
       #expect(try storing(fields, rules: rules(effect)) == .doNotStore(refusal))
