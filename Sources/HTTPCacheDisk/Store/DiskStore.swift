@@ -68,7 +68,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   ///   - directory: the path of the directory. The directory and its missing parents are made.
   ///   - capacity: the capacity of the directory in bytes, for all processes. Entries beyond it are evicted
   ///     in the background. nil leaves the capacity of the directory unchanged; a new directory has 1 GiB.
-  ///   - largestEntry: the longest body to store.
+  ///   - largestEntry: the longest body to store; half the capacity by default.
   ///   - minimumFreeSpace: the minimum of free bytes on the file system, at most a quarter of it. If less is
   ///     free, entries are evicted, and new responses replace others or are not stored. 0 disables the check.
   ///     The value is stored in the directory. nil leaves the value of the directory unchanged; a new

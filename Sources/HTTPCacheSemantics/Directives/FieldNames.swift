@@ -2,6 +2,8 @@ import HTTPTypes
 
 /// Field names that the rules need and HTTPTypes does not define.
 enum FieldNames {
+  static let cacheGroupInvalidation = name("Cache-Group-Invalidation")
+  static let cacheGroups = name("Cache-Groups")
   static let cacheStatus = name("Cache-Status")
   static let clearSiteData = name("Clear-Site-Data")
   static let contentDigest = name("Content-Digest")

@@ -9,8 +9,7 @@ extension StorageRefusal {
     case .statusNotUnderstood(let code): "must-understand with status \(code)"
     case .statusNotStored(let code): "status \(code) is never stored"
     case .responseNoStore: "no-store"
-    case .noStoreDespiteOverride:
-      "no-store; an override that matched gives a lifetime, and without ignoring no-store it stores nothing"
+    case .noStoreDespiteOverride(let override): "no-store, which \(override) matches and does not lift"
     case .requestNoStore: "no-store in the request"
     case .privateInShared: "private"
     case .authorized: "Authorization in the request and nothing that allows sharing"

@@ -41,7 +41,7 @@ public final class MemoryStore: CacheStore {
   ///
   /// - Parameters:
   ///   - capacity: bytes, including heads and tables.
-  ///   - largestEntry: the longest body.
+  ///   - largestEntry: the longest body; an eighth of the capacity by default.
   ///   - clock: the time of uses.
   ///   - secret: 32 bytes; nil makes random ones.
   public init(
@@ -52,7 +52,7 @@ public final class MemoryStore: CacheStore {
     self.capacity = Atomic(capacity)
     self.clock = clock
     self.secret = secret ?? Self.randomKey()
-    entryLimit = largestEntry
+    entryLimit = largestEntry.inMemory
     shards = (0..<Self.shardCount).map { _ in MemoryShard() }
   }
 

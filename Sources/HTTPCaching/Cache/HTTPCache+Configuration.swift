@@ -13,8 +13,8 @@ extension HTTPCache {
     /// for all processes that use it, and a lower one evicts what is too much, which the observer is told as
     /// `.capacityChanged`. nil leaves the capacity that the directory has; a new one has 1 GiB.
     public var diskCapacity: Int64?
-    /// The longest body that is stored, in bytes or as a share of the capacity of the tier; by default an
-    /// eighth in memory, and half on disk.
+    /// The longest body that is stored, in bytes or as a share of the capacity of the tier. By default half the
+    /// capacity of the disk tier, and an eighth of the capacity of the memory tier.
     public var largestEntry: LargestEntry
     /// Bytes that the disk tier leaves free on its file system, at most a quarter of it: with less, it evicts
     /// instead of filling the disk, and does not store what does not fit. 0 disables the check. The number

@@ -72,9 +72,10 @@ extension CacheExplanation {
     case .privateInShared, .authorized, .setCookie, .varySecret, .clearsSite, .upstream, .hook, .hookFailed,
       .hookTimedOut, .memoryOnly:
       return reason
-    case .method, .interim, .statusNotUnderstood, .statusNotStored, .responseNoStore, .requestNoStore,
-      .noStoreDespiteOverride, .notCacheable, .neverReusable, .varyAny, .malformed, .partialContent, .content,
-      .digestMismatch, .override, .policy, .tooLarge, .notAdmitted, .superseded, .incomplete, .storeFailed:
+    case .method, .interim, .statusNotUnderstood, .statusNotStored, .responseNoStore,
+      .noStoreDespiteOverride, .requestNoStore, .notCacheable, .neverReusable, .varyAny, .malformed,
+      .partialContent, .content, .digestMismatch,
+      .override, .policy, .tooLarge, .notAdmitted, .superseded, .incomplete, .storeFailed:
       break
     }
     guard !RequestDirectives(request.headerFields).noStore,

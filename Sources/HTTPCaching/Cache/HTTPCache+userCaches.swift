@@ -27,9 +27,9 @@ extension HTTPCache.Configuration {
   ///   - memoryCapacity: bytes of the memory tier.
   ///   - diskCapacity: bytes of the disk tier, which becomes the capacity of the directory; nil leaves the
   ///     capacity that the directory has (1 GiB for a new one).
-  ///   - largestEntry: the longest body that is stored; by default half of the capacity on disk.
+  ///   - largestEntry: the longest body that is stored; see `largestEntry` of the configuration.
   ///   - rules: the choices that RFC 9111 leaves open.
-  ///   - encryption: how the directory is encrypted; nil stores plain text.
+  ///   - encryption: how the folder is encrypted; nil stores plain text.
   ///   - seeds: responses that ship with the program.
   ///   - willStore: decides last whether and how a response is stored; nil stores each response as proposed.
   ///   - observer: receives the cache's events.
@@ -44,8 +44,8 @@ extension HTTPCache.Configuration {
     return HTTPCache.Configuration(
       // The empty path cannot be opened: the observer is told when the cache is opened.
       directory: directory ?? "", memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
-      largestEntry: largestEntry, rules: rules, encryption: encryption, seeds: seeds,
-      willStore: willStore, observer: observer)
+      largestEntry: largestEntry, rules: rules, encryption: encryption, seeds: seeds, willStore: willStore,
+      observer: observer)
   }
 }
 

@@ -71,6 +71,16 @@ import Testing
     try await fixture.store.put(try record("/a", bodyLength: 500_000), bytes(500_000))
   }
 
+  @Test("by default, one body may take half the capacity")
+  func defaultLargestEntry() async throws {
+    let fixture = try Fixture(capacity: 4 << 20)
+    try await fixture.store.put(try record("/a", bodyLength: 2 << 20), bytes(2 << 20))
+    let error = await #expect(throws: CacheError.self) {
+      try await fixture.store.put(try record("/b"), bytes(2 << 20 + 1))
+    }
+    #expect(error?.code == .tooLarge)
+  }
+
   @Test("a body that is being written counts until its file is deleted")
   func reservations() async throws {
     let fixture = try Fixture()

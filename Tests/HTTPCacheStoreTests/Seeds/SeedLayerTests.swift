@@ -104,7 +104,7 @@ struct SeedLayerTests {
       .group(origin: "https://example.com", name: "g"),
     ])
   func wide(_ selection: CacheSelection) async throws {
-    let groups = try #require(HTTPField.Name("Cache-Groups"))
+    let groups = HTTPField.Name.cacheGroups
     let layer = layer([try seeds("seed", [groups: "\"g\""])])
     try await layer.invalidate(selection)
     for key in [key, other] { #expect(try layer.read(key).first?.record.response.isInvalidated == true) }

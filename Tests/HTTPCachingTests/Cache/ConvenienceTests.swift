@@ -19,6 +19,18 @@ struct ConvenienceTests {
     #expect(path.contains("ache"))
   }
 
+  @Test("userCaches takes the limit of one entry, encryption and a hook")
+  func userCachesSettings() {
+    let plain = HTTPCache.Configuration.userCaches("com.example.app")
+    #expect(plain.largestEntry == .default && plain.encryption == nil && plain.willStore == nil)
+    let configuration = HTTPCache.Configuration.userCaches(
+      "com.example.app", largestEntry: .share(0.25),
+      encryption: .cipher { _ throws(CacheError) in throw CacheError(.unavailable, "no cipher") },
+      willStore: StoringHook { _, _ in nil })
+    #expect(configuration.largestEntry == .share(0.25))
+    #expect(configuration.encryption != nil && configuration.willStore != nil)
+  }
+
   @Test(
     "a name is one component, whatever it holds", arguments: ["../../etc", "a/b", "..", "", "a\u{0}b", "ü"])
   func names(name: String) throws {

@@ -5,11 +5,9 @@ extension HTTPField.Name {
   static var xN: HTTPField.Name { name("X-N") }
 
   static var cacheStatus: HTTPField.Name { name("Cache-Status") }
-  static var cacheGroups: HTTPField.Name { name("Cache-Groups") }
   static var clearSiteData: HTTPField.Name { name("Clear-Site-Data") }
   static var reprDigest: HTTPField.Name { name("Repr-Digest") }
   static var noVarySearch: HTTPField.Name { name("No-Vary-Search") }
-  static var cacheGroupInvalidation: HTTPField.Name { name("Cache-Group-Invalidation") }
 
   private static func name(_ text: String) -> HTTPField.Name { HTTPField.Name(text) ?? .accept }
 }

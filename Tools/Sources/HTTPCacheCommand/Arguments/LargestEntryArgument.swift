@@ -24,6 +24,7 @@ struct LargestEntryArgument: ExpressibleByArgument, Sendable, Hashable, CustomSt
   /// The argument as text.
   var description: String {
     switch limit {
+    case .default: return "50%"
     case .bytes(let bytes): return ByteSize(bytes: bytes).description
     case .default: return "default"
     case .share(let share):

@@ -7,7 +7,6 @@ public struct GroupTagsUpstream: Upstream {
   /// The most bytes of names for one response.
   private static let mostBytes = 8 << 10
   private static let mostNames = 200
-  private static let groups = HTTPField.Name("Cache-Groups")
 
   private let base: any Upstream
   private let logger: Logger
@@ -27,7 +26,7 @@ public struct GroupTagsUpstream: Upstream {
   public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     var response = try await base.send(request)
     let names = GroupTags.names(in: response.head.headerFields)
-    guard !names.isEmpty, let groups = Self.groups else { return response }
+    guard !names.isEmpty else { return response }
     guard names.count <= Self.mostNames, names.reduce(0, { $0 + $1.utf8.count }) <= Self.mostBytes else {
       // A response that a purge would miss must not be stored.
       logger.warning("\(request.head.path ?? ""): too many tags (\(names.count)); it is not stored")
@@ -35,7 +34,7 @@ public struct GroupTagsUpstream: Upstream {
       return response
     }
     response.head.headerFields.append(
-      HTTPField(name: groups, value: names.map { "\"\(Self.escaped($0))\"" }.joined(separator: ", ")))
+      HTTPField(name: .cacheGroups, value: names.map { "\"\(Self.escaped($0))\"" }.joined(separator: ", ")))
     return response
   }
 
