@@ -16,9 +16,9 @@ enum FieldNames {
   static let reprDigest = name("Repr-Digest")
   static let acceptCharset = name("Accept-Charset")
 
-  static func name(_ constant: String) -> HTTPField.Name {
+  private static func name(_ constant: String) -> HTTPField.Name {
     guard let name = HTTPField.Name(constant) else {
-      preconditionFailure("\(constant) is a constant and a valid name")
+      preconditionFailure("\(constant) is a constant of this file and a valid name")
     }
     return name
   }

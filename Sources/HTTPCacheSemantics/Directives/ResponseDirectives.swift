@@ -117,12 +117,6 @@ package struct ResponseDirectives: Sendable, Hashable {
     }
   }
 
-  /// Why `no-store` forbids storing the response (§5.2.2.5); nil if it does not.
-  var noStoreRefusal: StorageRefusal? {
-    guard noStore, !flags.liftsNoStore else { return nil }
-    return hasOverriddenLifetime ? .noStoreDespiteOverride : .responseNoStore
-  }
-
   /// Applies one directive: each parser calls it with what it read.
   mutating func apply(_ directive: ResponseDirective, _ argument: DirectiveArgument) {
     switch directive {

@@ -3,9 +3,8 @@ import HTTPCacheStore
 
 extension HTTPCache.Configuration {
   /// The limit of an entry on disk, after encryption, which makes it longer. Entries that are too long before
-  /// encryption are refused earlier. Half of the capacity by default, because films and archives are long.
+  /// encryption are refused earlier.
   var largestEntryOnDisk: LargestEntry {
-    if largestEntry == .default { return .share(0.5) }
     guard encryption != nil, let bytes = largestEntryInBytes else { return largestEntry }
     return .bytes(SealedStore.longestSealed(of: bytes))
   }

@@ -26,7 +26,6 @@ struct LargestEntryArgument: ExpressibleByArgument, Sendable, Hashable, CustomSt
     switch limit {
     case .default: return "50%"
     case .bytes(let bytes): return ByteSize(bytes: bytes).description
-    case .default: return "default"
     case .share(let share):
       let percent = share * 100
       return (percent == percent.rounded() ? "\(Int(percent))" : "\(percent)") + "%"
