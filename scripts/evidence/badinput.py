@@ -317,7 +317,7 @@ TAKEN = [gone, empty, garbage, zeros, folder, fullFolder, pipe, listener, linkTo
 IN_PLACE = [overwritten, zeroed, grown, cut, emptied]
 FILES = ["Cache.db", "Cache.db-wal", "Cache.db-shm", "Cache.gen",
          "CACHEDIR.TAG", "Cache.db-journal", "Cache.db.damaged"]
-FOLDERS = ["writers", "bodies", "bodies/00", "files"]
+FOLDERS = ["writers", "bodies", "files"]
 # What is mapped into memory.
 MAPPED = ["Cache.db-shm", "Cache.gen"]
 
@@ -428,7 +428,7 @@ def afterwards(name, directory):
 
 def mayRefuse(name, how):
     """Folders that cannot be used: the cache goes on in memory, and says so."""
-    return name is not None and (name in ("writers", "bodies", "bodies/00", "files") and how not in (gone, folder, fullFolder) \
+    return name is not None and (name in ("writers", "bodies", "files") and how not in (gone, folder, fullFolder) \
         or (name.startswith("Cache.db-") and how in (folder, fullFolder, pipe, listener, linkToFile, linkToNowhere,
                                                      linkToItself, linkToFolder, linkToDevice, moved)) \
         or how is fullFolder)
@@ -663,7 +663,7 @@ def partPlaces():
             afterwards(title, directory)
     # Each file for itself, unreadable or unwritable.
     for name in ["Cache.db", "Cache.db-wal", "Cache.db-shm", "Cache.gen", "writers", "bodies",
-                 "bodies/00", "CACHEDIR.TAG"]:
+                 "CACHEDIR.TAG"]:
         for mode in (0o000, 0o444):
             directory = os.path.join(work, "cache")
             clone(os.path.join(work, "open"), directory)
