@@ -136,9 +136,5 @@ extension CacheExplanation {
     "What does \(name(of: index, rules)) change?"
   }
 
-  private static func name(of index: Int, _ rules: CacheRules) -> String {
-    let override = rules.overrides[index]
-    let targets = Excerpt.list(override.targets.map(\.description), orElse: "any target")
-    return "override \(index + 1) (\(Excerpt.text(override.name.isEmpty ? targets : override.name)))"
-  }
+  private static func name(of index: Int, _ rules: CacheRules) -> String { rules.nameOfOverride(index) }
 }

@@ -102,7 +102,7 @@ extension CacheExplanation {
       !directives.noStore
         ? "no no-store" : liftsNoStore ? "must-understand goes before no-store" : "no-store",
       "RFC 9111 §5.2.2.5",
-      refusal: directives.noStore && !liftsNoStore ? .responseNoStore : nil)
+      refusal: directives.noStore && !liftsNoStore ? Storability.noStore(response, rules: rules) : nil)
     addSharing(request, directives, rules)
     addCookie(response, rules, now)
     addCacheability(code, directives, response.headerFields, rules, now)

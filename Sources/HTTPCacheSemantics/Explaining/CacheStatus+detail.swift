@@ -32,6 +32,7 @@ extension CacheStatus {
     case .statusNotUnderstood: "must-understand"
     case .statusNotStored: "status"
     case .responseNoStore: "no-store"
+    case .noStoreDespiteOverride: "no-store-despite-override"
     case .requestNoStore: "request-no-store"
     case .privateInShared: "private"
     case .authorized: "authorization"

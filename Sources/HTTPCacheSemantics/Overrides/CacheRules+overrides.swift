@@ -73,6 +73,31 @@ extension CacheRules {
     return rules
   }
 
+  /// The last override that asks to keep a response although the origin says `no-store`, and does not lift that;
+  /// nil if there is none, or if an override itself adds `no-store`.
+  ///
+  /// - Parameter response: a response that these rules refuse because of `no-store`.
+  func overrideKeptOut(by response: HTTPResponse) -> String? {
+    guard let applied, ResponseDirectives(response.headerFields, rules: self).noStore else { return nil }
+    var last: Int?
+    for index in applied.matched {
+      let override = applied.overrides[index]
+      guard override.concerns(response) else { continue }
+      for effect in override.effects where override.applies(effect, to: response) {
+        if case .adding(let names) = effect, names.contains(.noStore) { return nil }
+        if effect.asksToStore { last = index }
+      }
+    }
+    return last.map(nameOfOverride)
+  }
+
+  /// The number and the name of an override, or its targets if it has no name.
+  func nameOfOverride(_ index: Int) -> String {
+    let override = overrides[index]
+    let targets = Excerpt.list(override.targets.map(\.description), orElse: "any target")
+    return "override \(index + 1) (\(Excerpt.text(override.name.isEmpty ? targets : override.name)))"
+  }
+
   /// Whether overrides allow to store a response and to use it.
   func allowsUse(of response: HTTPResponse) -> Bool {
     var isAllowed = true
@@ -85,5 +110,21 @@ extension CacheRules {
     var isPinned = false
     forEachEffect(on: response) { if case .pins(let pins) = $0 { isPinned = pins } }
     return isPinned
+  }
+}
+
+extension RuleEffect {
+  /// Whether the effect shows that responses are to be kept.
+  fileprivate var asksToStore: Bool {
+    switch self {
+    case .lifetime(.exactly), .lifetime(.atLeast), .heuristics, .cacheControl, .ignoring, .pins(true),
+      .stores(true):
+      true
+    case .lifetime(.atMost), .staleWhileRevalidate, .staleIfError, .ignoringVary, .adding,
+      .allowsStaleWhileRevalidate, .allowsStaleIfError, .allowsStaleWhenDisconnected, .sharingDespite,
+      .pins(false), .stores(false), .ignoringRequestDirectives, .droppingQuery, .keepingQuery, .ignoringQuery,
+      .sortingQuery, .lowercasingPath, .alias:
+      false
+    }
   }
 }

@@ -70,7 +70,7 @@ public enum Storability {
       return .statusNotUnderstood(code)
     }
     // A cache that understands the status ignores `no-store` next to `must-understand` (§5.2.2.3).
-    if directives.noStore, !directives.flags.liftsNoStore { return .responseNoStore }
+    if directives.noStore, !directives.flags.liftsNoStore { return noStore(response, rules: rules) }
     guard rules.mode == .shared else { return nil }
     if directives.private == .whole { return .privateInShared }
     if request.headerFields.contains(.authorization),
@@ -80,6 +80,11 @@ public enum Storability {
     }
     let storable = FieldHygiene.storable(response, rules: rules)
     return CookieSharing.isForbidden(storable, rules: rules, now: now) ? .setCookie : nil
+  }
+
+  /// The refusal of a response with `no-store`, which names an override that asks to keep it.
+  static func noStore(_ response: HTTPResponse, rules: CacheRules) -> StorageRefusal {
+    rules.overrideKeptOut(by: response).map { .noStoreDespiteOverride(override: $0) } ?? .responseNoStore
   }
 
   /// Whether any property makes the response cacheable (§3, last requirement).

@@ -15,6 +15,11 @@ public enum StorageRefusal: Reason, Hashable {
   case statusNotStored(Int)
   /// The response said `no-store` (§5.2.2.5).
   case responseNoStore
+  /// The response said `no-store` (§5.2.2.5), and an override that asks to keep it does not lift that: it does
+  /// not ignore `no-store`, or the cache is shared and nothing says `sharingDespite`.
+  ///
+  /// - Parameter override: the number of the last such override, and its name or its targets.
+  case noStoreDespiteOverride(override: String)
   /// The request said `no-store` (§5.2.1.5).
   case requestNoStore
   /// The response said `private` and the cache is shared (§5.2.2.7).

@@ -72,8 +72,9 @@ extension CacheExplanation {
     case .privateInShared, .authorized, .setCookie, .varySecret, .clearsSite, .upstream, .hook, .hookFailed,
       .hookTimedOut, .memoryOnly:
       return reason
-    case .method, .interim, .statusNotUnderstood, .statusNotStored, .responseNoStore, .requestNoStore,
-      .notCacheable, .neverReusable, .varyAny, .malformed, .partialContent, .content, .digestMismatch,
+    case .method, .interim, .statusNotUnderstood, .statusNotStored, .responseNoStore,
+      .noStoreDespiteOverride, .requestNoStore, .notCacheable, .neverReusable, .varyAny, .malformed,
+      .partialContent, .content, .digestMismatch,
       .override, .policy, .tooLarge, .notAdmitted, .superseded, .incomplete, .storeFailed:
       break
     }

@@ -93,8 +93,9 @@ extension HTTPCache {
       case .privateInShared, .authorized, .setCookie, .content, .partialContent, .malformed, .interim,
         .method, .statusNotStored, .override:
         return .refused(refusal)
-      case .statusNotUnderstood, .responseNoStore, .requestNoStore, .notCacheable, .neverReusable, .varyAny,
-        .varySecret, .clearsSite, .digestMismatch, .policy, .tooLarge, .notAdmitted, .superseded, .upstream,
+      case .statusNotUnderstood, .responseNoStore, .noStoreDespiteOverride, .requestNoStore, .notCacheable,
+        .neverReusable, .varyAny, .varySecret, .clearsSite, .digestMismatch, .policy, .tooLarge, .notAdmitted,
+        .superseded, .upstream,
         .hook, .hookFailed, .hookTimedOut, .memoryOnly, .incomplete, .storeFailed:
         isDistrusted = true
       }

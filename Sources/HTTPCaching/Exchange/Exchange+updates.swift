@@ -41,7 +41,8 @@ extension Exchange {
       response.status.code != 304, case .doNotStore(let refusal) = storage
     else { return [] }
     switch refusal {
-    case .responseNoStore, .privateInShared, .notCacheable, .neverReusable, .varyAny, .authorized,
+    case .responseNoStore, .noStoreDespiteOverride, .privateInShared, .notCacheable, .neverReusable, .varyAny,
+      .authorized,
       .setCookie, .varySecret, .malformed, .override, .upstream, .hook, .hookFailed, .hookTimedOut,
       .memoryOnly:
       return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)

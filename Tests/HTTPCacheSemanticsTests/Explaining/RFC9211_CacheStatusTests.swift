@@ -70,7 +70,7 @@ import Testing
       .requestNoStore, .privateInShared, .authorized, .notCacheable(status: 201), .neverReusable,
       .varyAny, .varySecret(.cookie), .malformed("Vary"), .partialContent,
       .content(.tooLarge(limit: 1)), .content(.noDigest), .content(.undefinedSemantics(.get)),
-      .setCookie, .clearsSite,
+      .setCookie, .clearsSite, .noStoreDespiteOverride(override: "override 1"),
       .digestMismatch(algorithm: "sha-256"), .policy, .tooLarge(limit: 1), .hook, .incomplete,
       .storeFailed,
     ]

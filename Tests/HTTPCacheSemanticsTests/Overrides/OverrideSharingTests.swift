@@ -22,7 +22,7 @@ struct OverrideSharingTests {
         == .doNotStore(.privateInShared))
     #expect(
       try storing(["Cache-Control": "no-store, max-age=60"], rules: rules(effect))
-        == .doNotStore(.responseNoStore))
+        == .doNotStore(.noStoreDespiteOverride(override: "override 1 (any target)")))
   }
 
   @Test("with the switch they go, each with its own")

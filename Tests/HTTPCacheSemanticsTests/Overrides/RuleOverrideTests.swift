@@ -113,6 +113,25 @@ struct RuleOverrideTests {
         ["Cache-Control": "no-store", "ETag": "\"1\""], rules: rules(.ignoring([.noStore]))) == .store)
   }
 
+  @Test("a refusal because of no-store names the override that asks to keep the response")
+  func noStoreDespiteOverride() throws {
+    let fields: KeyValuePairs = ["Cache-Control": "no-store", "ETag": "\"1\""]
+    let refusal = StorageRefusal.noStoreDespiteOverride(override: "override 1 (any target)")
+    for effect in [RuleEffect.lifetime(.exactly(.seconds(600))), .lifetime(.atLeast(.seconds(1))), .pin] {
+      #expect(try storing(fields, rules: rules(effect)) == .doNotStore(refusal))
+    }
+    #expect("\(refusal)" == "no-store, which override 1 (any target) matches and does not lift")
+    #expect(refusal.section == "RFC 9111 §5.2.2.5")
+    // These overrides do not ask to keep it, or add `no-store` themselves.
+    for effects in [
+      [RuleEffect.lifetime(.atMost(.seconds(60)))], [.staleIfError(.seconds(60))],
+      [.lifetime(.exactly(.seconds(600))), .adding([.noStore])],
+    ] {
+      let rules = CacheRules(overrides: [RuleOverride(effects: effects)])
+      #expect(try storing(fields, rules: rules) == .doNotStore(.responseNoStore))
+    }
+  }
+
   @Test("directives are added, and go before what was ignored earlier")
   func adding() throws {
     let facts = try facts(

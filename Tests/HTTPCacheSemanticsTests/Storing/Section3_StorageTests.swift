@@ -146,7 +146,7 @@ import Testing
       .method(.put), .interim, .statusNotUnderstood(599), .statusNotStored(304), .responseNoStore,
       .requestNoStore, .privateInShared, .authorized, .notCacheable(status: 302), .neverReusable,
       .varyAny, .varySecret(.cookie), .malformed("Vary"), .partialContent, .incomplete, .setCookie,
-      .content(.undefinedSemantics(.get)),
+      .content(.undefinedSemantics(.get)), .noStoreDespiteOverride(override: "override 1"),
     ]
     for reason in reasons {
       #expect(!reason.description.isEmpty)

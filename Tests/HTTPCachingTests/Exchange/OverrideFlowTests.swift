@@ -94,6 +94,18 @@ struct OverrideFlowTests {
     }
   }
 
+  @Test("no-store under a lifetime: outcome and explanation name the override")
+  func noStoreDespiteLifetime() async throws {
+    let kitchen = kitchen(
+      RuleOverride(try .glob("/files/**"), name: "files", effects: [.lifetime(.exactly(.seconds(600)))]))
+    kitchen.origin.always(200, [.cacheControl: "no-store"], "body")
+    let answer = try await kitchen.get("/files/a")
+    let text = "no-store, which override 1 (files) matches and does not lift"
+    #expect("\(answer.outcome)" == "200 from the origin (nothing stored), not stored: \(text)")
+    let explanation = try kitchen.cache.explain(kitchen.request("/files/a"))
+    #expect(explanation.refusals.first?.steps.last?.answer == "no: \(text)")
+  }
+
   @Test("never store: its own reason, in the outcome, the event, the note and the explanation")
   func neverStore() async throws {
     let kitchen = kitchen(RuleOverride(try .glob("/private/**"), name: "private", effects: [.neverStore]))
