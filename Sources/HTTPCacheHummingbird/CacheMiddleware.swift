@@ -8,7 +8,8 @@
   /// ```swift
   /// let cache = try HTTPCache.open(.init(rules: CacheRules(mode: .shared, refusesSetCookie: true), cacheStatusName: "app"))
   /// let router = Router()
-  /// router.group("articles").add(middleware: CacheMiddleware(cache)).get { … }
+  /// let articles = CacheMiddleware<BasicRequestContext>(cache, origin: .fixed(scheme: "https", authority: "example.com"))
+  /// router.group("articles").add(middleware: articles).get { … }
   /// ```
   ///
   /// Responses are stored if their `Cache-Control` and RFC 9111 allow it. Concurrent requests for one
@@ -21,10 +22,15 @@
   /// `DefaultCacheControlMiddleware` and compression after it.
   ///
   /// A middleware can call the routes only while it handles a request: so a response with
-  /// `stale-while-revalidate` (RFC 5861 §3) is validated before it is used. `CachingResponder` validates it
-  /// afterwards.
+  /// `stale-while-revalidate` (RFC 5861 §3) is validated before it is used. With a `CacheService`, and behind a
+  /// `CachingResponder`, it is validated afterwards.
   public struct CacheMiddleware<Context: RequestContext>: RouterMiddleware {
+    /// Separates users (RFC 9111 §7.2): the partition of a request; nil bypasses the cache. An unsafe request still
+    /// invalidates what it changes, in all partitions (RFC 9111 §4.4).
+    public typealias Partition = @Sendable (Request, Context) async throws -> String?
+
     private let server: ServerCache<Context>
+    private let service: CacheService<Context>?
 
     /// The cache in use.
     public var cache: HTTPCache { server.cache }
@@ -34,22 +40,33 @@
     /// - Parameters:
     ///   - cache: a cache of the mode `.shared`. A private cache is replaced by a shared one over its store,
     ///     because the answers go to many users.
-    ///   - options: how requests become keys, and further settings.
-    public init(_ cache: HTTPCache, options: ServerCacheOptions<Context> = ServerCacheOptions()) {
-      server = ServerCache(cache, options: options, validatesInBackground: false)
+    ///   - origin: the scheme and authority of the keys. `.fixed` for one site; `.host()` trusts what clients write
+    ///     in `Host`.
+    ///   - service: validates in the background; nil validates a stale response before it is used.
+    ///   - partition: separates users; by default all users share one partition.
+    public init(
+      _ cache: HTTPCache, origin: RequestOrigin, service: CacheService<Context>? = nil,
+      partition: @escaping Partition = { _, _ in "" }
+    ) {
+      server = ServerCache(cache, origin: origin, partition: partition)
+      self.service = service
     }
 
     /// Answers from the cache, or with `next`.
     ///
-    /// - Throws: what `next` throws, or the partition of the options.
+    /// - Throws: what `next` throws, or the partition.
     public func handle(
       _ request: Request, context: Context,
       next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-      try await withoutActuallyEscaping(next) { next in
+      if service != nil, ValidatedCache.current == ObjectIdentifier(cache) {
+        return try await next(request, context)
+      }
+      return try await withoutActuallyEscaping(next) { next in
         let route = Route(next)
         defer { route.end() }
-        return try await server.respond(to: request, context: context, route: route)
+        return try await server.respond(
+          to: request, context: context, route: route, background: service?.route)
       }
     }
   }

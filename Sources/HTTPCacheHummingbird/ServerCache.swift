@@ -6,12 +6,11 @@
   /// Answers the requests of a server from a shared cache, and calls a route for the rest.
   struct ServerCache<Context: RequestContext>: Sendable {
     let cache: HTTPCache
-    let options: ServerCacheOptions<Context>
-    /// Whether a route can still be called after its request has been answered.
-    let validatesInBackground: Bool
+    private let origin: RequestOrigin
+    private let partition: CacheMiddleware<Context>.Partition
 
     init(
-      _ cache: HTTPCache, options: ServerCacheOptions<Context>, validatesInBackground: Bool
+      _ cache: HTTPCache, origin: RequestOrigin, partition: @escaping CacheMiddleware<Context>.Partition
     ) {
       if cache.configuration.rules.mode == .shared {
         self.cache = cache
@@ -20,26 +19,32 @@
         configuration.rules.mode = .shared
         self.cache = HTTPCache(configuration: configuration, store: cache.store)
       }
-      self.options = options
-      self.validatesInBackground = validatesInBackground
+      self.origin = origin
+      self.partition = partition
     }
 
+    /// Answers a request.
+    ///
+    /// - Parameters:
+    ///   - route: called while the request is handled.
+    ///   - background: called for validations afterwards; nil validates before a stale response is used.
     func respond(
-      to request: Request, context: Context, route: Route<Context>
+      to request: Request, context: Context, route: Route<Context>, background: Route<Context>?
     ) async throws -> Response {
-      let partition = try await options.partition(request, context)
-      guard let head = options.origin.absolute(request.head),
+      let partition = try await self.partition(request, context)
+      guard let head = origin.absolute(request.head),
         // An unsafe request invalidates even if it has no partition (RFC 9111 §4.4).
         partition != nil || !request.method.isSafe
       else { return try await route.respond(to: request, context: context) }
       let upstream = RouteUpstream(route, request: request, context: context)
+      var options = RequestOptions(
+        partition: partition ?? "", redirectLimit: 0, validatesInBackground: background != nil)
+      options.backgroundUpstream = background.map { RouteUpstream($0, request: request, context: context) }
       let response: CacheResponse
       do {
         response = try await cache.respond(
           to: head, body: request.content, policy: partition == nil ? .bypass : .standard,
-          options: RequestOptions(
-            partition: partition ?? "", redirectLimit: 0, validatesInBackground: validatesInBackground),
-          via: upstream)
+          options: options, via: upstream)
       } catch let error as UpstreamError {
         throw error.cause ?? error
       }

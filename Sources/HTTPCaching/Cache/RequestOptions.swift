@@ -24,6 +24,9 @@ public struct RequestOptions: Sendable {
   public var validatesInBackground: Bool
   /// Called for each 1xx response of the origin.
   public var onInterim: (@Sendable (HTTPResponse) async -> Void)?
+  /// The way to the origin for validations in the background, for a door whose upstream does not outlive the
+  /// request; nil is the upstream of the request.
+  package var backgroundUpstream: (any Upstream)?
 
   /// Makes options.
   public init(

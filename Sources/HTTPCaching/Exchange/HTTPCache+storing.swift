@@ -114,7 +114,8 @@ extension HTTPCache {
     let capacity = max(usage.memoryCapacity, usage.diskCapacity)
     // If the directory could not be opened, the capacity is 0 and every response is too large.
     guard error.code == .tooLarge, capacity > 0 else { return .storeFailed }
-    return .tooLarge(limit: configuration.largestEntry.bytes(of: capacity))
+    let largest = usage.diskCapacity > 0 ? configuration.largestEntry : configuration.largestEntry.inMemory
+    return .tooLarge(limit: largest.bytes(of: capacity))
   }
 
   /// Invalidates what an unsafe request changed (RFC 9111 §4.4).
@@ -188,7 +189,8 @@ extension HTTPCache {
       digest: exchange.digest, content: exchange.content,
       target: exchange.target)
     let runner = ExchangeRunner(
-      cache: self, options: options, upstream: upstream, body: nil, isBackground: true)
+      cache: self, options: options, upstream: options.backgroundUpstream ?? upstream, body: nil,
+      isBackground: true)
     background.begin {
       do {
         try await runner.validate(exchangeInBackground)

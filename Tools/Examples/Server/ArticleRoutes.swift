@@ -12,7 +12,7 @@ func articleRoutes() throws -> Router<BasicRequestContext> {
       observer: LoggingObserver(Logger(label: "cache"))))
   let router = Router()
   router.group("articles")
-    .add(middleware: CacheMiddleware(cache))
+    .add(middleware: CacheMiddleware(cache, origin: .fixed(scheme: "http", authority: "127.0.0.1")))
     .add(middleware: ETagMiddleware())
     .add(middleware: DefaultCacheControlMiddleware(.public, .maxAge(60)))
     .get(":id") { _, context in

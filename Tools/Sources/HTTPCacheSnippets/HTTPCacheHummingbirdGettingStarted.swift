@@ -11,7 +11,7 @@ private func program1() async throws {
 
   let router = Router()
   router.group("articles")
-    .add(middleware: CacheMiddleware(cache))
+    .add(middleware: CacheMiddleware(cache, origin: .fixed(scheme: "https", authority: "www.example.com")))
     .add(middleware: ETagMiddleware())
     .add(middleware: DefaultCacheControlMiddleware(.public, .maxAge(60)))
     .get(":id") { _, context in

@@ -14,25 +14,41 @@ private func program1() async throws {
       observer: LoggingObserver(Logger(label: "cache"))))
   let router = Router()
   router.group("articles")
-    .add(middleware: CacheMiddleware(cache))
+    .add(middleware: CacheMiddleware(cache, origin: .fixed(scheme: "https", authority: "www.example.com")))
     .add(middleware: ETagMiddleware())
     .add(middleware: DefaultCacheControlMiddleware(.public, .maxAge(60)))
     .get(":id") { _, context in
       "Article \(context.parameters.get("id") ?? "")"
     }
 
-  let perUser = ServerCacheOptions<BasicRequestContext> { request, _ in
-    request.headers[.cookie] == nil ? "" : nil
-  }
-  router.group("start").add(middleware: CacheMiddleware(cache, options: perUser))
+  router.group("start").add(
+    middleware: CacheMiddleware(cache, origin: .fixed(scheme: "https", authority: "www.example.com")) { request, _ in
+      request.headers[.cookie] == nil ? "" : nil
+    })
 
-  let behindProxy = ServerCacheOptions<BasicRequestContext>(origin: .forwarded())
-  let oneSite = ServerCacheOptions<BasicRequestContext>(
-    origin: .fixed(scheme: "https", authority: "www.example.com"))
-  router.group("news").add(middleware: CacheMiddleware(cache, options: oneSite))
-  router.group("blog").add(middleware: CacheMiddleware(cache, options: behindProxy))
+  let site = RequestOrigin.fixed(scheme: "https", authority: "www.example.com")
+  router.group("news").add(middleware: CacheMiddleware(cache, origin: site))
+  router.group("blog").add(middleware: CacheMiddleware(cache, origin: .forwarded()))
 
-  let responder = CachingResponder(router.buildResponder(), cache: cache)
-  let application = Application(responder: responder)
+  let service = CacheService<BasicRequestContext>(cache)
+  router.group("wiki").add(middleware: CacheMiddleware(cache, origin: site, service: service))
+  let responder = router.buildResponder()
+  service.validate(through: responder)
+  let application = Application(responder: responder, services: [service])
   print(application.configuration.address)
+
+  router.put("news/:id") { request, _ in
+    try await cache.invalidate(request, path: "/news", origin: site)
+    return HTTPResponse.Status.noContent
+  }
+
+  router.group("tags").add(middleware: CacheMiddleware(cache, origin: site)).get(":tag") { _, context in
+    let tag = context.parameters.get("tag", as: Int.self) ?? 0
+    return Response(
+      status: .ok, headers: [.cacheControl: "max-age=600", .cacheGroups: "\"articles\", \"tag-\(tag)\""])
+  }
+  router.delete("articles/:id") { _, _ in
+    Response(status: .noContent, headers: [.cacheGroupInvalidation: "\"articles\""])
+  }
+  try await cache.invalidate(.group(origin: "https://www.example.com", name: "tag-7"))
 }

@@ -25,7 +25,8 @@ private func program2() async throws {
 
 private func program3() async throws {
   let router = Router()
-  router.add(middleware: CacheMiddleware(try HTTPCache.open(HTTPCache.Configuration(rules: CacheRules(mode: .shared)))))
+  let cache = try HTTPCache.open(HTTPCache.Configuration(rules: CacheRules(mode: .shared)))
+  router.add(middleware: CacheMiddleware(cache, origin: .fixed(scheme: "https", authority: "www.example.com")))
   router.add(middleware: DefaultCacheControlMiddleware(.public, .maxAge(60)))
   router.get("articles/:id") { _, context in "Article \(context.parameters.get("id") ?? "")" }
 }

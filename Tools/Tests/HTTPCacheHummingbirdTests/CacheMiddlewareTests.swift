@@ -38,7 +38,7 @@ import Testing
     arrivals.open()
     let router = Router(context: Context.self)
     router.add(middleware: Arrivals(gate: arrivals))
-    router.add(middleware: CacheMiddleware(fixture.cache))
+    router.add(middleware: CacheMiddleware(fixture.cache, origin: .host()))
     router.get("slow") { _, _ in
       try await gate.pass()
       return answer("computed once")

@@ -22,7 +22,7 @@ import Testing
         .init(code: status), headers: [.cacheControl: "max-age=60"], message: "no")
     }
     let router = Router(context: Context.self)
-    router.group().add(middleware: CacheMiddleware(fixture.cache)).get("cached", use: route)
+    router.group().add(middleware: CacheMiddleware(fixture.cache, origin: .host())).get("cached", use: route)
     router.get("plain", use: route)
     try await TestServer.run(router.buildResponder()) { server async throws in
       let plain = try await server.send(.GET, "/plain")

@@ -19,14 +19,13 @@ struct Fixture: Sendable {
       store: MemoryStore(capacity: 64 << 20, clock: clock))
   }
 
-  /// Runs `body` with a server whose routes are behind a `CacheMiddleware`.
+  /// Runs `body` with a server whose routes are behind a `CacheMiddleware`; nil is one that trusts `Host`.
   func run(
-    options: ServerCacheOptions<Context> = ServerCacheOptions(),
-    _ routes: (RouterGroup<Context>) -> Void,
+    _ middleware: CacheMiddleware<Context>? = nil, _ routes: (RouterGroup<Context>) -> Void,
     _ body: @escaping @Sendable (TestServer) async throws -> Void
   ) async throws {
     let router = Router(context: Context.self, options: [.autoGenerateHeadEndpoints])
-    routes(router.group().add(middleware: CacheMiddleware(cache, options: options)))
+    routes(router.group().add(middleware: middleware ?? CacheMiddleware(cache, origin: .host())))
     try await TestServer.run(router.buildResponder(), body)
   }
 }

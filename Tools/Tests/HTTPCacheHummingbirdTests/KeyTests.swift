@@ -12,9 +12,10 @@ import Testing
   private let calls = Counter()
 
   private func run(
-    _ options: ServerCacheOptions<Context>, _ body: @escaping @Sendable (TestServer) async throws -> Void
+    origin: RequestOrigin = .host(), _ body: @escaping @Sendable (TestServer) async throws -> Void
   ) async throws {
-    try await Fixture().run(options: options) { [calls] in
+    let fixture = Fixture()
+    try await fixture.run(CacheMiddleware(fixture.cache, origin: origin)) { [calls] in
       $0.get("a") { _, _ in answer("\(calls.increment())") }
     } _: {
       try await body($0)
@@ -23,7 +24,7 @@ import Testing
 
   @Test("names in Host have responses of their own")
   func hosts() async throws {
-    try await run(ServerCacheOptions()) { server async throws in
+    try await run { server async throws in
       #expect(try await server.send(.GET, "/a", ["Host": "one.example"]).body == "1")
       #expect(try await server.send(.GET, "/a", ["Host": "two.example"]).body == "2")
       #expect(try await server.send(.GET, "/a", ["Host": "one.example"]).body == "1")
@@ -32,8 +33,7 @@ import Testing
 
   @Test("with a fixed origin, Host does not count")
   func fixed() async throws {
-    let origin = RequestOrigin.fixed(scheme: "https", authority: "example.com")
-    try await run(ServerCacheOptions(origin: origin)) { server async throws in
+    try await run(origin: .fixed(scheme: "https", authority: "example.com")) { server async throws in
       #expect(try await server.send(.GET, "/a", ["Host": "one.example"]).body == "1")
       #expect(try await server.send(.GET, "/a", ["Host": "two.example"]).body == "1")
     }
@@ -41,7 +41,7 @@ import Testing
 
   @Test("behind a proxy that takes TLS off, its fields count")
   func forwarded() async throws {
-    try await run(ServerCacheOptions(origin: .forwarded())) { server async throws in
+    try await run(origin: .forwarded()) { server async throws in
       let fields = ["X-Forwarded-Proto": "https", "X-Forwarded-Host": "example.com, inner"]
       #expect(try await server.send(.GET, "/a", fields).body == "1")
       #expect(try await server.send(.GET, "/a", ["Host": "example.com"]).body == "2")
@@ -51,7 +51,7 @@ import Testing
 
   @Test("an origin that cannot be a key passes the cache by")
   func noOrigin() async throws {
-    try await run(ServerCacheOptions(origin: RequestOrigin { _ in (nil, nil) })) { server async throws in
+    try await run(origin: RequestOrigin { _ in (nil, nil) }) { server async throws in
       #expect(try await server.send(.GET, "/a").body == "1")
       let second = try await server.send(.GET, "/a")
       #expect(second.body == "2" && second["Cache-Status"] == nil)
@@ -60,7 +60,7 @@ import Testing
 
   @Test("a request without Host is answered, and cached")
   func noHost() async throws {
-    try await run(ServerCacheOptions()) { server async throws in
+    try await run { server async throws in
       for _ in 0..<2 {
         let text = try await Self.raw("GET /a HTTP/1.0\r\nConnection: close\r\n\r\n", port: server.port)
         #expect(text.hasPrefix("HTTP/1.") && text.contains(" 200 OK\r\n") && text.hasSuffix("\r\n\r\n1"))
@@ -70,11 +70,14 @@ import Testing
 
   @Test("partitions do not see each other's responses, and nil passes the cache by")
   func partitions() async throws {
-    let options = ServerCacheOptions<Context> { request, _ in
+    let users: CacheMiddleware<Context>.Partition = { request, _ in
       let user = request.headers[.from]
       return user == "guest" ? nil : user ?? ""
     }
-    try await run(options) { server async throws in
+    let fixture = Fixture()
+    try await fixture.run(CacheMiddleware(fixture.cache, origin: .host(), partition: users)) { [calls] in
+      $0.get("a") { _, _ in answer("\(calls.increment())") }
+    } _: { server async throws in
       #expect(try await server.send(.GET, "/a", ["From": "anna"]).body == "1")
       #expect(try await server.send(.GET, "/a", ["From": "bert"]).body == "2")
       #expect(try await server.send(.GET, "/a", ["From": "anna"]).body == "1")
@@ -85,12 +88,12 @@ import Testing
 
   @Test("an unsafe request that passes the cache by invalidates, in all partitions and groups too")
   func unsafeBypass() async throws {
-    let options = ServerCacheOptions<Context> { request, _ in
+    let users: CacheMiddleware<Context>.Partition = { request, _ in
       request.headers[.cookie] == nil ? request.headers[.from] ?? "" : nil
     }
-    let groups = try #require(HTTPField.Name("Cache-Groups"))
-    let invalidation = try #require(HTTPField.Name("Cache-Group-Invalidation"))
-    try await Fixture().run(options: options) { [calls] in
+    let (groups, invalidation) = (HTTPField.Name.cacheGroups, HTTPField.Name.cacheGroupInvalidation)
+    let fixture = Fixture()
+    try await fixture.run(CacheMiddleware(fixture.cache, origin: .host(), partition: users)) { [calls] in
       $0.get("a") { _, _ in answer("\(calls.increment())") }
       $0.get("list") { _, _ in
         answer("\(calls.increment())", [.cacheControl: "max-age=60", groups: "\"articles\""])
