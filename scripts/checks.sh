@@ -48,7 +48,7 @@ only_for_traits() {
   # A package that uses no traits must not fetch their dependencies.
   local dependencies
   dependencies=$(swift package show-dependencies --format flatlist) || return 1
-  ! grep -E '(^|/)(swift-nio.*|swift-log|async-http-client|hummingbird)(@|\.git|$)' <<<"$dependencies"
+  ! grep -E '(^|/)(swift-nio.*|swift-log|swift-distributed-tracing|async-http-client|hummingbird)(@|\.git|$)' <<<"$dependencies"
 }
 
 traceability() {
