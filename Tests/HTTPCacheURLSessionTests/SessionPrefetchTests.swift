@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// What `prefetch` tells of each request.
+/// The results of `prefetch` for each request.
 @Suite(.timeLimit(.minutes(10))) struct SessionPrefetchTests {
   private func session(
     _ answer: @escaping @Sendable (ScriptedUpstream.Received) async -> ScriptedResponse

@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// What a suspended task holds back.
+/// Bodies of suspended tasks.
 @Suite(.timeLimit(.minutes(10))) struct SessionTaskPauseTests {
   @Test("a suspended task reads at most the piece that it has asked for")
   func holdsBack() async throws {
