@@ -69,10 +69,10 @@ import Testing
         : ScriptedResponse(headers: ["Cache-Control": "max-age=60"], body: "text")
     }
     let requests = try (0..<8).map { try request("\($0)") }
-    await session.prefetch(requests).value
+    _ = await session.prefetch(requests).value
     #expect(upstream.requestCount == 8)
     #expect(requests.filter { session.peek($0) != nil }.count == 7)
-    await session.prefetch(requests, priority: .high).value
+    _ = await session.prefetch(requests, priority: .high).value
     #expect(upstream.requestCount == 9, "only the one that failed")
   }
 

@@ -33,7 +33,9 @@ extension CachedURLSession {
     for request: URLRequest, options: LoadOptions, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (CachedBytes, URLResponse) {
     do {
+      let meter = options.meter(cache.configuration.clock)
       let loaded = try await load(request, try RequestBody(request), options, delegate)
+        .metered(meter, endsRequest: true)
       return (CachedBytes(body: loaded.body, url: request.url), loaded.response)
     } catch {
       throw Self.foundations(error, request.url)

@@ -57,7 +57,23 @@ extension CachedURLSession {
   public func upload(
     for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
-    try await data(for: request, .data(bodyData), LoadOptions(), delegate)
+    try await upload(for: request, from: bodyData, options: LoadOptions(), delegate: delegate)
+  }
+
+  /// Sends data, and loads the response with its whole body. Invalidates what the request changes (RFC 9111
+  /// §4.4).
+  ///
+  /// - Parameters:
+  ///   - request: the target and the fields.
+  ///   - bodyData: the content; the request's own content is not sent.
+  ///   - options: the settings of this request.
+  ///   - delegate: called instead of the session's delegate.
+  /// - Throws: `URLError`.
+  public func upload(
+    for request: URLRequest, from bodyData: Data, options: LoadOptions,
+    delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (Data, URLResponse) {
+    try await data(for: request, .data(bodyData), options, delegate)
   }
 
   /// Sends a file, and loads the response with its whole body. Invalidates what the request changes (RFC 9111
@@ -71,7 +87,23 @@ extension CachedURLSession {
   public func upload(
     for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
-    try await data(for: request, .file(fileURL), LoadOptions(), delegate)
+    try await upload(for: request, fromFile: fileURL, options: LoadOptions(), delegate: delegate)
+  }
+
+  /// Sends a file, and loads the response with its whole body. Invalidates what the request changes (RFC 9111
+  /// §4.4).
+  ///
+  /// - Parameters:
+  ///   - request: the target and the fields.
+  ///   - fileURL: the file with the content, which is never in memory as a whole.
+  ///   - options: the settings of this request.
+  ///   - delegate: called instead of the session's delegate.
+  /// - Throws: `URLError`.
+  public func upload(
+    for request: URLRequest, fromFile fileURL: URL, options: LoadOptions,
+    delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (Data, URLResponse) {
+    try await data(for: request, .file(fileURL), options, delegate)
   }
 
   func data(
@@ -88,14 +120,17 @@ extension CachedURLSession {
     _ request: URLRequest, _ content: RequestBody, _ options: LoadOptions,
     _ delegate: (any URLSessionTaskDelegate)?, _ read: (LoadedResponse) async throws -> Result
   ) async throws -> Result {
+    let meter = options.meter(cache.configuration.clock)
+    defer { meter?.finish() }
     do {
-      let loaded = try await load(request, content, options, delegate)
+      let loaded = try await load(request, content, options, delegate).metered(meter, endsRequest: false)
       do {
         return try await read(loaded)
       } catch is CacheError where loaded.isFromStore && content.isRepeatable {
         var again = options
         again.cachePolicy = try policy(afterDamage: options.cachePolicy, request)
-        return try await read(try await load(request, content, again, delegate))
+        return try await read(
+          try await load(request, content, again, delegate).metered(meter, endsRequest: false))
       }
     } catch {
       throw Self.foundations(error, request.url)

@@ -27,10 +27,29 @@ extension CachedURLSession {
     delegate: (any URLSessionTaskDelegate)? = nil,
     progress: (@Sendable (DownloadProgress) -> Void)? = nil
   ) async throws -> URLResponse {
+    try await download(
+      for: request, to: destination, options: LoadOptions(cachePolicy: cachePolicy), delegate: delegate,
+      progress: progress)
+  }
+
+  /// Loads a response into a file, which replaces the file at `destination` in one step when it is complete.
+  /// After an error `destination` is unchanged.
+  ///
+  /// - Parameters:
+  ///   - request: the request.
+  ///   - destination: the file to make or to replace; its folder must exist.
+  ///   - options: the settings of this request.
+  ///   - delegate: called instead of the session's delegate.
+  ///   - progress: called after each piece, and at the end.
+  /// - Throws: as `download(for:to:cachePolicy:delegate:progress:)`.
+  @discardableResult
+  public func download(
+    for request: URLRequest, to destination: URL, options: LoadOptions,
+    delegate: (any URLSessionTaskDelegate)? = nil,
+    progress: (@Sendable (DownloadProgress) -> Void)? = nil
+  ) async throws -> URLResponse {
     try Self.requireFolder(of: destination)
-    return try await reading(
-      request, try RequestBody(request), LoadOptions(cachePolicy: cachePolicy), delegate
-    ) { loaded in
+    return try await reading(request, try RequestBody(request), options, delegate) { loaded in
       if let response = loaded.response as? HTTPURLResponse,
         !Self.hasContent(response.statusCode, of: request)
       {
@@ -77,9 +96,21 @@ extension CachedURLSession {
     for request: URLRequest, cachePolicy: CachePolicy? = nil,
     delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
-    try await reading(
-      request, try RequestBody(request), LoadOptions(cachePolicy: cachePolicy), delegate
-    ) { loaded in
+    try await download(for: request, options: LoadOptions(cachePolicy: cachePolicy), delegate: delegate)
+  }
+
+  /// Loads a response into a file.
+  ///
+  /// - Parameters:
+  ///   - request: the request.
+  ///   - options: the settings of this request.
+  ///   - delegate: called instead of the session's delegate.
+  /// - Returns: a file, whatever the status, which the caller has to move or remove; and the response.
+  /// - Throws: `URLError`, `CocoaError` if the file cannot be written.
+  public func download(
+    for request: URLRequest, options: LoadOptions, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (URL, URLResponse) {
+    try await reading(request, try RequestBody(request), options, delegate) { loaded in
       let folder = FileManager.default.temporaryDirectory
       let file = try await FileSink.file(of: loaded.body, in: folder, nil)
       let url = folder.appendingPathComponent("swift-http-cache-download-\(UUID().uuidString)")

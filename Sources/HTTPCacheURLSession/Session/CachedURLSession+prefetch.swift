@@ -1,5 +1,5 @@
 import Foundation
-import HTTPCaching
+public import HTTPCaching
 
 #if canImport(FoundationNetworking)
   public import FoundationNetworking
@@ -10,35 +10,51 @@ extension CachedURLSession {
   private static let prefetchWidth = 4
 
   /// Loads responses into the cache, four at a time. Requests whose stored response is fresh are not sent; a failure
-  /// ends only its own request, and the cache's observer is told. A later request joins a transfer that runs.
+  /// ends only its own request. A later request joins a transfer that runs.
   ///
   /// - Parameters:
-  ///   - requests: what will be asked for, most urgent first.
+  ///   - requests: the requests that will be made, most urgent first.
   ///   - priority: the priority of the transfers.
-  /// - Returns: the task that loads; cancel it to stop, or wait for its value.
+  /// - Returns: the task that loads; cancel it to stop. Its value has a result for each request, in their order:
+  ///   the outcome, which says whether the response was stored before or is now and why not; or a `URLError`, for
+  ///   example `cancelled`, or `unsupportedURL` for a URL that is neither http nor https.
   @discardableResult
   public func prefetch(
     _ requests: [URLRequest], priority: TaskPriority = .low
-  ) -> Task<Void, Never> {
+  ) -> Task<[Result<CacheOutcome, any Error>], Never> {
     Task(priority: priority) {
-      await withTaskGroup(of: Void.self) { group in
+      await withTaskGroup(of: (Int, Result<CacheOutcome, any Error>).self) { group in
+        var results = [Result<CacheOutcome, any Error>](
+          repeating: .failure(URLError(.cancelled)), count: requests.count)
         for (index, request) in requests.enumerated() {
-          if index >= Self.prefetchWidth { await group.next() }
-          if Task.isCancelled { return }
-          group.addTask { await self.store(request) }
+          if index >= Self.prefetchWidth, let (done, result) = await group.next() { results[done] = result }
+          if Task.isCancelled { break }
+          group.addTask { (index, await self.store(request)) }
         }
+        for await (index, result) in group { results[index] = result }
+        return results
       }
     }
   }
 
   /// Loads a response, and reads it to its end unless it is stored already.
-  private func store(_ request: URLRequest) async {
+  private func store(_ request: URLRequest) async -> Result<CacheOutcome, any Error> {
     do {
+      guard let scheme = request.url?.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
+        throw URLError.make(.unsupportedURL, "only http and https can be cached", url: request.url)
+      }
       let loaded = try await load(request, try RequestBody(request), LoadOptions(), nil)
-      if loaded.isFromStore { return loaded.body.source.cancel() }
-      while try await loaded.body.source.next() != nil {}
+      guard let outcome = loaded.cached?.outcome else { throw URLError(.unsupportedURL) }
+      if loaded.isFromStore {
+        loaded.body.source.cancel()
+      } else {
+        while try await loaded.body.source.next() != nil {}
+        // A cancelled body may end as if it were complete.
+        try Task.checkCancellation()
+      }
+      return .success(outcome)
     } catch {
-      // The observer was told of a failed transfer; the request that needs the response throws the error.
+      return .failure(Self.foundations(error, request.url))
     }
   }
 }

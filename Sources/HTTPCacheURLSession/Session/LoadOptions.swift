@@ -13,16 +13,30 @@ public struct LoadOptions: Sendable {
   public var timeout: Duration?
   /// Called for each 1xx response of the origin.
   public var onInterim: (@Sendable (HTTPResponse) async -> Void)?
+  /// Called once with the metrics, when the request has ended: before its method returns or throws, and before a
+  /// completion handler is called. For `bytes`, when the body has ended, failed or been dropped. A stored body is
+  /// then copied into the file of a download, not cloned.
+  public var onMetrics: (@Sendable (CachedTaskMetrics) -> Void)?
 
   /// Makes options.
   public init(
     cachePolicy: CachePolicy? = nil, willStore: StoringHook? = nil, priority: TaskPriority? = nil,
-    timeout: Duration? = nil, onInterim: (@Sendable (HTTPResponse) async -> Void)? = nil
+    timeout: Duration? = nil, onInterim: (@Sendable (HTTPResponse) async -> Void)? = nil,
+    onMetrics: (@Sendable (CachedTaskMetrics) -> Void)? = nil
   ) {
     self.cachePolicy = cachePolicy
     self.willStore = willStore
     self.priority = priority
     self.timeout = timeout
     self.onInterim = onInterim
+    self.onMetrics = onMetrics
+  }
+
+  /// A started meter that reports to `onMetrics`; nil if the caller does not ask for metrics.
+  func meter(_ clock: any CacheClock) -> LoadMeter? {
+    guard let onMetrics else { return nil }
+    let meter = LoadMeter(clock, report: onMetrics)
+    meter.start()
+    return meter
   }
 }

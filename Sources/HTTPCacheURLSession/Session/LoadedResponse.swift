@@ -23,6 +23,14 @@ struct LoadedResponse: Sendable {
   /// The maximum number of bytes that are reserved before they arrive.
   private static let reserveLimit: Int64 = 16 << 20
 
+  /// Notes the response, and returns it with a body that is counted; the response itself without a meter.
+  func metered(_ meter: LoadMeter?, endsRequest: Bool) -> LoadedResponse {
+    guard let meter else { return self }
+    meter.note(self)
+    let body = MessageBody(MeteredBody(body, meter, endsRequest: endsRequest))
+    return LoadedResponse(response: response, body: body, cached: cached)
+  }
+
   func data() async throws -> Data {
     if let bytes = body.bytesInMemory { return Data(bytes) }
     var data = Data()

@@ -35,12 +35,13 @@ extension CachedURLSession {
   /// - Parameters:
   ///   - request: the target and the fields.
   ///   - bodyData: the content; the request's own content is not sent.
+  ///   - options: the settings of this request.
   ///   - completionHandler: as for `dataTask(with:options:completionHandler:)`.
   public func uploadTask(
-    with request: URLRequest, from bodyData: Data,
+    with request: URLRequest, from bodyData: Data, options: LoadOptions = LoadOptions(),
     completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> CachedURLSessionTask {
-    dataTask(request, { .data(bodyData) }, LoadOptions(), completionHandler)
+    dataTask(request, { .data(bodyData) }, options, completionHandler)
   }
 
   /// Makes a suspended task that sends a file, and loads the response with its whole body.
@@ -48,12 +49,13 @@ extension CachedURLSession {
   /// - Parameters:
   ///   - request: the target and the fields.
   ///   - fileURL: the file with the content, which is never in memory as a whole.
+  ///   - options: the settings of this request.
   ///   - completionHandler: as for `dataTask(with:options:completionHandler:)`.
   public func uploadTask(
-    with request: URLRequest, fromFile fileURL: URL,
+    with request: URLRequest, fromFile fileURL: URL, options: LoadOptions = LoadOptions(),
     completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> CachedURLSessionTask {
-    dataTask(request, { .file(fileURL) }, LoadOptions(), completionHandler)
+    dataTask(request, { .file(fileURL) }, options, completionHandler)
   }
 
   /// Makes a suspended task that loads a response into a file.
@@ -67,7 +69,7 @@ extension CachedURLSession {
     with request: URLRequest, options: LoadOptions = LoadOptions(),
     completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
   ) -> CachedURLSessionTask {
-    task(request, options) { task in
+    task(request, options) { task, options in
       try await self.reading(request, try RequestBody(request), options, nil) { loaded in
         try await FileSink.file(
           of: task.loading(loaded).body, in: FileManager.default.temporaryDirectory, nil)
@@ -81,21 +83,26 @@ extension CachedURLSession {
     _ request: URLRequest, _ content: @escaping @Sendable () throws -> RequestBody, _ options: LoadOptions,
     _ completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> CachedURLSessionTask {
-    task(request, options) { task in
+    task(request, options) { task, options in
       try await self.reading(request, try content(), options, nil) { try await task.loading($0).data() }
     } completion: {
       completionHandler($0, $1, $2)
     }
   }
 
-  /// Makes a task whose handler gets what `load` returns.
+  /// Makes a task whose handler gets what `load` returns. `load` gets the options without `onMetrics`, because the
+  /// task has a meter of its own, which counts pauses too.
   private func task<Content: Sendable>(
     _ request: URLRequest, _ options: LoadOptions,
-    _ load: @escaping @Sendable (CachedURLSessionTask) async throws -> Content,
+    _ load: @escaping @Sendable (CachedURLSessionTask, LoadOptions) async throws -> Content,
     completion: @escaping @Sendable (Content?, URLResponse?, (any Error)?) -> Void
   ) -> CachedURLSessionTask {
-    CachedURLSessionTask(
-      request, priority: options.priority, clock: cache.configuration.clock, load: load
+    var unmetered = options
+    unmetered.onMetrics = nil
+    return CachedURLSessionTask(
+      request, priority: options.priority,
+      meter: LoadMeter(cache.configuration.clock, report: options.onMetrics),
+      load: { [unmetered] in try await load($0, unmetered) }
     ) { content, response, error in
       guard let session = try? self.upstream.current().foundations else {
         return completion(content, response, error)

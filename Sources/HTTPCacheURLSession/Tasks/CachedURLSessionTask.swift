@@ -21,15 +21,13 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
     var waiting: CheckedContinuation<Void, Never>?
     var response: URLResponse?
     var error: (any Error)?
-    var metrics = CachedTaskMetrics()
-    var start: Duration = .zero
   }
 
   /// The request that the task was made with.
   public let originalRequest: URLRequest
   /// The bytes of the body: pausing, resuming and cancelling the progress does so with the task.
   public let progress = Progress(totalUnitCount: -1)
-  private let clock: any CacheClock
+  private let meter: LoadMeter
   private let inner = Mutex(State())
   /// Loads the response and returns what calls the completion handler.
   private let work: @Sendable (CachedURLSessionTask) async throws -> @Sendable (URLResponse?) -> Void
@@ -42,13 +40,13 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
   ///   - load: loads the response; calls `loading` with it, and reads the body that `loading` returns.
   ///   - completion: called once, after `load` has returned or thrown.
   init<Content: Sendable>(
-    _ request: URLRequest, priority: TaskPriority?, clock: any CacheClock,
+    _ request: URLRequest, priority: TaskPriority?, meter: LoadMeter,
     load: @escaping @Sendable (CachedURLSessionTask) async throws -> Content,
     completion: @escaping @Sendable (Content?, URLResponse?, (any Error)?) -> Void
   ) {
     originalRequest = request
     self.priority = priority
-    self.clock = clock
+    self.meter = meter
     work = { task in
       let content = try await load(task)
       return { completion(content, $0, nil) }
@@ -76,7 +74,7 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
   public var error: (any Error)? { inner.withLock { $0.error } }
 
   /// Times, bytes and outcome: complete when the completion handler is called.
-  public var metrics: CachedTaskMetrics { inner.withLock { $0.metrics } }
+  public var metrics: CachedTaskMetrics { meter.metrics }
 
   /// Starts the task, or lets it go on after `suspend()`.
   public func resume() {
@@ -98,7 +96,7 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
     let waiting = inner.withLock { state in
       state.isSuspended = isSuspended
       if state.running == nil {
-        state.start = clock.uptime
+        meter.start()
         state.running = Task(priority: priority) { await self.run() }
       }
       return state.waiting.take()
@@ -116,10 +114,10 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
     } catch {
       failure = CachedURLSession.foundations(error, originalRequest.url)
     }
+    meter.finish()
     let response = inner.withLock { state in
       state.error = failure
       state.isCompleted = true
-      state.metrics.duration = clock.uptime - state.start
       return state.response
     }
     if failure == nil {
@@ -133,26 +131,15 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
   ///
   /// - Returns: the response with a body that waits while the task is suspended.
   func loading(_ loaded: LoadedResponse) -> LoadedResponse {
-    inner.withLock { state in
-      state.response = loaded.response
-      state.metrics.timeToResponse = clock.uptime - state.start
-      state.metrics.cacheOutcome = loaded.cached?.outcome
-      state.metrics.redirects = loaded.cached?.redirects ?? []
-      state.metrics.countOfBytesReceived = 0
-    }
+    inner.withLock { $0.response = loaded.response }
+    meter.note(loaded)
     progress.totalUnitCount = loaded.body.length ?? -1
     progress.completedUnitCount = 0
     return LoadedResponse(
       response: loaded.response, body: MessageBody(PausableBody(loaded.body, self)), cached: loaded.cached)
   }
 
-  func received(_ count: Int64) {
-    let total = inner.withLock { state in
-      state.metrics.countOfBytesReceived += count
-      return state.metrics.countOfBytesReceived
-    }
-    progress.completedUnitCount = total
-  }
+  func received(_ count: Int) { progress.completedUnitCount = meter.received(count) }
 
   /// Waits until the task is not suspended.
   ///
@@ -166,6 +153,8 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
       }
       if !mustWait { continuation.resume() }
     }
+    // `cancel()` ends the wait before it cancels the running task.
+    if inner.withLock({ $0.isCancelled }) { throw CancellationError() }
     try Task.checkCancellation()
   }
 }

@@ -17,7 +17,7 @@ final class PausableBody: BodySource {
   func next() async throws -> BodyBytes? {
     try await task.whileSuspended()
     guard let bytes = try await base.next() else { return nil }
-    task.received(Int64(bytes.count))
+    task.received(bytes.count)
     return bytes
   }
 

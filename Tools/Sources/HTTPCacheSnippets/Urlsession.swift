@@ -36,11 +36,19 @@ private func program1() async throws {
 
   let unstored = LoadOptions(willStore: StoringHook { _, _ in nil }, priority: .high)
   let (secret, _) = try await anna.data(for: request, options: unstored)
-  anna.prefetch([request], priority: .low)
+  let metered = LoadOptions(onMetrics: { print($0.duration, $0.countOfBytesFromCache, $0.countOfBytesFromOrigin) })
+  _ = try await anna.data(for: request, options: metered)
 
   print(secret.count, try anna.explain(request), try anna.refusals(of: request))
   if let (known, response) = anna.peek(request) { print(known.count, response.cacheOutcome?.description ?? "") }
   try await anna.remove(request)
+
+  for result in await anna.prefetch([request], priority: .low).value {
+    switch result {
+    case .success(let outcome): print(outcome)
+    case .failure(let error): print(error.localizedDescription)
+    }
+  }
 
   let screen = Task {
     for try await (data, _) in try anna.watch(request) { print("show", data.count) }

@@ -1,0 +1,121 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCacheURLSession
+import HTTPCaching
+import Synchronization
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// `LoadOptions.onMetrics`, and the methods that take options.
+@Suite(.timeLimit(.minutes(10))) struct SessionMetricsTests {
+  /// The metrics that were reported.
+  private final class Reports: Sendable {
+    private let all = Mutex<[CachedTaskMetrics]>([])
+    var count: Int { all.withLock { $0.count } }
+    var last: CachedTaskMetrics? { all.withLock { $0.last } }
+    var options: LoadOptions {
+      LoadOptions(onMetrics: { metrics in self.all.withLock { $0.append(metrics) } })
+    }
+  }
+
+  private let clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
+  private let upstream: ScriptedUpstream
+  private let session: CachedURLSession
+  private let reports = Reports()
+
+  /// The origin needs a second for the head.
+  init() throws {
+    upstream = ScriptedUpstream { [clock] received in
+      if received.head.path == "/down" { return .failure(.unreachable) }
+      clock.advance(by: .seconds(1))
+      return ScriptedResponse(headers: ["Cache-Control": "max-age=60"], body: "text")
+    }
+    session = CachedURLSession(
+      cache: try HTTPCache.open(HTTPCache.Configuration(clock: clock)), via: upstream,
+      configuration: .ephemeral)
+  }
+
+  private func request(_ path: String = "x") throws -> URLRequest {
+    URLRequest(url: try #require(URL(string: "http://a.test/\(path)")))
+  }
+
+  @Test("data reports times and bytes from the origin, then from the cache")
+  func data() async throws {
+    let (_, response) = try await session.data(for: try request(), options: reports.options)
+    let first = try #require(reports.last)
+    #expect(first.startDate == Date(timeIntervalSince1970: 1_800_000_000))
+    #expect(first.timeToResponse == .seconds(1) && first.timeToFirstByte == .seconds(1))
+    #expect(first.duration == .seconds(1) && first.cacheOutcome == response.cacheOutcome)
+    #expect(first.countOfBytesFromOrigin == 4 && first.countOfBytesFromCache == 0)
+    let (again, _) = try await session.data(for: try request(), options: reports.options)
+    let second = try #require(reports.last)
+    #expect(again == Data("text".utf8) && reports.count == 2 && second.cacheOutcome?.isHit == true)
+    #expect(second.duration == .zero && second.timeToFirstByte == .zero)
+    #expect(second.countOfBytesFromOrigin == 0 && second.countOfBytesFromCache == 4)
+  }
+
+  @Test("bytes reports when the body has ended")
+  func bytes() async throws {
+    let (bytes, _) = try await session.bytes(for: try request(), options: reports.options)
+    #expect(reports.count == 0)
+    clock.advance(by: .seconds(5))
+    for try await _ in bytes {}
+    #expect(reports.count == 1 && reports.last?.duration == .seconds(6))
+    #expect(reports.last?.timeToFirstByte == .seconds(6) && reports.last?.timeToResponse == .seconds(1))
+  }
+
+  @Test("bytes reports when its body is dropped")
+  func dropped() async throws {
+    do {
+      let (bytes, _) = try await session.bytes(for: try request(), options: reports.options)
+      #expect(reports.count == 0 && bytes.length == 4)
+    }
+    #expect(reports.count == 1 && reports.last?.countOfBytesReceived == 0)
+  }
+
+  @Test("a request that fails is reported, without a response")
+  func fails() async throws {
+    await #expect(throws: URLError.self) {
+      try await session.data(for: try request("down"), options: reports.options)
+    }
+    await #expect(throws: URLError.self) {
+      try await session.bytes(for: try request("down"), options: reports.options)
+    }
+    #expect(reports.count == 2 && reports.last?.cacheOutcome == nil && reports.last?.timeToResponse == nil)
+  }
+
+  @Test("downloads and uploads take options", arguments: [false, true])
+  func downloadAndUpload(isStored: Bool) async throws {
+    if isStored { _ = try await session.data(for: try request()) }
+    let folder = try Folder()
+    let destination = folder.url.appendingPathComponent("file")
+    try await session.download(for: try request(), to: destination, options: reports.options)
+    #expect(try Data(contentsOf: destination) == Data("text".utf8))
+    #expect(reports.last?.countOfBytesFromCache == (isStored ? 4 : 0))
+    let (file, _) = try await session.download(for: try request(), options: reports.options)
+    #expect(reports.last?.countOfBytesFromCache == 4)
+    try FileManager.default.removeItem(at: file)
+    var put = try request()
+    put.httpMethod = "PUT"
+    _ = try await session.upload(for: put, from: Data("a".utf8), options: reports.options)
+    _ = try await session.upload(for: put, fromFile: destination, options: reports.options)
+    #expect(reports.count == 4 && reports.last?.countOfBytesFromOrigin == 4)
+    #expect(upstream.requests.compactMap(\.body?.array).suffix(2) == [Array("a".utf8), Array("text".utf8)])
+  }
+
+  @Test("a task reports once, before its handler is called")
+  func task() async throws {
+    let (ends, continuation) = AsyncStream.makeStream(of: Int.self)
+    let task = session.uploadTask(with: try request(), from: Data(), options: reports.options) {
+      [reports] _, _, _ in
+      continuation.yield(reports.count)
+      continuation.finish()
+    }
+    task.resume()
+    for await count in ends { #expect(count == 1) }
+    #expect(reports.count == 1 && reports.last == task.metrics && task.metrics.countOfBytesFromOrigin == 4)
+  }
+}
