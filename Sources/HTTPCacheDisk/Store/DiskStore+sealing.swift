@@ -63,7 +63,7 @@ extension DiskStore {
     }
     if count == 0, !hasOther, wasClean { return 0 }
     // Until all is done, the next process that opens the directory has to look again.
-    try setSealed(false, in: opened)
+    if wasClean { try setSealed(false, in: opened) }
     let isIdle = Event()
     sweepQueue.submit { isIdle.happen() }
     guard isIdle.wait(seconds: Self.patience) else {
@@ -83,7 +83,11 @@ extension DiskStore {
     _ = opened.removeSetAside()
     FileHandout.sweep(in: directory, isThorough: true)
     try removeOrphans(of: opened)
-    try emptyLog(of: opened)
+    do throws(CacheError) { try emptyLog(of: opened) } catch {
+      // Another process that opened the directory at the same time may have emptied the log.
+      guard count == 0, !hasOther, try isSealed(opened) else { throw error }
+      return 0
+    }
     let isClean = try opened.index.withWriter { (connection) throws(CacheError) in
       if try Self.countPlain(connection) > 0 { return false }
       return try !Self.hasOtherPlain(connection)
@@ -111,10 +115,7 @@ extension DiskStore {
   /// - Throws: `CacheError`.
   package func mayStorePlain() throws(CacheError) {
     let opened = currentDirectory
-    let flag = try opened.index.read { (connection) throws(CacheError) in
-      try connection.number("SELECT value FROM meta WHERE name = 'sealed'")
-    }
-    if flag == 1 { try setSealed(false, in: opened) }
+    if try isSealed(opened) { try setSealed(false, in: opened) }
   }
 
   /// The number of sealed responses in the directory (`SealedStore`), at most 10,000.
@@ -143,6 +144,12 @@ extension DiskStore {
   public func countPlain() throws(CacheError) -> Int {
     let opened = try directoryToRead()
     return try reading(opened) { (connection) throws(CacheError) in try Self.countPlain(connection) }
+  }
+
+  private func isSealed(_ opened: OpenDirectory) throws(CacheError) -> Bool {
+    try opened.index.read { (connection) throws(CacheError) in
+      try connection.number("SELECT value FROM meta WHERE name = 'sealed'") == 1
+    }
   }
 
   private func setSealed(_ isSealed: Bool, in opened: OpenDirectory) throws(CacheError) {
