@@ -29,8 +29,12 @@ struct RecordingOptions: ParsableArguments {
   var isMemoryOnly: Bool { record != nil || replay != nil }
 
   func validate() throws {
-    if record != nil, replay != nil { throw ValidationError("--record and --replay exclude each other.") }
-    if record == nil, !secrets.stripField.isEmpty { throw ValidationError("--strip-field requires --record.") }
+    if record != nil, replay != nil {
+      throw ValidationError("--record and --replay exclude each other.")
+    }
+    if record == nil, !secrets.stripField.isEmpty {
+      throw ValidationError("--strip-field requires --record.")
+    }
     if !isMemoryOnly, !secrets.stripParameter.isEmpty {
       throw ValidationError("--strip-parameter requires --record or --replay.")
     }
