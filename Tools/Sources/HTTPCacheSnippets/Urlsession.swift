@@ -25,8 +25,8 @@ private func program1() async throws {
   print(anna.partition)
   try await shared.wipe(partition: "anna")
 
-  let request = URLRequest(url: URL(string: "https://www.example.com/film.mp4")!)
-  let task = anna.dataTask(with: request) { data, response, error in
+  let film = URLRequest(url: URL(string: "https://www.example.com/film.mp4")!)
+  let task = anna.dataTask(with: film) { data, response, error in
     print(data?.count ?? 0, response?.cacheOutcome?.description ?? "", error?.localizedDescription ?? "")
   }
   task.resume()
@@ -35,15 +35,15 @@ private func program1() async throws {
   print(task.state, task.metrics.countOfBytesReceived, task.metrics.cacheOutcome?.description ?? "")
 
   let unstored = LoadOptions(willStore: StoringHook { _, _ in nil }, priority: .high)
-  let (secret, _) = try await anna.data(for: request, options: unstored)
+  let (secret, _) = try await anna.data(for: film, options: unstored)
   let metered = LoadOptions(onMetrics: { print($0.duration, $0.countOfBytesFromCache, $0.countOfBytesFromOrigin) })
-  _ = try await anna.data(for: request, options: metered)
+  _ = try await anna.data(for: film, options: metered)
 
-  print(secret.count, try anna.explain(request), try anna.refusals(of: request))
-  if let (known, response) = anna.peek(request) { print(known.count, response.cacheOutcome?.description ?? "") }
-  try await anna.remove(request)
+  print(secret.count, try anna.explain(film), try anna.refusals(of: film))
+  if let (known, response) = anna.peek(film) { print(known.count, response.cacheOutcome?.description ?? "") }
+  try await anna.remove(film)
 
-  for result in await anna.prefetch([request], priority: .low).value {
+  for result in await anna.prefetch([film], priority: .low).value {
     switch result {
     case .success(let outcome): print(outcome)
     case .failure(let error): print(error.localizedDescription)
@@ -51,7 +51,7 @@ private func program1() async throws {
   }
 
   let screen = Task {
-    for try await (data, _) in try anna.watch(request) { print("show", data.count) }
+    for try await (data, _) in try anna.watch(film) { print("show", data.count) }
   }
   screen.cancel()
 
