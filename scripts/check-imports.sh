@@ -23,6 +23,7 @@ allowed() {
     HTTPCacheHummingbird)
       echo "$system|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheNIO|Hummingbird|NIOCore|Crypto|ServiceLifecycle" ;;
     HTTPCacheLogging) echo 'HTTPCaching|HTTPCacheSemantics|Logging' ;;
+    HTTPCacheTracing) echo 'HTTPTypes|HTTPCaching|Tracing' ;;
     HTTPCacheTesting)
       echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching|Testing" ;;
     HTTPCacheTestTraits) echo "Foundation|HTTPCacheArchives|HTTPCacheStore|HTTPCaching|Testing" ;;
