@@ -168,6 +168,9 @@ struct Database {
     if Schema.unreleasedIDs.contains(application) {
       throw CacheError(.damaged, "Cache.db was made by a version before the first release")
     }
+    if application == Schema.applicationID, format < Schema.indexFormat {
+      throw CacheError(.damaged, "Cache.db has format \(format), which this version does not read")
+    }
   }
 
   private static func bigEndian(_ bytes: ArraySlice<UInt8>) -> Int64 {

@@ -169,7 +169,7 @@ import Testing
       #expect(error?.code == .newerFormat)
       await #expect(throws: CacheError.self) { try await fixture.store.remove(.all) }
     }
-    try execute("DROP TABLE later; PRAGMA user_version = 1", on: path)
+    try execute("DROP TABLE later; PRAGMA user_version = \(Schema.indexFormat)", on: path)
     try await fixture.store.put(try record("/c"), bytes(100))
     #expect(try await fixture.store.body(key("/a")) == bytes(100))
     #expect(fixture.store.openingNotes.isEmpty)

@@ -33,7 +33,8 @@ import Testing
   @Test(
     "an index made before the first release is set aside with a note, and its body files are deleted",
     arguments: [
-      "application_id = 0x48436368; PRAGMA user_version = 4", "application_id = 0x48544361", "application_id = 0x48544362",
+      "application_id = 0x48436368; PRAGMA user_version = 4", "application_id = 0x48544361",
+      "application_id = 0x48544362",
     ])
   func unreleased(mark: String) async throws {
     let directory = try TemporaryDirectory()

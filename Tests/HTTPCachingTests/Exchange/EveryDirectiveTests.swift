@@ -105,6 +105,36 @@ import Testing
     }
   }
 
+  /// The directives with seconds that allow stale use.
+  private var windows: [ResponseDirective] {
+    ResponseDirective.allCases.filter { directive in
+      switch kept(directive) {
+      case .text: directive.argument == .seconds && directive != .sMaxAge
+      case .nothing, .lifetime: false
+      }
+    }
+  }
+
+  @Test("A response that may be used stale is storable without a validator; its explanation says how long")
+  func staleWindows() {
+    #expect(windows.contains(.staleIfError) && windows.contains(.staleWhileRevalidate))
+    for directive in windows {
+      let response = response("public, \(sample(directive))")
+      #expect(
+        Storability.decide(request: request, response: response, rules: CacheRules(), now: now) == .store)
+      var stored = StoreSample.response()
+      stored.facts = Freshness.facts(
+        response: response, requestTime: now, responseTime: now, rules: CacheRules())
+      let explanation = CacheExplanation.reuse(
+        request: request, variants: [stored], policy: .standard, rules: CacheRules(), now: now,
+        digest: { _ in nil })
+      #expect(
+        explanation.steps.contains {
+          $0.question == "What does it say of its use once stale?" && $0.answer.contains("\(directive.name)")
+        })
+    }
+  }
+
   @Test("Each flag of a stored response has a bit of its own")
   func bits() {
     let marks: [ReuseFacts.Directives] = [
@@ -121,8 +151,12 @@ import Testing
     let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..").standardizedFileURL
     let dictionary = try String(
       contentsOf: root.appendingPathComponent("Fuzzing/tokens.dict"), encoding: .utf8)
-    for directive in ResponseDirective.allCases { #expect(dictionary.contains("\"\(directive.name)")) }
-    for directive in RequestDirective.allCases { #expect(dictionary.contains("\"\(directive.name)")) }
+    let names = Set(
+      dictionary.split(separator: "\n").map { line in
+        line.drop { $0 != "\"" }.dropFirst().prefix { $0 != "\"" && $0 != "=" }
+      })
+    for directive in ResponseDirective.allCases { #expect(names.contains("\(directive.name)")) }
+    for directive in RequestDirective.allCases { #expect(names.contains("\(directive.name)")) }
   }
 
   @Test("Each part of an override that ignores or adds a directive has one")
