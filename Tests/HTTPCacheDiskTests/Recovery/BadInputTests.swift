@@ -1,9 +1,10 @@
 import Foundation
-import HTTPCacheDisk
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 import Testing
+
+@testable import HTTPCacheDisk
 
 /// The outcome is defined for any files in the place of the store's files.
 @Suite(.timeLimit(.minutes(10))) struct BadInputTests {
