@@ -272,7 +272,7 @@ let package = Package(
         "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
-      swiftSettings: settings),
+      exclude: ["Recordings"], swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheDownloadsTests",
       dependencies: [

@@ -2,8 +2,9 @@
 """Recordings of other programs as seeds: a WARC file of wget, a HAR file of headless Chromium, and a folder of plain
 files. Each answers offline, and then, with two of ten resources changed, exactly those two are fetched whole.
 
-    recordings.py HTTPCACHE
+    recordings.py HTTPCACHE [--keep FOLDER]
 
+--keep copies the recordings of wget and Chromium into FOLDER: Tests/HTTPCacheURLSessionTests/Recordings has them.
 Needs wget, Chromium with its driver (Debian: chromium, chromium-driver) and the Python package selenium; without
 Chromium its part is left out.
 """
@@ -13,7 +14,8 @@ import urllib.parse, zlib
 # The websocket.py of this folder is not the package that selenium imports.
 del sys.path[0]
 
-PROGRAM = sys.argv[1]
+PROGRAM = os.path.abspath(sys.argv[1])
+KEPT = os.path.abspath(sys.argv[sys.argv.index("--keep") + 1]) if "--keep" in sys.argv else None
 RESULTS = {"ok": 0, "FAIL": 0}
 
 
@@ -88,13 +90,12 @@ class Origin(http.server.BaseHTTPRequestHandler):
 
 
 def wget(base, folder):
-    path = os.path.join(folder, "site")
-    urls = os.path.join(folder, "urls")
-    with open(urls, "w") as file:
+    with open(os.path.join(folder, "urls"), "w") as file:
         file.writelines(base + page + "\n" for page in PAGES)
-    subprocess.run(["wget", "-q", "--warc-file=" + path, "-i", urls, "-P", os.path.join(folder, "wget"), "--no-verbose"],
+    # wget writes its arguments into the recording: names without folders.
+    subprocess.run(["wget", "-q", "--warc-file=site", "-i", "urls", "-P", "wget", "--no-verbose"], cwd=folder,
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return path + ".warc.gz"
+    return os.path.join(folder, "site.warc.gz")
 
 
 def chromium(base, folder):
@@ -230,6 +231,8 @@ def main():
         if shutil.which("chromium") and shutil.which("chromedriver"):
             seeds["HAR of Chromium"] = chromium(base, folder)
         for name, seed in seeds.items():
+            if KEPT and os.path.isfile(seed):
+                shutil.copy(seed, os.path.join(KEPT, "chromium.har" if seed.endswith(".har") else "wget.warc.gz"))
             scenario(name, seed, base, folder)
             packed = os.path.join(folder, "packed.hca")
             subprocess.run([PROGRAM, "pack", packed, "--from", seed], check=True, stdout=subprocess.DEVNULL)

@@ -5,7 +5,7 @@ import HTTPCacheStore
 final class SQLiteConnection: @unchecked Sendable {
   // @unchecked Sendable because the connection is only used under the `Mutex` of its owner.
   private let handle: OpaquePointer
-  private var statements: [String: SQLiteStatement] = [:]
+  private var statements: [StatementText: SQLiteStatement] = [:]
   // Boxed, because the WAL hook keeps a pointer to it.
   private let log = LogLength()
 
@@ -57,9 +57,10 @@ final class SQLiteConnection: @unchecked Sendable {
     _ sql: String, _ values: [SQLiteValue] = [],
     row: (SQLiteRow) throws(CacheError) -> Bool
   ) throws(CacheError) {
-    if let prepared = statements[sql] { return try prepared.run(values, row: row) }
+    let text = StatementText(sql: sql)
+    if let prepared = statements[text] { return try prepared.run(values, row: row) }
     let prepared = try SQLiteStatement(sql, connection: handle)
-    statements[sql] = prepared
+    statements[text] = prepared
     try prepared.run(values, row: row)
   }
 
@@ -148,5 +149,12 @@ final class SQLiteConnection: @unchecked Sendable {
 
   private final class LogLength {
     var pages = 0
+  }
+
+  // Hashes the length only: hashing the whole text took 700 of the 23,800 instructions of a hit.
+  private struct StatementText: Hashable {
+    let sql: String
+
+    func hash(into hasher: inout Hasher) { hasher.combine(sql.utf8.count) }
   }
 }
