@@ -2,16 +2,13 @@
 """Checks the sizes of Swift code: files, functions, parameters, nesting.
 
 A file has at most 300 lines. A function has at most 60 lines, 6 parameters and 4 nested blocks. Initialisers
-may have a parameter for each property. scripts/sizes-accepted.txt lists the exceptions with their sizes: an
-exception may shrink and disappear, but not grow. `sizes.py --accept` writes the list anew without adding to
-it.
+may have a parameter for each property. There are no exceptions.
 """
 import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ACCEPTED = ROOT / "scripts" / "sizes-accepted.txt"
 LIMITS = {"file": 300, "lines": 60, "parameters": 6, "nesting": 4}
 FUNCTION = re.compile(r"\bfunc\s+([\w`]+|[^\s\w(]+)|\b(init|deinit|subscript)\b(?=[?!]?\s*[<({])")
 
@@ -115,44 +112,16 @@ def functions(path, code):
                 yield kind, f"{path}:{name}", size
 
 
-def measured():
-    found = {}
+def main():
+    problems = []
     for folder in ("Sources", "Tools/Sources"):
         for file in sorted((ROOT / folder).rglob("*.swift")):
             path = file.relative_to(ROOT).as_posix()
             text = file.read_text()
             lines = text.count("\n")
-            if lines > LIMITS["file"]:
-                found["file", path] = lines
-            for kind, name, size in functions(path, blanked(text)):
-                found[kind, name] = max(size, found.get((kind, name), 0))
-    return found
-
-
-def accepted():
-    if not ACCEPTED.exists():
-        return {}
-    rows = (line.split() for line in ACCEPTED.read_text().splitlines() if line and not line.startswith("#"))
-    return {(kind, name): int(size) for kind, name, size in rows}
-
-
-def main():
-    found, known = measured(), accepted()
-    problems = []
-    for (kind, name), size in found.items():
-        limit = known.get((kind, name), LIMITS[kind])
-        if size > limit:
-            problems.append(f"{name}: {kind} {size}, at most {limit}")
-    if problems and ACCEPTED.exists():
-        sys.exit("\n".join(problems))
-    if "--accept" in sys.argv:
-        rows = [f"{kind} {name} {size}" for (kind, name), size in sorted(found.items())]
-        ACCEPTED.write_text("# kind place size: the exceptions of scripts/sizes.py; the list must shrink.\n"
-                            + "".join(row + "\n" for row in rows))
-        return
-    for key, size in known.items():
-        if found.get(key, 0) < size:
-            problems.append(f"{key[1]}: {key[0]} {found.get(key, 'fits')}, no longer {size}: scripts/sizes.py --accept")
+            found = [("file", path, lines)] if lines > LIMITS["file"] else []
+            found += functions(path, blanked(text))
+            problems += [f"{name}: {kind} {size}, at most {LIMITS[kind]}" for kind, name, size in found]
     if problems:
         sys.exit("\n".join(problems))
 

@@ -140,8 +140,8 @@ public enum ExchangeProperties {
       try require(
         conditional.headerFields.count <= request.headerFields.count + 3, "validation adds fields")
       let explanation = CacheExplanation.reuse(
-        request: request, variants: [stored, stored], policy: policy, rules: rules, now: now,
-        digest: digest)
+        request, among: [CacheExplanation.Candidate(stored), CacheExplanation.Candidate(stored)],
+        in: CacheExplanation.Circumstances(policy: policy, rules: rules, now: now, digest: digest))
       try require(explanation.decision != nil, "an explanation without a decision")
     }
     switch Vary.select(among: [stored, stored], for: exchange.other, rules: rules, digest: digest) {

@@ -25,10 +25,11 @@ struct DestinationFile: Sendable {
 
   /// Whether a path is absolute and has a file name.
   static func isValid(_ path: String) -> Bool {
-    guard path.hasPrefix("/"), !path.utf8.contains(0), let name = path.split(separator: "/").last else {
-      return false
-    }
-    return !path.hasSuffix("/") && name != "." && name != ".."
+    let bytes = path.utf8
+    guard bytes.first == UInt8(ascii: "/"), !bytes.contains(0) else { return false }
+    let name = bytes.suffix(
+      from: bytes.lastIndex(of: UInt8(ascii: "/")).map(bytes.index(after:)) ?? bytes.startIndex)
+    return !name.isEmpty && !name.elementsEqual(".".utf8) && !name.elementsEqual("..".utf8)
   }
 
   /// The file at the destination now.

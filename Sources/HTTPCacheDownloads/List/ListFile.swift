@@ -48,6 +48,8 @@ struct ListFile: Sendable {
   func read() throws(DownloadError) -> Contents {
     let bytes = try contents()
     var items: [DownloadID: DownloadItem] = [:]
+    // A record of a usual URL has about 200 bytes.
+    items.reserveCapacity(bytes.count / 200)
     var (found, unreadable) = (0, 0)
     let damagedBytes = bytes.withUnsafeBytes { bytes in
       ListFrames.read(bytes) { payload in

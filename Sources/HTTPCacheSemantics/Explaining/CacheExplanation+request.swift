@@ -45,25 +45,26 @@ extension CacheExplanation {
   /// The maximum number of stored responses that are described.
   private static let variantLimit = 32
 
-  mutating func addStored(_ variants: [StoredResponse], _ parts: [StoredPart?]) {
+  mutating func addStored(_ candidates: [Candidate]) {
     let answer =
-      switch variants.count {
+      switch candidates.count {
       case 0: "no"
       case 1: "yes: one"
-      default: "yes: \(variants.count)"
+      default: "yes: \(candidates.count)"
       }
     add(.stored, "Is a response stored for it?", answer, "RFC 9111 §4")
-    for (index, stored) in variants.prefix(Self.variantLimit).enumerated() {
+    for (index, candidate) in candidates.prefix(Self.variantLimit).enumerated() {
+      let stored = candidate.response
       var facts = [
         "status \(stored.head.status.code) to \(stored.requestMethod)",
         "received \(stored.responseTime.httpDate)",
       ]
       if stored.isInvalidated { facts.append("invalidated since") }
-      if let part = parts.element(index) { facts.append(Self.text(part)) }
+      if let part = candidate.part { facts.append(Self.text(part)) }
       if stored.isDecoded { facts.append("stored without its content coding") }
       if let line = Excerpt.fields([.eTag], of: stored.head.headerFields) { facts.append(line) }
       add(
-        .stored, variants.count == 1 ? "What is it?" : "What is number \(index + 1)?",
+        .stored, candidates.count == 1 ? "What is it?" : "What is number \(index + 1)?",
         facts.joined(separator: ", "), "RFC 9111 §3")
     }
   }
@@ -81,19 +82,19 @@ extension CacheExplanation {
   ///
   /// - Returns: the number of variants that match.
   mutating func addVariants(
-    _ variants: [StoredResponse], _ parts: [StoredPart?], suitable: [Int], request: HTTPRequest,
-    rules: CacheRules, digest: SecretDigest
+    _ candidates: [Candidate], suitable: [Int], request: HTTPRequest, rules: CacheRules,
+    digest: SecretDigest
   ) -> Int {
     var matching = 0
-    for (index, stored) in variants.prefix(Self.variantLimit).enumerated() {
-      let name = variants.count == 1 ? "it" : "number \(index + 1)"
-      if !suitable.contains(index), let part = parts.element(index) {
+    for (index, candidate) in candidates.prefix(Self.variantLimit).enumerated() {
+      let name = candidates.count == 1 ? "it" : "number \(index + 1)"
+      if !suitable.contains(index), let part = candidate.part {
         add(
           .variant, "Is \(name) for this request?", "no: \(Self.text(part)), not all it asks for",
           "RFC 9111 §3.3")
         continue
       }
-      let (matches, text) = Self.comparison(stored, request, rules, digest)
+      let (matches, text) = Self.comparison(candidate.response, request, rules, digest)
       if matches { matching += 1 }
       add(
         .variant, "Is \(name) for this request?", "\(matches ? "yes" : "no"): \(text)",
@@ -103,7 +104,8 @@ extension CacheExplanation {
   }
 
   /// Adds why one of several matching variants is taken.
-  mutating func addChoice(of selected: Int, among variants: [StoredResponse], _ suitable: [Int]) {
+  mutating func addChoice(of selected: Int, among candidates: [Candidate], _ suitable: [Int]) {
+    let variants = candidates.map(\.response)
     let others = suitable.filter { $0 != selected }
     let isByVary =
       !variants[selected].nominated.isEmpty && others.contains { variants[$0].nominated.isEmpty }

@@ -8,30 +8,22 @@ extension CacheExplanation {
   ///
   /// - Parameters:
   ///   - request: the request.
-  ///   - variants: the stored responses for its key, most recent first.
-  ///   - parts: the stored part of each response, nil for all; empty if all are complete.
-  ///   - lengths: the lengths of the complete bodies in bytes, where known.
-  ///   - forwarded: the request that the origin would get; nil for the one that validates the selected
-  ///     response.
-  ///   - completing: the index of the incomplete response that `forwarded` completes, if any.
-  ///   - policy: how the caller uses the cache.
-  ///   - rules: the choices of the cache.
-  ///   - now: the time.
-  ///   - digest: makes the digest of a secret value.
+  ///   - candidates: the stored responses for its key, most recent first.
+  ///   - circumstances: how the cache is used, its choices and the time.
+  ///   - forward: the request that the origin would get; nil for the one that validates the selected response.
   ///   - obstacle: why the content of a QUERY is not part of its key; nil if it is, or there is none.
   public static func reuse(
-    request: HTTPRequest, variants: [StoredResponse], parts: [StoredPart?] = [],
-    lengths: [Int64?] = [], forwarded: HTTPRequest? = nil, completing: Int? = nil,
-    policy: CachePolicy, rules: CacheRules, now: Timestamp, digest: SecretDigest,
-    obstacle: ContentObstacle? = nil
+    _ request: HTTPRequest, among candidates: [Candidate], in circumstances: Circumstances,
+    forward: Forward? = nil, obstacle: ContentObstacle? = nil
   ) -> CacheExplanation {
+    let policy = circumstances.policy
     var explanation = CacheExplanation()
-    let rules = rules.resolved(for: request)
+    let rules = circumstances.rules.resolved(for: request)
     let directives = RequestDirectives(of: request, rules: rules)
     explanation.addRequest(request, policy: policy, rules: rules)
     // Nothing is looked up then, whatever else the request says.
     if policy == .bypass {
-      explanation.addForward(forwarded ?? request, for: request)
+      explanation.addForward(forward?.request ?? request, for: request)
       explanation.conclude(.miss(.policy(policy)))
       return explanation
     }
@@ -43,49 +35,46 @@ extension CacheExplanation {
     if let obstacle {
       missReason = obstacle
     } else {
-      explanation.addStored(variants, parts)
-      let suitable = variants.indices.filter { index in
-        guard let part = parts.element(index) else { return true }
-        return RangeRequest.ranges(for: request, stored: variants[index], part: part) != nil
+      explanation.addStored(candidates)
+      let suitable = candidates.indices.filter { index in
+        guard let part = candidates[index].part else { return true }
+        return RangeRequest.ranges(for: request, stored: candidates[index].response, part: part) != nil
       }
       let selection = Vary.select(
-        among: suitable.map { variants[$0] }, for: request, rules: rules, digest: digest)
-      let selected = if case .selected(let position) = selection { suitable[position] } else { nil as Int? }
+        among: suitable.map { candidates[$0].response }, for: request, rules: rules,
+        digest: circumstances.digest)
       let matching = explanation.addVariants(
-        variants, parts, suitable: suitable, request: request, rules: rules, digest: digest)
-      if let selected {
-        if matching > 1 { explanation.addChoice(of: selected, among: variants, suitable) }
+        candidates, suitable: suitable, request: request, rules: rules, digest: circumstances.digest)
+      switch selection {
+      case .selected(let position):
+        let selected = suitable[position]
+        if matching > 1 { explanation.addChoice(of: selected, among: candidates, suitable) }
         explanation.addSelected(
-          variants[selected], part: parts.element(selected), length: lengths.element(selected),
+          candidates[selected],
           ReuseQuestion(
-            request: request, directives: directives, forwarded: forwarded, completing: completing,
-            policy: policy, rules: rules, now: now))
+            request: request, directives: directives, forward: forward, policy: policy, rules: rules,
+            now: circumstances.now))
         return explanation
+      case .mismatch(let names): missReason = .variantMismatch(names)
+      case .nothingStored: missReason = candidates.isEmpty ? .absent : .partial
       }
-      missReason =
-        if case .mismatch(let names) = selection {
-          .variantMismatch(names)
-        } else {
-          parts.isEmpty ? .absent : .partial
-        }
     }
     var decision = Reuse.whenMissing(missReason, directives: directives, policy: policy)
     if case .miss = decision {
       explanation.addForward(
-        forwarded ?? Validation.request(request, validating: [], policy: policy), for: request,
-        completing: completing)
-      if completing != nil { decision = .miss(.partial) }
+        forward?.request ?? Validation.request(request, validating: [], policy: policy), for: request,
+        completing: forward?.completing)
+      if forward?.completing != nil { decision = .miss(.partial) }
     }
     explanation.conclude(decision)
     return explanation
   }
 
-  private mutating func addSelected(
-    _ stored: StoredResponse, part: StoredPart?, length: Int64?, _ question: ReuseQuestion
-  ) {
+  private mutating func addSelected(_ selected: Candidate, _ question: ReuseQuestion) {
+    let (stored, part, length) = (selected.response, selected.part, selected.length)
     let (request, directives, policy) = (question.request, question.directives, question.policy)
     let (rules, now) = (question.rules, question.now)
-    let (forwarded, completing) = (question.forwarded, question.completing)
+    let (forwarded, completing) = (question.forward?.request, question.forward?.completing)
     let decision = Reuse.decide(
       stored: stored, request: request, directives: directives, policy: policy, rules: rules,
       now: now)
@@ -150,18 +139,8 @@ extension CacheExplanation {
 private struct ReuseQuestion {
   let request: HTTPRequest
   let directives: RequestDirectives
-  /// As for `CacheExplanation.reuse`.
-  let forwarded: HTTPRequest?
-  /// As for `CacheExplanation.reuse`.
-  let completing: Int?
+  let forward: CacheExplanation.Forward?
   let policy: CachePolicy
   let rules: CacheRules
   let now: Timestamp
-}
-
-extension Array {
-  /// The element at an index, nil beyond the end.
-  func element<Wrapped>(_ index: Int) -> Wrapped? where Element == Wrapped? {
-    indices.contains(index) ? self[index] : nil
-  }
 }

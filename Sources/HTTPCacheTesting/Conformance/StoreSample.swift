@@ -37,12 +37,18 @@ public enum StoreSample {
   /// A record of such a response.
   public static func record(
     _ key: CacheKey = key(), language: String? = nil, time: Timestamp = start,
-    tag: String = "\"1\"", bodyLength: Int64? = nil, groups: [String] = [],
-    isMemoryOnly: Bool = false
+    tag: String = "\"1\"", bodyLength: Int64? = nil, groups: [String] = []
   ) -> CacheRecord {
     CacheRecord(
       key: key, response: response(language: language, time: time, tag: tag),
-      bodyLength: bodyLength, groups: groups, isMemoryOnly: isMemoryOnly)
+      bodyLength: bodyLength, groups: groups)
+  }
+
+  /// A record of such a response that only memory may keep.
+  public static func memoryOnly(
+    _ key: CacheKey = key(), language: String? = nil, time: Timestamp = start
+  ) -> CacheRecord {
+    CacheRecord(key: key, response: response(language: language, time: time), isMemoryOnly: true)
   }
 
   /// Bytes that differ by position and by seed.

@@ -140,12 +140,10 @@ final class ProtocolLoad: Sendable {
       let isTold = await withCheckedContinuation { continuation in
         client.perform { calls in
           // Checked where the task is suspended and cancelled, too, so that neither happens in between.
-          let isRunning = self.state.isRunning
-          if isRunning {
-            if last { _ = self.state.end() }
-            if let calls { call(calls) }
-          }
-          continuation.resume(returning: isRunning)
+          guard self.state.isRunning else { return continuation.resume(returning: false) }
+          if last { _ = self.state.end() }
+          if let calls { call(calls) }
+          continuation.resume(returning: true)
         }
       }
       if isTold { return }

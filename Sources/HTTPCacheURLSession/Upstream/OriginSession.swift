@@ -59,15 +59,14 @@ final class OriginSession: Sendable {
     let box = Mutex<URLSessionTask?>(nil)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let task = isInvalidated.withLock { isInvalidated -> URLSessionTask? in
-          guard !isInvalidated else { return nil }
-          return session.dataTask(with: request) { data, response, error in
-            if let data, let response {
-              continuation.resume(returning: (data, response))
-            } else {
-              continuation.resume(throwing: error ?? URLError(.unknown))
-            }
+        let completion = { @Sendable (data: Data?, response: URLResponse?, error: (any Error)?) in
+          guard let data, let response else {
+            return continuation.resume(throwing: error ?? URLError(.unknown))
           }
+          continuation.resume(returning: (data, response))
+        }
+        let task = isInvalidated.withLock { isInvalidated in
+          isInvalidated ? nil : session.dataTask(with: request, completionHandler: completion)
         }
         guard let task else { return continuation.resume(throwing: Self.invalidated) }
         box.withLock { $0 = task }

@@ -25,11 +25,14 @@ extension HTTPCache {
     let variants = zip(stored, seen).compactMap { $0.1 == nil ? nil : $0.0 }
     let now = configuration.clock.now
     let forward = forwarded(&exchange, variants, now: now)
+    let candidates = zip(variants, seen.compactMap(\.self)).map { variant, response in
+      CacheExplanation.Candidate(response, part: variant.record.part, length: variant.record.bodyLength)
+    }
     var explanation = CacheExplanation.reuse(
-      request: request, variants: seen.compactMap(\.self), parts: variants.parts,
-      lengths: variants.map(\.record.bodyLength), forwarded: forward?.request,
-      completing: forward?.completion?.index, policy: policy, rules: exchange.rules, now: now,
-      digest: digest, obstacle: content?.obstacle)
+      request, among: candidates,
+      in: CacheExplanation.Circumstances(policy: policy, rules: exchange.rules, now: now, digest: digest),
+      forward: forward.map { CacheExplanation.Forward($0.request, completing: $0.completion?.index) },
+      obstacle: content?.obstacle)
     if all.count > stored.count {
       explanation.steps.insert(
         CacheExplanation.Step(

@@ -5,11 +5,12 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CacheExplanationTests {
   static func explained(
     _ variants: [StoredResponse], _ request: HTTPRequest, policy: CachePolicy = .standard,
-    rules: CacheRules = privateRules, parts: [StoredPart?] = [], lengths: [Int64?] = []
+    rules: CacheRules = privateRules, part: StoredPart? = nil, length: Int64? = nil
   ) -> CacheExplanation {
     CacheExplanation.reuse(
-      request: request, variants: variants, parts: parts, lengths: lengths, policy: policy, rules: rules,
-      now: today.adding(90), digest: reversing)
+      request, among: variants.map { CacheExplanation.Candidate($0, part: part, length: length) },
+      in: CacheExplanation.Circumstances(
+        policy: policy, rules: rules, now: today.adding(90), digest: reversing))
   }
 
   /// The answer to a question, nil if it was not asked.
@@ -185,14 +186,14 @@ import Testing
         try Self.explained([kept], get(["If-None-Match": "\"1\""])))
         == "304, comparing If-None-Match: \"1\" with ETag: \"1\"")
     let other = try Self.explained(
-      [kept], get(["If-None-Match": "\"2\"", "Range": "bytes=5-9"]), lengths: [100])
+      [kept], get(["If-None-Match": "\"2\"", "Range": "bytes=5-9"]), length: 100)
     #expect(
       answer("What does its own condition make of it?", other)
         == "nothing: it is sent, comparing If-None-Match: \"2\" with ETag: \"1\"")
     #expect(
       answer("What does its range make of it?", other)
         == "206 with 5-9 of 100 octets, from Range: bytes=5-9")
-    let beyond = try Self.explained([kept], get(["Range": "bytes=500-"]), lengths: [100])
+    let beyond = try Self.explained([kept], get(["Range": "bytes=500-"]), length: 100)
     #expect(answer("What does its range make of it?", beyond)?.hasPrefix("416") == true)
   }
 
@@ -200,12 +201,12 @@ import Testing
   func incomplete() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=600", "ETag": "\"1\""])
     let part = StoredPart(ranges: [0..<5, 7..<9], length: 10)
-    let whole = Self.explained([kept], try get(), parts: [part])
+    let whole = Self.explained([kept], try get(), part: part)
     #expect(whole.decision == .miss(.partial))
     #expect(
       answer("Is it for this request?", whole)
         == "no: only octets 0-4, 7-8 of 10, not all it asks for")
-    let within = Self.explained([kept], try get(["Range": "bytes=1-3"]), parts: [part])
+    let within = Self.explained([kept], try get(["Range": "bytes=1-3"]), part: part)
     #expect(within.decision == .fresh(age: .seconds(90), lifetime: .seconds(600)))
     #expect(
       answer("What does its range make of it?", within)

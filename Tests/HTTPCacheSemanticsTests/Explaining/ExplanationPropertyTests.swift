@@ -108,14 +108,13 @@ import Testing
         Int.random(in: 0..<9, using: &random) == 0
         ? PropertyTests.time(&random) : today.adding(Int64.random(in: -5...120, using: &random))
       let directives = RequestDirectives(request.headerFields)
-      let part = StoredPart(ranges: [0..<5], length: 10)
-      let parts: [StoredPart?] = Int.random(in: 0..<5, using: &random) == 0 ? [part] : []
+      let part = Int.random(in: 0..<5, using: &random) == 0 ? StoredPart(ranges: [0..<5], length: 10) : nil
       let expected: ReuseDecision
       if let reason = Reuse.methodMiss(request) {
         expected = Reuse.whenMissing(reason, directives: directives, policy: policy)
       } else {
         let isSuitable =
-          parts.isEmpty || RangeRequest.ranges(for: request, stored: kept, part: part) != nil
+          part.map { RangeRequest.ranges(for: request, stored: kept, part: $0) != nil } ?? true
         switch Vary.select(among: isSuitable ? [kept] : [], for: request, rules: rules, digest: reversing) {
         case .selected:
           expected = Reuse.decide(
@@ -126,12 +125,12 @@ import Testing
             .variantMismatch(names), directives: directives, policy: policy)
         case .nothingStored:
           expected = Reuse.whenMissing(
-            parts.isEmpty ? .absent : .partial, directives: directives, policy: policy)
+            part == nil ? .absent : .partial, directives: directives, policy: policy)
         }
       }
       let explanation = CacheExplanation.reuse(
-        request: request, variants: [kept], parts: parts, lengths: [10], policy: policy, rules: rules,
-        now: now, digest: reversing)
+        request, among: [CacheExplanation.Candidate(kept, part: part, length: 10)],
+        in: CacheExplanation.Circumstances(policy: policy, rules: rules, now: now, digest: reversing))
       #expect(explanation.decision == expected)
       let last = try #require(explanation.steps.last)
       #expect(last.question == "What is done?")

@@ -57,8 +57,8 @@ struct OverrideExplanationTests {
     let resolved = rules.resolved(for: request)
     let kept = try stored(200, ["Cache-Control": "max-age=60"], to: request, rules: resolved)
     let explanation = CacheExplanation.reuse(
-      request: request, variants: [kept], policy: .standard, rules: rules, now: today.adding(3),
-      digest: reversing)
+      request, among: [CacheExplanation.Candidate(kept)],
+      in: CacheExplanation.Circumstances(rules: rules, now: today.adding(3), digest: reversing))
     #expect(explanation.decision == .fresh(age: .seconds(3), lifetime: .seconds(10)))
     #expect(overrides(explanation).count == 4)
     let topics = explanation.steps.map(\.topic)

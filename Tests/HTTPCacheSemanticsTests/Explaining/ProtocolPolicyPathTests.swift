@@ -13,8 +13,9 @@ struct ProtocolPolicyPathTests {
   ) throws -> [String] {
     path(
       CacheExplanation.reuse(
-        request: try get(pairs), variants: variants, policy: .standard, rules: privateRules,
-        now: today.adding(seconds), digest: reversing
+        try get(pairs), among: variants.map { CacheExplanation.Candidate($0) },
+        in: CacheExplanation.Circumstances(
+          rules: privateRules, now: today.adding(seconds), digest: reversing)
       ).protocolPolicyPath)
   }
 

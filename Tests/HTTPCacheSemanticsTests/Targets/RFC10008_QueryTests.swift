@@ -98,8 +98,9 @@ struct RFC10008_QueryTests {
   @Test("§2.7 An explanation names what keeps the content out of the key")
   func explanation() throws {
     let explanation = CacheExplanation.reuse(
-      request: try get(method: .query), variants: [], policy: .standard, rules: privateRules,
-      now: today, digest: reversing, obstacle: .tooLarge(limit: 5))
+      try get(method: .query), among: [],
+      in: CacheExplanation.Circumstances(rules: privateRules, now: today, digest: reversing),
+      obstacle: .tooLarge(limit: 5))
     #expect(explanation.decision == .miss(.content(.tooLarge(limit: 5))))
     #expect(explanation.steps.last?.section == "RFC 10008 §2.7")
     #expect(explanation.description.contains("longer than 5 bytes"))

@@ -60,7 +60,7 @@ struct TieredPartialTests {
     try await writer.append(body.dropFirst(10_000))
     #expect(try await writer.commit(trailers: [:]).isComplete)
     #expect(try base.read(key).isEmpty)
-    let ranged = StoreSample.record(StoreSample.key("/part"), isMemoryOnly: true)
+    let ranged = StoreSample.memoryOnly(StoreSample.key("/part"))
       .storing([5..<10], bodyLength: 100)
     let other = try await tier.write(ranged, variantLimit: 8)
     try await other.append(body.prefix(5))
@@ -79,7 +79,7 @@ struct TieredPartialTests {
     for _ in 0..<2 { #expect(try tier.read(key).map(\.record.isComplete) == [false, true]) }
     let other = self.tier()
     let own = try await other.write(
-      StoreSample.record(time: StoreSample.start.adding(9), isMemoryOnly: true), variantLimit: 8)
+      StoreSample.memoryOnly(time: StoreSample.start.adding(9)), variantLimit: 8)
     try await own.append(StoreSample.body(500))
     try await own.commit(trailers: [:])
     _ = try await begin(other, time: 10, keeping: 10_000)

@@ -16,7 +16,9 @@ struct TieredRecencyTests {
 
   private func record(_ tag: String, made seconds: Int64, isMemoryOnly: Bool) -> CacheRecord {
     let time = StoreSample.start.adding(seconds)
-    let sample = StoreSample.record(time: time, tag: tag, isMemoryOnly: isMemoryOnly)
+    let sample = CacheRecord(
+      key: StoreSample.key(), response: StoreSample.response(time: time, tag: tag), isMemoryOnly: isMemoryOnly
+    )
     var response = sample.response
     response.head.headerFields[.date] = time.httpDate
     return sample.with(response: response)
@@ -32,7 +34,7 @@ struct TieredRecencyTests {
   func numbers() async throws {
     let tier = tier()
     let below = try await begin(StoreSample.record(language: "de"), in: tier).commit(trailers: [:])
-    let own = try await begin(StoreSample.record(language: "en", isMemoryOnly: true), in: tier)
+    let own = try await begin(StoreSample.memoryOnly(language: "en"), in: tier)
       .commit(trailers: [:])
     #expect(below.sequence != own.sequence)
     #expect(try await tier.invalidate(.variant(key, sequence: own.sequence)) == 1)

@@ -225,7 +225,7 @@ struct TieredStoreTests {
     let tier = tier()
     try await store(tier, StoreSample.record(language: "de"), size: 1_000, seed: 1)
     let record = try await store(
-      tier, StoreSample.record(language: "en", time: StoreSample.start.adding(5), isMemoryOnly: true),
+      tier, StoreSample.memoryOnly(language: "en", time: StoreSample.start.adding(5)),
       size: 1_000, seed: 2)
     #expect(try base.read(key).count == 1)
     #expect(try tier.read(key).map { $0.record.isMemoryOnly } == [true, false])
@@ -255,7 +255,7 @@ struct TieredStoreTests {
     let tier = TieredStore(memory: MemoryStore(capacity: 8 << 20), base: faulty)
     faulty.fail(.read)
     #expect(throws: CacheError.self) { try tier.read(key) }
-    try await store(tier, StoreSample.record(isMemoryOnly: true), size: 10)
+    try await store(tier, StoreSample.memoryOnly(), size: 10)
     try await faulty.base.invalidate(.all)
     faulty.fail(.read, times: .max)
     #expect(try tier.read(key).count == 1)

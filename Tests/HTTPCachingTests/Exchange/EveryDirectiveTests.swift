@@ -126,8 +126,8 @@ import Testing
       stored.facts = Freshness.facts(
         response: response, requestTime: now, responseTime: now, rules: CacheRules())
       let explanation = CacheExplanation.reuse(
-        request: request, variants: [stored], policy: .standard, rules: CacheRules(), now: now,
-        digest: { _ in nil })
+        request, among: [CacheExplanation.Candidate(stored)],
+        in: CacheExplanation.Circumstances(rules: CacheRules(), now: now, digest: { _ in nil }))
       #expect(
         explanation.steps.contains {
           $0.question == "What does it say of its use once stale?" && $0.answer.contains("\(directive.name)")

@@ -39,17 +39,15 @@ final class DecodedSource: BodySource {
   private func decode() throws -> BodyBytes? {
     do {
       return try state.withLock { state throws -> BodyBytes? in
-        while true {
-          if !state.input.isEmpty || state.decoder.hasOutput {
-            let piece = try state.decoder.decode(&state.input)
-            if !piece.isEmpty { return piece }
-          }
-          if !state.input.isEmpty { continue }
-          guard state.isSourceEnded else { return nil }
-          // An empty body has no coding to remove.
-          guard state.decoder.isEnded || !state.decoder.hasBegun else { throw GzipDecoder.Failure() }
-          return BodyBytes()
+        while !state.input.isEmpty || state.decoder.hasOutput {
+          let piece = try state.decoder.decode(&state.input)
+          if !piece.isEmpty { return piece }
+          if state.input.isEmpty { break }
         }
+        guard state.isSourceEnded else { return nil }
+        // An empty body has no coding to remove.
+        guard state.decoder.isEnded || !state.decoder.hasBegun else { throw GzipDecoder.Failure() }
+        return BodyBytes()
       }
     } catch let failure as GzipDecoder.Failure {
       throw UpstreamError(
