@@ -4,7 +4,7 @@ extension CacheExplanation {
   /// A stored response that an explanation looks at.
   public struct Candidate: Sendable {
     public var response: StoredResponse
-    /// What is stored of its body; nil for all.
+    /// The stored part of its body; nil if all of it is stored.
     public var part: StoredPart?
     /// The length of the complete body in bytes; nil if it is not known.
     public var length: Int64?
@@ -16,7 +16,7 @@ extension CacheExplanation {
     }
   }
 
-  /// What decides about a request besides itself and the stored responses.
+  /// The facts that decide about a request, besides itself and the stored responses.
   public struct Circumstances: Sendable {
     /// How the caller uses the cache.
     public var policy: CachePolicy
