@@ -38,6 +38,12 @@
         name("freshened", "freshened")
         add(key)
       case .invalidated(let target): name("invalidated", "invalidated", target: target)
+      case .selectionRemoved(let selection, let count):
+        name("selection-removed", "removed", target: selection.text)
+        metadata["cache.count"] = "\(count)"
+      case .selectionInvalidated(let selection, let count):
+        name("selection-invalidated", "invalidated", target: selection.text)
+        if let count { metadata["cache.count"] = "\(count)" }
       case .siteCleared(let origin, let partition):
         name("site-cleared", "cleared a site", target: origin)
         add(partition: partition)

@@ -113,7 +113,7 @@ extension HTTPCache {
   /// Removes everything stored in a partition for the target of a request, under each of its names.
   package func removeStored(for request: HTTPRequest, partition: String = "") async {
     guard let (key, _, rules) = place(of: request, in: partition) else { return }
-    await removeAll(of: key, rules: rules)
+    for removed in await removeAll(of: key, rules: rules) { observe(.removed(removed, .requested)) }
   }
 
   /// Lets the next request complete an incomplete response although the last completion brought nothing. For a
