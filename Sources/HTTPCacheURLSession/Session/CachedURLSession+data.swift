@@ -72,7 +72,13 @@ extension CachedURLSession {
     for request: URLRequest, _ content: RequestBody, _ options: LoadOptions,
     _ delegate: (any URLSessionTaskDelegate)?
   ) async throws -> (Data, URLResponse) {
-    try await reading(request, content, options, delegate) { loaded in
+    // A fresh response in memory needs nothing of what follows, unless it is to be measured or a delegate asked.
+    if options.onMetrics == nil, options.cachePolicy ?? .standard == .standard, content.isEmpty,
+      delegate == nil, self.delegate == nil, let hit = answerFromMemory(request)
+    {
+      return (Data(hit.body), hit.response)
+    }
+    return try await reading(request, content, options, delegate) { loaded in
       (try await loaded.data(), loaded.response)
     }
   }
