@@ -23,7 +23,8 @@ let package = Package(
   platforms: [.macOS(.v15)],
   traits: [
     .trait(name: "Sealing", description: "sealing-benchmark, which needs swift-crypto"),
-    .trait(name: "AsyncHTTPClient", description: "the row of CachedHTTPClient in door-benchmark"),
+    .trait(name: "AsyncHTTPClient", description: "the rows of CachedHTTPClient in door-benchmark"),
+    .trait(name: "Hummingbird", description: "the rows of CacheMiddleware in door-benchmark"),
     .trait(
       name: "ImageCodecs", description: "image-benchmark, which needs the image libraries of the system"),
     .default(enabledTraits: ["Sealing"]),
@@ -35,10 +36,14 @@ let package = Package(
       traits: [
         .trait(name: "Crypto", condition: .when(traits: ["Sealing"])),
         .trait(name: "AsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"])),
+        .trait(name: "Hummingbird", condition: .when(traits: ["Hummingbird"])),
         .trait(name: "ImageCodecs", condition: .when(traits: ["ImageCodecs"])),
       ]),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
   ],
   targets: [
     .target(name: "CAllocationCount"),
@@ -73,6 +78,17 @@ let package = Package(
         .product(
           name: "AsyncHTTPClient", package: "async-http-client",
           condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(
+          name: "HTTPCacheHummingbird", package: "swift-http-cache",
+          condition: .when(traits: ["Hummingbird"])),
+        .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"])),
+        .product(
+          name: "NIOCore", package: "swift-nio",
+          condition: .when(traits: ["AsyncHTTPClient", "Hummingbird"])),
+        .product(
+          name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["Hummingbird"])),
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Hummingbird"])),
       ], path: "Sources/Doors", swiftSettings: settings),
     .executableTarget(
       name: "image-benchmark",

@@ -130,8 +130,6 @@ let package = Package(
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       path: "Examples/Server", swiftSettings: settings),
     .executableTarget(
@@ -139,6 +137,10 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "APIClient", dependencies: session, path: "Examples/APIClient", swiftSettings: settings),
+    .executableTarget(
+      name: "ShippedContent",
+      dependencies: session + [.product(name: "HTTPCacheArchives", package: "swift-http-cache")],
+      path: "Examples/ShippedContent", swiftSettings: settings),
     .executableTarget(
       name: "LargeFile", dependencies: session, path: "Examples/LargeFile", swiftSettings: settings),
     .executableTarget(
@@ -174,6 +176,7 @@ let package = Package(
         .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       swiftSettings: settings),
     // Two doors together, which no module may be.

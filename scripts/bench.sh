@@ -22,7 +22,7 @@ export SWIFT_BACKTRACE=enable=no
 mkdir -p .build/bench
 log=.build/bench/build.log
 if [ "${1:-}" = doors ]; then
-  doors=(--package-path Benchmarks -c release --traits AsyncHTTPClient)
+  doors=(--package-path Benchmarks -c release --traits AsyncHTTPClient,Hummingbird)
   if ! swift build "${doors[@]}" --product door-benchmark >"$log" 2>&1; then
     cat "$log"
     exit 1

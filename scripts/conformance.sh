@@ -111,12 +111,14 @@ private private-asynchttpclient asynchttpclient 134 72
 private private-urlsession urlsession 131 70
 private private-urlprotocol urlprotocol 131 70
 # Foundation's types over NIO's transport: less what AsyncHTTPClient refuses.
-private private-urlsession-nio "urlsession --transport asynchttpclient" 131 70
+private private-urlsession-nio "urlsession --transport asynchttpclient" 133 72
 if [ -n "$all" ]; then
   shared shared-strict --strict
   shared shared-reuse --reuse
   secure shared-tls 1.1
   secure shared-http2 2
+  # Fewer than through serve: AsyncHTTPClient delivers no 1xx responses.
+  private shared-urlsession-nio "urlsession --transport asynchttpclient --shared" 155 95 --mode proxy
   private private-strict engine 137 73 --strict
   private private-beyond-fetch engine 145 90 --beyond-fetch
 fi

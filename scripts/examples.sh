@@ -64,6 +64,11 @@ cmp "$work/plan.pdf" "$work/downloads/flight-plan.pdf" || failed=1
 expect "downloads, again" "not changed" "$bin/Downloads" "$work/downloads" "$origin/flight-plan.pdf"
 expect "contact sheet" "2 of 2 images on $work/sheet.png" \
   "$bin/ContactSheet" "$work/sheet.png" "$origin/photos/1.png" "$origin/photos/2.png"
+shipped=$work/shipped/127.0.0.1_$port
+mkdir -p "$shipped"
+echo "shipped news" >"$shipped/news.json"
+echo "shipped page" >"$shipped/about.html"
+expect "shipped content, newer at the origin" "Caches hold" "$bin/ShippedContent" "$work/shipped" "$origin/news.json"
 cp "$work/plan.pdf" "$work/first.pdf"
 rm "$work/plan.pdf"
 stop
@@ -72,10 +77,17 @@ expect "large file, offline" "From the cache, without asking the origin." \
 cmp "$work/first.pdf" "$work/plan.pdf" || failed=1
 expect "contact sheet, offline" "2 of 2 images on $work/sheet.png" \
   "$bin/ContactSheet" "$work/sheet.png" "$origin/photos/1.png" "$origin/photos/2.png"
+expect "shipped content, offline" "shipped page" "$bin/ShippedContent" "$work/shipped" "$origin/about.html"
 expect "news, offline" "No connection. These are the news of" "$bin/OfflineNews" "$origin/news.json"
 
 port=$(free_port)
-start "$port" "$bin/ServerExample" "$port"
+api=$(free_port)
+start "$api" "$bin/ExampleOrigin" "$api"
+start "$port" "$bin/ServerExample" "$port" "http://127.0.0.1:$api"
 expect "server, first" "fwd=uri-miss" curl -s -D - "http://127.0.0.1:$port/articles/1"
 expect "server, again" "articles; hit" curl -s -D - "http://127.0.0.1:$port/articles/1"
+expect "server, from an API" "Caches hold" curl -s "http://127.0.0.1:$port/news"
+kill "${running[0]}"
+wait "${running[0]}" 2>/dev/null || true
+expect "server, without the API" "Caches hold" curl -s "http://127.0.0.1:$port/news"
 exit $failed

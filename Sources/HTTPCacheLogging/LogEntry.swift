@@ -38,13 +38,16 @@
         name("freshened", "freshened")
         add(key)
       case .invalidated(let target): name("invalidated", "invalidated", target: target)
+      case .selectionRemoved(let selection, let count):
+        name("selection-removed", "removed", target: selection.text, count: count)
+      case .selectionInvalidated(let selection, let count):
+        name("selection-invalidated", "invalidated", target: selection.text, count: count)
       case .siteCleared(let origin, let partition):
         name("site-cleared", "cleared a site", target: origin)
         add(partition: partition)
       case .wiped(let partition, let count):
-        name("wiped", "wiped a partition")
+        name("wiped", "wiped a partition", count: count)
         add(partition: partition)
-        metadata["cache.count"] = "\(count)"
       case .upstreamFailed(let target, let error):
         name("upstream-failed", "the origin failed", target: target, reason: error.kind.rawValue)
         metadata["cache.error"] = "\(error.message)"
@@ -67,12 +70,13 @@
     }
 
     private mutating func name(
-      _ event: String, _ message: String, target: String? = nil, reason: Any? = nil
+      _ event: String, _ message: String, target: String? = nil, reason: Any? = nil, count: Int? = nil
     ) {
       self.message = message
       metadata["cache.event"] = "\(event)"
       if let target { add(target: target) }
       if let reason { metadata["cache.reason"] = "\(reason)" }
+      if let count { metadata["cache.count"] = "\(count)" }
     }
 
     private mutating func add(_ key: CacheKey, _ bytes: Int64? = nil) {

@@ -34,14 +34,15 @@
     }
 
     /// The default level: `.error` for a store that failed, `.warning` for an origin or a hook that failed
-    /// and for encryption notices, `.info` for a site that was cleared, `.trace` for answers, `.debug` for
+    /// and for encryption notices, `.info` for what callers removed or invalidated
+    /// and a site that was cleared, `.trace` for answers, `.debug` for
     /// the other events.
     public static func level(of event: CacheEvent) -> Logger.Level? {
       switch event {
       case .storeFailed: .error
       case .upstreamFailed(_, let error): error.kind == .cancelled ? .debug : .warning
       case .hookFailed, .encryption: .warning
-      case .siteCleared, .wiped: .info
+      case .siteCleared, .wiped, .selectionRemoved, .selectionInvalidated: .info
       case .answered: .trace
       case .stored, .kept, .notStored, .removed, .freshened, .invalidated, .notAsked,
         .validatingInBackground, .capacityChanged:

@@ -26,7 +26,7 @@ final class RangeProgress: Sendable {
     var record = record
     record.written = record.kept
     record.synced = record.kept
-    record.boot = PartRecord.currentBoot
+    record.boot = SystemRun.name
     self.workers = max(1, workers)
     state = Mutex(State(record: record, open: PartRecord.missing(record.written, of: record.length)))
   }

@@ -98,6 +98,16 @@ struct MemoryGroup: Sendable {
     generation = nil
   }
 
+  /// Makes the copies responses that are only here.
+  mutating func keepCopies(taking ticket: InvalidationTicket, number: () -> UInt64) {
+    for index in variants.indices where !variants[index].record.isMemoryOnly {
+      let old = variants[index]
+      let record = old.record.with(isMemoryOnly: true, ticket: ticket).with(sequence: number())
+      variants[index] = StoredVariant(record: record, body: old.body)
+    }
+    generation = nil
+  }
+
   /// Gives the variant with this sequence number another record, unless a more recent response freshened it
   /// since the record's request was sent. Keeps the body.
   ///

@@ -110,7 +110,7 @@ extension MemoryStore {
   }
 
   /// The keys with a variant that matches.
-  private func groups(_ selection: CacheSelection) -> [(CacheKey, MemoryGroup)] {
+  func groups(_ selection: CacheSelection) -> [(CacheKey, MemoryGroup)] {
     func isWanted(_ group: MemoryGroup) -> Bool {
       group.variants.contains { selection.matches($0.record, lastUsed: group.lastUsed) }
     }

@@ -27,4 +27,18 @@ extension MemoryStore: TierBase {
 
   /// Drops the copies of responses that the tier below has for a key.
   func dropCopies(of key: CacheKey) { change(key) { $0.dropCopies() } }
+
+  /// Makes copies responses of this tier alone, because the tier below is about to lose its responses.
+  ///
+  /// - Parameters:
+  ///   - ticket: the ticket of these responses.
+  ///   - isCurrent: whether the copies of a key with this generation match the tier below.
+  func keepCopies(taking ticket: InvalidationTicket, where isCurrent: (CacheKey, UInt64) -> Bool) {
+    for (key, _) in groups(.all) {
+      change(key) { group in
+        guard let generation = group.generation, isCurrent(key, generation) else { return }
+        group.keepCopies(taking: ticket) { nextSequence() }
+      }
+    }
+  }
 }

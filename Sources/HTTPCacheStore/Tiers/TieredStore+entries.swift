@@ -102,12 +102,17 @@ extension TieredStore {
   }
 
   /// Changes the capacity of memory here and the rest in the store below. With a `disk` of 0, responses are
-  /// stored in memory only.
+  /// stored in memory only, and the copies in memory stay.
   ///
   /// - Throws: what the store below throws.
   public func setCapacity(memory bytes: Int64?, disk: Int64?) async throws(CacheError) {
     try await memory.setCapacity(memory: bytes, disk: nil)
-    if let disk { isBaseOff.store(disk <= 0, ordering: .relaxed) }
+    if let disk {
+      isBaseOff.store(disk <= 0, ordering: .relaxed)
+      // Take the ticket before generations are compared: a later change of the store below then counts.
+      let now = ticket()
+      if disk <= 0 { memory.keepCopies(taking: now) { generation(of: $0) == $1 } }
+    }
     try await base.setCapacity(memory: nil, disk: disk)
   }
 

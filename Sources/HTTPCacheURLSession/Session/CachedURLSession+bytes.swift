@@ -10,31 +10,19 @@ extension CachedURLSession {
   ///
   /// - Parameters:
   ///   - request: with its body in `httpBody` or `httpBodyStream`.
-  ///   - cachePolicy: how to use the cache; nil uses the request's policy, or if it has none, the
+  ///   - cachePolicy: how to use the cache; nil uses the policy of `options`, else the request's, else the
   ///     configuration's.
+  ///   - options: the settings of this request.
   ///   - delegate: called instead of the session's delegate.
   /// - Returns: the body, and an `HTTPURLResponse` with its `cacheOutcome`.
   /// - Throws: `URLError`.
   public func bytes(
-    for request: URLRequest, cachePolicy: CachePolicy? = nil,
+    for request: URLRequest, cachePolicy: CachePolicy? = nil, options: LoadOptions = LoadOptions(),
     delegate: (any URLSessionTaskDelegate)? = nil
-  ) async throws -> (CachedBytes, URLResponse) {
-    try await bytes(for: request, options: LoadOptions(cachePolicy: cachePolicy), delegate: delegate)
-  }
-
-  /// Loads a response and returns its body as it arrives.
-  ///
-  /// - Parameters:
-  ///   - request: with its body in `httpBody` or `httpBodyStream`.
-  ///   - options: cache policy, hook, priority and timeout of this request.
-  ///   - delegate: called instead of the session's delegate.
-  /// - Throws: `URLError`.
-  public func bytes(
-    for request: URLRequest, options: LoadOptions, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (CachedBytes, URLResponse) {
     do {
       let meter = options.meter(cache.configuration.clock)
-      let loaded = try await load(request, try RequestBody(request), options, delegate)
+      let loaded = try await load(request, try RequestBody(request), options.using(cachePolicy), delegate)
         .metered(meter, endsRequest: true)
       return (CachedBytes(body: loaded.body, url: request.url), loaded.response)
     } catch {
@@ -44,10 +32,13 @@ extension CachedURLSession {
 
   /// Loads a response and returns its body as it arrives.
   ///
+  /// - Parameters: as for `bytes(for:cachePolicy:options:delegate:)`.
   /// - Throws: `URLError`.
   public func bytes(
-    from url: URL, cachePolicy: CachePolicy? = nil, delegate: (any URLSessionTaskDelegate)? = nil
+    from url: URL, cachePolicy: CachePolicy? = nil, options: LoadOptions = LoadOptions(),
+    delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (CachedBytes, URLResponse) {
-    try await bytes(for: URLRequest(url: url), cachePolicy: cachePolicy, delegate: delegate)
+    try await bytes(
+      for: URLRequest(url: url), cachePolicy: cachePolicy, options: options, delegate: delegate)
   }
 }

@@ -11,53 +11,29 @@ extension CachedURLSession {
   /// - Parameters:
   ///   - request: with its body in `httpBody` or `httpBodyStream`. A stream cannot be sent again after a
   ///     redirect.
-  ///   - cachePolicy: how to use the cache; nil uses the request's policy, or if it has none, the
+  ///   - cachePolicy: how to use the cache; nil uses the policy of `options`, else the request's, else the
   ///     configuration's.
+  ///   - options: the settings of this request.
   ///   - delegate: called instead of the session's delegate.
   /// - Returns: the body, and an `HTTPURLResponse` with its `cacheOutcome`.
   /// - Throws: `URLError`.
   public func data(
-    for request: URLRequest, cachePolicy: CachePolicy? = nil,
+    for request: URLRequest, cachePolicy: CachePolicy? = nil, options: LoadOptions = LoadOptions(),
     delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
-    let content = try RequestBody(request)
-    return try await data(for: request, content, LoadOptions(cachePolicy: cachePolicy), delegate)
+    try await data(for: request, try RequestBody(request), options.using(cachePolicy), delegate)
   }
 
   /// Loads a response with its whole body, from the cache or from the origin.
   ///
-  /// - Parameters:
-  ///   - request: with its body in `httpBody` or `httpBodyStream`.
-  ///   - options: cache policy, hook, priority and timeout of this request.
-  ///   - delegate: called instead of the session's delegate.
+  /// - Parameters: as for `data(for:cachePolicy:options:delegate:)`.
   /// - Throws: `URLError`.
   public func data(
-    for request: URLRequest, options: LoadOptions, delegate: (any URLSessionTaskDelegate)? = nil
+    from url: URL, cachePolicy: CachePolicy? = nil, options: LoadOptions = LoadOptions(),
+    delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
-    try await data(for: request, try RequestBody(request), options, delegate)
-  }
-
-  /// Loads a response with its whole body, from the cache or from the origin.
-  ///
-  /// - Throws: `URLError`.
-  public func data(
-    from url: URL, cachePolicy: CachePolicy? = nil, delegate: (any URLSessionTaskDelegate)? = nil
-  ) async throws -> (Data, URLResponse) {
-    try await data(for: URLRequest(url: url), cachePolicy: cachePolicy, delegate: delegate)
-  }
-
-  /// Sends data, and loads the response with its whole body. Invalidates what the request changes (RFC 9111
-  /// §4.4).
-  ///
-  /// - Parameters:
-  ///   - request: the target and the fields.
-  ///   - bodyData: the content; the request's own content is not sent.
-  ///   - delegate: called instead of the session's delegate.
-  /// - Throws: `URLError`.
-  public func upload(
-    for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
-  ) async throws -> (Data, URLResponse) {
-    try await upload(for: request, from: bodyData, options: LoadOptions(), delegate: delegate)
+    try await data(
+      for: URLRequest(url: url), cachePolicy: cachePolicy, options: options, delegate: delegate)
   }
 
   /// Sends data, and loads the response with its whole body. Invalidates what the request changes (RFC 9111
@@ -70,7 +46,7 @@ extension CachedURLSession {
   ///   - delegate: called instead of the session's delegate.
   /// - Throws: `URLError`.
   public func upload(
-    for request: URLRequest, from bodyData: Data, options: LoadOptions,
+    for request: URLRequest, from bodyData: Data, options: LoadOptions = LoadOptions(),
     delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
     try await data(for: request, .data(bodyData), options, delegate)
@@ -82,25 +58,11 @@ extension CachedURLSession {
   /// - Parameters:
   ///   - request: the target and the fields.
   ///   - fileURL: the file with the content, which is never in memory as a whole.
-  ///   - delegate: called instead of the session's delegate.
-  /// - Throws: `URLError`.
-  public func upload(
-    for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
-  ) async throws -> (Data, URLResponse) {
-    try await upload(for: request, fromFile: fileURL, options: LoadOptions(), delegate: delegate)
-  }
-
-  /// Sends a file, and loads the response with its whole body. Invalidates what the request changes (RFC 9111
-  /// §4.4).
-  ///
-  /// - Parameters:
-  ///   - request: the target and the fields.
-  ///   - fileURL: the file with the content, which is never in memory as a whole.
   ///   - options: the settings of this request.
   ///   - delegate: called instead of the session's delegate.
   /// - Throws: `URLError`.
   public func upload(
-    for request: URLRequest, fromFile fileURL: URL, options: LoadOptions,
+    for request: URLRequest, fromFile fileURL: URL, options: LoadOptions = LoadOptions(),
     delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
     try await data(for: request, .file(fileURL), options, delegate)
@@ -110,7 +72,13 @@ extension CachedURLSession {
     for request: URLRequest, _ content: RequestBody, _ options: LoadOptions,
     _ delegate: (any URLSessionTaskDelegate)?
   ) async throws -> (Data, URLResponse) {
-    try await reading(request, content, options, delegate) { loaded in
+    // A fresh response in memory needs nothing of what follows, unless it is to be measured or a delegate asked.
+    if options.onMetrics == nil, options.cachePolicy ?? .standard == .standard, content.isEmpty,
+      delegate == nil, self.delegate == nil, let hit = answerFromMemory(request)
+    {
+      return (Data(hit.body), hit.response)
+    }
+    return try await reading(request, content, options, delegate) { loaded in
       (try await loaded.data(), loaded.response)
     }
   }

@@ -10,13 +10,16 @@ extension CachedURLSession {
   /// After an error `destination` is unchanged.
   ///
   /// The body is never in memory as a whole. A stored body is cloned where the file system supports it. A
-  /// body that broke off is continued with a range by the next request, if the origin allows it.
+  /// body that broke off is continued with a range by the next request, of this or a later process, if the origin
+  /// allows it: from the cache, or for a response that the cache does not store (too large, `no-store`) from a
+  /// hidden part file beside the destination, `.NAME.httpcache-part`.
   ///
   /// - Parameters:
   ///   - request: the request.
   ///   - destination: the file to make or to replace; its folder must exist.
-  ///   - cachePolicy: how to use the cache; nil uses the request's policy, or if it has none, the
+  ///   - cachePolicy: how to use the cache; nil uses the policy of `options`, else the request's, else the
   ///     configuration's.
+  ///   - options: the settings of this request.
   ///   - delegate: called instead of the session's delegate.
   ///   - progress: called after each piece, and at the end.
   /// - Throws: `UnexpectedStatus` for a status other than 2xx, for 204, 205, and for a 206 without `Range` in
@@ -24,42 +27,16 @@ extension CachedURLSession {
   @discardableResult
   public func download(
     for request: URLRequest, to destination: URL, cachePolicy: CachePolicy? = nil,
-    delegate: (any URLSessionTaskDelegate)? = nil,
+    options: LoadOptions = LoadOptions(), delegate: (any URLSessionTaskDelegate)? = nil,
     progress: (@Sendable (DownloadProgress) -> Void)? = nil
   ) async throws -> URLResponse {
-    try await download(
-      for: request, to: destination, options: LoadOptions(cachePolicy: cachePolicy), delegate: delegate,
-      progress: progress)
-  }
-
-  /// Loads a response into a file, which replaces the file at `destination` in one step when it is complete.
-  /// After an error `destination` is unchanged.
-  ///
-  /// - Parameters:
-  ///   - request: the request.
-  ///   - destination: the file to make or to replace; its folder must exist.
-  ///   - options: the settings of this request.
-  ///   - delegate: called instead of the session's delegate.
-  ///   - progress: called after each piece, and at the end.
-  /// - Throws: as `download(for:to:cachePolicy:delegate:progress:)`.
-  @discardableResult
-  public func download(
-    for request: URLRequest, to destination: URL, options: LoadOptions,
-    delegate: (any URLSessionTaskDelegate)? = nil,
-    progress: (@Sendable (DownloadProgress) -> Void)? = nil
-  ) async throws -> URLResponse {
+    let options = options.using(cachePolicy)
     try Self.requireFolder(of: destination)
+    if let response = try await continuePart(of: request, at: destination, options, delegate, progress) {
+      return response
+    }
     return try await reading(request, try RequestBody(request), options, delegate) { loaded in
-      if let response = loaded.response as? HTTPURLResponse,
-        !Self.hasContent(response.statusCode, of: request)
-      {
-        loaded.body.source.cancel()
-        throw UnexpectedStatus(response: response)
-      }
-      let file = try await FileSink.file(
-        of: loaded.body, in: destination.deletingLastPathComponent(), progress)
-      try file.move(to: destination)
-      return loaded.response
+      try await place(loaded, of: request, at: destination, progress)
     }
   }
 
@@ -80,7 +57,7 @@ extension CachedURLSession {
 
   /// Whether a response with this status has the requested content: it is not an unrequested part, and has
   /// content.
-  private static func hasContent(_ status: Int, of request: URLRequest) -> Bool {
+  static func hasContent(_ status: Int, of request: URLRequest) -> Bool {
     switch status {
     case 204, 205: false
     case 206: request.value(forHTTPHeaderField: "Range") != nil
@@ -88,29 +65,22 @@ extension CachedURLSession {
     }
   }
 
-  /// Loads a response into a file.
-  ///
-  /// - Returns: a file, whatever the status, which the caller has to move or remove; and the response.
-  /// - Throws: `URLError`, `CocoaError` if the file cannot be written.
-  public func download(
-    for request: URLRequest, cachePolicy: CachePolicy? = nil,
-    delegate: (any URLSessionTaskDelegate)? = nil
-  ) async throws -> (URL, URLResponse) {
-    try await download(for: request, options: LoadOptions(cachePolicy: cachePolicy), delegate: delegate)
-  }
-
-  /// Loads a response into a file.
+  /// Loads a response into a file. Only a download to a destination continues what broke off if the cache does not
+  /// store the response.
   ///
   /// - Parameters:
   ///   - request: the request.
+  ///   - cachePolicy: how to use the cache; nil uses the policy of `options`, else the request's, else the
+  ///     configuration's.
   ///   - options: the settings of this request.
   ///   - delegate: called instead of the session's delegate.
   /// - Returns: a file, whatever the status, which the caller has to move or remove; and the response.
   /// - Throws: `URLError`, `CocoaError` if the file cannot be written.
   public func download(
-    for request: URLRequest, options: LoadOptions, delegate: (any URLSessionTaskDelegate)? = nil
+    for request: URLRequest, cachePolicy: CachePolicy? = nil, options: LoadOptions = LoadOptions(),
+    delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
-    try await reading(request, try RequestBody(request), options, delegate) { loaded in
+    try await reading(request, try RequestBody(request), options.using(cachePolicy), delegate) { loaded in
       let folder = FileManager.default.temporaryDirectory
       let file = try await FileSink.file(of: loaded.body, in: folder, nil)
       let url = folder.appendingPathComponent("swift-http-cache-download-\(UUID().uuidString)")
@@ -121,10 +91,13 @@ extension CachedURLSession {
 
   /// Loads a response into a file.
   ///
+  /// - Parameters: as for `download(for:cachePolicy:options:delegate:)`.
   /// - Throws: `URLError`, `CocoaError` if the file cannot be written.
   public func download(
-    from url: URL, cachePolicy: CachePolicy? = nil, delegate: (any URLSessionTaskDelegate)? = nil
+    from url: URL, cachePolicy: CachePolicy? = nil, options: LoadOptions = LoadOptions(),
+    delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
-    try await download(for: URLRequest(url: url), cachePolicy: cachePolicy, delegate: delegate)
+    try await download(
+      for: URLRequest(url: url), cachePolicy: cachePolicy, options: options, delegate: delegate)
   }
 }

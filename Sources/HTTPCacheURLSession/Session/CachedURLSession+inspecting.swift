@@ -47,16 +47,17 @@ extension CachedURLSession {
     await cache.removeStored(for: made, partition: partition)
   }
 
-  /// The stored response to a request, if there is one, and then each response that is stored in its place. No
-  /// request is sent.
+  /// The stored response to a request, if there is one, and then its changes: another response stored in its
+  /// place, a confirmation by the origin, an invalidation, a removal. No request is sent.
   ///
   /// ```swift
-  /// for try await (data, _) in try session.watch(request) { show(data) }
+  /// for try await case .stored(let data, _) in try session.watch(request) { show(data) }
   /// ```
   ///
-  /// A response that is only confirmed (304) is not repeated, and a removal is not told. Responses count that are
-  /// stored through the session's `cache`, not those of other processes. The sequence ends when its task is
-  /// cancelled.
+  /// Changes count that go through the session's `cache`: by this session, another door, `remove` or `invalidate`.
+  /// Those of other processes and evictions are noticed no earlier than the next change of an entry of the same
+  /// origin. Changes between two calls of `next()` are one update: the last state. The sequence ends when its task
+  /// is cancelled.
   ///
   /// - Parameter request: a GET.
   /// - Throws: `URLError` for a request that cannot be cached.

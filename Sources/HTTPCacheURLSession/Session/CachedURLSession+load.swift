@@ -85,9 +85,11 @@ extension CachedURLSession {
     return .reload
   }
 
-  private func options(_ options: LoadOptions, _ context: RequestContext) -> RequestOptions {
+  func options(
+    _ options: LoadOptions, _ context: RequestContext, redirectLimit: Int = 0
+  ) -> RequestOptions {
     RequestOptions(
-      partition: partition, redirectLimit: 0, bodyForms: .decoded, timeout: options.timeout,
+      partition: partition, redirectLimit: redirectLimit, bodyForms: .decoded, timeout: options.timeout,
       priority: options.priority ?? Task.currentPriority, context: context, willStore: options.willStore,
       onInterim: options.onInterim)
   }

@@ -11,18 +11,20 @@ extension CachedURLSession {
   /// - Parameters:
   ///   - type: the type of the value.
   ///   - request: the request.
-  ///   - cachePolicy: how to use the cache; nil uses the request's policy, or if it has none, the
+  ///   - cachePolicy: how to use the cache; nil uses the policy of `options`, else the request's, else the
   ///     configuration's. `.networkElseCache()` returns the last known value if the origin cannot be reached.
+  ///   - options: the settings of this request.
   ///   - decoder: decodes the body.
   ///   - delegate: called instead of the session's delegate.
   /// - Returns: the value with its source and its response.
   /// - Throws: `UnexpectedStatus` for a status other than 2xx, `URLError`, `DecodingError`.
   public func value<Value: Decodable>(
     of type: Value.Type, for request: URLRequest, cachePolicy: CachePolicy? = nil,
-    decoder: JSONDecoder = JSONDecoder(), delegate: (any URLSessionTaskDelegate)? = nil
+    options: LoadOptions = LoadOptions(), decoder: JSONDecoder = JSONDecoder(),
+    delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> CachedValue<Value> {
     let (data, cached, response) = try await reading(
-      request, try RequestBody(request), LoadOptions(cachePolicy: cachePolicy), delegate
+      request, try RequestBody(request), options.using(cachePolicy), delegate
     ) { loaded in
       (try await loaded.data(), loaded.cached, loaded.response)
     }
@@ -35,13 +37,15 @@ extension CachedURLSession {
 
   /// Loads a response and decodes its body.
   ///
-  /// - Throws: as for `value(of:for:cachePolicy:decoder:delegate:)`.
+  /// - Parameters: as for `value(of:for:cachePolicy:options:decoder:delegate:)`.
+  /// - Throws: `UnexpectedStatus` for a status other than 2xx, `URLError`, `DecodingError`.
   public func value<Value: Decodable>(
     of type: Value.Type, from url: URL, cachePolicy: CachePolicy? = nil,
-    decoder: JSONDecoder = JSONDecoder(), delegate: (any URLSessionTaskDelegate)? = nil
+    options: LoadOptions = LoadOptions(), decoder: JSONDecoder = JSONDecoder(),
+    delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> CachedValue<Value> {
     try await value(
-      of: type, for: URLRequest(url: url), cachePolicy: cachePolicy, decoder: decoder,
+      of: type, for: URLRequest(url: url), cachePolicy: cachePolicy, options: options, decoder: decoder,
       delegate: delegate)
   }
 }

@@ -2,13 +2,13 @@ import Dispatch
 import Foundation
 import HTTPCaching
 
-/// Writes a body to a new file, on a thread that may block.
+/// Writes a body to a file, on a thread that may block.
 final class FileSink: @unchecked Sendable {
   // @unchecked Sendable because `handle` is only used on `queue`.
   private let handle: FileHandle
   private let queue = DispatchQueue(label: "swift-http-cache.download")
 
-  private init(_ url: URL) throws { handle = try FileHandle(forWritingTo: url) }
+  private init(_ handle: FileHandle) { self.handle = handle }
 
   /// Writes a body to a temporary file.
   ///
@@ -25,16 +25,41 @@ final class FileSink: @unchecked Sendable {
       return file
     }
     let file = try TemporaryFile(in: folder)
-    let sink = try FileSink(file.url)
-    var received: Int64 = 0
-    for try await bytes in body {
-      try await sink.write(bytes)
-      received += Int64(bytes.count)
-      progress?(DownloadProgress(received: received, expected: body.length))
-    }
+    let sink = FileSink(try FileHandle(forWritingTo: file.url))
+    let received = try await sink.write(body, after: 0, of: body.length, progress)
     try await sink.close()
     progress?(DownloadProgress(received: received, expected: received))
     return file
+  }
+
+  /// Writes a body behind the bytes of a part, which then is the whole file.
+  ///
+  /// - Throws: what the body throws, `CocoaError` if the file cannot be written. The bytes that came stay.
+  static func complete(
+    _ part: DownloadPart, with body: MessageBody, _ progress: (@Sendable (DownloadProgress) -> Void)?
+  ) async throws {
+    let handle = FileHandle(fileDescriptor: part.descriptor, closeOnDealloc: false)
+    let received = try await FileSink(handle).write(
+      body, after: part.received, of: part.note.length, progress)
+    // A cancelled body may end as if it were complete.
+    try Task.checkCancellation()
+    guard received == part.note.length else {
+      throw UpstreamError(.protocol, "the body ended at byte \(received) of \(part.note.length)")
+    }
+  }
+
+  /// - Returns: the number of bytes in the file.
+  private func write(
+    _ body: MessageBody, after start: Int64, of expected: Int64?,
+    _ progress: (@Sendable (DownloadProgress) -> Void)?
+  ) async throws -> Int64 {
+    var received = start
+    for try await bytes in body {
+      try await write(bytes)
+      received += Int64(bytes.count)
+      progress?(DownloadProgress(received: received, expected: expected))
+    }
+    return received
   }
 
   /// Clones a stored body into a file; nil if it has to be read instead.

@@ -2,7 +2,7 @@ public import HTTPCaching
 
 /// Settings for one request of a `CachedURLSession`.
 public struct LoadOptions: Sendable {
-  /// How to use the cache; nil uses the request's policy, or if it has none, the configuration's.
+  /// How to use the cache; nil uses the request's policy, else the configuration's.
   public var cachePolicy: CachePolicy?
   /// Decides whether and how the response is stored, after the hook of the cache's configuration.
   public var willStore: StoringHook?
@@ -14,7 +14,8 @@ public struct LoadOptions: Sendable {
   /// Called for each 1xx response of the origin.
   public var onInterim: (@Sendable (HTTPResponse) async -> Void)?
   /// Called once with the metrics, when the request has ended: before its method returns or throws, and before a
-  /// completion handler is called. For `bytes`, when the body has ended, failed or been dropped. A stored body is
+  /// completion handler is called. For `bytes` and `responses`, when the body or the sequence has ended, failed
+  /// or been dropped. A stored body is
   /// then copied into the file of a download, not cloned.
   public var onMetrics: (@Sendable (CachedTaskMetrics) -> Void)?
 
@@ -30,6 +31,14 @@ public struct LoadOptions: Sendable {
     self.timeout = timeout
     self.onInterim = onInterim
     self.onMetrics = onMetrics
+  }
+
+  /// The options with a cache policy of the call; nil keeps their own.
+  func using(_ cachePolicy: CachePolicy?) -> LoadOptions {
+    guard let cachePolicy else { return self }
+    var options = self
+    options.cachePolicy = cachePolicy
+    return options
   }
 
   /// A started meter that reports to `onMetrics`; nil if the caller does not ask for metrics.

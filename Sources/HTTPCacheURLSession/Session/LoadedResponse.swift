@@ -27,7 +27,8 @@ struct LoadedResponse: Sendable {
   func metered(_ meter: LoadMeter?, endsRequest: Bool) -> LoadedResponse {
     guard let meter else { return self }
     meter.note(self)
-    let body = MessageBody(MeteredBody(body, meter, endsRequest: endsRequest))
+    let body = MessageBody(
+      ObservedBody(body, ended: { if endsRequest { meter.finish() } }) { count, _ in meter.received(count) })
     return LoadedResponse(response: response, body: body, cached: cached)
   }
 

@@ -17,22 +17,22 @@ public struct StoredThenNewData: AsyncSequence, Sendable {
 
   let responses: StoredThenNew
   let url: URL
+  let makeMeter: @Sendable () -> LoadMeter?
 
   /// Makes an iterator, which makes the request.
   public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(responses: responses.makeAsyncIterator(), url: url)
+    AsyncIterator(responses: responses.makeAsyncIterator(), url: url, meter: makeMeter())
   }
 
   /// Gives one or two elements.
   public struct AsyncIterator: AsyncIteratorProtocol {
     var responses: StoredThenNew.AsyncIterator
     let url: URL
-
+    let meter: LoadMeter?
     private var hasToldFailure = false
 
-    init(responses: StoredThenNew.AsyncIterator, url: URL) {
-      self.responses = responses
-      self.url = url
+    init(responses: StoredThenNew.AsyncIterator, url: URL, meter: LoadMeter?) {
+      (self.responses, self.url, self.meter) = (responses, url, meter)
     }
 
     /// The outcome of asking the origin if it had nothing new: it confirmed the first response, or sent an
@@ -45,6 +45,7 @@ public struct StoredThenNewData: AsyncSequence, Sendable {
     public mutating func next() async throws -> Element? {
       do {
         guard let response = try await responses.next() else {
+          meter?.finish()
           guard let failure = responses.failure, !hasToldFailure else { return nil }
           hasToldFailure = true
           return .failure(CachedURLSession.foundations(failure, url))
@@ -54,8 +55,10 @@ public struct StoredThenNewData: AsyncSequence, Sendable {
           throw URLError.make(.badServerResponse, "no response for Foundation", url: url)
         }
         let loaded = LoadedResponse(response: made, body: response.body, cached: response)
+          .metered(meter, endsRequest: false)
         return .response(try await loaded.data(), made)
       } catch {
+        meter?.finish()
         throw CachedURLSession.foundations(error, url)
       }
     }
@@ -80,28 +83,29 @@ extension CachedURLSession {
   ///
   /// - Parameters:
   ///   - request: the request.
-  ///   - cachePolicy: how to use the cache; nil uses the request's policy, or if it has none, the
+  ///   - cachePolicy: how to use the cache; nil uses the policy of `options`, else the request's, else the
   ///     configuration's.
+  ///   - options: the settings of this request. Its metrics are those of the last response.
   /// - Throws: `URLError` for a request that cannot be cached.
   public func responses(
-    to request: URLRequest, cachePolicy: CachePolicy? = nil
+    to request: URLRequest, cachePolicy: CachePolicy? = nil, options: LoadOptions = LoadOptions()
   ) throws -> StoredThenNewData {
     do {
       try checkValid()
       guard let url = request.url else { throw URLError(.badURL) }
       let content = try RequestBody(request)
-      let delegates = [delegate].compactMap { $0 }
+      let options = options.using(cachePolicy)
+      let context = RequestContext(
+        prototype: request, content: content, delegates: [delegate].compactMap { $0 },
+        isShared: cache.configuration.rules.mode == .shared)
       let made = try cacheRequest(request, content)
       let responses = cache.responses(
         to: made, body: try content.make(),
-        policy: Self.policy(cachePolicy ?? policy(of: request), for: made),
-        options: RequestOptions(
-          partition: partition, bodyForms: .decoded,
-          context: RequestContext(
-            prototype: request, content: content, delegates: delegates,
-            isShared: cache.configuration.rules.mode == .shared)),
-        via: origin)
-      return StoredThenNewData(responses: responses, url: url)
+        policy: Self.policy(options.cachePolicy ?? policy(of: request), for: made),
+        options: self.options(options, context, redirectLimit: RequestOptions().redirectLimit), via: origin)
+      return StoredThenNewData(responses: responses, url: url) { [clock = cache.configuration.clock] in
+        options.meter(clock)
+      }
     } catch {
       throw Self.foundations(error, request.url)
     }

@@ -1,15 +1,14 @@
-public import Foundation
+import Foundation
 import HTTPCaching
 
 #if canImport(FoundationNetworking)
-  public import FoundationNetworking
+  import FoundationNetworking
 #endif
 
-/// The stored response to a request, and each response that is stored in its place: see
-/// `CachedURLSession.watch(_:)`.
+/// The stored response to a request, and its changes: see `CachedURLSession.watch(_:)`.
 public struct WatchedResponses: AsyncSequence, Sendable {
-  /// A stored body and its response.
-  public typealias Element = (Data, URLResponse)
+  /// A change of the stored response.
+  public typealias Element = WatchedUpdate
 
   let updates: EntryUpdates
   let url: URL
@@ -19,23 +18,36 @@ public struct WatchedResponses: AsyncSequence, Sendable {
     AsyncIterator(updates: updates.makeAsyncIterator(), url: url)
   }
 
-  /// Waits for responses to be stored.
+  /// Waits for the stored response to change.
   public struct AsyncIterator: AsyncIteratorProtocol {
     var updates: EntryUpdates.AsyncIterator
     let url: URL
 
-    /// The next stored response; nil if the task is cancelled. A body that is damaged or removed while it is read
-    /// is left out.
-    public mutating func next() async throws -> (Data, URLResponse)? {
-      while let response = await updates.next() {
-        let final = response.redirects.isEmpty ? url : URL(string: response.finalTarget) ?? url
-        guard let made = CachedHTTPURLResponse(response, url: final) else {
-          throw URLError.make(.badServerResponse, "no response for Foundation", url: url)
+    /// The next update; nil if the task is cancelled. A body that is damaged or removed while it is read is left
+    /// out.
+    ///
+    /// - Throws: `URLError` for a response that Foundation cannot express.
+    public mutating func next() async throws -> WatchedUpdate? {
+      while let update = await updates.next() {
+        switch update {
+        case .stored(let response):
+          let made = try made(response)
+          let loaded = LoadedResponse(response: made, body: response.body, cached: response)
+          do { return .stored(try await loaded.data(), made) } catch is CacheError { continue }
+        case .freshened(let response): return .freshened(try made(response))
+        case .invalidated: return .invalidated
+        case .removed: return .removed
         }
-        let loaded = LoadedResponse(response: made, body: response.body, cached: response)
-        do { return (try await loaded.data(), made) } catch is CacheError { continue }
       }
       return nil
+    }
+
+    private func made(_ response: CacheResponse) throws -> CachedHTTPURLResponse {
+      let final = response.redirects.isEmpty ? url : URL(string: response.finalTarget) ?? url
+      guard let made = CachedHTTPURLResponse(response, url: final) else {
+        throw URLError.make(.badServerResponse, "no response for Foundation", url: url)
+      }
+      return made
     }
   }
 }

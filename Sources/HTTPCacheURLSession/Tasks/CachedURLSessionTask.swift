@@ -135,16 +135,16 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
     meter.note(loaded)
     progress.totalUnitCount = loaded.body.length ?? -1
     progress.completedUnitCount = 0
-    return LoadedResponse(
-      response: loaded.response, body: MessageBody(PausableBody(loaded.body, self)), cached: loaded.cached)
+    let body = ObservedBody(loaded.body, willRead: { try await self.whileSuspended() }) { count, _ in
+      self.progress.completedUnitCount = self.meter.received(count)
+    }
+    return LoadedResponse(response: loaded.response, body: MessageBody(body), cached: loaded.cached)
   }
-
-  func received(_ count: Int) { progress.completedUnitCount = meter.received(count) }
 
   /// Waits until the task is not suspended.
   ///
   /// - Throws: `CancellationError`.
-  func whileSuspended() async throws {
+  private func whileSuspended() async throws {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       let mustWait = inner.withLock { state in
         guard state.isSuspended, !state.isCancelled else { return false }

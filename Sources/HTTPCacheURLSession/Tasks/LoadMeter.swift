@@ -46,10 +46,10 @@ final class LoadMeter: Sendable {
   ///
   /// - Returns: the bytes of the body so far.
   @discardableResult
-  func received(_ count: Int) -> Int64 {
+  func received(_ count: Int64) -> Int64 {
     inner.withLock { state in
       if state.metrics.timeToFirstByte == nil { state.metrics.timeToFirstByte = clock.uptime - state.start }
-      state.metrics.countOfBytesReceived += Int64(count)
+      state.metrics.countOfBytesReceived += count
       return state.metrics.countOfBytesReceived
     }
   }

@@ -52,7 +52,8 @@ final class SessionTransport: Upstream {
     var failures = 0
     while true {
       if let body = request.body, let calls, calls.hasDelegates {
-        request.body = MessageBody(CountedBody(body, calls))
+        let counted = ObservedBody(body) { count, total in calls.sent(count, total: total, of: body.length) }
+        request.body = MessageBody(counted)
       }
       let response = try await answer(to: request, within: limits)
       if context?.prototype.httpShouldHandleCookies ?? true {

@@ -18,22 +18,22 @@ extension HTTPURLCache {
   func removeAll() {
     let mode = cache.configuration.rules.mode
     let selection: CacheSelection = partition.isEmpty ? .all : .partition(mode: mode, partition)
-    wait(for: "remove") { store throws(CacheError) in try await store.remove(selection) }
+    wait(for: "remove") { cache throws(CacheError) in try await cache.remove(selection) }
   }
 
   func removeStored(since time: Timestamp) {
     guard !partition.isEmpty else {
-      return wait(for: "remove") { store throws(CacheError) in
-        try await store.remove(.storedSince(time))
+      return wait(for: "remove") { cache throws(CacheError) in
+        try await cache.remove(.storedSince(time))
       }
     }
-    wait(for: "remove") { [partition, mode = cache.configuration.rules.mode] store throws(CacheError) in
+    wait(for: "remove") { [partition, mode = cache.configuration.rules.mode] cache throws(CacheError) in
       var cursor: EntryCursor?
       repeat {
-        let page = try await store.entries(.storedSince(time), after: cursor, limit: 256)
+        let page = try await cache.entries(.storedSince(time), after: cursor, limit: 256)
         for record in page.entries.map(\.record)
         where record.key.partition == partition && record.key.mode == mode {
-          try await store.remove(.variant(record.key, sequence: record.sequence))
+          try await cache.remove(.variant(record.key, sequence: record.sequence))
         }
         cursor = page.next
       } while cursor != nil
@@ -41,17 +41,17 @@ extension HTTPURLCache {
   }
 
   func setCapacity(memory: Int64? = nil, disk: Int64? = nil) {
-    wait(for: "set capacity") { store throws(CacheError) in
-      try await store.setCapacity(memory: memory.map { max(0, $0) }, disk: disk.map { max(0, $0) })
+    wait(for: "set capacity") { cache throws(CacheError) in
+      try await cache.setCapacity(memory: memory.map { max(0, $0) }, disk: disk.map { max(0, $0) })
     }
   }
 
   private func wait(
     for operation: String,
-    _ work: @escaping @Sendable (any CacheStore) async throws(CacheError) -> Void
+    _ work: @escaping @Sendable (HTTPCache) async throws(CacheError) -> Void
   ) {
     CallerRuns.wait { [cache] in
-      do throws(CacheError) { try await work(cache.store) } catch {
+      do throws(CacheError) { try await work(cache) } catch {
         cache.configuration.observer?.observe(.storeFailed(operation: operation, error))
       }
     }

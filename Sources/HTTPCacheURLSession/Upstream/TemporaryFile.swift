@@ -45,8 +45,15 @@ final class TemporaryFile: Sendable {
   ///
   /// - Throws: `CocoaError`; the file then stays temporary.
   func move(to destination: URL) throws {
-    guard rename(url.path, destination.path) == 0 else { throw Self.failure(at: destination) }
+    try Self.move(url.path, to: destination)
     isMoved.withLock { $0 = true }
+  }
+
+  /// Moves a file in one step, replacing any file at the destination.
+  ///
+  /// - Throws: `CocoaError`.
+  static func move(_ path: String, to destination: URL) throws {
+    guard rename(path, destination.path) == 0 else { throw failure(at: destination) }
   }
 
   private static func failure(at url: URL) -> CocoaError {

@@ -1,11 +1,11 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
-import HTTPTypes
+public import HTTPTypes
 
-/// The stored response to a request, and each response that replaces it: see `HTTPCache.watch(_:options:)`.
+/// The stored response to a request, and its changes: see `HTTPCache.watch(_:options:)`.
 public struct EntryUpdates: AsyncSequence, Sendable {
-  /// Stored responses, whatever their age.
-  public typealias Element = CacheResponse
+  /// A change of the entry.
+  public typealias Element = EntryUpdate
 
   let cache: HTTPCache
   let request: HTTPRequest
@@ -17,40 +17,71 @@ public struct EntryUpdates: AsyncSequence, Sendable {
     AsyncIterator(updates: self, signals: cache.watches.signals(of: origin).makeAsyncIterator())
   }
 
-  /// Waits for responses to be stored.
+  /// Waits for the entry to change.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let updates: EntryUpdates
     var signals: AsyncStream<Void>.AsyncIterator
     private var hasLooked = false
     private var last: CacheRecord?
+    private var isInvalidated = false
 
     init(updates: EntryUpdates, signals: AsyncStream<Void>.AsyncIterator) {
       self.updates = updates
       self.signals = signals
     }
 
-    /// The stored response if there is one that was not returned yet; otherwise waits until one is stored. nil if
-    /// the task is cancelled.
-    public mutating func next() async -> CacheResponse? {
+    /// The stored response if there is one that was not returned yet; otherwise waits until the entry changes. nil
+    /// if the task is cancelled.
+    public mutating func next() async -> EntryUpdate? {
       while true {
         if hasLooked, await signals.next() == nil { return nil }
         hasLooked = true
-        let found = try? updates.cache.storedResponse(
-          to: updates.request, policy: .cacheOnly, options: updates.options)
-        guard let found, let record = found.record, !StoredThenNew.areSame(record, last) else { continue }
-        last = record
-        return found
+        if let update = look() { return update }
       }
+    }
+
+    /// How the entry differs from its last update; nil if not at all.
+    private mutating func look() -> EntryUpdate? {
+      let found: CacheResponse?
+      do {
+        found = try updates.cache.storedResponse(
+          to: updates.request, policy: .cacheOnly, options: updates.options)
+      } catch { return nil }
+      guard let found, let record = found.record else { return lookAfterLoss() }
+      defer { (last, isInvalidated) = (record, false) }
+      guard StoredThenNew.areSame(record, last), let last else { return .stored(found) }
+      let isSame =
+        !isInvalidated && record.response.responseTime == last.response.responseTime
+        && record.response.head == last.response.head
+      return isSame ? nil : .freshened(found)
+    }
+
+    /// Nothing answers the request any more: the entry is removed, or kept until the origin confirms it.
+    private mutating func lookAfterLoss() -> EntryUpdate? {
+      guard let known = last else { return nil }
+      let cache = updates.cache
+      guard let variants = try? cache.store.read(known.key) else { return nil }
+      let isKept = cache.failedChanges.applied(to: variants).contains {
+        StoredThenNew.areSame($0.record, known) && $0.record.response.isInvalidated
+      }
+      guard isKept else {
+        (last, isInvalidated) = (nil, false)
+        return .removed
+      }
+      defer { isInvalidated = true }
+      return isInvalidated ? nil : .invalidated
     }
   }
 }
 
 extension HTTPCache {
-  /// The stored response to a request, if there is one, and then each response that is stored in its place. No
-  /// request is sent.
+  /// The stored response to a request, if there is one, and then its changes: another response stored in its
+  /// place, fields confirmed by the origin, an invalidation, a removal. No request is sent.
   ///
-  /// A response that is only confirmed (304) is not repeated, and a removal is not told. Responses count that this
-  /// object stores, not those of other processes. The sequence ends when its task is cancelled.
+  /// Changes count that go through this object, whichever code makes them. Those of other processes and evictions
+  /// are noticed no earlier than the next change of an entry of the same origin. Changes between two calls of
+  /// `next()` are one update: the last state. A response that may never be used without the origin (`no-cache`,
+  /// RFC 9111 §5.2.2.4) is not given. The sequence ends when its task is cancelled.
   ///
   /// - Parameters:
   ///   - request: a GET with scheme, authority and path.

@@ -14,6 +14,9 @@ extension CacheEvent: CustomStringConvertible {
     case .removed(let key, let reason): "\(key.target): removed: \(reason)"
     case .freshened(let key): "\(key.target): freshened"
     case .invalidated(let target): "\(target): invalidated"
+    case .selectionRemoved(let selection, let count): "\(selection.text): \(count) removed"
+    case .selectionInvalidated(let selection, let count):
+      "\(selection.text): " + (count.map { "\($0) invalidated" } ?? "invalidated")
     case .siteCleared(let origin, let partition):
       partition.isEmpty
         ? "\(origin): all that was stored is removed"

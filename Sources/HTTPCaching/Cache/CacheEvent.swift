@@ -17,12 +17,18 @@ public enum CacheEvent: Sendable {
   case notStored(target: String, StorageRefusal)
   /// A `willStore` hook gave no decision, so the response was not stored.
   case hookFailed(target: String, HookFailure)
-  /// A stored response was removed, because it may no longer be stored or its resource is gone.
+  /// A stored response was removed, because it may no longer be stored, its resource is gone, or a caller
+  /// removed what is stored for a request.
   case removed(CacheKey, RemovalReason)
   /// A stored response was freshened (RFC 9111 §4.3.4).
   case freshened(CacheKey)
   /// Stored responses were invalidated (RFC 9111 §4.4).
   case invalidated(target: String)
+  /// A caller removed the entries that match; their number (`HTTPCache.remove(_:)`, `removeAll()`).
+  case selectionRemoved(CacheSelection, count: Int)
+  /// A caller invalidated the entries that match; their number, nil if the store does not count
+  /// (`HTTPCache.invalidate(_:)`).
+  case selectionInvalidated(CacheSelection, count: Int?)
   /// Everything stored of an origin in a partition was removed (W3C Clear Site Data).
   case siteCleared(origin: String, partition: String)
   /// All responses of a partition were removed and can no longer be stored by running requests; their number.

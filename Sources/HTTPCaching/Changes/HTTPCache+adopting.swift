@@ -113,7 +113,7 @@ extension HTTPCache {
   /// Removes everything stored in a partition for the target of a request, under each of its names.
   package func removeStored(for request: HTTPRequest, partition: String = "") async {
     guard let (key, _, rules) = place(of: request, in: partition) else { return }
-    await removeAll(of: key, rules: rules)
+    for removed in await removeAll(of: key, rules: rules) { observe(.removed(removed, .requested)) }
   }
 
   /// Lets the next request complete an incomplete response although the last completion brought nothing. For a
@@ -128,7 +128,9 @@ extension HTTPCache {
     of request: HTTPRequest, in partition: String
   ) -> (CacheKey, target: String, CacheRules)? {
     guard let target = CacheKey.target(of: request) else { return nil }
-    let rules = configuration.rules.resolved(for: request, target: target)
+    let rules =
+      configuration.rules.isPlain
+      ? configuration.rules : configuration.rules.resolved(for: request, target: target)
     let key = CacheKey(request: request, target: target, rules: rules, partition: partition)
     return (key, target, rules)
   }
@@ -160,16 +162,14 @@ extension HTTPCache {
     do throws(CacheError) { variants = try stored(for: key, rules: rules) } catch {
       observe(.storeFailed(operation: "read", error))
     }
-    variants.removeAll { variant in
-      guard variant.record.response.isIn(forms),
-        let response = variant.record.response.seen(by: rules)
-      else { return true }
-      return !mayUse(response)
+    let isUsable = { (variant: StoredVariant) in
+      variant.record.response.isIn(forms) && variant.record.response.seen(by: rules).map(mayUse) ?? false
     }
+    // Most often there is one variant, and it may be used.
+    if !variants.allSatisfy(isUsable) { variants = variants.filter(isUsable) }
     let now = configuration.clock.now
     while let (variant, _) = selected(among: variants, for: request, rules: rules) {
-      variants.removeAll { $0.record === variant.record }
-      guard let stored = variant.record.response.seen(by: rules) else { continue }
+      guard let stored = variant.record.response.seen(by: rules) else { return nil }
       let age = Age.current(stored, now: now)
       let lifetime = stored.facts.freshnessLifetime
       // A response that would need validation is used here only because the caller asks for it.
@@ -185,6 +185,7 @@ extension HTTPCache {
         response.shareHead(of: variant.record, for: request)
         return (response, variant.record)
       }
+      variants.removeAll { $0.record === variant.record }
     }
     return nil
   }

@@ -19,9 +19,11 @@ extension HTTPCache {
     do throws(CacheError) {
       for change in changes {
         if change.removes {
-          try await store.remove(change.selection)
+          let count = try await store.remove(change.selection)
+          observe(.selectionRemoved(change.selection, count: count))
         } else {
-          _ = try await store.invalidate(change.selection)
+          let count = try await store.invalidate(change.selection)
+          observe(.selectionInvalidated(change.selection, count: count))
         }
         done.append(change)
       }

@@ -51,6 +51,7 @@ extension HTTPCache {
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     var count = 0
     for selection in try await resolved(selection) { count += try await store.remove(selection) }
+    observe(.selectionRemoved(selection, count: count))
     return count
   }
 
@@ -69,7 +70,7 @@ extension HTTPCache {
   /// - Returns: the number of responses removed.
   /// - Throws: `CacheError` if the directory cannot be written.
   @discardableResult
-  public func removeAll() async throws(CacheError) -> Int { try await store.remove(.all) }
+  public func removeAll() async throws(CacheError) -> Int { try await remove(.all) }
 
   /// Invalidates the entries that match: they are kept, and validated before they are used again
   /// (RFC 9111 §4.4). Takes effect at once, however many they are.
@@ -87,6 +88,7 @@ extension HTTPCache {
       }
       count = count.map { $0 + marked }
     }
+    observe(.selectionInvalidated(selection, count: count))
     return count
   }
 

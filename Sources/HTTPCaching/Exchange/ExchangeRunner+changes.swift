@@ -72,7 +72,9 @@ extension ExchangeRunner {
 
   /// Writes a stored response that was only invalidated.
   func write(_ record: CacheRecord) async {
-    do throws(CacheError) { _ = try await cache.store.update(record) } catch {
+    do throws(CacheError) {
+      if try await cache.store.update(record) { cache.observe(.invalidated(target: record.key.target)) }
+    } catch {
       cache.observe(.storeFailed(operation: "freshen", error))
     }
   }

@@ -14,6 +14,8 @@ package struct Redirect: Sendable {
   /// would have to be sent again and cannot be.
   package init?(of request: HTTPRequest, isRepeatable: Bool, response: HTTPResponse, base: String) {
     let status = response.status.code
+    // Each hit passes here.
+    guard response.status.kind == .redirection else { return nil }
     guard [301, 302, 303, 307, 308].contains(status),
       let location = response.headerFields[.location],
       let target = TargetURI.resolved(location, against: base),

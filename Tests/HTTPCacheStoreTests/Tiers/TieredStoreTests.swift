@@ -44,6 +44,28 @@ struct TieredStoreTests {
     #expect(base.uses == 3)
   }
 
+  @Test("keeps its copies when the store below gets the capacity 0, unless they are out of date")
+  func baseSwitchedOff() async throws {
+    let (tier, other) = (tier(), tier())
+    try await store(tier, StoreSample.record(), size: 1_000)
+    try await tier.setCapacity(memory: nil, disk: 0)
+    #expect(try base.read(key).isEmpty)
+    let kept = try #require(try tier.read(key).first)
+    #expect(kept.record.isMemoryOnly && !kept.record.response.isInvalidated)
+    #expect(try kept.body.open().bytesInMemory?.array == StoreSample.body(1_000).array)
+    // A response that is only in memory follows later changes, also of another process.
+    try await other.invalidate(.key(key))
+    #expect(try tier.read(key).first?.record.response.isInvalidated == true)
+    #expect(try await tier.remove(.all) == 1)
+    #expect(try tier.read(key).isEmpty)
+
+    try await tier.setCapacity(memory: nil, disk: 32 << 20)
+    try await store(tier, StoreSample.record(), size: 1_000)
+    try await other.invalidate(.key(key))
+    try await tier.setCapacity(memory: nil, disk: 0)
+    #expect(try tier.read(key).isEmpty, "the copy was out of date")
+  }
+
   @Test("notices at once what another tier over the same store replaced, invalidated or removed")
   func otherProcesses() async throws {
     let one = tier()

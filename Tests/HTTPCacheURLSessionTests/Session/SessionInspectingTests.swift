@@ -75,35 +75,4 @@ import Testing
     _ = await session.prefetch(requests, priority: .high).value
     #expect(upstream.requestCount == 9, "only the one that failed")
   }
-
-  @Test("watch gives the stored response, and each one that replaces it")
-  func watch() async throws {
-    let (session, upstream) = try session { received in
-      received["If-None-Match"] == nil
-        ? ScriptedResponse(
-          headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""], body: received["X"] ?? "")
-        : .notModified(headers: ["ETag": "\"1\""])
-    }
-    func load(_ text: String, _ policy: CachePolicy) async throws {
-      var request = try request()
-      request.setValue(text, forHTTPHeaderField: "X")
-      _ = try await session.data(for: request, cachePolicy: policy)
-    }
-    var watched = try session.watch(try request()).makeAsyncIterator()
-    try await load("one", .standard)
-    #expect(try await watched.next()?.0 == Data("one".utf8))
-    try await load("confirmed", .revalidate)
-    _ = try await session.data(for: request("other"))
-    try await load("two", .reload)
-    #expect(try await watched.next()?.0 == Data("two".utf8))
-    #expect(upstream.requestCount == 4)
-    var late = try session.watch(try request()).makeAsyncIterator()
-    #expect(try await late.next()?.0 == Data("two".utf8))
-    let waiting = Task { [late] in
-      var late = late
-      return try await late.next() == nil
-    }
-    waiting.cancel()
-    #expect(try await waiting.value)
-  }
 }

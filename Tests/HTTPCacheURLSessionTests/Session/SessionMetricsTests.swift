@@ -106,6 +106,29 @@ import Testing
     #expect(upstream.requests.compactMap(\.body?.array).suffix(2) == [Array("a".utf8), Array("text".utf8)])
   }
 
+  @Test("values, stored-then-new responses and prefetches take options")
+  func valuesAndSequences() async throws {
+    var number = try request()
+    number.setValue("text/plain", forHTTPHeaderField: "Accept")
+    await #expect(throws: DecodingError.self) {
+      try await session.value(of: Int.self, for: number, options: reports.options)
+    }
+    #expect(reports.last?.countOfBytesFromOrigin == 4)
+    await #expect(throws: DecodingError.self) {
+      try await session.value(
+        of: Int.self, from: try #require(number.url), cachePolicy: .reload, options: reports.options)
+    }
+    #expect(reports.count == 2 && reports.last?.countOfBytesFromOrigin == 4)
+    for try await _ in try session.responses(to: number, cachePolicy: .revalidate, options: reports.options) {
+      #expect(reports.count == 2)
+    }
+    #expect(reports.count == 3 && reports.last?.countOfBytesReceived == 4)
+    let results = await session.prefetch([number, try request("p")], options: reports.options).value
+    #expect(results.count == 2 && reports.count == 5)
+    _ = try await session.data(from: try #require(number.url), options: reports.options)
+    #expect(reports.count == 6 && reports.last?.cacheOutcome?.isHit == true)
+  }
+
   @Test("a task reports once, before its handler is called")
   func task() async throws {
     let (ends, continuation) = AsyncStream.makeStream(of: Int.self)

@@ -93,8 +93,13 @@ import Testing
   @Test func withoutDiskItGoesOnInMemory() async throws {
     try await withDirectory { directory in
       let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 50 << 20, directory: directory)
+      let copied = Make.request("https://example.com/copied")
+      try cache.storeCachedResponse(Make.response("copied"), for: copied)
       cache.diskCapacity = 0
       #expect(cache.diskCapacity == 0)
+      #expect(cache.cachedResponse(for: copied)?.data == Data("copied".utf8))
+      await cache.cache.flush()
+      #expect(try !contains("copied", in: directory))
       #expect(cache.memoryCapacity == 1 << 20)
       try cache.storeCachedResponse(Make.response("in memory"), for: Make.request())
       #expect(cache.cachedResponse(for: Make.request())?.data == Data("in memory".utf8))
@@ -107,6 +112,9 @@ import Testing
       await cache.cache.flush()
       #expect(try contains("on disk", in: directory))
       #expect(cache.cachedResponse(for: Make.request())?.data == Data("in memory".utf8))
+      #expect(cache.cachedResponse(for: copied)?.data == Data("copied".utf8))
+      cache.removeCachedResponse(for: copied)
+      #expect(cache.cachedResponse(for: copied) == nil)
     }
   }
 

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPCacheTesting
 import HTTPCaching
-import Synchronization
 import Testing
 
 @testable import HTTPCacheURLSession
@@ -200,36 +199,6 @@ import Testing
     }
   }
 
-  @Test func userInfoOfPropertyListsIsKept() throws {
-    let date = Date(timeIntervalSince1970: 1_700_000_000)
-    let userInfo: [AnyHashable: Any] = [
-      "date": date, "number": 7, "text": "ü", "data": Data([1, 2]), "list": [1, "a"] as [Any],
-      "object": NSObject(), 3: "no text",
-    ]
-    try cache.storeCachedResponse(Self.response(userInfo: userInfo), for: Self.request())
-    let found = try #require(cache.cachedResponse(for: Self.request())?.userInfo)
-    #expect(Set(found.keys) == ["date", "number", "text", "data", "list"])
-    #expect(found["date"] as? Date == date)
-    #expect(found["number"] as? Int == 7)
-    #expect(found["text"] as? String == "ü")
-    #expect(found["data"] as? Data == Data([1, 2]))
-    #expect((found["list"] as? [Any])?.count == 2)
-  }
-
-  @Test func userInfoIsBoundedAndLossesAreTold() throws {
-    let events = EventCollector()
-    let cache = HTTPURLCache(
-      cache: HTTPCache(
-        configuration: HTTPCache.Configuration(observer: events),
-        store: MemoryStore(capacity: 4 << 20)))
-    let long = String(repeating: "a", count: UserInfo.limit)
-    try cache.storeCachedResponse(Self.response(userInfo: ["a": long]), for: Self.request())
-    #expect(cache.cachedResponse(for: Self.request())?.userInfo == nil)
-    #expect(events.failures == ["user info"])
-    #expect(UserInfo.decoded(Array("bplist00 rubbish".utf8)) == nil)
-    #expect(UserInfo.decoded([1, 2, 3]) == nil)
-  }
-
   @Test func removes() throws {
     let other = Self.request("https://example.com/b")
     try cache.storeCachedResponse(Self.response("one"), for: Self.request())
@@ -305,16 +274,5 @@ import Testing
         }
       }
     }
-  }
-}
-
-/// Collects the operations that failed.
-final class EventCollector: CacheObserver {
-  private let operations = Mutex<[String]>([])
-
-  var failures: [String] { operations.withLock { $0 } }
-
-  func observe(_ event: CacheEvent) {
-    if case .storeFailed(let operation, _) = event { operations.withLock { $0.append(operation) } }
   }
 }

@@ -26,6 +26,29 @@ struct ObserverTests {
     #expect(counts.hitBytes == 4)
   }
 
+  @Test("removals and invalidations by callers are events, with what they select and how many matched")
+  func changes() async throws {
+    let kitchen = Kitchen()
+    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    try await kitchen.get("/a")
+    try await kitchen.get("/b")
+    try await kitchen.cache.invalidate(.target("https://example.com/a"))
+    try await kitchen.cache.remove(.prefix("https://example.com/b"))
+    await kitchen.cache.removeStored(for: kitchen.request("/a"))
+    try await kitchen.cache.removeAll()
+    let told = kitchen.events.events.compactMap { event -> String? in
+      switch event {
+      case .selectionRemoved, .selectionInvalidated, .removed: event.description
+      default: nil
+      }
+    }
+    #expect(
+      told == [
+        "https://example.com/a: 1 invalidated", "https://example.com/b*: 1 removed",
+        "https://example.com/a: removed: a caller asked for it", "all entries: 0 removed",
+      ])
+  }
+
   @Test("why a response was not stored is an event with its section")
   func refusal() async throws {
     let kitchen = Kitchen()

@@ -51,7 +51,7 @@ private func program1() async throws {
   }
 
   let screen = Task {
-    for try await (data, _) in try anna.watch(film) { print("show", data.count) }
+    for try await case .stored(let data, _) in try anna.watch(film) { print("show", data.count) }
   }
   screen.cancel()
 

@@ -6,7 +6,7 @@ import HTTPCaching
 struct DriveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "drive",
-    abstract: "Perform requests given as JSON lines, as a private cache.",
+    abstract: "Perform requests given as JSON lines, through a cache.",
     discussion: """
       One request per line on standard input, such as {"id":1,"method":"GET","url":"http://…", \
       "headers":[["name","value"]],"body":null,"cache_mode":"default"}; one response per line on \
@@ -16,6 +16,9 @@ struct DriveCommand: AsyncParsableCommand {
 
   @Option(name: .customLong("dir"), help: "The directory of the cache; without it, the cache is in memory.")
   var directory: String?
+
+  @Flag(help: "Be a shared cache instead of a private one.")
+  var shared = false
 
   @Option(help: "The way into the cache: the engine itself, or a library in front of it.")
   var door = DriveDoorName.engine
@@ -32,7 +35,9 @@ struct DriveCommand: AsyncParsableCommand {
   #endif
 
   func run() async throws {
-    let cache = try HTTPCache.open(HTTPCache.Configuration(directory: directory))
+    // As `serve --shared` does.
+    let rules = shared ? CacheRules(mode: .shared, targetedFields: ["CDN-Cache-Control"]) : CacheRules()
+    let cache = try HTTPCache.open(HTTPCache.Configuration(directory: directory, rules: rules))
     #if URLSessionDoors
       let door: any DriveDoor =
         transport == .asynchttpclient

@@ -47,7 +47,8 @@ final class StorageRecorder: CacheObserver {
       warn(HumanText.capacityChange(from: old, to: new, usage: usage))
     case .encryption(let notice):
       warn("\(notice)")
-    case .answered, .hookFailed, .removed, .freshened, .invalidated, .siteCleared, .wiped, .upstreamFailed,
+    case .answered, .hookFailed, .removed, .freshened, .invalidated, .selectionRemoved,
+      .selectionInvalidated, .siteCleared, .wiped, .upstreamFailed,
       .notAsked, .validatingInBackground:
       break
     @unknown default: break

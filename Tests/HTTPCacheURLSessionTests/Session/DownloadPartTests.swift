@@ -1,0 +1,136 @@
+import Foundation
+import HTTPCacheURLSession
+import HTTPCaching
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Downloads of files that the cache does not store: they continue from a part beside the destination.
+@Suite(.timeLimit(.minutes(10))) struct DownloadPartTests {
+  private static let length: Int64 = 3_000_000
+  private static let first: Int64 = 1_000_000
+  private let folder: Folder
+  private let target: URL
+
+  init() throws {
+    folder = try Folder()
+    target = folder.file("target")
+  }
+
+  /// A cache in which no file of this length fits. The first transfer breaks off, later ones send `tag`.
+  private func kit(tag: String = "\"a\"", takesRanges: Bool = true) throws -> Kit {
+    try Kit(directory: folder.file("cache").path, largestEntry: .bytes(1_000)) { request in
+      let fields = [("Cache-Control", "max-age=60")]
+      guard request.number == 1 else {
+        return takesRanges || request["Range"] == nil
+          ? .ranged(request, length: Self.length, tag: tag, fields)
+          : OriginAnswer(fields: fields + [("ETag", tag)], steps: [.pattern(0..<Self.length)])
+      }
+      return OriginAnswer(
+        fields: fields + [("ETag", "\"a\""), ("Accept-Ranges", "bytes")],
+        steps: [.pattern(0..<Self.first), .cut], framing: .length(Self.length))
+    }
+  }
+
+  private func breakOff(_ kit: Kit) async {
+    await #expect(throws: URLError.self) { try await kit.session.download(for: kit.request("/"), to: target) }
+  }
+
+  private func names() throws -> Set<String> {
+    Set(try FileManager.default.contentsOfDirectory(atPath: folder.url.path)).subtracting(["cache"])
+  }
+
+  private func requireWhole() throws {
+    #expect(try Array(Data(contentsOf: target)) == OriginAnswer.pattern(0..<Self.length))
+    #expect(try names() == ["target"])
+  }
+
+  @Test("what broke off is continued, by another session too, as after the end of a process")
+  func continued() async throws {
+    let kit = try kit()
+    await breakOff(kit)
+    #expect(try names().count == 2 && !names().contains("target"))
+    let later = CachedURLSession(
+      cache: try HTTPCache.open(HTTPCache.Configuration()), configuration: .ephemeral)
+    let progress = Seen<DownloadProgress>()
+    let response = try await later.download(for: kit.request("/"), to: target) { progress.add($0) }
+    try requireWhole()
+    let second = kit.origin.requests.last
+    #expect(kit.origin.requests.count == 2)
+    #expect(second?["Range"] == "bytes=\(Self.first)-" && second?["If-Range"] == "\"a\"")
+    let http = response as? HTTPURLResponse
+    #expect(http?.statusCode == 200 && http?.expectedContentLength == Self.length)
+    #expect(http?.value(forHTTPHeaderField: "Content-Range") == nil)
+    #expect(progress.all.first.map { $0.received > Self.first } == true)
+    #expect(progress.all.last == DownloadProgress(received: Self.length, expected: Self.length))
+  }
+
+  @Test("a file that changed is loaded from its start", arguments: [false, true])
+  func changed(_ takesRanges: Bool) async throws {
+    let kit = try kit(tag: takesRanges ? "\"b\"" : "\"a\"", takesRanges: takesRanges)
+    await breakOff(kit)
+    try await kit.session.download(for: kit.request("/"), to: target)
+    #expect(kit.origin.requests.count == 2, "the whole file in the answer to the range is used")
+    try requireWhole()
+  }
+
+  @Test("a part of another URL, account or a reload is not continued")
+  func another() async throws {
+    for way in 0..<3 {
+      let kit = try kit()
+      await breakOff(kit)
+      let session = way == 1 ? CachedURLSession(cache: kit.cache, partition: "anna") : kit.session
+      try await session.download(
+        for: kit.request(way == 0 ? "/other" : "/"), to: target, cachePolicy: way == 2 ? .reload : .standard)
+      #expect(kit.origin.requests.last?["Range"] == nil)
+      try requireWhole()
+      try FileManager.default.removeItem(at: target)
+    }
+  }
+
+  @Test("a part from before a start of the system is not continued: a power loss may have lost bytes")
+  func afterPowerLoss() async throws {
+    let kit = try kit()
+    await breakOff(kit)
+    let note = folder.file(".target.httpcache-part.json")
+    var fields = try #require(
+      try JSONSerialization.jsonObject(with: Data(contentsOf: note)) as? [String: Any])
+    fields["run"] = "another"
+    try JSONSerialization.data(withJSONObject: fields).write(to: note)
+    try await kit.session.download(for: kit.request("/"), to: target)
+    #expect(kit.origin.requests.last?["Range"] == nil)
+    try requireWhole()
+  }
+
+  @Test("an error of the origin leaves the part; two downloads at once do not mix")
+  func errorThenTwo() async throws {
+    let latch = Latch()
+    let kit = try Kit(largestEntry: .bytes(1_000)) { request in
+      switch request.number {
+      case 1:
+        return OriginAnswer(
+          fields: [("ETag", "\"a\"")], steps: [.pattern(0..<Self.first), .cut],
+          framing: .length(Self.length))
+      case 2: return .text("busy", status: 503)
+      case 3:
+        var answer = OriginAnswer.ranged(request, length: Self.length, tag: "\"a\"")
+        answer.steps.insert(.hold(latch), at: 0)
+        return answer
+      default: return .ranged(request, length: Self.length, tag: "\"a\"")
+      }
+    }
+    await breakOff(kit)
+    await #expect(throws: UnexpectedStatus.self) {
+      try await kit.session.download(for: kit.request("/"), to: target)
+    }
+    async let continued = kit.session.download(for: kit.request("/"), to: target)
+    await kit.origin.arrived(3)
+    try await kit.session.download(for: kit.request("/"), to: target)
+    #expect(kit.origin.requests.map { $0["Range"] != nil } == [false, true, true, false])
+    latch.open()
+    _ = try await continued
+    try requireWhole()
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCaching
+import Synchronization
+import Testing
+
+@testable import HTTPCacheURLSession
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// The `userInfo` of responses in an `HTTPURLCache`.
+@Suite(.timeLimit(.minutes(10))) struct UserInfoTests {
+  private typealias Make = HTTPURLCacheTests
+
+  @Test func userInfoOfPropertyListsIsKept() throws {
+    let date = Date(timeIntervalSince1970: 1_700_000_000)
+    let userInfo: [AnyHashable: Any] = [
+      "date": date, "number": 7, "text": "ü", "data": Data([1, 2]), "list": [1, "a"] as [Any],
+      "object": NSObject(), 3: "no text",
+    ]
+    let cache = HTTPURLCache(memoryCapacity: 4 << 20, diskCapacity: 0)
+    try cache.storeCachedResponse(Make.response(userInfo: userInfo), for: Make.request())
+    let found = try #require(cache.cachedResponse(for: Make.request())?.userInfo)
+    #expect(Set(found.keys) == ["date", "number", "text", "data", "list"])
+    #expect(found["date"] as? Date == date)
+    #expect(found["number"] as? Int == 7)
+    #expect(found["text"] as? String == "ü")
+    #expect(found["data"] as? Data == Data([1, 2]))
+    #expect((found["list"] as? [Any])?.count == 2)
+  }
+
+  @Test func userInfoIsBoundedAndLossesAreTold() throws {
+    let events = EventCollector()
+    let cache = HTTPURLCache(
+      cache: HTTPCache(
+        configuration: HTTPCache.Configuration(observer: events),
+        store: MemoryStore(capacity: 4 << 20)))
+    let long = String(repeating: "a", count: UserInfo.limit)
+    try cache.storeCachedResponse(Make.response(userInfo: ["a": long]), for: Make.request())
+    #expect(cache.cachedResponse(for: Make.request())?.userInfo == nil)
+    #expect(events.failures == ["user info"])
+    #expect(UserInfo.decoded(Array("bplist00 rubbish".utf8)) == nil)
+    #expect(UserInfo.decoded([1, 2, 3]) == nil)
+  }
+}
+
+/// Collects the operations that failed.
+final class EventCollector: CacheObserver {
+  private let operations = Mutex<[String]>([])
+
+  var failures: [String] { operations.withLock { $0 } }
+
+  func observe(_ event: CacheEvent) {
+    if case .storeFailed(let operation, _) = event { operations.withLock { $0.append(operation) } }
+  }
+}
