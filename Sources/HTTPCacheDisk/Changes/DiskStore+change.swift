@@ -162,7 +162,7 @@ extension DiskStore {
   }
 
   private func remaining(of epoch: Epoch) async throws(CacheError) -> SelectionChange {
-    try await fileQueue.run { [self] () throws(CacheError) in
+    try await sweepQueue.run { [self] () throws(CacheError) in
       let opened = currentDirectory
       var change = SelectionChange(epoch)
       change.rows = try opened.index.read { [change] (connection) throws(CacheError) in

@@ -47,7 +47,8 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   // One thread writes to the index, so that waiting writers hold no threads.
   let indexQueue = WorkQueue(threads: 1)
   let fileQueue = WorkQueue(threads: 3)
-  // One thread, because a sweep holds the locks of dead owners, which look alive to another sweep.
+  // For sweeps and checks, which take long. One thread, because a sweep holds the locks of dead owners, which look
+  // alive to another sweep.
   let sweepQueue = WorkQueue(threads: 1)
   let waitingInsertions = Mutex<[WaitingInsertion]>([])
   let policy: Mutex<EvictionPolicy>
