@@ -5,21 +5,10 @@ struct BodySlices: Sendable {
   /// The stored ranges of the whole body, ascending and apart; nil for all of it.
   let ranges: [Range<Int64>]?
 
-  init(of record: CacheRecord) { ranges = record.storedRanges }
-
   /// The ranges that the first `count` stored bytes fill.
   func available(count: Int64) -> [Range<Int64>] {
-    guard let ranges else { return count == 0 ? [] : [0..<count] }
-    var rest = count
-    return ranges.compactMap { range in
-      let length = min(rest, Int64(range.count))
-      rest -= length
-      return length == 0 ? nil : range.lowerBound..<range.lowerBound + length
-    }
+    StoredRanges.prefix(ranges ?? [0..<count], count: count)
   }
-
-  /// The length of the stored ranges in bytes; nil if the whole body is stored.
-  var storedLength: Int64? { ranges.map { $0.reduce(0) { $0.saturatingAdd(Int64($1.count)) } } }
 
   /// The place of the beginning of `range` among `count` stored bytes, up to the first gap.
   func place(of range: Range<Int64>, count: Int64) -> Range<Int> {

@@ -7,7 +7,7 @@ package final class MemoryBody: StoredBody, BodyReader {
 
   package init(_ bytes: BodyBytes, record: CacheRecord) {
     self.bytes = bytes
-    slices = BodySlices(of: record)
+    slices = BodySlices(ranges: record.storedRanges)
     length = record.bodyLength
   }
 

@@ -126,15 +126,11 @@ struct SealedRecord {
   private static func decode(
     _ content: [UInt8], from start: Int, _ below: CacheRecord
   ) throws(CacheError) -> CacheRecord {
-    let result: Result<CacheRecord, CacheError> = content.withUnsafeBytes { buffer in
-      do throws(CacheError) {
-        return .success(
-          try RecordCodec.decode(
-            UnsafeRawBufferPointer(rebasing: buffer[start...]), sequence: below.sequence,
-            isInvalidated: below.response.isInvalidated))
-      } catch { return .failure(error) }
+    try content[start...].withUnsafeBufferPointer { (buffer) throws(CacheError) in
+      try RecordCodec.decode(
+        UnsafeRawBufferPointer(buffer), sequence: below.sequence,
+        isInvalidated: below.response.isInvalidated)
     }
-    return try result.get()
   }
 
   // MARK: Facts known after the body
@@ -166,10 +162,9 @@ struct SealedRecord {
     }
     let content = try cipher.open(
       sealed, for: .record, context: [Kind.completion.rawValue] + bodyID)
-    let result: Result<(Int64?, HTTPFields), CacheError> = content.withUnsafeBytes { buffer in
-      do throws(CacheError) { return .success(try completion(buffer)) } catch { return .failure(error) }
+    return try content.withUnsafeBufferPointer { (buffer) throws(CacheError) in
+      try completion(UnsafeRawBufferPointer(buffer))
     }
-    return try result.get()
   }
 
   private static func completion(
