@@ -89,21 +89,8 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
       largestEntry: largestEntry, options: options, clock: clock)
   }
 
-  /// Opens a store as `open` does; the caller supplies the number of free bytes.
-  package static func open(
-    directory: String, capacity: Int64, minimumFreeSpace: Int64,
-    freeBytes: @escaping @Sendable () -> Int64?, clock: any CacheClock
-  ) throws(CacheError) -> DiskStore {
-    try open(
-      directory: directory,
-      changes: DirectorySettings.Changes(capacity: max(0, capacity), minimumFreeSpace: minimumFreeSpace),
-      largestEntry: .default, options: Options(), clock: clock
-    ) { _ in
-      freeBytes().map { FreeSpace.Space(free: $0, all: 1 << 40) }
-    }
-  }
-
-  private static func open(
+  /// - Parameter look: returns the free bytes and all bytes of the file system, in place of the system.
+  static func open(
     directory: String, changes: DirectorySettings.Changes, largestEntry: LargestEntry, options: Options,
     clock: any CacheClock, look: (@Sendable (OpenFile) -> FreeSpace.Space?)? = nil
   ) throws(CacheError) -> DiskStore {

@@ -9,7 +9,7 @@ import Dispatch
 #endif
 
 /// Writes a new file on a separate thread: the threads of Swift concurrency must not wait for a disk.
-enum NewFile {
+package enum NewFile {
   /// Writes a file with mode 0600, piece by piece; on failure no file is left.
   ///
   /// - Parameters:
@@ -17,7 +17,7 @@ enum NewFile {
   ///   - read: returns the bytes in a range.
   /// - Throws: what `read` throws; `CacheError.io`, also if a file exists at `path`; `CacheError.noSpace`;
   ///   `CacheError.damaged` if there are fewer bytes.
-  static func make(
+  package static func make(
     at path: String, length: Int64, read: (Range<Int64>) async throws(CacheError) -> BodyBytes
   ) async throws(CacheError) {
     var position: Int64 = 0

@@ -191,11 +191,7 @@ struct SealedRecord {
   private static func context(_ key: CacheKey, _ nominated: [NominatedField]) -> [UInt8] {
     var writer = BinaryWriter()
     writer.byte(Kind.record.rawValue)
-    writer.byte(key.mode.rawValue)
-    writer.byte(key.methodClass.rawValue)
-    writer.text(key.partition)
-    writer.text(key.target)
-    writer.bytes(key.contentDigest)
+    RecordCodec.write(key, to: &writer)
     writer.count(nominated.count)
     for field in nominated {
       if case .digest(let digest) = field.value { writer.bytes(digest) } else { writer.count(0) }

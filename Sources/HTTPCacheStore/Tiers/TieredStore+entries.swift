@@ -27,7 +27,7 @@ extension TieredStore {
     let removed: Result<Int, CacheError>
     do throws(CacheError) { removed = .success(try await below(base)) } catch { removed = .failure(error) }
     raiseGeneration(of: selection.key)
-    let own = memory.removeMatching(selection) { $0.isMemoryOnly }
+    let own = memory.removeMatching(selection, countsCopies: false)
     return try removed.get() + own
   }
 
@@ -48,7 +48,7 @@ extension TieredStore {
       below = .failure(error)
     }
     if case .success = below { raiseGeneration(of: selection.key) }
-    let own = memory.invalidateMatching(selection) { $0.isMemoryOnly }
+    let own = memory.invalidateMatching(selection, countsCopies: false)
     return try below.get().map { $0 + own }
   }
 
