@@ -34,7 +34,7 @@ final class ArrivingBody: BodyReader {
 
   /// The ranges that can be read after `count` bytes have arrived.
   func ranges(having count: Int64) -> [Range<Int64>] {
-    let arrived = BodySlices(ranges: targets).available(count: count)
+    let arrived = StoredRanges.prefix(targets ?? [0..<count], count: count)
     guard let stored else { return arrived }
     return StoredRanges.union(stored.availableRanges + arrived)
   }
@@ -62,6 +62,7 @@ final class ArrivingBody: BodyReader {
     if let bytes = stored?.bytes(range), !bytes.isEmpty { return bytes }
     let next = stored?.availableRanges.first { $0.lowerBound > range.lowerBound }?.lowerBound ?? .max
     let wanted = range.lowerBound..<min(range.upperBound, next)
-    return arrived.read(BodySlices(ranges: targets).place(of: wanted, count: arrived.count)) ?? BodyBytes()
+    let count = arrived.count
+    return arrived.read(StoredRanges.place(of: wanted, in: targets ?? [0..<count], count: count)) ?? BodyBytes()
   }
 }

@@ -122,7 +122,7 @@ public final class TieredStore: CacheStore {
   ) async throws(CacheError) -> any BodyWriter {
     if record.isMemoryOnly { return try await memory.extend(record, at: offset) }
     return try TieredWriter(
-      record, variantLimit: .max, base: try await base.extend(record, at: offset), tier: self)
+      record, variantLimit: .max, base: try await base.extend(record, at: offset), tier: self, isExtension: true)
   }
 
   /// Replaces the record of a stored response and keeps its body.
