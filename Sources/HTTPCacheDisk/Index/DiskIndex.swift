@@ -49,7 +49,9 @@ final class DiskIndex: Sendable {
       }
       if let value { return value }
     }
-    return try readers[0].connection.withLock { (connection) throws(CacheError) in try use(&connection, body) }
+    return try readers[0].connection.withLock { (connection) throws(CacheError) in
+      try use(&connection, body)
+    }
   }
 
   private func use<Value: Sendable>(

@@ -5,17 +5,29 @@ import Synchronization
 /// A few threads of the store for work that may block, so that the threads of Swift concurrency never block.
 /// Jobs that are queued when the queue is released are still run.
 final class WorkQueue: Sendable {
-  // Serial queues: the system starts a thread for each that has work, however many threads are blocked. A
-  // concurrent queue would take threads from Swift concurrency.
-  private let lanes: [DispatchQueue]
-  private let next = Atomic<Int>(0)
+  /// A serial queue: the system starts a thread for each that has work, however many threads are blocked. A
+  /// concurrent queue would take threads from Swift concurrency.
+  private struct Lane {
+    let queue = DispatchQueue(label: "HTTPCacheDisk")
+    var jobs = 0
+  }
 
-  init(threads: Int) { lanes = (0..<threads).map { _ in DispatchQueue(label: "HTTPCacheDisk") } }
+  private let lanes: Mutex<[Lane]>
+
+  init(threads: Int) { lanes = Mutex((0..<threads).map { _ in Lane() }) }
 
   /// Queues a job without waiting for it.
   func submit(_ job: @escaping @Sendable () -> Void) {
-    let number = lanes.count == 1 ? 0 : next.wrappingAdd(1, ordering: .relaxed).oldValue & .max
-    lanes[number % lanes.count].async(execute: job)
+    let (lane, queue) = lanes.withLock { lanes in
+      var lane = 0
+      for other in lanes.indices where lanes[other].jobs < lanes[lane].jobs { lane = other }
+      lanes[lane].jobs += 1
+      return (lane, lanes[lane].queue)
+    }
+    queue.async { [self] in
+      job()
+      lanes.withLock { $0[lane].jobs -= 1 }
+    }
   }
 
   /// Runs work on one of the threads and suspends until it is done.

@@ -63,6 +63,7 @@ final class ArrivingBody: BodyReader {
     let next = stored?.availableRanges.first { $0.lowerBound > range.lowerBound }?.lowerBound ?? .max
     let wanted = range.lowerBound..<min(range.upperBound, next)
     let count = arrived.count
-    return arrived.read(StoredRanges.place(of: wanted, in: targets ?? [0..<count], count: count)) ?? BodyBytes()
+    let place = StoredRanges.place(of: wanted, in: targets ?? [0..<count], count: count)
+    return arrived.read(place) ?? BodyBytes()
   }
 }
