@@ -8,8 +8,8 @@ system='Glibc|Darwin|Musl|Android|WinSDK|Synchronization'
 allowed() {
   case $1 in
     HTTPCacheSemantics) echo 'HTTPTypes|RawStructuredFieldValues' ;;
-    HTTPCacheStore) echo "$system|HTTPTypes|HTTPCacheSemantics" ;;
-    HTTPCacheDisk) echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|CSQLite|CSystemShims" ;;
+    HTTPCacheStore) echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics" ;;
+    HTTPCacheDisk) echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|CSQLite|CSystemShims" ;;
     HTTPCaching) echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|Crypto" ;;
     HTTPCacheURLSession)
       echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching|HTTPCacheDownloads|HTTPCacheSemantics" ;;

@@ -6,9 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -162,36 +159,3 @@ int shim_lock(int descriptor) {
 }
 
 void shim_unlock(int descriptor) { flock(descriptor, LOCK_UN); }
-
-struct thread_start {
-  void (*body)(void *);
-  void *context;
-};
-
-static void *run_thread(void *argument) {
-  struct thread_start start = *(struct thread_start *)argument;
-  free(argument);
-  start.body(start.context);
-  return NULL;
-}
-
-int shim_start_thread(void (*body)(void *), void *context) {
-  struct thread_start *start = malloc(sizeof *start);
-  if (start == NULL) return -ENOMEM;
-  start->body = body;
-  start->context = context;
-  pthread_attr_t attributes;
-  int error = pthread_attr_init(&attributes);
-  if (error == 0) {
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_t thread;
-    error = pthread_create(&thread, &attributes, run_thread, start);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-  }
-  if (error != 0) free(start);
-  return -error;
-}

@@ -47,9 +47,6 @@ int shim_lock(int descriptor);
 /// Releases the advisory lock of a file.
 void shim_unlock(int descriptor);
 
-/// Starts a detached thread that takes no signals. Returns 0 or -errno.
-int shim_start_thread(void (*body)(void *), void *context);
-
 static inline uint64_t shim_atomic_load(const uint64_t *cell) {
   return __atomic_load_n(cell, __ATOMIC_ACQUIRE);
 }

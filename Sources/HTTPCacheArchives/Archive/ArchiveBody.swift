@@ -51,12 +51,6 @@ final class ArchiveBody: StoredBody, BodyReader {
     return bytes[start..<start + Int(range.upperBound - range.lowerBound)]
   }
 
-  func clone(to path: String) async throws(CacheError) {
-    try await NewFile.make(at: path, length: entry.bodyLength) { (range) throws(CacheError) in
-      try await self.read(range)
-    }
-  }
-
   private func blocks(of range: Range<Int64>) -> Range<Int64> {
     guard !range.isEmpty else { return 0..<0 }
     return range.lowerBound / ArchiveFormat.blockLength..<ArchiveFormat.blocks(range.upperBound)

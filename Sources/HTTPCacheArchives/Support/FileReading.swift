@@ -20,10 +20,4 @@ final class FileReading: BodyReader {
     let range = range.clamped(to: 0..<count)
     return try file.read(Int(range.upperBound - range.lowerBound), at: range.lowerBound)
   }
-
-  func clone(to path: String) async throws(CacheError) {
-    try await NewFile.make(at: path, length: count) { (range) throws(CacheError) in
-      try await self.read(range)
-    }
-  }
 }

@@ -63,18 +63,16 @@ final class DiskBodyReader: BodyReader {
       throw CacheError(.unavailable, "the body is not complete, so it cannot be cloned")
     }
     do throws(CacheError) {
-      try await queue.run { () throws(CacheError) in
-        if let file = state.file, !file.isVerified(0..<state.count) { try file.checkAll() }
-        try FileCopy.make(path) { (copy) throws(CacheError) in
-          if let file = state.file {
-            return try FileCopy.copy(file.file, to: copy, length: state.count)
-          }
-          try state.pendingBytes(0..<state.count).withUnsafeBytes { (buffer) throws(CacheError) in
-            try copy.write(buffer, at: 0)
-          }
-        }
+      let isCopied = try await queue.run { () throws(CacheError) in
+        guard let file = state.file else { return false }
+        if !file.isVerified(0..<state.count) { try file.checkAll() }
+        return try FileCopy.make(path, of: file.file, length: state.count)
       }
+      if isCopied { return }
     } catch { throw reported(error) }
+    try await NewFile.make(at: path, length: state.count) { (range) throws(CacheError) in
+      try await self.read(range)
+    }
   }
 
   private func reported(_ error: CacheError) -> CacheError {

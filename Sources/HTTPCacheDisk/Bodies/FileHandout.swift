@@ -27,14 +27,15 @@ package final class FileHandout: Sendable {
   ///
   /// - Throws: `CacheError.unavailable`, `CacheError.noSpace`.
   package init(in directory: String) throws(CacheError) {
-    let root = try Self.root(directory, isMade: true)
-    let files = try CacheDirectory.folder(Self.folderName, in: root.file)
+    try CacheDirectory.makeFolders(directory)
+    let (root, resolved) = try CacheDirectory.folder(at: directory)
+    let files = try CacheDirectory.folder(Self.folderName, in: root)
     Self.sweep(files)
     lock = try OwnerLock(folder: try CacheDirectory.folder(Self.ownersName, in: files))
     let name = BodyName.ownerText(lock.owner)
     folder = try CacheDirectory.folder(name, in: files)
     parent = files
-    path = "\(root.path)/\(Self.folderName)/\(name)"
+    path = "\(resolved)/\(Self.folderName)/\(name)"
   }
 
   deinit { unlinkat(parent.descriptor, BodyName.ownerText(lock.owner), AT_REMOVEDIR) }
@@ -61,20 +62,20 @@ package final class FileHandout: Sendable {
   ///
   /// - Parameter isThorough: whether to delete all of them, however long that takes.
   package static func sweep(in directory: String, isThorough: Bool = false) {
-    guard let root = try? root(directory, isMade: false),
-      let files = try? OpenFile(folderName, in: root.file, flags: O_RDONLY | O_DIRECTORY)
+    guard let (root, _) = try? CacheDirectory.folder(at: directory),
+      let files = try? OpenFile(folderName, in: root, flags: OpenFile.folder)
     else { return }
     sweep(files, isThorough: isThorough)
   }
 
   private static func sweep(_ files: OpenFile, isThorough: Bool = false) {
-    guard let owners = try? OpenFile(ownersName, in: files, flags: O_RDONLY | O_DIRECTORY) else {
+    guard let owners = try? OpenFile(ownersName, in: files, flags: OpenFile.folder) else {
       return
     }
     let limit = isThorough ? (folders: .max, files: .max) : sweepLimit
     for dead in OwnerLock.owners(of: owners).dead.prefix(limit.folders) {
       let name = BodyName.ownerText(dead.owner)
-      if let folder = try? OpenFile(name, in: files, flags: O_RDONLY | O_DIRECTORY) {
+      if let folder = try? OpenFile(name, in: files, flags: OpenFile.folder) {
         for file in CacheDirectory.names(in: folder).prefix(limit.files) {
           unlinkat(folder.descriptor, file, 0)
         }
@@ -82,20 +83,6 @@ package final class FileHandout: Sendable {
       // If files remain in the folder, the next process that opens the directory deletes them.
       if unlinkat(files.descriptor, name, AT_REMOVEDIR) == 0 || errno == ENOENT { dead.forget() }
     }
-  }
-
-  private static func root(
-    _ directory: String, isMade: Bool
-  ) throws(CacheError) -> (file: OpenFile, path: String) {
-    if isMade { try CacheDirectory.makeFolders(directory) }
-    guard let resolved = realpath(directory, nil) else {
-      throw SystemError.last("find \(directory)")
-    }
-    defer { free(resolved) }
-    let path = String(cString: resolved)
-    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw SystemError.last("open \(directory)") }
-    return (OpenFile(descriptor: descriptor), path)
   }
 }
 

@@ -1,5 +1,7 @@
 import CSystemShims
+import Dispatch
 import HTTPCacheStore
+import Synchronization
 
 #if canImport(Darwin)
   import Darwin
@@ -129,12 +131,16 @@ final class OpenFile: Sendable {
   func lock(seconds: Int) -> Bool {
     if tryLock() { return true }
     // The system call has no timeout, so another thread waits in it.
-    let event = Event()
-    WorkQueue(threads: 1).submit { [self] in
+    let isDone = DispatchSemaphore(value: 0)
+    let isDecided = Atomic(false)
+    DispatchQueue(label: "HTTPCacheDisk.lock").async { [self] in
       guard shim_lock(descriptor) == 0 else { return }
-      if !event.happen() { unlock() }
+      // The caller has given up.
+      if isDecided.exchange(true, ordering: .acquiringAndReleasing) { unlock() }
+      isDone.signal()
     }
-    return event.wait(seconds: seconds)
+    if isDone.wait(timeout: .now() + .seconds(seconds)) == .success { return true }
+    return isDecided.exchange(true, ordering: .acquiringAndReleasing)
   }
 
   /// Releases the advisory lock.

@@ -11,18 +11,6 @@ final class StoredFileBody: StoredBody {
     /// Called when the entry with this id turns out to be damaged.
     let onDamage: @Sendable (Int64, CacheError) -> Void
 
-    /// Opens the body file of an entry.
-    ///
-    /// - Throws: `CacheError.io` if the file is gone. The entry is then reported as damaged.
-    func file(
-      _ name: BodyName, of id: Int64
-    ) throws(CacheError) -> (file: OpenFile, state: FileState) {
-      if let found = try opened.directory.openBody(name) { return found }
-      let error = CacheError(.io, "the body's file is gone")
-      onDamage(id, error)
-      throw error
-    }
-
     /// The blocks of a file that need no further check.
     func checkedBlocks(of name: BodyName, _ state: FileState) -> CheckedBlocks {
       // On a network file system, neither the file's times nor the page cache show changes by other machines.
@@ -31,30 +19,25 @@ final class StoredFileBody: StoredBody {
     }
   }
 
-  private let id: Int64
+  private let row: EntryRow
   private let name: BodyName
   private let record: CacheRecord
-  private let storedLength: Int64
-  // The checksum of a whole body of one block. The pieces of all other bodies are in the table `block`.
-  private let checksum: UInt64
   private let context: Context
 
   init(_ row: EntryRow, name: BodyName, record: CacheRecord, context: Context) {
-    id = row.id
+    self.row = row
     self.name = name
     self.record = record
-    storedLength = row.length
-    checksum = row.checksum
     self.context = context
   }
 
   func open() throws(CacheError) -> any BodyReader {
-    let (id, onDamage) = (id, context.onDamage)
+    let (id, onDamage) = (row.id, context.onDamage)
     do throws(CacheError) {
       return DiskBodyReader(
         body: DiskBody(
           file: try blocks(), ranges: record.storedRanges,
-          length: record.isComplete ? storedLength : record.bodyLength),
+          length: record.isComplete ? row.length : record.bodyLength),
         queue: context.queue, onDamage: { onDamage(id, $0) })
     } catch {
       // Damage of the index is reported elsewhere: a read of the index that failed once may look like damage.
@@ -64,11 +47,17 @@ final class StoredFileBody: StoredBody {
   }
 
   /// The reader of the file. Damage is thrown and not reported.
+  ///
+  /// - Throws: `CacheError.io` if the file is gone. The entry is then reported as damaged.
   func blocks() throws(CacheError) -> BlockReader {
     let ranges = record.storedRanges
-    let (file, state) = try context.file(name, of: id)
+    guard let (file, state) = try context.opened.directory.openBody(name) else {
+      let error = CacheError(.io, "the body's file is gone")
+      context.onDamage(row.id, error)
+      throw error
+    }
     // The file of a partial body may have grown since its record was read.
-    guard ranges == nil ? state.size == storedLength : state.size >= ranges?.last?.upperBound ?? 0 else {
+    guard ranges == nil ? state.size == row.length : state.size >= ranges?.last?.upperBound ?? 0 else {
       throw CacheError(.damaged, "body has \(state.size) bytes, too few or too many for what was written")
     }
     let checked = context.checkedBlocks(of: name, state)
@@ -78,12 +67,13 @@ final class StoredFileBody: StoredBody {
   }
 
   private func pieces(checked: CheckedBlocks) throws(CacheError) -> BlockReader.Pieces {
-    let wholeLength = record.isComplete ? storedLength : nil
+    let wholeLength = record.isComplete ? row.length : nil
+    // The row has the checksum of a whole body of one block. The pieces of all other bodies are in the table `block`.
     if let wholeLength, wholeLength <= StoredPieces.blockLength {
-      let pieces = StoredPieces(length: wholeLength, checksum: checksum)
+      let pieces = StoredPieces(length: wholeLength, checksum: row.checksum)
       return { pieces }
     }
-    let (id, index, ranges) = (id, context.opened.index, record.storedRanges ?? [0..<storedLength])
+    let (id, index, ranges) = (row.id, context.opened.index, record.storedRanges ?? [0..<row.length])
     let load: BlockReader.Pieces = { () throws(CacheError) in
       let pieces = try index.read { (connection) throws(CacheError) in
         try StoredPieces.load(connection, entry: id, wholeLength: wholeLength)

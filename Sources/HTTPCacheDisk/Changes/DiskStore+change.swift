@@ -31,7 +31,7 @@ extension DiskStore {
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     do throws(CacheError) {
       let change = try await change(selection, removes: false)
-      return change.epoch == nil ? change.rows.count : nil
+      return change.isSaved ? nil : change.rows.count
     } catch {
       guard error.code == .noSpace else { throw error }
       return try await remove(selection)
@@ -43,7 +43,7 @@ extension DiskStore {
       try begin(selection, removes: removes, in: opened)
     }
     if change.isDone { return change }
-    if change.epoch != nil, !removes { workOffEpochs() } else { try await finish(change) }
+    if change.isSaved, !removes { workOffEpochs() } else { try await finish(change) }
     return change
   }
 
@@ -60,10 +60,9 @@ extension DiskStore {
     do throws(CacheError) { try writeBatch(opened) } catch {
       guard error.code == .noSpace else { throw error }
     }
-    let clause = SelectionClause(selection, opened.hashes)
     let work = { () throws(CacheError) in
       try opened.index.write { (connection) throws(CacheError) in
-        let begun = try Self.begin(selection, clause, removes: removes, connection)
+        let begun = try Self.begin(selection, removes: removes, opened.hashes, connection)
         // Raise the counters even if no entry matches: a process that removed the entries may have ended before
         // it raised them.
         opened.noteInvalidation(selection)
@@ -71,33 +70,34 @@ extension DiskStore {
         return begun
       }
     }
+    let clause = SelectionClause(selection, opened.hashes)
     let first = "\(clause.sql) LIMIT \(Self.rowsAtOnce)"
     var (change, removals) =
       removes ? try makingRoom(in: opened, first, clause.values, work) : try work()
     opened.bumpGenerations(selection)
     if removals.count > 0 { after(removals, in: opened) }
-    if !change.isDone, removes || change.epoch == nil {
-      change.rows = try opened.index.withWriter { [change] (connection) throws(CacheError) in
-        try change.remaining(opened.hashes, connection)
+    if !change.isDone, removes || !change.isSaved {
+      change.rows = try opened.index.withWriter { [epoch = change.epoch] (connection) throws(CacheError) in
+        try epoch.rows(opened.hashes, connection)
       }
     }
     return change
   }
 
   private static func begin(
-    _ selection: CacheSelection, _ clause: SelectionClause, removes: Bool, _ connection: SQLiteConnection
+    _ selection: CacheSelection, removes: Bool, _ hashes: RowHashes, _ connection: SQLiteConnection
   ) throws(CacheError) -> (SelectionChange, Removals) {
     var state = try IndexState(connection)
-    var change = SelectionChange(selection: selection, removes: removes, bound: state.sequence + 1)
+    let epoch = Epoch(selection: selection, removes: removes, sequence: state.sequence + 1)
+    var change = SelectionChange(epoch: epoch)
     var removals = Removals()
-    let rows = try change.rows(clause, limit: rowsAtOnce + 1, connection)
+    let rows = try epoch.rows(limit: rowsAtOnce + 1, hashes, connection)
     if rows.count <= rowsAtOnce {
       (change.rows, change.isDone) = (rows, true)
-      removals = try change.apply(to: rows, clause, &state, connection)
-    } else if let epoch = Epoch(selection, removes: removes, sequence: change.bound) {
+      removals = try epoch.apply(to: rows, hashes, &state, connection)
+    } else if try epoch.save(connection) {
       _ = state.nextSequence()
-      change.epoch = epoch
-      try epoch.save(connection)
+      change.isSaved = true
     }
     try state.save(connection)
     return (change, removals)
@@ -118,17 +118,17 @@ extension DiskStore {
   private func changeSome(
     _ change: SelectionChange, _ rows: [Int64], isLast: Bool, in opened: OpenDirectory
   ) throws(CacheError) {
-    let clause = SelectionClause(change.selection, opened.hashes)
+    let epoch = change.epoch
     let removals = try opened.index.write { (connection) throws(CacheError) in
       var state = try IndexState(connection)
-      let removals = try change.apply(to: rows, clause, &state, connection)
+      let removals = try epoch.apply(to: rows, opened.hashes, &state, connection)
       try state.save(connection)
-      if isLast { try change.epoch?.remove(connection) }
-      // Without an epoch, this transaction is the one that makes the change visible.
-      if change.epoch == nil { opened.bumpGenerations(change.selection) }
+      if isLast, change.isSaved { try epoch.remove(connection) }
+      // Without an epoch in the index, this transaction is the one that makes the change visible.
+      if !change.isSaved { opened.bumpGenerations(epoch.selection) }
       return removals
     }
-    if change.epoch == nil { opened.bumpGenerations(change.selection) }
+    if !change.isSaved { opened.bumpGenerations(epoch.selection) }
     if removals.count > 0 { after(removals, in: opened) }
   }
 
@@ -162,13 +162,12 @@ extension DiskStore {
   }
 
   private func remaining(of epoch: Epoch) async throws(CacheError) -> SelectionChange {
-    try await fileQueue.run { [self] () throws(CacheError) in
+    try await sweepQueue.run { [self] () throws(CacheError) in
       let opened = currentDirectory
-      var change = SelectionChange(epoch)
-      change.rows = try opened.index.read { [change] (connection) throws(CacheError) in
-        try change.remaining(opened.hashes, connection)
+      let rows = try opened.index.read { (connection) throws(CacheError) in
+        try epoch.rows(opened.hashes, connection)
       }
-      return change
+      return SelectionChange(epoch: epoch, isSaved: true, rows: rows)
     }
   }
 }

@@ -22,7 +22,7 @@ extension DiskStore {
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
       try opened.index.write { (connection) throws(CacheError) in
         try connection.run("DELETE FROM refusal")
-        try Epoch.remove(mode: mode, partition: partition, upTo: removal.bound - 1, connection)
+        try Epoch.remove(mode: mode, partition: partition, upTo: removal.epoch.sequence - 1, connection)
       }
       _ = opened.removeSetAside()
       try emptyLog(of: opened)

@@ -51,21 +51,11 @@ final class GenerationFile: @unchecked Sendable {
       throw CacheError(.unavailable, "a network file system does not share memory")
     }
     do throws(CacheError) { return try GenerationFile(in: directory) } catch {
-      guard error.code == .damaged || isForeign(in: directory) else { throw error }
-      guard
-        unlinkat(directory.descriptor, name, 0) == 0
-          || unlinkat(directory.descriptor, name, AT_REMOVEDIR) == 0
-      else { throw error }
+      // A regular file that cannot be opened now must stay: other processes may have mapped it.
+      let isForeign = directory.status(of: name).map { $0.st_mode & S_IFMT != S_IFREG } ?? false
+      guard error.code == .damaged || isForeign, directory.remove(name) == 0 else { throw error }
       return try GenerationFile(in: directory)
     }
-  }
-
-  // Whether the path has no regular file. A regular file that cannot be opened now must stay: other processes
-  // may have mapped it.
-  private static func isForeign(in directory: OpenFile) -> Bool {
-    var status = stat()
-    guard fstatat(directory.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
-    return status.st_mode & S_IFMT != S_IFREG
   }
 
   /// - Throws: `CacheError.damaged` if the path has another file.

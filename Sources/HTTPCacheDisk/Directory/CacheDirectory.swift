@@ -28,22 +28,26 @@ final class CacheDirectory: Sendable {
   /// - Throws: `CacheError.unavailable`, `CacheError.io`.
   init(path: String, durably: Bool) throws(CacheError) {
     let made = try Self.makeFolders(path)
-    guard let resolved = realpath(path, nil) else {
-      throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
-    }
-    self.path = String(cString: resolved)
+    (root, self.path) = try Self.folder(at: path)
     databasePath = self.path + "/" + Self.databaseName
-    free(resolved)
-    let descriptor = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
-    }
-    root = OpenFile(descriptor: descriptor)
-    guard faccessat(root.descriptor, ".", W_OK | X_OK, 0) == 0 else {
-      throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
-    }
+    guard faccessat(root.descriptor, ".", W_OK | X_OK, 0) == 0 else { throw Self.unavailable(path) }
     bodies = try Self.folder("bodies", in: root)
     if durably { try syncNames(above: made) }
+  }
+
+  private static func unavailable(_ path: String) -> CacheError {
+    CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
+  }
+
+  /// Opens a folder.
+  ///
+  /// - Returns: the folder, and its path without symbolic links.
+  static func folder(at path: String) throws(CacheError) -> (OpenFile, String) {
+    guard let resolved = realpath(path, nil) else { throw unavailable(path) }
+    defer { free(resolved) }
+    let descriptor = open(resolved, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw unavailable(path) }
+    return (OpenFile(descriptor: descriptor), String(cString: resolved))
   }
 
   // Syncs the parents of the new folders and of this folder, which another process may have made a moment ago.
@@ -70,12 +74,10 @@ final class CacheDirectory: Sendable {
     if mkdir(path, 0o700) == 0 { return [path] }
     if errno == EEXIST { return [] }
     guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
-      throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
+      throw unavailable(path)
     }
     let made = try makeFolders(String(path[..<slash]))
-    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-      throw CacheError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
-    }
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw unavailable(path) }
     return made + [path]
   }
 

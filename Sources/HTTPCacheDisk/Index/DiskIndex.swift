@@ -43,28 +43,27 @@ final class DiskIndex: Sendable {
   func read<Value: Sendable>(
     _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
-    var result: Result<Value, CacheError>?
     for slot in readers {
-      result = slot.connection.withLockIfAvailable { use(&$0, body) }
-      if let result { return try result.get() }
+      let value = try slot.connection.withLockIfAvailable { (connection) throws(CacheError) in
+        try use(&connection, body)
+      }
+      if let value { return value }
     }
-    return try readers[0].connection.withLock { use(&$0, body) }.get()
+    return try readers[0].connection.withLock { (connection) throws(CacheError) in
+      try use(&connection, body)
+    }
   }
 
   private func use<Value: Sendable>(
     _ connection: inout SQLiteConnection?, _ body: (SQLiteConnection) throws(CacheError) -> Value
-  ) -> Result<Value, CacheError> {
-    do throws(CacheError) {
-      if let connection { return .success(try body(connection)) }
-      try requireOpen()
-      let opened = try SQLiteConnection(path: path, creating: false)
-      try opened.execute(Schema.settings(durability: durability))
-      try opened.execute("PRAGMA query_only = ON")
-      connection = opened
-      return .success(try body(opened))
-    } catch {
-      return .failure(error)
-    }
+  ) throws(CacheError) -> Value {
+    if let connection { return try body(connection) }
+    try requireOpen()
+    let opened = try SQLiteConnection(path: path, creating: false)
+    try opened.execute(Schema.settings(durability: durability))
+    try opened.execute("PRAGMA query_only = ON")
+    connection = opened
+    return try body(opened)
   }
 
   /// Writes in one transaction on the calling thread, which must be a thread of the store.
@@ -107,10 +106,9 @@ final class DiskIndex: Sendable {
   func withWriter<Value: Sendable>(
     _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
-    let result: Result<Value, CacheError> = writer.withLock { connection in
-      guard let connection else { return .failure(Self.closed) }
-      do throws(CacheError) { return .success(try body(connection)) } catch { return .failure(error) }
+    try writer.withLock { (connection) throws(CacheError) in
+      guard let connection else { throw Self.closed }
+      return try body(connection)
     }
-    return try result.get()
   }
 }

@@ -41,13 +41,13 @@ struct NewEntry: Sendable {
   let variantLimit: Int
   let predecessor: Predecessor?
   let purpose: Purpose
-  /// The reservation for the bytes of the body; released when the row is committed.
-  let reservation: WriterPhase?
+  /// The file of the writer, whose reserved bytes are released when the row is committed.
+  let writer: BodyFile
   let encoded: [UInt8]
 
   init(
     record: CacheRecord, body: Body, variantLimit: Int, predecessor: Predecessor?, purpose: Purpose,
-    reservation: WriterPhase?
+    writer: BodyFile
   ) throws(CacheError) {
     self.record = record
     self.body = body
@@ -62,14 +62,13 @@ struct NewEntry: Sendable {
     self.predecessor = predecessor
     self.purpose = purpose
     self.variantLimit = min(variantLimit, StoredEntry.mostOfHash)
-    self.reservation = reservation
+    self.writer = writer
     encoded = try RecordCodec.encode(record)
   }
 
   /// Bytes that are reserved for the body and that its row counts.
   var reserved: Int64 {
-    let reserved = reservation?.reserved ?? 0
-    return purpose == .unfinished ? min(reserved, storedLength) : reserved
+    purpose == .unfinished ? min(writer.reserved, storedLength) : writer.reserved
   }
 
   /// Bytes of the body outside the index.

@@ -24,8 +24,7 @@ extension DiskStore {
   /// commit.
   func publishLimit(_ space: DiskSpace, _ opened: OpenDirectory) {
     let reserved = opened.reservations.bytes - space.counted
-    let excess = space.excess(reserved: reserved, capacity: capacity(by: space.state))
-    opened.reservations.setLimit(reserved + min(Self.mostUnasked, -excess))
+    opened.reservations.setLimit(reserved + min(Self.mostUnasked, -excess(space, opened)))
   }
 
   /// Reads the usage and publishes the limit; on the index thread.
@@ -61,33 +60,24 @@ extension DiskStore {
     if opened.reservations.areWithinLimit { return }
     try await onIndex { [self] (current) throws(CacheError) in
       try requireCurrent(opened, current, key: record.key)
-      var isAdmitted = record.isPinned
+      var candidate = record.isPinned ? nil : (opened.hashes.hash(of: record.key), length)
       while true {
         try limitLog(opened)
         let space = try publishLimit(in: opened)
         guard excess(space, opened) > 0 else { return }
         emptyLogForFileSystem(opened)
-        let evictions = try evictSome(opened, sparing: row ?? 0) { victims throws(CacheError) in
-          if !isAdmitted { try admit(record, length: length, over: victims, in: opened) }
-          isAdmitted = true
-          return true
+        let evictions = try evictSome(opened, sparing: row ?? 0, for: candidate)
+        if let priority = evictions.refusedPriority {
+          didRefuse(priority: priority)
+          throw CacheError(.notAdmitted, "what is stored is worth more", key: record.key)
         }
         if evictions.isEnough { return }
+        candidate = nil
         guard evictions.removals.count > 0 else {
           throw CacheError(.noSpace, noRoomReason(in: opened), key: record.key)
         }
       }
     }
-  }
-
-  /// - Throws: `CacheError.notAdmitted` if a body is worth less than the entries to evict for it.
-  private func admit(
-    _ record: CacheRecord, length: Int64, over victims: [EntryRow], in opened: OpenDirectory
-  ) throws(CacheError) {
-    let hash = opened.hashes.hash(of: record.key)
-    guard let priority = refusedPriority(of: hash, size: length, over: victims) else { return }
-    didRefuse(priority: priority)
-    throw CacheError(.notAdmitted, "what is stored is worth more", key: record.key)
   }
 
   /// Counts a refused response as if it had been stored and evicted at once.
@@ -99,18 +89,20 @@ extension DiskStore {
   /// Evicts some of the excess; on the index thread.
   ///
   /// - Parameters:
+  ///   - row: not evicted.
   ///   - extra: bytes to free in addition to the excess.
-  ///   - approve: gets the entries that would be evicted first, and returns whether they may be.
+  ///   - candidate: the response that needs the space (`Evictions.candidate`).
   func evictSome(
     _ opened: OpenDirectory, sparing row: Int64 = 0, extra: Int64 = 0,
-    approve: ([EntryRow]) throws(CacheError) -> Bool = { _ in true }
+    for candidate: (hash: UInt64, size: Int64)? = nil
   ) throws(CacheError) -> Evictions {
     let (evictions, space) = try opened.index.write { (connection) throws(CacheError) in
       var space = try measuredSpace(connection, opened)
       // Limit the bytes: deleting rows makes the log longer, and the log counts as usage.
       var evictions = Evictions(
-        byteLimit: max(Self.longLog, currentLimits.capacity / 16), protected: row, extra: extra)
-      try evict(&evictions, &space, connection, opened, approve: approve)
+        byteLimit: max(Self.longLog, currentLimits.capacity / 16), protected: row, extra: extra,
+        candidate: candidate)
+      try evict(&evictions, &space, connection, opened)
       try space.state.save(connection)
       return (evictions, space)
     }

@@ -12,6 +12,11 @@ struct Evictions: Sendable {
   var protected: Int64 = 0
   /// Bytes to free in addition to the excess.
   var extra: Int64 = 0
+  /// The response that needs the space: the hash of its key, and its bytes. Nothing is evicted if the entries to
+  /// evict are worth more; nil evicts in any case.
+  var candidate: (hash: UInt64, size: Int64)?
+  /// The priority that the candidate would have had; nil if it was not refused.
+  var refusedPriority: Double?
   var removals = Removals()
   var priorities: [Double] = []
   /// Bytes of the evicted entries.
@@ -22,17 +27,14 @@ struct Evictions: Sendable {
 
 extension DiskStore {
   /// Evicts entries, the least valuable first, until the usage is within the limits.
-  ///
-  /// - Parameter approve: gets the entries that would be evicted first, and returns whether they may be.
   func evict(
     _ evictions: inout Evictions, _ space: inout DiskSpace, _ connection: SQLiteConnection,
-    _ opened: OpenDirectory, approve: ([EntryRow]) throws(CacheError) -> Bool = { _ in true }
+    _ opened: OpenDirectory
   ) throws(CacheError) {
     opened.retryDeletions()
     while true {
       let excess = excess(space, opened).saturatingAdd(evictions.extra)
       evictions.isEnough = excess <= 0
-      let hasEvicted = evictions.removals.count > 0
       guard excess > 0, evictions.removals.count < evictions.limit,
         evictions.bytes < evictions.byteLimit,
         // While files cannot be deleted, an eviction frees no space.
@@ -41,7 +43,10 @@ extension DiskStore {
       let wanted = min(excess, evictions.byteLimit - evictions.bytes)
       let victims = try victims(excess: wanted, sparing: evictions.protected, connection, opened)
       guard !victims.isEmpty else { return }
-      if !hasEvicted { guard try approve(Self.first(excess, of: victims)) else { return } }
+      if evictions.removals.count == 0, let candidate = evictions.candidate {
+        evictions.refusedPriority = refusedPriority(of: candidate, over: victims)
+        if evictions.refusedPriority != nil { return }
+      }
       var removed = Removals()
       for row in victims {
         try row.delete(connection)
@@ -55,19 +60,9 @@ extension DiskStore {
     }
   }
 
-  /// The first entries that together have at least so many bytes.
-  private static func first(_ bytes: Int64, of rows: [EntryRow]) -> [EntryRow] {
-    var freed: Int64 = 0
-    return Array(
-      rows.prefix { row in
-        defer { freed += row.size }
-        return freed < bytes
-      })
-  }
-
   /// The least valuable entries, in that order. Skips a partial body that is being written: its file would
   /// stay until its writer ends.
-  func victims(
+  private func victims(
     excess: Int64, sparing id: Int64, _ connection: SQLiteConnection, _ opened: OpenDirectory
   ) throws(CacheError) -> [EntryRow] {
     var victims: [EntryRow] = []
@@ -87,19 +82,13 @@ extension DiskStore {
     return victims
   }
 
-  /// Asks the policy whether a response is worth the entries that would be evicted for it.
-  ///
-  /// - Parameters:
-  ///   - hash: the hash of the response's key.
-  ///   - size: the bytes of the response.
-  /// - Returns: nil if the response is worth more; otherwise the priority that it would have had.
-  func refusedPriority(of hash: UInt64, size: Int64, over victims: [EntryRow]) -> Double? {
-    policy.withLock { policy in
-      let isAdmitted = policy.admits(
-        candidateHash: hash, size: size,
-        over: victims.map { EvictionPolicy.Victim(priority: $0.priority, size: $0.size) })
-      return isAdmitted ? nil : policy.admissionBound(candidateHash: hash, size: size)
-    }
+  /// The priority that a response would have, if an entry that would be evicted for the response has a higher one;
+  /// otherwise nil.
+  private func refusedPriority(
+    of candidate: (hash: UInt64, size: Int64), over victims: [EntryRow]
+  ) -> Double? {
+    let bound = policy.withLock { $0.admissionBound(candidateHash: candidate.hash, size: candidate.size) }
+    return victims.contains { $0.priority > bound } ? bound : nil
   }
 
   /// Deletes the files of evicted entries and counts the evictions, after the commit.

@@ -17,7 +17,7 @@ extension DiskStore {
     var cursor = Int64.min
     while true {
       let start = cursor
-      let step = try await fileQueue.run { [self] () throws(CacheError) in
+      let step = try await sweepQueue.run { [self] () throws(CacheError) in
         try checkSome(from: start, opened)
       }
       if let last = step.last { cursor = last.addingReportingOverflow(1).partialValue }
@@ -62,7 +62,7 @@ extension DiskStore {
   private func checkIndex(
     _ opened: OpenDirectory, _ report: inout VerificationReport
   ) async throws(CacheError) {
-    let messages = try await fileQueue.run { () throws(CacheError) in
+    let messages = try await sweepQueue.run { () throws(CacheError) in
       do throws(CacheError) {
         return try opened.index.read { (connection) throws(CacheError) in try connection.integrityErrors() }
       } catch {

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
@@ -66,6 +67,13 @@ extension DiskStore {
         throw error
       }
     }
+  }
+
+  /// - Throws: `CacheError.unavailable` if a directory that work began with is no longer the open one.
+  func requireCurrent(
+    _ opened: OpenDirectory, _ current: OpenDirectory, key: CacheKey?
+  ) throws(CacheError) {
+    guard current === opened else { throw CacheError(.unavailable, "the index was replaced", key: key) }
   }
 
   /// Handles an error of the index: a damaged index is replaced; on the index thread.

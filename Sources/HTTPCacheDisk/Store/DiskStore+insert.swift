@@ -51,8 +51,6 @@ extension DiskStore {
     var record: CacheRecord
     var removals: Removals
     var evictions = Evictions()
-    /// The priority that the entry would have had; nil if the entry is stored.
-    var refusedPriority: Double?
   }
 
   /// Completes the insertion of an entry, after the commit.
@@ -64,12 +62,12 @@ extension DiskStore {
     opened.generations.bump([opened.hashes.hash(of: entry.record.key)])
     let stored = result.record.with(sequence: UInt64(bitPattern: result.id))
     opened.didCommit(result.id, stored)
-    if let priority = result.refusedPriority {
+    if let priority = result.evictions.refusedPriority {
       didRefuse(priority: priority)
       if let name = entry.file { opened.deleteBody(name, bytes: entry.cost) }
     }
     // A writer that goes on releases what its row counts.
-    if entry.purpose != .unfinished { entry.reservation?.reserve(0) }
+    if entry.purpose != .unfinished { entry.writer.reserve(0) }
     return stored
   }
 
@@ -100,13 +98,9 @@ extension DiskStore {
     var withEntry = space
     withEntry.expect(entry)
     if entry.purpose == .finished {
-      try evict(&insertion.evictions, &withEntry, connection, opened) { victims in
-        guard !entry.record.isPinned else { return true }
-        insertion.refusedPriority = refusedPriority(
-          of: opened.hashes.hash(of: key), size: entry.size, over: victims)
-        return insertion.refusedPriority == nil
-      }
-      if insertion.refusedPriority != nil { return insertion }
+      if !entry.record.isPinned { insertion.evictions.candidate = (opened.hashes.hash(of: key), entry.size) }
+      try evict(&insertion.evictions, &withEntry, connection, opened)
+      if insertion.evictions.refusedPriority != nil { return insertion }
       guard insertion.evictions.isEnough else {
         // A large excess, for example after a change of the capacity, is evicted in the background.
         trimInBackground()
@@ -126,7 +120,7 @@ extension DiskStore {
   private static func requireOnlyWriter(
     _ entry: NewEntry, _ replaced: [EntryRow], in opened: OpenDirectory
   ) throws(CacheError) {
-    guard entry.reservation?.isOpen == true else {
+    guard entry.writer.isOpen else {
       throw CacheError(.closed, "the writer gave up", key: entry.record.key)
     }
     let isWritten = replaced.contains { $0.file.map { opened.directory.isLocked($0) } ?? false }

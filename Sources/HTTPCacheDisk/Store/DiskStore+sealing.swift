@@ -1,3 +1,4 @@
+import Dispatch
 import HTTPCacheSemantics
 public import HTTPCacheStore
 import Synchronization
@@ -15,8 +16,7 @@ extension DiskStore {
   private static let plainEpochs =
     "kind <> 0 AND scope <> '' AND (scope < '\(mark)' OR scope >= '\(afterMark)')"
   private static let mostCounted = 10_000
-  // In seconds.
-  private static let patience = 30
+  private static let patience = DispatchTimeInterval.seconds(30)
 
   /// Removes everything in the directory that is not encrypted, and overwrites it as far as files can be
   /// overwritten: rows and removed rows in free pages, body files, files of dead processes, copies that were
@@ -44,12 +44,12 @@ extension DiskStore {
 
   // Replaces a damaged index on the index thread. The new index has another `secret`.
   private func replace(_ opened: OpenDirectory, after error: CacheError) {
-    let isDone = Event()
+    let isDone = DispatchSemaphore(value: 0)
     indexQueue.submit { [weak self] in
       self?.answer(error, of: opened)
-      isDone.happen()
+      isDone.signal()
     }
-    _ = isDone.wait(seconds: Self.patience)
+    _ = isDone.wait(timeout: .now() + Self.patience)
   }
 
   private func removePlain(in opened: OpenDirectory) throws(CacheError) -> Int {
@@ -64,9 +64,9 @@ extension DiskStore {
     if count == 0, !hasOther, wasClean { return 0 }
     // Until all is done, the next process that opens the directory has to look again.
     if wasClean { try setSealed(false, in: opened) }
-    let isIdle = Event()
-    sweepQueue.submit { isIdle.happen() }
-    guard isIdle.wait(seconds: Self.patience) else {
+    let isIdle = DispatchSemaphore(value: 0)
+    sweepQueue.submit { isIdle.signal() }
+    guard isIdle.wait(timeout: .now() + Self.patience) == .success else {
       throw CacheError(.busy, "what dead processes left is still being looked for")
     }
     for plain in Self.plainEntries {

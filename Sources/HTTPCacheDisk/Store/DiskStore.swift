@@ -47,7 +47,8 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   // One thread writes to the index, so that waiting writers hold no threads.
   let indexQueue = WorkQueue(threads: 1)
   let fileQueue = WorkQueue(threads: 3)
-  // One thread, because a sweep holds the locks of dead owners, which look alive to another sweep.
+  // For sweeps and checks, which take long. One thread, because a sweep holds the locks of dead owners, which look
+  // alive to another sweep.
   let sweepQueue = WorkQueue(threads: 1)
   let waitingInsertions = Mutex<[WaitingInsertion]>([])
   let policy: Mutex<EvictionPolicy>
@@ -88,21 +89,8 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
       largestEntry: largestEntry, options: options, clock: clock)
   }
 
-  /// Opens a store as `open` does; the caller supplies the number of free bytes.
-  package static func open(
-    directory: String, capacity: Int64, minimumFreeSpace: Int64,
-    freeBytes: @escaping @Sendable () -> Int64?, clock: any CacheClock
-  ) throws(CacheError) -> DiskStore {
-    try open(
-      directory: directory,
-      changes: DirectorySettings.Changes(capacity: max(0, capacity), minimumFreeSpace: minimumFreeSpace),
-      largestEntry: .default, options: Options(), clock: clock
-    ) { _ in
-      freeBytes().map { FreeSpace.Space(free: $0, all: 1 << 40) }
-    }
-  }
-
-  private static func open(
+  /// - Parameter look: returns the free bytes and all bytes of the file system, in place of the system.
+  static func open(
     directory: String, changes: DirectorySettings.Changes, largestEntry: LargestEntry, options: Options,
     clock: any CacheClock, look: (@Sendable (OpenFile) -> FreeSpace.Space?)? = nil
   ) throws(CacheError) -> DiskStore {

@@ -58,7 +58,7 @@ extension OpenDirectory {
       generations: generations, secret: database.secret, settings: database.settings,
       identity: identity, notes: notes,
       needsSweep: wasSetAside || database.isNew, replacing: older)
-    opened.didCommit(database.sequence)
+    generations.didCommit(database.sequence)
     return opened
   }
 

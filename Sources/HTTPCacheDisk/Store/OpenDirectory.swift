@@ -146,13 +146,8 @@ final class OpenDirectory: Sendable {
   ///   - sequence: the number of the change.
   ///   - record: the record with the number of its row.
   func didCommit(_ sequence: Int64, _ record: CacheRecord) {
-    didCommit(sequence)
-    requests.note(record)
-  }
-
-  /// Notes a committed change; an earlier process may have made it.
-  func didCommit(_ sequence: Int64) {
     generations.didCommit(sequence)
+    requests.note(record)
   }
 
   /// When the request was sent for the response that last wrote a row; nil if this store does not know.

@@ -1,22 +1,34 @@
-import CSystemShims
+import Dispatch
 import HTTPCacheStore
 import Synchronization
 
 /// A few threads of the store for work that may block, so that the threads of Swift concurrency never block.
-///
-/// A thread starts when there is work and ends after some seconds without work. Jobs that are queued when the
-/// queue is released are still run.
+/// Jobs that are queued when the queue is released are still run.
 final class WorkQueue: Sendable {
-  typealias Job = @Sendable () -> Void
+  /// A serial queue: the system starts a thread for each that has work, however many threads are blocked. A
+  /// concurrent queue would take threads from Swift concurrency.
+  private struct Lane {
+    let queue = DispatchQueue(label: "HTTPCacheDisk")
+    var jobs = 0
+  }
 
-  private let shared: Shared
+  private let lanes: Mutex<[Lane]>
 
-  init(threads: Int) { shared = Shared(threadLimit: threads) }
-
-  deinit { shared.close() }
+  init(threads: Int) { lanes = Mutex((0..<threads).map { _ in Lane() }) }
 
   /// Queues a job without waiting for it.
-  func submit(_ job: @escaping Job) { shared.submit(job) }
+  func submit(_ job: @escaping @Sendable () -> Void) {
+    let (lane, queue) = lanes.withLock { lanes in
+      var lane = 0
+      for other in lanes.indices where lanes[other].jobs < lanes[lane].jobs { lane = other }
+      lanes[lane].jobs += 1
+      return (lane, lanes[lane].queue)
+    }
+    queue.async { [self] in
+      job()
+      lanes.withLock { $0[lane].jobs -= 1 }
+    }
+  }
 
   /// Runs work on one of the threads and suspends until it is done.
   func run<Value: Sendable>(
@@ -34,86 +46,6 @@ final class WorkQueue: Sendable {
       }
     }
     return try handover.take()
-  }
-
-  private final class Shared: @unchecked Sendable {
-    // @unchecked Sendable because every mutable property is only read and written under the lock of `condition`.
-    private let condition = ThreadCondition()
-    private let threadLimit: Int
-    private var jobs: [Job] = []
-    private var next = 0
-    private var threads = 0
-    private var idle = 0
-    private var isClosed = false
-
-    init(threadLimit: Int) { self.threadLimit = threadLimit }
-
-    func submit(_ job: @escaping Job) {
-      condition.lock()
-      jobs.append(job)
-      if jobs.count - next <= idle {
-        condition.unlock()
-        // Signal after unlocking: the woken thread would otherwise wait for the lock at once.
-        condition.signal()
-        return
-      }
-      let needsThread = threads < threadLimit
-      if needsThread { threads += 1 }
-      condition.unlock()
-      guard needsThread, !start() else { return }
-      // The system provides no thread. If the queue has no thread at all, the caller runs the jobs.
-      condition.lock()
-      threads -= 1
-      let isAlone = threads == 0
-      condition.unlock()
-      if isAlone { while let job = take(waiting: false) { job() } }
-    }
-
-    func close() {
-      condition.lock()
-      isClosed = true
-      condition.broadcast()
-      condition.unlock()
-    }
-
-    private func start() -> Bool {
-      let context = Unmanaged.passRetained(self)
-      let result = shim_start_thread(
-        { pointer in
-          guard let pointer else { return }
-          Unmanaged<Shared>.fromOpaque(pointer).takeRetainedValue().work()
-        }, context.toOpaque())
-      if result != 0 { context.release() }
-      return result == 0
-    }
-
-    private func work() { while let job = take(waiting: true) { job() } }
-
-    /// The next job; nil if there is none and none came for some seconds. If a waiting thread gets nil,
-    /// `threads` no longer counts it.
-    private func take(waiting: Bool) -> Job? {
-      condition.lock()
-      defer { condition.unlock() }
-      var wasIdleTooLong = false
-      while next == jobs.count {
-        guard waiting else { return nil }
-        if isClosed || wasIdleTooLong {
-          threads -= 1
-          return nil
-        }
-        idle += 1
-        wasIdleTooLong = !condition.wait(until: ThreadCondition.deadline(in: 5))
-        idle -= 1
-      }
-      let job = jobs[next]
-      jobs[next] = {}
-      next += 1
-      if next == jobs.count {
-        jobs.removeAll(keepingCapacity: next < 1024)
-        next = 0
-      }
-      return job
-    }
   }
 }
 

@@ -1,7 +1,9 @@
+import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// The file of a writer. It is made when the first bytes are written. Without a row it counts for nothing.
+/// The file of a writer, the bytes that the writer has reserved, and whether the writer accepts bytes. The file is
+/// made when the first bytes are written. Without a row it counts for nothing. A writer ends once, for one reason.
 final class BodyFile: Sendable {
   /// The result of a writer for its file.
   enum Outcome {
@@ -13,32 +15,76 @@ final class BodyFile: Sendable {
     case discarded
   }
 
+  private enum Phase {
+    case open
+    case finishing
+    case ended(CacheError)
+  }
+
   private struct State {
+    var phase = Phase.open
     var name: BodyName?
     var file: OpenFile?
     var lock: BodyLock?
-    var hasEnded = false
+    var reserved: Int64 = 0
+
+    var hasEnded: Bool {
+      if case .ended = phase { return true }
+      return false
+    }
   }
 
+  private let key: CacheKey
   private let store: DiskStore
   private let opened: OpenDirectory
   private let state: Mutex<State>
 
-  /// A file that is not made yet.
-  init(store: DiskStore, opened: OpenDirectory) {
+  /// - Parameter stored: a stored partial body to which bytes are added; nil if the file is not made yet.
+  init(of key: CacheKey, store: DiskStore, opened: OpenDirectory, stored: DiskBodyWriter.Stored?) {
+    self.key = key
     self.store = store
     self.opened = opened
-    state = Mutex(State())
+    state = Mutex(State(name: stored?.name, file: stored?.file, lock: stored?.lock))
   }
 
-  /// The file of a stored partial body.
-  init(
-    store: DiskStore, opened: OpenDirectory, name: BodyName, file: OpenFile, lock: BodyLock
-  ) {
-    self.store = store
-    self.opened = opened
-    state = Mutex(State(name: name, file: file, lock: lock))
+  /// Whether the writer accepts bytes.
+  var isOpen: Bool {
+    if case .open = state.withLock({ $0.phase }) { return true }
+    return false
   }
+
+  /// Throws the reason if the writer accepts no more bytes.
+  ///
+  /// - Parameter isLast: whether the writer accepts no more bytes from now on, because it commits.
+  func check(isLast: Bool = false) throws(CacheError) {
+    let phase = state.withLock { state in
+      let phase = state.phase
+      if isLast, case .open = phase { state.phase = .finishing }
+      return phase
+    }
+    switch phase {
+    case .open: return
+    case .finishing: throw CacheError(.closed, "committed already", key: key)
+    case .ended(let error): throw error
+    }
+  }
+
+  // MARK: Reserved bytes
+
+  /// The bytes being written that no row counts.
+  var reserved: Int64 { state.withLock { $0.reserved } }
+
+  /// Sets the number of bytes being written that no row counts.
+  func reserve(_ bytes: Int64) {
+    let growth = state.withLock { state -> Int64 in
+      if state.hasEnded { return 0 }
+      defer { state.reserved = bytes }
+      return bytes - state.reserved
+    }
+    if growth != 0 { opened.reservations.add(growth) }
+  }
+
+  // MARK: The file
 
   /// The name of the file; nil before the file is made.
   var name: BodyName? { state.withLock { $0.name } }
@@ -57,7 +103,7 @@ final class BodyFile: Sendable {
       throw error
     }
     let isWanted = state.withLock { state in
-      guard !state.hasEnded else { return false }
+      if state.hasEnded { return false }
       state.name = name
       state.file = file
       return true
@@ -91,40 +137,47 @@ final class BodyFile: Sendable {
     if state.withLock({ $0.lock != nil }) { return name }
     guard let lock = BodyLock(name, in: opened.directory) else { return nil }
     return state.withLock { state in
-      guard !state.hasEnded else { return nil }
+      if state.hasEnded { return nil }
       state.lock = lock
       return name
     }
   }
 
-  /// Ends writing to the file.
+  // MARK: The end
+
+  /// Ends the writer. Its reserved bytes are released when the file has its row or is deleted.
   ///
-  /// - Parameter reserved: bytes reserved for the body; released when the file has its row or is deleted.
-  func end(_ outcome: Outcome, reserved: Int64 = 0) {
+  /// - Returns: false if the writer had ended before.
+  @discardableResult
+  func end(_ error: CacheError, _ outcome: Outcome) -> Bool {
     // After this unlock, the transaction that removes the row deletes the file. If the row was removed
     // earlier, the file is deleted below.
-    let ended: (name: BodyName?, wasLocked: Bool)? = state.withLock { state in
-      guard !state.hasEnded else { return nil }
-      state.hasEnded = true
-      let wasLocked = state.lock != nil
-      state.lock = nil
-      return (state.name, wasLocked)
+    let ended: (name: BodyName?, wasLocked: Bool, reserved: Int64)? = state.withLock { state in
+      if state.hasEnded { return nil }
+      defer { state = State(phase: .ended(error), name: state.name, file: state.file) }
+      return (state.name, state.lock != nil, state.reserved)
     }
+    guard let ended else { return false }
+    release(ended.name, wasLocked: ended.wasLocked, ended.reserved, outcome)
+    return true
+  }
+
+  private func release(_ name: BodyName?, wasLocked: Bool, _ reserved: Int64, _ outcome: Outcome) {
     let (store, opened) = (store, opened)
-    guard let ended, let name = ended.name else { return opened.reservations.add(-reserved) }
-    var reserved = reserved
-    if case .stored = outcome {
+    guard let name else { return opened.reservations.add(-reserved) }
+    if case .stored = outcome, !wasLocked {
       opened.reservations.add(-reserved)
-      reserved = 0
-      if !ended.wasLocked { return opened.ownership.finished(name) }
+      return opened.ownership.finished(name)
     }
     // On the index thread, so that `flush` waits for it.
-    store.indexQueue.submit { [reserved] in
+    store.indexQueue.submit {
       switch outcome {
       case .stored, .kept: opened.removeIfOrphaned(name)
       case .discarded:
         // The row may be inserted at this moment.
-        if ended.wasLocked { store.removePartial(file: name, in: opened) }
+        if wasLocked {
+          _ = try? store.removeRows(in: opened, "file = ? AND partial = 1", [.text(name.fileName)])
+        }
         // Delete the file even if the index cannot be read: a row without its file is a miss.
         opened.deleteBody(name, bytes: reserved)
       }

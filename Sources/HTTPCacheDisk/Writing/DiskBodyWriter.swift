@@ -1,4 +1,3 @@
-import CSystemShims
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
@@ -17,20 +16,31 @@ final class DiskBodyWriter: CloningBodyWriter {
     let pieces: StoredPieces
   }
 
-  private let store: DiskStore
-  private let opened: OpenDirectory
-  private let record: CacheRecord
-  private let limits: (variants: Int, bytes: Int64)
-  // The row of the partial body to which bytes are added.
-  private let extended: Int64?
-  private let body: DiskBody
-  private let file: BodyFile
-  private let row: PartialRow
-  private let phase: WriterPhase
-  // Appended bytes for which space was made.
-  private let spaced = Atomic<Int64>(0)
-  // Whether the file has all bytes already.
-  private let isCloned = Atomic<Bool>(false)
+  struct Progress {
+    /// The row of the partial body; nil if there is none.
+    var row: Int64?
+    /// Whether the row was removed, or cannot be written. It is not written again.
+    var isRowLost = false
+    /// The number of appended bytes that the row counts, and their end.
+    var saved: Int64 = 0
+    var savedEnd: Int64 = 0
+    /// The number of bytes at which the next update of the row is due.
+    var due = StoredPieces.blockLength
+    /// Appended bytes for which space was made.
+    var spaced: Int64 = 0
+    /// Whether the file has all bytes already.
+    var isCloned = false
+  }
+
+  let store: DiskStore
+  let opened: OpenDirectory
+  let record: CacheRecord
+  let limits: (variants: Int, bytes: Int64)
+  /// The row of the stored partial body to which bytes are added; nil if there is none.
+  let extended: Int64?
+  let body: DiskBody
+  let file: BodyFile
+  let progress: Mutex<Progress>
 
   /// - Parameters:
   ///   - record: the record of a whole body, of parts that arrive one after the other
@@ -46,20 +56,13 @@ final class DiskBodyWriter: CloningBodyWriter {
     self.record = record
     self.limits = limits
     extended = adding?.stored.id
-    phase = WriterPhase(key: record.key, reservations: opened.reservations)
-    row = PartialRow(store: store, opened: opened, id: extended, end: max(0, adding?.offset ?? 0))
-    guard let (stored, offset) = adding else {
-      file = BodyFile(store: store, opened: opened)
-      body = DiskBody(
-        targets: try Self.targets(of: record), length: record.bodyLength,
-        verification: store.options.verification)
-      return
-    }
-    file = BodyFile(store: store, opened: opened, name: stored.name, file: stored.file, lock: stored.lock)
+    let offset = max(0, adding?.offset ?? 0)
+    progress = Mutex(Progress(row: extended, savedEnd: offset))
+    file = BodyFile(of: record.key, store: store, opened: opened, stored: adding?.stored)
     let end = min(record.bodyLength ?? .max, StoredPieces.farthest)
-    let start = max(0, min(offset, end))
     body = DiskBody(
-      stored: (stored.file, stored.pieces), targets: start < end ? [start..<end] : [],
+      stored: adding.map { ($0.stored.file, $0.stored.pieces) },
+      targets: adding == nil ? try Self.targets(of: record) : [min(offset, end)..<end],
       length: record.bodyLength, verification: store.options.verification)
   }
 
@@ -80,56 +83,19 @@ final class DiskBodyWriter: CloningBodyWriter {
 
   func append(_ bytes: BodyBytes) async throws(CacheError) {
     guard !bytes.isEmpty else { return }
-    try phase.check()
+    try file.check()
     do throws(CacheError) {
       let buffered = try body.append(bytes, limit: limits.bytes)
       reserve()
       guard buffered >= StoredPieces.blockLength else { return }
       try await makeSpace()
       try await store.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
-      await checkpoint()
+      await saveRow()
     } catch {
       // Count the bytes that stay in a stored partial body.
-      if extended != nil, phase.isOpen { await checkpoint(isLast: true) }
+      if extended != nil, file.isOpen { await saveRow(isLast: true) }
       throw fail(CacheError(error.code, error.message, cause: error.cause, key: record.key))
     }
-  }
-
-  func appendClone(
-    of descriptor: Int32, length: Int64, see: (BodyBytes) -> Void
-  ) async throws(CacheError) -> Bool {
-    guard length > NewEntry.inlineLimit, length <= limits.bytes, bytesWritten == 0, record.isComplete else {
-      return false
-    }
-    try phase.check()
-    let clone: OpenFile?
-    do throws(CacheError) {
-      clone = try await store.fileQueue.run { () throws(CacheError) -> OpenFile? in
-        let file = try self.file.open()
-        guard shim_clone_descriptor(file.descriptor, descriptor) == 0 else { return nil }
-        if try file.size() != length { throw CacheError(.io, "the file changed while it was stored") }
-        return file
-      }
-    } catch { throw fail(error) }
-    guard let clone else { return false }
-    isCloned.store(true, ordering: .relaxed)
-    var position: Int64 = 0
-    while position < length {
-      let count = Int(min(StoredPieces.blockLength, length - position))
-      let bytes: BodyBytes
-      do throws(CacheError) {
-        bytes = try await store.fileQueue.run { [position] () throws(CacheError) in
-          try BodyBytes(unsafeUninitializedCapacity: count) { (buffer) throws(CacheError) in
-            try clone.read(into: buffer, at: position)
-          }
-        }
-      } catch { throw fail(error) }
-      see(bytes)
-      try await append(bytes)
-      position += Int64(bytes.count)
-      if bytes.isEmpty { break }
-    }
-    return true
   }
 
   @discardableResult
@@ -142,7 +108,7 @@ final class DiskBodyWriter: CloningBodyWriter {
 
   @discardableResult
   func keep() async throws(CacheError) -> CacheRecord? {
-    try phase.check()
+    try file.check()
     guard extended != nil || record.isResumable, body.snapshot.written > 0 else {
       abandon()
       return nil
@@ -151,7 +117,8 @@ final class DiskBodyWriter: CloningBodyWriter {
   }
 
   func abandon() {
-    if phase.isOpen { _ = fail(CacheError(.closed, "the writer gave up", key: record.key)) }
+    // Let a commit that has begun finish.
+    if file.isOpen { _ = fail(CacheError(.closed, "the writer gave up", key: record.key)) }
   }
 
   func reader() throws(CacheError) -> any BodyReader {
@@ -159,16 +126,16 @@ final class DiskBodyWriter: CloningBodyWriter {
   }
 
   /// Reports the entry of the stored partial body as damaged, if there is one.
-  private var onDamage: @Sendable (CacheError) -> Void {
-    let (extended, row, onDamage) = (extended, row, store.bodyContext(opened).onDamage)
-    return { error in if let id = extended ?? row.id { onDamage(id, error) } }
+  var onDamage: @Sendable (CacheError) -> Void {
+    let onDamage = store.bodyContext(opened).onDamage
+    // A reader may outlive the writer, and must not keep it.
+    return { [weak self, extended] error in if let id = extended ?? self?.row { onDamage(id, error) } }
   }
 
   /// Ends the writer after an error. The written bytes are deleted, unless they were added to a stored partial body.
-  private func fail(_ error: CacheError) -> CacheError {
-    if let reserved = phase.end(error) {
-      file.end(extended != nil ? .kept : .discarded, reserved: reserved)
-      if let full = error.fullFileSystem { store.didRunOutOfSpace(full) }
+  func fail(_ error: CacheError) -> CacheError {
+    if file.end(error, extended != nil ? .kept : .discarded), let full = error.fullFileSystem {
+      store.didRunOutOfSpace(full)
     }
     return error
   }
@@ -176,12 +143,11 @@ final class DiskBodyWriter: CloningBodyWriter {
   private func finish(
     _ record: CacheRecord, isWhole: Bool
   ) async throws(CacheError) -> CacheRecord {
-    try phase.beginFinish()
+    try file.check(isLast: true)
     do throws(CacheError) {
       let stored = try await store(arrived(record, isWhole: isWhole))
       if stored.isComplete { body.complete() }
-      let reserved = phase.end(CacheError(.closed, "committed already", key: record.key))
-      file.end(.stored, reserved: reserved ?? 0)
+      file.end(CacheError(.closed, "committed already", key: record.key), .stored)
       return stored
     } catch { throw fail(error) }
   }
@@ -225,70 +191,20 @@ final class DiskBodyWriter: CloningBodyWriter {
   ) throws(CacheError) -> NewEntry {
     try NewEntry(
       record: record, body: body, variantLimit: limits.variants,
-      predecessor: (extended ?? row.id).map {
-        NewEntry.Predecessor(id: $0, isRequired: extended != nil)
-      }, purpose: purpose, reservation: phase)
+      predecessor: row.map { NewEntry.Predecessor(id: $0, isRequired: extended != nil) }, purpose: purpose,
+      writer: file)
   }
 
   /// Makes space for the appended bytes before they are written.
   private func makeSpace() async throws(CacheError) {
     let state = body.snapshot
-    let rest = state.added - spaced.load(ordering: .relaxed)
+    let rest = state.added - progress.withLock { $0.spaced }
     guard rest > 0 else { return }
     // The number of bytes that will be stored, as far as it is known.
     let coming = state.count.saturatingAdd(StoredRanges.count(state.targets))
     try await store.makeSpace(
       for: record, bytes: rest, length: record.bodyLength.map { min($0, coming) } ?? state.count,
-      sparing: row.id, in: opened)
-    spaced.store(state.added, ordering: .relaxed)
+      sparing: row, in: opened)
+    progress.withLock { $0.spaced = state.added }
   }
-
-  /// Writes blocks that no longer grow, or all pending bytes, to the file; on a thread of the store.
-  private func flush(all: Bool) throws(CacheError) {
-    let open = try file.open()
-    let reader = body.reader(of: open, store.options.verification)
-    while let next = body.nextPiece(all: all) {
-      let piece = try joined(next, in: reader)
-      if !isCloned.load(ordering: .relaxed) {
-        try next.bytes.withUnsafeBytes { (buffer) throws(CacheError) in
-          try open.write(buffer, at: next.start)
-        }
-      }
-      body.didFlush(next, as: piece)
-    }
-  }
-
-  /// The piece of new bytes and the stored pieces that they touch in their block. Those are read and checked.
-  private func joined(
-    _ next: DiskBody.Pending, in reader: BlockReader
-  ) throws(CacheError) -> StoredPiece {
-    let pieces = body.snapshot.pieces
-    let (before, after) = pieces.neighbors(of: next.range)
-    func bytes(of piece: StoredPiece?) throws(CacheError) -> BodyBytes {
-      guard let piece else { return BodyBytes() }
-      return try reader.read(piece.range, onlyCached: false) ?? BodyBytes()
-    }
-    do throws(CacheError) {
-      let pieceBytes = [try bytes(of: before), next.bytes, try bytes(of: after)]
-      let joined = BodyBytes(joining: pieceBytes.filter { !$0.isEmpty })
-      return StoredPiece(
-        start: before?.start ?? next.start, end: after?.end ?? next.end,
-        checksum: joined.withUnsafeBytes { XXH64.hash($0) })
-    } catch {
-      if error.code == .damaged { onDamage(error) }
-      throw error
-    }
-  }
-
-  /// Updates the row with the bytes in the file, if an update is due.
-  private func checkpoint(isLast: Bool = false) async {
-    let state = body.snapshot
-    guard extended != nil || record.isResumable, state.flushed > row.savedBytes,
-      isLast || row.isDue(state.flushed), state.pieces.end <= record.bodyLength ?? .max
-    else { return }
-    await row.save(state, in: file, record: record, reservation: phase)
-    reserve()
-  }
-
-  private func reserve() { phase.reserve(max(0, body.snapshot.added - row.savedBytes)) }
 }

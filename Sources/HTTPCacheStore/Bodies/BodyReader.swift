@@ -28,7 +28,7 @@ public protocol BodyReader: AnyObject, Sendable {
 
   /// Writes the whole body to a new file at `path`. Shares blocks where the file system supports it, but
   /// changes of the file never change the body. If this throws, it leaves no file. The default implementation
-  /// reads the whole body into memory.
+  /// reads and writes a MiB at a time.
   ///
   /// - Throws: `CacheError.unavailable` for a body that is stored in part or still growing; `CacheError.io`,
   ///   also if a file exists at `path`; `CacheError.noSpace`, `CacheError.damaged`.
@@ -45,14 +45,16 @@ extension BodyReader {
   /// Returns nil.
   public var fileRegion: FileRegion? { nil }
 
-  /// Reads the whole body into memory, and writes it.
+  /// Reads and writes a MiB at a time.
   ///
   /// - Throws: `CacheError`, as the requirement says.
   public func clone(to path: String) async throws(CacheError) {
-    guard let length, availableRanges.reduce(0, { $0 + Int64($1.count) }) == length else {
+    guard let length, StoredRanges.count(availableRanges) == length else {
       throw CacheError(.unavailable, "the body is not complete, so it cannot be cloned")
     }
-    try await NewFile.make(try await read(0..<length), at: path)
+    try await NewFile.make(at: path, length: length) { (range) throws(CacheError) in
+      try await self.read(range)
+    }
   }
 
   /// Whether the whole file was checked.

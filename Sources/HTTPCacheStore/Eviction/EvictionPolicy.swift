@@ -26,23 +26,9 @@
 /// - at a look-up, hit or miss: `recordUse(hash:)`;
 /// - when storing and at a hit: `bucket(frequency:size:)` and `priority(bucket:)`, then moves the entry to
 ///   the end of its bucket; after storing, `expect(entries:)`;
-/// - when bytes must be freed: `admits` with the entries of lowest priority as victims, then
-///   `evicted(priority:)` for each evicted entry, or for the new entry if it is refused.
+/// - when bytes must be freed: `admissionBound` for the new entry, which is refused if an entry of higher priority
+///   would have to go; then `evicted(priority:)` for each evicted entry, or for the new entry if it is refused.
 public struct EvictionPolicy: Sendable {
-  /// An entry that would be evicted.
-  public struct Victim: Sendable, Hashable {
-    /// The priority from its last use.
-    public let priority: Double
-    /// Its size in bytes.
-    public let size: Int64
-
-    /// Makes a victim.
-    public init(priority: Double, size: Int64) {
-      self.priority = priority
-      self.size = size
-    }
-  }
-
   /// The weight of the size: 1 maximises hits, 0 ignores the size; between them, bytes count too.
   public let exponent: Double
 
@@ -102,21 +88,12 @@ public struct EvictionPolicy: Sendable {
   /// Notes that an entry of this priority was evicted, or a new entry of this priority refused.
   public mutating func evicted(priority: Double) { inflation = max(inflation, priority) }
 
-  /// Whether a new entry may displace the victims.
-  ///
-  /// Only a full cache refuses entries: otherwise there are no victims. A full cache of entries that were used
-  /// once admits every entry of their size.
+  /// The highest priority that a new entry may displace: its own. Only a full cache refuses entries: otherwise none is
+  /// displaced. A full cache of entries that were used once admits every entry of their size.
   ///
   /// - Parameters:
   ///   - candidateHash: the hash of the new entry's key, whose look-up was counted already.
   ///   - size: the size of the new entry in bytes.
-  ///   - victims: the entries with the lowest priorities that together free the bytes that the new entry needs.
-  public func admits(candidateHash: UInt64, size: Int64, over victims: [Victim]) -> Bool {
-    let bound = admissionBound(candidateHash: candidateHash, size: size)
-    return victims.allSatisfy { $0.priority <= bound }
-  }
-
-  /// The highest priority that a new entry may displace: its own.
   public func admissionBound(candidateHash: UInt64, size: Int64) -> Double {
     priority(bucket: bucket(frequency: frequency(of: candidateHash), size: size))
   }

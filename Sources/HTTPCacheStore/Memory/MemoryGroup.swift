@@ -40,22 +40,18 @@ struct MemoryGroup: Sendable {
     }
   }
 
-  /// Replaces the partial variant with this sequence number; a complete variant goes first.
-  ///
-  /// - Returns: whether that variant is stored.
-  mutating func extend(_ sequence: UInt64, with variant: StoredVariant, cost: Int64) -> Bool {
-    guard let index = partialIndex(of: sequence) else { return false }
+  /// Replaces the partial variant with this sequence number, if it is stored; a complete variant goes first.
+  mutating func extend(_ sequence: UInt64, with variant: StoredVariant, cost: Int64) {
+    guard let index = partialIndex(of: sequence) else { return }
     if variant.record.isComplete {
       remove(at: index)
-      put(variant, cost: cost)
-      return true
+      return put(variant, cost: cost)
     }
     size += cost - costs[index]
     costs[index] = cost
     variants[index] = variant
     let new = variant.record
     remove { $0 !== new && new.replaces($0) }
-    return true
   }
 
   /// The partial variant with this sequence number.

@@ -10,7 +10,7 @@ extension MemoryStore {
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     if case .all = selection { forgetRefusals() }
     invalidations.note(selection)
-    return removeMatching(selection) { _ in true }
+    return removeMatching(selection, countsCopies: true)
   }
 
   /// Removes all entries of a partition, and all notes about refusals, because a note does not name its
@@ -25,21 +25,11 @@ extension MemoryStore {
 
   /// Removes the entries that match.
   ///
-  /// - Returns: the number of removed responses for which `counted` is true.
-  func removeMatching(_ selection: CacheSelection, counted: (CacheRecord) -> Bool) -> Int {
-    var removed = 0
-    for (key, _) in groups(selection) {
-      change(key) { group in
-        let lastUsed = group.lastUsed
-        group.remove { record in
-          guard selection.matches(record, lastUsed: lastUsed) else { return false }
-          if counted(record) { removed += 1 }
-          return true
-        }
-      }
-    }
-    compact()
-    return removed
+  /// - Parameter countsCopies: whether copies of responses of the tier below count.
+  /// - Returns: the number of responses removed.
+  func removeMatching(_ selection: CacheSelection, countsCopies: Bool) -> Int {
+    defer { compact() }
+    return changeMatching(selection, countsCopies) { group, matches in group.remove(where: matches) }
   }
 
   /// Invalidates the entries that match.
@@ -49,25 +39,33 @@ extension MemoryStore {
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     invalidations.note(selection)
-    return invalidateMatching(selection) { _ in true }
+    return invalidateMatching(selection, countsCopies: true)
   }
 
   /// Invalidates the entries that match.
   ///
-  /// - Returns: the number of matching responses for which `counted` is true.
-  func invalidateMatching(_ selection: CacheSelection, counted: (CacheRecord) -> Bool) -> Int {
-    var marked = 0
+  /// - Parameter countsCopies: whether copies of responses of the tier below count.
+  /// - Returns: the number of responses that match.
+  func invalidateMatching(_ selection: CacheSelection, countsCopies: Bool) -> Int {
+    changeMatching(selection, countsCopies) { group, matches in group.invalidate(where: matches) }
+  }
+
+  private func changeMatching(
+    _ selection: CacheSelection, _ countsCopies: Bool,
+    change: (inout MemoryGroup, _ matches: (CacheRecord) -> Bool) -> Void
+  ) -> Int {
+    var count = 0
     for (key, _) in groups(selection) {
-      change(key) { group in
+      self.change(key) { group in
         let lastUsed = group.lastUsed
-        group.invalidate { record in
+        change(&group) { record in
           guard selection.matches(record, lastUsed: lastUsed) else { return false }
-          if counted(record) { marked += 1 }
+          if countsCopies || record.isMemoryOnly { count += 1 }
           return true
         }
       }
     }
-    return marked
+    return count
   }
 
   /// The entries that match, in the order of storing.

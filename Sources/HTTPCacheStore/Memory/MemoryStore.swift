@@ -101,7 +101,7 @@ public final class MemoryStore: CacheStore {
   public func extend(
     _ record: CacheRecord, at offset: Int64
   ) async throws(CacheError) -> any BodyWriter {
-    try MemoryExtension(record.with(ticket: record.ticket ?? ticket()), at: offset, store: self)
+    try MemoryWriter(extending: record.with(ticket: record.ticket ?? ticket()), at: offset, store: self)
   }
 
   /// Remembers why a response was not stored; the last 256 are kept.

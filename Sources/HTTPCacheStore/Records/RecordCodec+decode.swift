@@ -36,10 +36,9 @@ extension RecordCodec {
   ///
   /// - Throws: `CacheError.damaged`, `CacheError.newerFormat`.
   package static func decode(_ bytes: [UInt8]) throws(CacheError) -> CacheRecord {
-    let result: Result<CacheRecord, CacheError> = bytes.withUnsafeBytes { buffer in
-      do throws(CacheError) { return .success(try decode(buffer)) } catch { return .failure(error) }
+    try bytes.withUnsafeBufferPointer { (buffer) throws(CacheError) in
+      try decode(UnsafeRawBufferPointer(buffer))
     }
-    return try result.get()
   }
 
   private static func decode(

@@ -19,18 +19,8 @@ extension RecordCodec {
       throw CacheError(.damaged, "a record of a body of \(length) bytes", key: record.key)
     }
     guard let ranges = record.storedRanges else { return }
-    guard areSound(ranges, bodyLength: record.bodyLength) else {
+    guard StoredRanges.areParts(ranges, of: record.bodyLength) else {
       throw CacheError(.damaged, "a record of the ranges \(ranges.prefix(8))", key: record.key)
     }
-  }
-
-  /// Whether ranges are in order and within the body.
-  private static func areSound(_ ranges: [Range<Int64>], bodyLength: Int64?) -> Bool {
-    var end: Int64 = 0
-    for range in ranges {
-      guard range.lowerBound >= end else { return false }
-      end = range.upperBound
-    }
-    return end <= bodyLength ?? .max
   }
 }

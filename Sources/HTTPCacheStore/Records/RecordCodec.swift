@@ -110,7 +110,7 @@ package enum RecordCodec {
     return flags
   }
 
-  private static func write(_ key: CacheKey, to writer: inout BinaryWriter) {
+  static func write(_ key: CacheKey, to writer: inout BinaryWriter) {
     writer.byte(key.mode.rawValue)
     writer.byte(key.methodClass.rawValue)
     writer.text(key.partition)

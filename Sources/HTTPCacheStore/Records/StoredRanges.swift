@@ -44,6 +44,21 @@ package enum StoredRanges {
     }
   }
 
+  /// The place of the beginning of `range` among the first `count` bytes of consecutive `ranges`, up to the first gap.
+  static func place(of range: Range<Int64>, in ranges: [Range<Int64>], count: Int64) -> Range<Int> {
+    var start: Int64 = 0
+    for stored in ranges {
+      if stored.contains(range.lowerBound) {
+        let lower = start + range.lowerBound - stored.lowerBound
+        let length = min(range.upperBound, stored.upperBound) - range.lowerBound
+        let clamped = (lower..<lower + length).clamped(to: 0..<count)
+        return Int(clamped.lowerBound)..<Int(clamped.upperBound)
+      }
+      start += stored.upperBound - stored.lowerBound
+    }
+    return 0..<0
+  }
+
   /// Whether one more part, from `offset` on, would make too many ranges.
   package static func isFull(_ ranges: [Range<Int64>], at offset: Int64) -> Bool {
     ranges.count >= most

@@ -75,15 +75,13 @@ extension CacheCipher {
     _ bytes: [UInt8], for purpose: SealPurpose, context: [UInt8]
   ) throws(CacheError) -> [UInt8] {
     var output = [UInt8](repeating: 0, count: bytes.count + overhead)
-    var failure: CacheError?
-    bytes.withUnsafeBytes { input in
-      output.withUnsafeMutableBytes { buffer in
-        do throws(CacheError) {
-          try seal(input, for: purpose, context: context, into: buffer)
-        } catch { failure = error }
+    try output.withUnsafeMutableBufferPointer { (buffer) throws(CacheError) in
+      try bytes.withUnsafeBufferPointer { [buffer] (input) throws(CacheError) in
+        try seal(
+          UnsafeRawBufferPointer(input), for: purpose, context: context,
+          into: UnsafeMutableRawBufferPointer(buffer))
       }
     }
-    if let failure { throw failure }
     return output
   }
 
@@ -95,15 +93,13 @@ extension CacheCipher {
       throw CacheError(.damaged, "sealed: \(sealed.count) bytes")
     }
     var output = [UInt8](repeating: 0, count: sealed.count - overhead)
-    var failure: CacheError?
-    sealed.withUnsafeBytes { input in
-      output.withUnsafeMutableBytes { buffer in
-        do throws(CacheError) {
-          try open(input, for: purpose, context: context, into: buffer)
-        } catch { failure = error }
+    try output.withUnsafeMutableBufferPointer { (buffer) throws(CacheError) in
+      try sealed.withUnsafeBufferPointer { [buffer] (input) throws(CacheError) in
+        try open(
+          UnsafeRawBufferPointer(input), for: purpose, context: context,
+          into: UnsafeMutableRawBufferPointer(buffer))
       }
     }
-    if let failure { throw failure }
     return output
   }
 }

@@ -89,10 +89,6 @@ final class SealedGrowthReader: BodyReader {
 
   var availableRanges: [Range<Int64>] { growth.snapshot.available }
 
-  var bytesInMemory: BodyBytes? { nil }
-
-  var fileRegion: FileRegion? { nil }
-
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
     var pieces: [BodyBytes] = []
     var position = range.lowerBound
@@ -110,14 +106,5 @@ final class SealedGrowthReader: BodyReader {
       position += Int64(piece.count)
     }
     return BodyBytes(joining: pieces)
-  }
-
-  func clone(to path: String) async throws(CacheError) {
-    guard let length, availableRanges == (length == 0 ? [] : [0..<length]) else {
-      throw CacheError(.unavailable, "the body is not complete, so it cannot be cloned")
-    }
-    try await NewFile.make(at: path, length: length) { (range) throws(CacheError) in
-      try await self.read(range)
-    }
   }
 }

@@ -16,9 +16,6 @@ final class SealedReader: BodyReader {
     bytesInMemory = bytes
   }
 
-  /// Nil, because the bytes in a file are sealed.
-  var fileRegion: FileRegion? { nil }
-
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
     guard let stored = availableRanges.first(where: { $0.contains(range.lowerBound) }) else {
       return BodyBytes()
@@ -27,15 +24,5 @@ final class SealedReader: BodyReader {
     if wanted.isEmpty { return BodyBytes() }
     if let bytesInMemory { return bytesInMemory[Int(wanted.lowerBound)..<Int(wanted.upperBound)] }
     return try await chunks.read(wanted, length: length)
-  }
-
-  /// Writes the decrypted body to a new file.
-  func clone(to path: String) async throws(CacheError) {
-    guard let length, availableRanges == (length == 0 ? [] : [0..<length]) else {
-      throw CacheError(.unavailable, "only a part of the body is stored, so it cannot be cloned")
-    }
-    try await NewFile.make(at: path, length: length) { (range) throws(CacheError) in
-      try await self.read(range)
-    }
   }
 }

@@ -126,15 +126,11 @@ struct SealedRecord {
   private static func decode(
     _ content: [UInt8], from start: Int, _ below: CacheRecord
   ) throws(CacheError) -> CacheRecord {
-    let result: Result<CacheRecord, CacheError> = content.withUnsafeBytes { buffer in
-      do throws(CacheError) {
-        return .success(
-          try RecordCodec.decode(
-            UnsafeRawBufferPointer(rebasing: buffer[start...]), sequence: below.sequence,
-            isInvalidated: below.response.isInvalidated))
-      } catch { return .failure(error) }
+    try content[start...].withUnsafeBufferPointer { (buffer) throws(CacheError) in
+      try RecordCodec.decode(
+        UnsafeRawBufferPointer(buffer), sequence: below.sequence,
+        isInvalidated: below.response.isInvalidated)
     }
-    return try result.get()
   }
 
   // MARK: Facts known after the body
@@ -166,10 +162,9 @@ struct SealedRecord {
     }
     let content = try cipher.open(
       sealed, for: .record, context: [Kind.completion.rawValue] + bodyID)
-    let result: Result<(Int64?, HTTPFields), CacheError> = content.withUnsafeBytes { buffer in
-      do throws(CacheError) { return .success(try completion(buffer)) } catch { return .failure(error) }
+    return try content.withUnsafeBufferPointer { (buffer) throws(CacheError) in
+      try completion(UnsafeRawBufferPointer(buffer))
     }
-    return try result.get()
   }
 
   private static func completion(
@@ -196,11 +191,7 @@ struct SealedRecord {
   private static func context(_ key: CacheKey, _ nominated: [NominatedField]) -> [UInt8] {
     var writer = BinaryWriter()
     writer.byte(Kind.record.rawValue)
-    writer.byte(key.mode.rawValue)
-    writer.byte(key.methodClass.rawValue)
-    writer.text(key.partition)
-    writer.text(key.target)
-    writer.bytes(key.contentDigest)
+    RecordCodec.write(key, to: &writer)
     writer.count(nominated.count)
     for field in nominated {
       if case .digest(let digest) = field.value { writer.bytes(digest) } else { writer.count(0) }

@@ -174,9 +174,7 @@ final class SealedWriter: BodyWriter {
   ) async throws(CacheError) {
     if let base, !step.chunks.isEmpty { try await base.append(try seal(step.chunks)) }
     growth.change { state in
-      state.sealed = StoredRanges.union(
-        state.sealed
-          + step.chunks.map { $0.place })
+      state.sealed = StoredRanges.union(state.sealed + step.chunks.map { $0.place })
       state.fragments += step.fragments
       state.pending = step.pending
       state.pendingStart = step.pendingStart
@@ -196,13 +194,10 @@ final class SealedWriter: BodyWriter {
         let slot = UnsafeMutableRawBufferPointer(rebasing: output[start..<end])
         let context = SealedRecord.context(
           chunk: chunk.start / store.layout.chunk, isLast: chunk.isLast, of: bodyID)
-        var failure: CacheError?
-        chunk.bytes.withUnsafeBytes { input in
-          do throws(CacheError) {
-            try store.cipher.seal(input, for: .body, context: context, into: slot)
-          } catch { failure = error }
+        try chunk.bytes.withUnsafeBufferPointer { (input) throws(CacheError) in
+          try store.cipher.seal(
+            UnsafeRawBufferPointer(input), for: .body, context: context, into: slot)
         }
-        if let failure { throw failure }
         start = end
       }
       return size

@@ -1,13 +1,13 @@
 /// Reads a growing body from its copy in memory, and from the store below once the copy was dropped.
 final class TieredReader: BodyReader {
   private let copy: GrowingBody
-  private let above: GrowingReader
+  private let above: ArrivingBody
   private let below: (any BodyReader)?
 
   init(_ copy: GrowingBody, record: CacheRecord, below: (any BodyReader)?) {
     self.copy = copy
     self.below = below
-    above = GrowingReader(copy, record: record)
+    above = ArrivingBody(copy, targets: record.storedRanges, length: record.bodyLength)
   }
 
   private var current: any BodyReader {

@@ -8,11 +8,7 @@ extension TieredStore {
   /// - Throws: what the store below throws; the entries are then removed from memory nevertheless.
   @discardableResult
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
-    let below: Result<Int, CacheError>
-    do { below = .success(try await base.remove(selection)) } catch { below = .failure(error) }
-    raiseGeneration(of: selection.key)
-    let own = memory.removeMatching(selection) { $0.isMemoryOnly }
-    return try below.get() + own
+    try await remove(selection) { (base) throws(CacheError) in try await base.remove(selection) }
   }
 
   /// Removes all entries of a partition from both tiers, and their bytes from the files.
@@ -20,13 +16,19 @@ extension TieredStore {
   /// - Throws: what the store below throws; the entries are then removed from memory nevertheless.
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
-    let below: Result<Int, CacheError>
-    do { below = .success(try await base.wipe(mode: mode, partition: partition)) } catch {
-      below = .failure(error)
+    try await remove(.partition(mode: mode, partition)) { (base) throws(CacheError) in
+      try await base.wipe(mode: mode, partition: partition)
     }
-    raiseGeneration(of: nil)
-    let own = memory.removeMatching(.partition(mode: mode, partition)) { $0.isMemoryOnly }
-    return try below.get() + own
+  }
+
+  private func remove(
+    _ selection: CacheSelection, below: (any CacheStore) async throws(CacheError) -> Int
+  ) async throws(CacheError) -> Int {
+    let removed: Result<Int, CacheError>
+    do throws(CacheError) { removed = .success(try await below(base)) } catch { removed = .failure(error) }
+    raiseGeneration(of: selection.key)
+    let own = memory.removeMatching(selection, countsCopies: false)
+    return try removed.get() + own
   }
 
   /// Evicts from memory.
@@ -46,7 +48,7 @@ extension TieredStore {
       below = .failure(error)
     }
     if case .success = below { raiseGeneration(of: selection.key) }
-    let own = memory.invalidateMatching(selection) { $0.isMemoryOnly }
+    let own = memory.invalidateMatching(selection, countsCopies: false)
     return try below.get().map { $0 + own }
   }
 

@@ -121,7 +121,8 @@ public final class TieredStore: CacheStore {
     _ record: CacheRecord, at offset: Int64
   ) async throws(CacheError) -> any BodyWriter {
     if record.isMemoryOnly { return try await memory.extend(record, at: offset) }
-    return TieredExtension(try await base.extend(record, at: offset), tier: self)
+    let writer = try await base.extend(record, at: offset)
+    return try TieredWriter(record, variantLimit: .max, base: writer, tier: self, isExtension: true)
   }
 
   /// Replaces the record of a stored response and keeps its body.

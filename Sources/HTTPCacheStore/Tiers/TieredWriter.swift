@@ -19,18 +19,23 @@ final class TieredWriter: CloningBodyWriter {
 
   private let record: CacheRecord
   private let variantLimit: Int
+  private let isExtension: Bool
   private let tier: TieredStore
   private let reservation: MemoryReservation
   private let state: Mutex<State>
 
-  /// - Parameter base: the writer of the store below; nil keeps the response only in memory.
+  /// - Parameters:
+  ///   - base: the writer of the store below; nil keeps the response only in memory.
+  ///   - isExtension: whether bytes are added to a part of the store below, which compares the response itself.
   /// - Throws: `CacheError.tooLarge` or `CacheError.notAdmitted` if memory has to keep the only copy and
   ///   cannot.
   init(
-    _ record: CacheRecord, variantLimit: Int, base: (any BodyWriter)?, tier: TieredStore
+    _ record: CacheRecord, variantLimit: Int, base: (any BodyWriter)?, tier: TieredStore,
+    isExtension: Bool = false
   ) throws(CacheError) {
     self.record = record
     self.variantLimit = variantLimit
+    self.isExtension = isExtension
     self.tier = tier
     let limit = base == nil ? tier.memory.largestEntry : tier.longestCopy
     let isSmall = record.isComplete && record.bodyLength ?? 0 <= limit
@@ -79,7 +84,7 @@ final class TieredWriter: CloningBodyWriter {
     let base = try begin()
     let done = CacheError(.closed, "the writer was committed", key: record.key)
     if let base {
-      do throws(CacheError) { try tier.requireNotSuperseded(record) } catch {
+      do throws(CacheError) { if !isExtension { try tier.requireNotSuperseded(record) } } catch {
         end(error)
         throw error
       }

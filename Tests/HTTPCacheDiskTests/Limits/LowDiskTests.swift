@@ -1,10 +1,25 @@
 import Foundation
-import HTTPCacheDisk
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
 import Synchronization
 import Testing
+
+@testable import HTTPCacheDisk
+
+extension DiskStore {
+  /// Opens a store whose file system has a number of free bytes.
+  fileprivate static func open(
+    directory: String, minimumFreeSpace: Int64, freeBytes: @escaping @Sendable () -> Int64
+  ) throws -> DiskStore {
+    try open(
+      directory: directory,
+      changes: DirectorySettings.Changes(capacity: 64 << 20, minimumFreeSpace: minimumFreeSpace),
+      largestEntry: .default, options: Options(),
+      clock: ManualClock(now: Timestamp(seconds: 1_800_000_000))
+    ) { _ in FreeSpace.Space(free: freeBytes(), all: 1 << 40) }
+  }
+}
 
 /// A file system that fills up.
 @Suite(.timeLimit(.minutes(10))) struct LowDiskTests {
@@ -16,9 +31,8 @@ import Testing
     _ directory: TemporaryDirectory, minimum: Int64, _ figures: Figures
   ) throws -> DiskStore {
     try DiskStore.open(
-      directory: directory.path("cache"), capacity: 64 << 20, minimumFreeSpace: minimum,
-      freeBytes: { figures.free.withLock { $0 } },
-      clock: ManualClock(now: Timestamp(seconds: 1_800_000_000)))
+      directory: directory.path("cache"), minimumFreeSpace: minimum,
+      freeBytes: { figures.free.withLock { $0 } })
   }
 
   @Test("below the minimum of free space, responses are evicted, and no more than needed")
@@ -40,9 +54,8 @@ import Testing
   private func openShortOfSpace(_ cache: String) throws -> DiskStore {
     let taken = DiskMeter.taken(below: cache)
     return try DiskStore.open(
-      directory: cache, capacity: 64 << 20, minimumFreeSpace: 100 << 20,
-      freeBytes: { 99 << 20 + taken - DiskMeter.taken(below: cache) },
-      clock: ManualClock(now: Timestamp(seconds: 1_800_000_000)))
+      directory: cache, minimumFreeSpace: 100 << 20,
+      freeBytes: { 99 << 20 + taken - DiskMeter.taken(below: cache) })
   }
 
   @Test("no more small responses are evicted than needed, although their space is free on disk only later")
@@ -75,9 +88,8 @@ import Testing
       let cache = place + "/cache"
       let base = Mutex<Int64>(1 << 40)
       let store = try DiskStore.open(
-        directory: cache, capacity: 64 << 20, minimumFreeSpace: 1 << 20,
-        freeBytes: { base.withLock { $0 } - DiskMeter.taken(below: cache) },
-        clock: ManualClock(now: Timestamp(seconds: 1_800_000_000)))
+        directory: cache, minimumFreeSpace: 1 << 20,
+        freeBytes: { base.withLock { $0 } - DiskMeter.taken(below: cache) })
       for index in 0..<120 { try await store.put(try record("/\(index)"), bytes(100_000)) }
       await store.flush()
       let before = store.usage

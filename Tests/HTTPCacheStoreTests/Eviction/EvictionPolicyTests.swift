@@ -1,6 +1,12 @@
 import HTTPCacheStore
 import Testing
 
+extension EvictionPolicy {
+  fileprivate func admits(candidateHash: UInt64, size: Int64, over victims: [Double]) -> Bool {
+    victims.allSatisfy { $0 <= admissionBound(candidateHash: candidateHash, size: size) }
+  }
+}
+
 @Suite("EvictionPolicy", .timeLimit(.minutes(10)))
 struct EvictionPolicyTests {
   @Test("puts frequent and small entries into higher buckets, in steps of half an octave")
@@ -45,8 +51,8 @@ struct EvictionPolicyTests {
     let once = policy.priority(bucket: policy.bucket(frequency: 1, size: 1_000))
     let often = policy.priority(bucket: policy.bucket(frequency: 8, size: 1_000))
     policy.recordUse(hash: 1)
-    let cheap = EvictionPolicy.Victim(priority: once, size: 1_000)
-    let dear = EvictionPolicy.Victim(priority: often, size: 1_000)
+    let cheap = once
+    let dear = often
     #expect(policy.admits(candidateHash: 1, size: 1_000, over: [cheap]))
     #expect(!policy.admits(candidateHash: 1, size: 1_000, over: [cheap, dear]))
     #expect(!policy.admits(candidateHash: 1, size: 100_000, over: [cheap]))
@@ -58,7 +64,7 @@ struct EvictionPolicyTests {
   func notStuck() {
     var policy = EvictionPolicy(exponent: 1)
     let dear = policy.priority(bucket: policy.bucket(frequency: 15, size: 100))
-    let victims = [EvictionPolicy.Victim(priority: dear, size: 100)]
+    let victims = [dear]
     var refusals = 0
     while !policy.admits(candidateHash: 5, size: 10_000, over: victims), refusals < 10_000 {
       policy.evicted(priority: policy.admissionBound(candidateHash: 5, size: 10_000))
