@@ -43,6 +43,7 @@ extension CacheExplanation {
     /// The index of the candidate that it completes; nil if it completes none.
     public var completing: Int?
 
+    /// Makes the request that would be sent.
     public init(_ request: HTTPRequest, completing: Int? = nil) {
       self.request = request
       self.completing = completing
