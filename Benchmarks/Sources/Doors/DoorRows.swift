@@ -90,7 +90,8 @@ struct FixedOrigin: Upstream {
 
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     let body = BodyBytes([UInt8](repeating: 0x61, count: DoorRows.size))
-    return UpstreamResponse(head: HTTPResponse(status: .ok, headerFields: Self.fields), body: MessageBody(body))
+    let head = HTTPResponse(status: .ok, headerFields: Self.fields)
+    return UpstreamResponse(head: head, body: MessageBody(body))
   }
 }
 
