@@ -43,6 +43,14 @@ struct ReplayUpstreamTests {
     #expect(try await upstream.finish() == paths.count)
   }
 
+  @Test("a recording that cannot be written is refused before anything is recorded")
+  func noFolder() throws {
+    let error = try #require(throws: CacheError.self) {
+      _ = try ReplayUpstream(path: "\(path)/none/a.har", mode: .recordAll, origin: origin)
+    }
+    #expect(error.code == .unavailable)
+  }
+
   @Test("answers without the origin as the origin answered")
   func replay() async throws {
     try await record("/a", "/a", "/b")

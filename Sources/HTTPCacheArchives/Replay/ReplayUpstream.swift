@@ -60,6 +60,11 @@ public final class ReplayUpstream: Upstream {
     }
     self.recording = Mutex(recording)
     let isRecording = mode == .recordMissing || mode == .recordAll
+    // The file is written at the end, when it is too late to name another one.
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    guard !isRecording || FileManager.default.isWritableFile(atPath: folder) else {
+      throw CacheError(.unavailable, "cannot make \(path): the folder is not there or cannot be written")
+    }
     recorder = isRecording ? HARRecorder(path: path, keepsEarlier: mode == .recordMissing) : nil
   }
 

@@ -66,9 +66,9 @@ import Testing
 
   @Test("names that are taken get a number")
   func uniqueNames() {
-    #expect(FileName.unique("a.txt", among: []) == "a.txt")
-    #expect(FileName.unique("a.txt", among: ["a.txt", "a-2.txt"]) == "a-3.txt")
-    #expect(FileName.unique("a", among: ["a"]) == "a-2")
+    #expect(FileName.unique("a.txt") { _ in false } == "a.txt")
+    #expect(FileName.unique("a.txt", isTaken: ["a.txt", "a-2.txt"].contains) == "a-3.txt")
+    #expect(FileName.unique("a", isTaken: ["a"].contains) == "a-2")
   }
 
   @Test("the folder of a path ends with its last slash")

@@ -32,6 +32,11 @@ struct DownloadDisplay {
     }
   }
 
+  /// Whether a download was shown as done.
+  func isDone(_ id: DownloadID) -> Bool {
+    if case .done? = known[id]?.state { true } else { false }
+  }
+
   /// Shows a download, if it changed.
   mutating func show(_ status: DownloadStatus) {
     let before = known[status.id]

@@ -10,8 +10,10 @@ struct DownloadPlan {
   private let segments: Int
   private let linksEntries: Bool
   private let ownCodings: Bool
-  /// The paths of files so far.
-  private var taken: [String: Set<String>] = [:]
+  /// The URL of each file so far, by its absolute path.
+  private var files: [String: String] = [:]
+  /// The folders of an input file's downloads.
+  private var folders: Set<URL> = []
 
   init(_ plan: RequestPlan, segments: Int?, linksEntries: Bool) {
     self.plan = plan
@@ -30,26 +32,42 @@ struct DownloadPlan {
     _ address: String, output: String?, usesRemoteName: Bool, digests: [IntegrityDigest]
   ) throws {
     let url = try plan.target(TargetURL(parsing: address))
-    var path = output.map { Self.absolute($0, in: ".") }
-    if usesRemoteName { path = unique(FileName.safe(from: url.path), in: ".") }
+    var path: String?
+    if usesRemoteName {
+      path = unique(FileName.safe(from: url.path), in: ".")
+    } else if let output {
+      path = try claimed(output, in: ".", for: url)
+    }
     add(url, to: path, digests, segments)
   }
 
   /// Adds an entry of a file.
   ///
-  /// - Throws: `ValidationError` for something else than a URL.
+  /// - Throws: `ValidationError` for something else than a URL, and for a folder or the file of another URL.
   mutating func add(_ entry: DownloadFile.Entry, path: String) throws {
     let url: TargetURL
-    do { url = try plan.target(TargetURL(parsing: entry.url)) } catch let error as ValidationError {
+    let folder = entry.folder ?? "."
+    let file: String
+    do {
+      url = try plan.target(TargetURL(parsing: entry.url))
+      if let name = entry.name {
+        file = try claimed(name, in: folder, for: url)
+      } else {
+        file = unique(FileName.safe(from: url.path), in: folder)
+      }
+    } catch let error as ValidationError {
       throw ValidationError("\(path), line \(entry.line): \(error.message)")
     }
-    let folder = entry.folder ?? "."
-    let file =
-      entry.name.map { Self.absolute($0, in: folder) } ?? unique(FileName.safe(from: url.path), in: folder)
-    // As aria2c does. If the folder cannot be made, the download fails and says so.
-    try? FileManager.default.createDirectory(
-      at: URL(fileURLWithPath: file).deletingLastPathComponent(), withIntermediateDirectories: true)
+    folders.insert(URL(fileURLWithPath: file).deletingLastPathComponent())
     add(url, to: file, entry.digests, entry.segments ?? segments, entry.headers)
+  }
+
+  /// Makes the folders that an input file names, as aria2c does. The download into a folder that cannot be made fails
+  /// and says so.
+  func makeFolders() {
+    for folder in folders {
+      try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
   }
 
   private mutating func add(
@@ -69,9 +87,23 @@ struct DownloadPlan {
   }
 
   private mutating func unique(_ name: String, in folder: String) -> String {
-    let name = FileName.unique(name, among: taken[folder] ?? [])
-    taken[folder, default: []].insert(name)
-    return Self.absolute(name, in: folder)
+    let name = FileName.unique(name) { files[Self.absolute($0, in: folder)] != nil }
+    let path = Self.absolute(name, in: folder)
+    files[path] = name
+    return path
+  }
+
+  /// The path of a file that the user named.
+  ///
+  /// - Throws: `ValidationError` if it names a folder, or the file of another URL.
+  private mutating func claimed(_ name: String, in folder: String, for url: TargetURL) throws -> String {
+    let path = Self.absolute(name, in: folder)
+    guard !path.hasSuffix("/") else { throw ValidationError("'\(name)' is a folder, not a file") }
+    guard files[path].map({ $0 == url.text }) ?? true else {
+      throw ValidationError("the file \(path) is that of another URL before")
+    }
+    files[path] = url.text
+    return path
   }
 
   private static func absolute(_ path: String, in folder: String) -> String {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPCacheDownloads
 import HTTPCaching
+import HTTPTypes
 
 extension GetCommand {
   /// Checks the options that a queue cannot fulfil.
@@ -17,13 +18,18 @@ extension GetCommand {
     if addresses.isEmpty, queueOptions.inputFile == nil, queueOptions.queue == nil {
       throw ValidationError("give URLs, --input-file FILE, or --queue NAME to continue its downloads")
     }
+    if output != nil, addresses.isEmpty {
+      throw ValidationError("-o is for a URL of the command line; in an --input-file, write out= below a URL")
+    }
     if queueOptions.checksum != nil, addresses.count != 1 {
       throw ValidationError(
         "--checksum is for one URL (got \(addresses.count)); in an --input-file, write checksum= below each URL"
       )
     }
+    let hasRange = try requestOptions.headerArguments().contains { $0.name == .range }
     let unusable = [
       (requestOptions.head, "-I"), (requestOptions.range != nil, "-r"),
+      (hasRange, "-H Range"),
       (requestOptions.method.map { $0 != "GET" } ?? false, "-X"), (!contentOptions.parts.isEmpty, "-d"),
       (contentOptions.uploadFile != nil, "-T"), (include, "-i"), (usesHeaderName, "-J"),
       (explain, "--explain"),
@@ -86,6 +92,7 @@ extension GetCommand {
       for entry in file.entries { try plan.add(entry, path: path) }
       if !messages.quiet { file.notes.forEach { Console.report("httpcache: \($0)") } }
     }
+    plan.makeFolders()
     return plan.downloads
   }
 

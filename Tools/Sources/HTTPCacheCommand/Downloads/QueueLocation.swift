@@ -105,6 +105,10 @@ struct QueueLocation: ParsableArguments {
         Console.report("httpcache: no download has the identifier or URL \(name)")
         throw ExitStatus.failure.code
       }
+      guard found.count == 1 || found.allSatisfy({ $0.download.url == name }) else {
+        Console.report("httpcache: \(found.count) downloads have an identifier that begins with \(name)")
+        throw ExitStatus.failure.code
+      }
       return found
     }
   }

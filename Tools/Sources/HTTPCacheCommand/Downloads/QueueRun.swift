@@ -80,20 +80,30 @@ struct QueueRun {
       let summary = queue.summary
       if summary.waiting + summary.running == 0 { break }
     }
+    // A download may have ended after the last statuses were read.
+    let last = queue.downloads
+    for status in last { display.show(status) }
     let left = queue.summary.waiting + queue.summary.running
-    if Task.isCancelled, left > 0, !messages.quiet {
-      meter.say(
-        "httpcache: interrupted; \(HumanText.count(left, "download")) left in the queue \(name); "
-          + "continue with: httpcache downloads resume\(arguments)")
+    if Task.isCancelled, left > 0 {
+      say(
+        "interrupted; \(HumanText.count(left, "download")) left in the queue \(name); "
+          + "continue with: httpcache downloads resume\(arguments)", meter)
     }
     if let failure = display.failures.first(where: { chosen?.contains($0.0) ?? true }) { return failure.1 }
-    let paused = queue.downloads.filter { $0.state == .paused && chosen?.contains($0.id) ?? true }
-    guard !paused.isEmpty else { return .success }
-    if !messages.quiet {
-      meter.say(
-        "httpcache: \(HumanText.count(paused.count, "download")) paused in the queue \(name); "
-          + "continue with: httpcache downloads resume\(arguments)")
+    // Another process may have removed one before it ended.
+    let removed = (chosen ?? []).subtracting(last.map(\.id)).filter { !display.isDone($0) }
+    if !removed.isEmpty {
+      say("\(HumanText.count(removed.count, "download")) removed from the queue \(name)", meter)
     }
+    let paused = last.filter { $0.state == .paused && chosen?.contains($0.id) ?? true }
+    guard !paused.isEmpty else { return removed.isEmpty ? .success : .failure }
+    say(
+      "\(HumanText.count(paused.count, "download")) paused in the queue \(name); "
+        + "continue with: httpcache downloads resume\(arguments)", meter)
     return .failure
+  }
+
+  private func say(_ text: String, _ meter: ProgressMeter) {
+    if !messages.quiet { meter.say("httpcache: \(text)") }
   }
 }

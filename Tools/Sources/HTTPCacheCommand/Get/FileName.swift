@@ -23,11 +23,11 @@ enum FileName {
     return shortened(name, to: 200)
   }
 
-  /// A name that is not among `taken`: `name`, else `name-2` and so on before the extension.
-  static func unique(_ name: String, among taken: Set<String>) -> String {
+  /// A name that is not taken: `name`, else `name-2` and so on before the extension.
+  static func unique(_ name: String, isTaken: (String) -> Bool) -> String {
     var candidate = name
     var number = 2
-    while taken.contains(candidate) {
+    while isTaken(candidate) {
       let (stem, suffix) = parts(name)
       candidate = "\(stem)-\(number)\(suffix)"
       number += 1

@@ -278,7 +278,7 @@ struct GetCommand: AsyncParsableCommand {
     }
     var taken: Set<String> = []
     return urls.map { url in
-      let name = FileName.unique(FileName.safe(from: url.path), among: taken)
+      let name = FileName.unique(FileName.safe(from: url.path), isTaken: taken.contains)
       taken.insert(name)
       return .file(name)
     }

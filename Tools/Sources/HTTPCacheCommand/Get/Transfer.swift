@@ -46,6 +46,7 @@ struct Transfer {
         throw NotContinued(status: response.head.status.code)
       }
     }
+    try check(response)
     var answer = TransferReport.Answer(
       status: response.head.status.code, head: response.head, outcome: response.outcome, bytes: 0,
       finalTarget: response.finalTarget, redirects: response.redirects.count,
@@ -69,8 +70,22 @@ struct Transfer {
     return answer
   }
 
+  /// Whether the body is not for the file. A 304 has none, and what the file has is still right.
   private func isLeftOut(_ answer: TransferReport.Answer) -> Bool {
-    fetcher.failsOnError && answer.status >= 400
+    fetcher.failsOnError && answer.status >= 400 || answer.status == 304
+  }
+
+  /// Refuses a response that cannot be one to the request.
+  ///
+  /// - Throws: `UpstreamError`.
+  private func check(_ response: CacheResponse) throws {
+    let conditions: [HTTPField.Name] = [.ifNoneMatch, .ifModifiedSince]
+    switch response.head.status.code {
+    case 101: throw UpstreamError(.protocol, "101 without a requested upgrade (RFC 9110 §15.2.2)")
+    case 304 where !conditions.contains { request.headerFields[$0] != nil }:
+      throw UpstreamError(.protocol, "304 to a request without a condition (RFC 9110 §15.4.5)")
+    default: break
+    }
   }
 
   /// The response with the body to write. Sets the name of the file if the head names it.

@@ -156,7 +156,7 @@ struct ImageCommand: AsyncParsableCommand {
     return urls.map { url in
       let given = FileName.safe(from: url.path)
       let stem = given.lastIndex(of: ".").map { String(given[..<$0]) } ?? given
-      let name = FileName.unique("\(stem).\((format ?? .jpg).rawValue)", among: taken)
+      let name = FileName.unique("\(stem).\((format ?? .jpg).rawValue)", isTaken: taken.contains)
       taken.insert(name)
       return "\(output)/\(name)"
     }

@@ -42,7 +42,7 @@ struct RouteOptions: ParsableArguments {
   func validate() throws {
     guard forward || upstream != nil || config != nil, !forward || upstream == nil else {
       throw ValidationError(
-        "serve requires --upstream URL, --forward, or --config FILE with one of them or routes.")
+        "serve requires one of --upstream URL and --forward, or --config FILE with one of them or routes.")
     }
     if check, config == nil { throw ValidationError("--check requires --config.") }
     if let upstream, Origin.split(upstream) == nil {

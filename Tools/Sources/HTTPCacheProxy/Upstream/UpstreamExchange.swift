@@ -87,7 +87,9 @@ struct UpstreamExchange: Sendable {
 
   /// Whether the connection, or the stream of HTTP/2, has ended without saying anything about the request.
   private static func isLost(_ cause: any Error) -> Bool {
-    cause is IOError || cause is UnfinishedStream || cause is any NIOHTTP2Error
+    // The response was malformed, or the origin found the request so.
+    if let closed = cause as? NIOHTTP2Errors.StreamClosed, closed.errorCode == .protocolError { return false }
+    return cause is IOError || cause is UnfinishedStream || cause is any NIOHTTP2Error
   }
 
   private func response(

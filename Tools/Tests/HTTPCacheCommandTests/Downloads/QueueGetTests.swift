@@ -47,6 +47,39 @@ import Testing
     try await origin.close()
   }
 
+  @Test(
+    "a file that two URLs would write is refused with its line, before anything is queued",
+    arguments: ["out=a", "out=./a", "out=b/"])
+  func conflicts(_ option: String) async throws {
+    let lines = "http://127.0.0.1:1/x\n  dir=\(directory.path)\n  out=a\nhttp://127.0.0.1:1/y\n"
+    let options = try list(lines + "  dir=\(directory.path)/.\n  \(option)\n")
+    let run = await CommandRun(["get"] + options + cache)
+    #expect(run.status == ExitStatus.usage.rawValue)
+    #expect(run.errors.contains("line 4: "), "\(run.errors)")
+    let listed = await CommandRun(["downloads", "list", "--json"] + cache)
+    #expect(!listed.output.contains("127.0.0.1:1"), "\(listed.output)")
+  }
+
+  @Test("a name from a URL gives way to a name of the file of URLs")
+  func givesWay() async throws {
+    let origin = try await origin()
+    let options = try list(
+      "\(origin.base)/x\n  dir=\(directory.path)\n  out=a\n\(origin.base)/a\n  dir=\(directory.path)/.\n")
+    let run = await CommandRun(["get"] + options + cache)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(directory.contents("a") != nil && directory.contents("a-2") != nil)
+    try await origin.close()
+  }
+
+  @Test(
+    "options that a queue would leave out are refused",
+    arguments: [["-o", "one"], ["-H", "Range: bytes=0-3"]])
+  func leftOut(_ option: [String]) async throws {
+    let options = try list("http://127.0.0.1:1/\n")
+    let run = await CommandRun(["get"] + options + option + cache)
+    #expect(run.status == ExitStatus.usage.rawValue, "\(run.errors)")
+  }
+
   @Test("-i with a file of URLs is refused with the name of the right option")
   func include() async throws {
     _ = try list("http://127.0.0.1:1/\n")

@@ -104,6 +104,21 @@ import Testing
     try await origin.close()
   }
 
+  @Test(
+    "a response without a representation leaves the file alone",
+    arguments: [("304 No", [], 6), ("101 Other", [], 6), ("304 No", ["-H", "If-None-Match: \"1\""], 0)])
+  func noRepresentation(_ line: String, _ options: [String], _ status: Int32) async throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.file("out")
+    try Data("precious".utf8).write(to: URL(fileURLWithPath: file))
+    let origin = try await ScriptOrigin { _ in .init(head: "HTTP/1.1 \(line)\r\nConnection: close") }
+    let run = await CommandRun(
+      ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", file] + options)
+    #expect(run.status == status, "\(run.errors)")
+    #expect(directory.contents("out") == Array("precious".utf8))
+    try await origin.close()
+  }
+
   // MARK: Other options
 
   @Test("--retry continues from the part file")

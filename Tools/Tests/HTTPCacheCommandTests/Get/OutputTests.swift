@@ -240,7 +240,7 @@ import Testing
   func sameName() {
     var taken: Set<String> = []
     let names = ["/a/x.txt", "/b/x.txt", "/c/x-2.txt"].map { path -> String in
-      let name = FileName.unique(FileName.safe(from: path), among: taken)
+      let name = FileName.unique(FileName.safe(from: path), isTaken: taken.contains)
       taken.insert(name)
       return name
     }

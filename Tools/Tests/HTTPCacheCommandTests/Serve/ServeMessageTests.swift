@@ -72,7 +72,9 @@ import Testing
   @Test(
     "options that do not go together, or are out of range",
     arguments: [
-      ([], "serve requires --upstream URL, --forward, or --config FILE with one of them or routes."),
+      (
+        [], "serve requires one of --upstream URL and --forward, or --config FILE with one of them or routes."
+      ),
       (
         ["--upstream", "http://a", "--listen", "0.0.0.0:80"],
         "--listen 0.0.0.0:80 can be reached from other machines; --allow-remote allows that."

@@ -4,6 +4,7 @@ import NIOHPACK
 import NIOHTTP2
 import NIOSSL
 import ServerTesting
+import Synchronization
 import Testing
 
 @testable import HTTPCacheProxy
@@ -62,6 +63,36 @@ import Testing
       #expect(fixture.upstream.connectionCounts.open <= System.coreCount)
       let response1 = try await get("/a", from: fixture)
       #expect(response1.contains("hit"))
+    }
+  }
+
+  @Test(
+    "a malformed response ends its stream; another response on the connection goes on (RFC 9113 §8.1.1)",
+    arguments: ["content-length", "Upper", ":other"])
+  func malformed(_ name: String) async throws {
+    let held = Mutex<[HTTP2TestOrigin.Request]>([])
+    try await withAnswers({ request in
+      switch request.headers.first(name: ":path") {
+      case "/held":
+        request.head([":status": "200", "content-length": "8"])
+        request.body("half")
+        held.withLock { $0.append(request) }
+      case "/finish":
+        held.withLock { $0 }.forEach { $0.body("done", ends: true) }
+        request.head([":status": "200"], ends: true)
+      default:
+        request.head([":status": "200", name: "5"])
+        request.body("12", ends: true)
+      }
+    }) { fixture in
+      // A request before makes the connection, which all others then use.
+      _ = try await get("/bad", from: fixture)
+      let clients = try (0..<4).map { _ in try fixture.connect() }
+      for client in clients { client.send("GET /held HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n") }
+      while held.withLock({ $0.count }) < clients.count { try await Task.sleep(for: .milliseconds(10)) }
+      for _ in 0..<4 { _ = try? await get("/bad", from: fixture) }
+      _ = try await get("/finish", from: fixture)
+      for client in clients { #expect(try await client.receiveAll().hasSuffix("\r\n\r\nhalfdone")) }
     }
   }
 

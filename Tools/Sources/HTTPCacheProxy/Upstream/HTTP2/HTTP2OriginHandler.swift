@@ -14,8 +14,7 @@ final class HTTP2OriginHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    if error is NIOHTTP2Errors.StreamError { return }
-    context.close(promise: nil)
+    if !error.isOfOneStream { context.close(promise: nil) }
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
