@@ -81,7 +81,9 @@ enum DoorRows {
 /// Answers each request with the same cacheable response.
 struct FixedOrigin: Upstream {
   static let fields = HTTPFields(
-    dictionary.compactMap { name, value in HTTPField.Name(name).map { HTTPField(name: $0, value: value) } })
+    dictionary.compactMap { name, value in
+      HTTPField.Name(name).map { HTTPField(name: $0, value: value) }
+    })
   static let dictionary = [
     "Content-Type": "text/html; charset=utf-8", "Cache-Control": "max-age=86400", "ETag": "\"v1\"",
     "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Server": "example", "Vary": "Accept-Encoding",
