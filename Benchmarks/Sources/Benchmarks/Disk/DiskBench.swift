@@ -142,7 +142,8 @@ struct DiskBench {
     for round in 0..<8 {
       try await Self.put(
         DiskSample(round, kind: "first-\(run)", length: large.count).record, body, in: store)
-      let rawFiles = try RawFiles(folder: newestFolder(in: folder + "/ours/bodies"))
+      // On some file systems, making a file takes ten times as long in a folder with many files.
+      let rawFiles = try RawFiles(folder: folder + "/ours/bodies")
       let samples = try (0..<100).map {
         try DiskSample(round * 100 + $0, kind: "file-\(run)", length: large.count)
       }
@@ -154,17 +155,6 @@ struct DiskBench {
       try await ours.measure(samples.count) { try await Self.put(samples[$0].record, body, in: store) }
     }
     return [("write + rename + raw insert, 64 KiB", peer), ("store, write 64 KiB", ours)]
-  }
-
-  /// The folder that the store writes to now. On some file systems, making a file takes ten times as long in a folder
-  /// where many files were just deleted. So store and peer must use one folder.
-  private func newestFolder(in path: String) throws -> String {
-    let names = try FileManager.default.contentsOfDirectory(atPath: path)
-    let dated = try names.map { name in
-      let attributes = try FileManager.default.attributesOfItem(atPath: path + "/" + name)
-      return (path + "/" + name, attributes[.modificationDate] as? Date ?? .distantPast)
-    }
-    return dated.max { $0.1 < $1.1 }?.0 ?? path
   }
 
   /// Opening the directory, up to the first answer.
