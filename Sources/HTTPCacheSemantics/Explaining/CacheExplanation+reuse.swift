@@ -16,9 +16,10 @@ extension CacheExplanation {
     _ request: HTTPRequest, among candidates: [Candidate], in circumstances: Circumstances,
     forward: Forward? = nil, obstacle: ContentObstacle? = nil
   ) -> CacheExplanation {
-    let policy = circumstances.policy
+    var circumstances = circumstances
+    circumstances.rules = circumstances.rules.resolved(for: request)
+    let (policy, rules) = (circumstances.policy, circumstances.rules)
     var explanation = CacheExplanation()
-    let rules = circumstances.rules.resolved(for: request)
     let directives = RequestDirectives(of: request, rules: rules)
     explanation.addRequest(request, policy: policy, rules: rules)
     // Nothing is looked up then, whatever else the request says.
@@ -49,11 +50,7 @@ extension CacheExplanation {
       case .selected(let position):
         let selected = suitable[position]
         if matching > 1 { explanation.addChoice(of: selected, among: candidates, suitable) }
-        explanation.addSelected(
-          candidates[selected],
-          ReuseQuestion(
-            request: request, directives: directives, forward: forward, policy: policy, rules: rules,
-            now: circumstances.now))
+        explanation.addSelected(candidates[selected], for: request, directives, forward, circumstances)
         return explanation
       case .mismatch(let names): missReason = .variantMismatch(names)
       case .nothingStored: missReason = candidates.isEmpty ? .absent : .partial
@@ -70,11 +67,13 @@ extension CacheExplanation {
     return explanation
   }
 
-  private mutating func addSelected(_ selected: Candidate, _ question: ReuseQuestion) {
+  private mutating func addSelected(
+    _ selected: Candidate, for request: HTTPRequest, _ directives: RequestDirectives, _ forward: Forward?,
+    _ circumstances: Circumstances
+  ) {
     let (stored, part, length) = (selected.response, selected.part, selected.length)
-    let (request, directives, policy) = (question.request, question.directives, question.policy)
-    let (rules, now) = (question.rules, question.now)
-    let (forwarded, completing) = (question.forward?.request, question.forward?.completing)
+    let (policy, rules, now) = (circumstances.policy, circumstances.rules, circumstances.now)
+    let (forwarded, completing) = (forward?.request, forward?.completing)
     let decision = Reuse.decide(
       stored: stored, request: request, directives: directives, policy: policy, rules: rules,
       now: now)
@@ -133,14 +132,4 @@ extension CacheExplanation {
       add(.decision, "What is done?", "refuse: \(reason)", reason.section)
     }
   }
-}
-
-/// A request, and what decides whether a stored response answers it.
-private struct ReuseQuestion {
-  let request: HTTPRequest
-  let directives: RequestDirectives
-  let forward: CacheExplanation.Forward?
-  let policy: CachePolicy
-  let rules: CacheRules
-  let now: Timestamp
 }

@@ -20,6 +20,7 @@ package enum NewFile {
   package static func make(
     at path: String, length: Int64, read: (Range<Int64>) async throws(CacheError) -> BodyBytes
   ) async throws(CacheError) {
+    let queue = DispatchQueue(label: "HTTPCacheStore.NewFile")
     var position: Int64 = 0
     do throws(CacheError) {
       repeat {
@@ -30,7 +31,7 @@ package enum NewFile {
         }
         let isMore = position > 0
         let error = await withCheckedContinuation { continuation in
-          DispatchQueue(label: "HTTPCacheStore.NewFile").async {
+          queue.async {
             continuation.resume(returning: append(bytes, to: path, isMore: isMore))
           }
         }

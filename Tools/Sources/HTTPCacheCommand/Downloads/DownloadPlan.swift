@@ -34,7 +34,7 @@ struct DownloadPlan {
     let url = try plan.target(TargetURL(parsing: address))
     var path: String?
     if usesRemoteName {
-      path = unique(FileName.safe(from: url.path), in: ".")
+      path = unique(for: url, in: ".")
     } else if let output {
       path = try claimed(output, in: ".", for: url)
     }
@@ -53,7 +53,7 @@ struct DownloadPlan {
       if let name = entry.name {
         file = try claimed(name, in: folder, for: url)
       } else {
-        file = unique(FileName.safe(from: url.path), in: folder)
+        file = unique(for: url, in: folder)
       }
     } catch let error as ValidationError {
       throw ValidationError("\(path), line \(entry.line): \(error.message)")
@@ -86,10 +86,13 @@ struct DownloadPlan {
     downloads.append(download)
   }
 
-  private mutating func unique(_ name: String, in folder: String) -> String {
-    let name = FileName.unique(name) { files[Self.absolute($0, in: folder)] != nil }
+  /// The path of a file that is named after its URL.
+  private mutating func unique(for url: TargetURL, in folder: String) -> String {
+    let name = FileName.unique(FileName.safe(from: url.path)) {
+      files[Self.absolute($0, in: folder)] != nil
+    }
     let path = Self.absolute(name, in: folder)
-    files[path] = name
+    files[path] = url.text
     return path
   }
 
