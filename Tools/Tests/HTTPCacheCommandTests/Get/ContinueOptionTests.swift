@@ -111,7 +111,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let file = directory.file("out")
     try Data("precious".utf8).write(to: URL(fileURLWithPath: file))
-    let origin = try await ScriptOrigin { _ in .init(head: "HTTP/1.1 \(line)\r\nConnection: close") }
+    let origin = try await ScriptOrigin { _ in .init(head: "HTTP/1.1 \(line)") }
     let run = await CommandRun(
       ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", file] + options)
     #expect(run.status == status, "\(run.errors)")

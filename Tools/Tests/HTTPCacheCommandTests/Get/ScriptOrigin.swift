@@ -35,7 +35,8 @@ final class ScriptOrigin: Sendable {
     /// A file that must have bytes before the connection ends: a client may drop bytes that it has not read then.
     var awaitedFile: String?
 
-    var bytes: [UInt8] { Array((head + "\r\n\r\n").utf8) + body }
+    // A client must not send another request on a connection that ends now.
+    var bytes: [UInt8] { Array((head + (isHeld ? "" : "\r\nConnection: close") + "\r\n\r\n").utf8) + body }
   }
 
   private final class Handler: ChannelInboundHandler {
