@@ -3,11 +3,16 @@
   import NIOCore
   import Synchronization
 
-  /// Reads a body in one task, at most two pieces ahead of its reader. The task can be stopped while a piece is
-  /// awaited, which the reader's own task cannot without being cancelled.
+  /// Reads a body in one task, at most 256 KiB and one piece ahead of its reader, so that the network goes on while
+  /// the reader stores a block. The task can be stopped while a piece is awaited, which the reader's own task cannot
+  /// without being cancelled.
   final class BodyPump: Sendable {
+    private static let mostReady = 256 << 10
+
     private struct State {
-      var ready: ByteBuffer?
+      var ready = CircularBuffer<ByteBuffer>()
+      /// The bytes in `ready`.
+      var readyBytes = 0
       var end: Result<Void, any Error>?
       var reader: CheckedContinuation<Void, Never>?
       var pump: CheckedContinuation<Void, Never>?
@@ -26,7 +31,7 @@
     init(_ body: HTTPClientResponse.Body) { self.body = body }
 
     /// Whether the next piece has arrived.
-    var isReady: Bool { state.withLock { $0.ready != nil } }
+    var isReady: Bool { state.withLock { !$0.ready.isEmpty } }
 
     /// The next piece, not empty; nil at the end. Cancelling the caller's task stops the pump.
     ///
@@ -34,7 +39,10 @@
     func next() async throws -> ByteBuffer? {
       while true {
         let (step, pump) = state.withLock { state -> (Step, CheckedContinuation<Void, Never>?) in
-          if let buffer = state.ready.take() { return (.take(buffer), state.pump.take()) }
+          if let buffer = state.ready.popFirst() {
+            state.readyBytes -= buffer.readableBytes
+            return (.take(buffer), state.readyBytes < Self.mostReady ? state.pump.take() : nil)
+          }
           if let end = state.end { return (.end(end), nil) }
           if state.task == nil { state.task = Task { await self.run() } }
           return (.wait, nil)
@@ -57,7 +65,7 @@
       await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
           let mustWait = state.withLock { state in
-            guard state.ready == nil, state.end == nil else { return false }
+            guard state.ready.isEmpty, state.end == nil else { return false }
             state.reader = continuation
             return true
           }
@@ -79,20 +87,23 @@
       }
     }
 
-    /// Hands over a piece once the reader has taken the one before.
+    /// Hands over a piece once the reader has taken enough of those before.
     ///
     /// - Returns: whether the body goes on.
     private func put(_ buffer: ByteBuffer) async -> Bool {
       await withCheckedContinuation { continuation in
         let mustWait = state.withLock { state in
-          guard state.ready != nil, state.end == nil else { return false }
+          guard state.readyBytes >= Self.mostReady, state.end == nil else { return false }
           state.pump = continuation
           return true
         }
         if !mustWait { continuation.resume() }
       }
       let (reader, goesOn) = state.withLock { state in
-        if state.end == nil { state.ready = buffer }
+        if state.end == nil {
+          state.ready.append(buffer)
+          state.readyBytes += buffer.readableBytes
+        }
         return (state.reader.take(), state.end == nil)
       }
       reader?.resume()
@@ -102,7 +113,7 @@
     private func finish(_ end: Result<Void, any Error>, dropsReady: Bool = false) {
       let (reader, pump, task) = state.withLock { state in
         if state.end == nil || dropsReady { state.end = end }
-        if dropsReady { state.ready = nil }
+        if dropsReady { (state.ready, state.readyBytes) = (CircularBuffer(), 0) }
         return (state.reader.take(), state.pump.take(), state.task)
       }
       reader?.resume()

@@ -48,6 +48,9 @@
       {
         return CachedHTTPClientResponse(hit, to: request)
       }
+      guard CacheKey.target(of: head) != nil else {
+        return try await executeUncached(request, deadline: deadline, logger: logger)
+      }
       let response: CacheResponse
       do {
         response = try await within(deadline) { [cache, upstream] in

@@ -4,20 +4,20 @@
   import NIOHTTP1
 
   extension HTTPRequest {
-    /// The request in the types of the cache; nil if its target is not an http or https URI, or a field name
-    /// is not a token.
+    /// The request in the types of the cache; nil if its scheme is not http or https, or a field name is not a token.
     init?(_ request: HTTPClientRequest) {
-      guard let separator = request.url.firstRange(of: "://"),
+      let url = request.url.utf8
+      guard let colon = url.firstIndex(of: UInt8(ascii: ":")), url[colon...].starts(with: "://".utf8),
         let method = HTTPRequest.Method(request.method.rawValue)
       else { return nil }
-      let scheme = request.url[..<separator.lowerBound].lowercased()
-      let rest = request.url[separator.upperBound...].prefix { $0 != "#" }
-      let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-      let tail = rest[end...]
+      let scheme = request.url[..<colon].lowercased()
+      guard scheme == "http" || scheme == "https" else { return nil }
+      let rest = url[url.index(colon, offsetBy: 3)...].prefix { $0 != UInt8(ascii: "#") }
+      let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
+      let tail = String(Substring(rest[end...]))
       self.init(
-        method: method, scheme: scheme, authority: String(rest[..<end]),
-        path: tail.first == "/" ? String(tail) : "/" + tail)
-      guard scheme == "http" || scheme == "https", CacheKey.target(of: self) != nil else { return nil }
+        method: method, scheme: scheme, authority: String(Substring(rest[..<end])),
+        path: rest[end...].first == UInt8(ascii: "/") ? tail : "/" + tail)
       headerFields.reserveCapacity(request.headers.count)
       for (name, value) in request.headers {
         guard let name = HTTPField.Name(name) else { return nil }

@@ -75,10 +75,17 @@ struct ClientPipeline: Sendable {
       eventLoop: channel.eventLoop,
       configuration: .init(
         maxIdleTime: context.configuration.idleTimeout, maxAge: nil, maxGraceTime: nil, keepalive: nil))
-    _ = try operations.configureHTTP2Pipeline(
-      mode: .server, connectionConfiguration: connectionConfiguration(),
-      streamConfiguration: streamConfiguration(), streamDelegate: management.http2StreamDelegate
+    try operations.addHandler(
+      NIOHTTP2Handler(
+        mode: .server, connectionConfiguration: connectionConfiguration(),
+        streamConfiguration: streamConfiguration()))
+    try operations.addHandler(HTTP2HitHandler(context, client, on: channel))
+    let multiplexer = HTTP2StreamMultiplexer(
+      mode: .server, channel: channel, targetWindowSize: Self.window,
+      outboundBufferSizeHighWatermark: Connector.waterMark.high,
+      outboundBufferSizeLowWatermark: Connector.waterMark.low
     ) { stream in stream.eventLoop.makeCompletedFuture { try addStream(to: stream, client) } }
+    try operations.addHandler(multiplexer)
     try operations.addHandler(management)
     try operations.addHandler(HTTP2ErrorHandler(logger: context.configuration.logger))
     // It begins to wait for streams when the channel becomes active, which has happened before it was added.
@@ -104,17 +111,13 @@ struct ClientPipeline: Sendable {
       HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
     ]
     configuration.maximumBufferedControlFrames = 200
-    configuration.targetWindowSize = 1 << 20
     return configuration
   }
 
   private func streamConfiguration() -> NIOHTTP2Handler.StreamConfiguration {
     var configuration = NIOHTTP2Handler.StreamConfiguration()
-    configuration.targetWindowSize = Self.window
     // A proxy with many users on one connection resets a stream for each of them that leaves.
     configuration.streamResetFrameRateLimit.maximumCount = 1_000
-    configuration.outboundBufferSizeHighWatermark = Connector.waterMark.high
-    configuration.outboundBufferSizeLowWatermark = Connector.waterMark.low
     return configuration
   }
 }

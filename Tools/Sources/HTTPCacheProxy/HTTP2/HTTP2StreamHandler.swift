@@ -1,8 +1,7 @@
 import NIOCore
 import NIOHTTP2
 
-/// Answers a plain request from memory at once. For any other, translates between the frames of one stream of HTTP/2
-/// and the bytes of its `ByteStream`.
+/// Translates between the frames of one stream of HTTP/2 and the bytes of its `ByteStream`.
 final class HTTP2StreamHandler: ChannelDuplexHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = ByteBuffer
@@ -11,7 +10,7 @@ final class HTTP2StreamHandler: ChannelDuplexHandler {
 
   private let proxy: ProxyContext
   private let client: ClientSide
-  /// Nil before a request takes the general way.
+  /// Nil before the request begins.
   private var connection: ClientConnection?
   private var hasBegun = false
   private var hasEnded = false
@@ -29,7 +28,6 @@ final class HTTP2StreamHandler: ChannelDuplexHandler {
         connection?.requestTrailers.set(frame.headers)
       } else {
         hasBegun = true
-        if frame.endStream, answer(frame, context) { return }
         begin(frame, context)
       }
       if frame.endStream { end(context) }
@@ -42,30 +40,9 @@ final class HTTP2StreamHandler: ChannelDuplexHandler {
 
   private func head(_ frame: HTTP2Frame.FramePayload.Headers) -> Result<RequestHead, any Error> {
     Result {
-      var isForward = false
-      if case .forward = proxy.mode { isForward = true }
-      return try RequestHead(frame, limits: proxy.configuration.limits, isForward: isForward)
+      try RequestHead(
+        frame, limits: proxy.configuration.limits, isForward: Routing.isForward(proxy.mode))
     }
-  }
-
-  /// Answers a plain request from memory, with the frames that the general way would send.
-  ///
-  /// - Returns: false if the request takes the general way.
-  private func answer(_ frame: HTTP2Frame.FramePayload.Headers, _ context: ChannelHandlerContext) -> Bool {
-    guard !proxy.registry.isDraining, let answers = proxy.answers(of: context.eventLoop),
-      let key = PlainRequest.key(of: frame.headers, limits: proxy.configuration.limits)
-    else { return false }
-    let started = NIODeadline.now()
-    let lookup = HitLookup(
-      context: proxy, client: client, form: .http2, answers: answers, allocator: context.channel.allocator)
-    guard let content = lookup.content(for: key, { try? head(frame).get() }), let headers = content.headers
-    else { return false }
-    context.write(wrapOutboundOut(.headers(.init(headers: headers, endStream: false))), promise: nil)
-    let body = HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(content.bytes), endStream: true))
-    context.writeAndFlush(wrapOutboundOut(body), promise: nil)
-    let log = RequestLog(proxy, client: client, isHTTP2: true, loop: context.eventLoop)
-    log.add(content, started) { try? head(frame).get() }
-    return true
   }
 
   private func begin(_ frame: HTTP2Frame.FramePayload.Headers, _ context: ChannelHandlerContext) {

@@ -8,11 +8,16 @@ extension PlainRequest {
     var key: [UInt8] = [0]
     key.reserveCapacity(256)
     for (name, value, _) in headers {
-      guard let mark = mark(of: name, value) else { return nil }
+      guard let mark = mark(of: name, value), mark != Field.refused.rawValue else { return nil }
       // No value has a line feed, so different requests have different keys.
       guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return nil }
       if mark == Field.ignored.rawValue { continue }
       key.append(mark)
+      if mark == Field.other.rawValue {
+        // A name has no colon.
+        key.append(contentsOf: name.utf8)
+        key.append(0x3A)
+      }
       key.append(contentsOf: value.utf8)
       key.append(0x0A)
     }
@@ -28,11 +33,9 @@ extension PlainRequest {
     case ":authority": return 0x82
     default:
       var name = name
-      guard let field = name.withUTF8({ FieldNameTable.field(UnsafeRawBufferPointer($0)) }) else {
-        return nil
-      }
+      let field = name.withUTF8 { FieldNameTable.field(UnsafeRawBufferPointer($0)) }
       // HTTP/2 has no fields for one connection.
-      return field == .connection ? nil : field.rawValue
+      return field == .connection || name.hasPrefix(":") ? nil : field.rawValue
     }
   }
 }

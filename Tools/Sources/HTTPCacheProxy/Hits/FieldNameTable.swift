@@ -1,49 +1,62 @@
 import HTTPTypes
 
-/// The names of the fields that a plain request may have.
+/// What the fields of a request mean for a plain request, by their names.
 enum FieldNameTable {
-  /// The fields that are part of the key. A response whose `Vary` names another field has no prepared answer.
-  static let keyedNames: Set<HTTPField.Name> = [.accept, .acceptEncoding, .acceptLanguage, .origin]
-
-  /// The kind of a field by its name; nil for a field that a plain request must not have.
-  static func field(_ name: UnsafeRawBufferPointer) -> PlainRequest.Field? {
-    switch name.count {
-    case 2: isEqual(name, "b3") ? .ignored : nil
-    case 3: isEqual(name, "dnt") ? .ignored : nil
-    case 4: isEqual(name, "host") ? .host : nil
-    case 6:
-      // For reuse, cookies matter only where `Vary` names them (RFC 9111 §4.1).
-      isEqual(name, "accept")
-        ? .accept : isEqual(name, "origin") ? .origin : isEqual(name, "cookie") ? .ignored : nil
-    case 7:
-      isEqual(name, "referer") || isEqual(name, "sec-gpc") || isEqual(name, "baggage") ? .ignored : nil
-    case 8: isEqual(name, "priority") ? .ignored : nil
-    case 9:
-      isEqual(name, "sec-ch-ua") || isEqual(name, "save-data") || isEqual(name, "x-real-ip") ? .ignored : nil
-    case 10:
-      isEqual(name, "user-agent") || isEqual(name, "tracestate")
-        ? .ignored : isEqual(name, "connection") ? .connection : nil
-    case 11: isEqual(name, "traceparent") ? .ignored : nil
-    case 12: isEqual(name, "x-request-id") ? .ignored : nil
-    case 14:
-      isEqual(name, "sec-fetch-site") || isEqual(name, "sec-fetch-mode") || isEqual(name, "sec-fetch-dest")
-        || isEqual(name, "sec-fetch-user") ? .ignored : nil
-    case 15:
-      isEqual(name, "accept-encoding")
-        ? .acceptEncoding
-        : isEqual(name, "accept-language")
-          ? .acceptLanguage
-          // Tells the origin alone of the client; scheme and host, which other fields tell, separate responses.
-          : isEqual(name, "x-forwarded-for") || isEqual(name, "x-amzn-trace-id") ? .ignored : nil
-    case 16:
-      isEqual(name, "sec-ch-ua-mobile") || isEqual(name, "x-correlation-id")
-        || isEqual(name, "x-requested-with") ? .ignored : nil
-    case 18: isEqual(name, "sec-ch-ua-platform") ? .ignored : nil
-    case 21: isEqual(name, "x-cloud-trace-context") ? .ignored : nil
-    case 25: isEqual(name, "upgrade-insecure-requests") ? .ignored : nil
-    default: nil
+  /// Whether requests that differ in a field that `Vary` names have different keys.
+  static func isKeyed(_ name: HTTPField.Name) -> Bool {
+    var canonical = name.canonicalName
+    switch canonical.withUTF8({ field(UnsafeRawBufferPointer($0)) }) {
+    case .accept, .acceptEncoding, .acceptLanguage, .origin: return true
+    // The proxy sets such fields by the client.
+    case .other: return !name.tellsOfClient
+    case .ignored, .refused, .connection, .host: return false
     }
   }
+
+  /// The kind of a field.
+  static func field(_ name: UnsafeRawBufferPointer) -> PlainRequest.Field {
+    guard name.count < known.count else { return other(name) }
+    for (text, field) in known[name.count] where isEqual(name, text) { return field }
+    return other(name)
+  }
+
+  /// A field that is not in the table. The general way decides what its name means and whether it is allowed; the
+  /// fields that tell scheme and host of the client are the affair of the general way alone, with any spelling.
+  private static func other(_ name: UnsafeRawBufferPointer) -> PlainRequest.Field {
+    let isHostOrScheme = name.count > 12 && isEqual(UnsafeRawBufferPointer(rebasing: name[..<12]), "x-forwarded-")
+    return isHostOrScheme || name.contains(0x5F) ? .refused : .other
+  }
+
+  /// The names of the table, by their length.
+  private static let known: [[(StaticString, PlainRequest.Field)]] = {
+    var known: [[(StaticString, PlainRequest.Field)]] = Array(repeating: [], count: 26)
+    func add(_ names: StaticString..., as field: PlainRequest.Field) {
+      for name in names { known[name.utf8CodeUnitCount].append((name, field)) }
+    }
+    add("host", as: .host)
+    add("accept", as: .accept)
+    add("accept-encoding", as: .acceptEncoding)
+    add("accept-language", as: .acceptLanguage)
+    add("origin", as: .origin)
+    add("connection", as: .connection)
+    // For reuse, cookies matter only where `Vary` names them (RFC 9111 §4.1).
+    add("cookie", "referer", "user-agent", "priority", "dnt", "save-data", as: .ignored)
+    add("sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform", "sec-gpc", as: .ignored)
+    add("sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-fetch-user", as: .ignored)
+    add("upgrade-insecure-requests", "x-requested-with", as: .ignored)
+    add("b3", "baggage", "traceparent", "tracestate", "x-amzn-trace-id", "x-cloud-trace-context", as: .ignored)
+    add("x-request-id", "x-correlation-id", as: .ignored)
+    // They tell the origin alone of the client.
+    add("x-forwarded-for", "x-real-ip", as: .ignored)
+    // Never answered from a prepared answer.
+    add("cache-control", "pragma", "range", "if-range", "if-match", "if-none-match", as: .refused)
+    add("if-modified-since", "if-unmodified-since", "authorization", "proxy-authorization", as: .refused)
+    // They concern the framing of the message, or the connection (RFC 9110 §7.6.1).
+    add("content-length", "transfer-encoding", "trailer", "te", "expect", "upgrade", as: .refused)
+    add("keep-alive", "proxy-connection", "http2-settings", as: .refused)
+    add("forwarded", as: .refused)
+    return known
+  }()
 
   /// Whether octets without control characters are `text`, ignoring case.
   ///

@@ -39,7 +39,7 @@ struct HitLookup {
       let hit = context.cache.memoryHit(
         for: request.head, options: RequestOptions(partition: request.partition, redirectLimit: 0),
         longestBody: Self.longestBody),
-      hit.nominatedFields.isSubset(of: FieldNameTable.keyedNames)
+      hit.nominatedFields.allSatisfy(FieldNameTable.isKeyed)
     else { return nil }
     var response = hit.head
     request.responseFields.apply(to: &response.headerFields)

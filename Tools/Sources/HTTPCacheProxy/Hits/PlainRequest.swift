@@ -6,13 +6,13 @@
   import Musl
 #endif
 
-/// Recognises plain requests in arriving bytes: a GET of HTTP/1.1 for a path, with fields of which each is known to
-/// change neither the connection nor the meaning of the request.
+/// Recognises plain requests in arriving bytes: a GET of HTTP/1.1 for a path, without fields that concern the
+/// connection, the framing, or that ask for more than the stored response as it is.
 ///
-/// Two plain requests with equal keys get equal answers from memory at one time, if `Vary` names at most
-/// `keyedNames`.
+/// Two plain requests with equal keys get equal answers from memory at one time, if `Vary` names only fields of the key
+/// (`FieldNameTable.isKeyed`).
 struct PlainRequest {
-  /// A field that a plain request may have.
+  /// What a field means for a plain request.
   enum Field: UInt8 {
     /// Not part of the key: the value only matters if `Vary` names the field.
     case ignored
@@ -23,6 +23,10 @@ struct PlainRequest {
     case acceptEncoding
     case acceptLanguage
     case origin
+    /// A field that is not known: its name is part of the key, too.
+    case other
+    /// A plain request must not have it.
+    case refused
   }
 
   /// Longer heads are not recognised.
@@ -67,12 +71,16 @@ struct PlainRequest {
     let colon = base.distance(to: UnsafeRawPointer(found))
     let name = UnsafeRawBufferPointer(rebasing: bytes[line.lowerBound..<colon])
     switch FieldNameTable.field(name) {
-    case nil: return false
+    case .refused: return false
     case .ignored: return true
     case .connection:
       return FieldNameTable.isEqual(
         UnsafeRawBufferPointer(rebasing: bytes[colon + 1..<line.upperBound]), " keep-alive")
-    case .some(let field):
+    case .other:
+      key.append(Field.other.rawValue)
+      append(bytes, line)
+      return true
+    case let field:
       key.append(field.rawValue)
       append(bytes, colon + 1..<line.upperBound)
       return true

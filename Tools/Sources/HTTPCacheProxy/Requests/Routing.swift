@@ -22,7 +22,7 @@ struct Routing: Sendable {
   let client: ClientSide
 
   /// Whether requests name their origins.
-  var isForward: Bool { if case .forward = mode { true } else { false } }
+  static func isForward(_ mode: ProxyServer.Mode) -> Bool { if case .forward = mode { true } else { false } }
 
   /// The route of a request.
   ///

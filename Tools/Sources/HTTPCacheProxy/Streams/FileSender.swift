@@ -14,9 +14,11 @@ import NIOCore
 final class FileSender {
   /// Shorter bodies are copied, which takes less time than the system calls for a file.
   private static let threshold: Int64 = 64 << 10
-  /// Number of bytes to give to the system at once. Each slice has its own timeout, so that a slow client differs from
+  /// Numbers of bytes to give to the system at once. Each slice has its own timeout, so that a slow client differs from
   /// a client that does not read.
-  private static let slice: Int64 = 128 << 10
+  private static let (shortestSlice, longestSlice): (Int64, Int64) = (128 << 10, 512 << 10)
+  /// A client that takes a slice within this time gets a longer one, which takes fewer system calls.
+  private static let shortTime = TimeAmount.milliseconds(20)
 
   private let stream: ByteStream
   private let timeout: TimeAmount
@@ -49,17 +51,22 @@ final class FileSender {
   func send(_ range: Range<Int64>) async throws {
     let offset = region.offset
     var start = range.lowerBound
+    var slice = Self.shortestSlice
     var earlier: EventLoopFuture<Void>?
     do {
       while start < range.upperBound {
-        let next = min(range.upperBound, start + Self.slice)
+        let next = min(range.upperBound, start + slice)
         guard reader.isVerified(start..<next) else { throw StreamError.closed }
         let sent = stream.startSending(
           NIOCore.FileRegion(
             fileHandle: handle, readerIndex: Int(offset + start), endIndex: Int(offset + next)))
         let before = earlier
         earlier = sent
-        if let before { try await finish(before, of: range) }
+        if let before {
+          let began = stream.now
+          try await finish(before, of: range)
+          slice = stream.now - began < Self.shortTime ? min(2 * slice, Self.longestSlice) : Self.shortestSlice
+        }
         start = next
       }
       if let earlier { try await finish(earlier, of: range) }

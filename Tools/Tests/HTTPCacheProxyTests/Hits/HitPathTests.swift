@@ -29,6 +29,8 @@ struct HitPathTests {
       return life + "Vary: Accept-Encoding\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
     case "/cookie":
       return life + "Vary: Cookie\r\nContent-Length: 3\r\n\r\n" + (field("Cookie", in: head) ?? "non")
+    case "/x-vary":
+      return life + "Vary: X-Other\r\nContent-Length: 3\r\n\r\n" + (field("X-Other", in: head) ?? "non")
     case "/empty": return life + "Content-Length: 0\r\n\r\n"
     case "/gone":
       return life.replacing("200 OK", with: "404 Not There") + "Content-Length: 4\r\n\r\ngone"
@@ -68,6 +70,7 @@ struct HitPathTests {
         for target in Self.targets { _ = try await general.hit(target) }
         _ = try await general.hit("/vary", fields: "Accept-Encoding: gzip\r\n")
         _ = try await general.hit("/cookie", fields: "Cookie: a=b\r\n")
+        _ = try await general.hit("/x-vary", fields: "X-Other: two\r\n")
         isFilling.withLock { $0 = false }
         clock.advance(by: .seconds(1))
         try await body(Pair(clock: clock, cache: cache, fast: fast, general: general))
@@ -90,15 +93,15 @@ struct HitPathTests {
   }
 
   private static let targets = [
-    "/a", "/a?b", "/vary", "/cookie", "/large", "/empty", "/%61", "/tag", "/gone",
+    "/a", "/a?b", "/vary", "/cookie", "/x-vary", "/large", "/empty", "/%61", "/tag", "/gone",
   ]
   private static let fields = [
     "User-Agent: a", "User-Agent: b", "Accept: */*", "Accept-Encoding: gzip", "accept-encoding: br",
     "Accept-Language: de", "Cookie: a=b", "Range: bytes=0-3", "If-None-Match: \"t\"",
     // No directive asks the origin: its answer changes what the second of two requests finds.
-    "Cache-Control: max-age=90000", "Connection: keep-alive", "Connection: Keep-Alive", "DNT: 1",
+    "Cache-Control: max-age=90000", "Keep-Alive: 5", "Trailer: x", "True-Client-IP: 1", "Connection: keep-alive", "Connection: Keep-Alive", "DNT: 1",
     "Origin: http://o",
-    "Referer: http://h/x", "X-Other: 1", "Sec-Fetch-Mode: cors", "Accept:", "Host: h", "Content-Length: 0",
+    "Referer: http://h/x", "X-Other: 1", "X-Other: two", "X_Other: two", "X-HTTP-Method-Override: PUT", "Sec-Fetch-Mode: cors", "Accept:", "Host: h", "Content-Length: 0",
     "Accept: text/html\tx", "Via: 1.1 other", "X-Forwarded-For: 192.0.2.1", "Priority: u=1",
     "X-Request-ID: 1", "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "X-Real-IP: x",
     "X-Forwarded-Host: other", "X-Correlation-ID: 2", "Baggage: a=b",

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Testing
 
 @testable import HTTPCacheProxy
@@ -37,9 +38,10 @@ struct PlainRequestTests {
       "Proxy-Authorization: Basic x\r\n",
       "Authorization: Basic x\r\n", "Connection: close\r\n", "Connection: keep-alive, x\r\n",
       "Connection:keep-alive\r\n", "Content-Length: 0\r\n", "Transfer-Encoding: chunked\r\n",
-      "Expect: 100-continue\r\n", "Upgrade: websocket\r\n", "Via: 1.1 x\r\n",
+      "Expect: 100-continue\r\n", "Upgrade: websocket\r\n",
       "X-Forwarded-Host: a\r\n", "X-Forwarded-Proto: http\r\n", "Forwarded: for=a\r\n", "X_Request_ID: a\r\n",
-      "TE: trailers\r\n", "X-Unknown: a\r\n", " folded: a\r\n", "User-Agent : x\r\n",
+      "TE: trailers\r\n", "Keep-Alive: 1\r\n", "Proxy-Connection: keep-alive\r\n", "Trailer: a\r\n",
+      "X-Forwarded-Port: 1\r\n", "X_Forwarded_Host: a\r\n", "Pragma: no-cache\r\n",
       "User-Agent: a\u{0}b\r\n",
       "User-Agent: a\rb\r\n", "User-Agent: a\n", "Accept\rEncoding: gzip\r\n", "User-Agent\r\n",
     ])
@@ -55,6 +57,26 @@ struct PlainRequestTests {
     ])
   func requestLines(line: String) {
     #expect(find(line + "\r\nHost: hhhhhhhhhhhhhh\r\n\r\n") == nil)
+  }
+
+  @Test("a field that is not known is part of the key, name and value; what is no field is not overlooked")
+  func unknownFields() throws {
+    let fields = [
+      "", "X-Unknown: a\r\n", "X-Unknown: b\r\n", "X-Other: a\r\n", "x-unknown: a\r\n", " folded: a\r\n",
+      "User-Agent : x\r\n", "X-Unknown: a\r\nX-Other: a\r\n",
+    ]
+    let keys = try fields.map { try #require(find(Self.start + $0 + "\r\n")).key }
+    #expect(Set(keys).count == fields.count)
+  }
+
+  @Test("a response is prepared if Vary names fields of the key alone")
+  func vary() throws {
+    for name in ["Accept", "Accept-Encoding", "X-Unknown"] {
+      #expect(FieldNameTable.isKeyed(try #require(HTTPField.Name(name))))
+    }
+    for name in ["User-Agent", "Cookie", "X-Forwarded-For", "X-Forwarded-Host", "True-Client-IP", "Forwarded", "Range"] {
+      #expect(!FieldNameTable.isKeyed(try #require(HTTPField.Name(name))))
+    }
   }
 
   @Test("the limits of heads hold")
