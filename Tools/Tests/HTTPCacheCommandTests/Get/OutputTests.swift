@@ -260,5 +260,6 @@ import Testing
       return name
     }
     #expect(names == ["x.txt", "x-2.txt", "x-2-2.txt"])
+    #expect(FileName.unique("x.tar.gz", isTaken: ["x.tar.gz"].contains) == "x-2.tar.gz")
   }
 }
