@@ -46,8 +46,9 @@ extension Torture {
       let moments = children.map { _ in generator.between(2, 800) }
       let texts = await readAll(children, killingAfter: moments)
       for (index, child) in children.enumerated() {
-        if case .exited(let code) = child.wait(), code != 0 {
-          report.violations.append("round \(round): a process ended with \(code)")
+        let end = child.wait()
+        if !end.isExpectedOfKill {
+          report.violations.append("round \(round): a process ended otherwise: \(end)")
         }
         for line in texts[index].split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
           guard let letter = line.first, let step = Int(line.dropFirst()) else { continue }

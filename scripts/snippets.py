@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the Swift of the documentation into a target of Tools, so that it is compiled.
 
-Each document becomes one file: its blocks fenced as `swift`, in order, are one program. A line
-`<!-- another program -->` begins a new one. Imports, extensions and blocks that begin with
-`@main` stand at the top of the file.
+Each document becomes one file, in `Guides` for README and docs, in `Modules` for the pages of DocC:
+its blocks fenced as `swift`, in order, are one program. A line `<!-- another program -->` begins a
+new one. Imports, extensions and blocks that begin with `@main` stand at the top of the file.
 
   snippets.py          writes the files
   snippets.py --check  fails if they are not what the documents have
@@ -96,18 +96,18 @@ def main():
         name = "".join(word[:1].upper() + word[1:] for word in words if word)
         text = source(document)
         if text:
-            wanted[TARGET / f"{name}.swift"] = text
-    present = set(TARGET.glob("*.swift"))
+            wanted[TARGET / ("Modules" if module else "Guides") / f"{name}.swift"] = text
+    present = set(TARGET.rglob("*.swift"))
     if "--check" in sys.argv:
         wrong = [path for path in present | set(wanted)
                  if path not in wanted or path not in present or path.read_text() != wanted[path]]
         for path in sorted(wrong):
             print(f"{path.relative_to(ROOT)} is not what the documentation has: run scripts/snippets.py")
         sys.exit(1 if wrong else 0)
-    TARGET.mkdir(parents=True, exist_ok=True)
     for path in present - set(wanted):
         path.unlink()
     for path, text in wanted.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
 

@@ -12,6 +12,12 @@ package final class ChildProcess: Sendable {
   package enum End: Sendable, Hashable {
     case exited(Int32)
     case killed(Int32)
+    /// Other code of this process has waited for it, and knows how.
+    case unknown
+
+    /// Whether a program ended as one that is killed at some moment: by this signal, or before it without an error.
+    /// Any other signal is a crash.
+    package var isExpectedOfKill: Bool { self == .killed(SIGKILL) || self == .exited(0) }
   }
 
   private let id: Int32
@@ -74,7 +80,9 @@ package final class ChildProcess: Sendable {
   /// Waits until it has ended, on the calling thread.
   package func wait() -> End {
     var status: Int32 = 0
-    while waitpid(id, &status, 0) < 0, errno == EINTR {}
+    while waitpid(id, &status, 0) < 0 {
+      guard errno == EINTR else { return .unknown }
+    }
     return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(status & 0x7F)
   }
 }

@@ -28,7 +28,7 @@ extension FaultSweep {
         let end = child.wait()
         report.runs += 1
         do {
-          guard end == .killed(9) || end == .exited(0) else {
+          guard end.isExpectedOfKill else {
             throw StoreViolation(message: "the process ended otherwise: \(end)")
           }
           let ledger = CrashWorker.ledger(told, workload)

@@ -135,3 +135,13 @@ struct SystemFaultsTests {
     for outcome in try outcomes(after: 2) { #expect(outcome.a == nil || outcome.a == []) }
   }
 }
+
+@Suite(.timeLimit(.minutes(10))) struct ChildProcessTests {
+  @Test(
+    "a process that is killed may end by that signal or before it; a trap, an abort and an error are findings",
+    arguments: [
+      (ChildProcess.End.exited(0), true), (.killed(SIGKILL), true), (.exited(1), false),
+      (.killed(SIGTRAP), false), (.killed(SIGABRT), false), (.unknown, false),
+    ])
+  func endings(end: ChildProcess.End, isExpected: Bool) { #expect(end.isExpectedOfKill == isExpected) }
+}

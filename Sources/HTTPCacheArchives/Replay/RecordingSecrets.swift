@@ -6,7 +6,7 @@ public struct RecordingSecrets: Sendable, Hashable {
   /// Fields of requests and responses that are left out.
   public var fields: Set<HTTPField.Name>
   /// Parameters of queries, whose values become `removed`: in URLs, in `Location`, `Content-Location` and `Referer`,
-  /// and in the requests that are looked up.
+  /// and in the requests that are looked up. They are removed from the fragment of a `Location`, too.
   public var queryParameters: Set<String>
 
   /// Makes a list of secrets.
@@ -34,14 +34,20 @@ public struct RecordingSecrets: Sendable, Hashable {
   }
 
   func removed(from target: String) -> String {
-    guard !queryParameters.isEmpty, let mark = target.firstIndex(of: "?") else { return target }
-    let parameters = target[target.index(after: mark)...].split(
-      separator: "&", omittingEmptySubsequences: false)
-    let kept = parameters.map { parameter in
-      let name = parameter.prefix { $0 != "=" }
+    guard !queryParameters.isEmpty, let mark = target.firstIndex(where: { $0 == "?" || $0 == "#" })
+    else { return target }
+    let lists = target[target.index(after: mark)...]
+      .split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+    return target[...mark] + lists.map(withoutValues).joined(separator: "#")
+  }
+
+  /// The parameters of a query or of a fragment. A fragment may begin with a path: `#/inbox?token=1`.
+  private func withoutValues(_ parameters: Substring) -> String {
+    parameters.split(separator: "&", omittingEmptySubsequences: false).map { parameter in
+      let start = parameter.prefix { $0 != "=" }
+      let name = start.suffix(from: start.lastIndex(of: "?").map(start.index(after:)) ?? start.startIndex)
       return queryParameters.contains(name.removingPercentEncoding ?? String(name))
-        ? "\(name)=removed" : String(parameter)
-    }
-    return target[...mark] + kept.joined(separator: "&")
+        ? "\(start)=removed" : String(parameter)
+    }.joined(separator: "&")
   }
 }

@@ -1,5 +1,13 @@
 import HTTPCacheStore
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// The log of the index. Its bytes count as usage.
 extension DiskStore {
   /// Keeps the log within its limit; on the index thread.
@@ -30,7 +38,17 @@ extension DiskStore {
   ///
   /// - Throws: `CacheError.busy` if a process has read an old state of the index for seconds.
   func emptyLog(of opened: OpenDirectory) throws(CacheError) {
-    for _ in 0..<5 { if try opened.index.truncateLog(waiting: true) { return } }
+    let end = ContinuousClock.now + Self.logPatience
+    while true {
+      if try opened.index.truncateLog(waiting: true) { return }
+      guard ContinuousClock.now < end else { break }
+      // SQLite waits for readers and writers, but fails at once while another process makes a checkpoint: as when
+      // several processes open a directory at the same time.
+      poll(nil, 0, 10)
+    }
     throw CacheError(.busy, "a process reads an old state of the index, so its log stays for now")
   }
+
+  /// The time to wait for processes that read an old state of the index, or that make a checkpoint.
+  private static let logPatience = Duration.seconds(10)
 }

@@ -97,6 +97,25 @@ import Testing
     #expect(try await fixture.store.wipe(mode: .private, partition: account) == 0)
   }
 
+  @Test("the log is emptied although another process makes a checkpoint at the time")
+  func otherCheckpoint() async throws {
+    let fixture = try Fixture()
+    let path = fixture.directory.path("cache/Cache.db")
+    try await fixture.store.put(try record("/a", partition: account), [1])
+    let holder = try LogHolder(path)
+    try await fixture.store.put(try record("/b", partition: account), [1])
+    let checkpoint = WaitingCheckpoint(path)
+    try await until { WaitingCheckpoint.isUnderWay(path) }
+    let store = fixture.store
+    let emptying = Task.detached { try store.emptyLog(of: store.currentDirectory) }
+    // Time for several attempts.
+    try await Task.sleep(for: .milliseconds(200))
+    holder.letGo()
+    #expect(await checkpoint.end())
+    try await emptying.value
+    #expect(fixture.store.currentDirectory.logBytes == 0)
+  }
+
   @Test("the directory is excluded from backups once; a changed tag is not written again")
   func backupTag() async throws {
     let fixture = try Fixture()

@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 import Testing
 
 /// A reader of an old state of an index, as another process would be.
@@ -16,4 +17,40 @@ final class LogHolder {
   deinit { sqlite3_close(connection) }
 
   func letGo() { #expect(sqlite3_exec(connection, "COMMIT", nil, nil, nil) == SQLITE_OK) }
+}
+
+/// A checkpoint that waits for a reader, as another process would make it. SQLite lets no other begin meanwhile.
+final class WaitingCheckpoint: Sendable {
+  private let task: Task<Bool, Never>
+
+  /// - Parameter path: the index; a reader must hold its log.
+  init(_ path: String) {
+    task = Task.detached {
+      await withCheckedContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(returning: Self.run(path)) }
+      }
+    }
+  }
+
+  private static func run(_ path: String) -> Bool {
+    var connection: OpaquePointer?
+    defer { sqlite3_close(connection) }
+    guard sqlite3_open(path, &connection) == SQLITE_OK else { return false }
+    sqlite3_busy_timeout(connection, 60_000)
+    return sqlite3_exec(connection, "PRAGMA wal_checkpoint(TRUNCATE)", nil, nil, nil) == SQLITE_OK
+  }
+
+  /// Whether a checkpoint has begun: then another one fails at once.
+  static func isUnderWay(_ path: String) -> Bool {
+    var connection: OpaquePointer?
+    defer { sqlite3_close(connection) }
+    // A connection knows of the log once it has read.
+    guard sqlite3_open(path, &connection) == SQLITE_OK,
+      sqlite3_exec(connection, "SELECT count(*) FROM entry", nil, nil, nil) == SQLITE_OK
+    else { return false }
+    return sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) == SQLITE_BUSY
+  }
+
+  /// Whether the checkpoint was made.
+  func end() async -> Bool { await task.value }
 }

@@ -61,7 +61,20 @@ import Testing
     let name = FileName.safe(from: "/" + String(repeating: "ä", count: 300) + ".html")
     #expect(name.utf8.count <= 200)
     #expect(name.hasSuffix(".html"))
-    #expect(FileName.safe(from: "/a." + String(repeating: "b", count: 300)).utf8.count <= 200)
+    #expect(FileName.safe(from: "/a." + String(repeating: "b", count: 300)).utf8.count == 200)
+  }
+
+  @Test(
+    "an ending of two parts stays whole: of a file in another file, but not of a version",
+    arguments: [
+      ("data.tar.gz", "data", ".tar.gz"), ("data.tar.zst.asc", "data", ".tar.zst.asc"),
+      ("dump.sql.bz2", "dump", ".sql.bz2"), ("tool-1.2.gz", "tool-1.2", ".gz"), ("a.b.txt", "a.b", ".txt"),
+      ("a.gz", "a", ".gz"), ("DATA.TAR.GZ", "DATA", ".TAR.GZ"),
+    ])
+  func endings(name: String, stem: String, ending: String) {
+    #expect(FileName.unique(name, isTaken: [name].contains) == "\(stem)-2\(ending)")
+    let long = FileName.safe(name: String(repeating: "x", count: 300) + ending)
+    #expect(long.utf8.count == 200 && long.hasSuffix("x" + ending))
   }
 
   @Test("names that are taken get a number")

@@ -28,7 +28,9 @@ struct HarvestOptions: ParsableArguments {
   var limit = 1_000
 
   @Option(
-    help: ArgumentHelp("Maximum bytes of all bodies together, such as 500M.", valueName: "size"))
+    help: ArgumentHelp(
+      "Maximum bytes of all fetched bodies together, such as 500M. A body that is too long for the rest is left out.",
+      valueName: "size"))
   var maxSize = ByteSize(bytes: 1 << 30)
 
   var isUsed: Bool { !(lists.isEmpty && sitemaps.isEmpty && pages.isEmpty) }

@@ -5,7 +5,7 @@ import HTTPCaching
 /// `httpcache downloads`: the list of a queue.
 struct DownloadsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "downloads", abstract: "List, pause, resume and remove downloads of a queue.",
+    commandName: "downloads", abstract: "List, pause, resume, cancel and remove downloads of a queue.",
     discussion: """
       The downloads of `get` with --input-file, --queue, --segments, --limit-rate, --checksum, --link or --no-resume \
       are in a list beside the cache, until they are removed. If another process runs the queue, these \
@@ -21,7 +21,7 @@ struct DownloadsCommand: AsyncParsableCommand {
       """,
     subcommands: [
       DownloadsListCommand.self, DownloadsPauseCommand.self, DownloadsResumeCommand.self,
-      DownloadsRemoveCommand.self, DownloadsClearCommand.self,
+      DownloadsCancelCommand.self, DownloadsRemoveCommand.self, DownloadsClearCommand.self,
     ],
     defaultSubcommand: DownloadsListCommand.self)
 }
@@ -79,6 +79,25 @@ struct DownloadsPauseCommand: AsyncParsableCommand {
       return chosen.filter { !$0.state.isEnded }
     }
     Console.print("\(way.past("paused", "pause")) \(HumanText.count(count, "download"))")
+  }
+}
+
+/// `httpcache downloads cancel`.
+struct DownloadsCancelCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cancel",
+    abstract: "Give downloads up and keep them in the list. A resume that names them starts them again.")
+
+  @Argument(help: "Identifiers or URLs.")
+  var names: [String]
+
+  @OptionGroup var queue: QueueLocation
+
+  func run() async throws {
+    let (count, way) = try await queue.change(.cancel) { all in
+      try QueueLocation.find(names, in: all).filter { !$0.state.isDone }
+    }
+    Console.print("\(way.past("cancelled", "cancel")) \(HumanText.count(count, "download"))")
   }
 }
 

@@ -8,7 +8,7 @@ struct DownloadsResumeCommand: AsyncParsableCommand {
     commandName: "resume",
     abstract: "Continue downloads, also paused and failed ones, and wait for their end.")
 
-  @Argument(help: "Identifiers or URLs; without any, all downloads.")
+  @Argument(help: "Identifiers or URLs; without any, all downloads that are not cancelled.")
   var names: [String] = []
 
   @Option(name: [.short, .long, .customLong("parallel")], help: "Number of downloads at once.")
@@ -50,7 +50,7 @@ struct DownloadsResumeCommand: AsyncParsableCommand {
         isJSON: json, arguments: QueueLocation.arguments(queue: queue.queue, queue.location))
       let client = try ExitStatus.reportingUsage { try connection.clientOptions() }
       let status = try await run.run(client, inUse: { try ask(cache) }) { queue in
-        let chosen = names.isEmpty ? queue.downloads : try QueueLocation.find(names, in: queue.downloads)
+        let chosen = try choose(queue.downloads)
         for status in chosen where !status.state.isDone { queue.resume(status.id) }
         return Set(chosen.map(\.id))
       }
@@ -58,11 +58,15 @@ struct DownloadsResumeCommand: AsyncParsableCommand {
     }
   }
 
+  /// The downloads to continue. A cancelled one was given up, and continues only by its name.
+  private func choose(_ all: [DownloadStatus]) throws -> [DownloadStatus] {
+    names.isEmpty ? all.filter { $0.state != .cancelled } : try QueueLocation.find(names, in: all)
+  }
+
   /// Asks the process that runs the queue to continue downloads, and does not wait for their end.
   private func ask(_ cache: HTTPCache) throws -> ExitStatus {
     let count = try queue.ask(for: .resume, in: cache) { all in
-      let chosen = names.isEmpty ? all : try QueueLocation.find(names, in: all)
-      return chosen.filter { !$0.state.isDone }
+      try choose(all).filter { !$0.state.isDone }
     }
     Console.print("asked the process that runs the queue to continue \(HumanText.count(count, "download"))")
     return .success

@@ -90,17 +90,28 @@ struct QueueRun {
           + "continue with: httpcache downloads resume\(arguments)", meter)
     }
     if let failure = display.failures.first(where: { chosen?.contains($0.0) ?? true }) { return failure.1 }
-    // Another process may have removed one before it ended.
+    return ending(of: last, chosen, display, meter)
+  }
+
+  /// The status after no download has failed. Another process may have removed, cancelled or paused some.
+  private func ending(
+    of last: [DownloadStatus], _ chosen: Set<DownloadID>?, _ display: DownloadDisplay, _ meter: ProgressMeter
+  ) -> ExitStatus {
     let removed = (chosen ?? []).subtracting(last.map(\.id)).filter { !display.isDone($0) }
+    let cancelled = last.filter { $0.state == .cancelled && chosen?.contains($0.id) ?? false }
+    let paused = last.filter { $0.state == .paused && chosen?.contains($0.id) ?? true }
     if !removed.isEmpty {
       say("\(HumanText.count(removed.count, "download")) removed from the queue \(name)", meter)
     }
-    let paused = last.filter { $0.state == .paused && chosen?.contains($0.id) ?? true }
-    guard !paused.isEmpty else { return removed.isEmpty ? .success : .failure }
-    say(
-      "\(HumanText.count(paused.count, "download")) paused in the queue \(name); "
-        + "continue with: httpcache downloads resume\(arguments)", meter)
-    return .failure
+    if !cancelled.isEmpty {
+      say("\(HumanText.count(cancelled.count, "download")) cancelled in the queue \(name)", meter)
+    }
+    if !paused.isEmpty {
+      say(
+        "\(HumanText.count(paused.count, "download")) paused in the queue \(name); "
+          + "continue with: httpcache downloads resume\(arguments)", meter)
+    }
+    return removed.isEmpty && cancelled.isEmpty && paused.isEmpty ? .success : .failure
   }
 
   private func say(_ text: String, _ meter: ProgressMeter) {

@@ -23,7 +23,7 @@ enum FileName {
     return shortened(name, to: 200)
   }
 
-  /// A name that is not taken: `name`, else `name-2` and so on before the extension.
+  /// A name that is not taken: `name`, else `name-2` and so on before the extension, before `.tar.gz` as a whole.
   static func unique(_ name: String, isTaken: (String) -> Bool) -> String {
     var candidate = name
     var number = 2
@@ -38,14 +38,29 @@ enum FileName {
   private static func shortened(_ name: String, to limit: Int) -> String {
     guard name.utf8.count > limit else { return name }
     let (stem, suffix) = parts(name)
-    let ending = suffix.utf8.count <= 20 ? suffix : ""
-    var kept = stem
+    let isEnding = suffix.utf8.count <= 20
+    let ending = isEnding ? suffix : ""
+    var kept = isEnding ? stem : name
     while kept.utf8.count + ending.utf8.count > limit { kept.removeLast() }
     return kept + ending
   }
 
+  /// The endings of files that hold another file, which has an ending of its own: `data.tar.gz`.
+  private static let wrappings: Set<String> = [
+    ".gz", ".bz2", ".xz", ".zst", ".lz", ".lz4", ".lzma", ".br", ".z", ".asc", ".sig",
+  ]
+
   private static func parts(_ name: String) -> (stem: String, suffix: String) {
-    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return (name, "") }
-    return (String(name[..<dot]), String(name[dot...]))
+    var (stem, suffix) = (name[...], "")
+    while let dot = stem.lastIndex(of: "."), dot > stem.startIndex {
+      let ending = stem[dot...]
+      // The digits of a version are no ending: `tool-1.2.gz`.
+      guard suffix.isEmpty || ending.dropFirst().first?.isLetter == true && ending.utf8.count <= 9 else {
+        break
+      }
+      (stem, suffix) = (stem[..<dot], String(ending) + suffix)
+      guard wrappings.contains(ending.lowercased()) else { break }
+    }
+    return (String(stem), suffix)
   }
 }

@@ -99,9 +99,9 @@ struct Transfer {
       // A 206 may leave out fields that the first response had (RFC 9110 §15.3.7).
       response.head.headerFields[name] = output.partial?.record.stored.head.headerFields[name]
     }
-    let body = response.body
+    let (body, first) = (response.body, destination)
     (response, destination) = try fetcher.handling.prepared(response, of: request, for: destination)
-    if fetcher.handling.usesHeaderName { try output.name(destination) }
+    if fetcher.handling.usesHeaderName { try output.name(destination, isNew: destination != first) }
     if response.body.source !== body.source { progress.decode(to: response.body) }
     return response
   }

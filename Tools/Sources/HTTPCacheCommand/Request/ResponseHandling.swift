@@ -32,7 +32,7 @@ struct ResponseHandling: Sendable {
     // A dangling link counts as an existing file.
     if named != path, lstat(named, &status) == 0 {
       response.body.source.cancel()
-      throw Output.Failure(message: "-J does not overwrite \(named): the file exists")
+      throw Output.Failure.taken(named)
     }
     return (response, .file(named))
   }

@@ -2,8 +2,9 @@ import Logging
 import NIOCore
 import NIOHTTP2
 
-/// Closes a connection after an error that concerns all its streams, of which NIOHTTP2 has then sent the reason, and
-/// when the client ends it.
+/// Closes a connection after an error that concerns all its streams, and when the client ends it. NIOHTTP2 has sent the
+/// reason before. A malformed request ends only its own stream (RFC 9113 §8.1.1): a proxy in front sends the requests of
+/// many users over one connection.
 final class HTTP2ErrorHandler: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
 
@@ -12,8 +13,8 @@ final class HTTP2ErrorHandler: ChannelInboundHandler {
   init(logger: Logger) { self.logger = logger }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    if error is NIOHTTP2Errors.StreamError { return }
     let client = context.channel.remoteAddress?.ipAddress ?? "a client"
+    if error.isOfOneStream { return logger.debug("HTTP/2 stream of \(client) reset: \(error)") }
     logger.info("HTTP/2 connection of \(client) closed: \(error)")
     context.close(promise: nil)
   }

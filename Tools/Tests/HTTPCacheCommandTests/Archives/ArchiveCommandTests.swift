@@ -219,4 +219,28 @@ import Testing
     _ = await run(
       "serve", "--forward", "--record", file, "--dir", directory.path, status: ExitStatus.usage.rawValue)
   }
+
+  @Test("a recorded redirect has no value of a stripped parameter, and is followed in the recording")
+  func recordedLocation() async throws {
+    let file = directory.file("site.har")
+    let origin = try await ScriptOrigin { request in
+      request.line.hasPrefix("GET /from ")
+        ? .init(head: "HTTP/1.1 302 Found\r\nLocation: /to?key=hidden&a=1#key=hidden\r\nContent-Length: 0")
+        : .init(head: "HTTP/1.1 200 OK\r\nContent-Length: 2", body: Array("ok".utf8))
+    }
+    for option in ["--record", "--replay"] {
+      let serve = try await ServeProcess([
+        "--upstream", origin.base, option, file, "--strip-parameter", "key",
+      ])
+      let base = "http://127.0.0.1:\(try await serve.port())"
+      let got = await CommandRun(["get", base + "/from", "-o", directory.file(option)] + cache)
+      #expect(got.status == 0 && directory.contents(option) == Array("ok".utf8), "\(got.errors)")
+      serve.send(SIGTERM)
+      #expect(await serve.end() == 0)
+    }
+    #expect(origin.requests.map(\.line) == ["GET /from HTTP/1.1", "GET /to?key=hidden&a=1 HTTP/1.1"])
+    let text = String(decoding: try #require(directory.contents("site.har")), as: UTF8.self)
+    #expect(!text.contains("hidden") && text.contains("key=removed"), "\(text)")
+    try await origin.close()
+  }
 }

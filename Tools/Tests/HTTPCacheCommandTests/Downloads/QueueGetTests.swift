@@ -187,6 +187,25 @@ import Testing
     try await origin.close()
   }
 
+  @Test("a cancelled download stays in the list, and continues only when resume names it")
+  func cancel() async throws {
+    let origin = try await origin()
+    let options = ["--queue", "q"] + cache
+    _ = await CommandRun(["get", origin.base + "/a", "-o", directory.file("missing/a")] + options)
+    let cancelled = await CommandRun(["downloads", "cancel", origin.base + "/a"] + options)
+    #expect(cancelled.output == "cancelled 1 download\n", "\(cancelled.errors)")
+    #expect(await CommandRun(["downloads"] + options).output.contains("cancelled"))
+    try FileManager.default.createDirectory(
+      atPath: directory.file("missing"), withIntermediateDirectories: true)
+    let others = await CommandRun(["downloads", "resume"] + options)
+    #expect(others.status == 0 && directory.contents("missing/a") == nil, "\(others.errors)")
+    let resumed = await CommandRun(["downloads", "resume", origin.base + "/a"] + options)
+    #expect(resumed.status == 0 && directory.contents("missing/a") != nil, "\(resumed.errors)")
+    let done = await CommandRun(["downloads", "cancel", origin.base + "/a"] + options)
+    #expect(done.status == 0 && done.output == "cancelled 0 downloads\n", "\(done.output)")
+    try await origin.close()
+  }
+
   @Test("a queue that another process runs is refused with an error that says what to do")
   func inUse() async throws {
     let origin = try await origin()

@@ -82,6 +82,26 @@ import Testing
     try await origin.close()
   }
 
+  @Test("a download that another process cancels ends the transfer, and the command fails")
+  func cancelled() async throws {
+    let directory = try TemporaryDirectory()
+    var file = ServedFile(content: Self.content, fields: "Cache-Control: max-age=60")
+    (file.cut, file.isHeld) = (2_500_000, true)
+    let origin = try await ScriptOrigin { [file] in file.answer($0) }
+    let cache = ["--queue", "films", "--dir", directory.file("cache")]
+    let process = try await CommandProcess(["get", origin.base + "/film"] + cache, in: directory)
+    await wait { Self.size(of: directory.file("cache/bodies")) >= 2_000_000 }
+    let cancelled = await CommandRun(["downloads", "cancel", origin.base + "/film"] + cache)
+    #expect(
+      cancelled.output == "asked the process that runs the queue to cancel 1 download\n",
+      "\(cancelled.errors)")
+    let end = try await process.end()
+    #expect(
+      end.status == 1 && end.errors.contains("1 download cancelled in the queue films"), "\(end.errors)")
+    #expect(await CommandRun(["downloads", "list"] + cache).output.contains("cancelled"))
+    try await origin.close()
+  }
+
   /// The bytes of all files below a folder.
   private static func size(of folder: String) -> Int {
     let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []

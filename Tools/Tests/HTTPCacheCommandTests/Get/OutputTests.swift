@@ -225,7 +225,7 @@ import Testing
       let path = directory.file("given\(round)")
       let outputs = try (0..<6).map { try Output(.file(directory.file("url\($0)")), isNamedByHead: true) }
       for output in outputs {
-        try output.name(.file(path))
+        try output.name(.file(path), isNew: true)
         try await output.begin(nil)
       }
       let ended = Mutex(0)
@@ -234,6 +234,21 @@ import Testing
       }
       #expect(ended.withLock { $0 } == 1)
     }
+  }
+
+  @Test("a name from -J is refused if its file appears after the head was compared with the folder")
+  func appeared() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("given")
+    let output = try Output(.file(directory.file("url")), isNamedByHead: true)
+    try Data("other".utf8).write(to: URL(fileURLWithPath: path))
+    #expect(throws: OutputFailure.self) { try output.name(.file(path), isNew: true) }
+    // A second attempt of the transfer knows the name already.
+    #expect(throws: OutputFailure.self) { try output.name(.file(path), isNew: false) }
+    // The name of the URL is the user's choice.
+    let own = try Output(.file(path), isNamedByHead: true)
+    try own.name(.file(path), isNew: false)
+    #expect(text(path) == "other")
   }
 
   @Test("several URLs with one name get files of their own, one after another in the order of the URLs")
@@ -245,5 +260,6 @@ import Testing
       return name
     }
     #expect(names == ["x.txt", "x-2.txt", "x-2-2.txt"])
+    #expect(FileName.unique("x.tar.gz", isTaken: ["x.tar.gz"].contains) == "x-2.tar.gz")
   }
 }

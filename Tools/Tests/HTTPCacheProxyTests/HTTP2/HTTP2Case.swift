@@ -17,6 +17,8 @@ struct HTTP2Case: Sendable, CustomTestStringConvertible {
     case connectionError(ErrorCode)
     /// Ends the stream or the connection, in either case with this error code if there is one.
     case streamError(ErrorCode)
+    /// Ends stream 1 with PROTOCOL_ERROR, and goes on: it answers the next request (RFC 9113 §8.1.1).
+    case malformed
   }
 
   /// Error codes of RFC 9113 §7.
@@ -82,6 +84,10 @@ struct HTTP2Case: Sendable, CustomTestStringConvertible {
         if frame.type == HTTP2Peer.reset { return #expect(codes.has(frame.payload[3])) }
         #expect(frame.type != HTTP2Peer.headers || !frame.payload.starts(with: [0x88]))
       }
+    case .malformed:
+      #expect(try await client.response(1).reset == 1)
+      client.request(3)
+      #expect(try await client.response(3).status == "200")
     }
   }
 }

@@ -89,6 +89,13 @@ import Testing
     }
   }
 
+  @Test("malformed requests") func malformed() async throws {
+    // Closing with unread frames of the client may drop GOAWAY.
+    try await expectClosed(hasReason: false) { client in
+      for number in 0..<1_200 { client.request(UInt32(number * 2 + 1), "/", [("Upper", "a")]) }
+    }
+  }
+
   @Test("a stream whose window stays closed is reset in time") func closedWindow() async throws {
     try await withProxy(configure: {
       $0.isHTTP2WithoutTLS = true

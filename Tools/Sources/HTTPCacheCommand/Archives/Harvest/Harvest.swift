@@ -19,60 +19,82 @@ actor Harvest {
     case sitemap
   }
 
+  typealias Found = (url: String, role: Role)
+
   private struct TooLong: Error, CustomStringConvertible {
-    let description = "longer than the limit (--max-size, and 16 MiB for a page or style sheet)"
+    let description = "longer than 16 MiB, the limit for a page, style sheet or sitemap"
   }
 
   private static let longestPage = 16 << 20
-  private static let atOnce = 4
+  /// Four transfers run at once; the other bodies have arrived, and wait for those before them.
+  private static let openAtOnce = 16
 
   private let upstream: any Upstream
   private let recording: ReplayUpstream
   private let limit: Int
   private let byteLimit: Int64
-  private var bytes: Int64 = 0
+  private let budget: HarvestBudget
   private let report: @Sendable (String) -> Void
   private var seen: Set<String> = []
-  private var queue: [(url: String, role: Role)] = []
+  /// The URLs in the order of their requests: the given ones, then those that they lead to. The place is the number.
+  private var queue: [Found] = []
   private var isLimited = false
 
   /// - Parameters:
   ///   - upstream: where requests go.
   ///   - recording: the HAR file that is written.
   ///   - limit: the maximum number of URLs.
-  ///   - byteLimit: the maximum number of bytes of all bodies together.
+  ///   - byteLimit: the maximum number of bytes of all recorded bodies together.
   ///   - report: told of each URL that cannot be fetched.
   init(
     _ upstream: any Upstream, recording: String, limit: Int, byteLimit: Int64,
     report: @escaping @Sendable (String) -> Void
   ) throws(CacheError) {
     self.upstream = upstream
-    self.recording = try ReplayUpstream(path: recording, mode: .recordAll, origin: upstream)
+    budget = HarvestBudget(limit: byteLimit)
+    self.recording = try ReplayUpstream(
+      path: recording, mode: .recordAll, origin: BudgetedUpstream(base: upstream, budget: budget))
     self.limit = limit
     self.byteLimit = byteLimit
     self.report = report
   }
 
-  /// Fetches URLs and everything that they lead to.
+  /// Fetches URLs and everything that they lead to. The limits hold in the order of the URLs, whichever answers first:
+  /// a body that is too long for the rest of the bytes is left out, and a later one may still fit.
   ///
   /// - Returns: the number of recorded responses.
   /// - Throws: `CacheError` if the recording cannot be written.
-  func run(_ urls: [(url: String, role: Role)]) async throws(CacheError) -> Int {
+  func run(_ urls: [Found]) async throws(CacheError) -> Int {
     for (url, role) in urls { add(url, role) }
-    await withTaskGroup(of: [(url: String, role: Role)].self) { group in
-      var running = 0
-      while running > 0 || (!queue.isEmpty && bytes <= byteLimit) {
-        while running < Self.atOnce, bytes <= byteLimit, let next = queue.popLast() {
-          group.addTask { await self.fetched(next.url, next.role) }
-          running += 1
-        }
-        for (url, role) in await group.next() ?? [] { add(url, role) }
-        running -= 1
-      }
+    let asked = await fetchAll()
+    if asked < queue.count {
+      report("the \(byteLimit) bytes of --max-size are used up: the rest was not fetched")
     }
-    if bytes > byteLimit { report("more than \(byteLimit) bytes: the rest was not fetched (--max-size)") }
     if isLimited { report("more than \(limit) URLs: the rest was not fetched (--limit)") }
     return try await recording.finish()
+  }
+
+  /// - Returns: the number of URLs that were asked for.
+  private func fetchAll() async -> Int {
+    await withTaskGroup(of: (number: Int, found: [Found]).self) { group in
+      var (asked, running, added) = (0, 0, 0)
+      var results: [Int: [Found]] = [:]
+      while true {
+        while running < Self.openAtOnce, asked < queue.count, await !budget.isUsedUp {
+          let (number, next) = (asked, queue[asked])
+          group.addTask { (number, await self.fetched(next.url, next.role, number)) }
+          (asked, running) = (asked + 1, running + 1)
+        }
+        guard let (number, found) = await group.next() else { return asked }
+        running -= 1
+        results[number] = found
+        // In the order of the URLs that led to them.
+        while let found = results.removeValue(forKey: added) {
+          for (url, role) in found { add(url, role) }
+          added += 1
+        }
+      }
+    }
   }
 
   private func add(_ url: String, _ role: Role) {
@@ -85,23 +107,31 @@ actor Harvest {
     queue.append((url, role))
   }
 
-  private func fetched(_ url: String, _ role: Role) async -> [(url: String, role: Role)] {
+  private func fetched(_ url: String, _ role: Role, _ number: Int) async -> [Found] {
+    await budget.begin(number)
+    let found = await tried(url, role, number)
+    await budget.end(number)
+    return found
+  }
+
+  private func tried(_ url: String, _ role: Role, _ number: Int) async -> [Found] {
     do {
       // An origin may have closed a connection just before it was used again.
-      do { return try await found(at: url, role) } catch is UpstreamError {}
-      return try await found(at: url, role)
+      do { return try await found(at: url, role, number) } catch is UpstreamError {}
+      return try await found(at: url, role, number)
     } catch {
       report("\(url): \((error as? UpstreamError)?.message ?? "\(error)")")
       return []
     }
   }
 
-  private func found(at url: String, _ role: Role) async throws -> [(url: String, role: Role)] {
+  private func found(at url: String, _ role: Role, _ number: Int) async throws -> [Found] {
     guard let parts = TargetURI.parts(of: url) else { return [] }
     let head = HTTPRequest(
       method: .get, scheme: parts.scheme, authority: parts.authority, path: parts.path,
       headerFields: [.accept: "*/*", .userAgent: "httpcache"])
-    let response = try await send(UpstreamRequest(head: head), isKept: role != .sitemap)
+    let request = UpstreamRequest(head: head, context: BudgetedUpstream.Number(value: number))
+    let response = try await role == .sitemap ? upstream.send(request) : recording.send(request)
     let status = response.head.status.code
     guard status < 400 else {
       response.body.source.cancel()
@@ -131,26 +161,20 @@ actor Harvest {
     }
   }
 
-  private func send(_ request: UpstreamRequest, isKept: Bool) async throws(UpstreamError) -> UpstreamResponse
-  {
-    isKept ? try await recording.send(request) : try await upstream.send(request)
-  }
-
   /// Reads a body to its end.
   ///
   /// - Returns: its bytes if they are kept.
-  /// - Throws: `TooLong` beyond the limits, and what the body throws.
+  /// - Throws: `TooLong`, and what the body throws.
   private func read(_ body: MessageBody, keeps: Bool) async throws -> BodyBytes {
     var pieces: [BodyBytes] = []
     var length = 0
-    for try await piece in body {
-      bytes += Int64(piece.count)
+    for try await piece in body where keeps {
       length += piece.count
-      guard bytes <= byteLimit, !keeps || length <= Self.longestPage else {
+      guard length <= Self.longestPage else {
         body.source.cancel()
         throw TooLong()
       }
-      if keeps { pieces.append(piece) }
+      pieces.append(piece)
     }
     return BodyBytes(pieces.flatMap(\.array))
   }

@@ -19,6 +19,7 @@ final class Output: Sendable {
     var descriptor: Int32 = -1
     var hasBegun = false
     var isNamedByHead = false
+    var isNew = false
     var isKept = false
     var isComplete = false
   }
@@ -55,9 +56,20 @@ final class Output: Sendable {
 
   /// Sets the destination of an output that is named by the head. Call this before `begin` and `resume`.
   ///
-  /// - Throws: `OutputFailure` for what cannot be written to.
-  func name(_ destination: Destination) throws(OutputFailure) {
+  /// - Parameter isNew: whether the origin chose the name, so that the file must not exist. Holds for later calls, too.
+  /// - Throws: `OutputFailure` for what cannot be written to, and for a file that must not exist.
+  func name(_ destination: Destination, isNew: Bool) throws(OutputFailure) {
     let place = try Self.place(destination)
+    let mustBeNew = state.withLock { state in
+      state.isNew = state.isNew || isNew
+      return state.isNew
+    }
+    // Another transfer may have made the file after the head was compared with the folder.
+    if mustBeNew, case .file(let path) = destination {
+      guard case .file(let file) = place, file.existing == nil, file.path == path else {
+        throw OutputFailure.taken(path)
+      }
+    }
     state.withLock { ($0.place, $0.isNamedByHead) = (place, true) }
   }
 

@@ -9,6 +9,11 @@ struct OutputFailure: Error, CustomStringConvertible {
   /// Makes a failure with a message of its own.
   init(message: String) { description = message }
 
+  /// The failure of a name that the origin chose: a file has it.
+  static func taken(_ path: String) -> OutputFailure {
+    OutputFailure(message: "-J does not overwrite \(path): the file exists")
+  }
+
   /// Makes a failure with the system's message for `errno`.
   init(_ doing: String) {
     let code = errno

@@ -57,7 +57,7 @@ struct ReplacedFile: Equatable {
     let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard file >= 0 else {
       guard errno == EEXIST else { throw OutputFailure("cannot write to \(path)") }
-      throw OutputFailure(message: "-J does not overwrite \(path): the file exists")
+      throw OutputFailure.taken(path)
     }
     close(file)
   }
