@@ -37,4 +37,15 @@ extension StaleAllowance {
     case .disconnected: "RFC 9111 §4.2.4"
     }
   }
+
+  /// A token for the detail of `Cache-Status`.
+  var token: String {
+    switch self {
+    case .maxStale: "max-stale"
+    case .policy(let policy): policy.name
+    case .whileRevalidate: "stale-while-revalidate"
+    case .ifError: "stale-if-error"
+    case .disconnected: "disconnected"
+    }
+  }
 }
