@@ -105,12 +105,12 @@ extension RecordCodec {
     guard let directives = UInt32(exactly: try reader.unsigned()) else {
       throw BinaryReader.damaged("unknown directives")
     }
-    let whileRevalidate = try reader.optionalSigned()
-    let ifError = try reader.optionalSigned()
+    var windows = ReuseWindows()
+    windows[.staleWhileRevalidate] = try reader.optionalSigned()
+    windows[.staleIfError] = try reader.optionalSigned()
     return ReuseFacts(
       freshnessLifetime: lifetime, lifetimeSource: source, correctedInitialAge: age,
-      directives: ReuseFacts.Directives(rawValue: directives),
-      staleWhileRevalidate: whileRevalidate, staleIfError: ifError, overrides: 0)
+      directives: ReuseFacts.Directives(rawValue: directives), windows: windows, overrides: 0)
   }
 
   private static func readName(_ reader: inout BinaryReader) throws(CacheError) -> HTTPField.Name {

@@ -110,8 +110,8 @@ package enum RecordCodec {
     writer.byte(facts.lifetimeSource.rawValue)
     writer.signed(facts.correctedInitialAge)
     writer.unsigned(UInt64(facts.directives.rawValue))
-    writer.optionalSigned(facts.staleWhileRevalidate)
-    writer.optionalSigned(facts.staleIfError)
+    writer.optionalSigned(facts.windows[.staleWhileRevalidate])
+    writer.optionalSigned(facts.windows[.staleIfError])
   }
 
   private static func write(_ field: NominatedField, to writer: inout BinaryWriter) {
