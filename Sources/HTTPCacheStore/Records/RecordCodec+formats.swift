@@ -1,6 +1,6 @@
 import HTTPCacheSemantics
 
-/// What each format after 1 appends to a record: a property that is added later concerns only this file.
+/// The properties that each format after 1 appends to a record. A property of a later format concerns only this file.
 extension RecordCodec {
   /// The highest format that is written: 3 for a record that overrides affect, 2 for a record with
   /// `requestedRange`, otherwise 1, which lacks both.
@@ -28,11 +28,12 @@ extension RecordCodec {
   ) throws(CacheError) {
     let hasRange = format >= 3 ? try readFlag(&reader) : format == 2
     if hasRange { response.requestedRange = try reader.text() }
-    guard format >= 3 else { return }
-    response.facts.overrides = try reader.unsigned()
-    response.keyFingerprint = try reader.unsigned()
-    guard response.facts.overrides != 0 || response.keyFingerprint != 0 else {
-      throw BinaryReader.damaged("format 3 without overrides")
+    if format >= 3 {
+      response.facts.overrides = try reader.unsigned()
+      response.keyFingerprint = try reader.unsigned()
+    }
+    guard recordFormat(of: response) == format else {
+      throw BinaryReader.damaged("format \(format) without what it adds")
     }
   }
 
