@@ -1,6 +1,7 @@
 import HTTPCacheSemantics
 
-/// The properties that each format after 1 appends to a record. A property of a later format concerns only this file.
+/// The properties that each format after 1 appends to a record. A property of a later format concerns only this
+/// file.
 extension RecordCodec {
   /// The highest format that is written: 3 for a record that overrides affect, 2 for a record with
   /// `requestedRange`, otherwise 1, which lacks both.
