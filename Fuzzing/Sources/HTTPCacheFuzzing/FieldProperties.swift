@@ -38,9 +38,8 @@ enum FieldProperties {
   ) throws(PropertyViolation) {
     let fields = response.headerFields
     let directives = ResponseDirectives(fields, rules: rules)
-    for seconds in [
-      directives.maxAge, directives.sMaxAge, directives.staleWhileRevalidate, directives.staleIfError,
-    ] {
+    let windows = ReuseWindow.allCases.map { directives.windows[$0] }
+    for seconds in [directives.maxAge, directives.sMaxAge] + windows {
       try require(seconds ?? 0 >= 0, "a response directive of \(seconds ?? 0) seconds")
     }
     let facts = Freshness.facts(

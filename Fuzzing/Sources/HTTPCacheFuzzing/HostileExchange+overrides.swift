@@ -6,7 +6,6 @@ extension HostileExchange {
     .lifetime(.exactly(.seconds(60))), .lifetime(.exactly(.seconds(-1))),
     .lifetime(.atLeast(.seconds(Int64.max))), .lifetime(.atMost(.seconds(5))),
     .heuristics(fraction: 5, limit: nil), .heuristics(fraction: -.infinity), .heuristics(fraction: .nan),
-    .staleWhileRevalidate(.seconds(Int64.min)), .staleIfError(.seconds(Int64.max)),
     .ignoring(Set(RuleEffect.Ignored.allCases)),
     .ignoring([.noStore]), .ignoring([.private, .noCache]), .ignoringVary([]),
     .ignoringVary([.acceptEncoding]), .adding([.noStore]), .adding([.mustRevalidate, .immutable]),
@@ -17,6 +16,10 @@ extension HostileExchange {
     .sortingQuery, .lowercasingPath, .alias(.contentLocation),
   ]
 
+  private static let windows: [RuleEffect] = ReuseWindow.allCases.flatMap { window in
+    [Int64.min, Int64.max].map { RuleEffect.window(window, .seconds($0)) }
+  }
+
   /// A few overrides with a few effects, some of them with conditions.
   static func overrides(_ random: inout Seeded) -> [RuleOverride] {
     let targets: [[TargetPattern]] =
@@ -25,7 +28,7 @@ extension HostileExchange {
       RuleOverride(
         random.pick(targets), mediaTypes: random.oneIn(4) ? ["multipart/*"] : [],
         statuses: random.oneIn(4) ? [200, 304, 404] : [],
-        effects: (0...random.below(3)).map { _ in random.pick(effects) })
+        effects: (0...random.below(3)).map { _ in random.pick(effects + windows) })
     }
   }
 }

@@ -99,8 +99,9 @@ struct DownloadAttempt: Sendable {
   func check(_ response: CacheResponse) throws(DownloadFailure) {
     if case .hit(_, _, let allowance?) = response.outcome {
       switch allowance {
-      case .maxStale, .policy, .whileRevalidate: break
-      case .ifError, .disconnected:
+      case .maxStale, .policy: break
+      case .window(let window) where !window.isAfterFailure: break
+      case .window, .disconnected:
         throw DownloadFailure(
           .unreachable, "the origin cannot be asked whether the stored response is current")
       }

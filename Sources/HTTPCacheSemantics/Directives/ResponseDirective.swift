@@ -1,6 +1,5 @@
 /// The directives of a response that the cache obeys: the one table of the parsers, the explanations and the
-/// overrides. Every property is an exhaustive switch, so that the compiler asks for each answer about a new
-/// directive. The order of the cases is their order in an explanation.
+/// overrides. The order of the cases is their order in an explanation.
 package enum ResponseDirective: CaseIterable, Sendable {
   case noStore
   case noCache
@@ -35,59 +34,23 @@ package enum ResponseDirective: CaseIterable, Sendable {
     }
   }
 
-  /// The kind of argument that the directive takes.
-  var argument: DirectiveArgument.Kind {
+  /// Where the parsers keep the directive.
+  var place: Place {
     switch self {
-    case .noStore, .mustRevalidate, .proxyRevalidate, .immutable, .public, .mustUnderstand, .noTransform:
-      .nothing
-    case .maxAge, .sMaxAge, .staleWhileRevalidate, .staleIfError: .seconds
-    case .noCache, .private: .fieldNames
-    }
-  }
-
-  /// The flag that is kept with a stored response; nil if its seconds are kept, or if it counts only while the
-  /// response is stored.
-  var flag: ReuseFacts.Directives? {
-    switch self {
-    case .noStore, .noTransform, .maxAge, .staleWhileRevalidate, .staleIfError: nil
-    case .noCache: .noCache
-    case .private: .private
-    case .sMaxAge: .sMaxAge
-    case .mustRevalidate: .mustRevalidate
-    case .proxyRevalidate: .proxyRevalidate
-    case .immutable: .immutable
-    case .public: .public
-    case .mustUnderstand: .mustUnderstand
-    }
-  }
-
-  /// The part of an override that ignores the directive; nil if none does.
-  var ignored: RuleEffect.Ignored? {
-    switch self {
-    case .noStore: .noStore
+    case .noStore: .flag(.noStore, .always)
     case .noCache: .noCache
     case .private: .private
     case .maxAge: .maxAge
     case .sMaxAge: .sMaxAge
-    case .staleWhileRevalidate: .staleWhileRevalidate
-    case .staleIfError: .staleIfError
-    case .mustRevalidate: .mustRevalidate
-    case .proxyRevalidate: .proxyRevalidate
-    case .immutable: .immutable
-    case .public, .mustUnderstand, .noTransform: nil
-    }
-  }
-
-  /// The part of an override that adds the directive; nil if none does.
-  var added: RuleEffect.Added? {
-    switch self {
-    case .noStore: .noStore
-    case .noCache: .noCache
-    case .mustRevalidate: .mustRevalidate
-    case .immutable: .immutable
-    case .private, .maxAge, .sMaxAge, .staleWhileRevalidate, .staleIfError, .proxyRevalidate, .public,
-      .mustUnderstand, .noTransform:
-      nil
+    case .staleWhileRevalidate: .window(.staleWhileRevalidate)
+    case .staleIfError: .window(.staleIfError)
+    case .mustRevalidate: .flag(.mustRevalidate, .noting(.malformedMustRevalidate))
+    case .proxyRevalidate: .flag(.proxyRevalidate, .always)
+    // The arguments of `immutable` have no meaning (RFC 8246 §2).
+    case .immutable: .flag(.immutable, .wellFormed)
+    case .public: .flag(.public, .withoutArgument)
+    case .mustUnderstand: .flag(.mustUnderstand, .noting(.malformedMustUnderstand))
+    case .noTransform: .flag(.noTransform, .always)
     }
   }
 
@@ -98,5 +61,62 @@ package enum ResponseDirective: CaseIterable, Sendable {
   init?(named name: Octets) {
     guard let found = Self.all.first(where: { name.isCaseInsensitively($0.name) }) else { return nil }
     self = found
+  }
+
+  /// The directive with this name, like `init(named:)`.
+  init?(named name: String) {
+    var name = name
+    guard let found = name.withUTF8({ Self(named: $0) }) else { return nil }
+    self = found
+  }
+}
+
+extension ResponseDirective {
+  /// Where the parsers keep a directive.
+  enum Place {
+    /// `ResponseDirectives.maxAge`.
+    case maxAge
+    /// `ResponseDirectives.sMaxAge`.
+    case sMaxAge
+    /// `ResponseDirectives.noCache`.
+    case noCache
+    /// `ResponseDirectives.private`.
+    case `private`
+    /// The seconds of a window.
+    case window(ReuseWindow)
+    /// A flag, for a directive without argument.
+    case flag(ReuseFacts.Directives, FlagForm)
+  }
+
+  /// The forms in which a directive without argument counts.
+  enum FlagForm {
+    /// Every form: the directive only restricts.
+    case always
+    /// Without argument, or with a well-formed one.
+    case wellFormed
+    /// Without argument: the directive only permits.
+    case withoutArgument
+    /// Every form, and a flag notes a malformed one: the directive restricts and permits.
+    case noting(ReuseFacts.Directives)
+  }
+
+  /// The kind of argument that the directive takes.
+  var argument: DirectiveArgument.Kind {
+    switch place {
+    case .maxAge, .sMaxAge, .window: .seconds
+    case .noCache, .private: .fieldNames
+    case .flag: .nothing
+    }
+  }
+
+  /// The flag of the directive; nil if only its seconds count.
+  var flag: ReuseFacts.Directives? {
+    switch place {
+    case .maxAge, .window: nil
+    case .sMaxAge: .sMaxAge
+    case .noCache: .noCache
+    case .private: .private
+    case .flag(let flag, _): flag
+    }
   }
 }

@@ -25,8 +25,7 @@ extension ResponseDirectives {
   /// Applies one member; false if its type is not the directive's. Unknown members are ignored, but make the
   /// field non-empty.
   private mutating func consume(_ key: String, _ member: ItemOrInnerList) -> Bool {
-    var key = key
-    guard let directive = key.withUTF8({ ResponseDirective(named: $0) }) else { return true }
+    guard let directive = ResponseDirective(named: key) else { return true }
     guard case .item(let item) = member,
       let argument = DirectiveArgument(item.rfc9651BareItem, as: directive.argument)
     else { return false }

@@ -29,25 +29,22 @@ package struct ResponseDirectives: Sendable, Hashable {
   package var maxAge: Int64?
   /// `s-maxage` in seconds (§5.2.2.10), likewise.
   package var sMaxAge: Int64?
-  /// `stale-while-revalidate` in seconds (RFC 5861 §3).
-  package var staleWhileRevalidate: Int64?
-  /// `stale-if-error` in seconds (RFC 5861 §4).
-  package var staleIfError: Int64?
+  /// The other directives with seconds.
+  package var windows = ReuseWindows()
   /// `no-cache` (§5.2.2.4).
   package var noCache = Scope.absent
   /// `private` (§5.2.2.7).
   package var `private` = Scope.absent
-  /// `no-store` (§5.2.2.5).
-  package var noStore = false
-  /// `no-transform` (§5.2.2.6).
-  package var noTransform = false
-  /// The directives that are kept with a stored response, including `noCache` and `private` without arguments.
+  /// The directives without arguments, including `noCache` and `private`.
   package var flags: ReuseFacts.Directives = []
 
   /// The changes that overrides make to the lifetime, in order.
   var lifetimes: [RuleEffect.Lifetime] = []
   /// Whether an override ignores `Expires`.
   var ignoresExpires = false
+
+  /// `no-store` (§5.2.2.5).
+  package var noStore: Bool { flags.contains(.noStore) }
 
   /// Makes an empty set of directives.
   package init() {}
@@ -119,9 +116,7 @@ package struct ResponseDirectives: Sendable, Hashable {
 
   /// Applies one directive: each parser calls it with what it read.
   mutating func apply(_ directive: ResponseDirective, _ argument: DirectiveArgument) {
-    switch directive {
-    case .noStore: noStore = true
-    case .noTransform: noTransform = true
+    switch directive.place {
     case .noCache: restrict(\.noCache, flag: .noCache, to: argument.names)
     case .private:
       let isWellFormed = argument == .none || !argument.names.isEmpty
@@ -134,20 +129,16 @@ package struct ResponseDirectives: Sendable, Hashable {
       note(.malformedSMaxAge, unless: argument.seconds != nil, isFirst: sMaxAge == nil)
       sMaxAge = Self.merged(sMaxAge, argument.seconds)
       flags.insert(.sMaxAge)
-    case .staleWhileRevalidate: staleWhileRevalidate = Self.smaller(staleWhileRevalidate, argument.seconds)
-    case .staleIfError: staleIfError = Self.smaller(staleIfError, argument.seconds)
-    case .mustRevalidate:
-      note(
-        .malformedMustRevalidate, unless: argument == .none, isFirst: !flags.contains(.mustRevalidate))
-      flags.insert(.mustRevalidate)
-    case .mustUnderstand:
-      note(
-        .malformedMustUnderstand, unless: argument == .none, isFirst: !flags.contains(.mustUnderstand))
-      flags.insert(.mustUnderstand)
-    case .proxyRevalidate: flags.insert(.proxyRevalidate)
-    // The arguments of `immutable` have no meaning (RFC 8246 §2).
-    case .immutable: if argument != .malformed { flags.insert(.immutable) }
-    case .public: if argument == .none { flags.insert(.public) }
+    case .window(let window): windows[window] = Self.smaller(windows[window], argument.seconds)
+    case .flag(let flag, let form):
+      switch form {
+      case .always: flags.insert(flag)
+      case .wellFormed: if argument != .malformed { flags.insert(flag) }
+      case .withoutArgument: if argument == .none { flags.insert(flag) }
+      case .noting(let mark):
+        note(mark, unless: argument == .none, isFirst: !flags.contains(flag))
+        flags.insert(flag)
+      }
     }
   }
 

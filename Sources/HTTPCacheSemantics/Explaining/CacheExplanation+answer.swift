@@ -45,12 +45,10 @@ extension CacheExplanation {
     } else if let maxStale = directives.maxStale {
       compared.append("max-stale=\(maxStale)")
     }
-    if let window = facts.staleWhileRevalidate {
-      compared.append(
-        "stale-while-revalidate=\(window)"
-          + (rules.allowsStaleWhileRevalidate ? "" : " (switched off)"))
-    }
     return compared
+      + ReuseWindow.allCases.filter { !$0.isAfterFailure }.compactMap { window in
+        facts.windows.text(window).map { $0 + (window.isObeyed(by: rules) ? "" : " (switched off)") }
+      }
   }
 
   private mutating func addComparison(

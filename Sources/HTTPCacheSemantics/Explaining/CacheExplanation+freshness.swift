@@ -101,14 +101,10 @@ extension CacheExplanation {
 
   /// Adds what the response allows once it is stale (§4.2.4).
   private mutating func addStaleUse(_ facts: ReuseFacts, rules: CacheRules) {
-    var said: [String] = []
-    if let window = facts.staleWhileRevalidate {
-      said.append(
-        "stale-while-revalidate for \(window) s"
-          + (rules.allowsStaleWhileRevalidate ? "" : " (switched off)"))
-    }
-    if let window = facts.staleIfError {
-      said.append("stale-if-error for \(window) s" + (rules.allowsStaleIfError ? "" : " (switched off)"))
+    var said = ReuseWindow.allCases.compactMap { window in
+      facts.windows[window].map {
+        "\(window.rawValue) for \($0) s" + (window.isObeyed(by: rules) ? "" : " (switched off)")
+      }
     }
     let forbidding = Self.forbiddingStale(facts.directives, mode: rules.mode)
     if !forbidding.isEmpty { said.append("\(forbidding.joined(separator: ", ")) forbids it") }

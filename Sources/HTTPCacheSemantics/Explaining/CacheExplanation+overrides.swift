@@ -112,7 +112,7 @@ extension CacheExplanation {
       }
       return lifetimes[0] == lifetimes[1]
         ? "changes nothing: \(lifetimes[0]) s" : "\(lifetimes[0]) s becomes \(lifetimes[1]) s"
-    case .staleWhileRevalidate, .staleIfError, .ignoring, .adding, .cacheControl:
+    case .window, .ignoring, .adding, .cacheControl:
       if before == after { return "changes nothing" }
       if before.texts == after.texts { return "Expires does not count" }
       return "\(Excerpt.list(before.texts, orElse: "none")) becomes "

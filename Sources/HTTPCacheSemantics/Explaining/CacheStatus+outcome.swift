@@ -10,7 +10,7 @@ extension CacheStatus {
     case .hit(let age, let lifetime, let allowance):
       hit = true
       ttl = (lifetime - age).wholeSeconds
-      detail = allowance.map(Self.detail)
+      detail = allowance?.token
     case .validated(let reason, let age, let lifetime):
       fwd = Self.forward(reason)
       fwdStatus = 304
@@ -20,7 +20,7 @@ extension CacheStatus {
       fwdStatus = status
       switch storage {
       case .store: stored = true
-      case .doNotStore(let refusal): detail = Self.detail(refusal)
+      case .doNotStore(let refusal): detail = refusal.token
       }
       if isCollapsed { collapsed = true }
     case .unsatisfiable:

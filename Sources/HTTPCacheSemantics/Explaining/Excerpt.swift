@@ -80,17 +80,13 @@ extension ResponseDirectives {
 
   /// A directive with its value; nil if it is absent.
   private func text(_ directive: ResponseDirective) -> String? {
-    switch directive {
-    case .noStore: noStore ? "\(directive.name)" : nil
-    case .noTransform: noTransform ? "\(directive.name)" : nil
+    switch directive.place {
     case .noCache: text(directive, noCache)
     case .private: text(directive, self.private)
     case .maxAge: maxAge.map { "\(directive.name)=\($0)" }
     case .sMaxAge: sMaxAge.map { "\(directive.name)=\($0)" }
-    case .staleWhileRevalidate: staleWhileRevalidate.map { "\(directive.name)=\($0)" }
-    case .staleIfError: staleIfError.map { "\(directive.name)=\($0)" }
-    case .mustRevalidate, .proxyRevalidate, .immutable, .public, .mustUnderstand:
-      directive.flag.flatMap { flags.contains($0) ? "\(directive.name)" : nil }
+    case .window(let window): windows.text(window)
+    case .flag(let flag, _): flags.contains(flag) ? "\(directive.name)" : nil
     }
   }
 
@@ -108,14 +104,8 @@ extension ReuseFacts {
   /// lifetime is in `freshnessLifetime`.
   public var directiveTexts: [String] {
     ResponseDirective.allCases.compactMap { directive in
-      switch directive {
-      case .staleWhileRevalidate: staleWhileRevalidate.map { "\(directive.name)=\($0)" }
-      case .staleIfError: staleIfError.map { "\(directive.name)=\($0)" }
-      case .noStore, .noTransform, .maxAge: nil
-      case .noCache, .private, .sMaxAge, .mustRevalidate, .proxyRevalidate, .immutable, .public,
-        .mustUnderstand:
-        directive.flag.flatMap { directives.contains($0) ? "\(directive.name)" : nil }
-      }
+      if case .window(let window) = directive.place { return windows.text(window) }
+      return directive.flag.flatMap { directives.contains($0) ? "\(directive.name)" : nil }
     }
   }
 }

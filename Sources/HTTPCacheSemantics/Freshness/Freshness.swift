@@ -35,8 +35,8 @@ public enum Freshness {
       correctedInitialAge: initialAge(
         fields: response.headerFields, date: date, requestTime: requestTime,
         responseTime: responseTime),
-      directives: directives.flags, staleWhileRevalidate: directives.staleWhileRevalidate,
-      staleIfError: directives.staleIfError, overrides: rules.applied?.responseFingerprint ?? 0)
+      directives: directives.flags.kept, windows: directives.windows,
+      overrides: rules.applied?.responseFingerprint ?? 0)
   }
 
   /// The lifetime of `lifetime` after applying the overrides.

@@ -64,7 +64,7 @@ extension CacheRules {
       case .allowsStaleWhileRevalidate(let isAllowed): rules.allowsStaleWhileRevalidate = isAllowed
       case .allowsStaleIfError(let isAllowed): rules.allowsStaleIfError = isAllowed
       case .allowsStaleWhenDisconnected(let isAllowed): rules.allowsStaleWhenDisconnected = isAllowed
-      case .lifetime, .staleWhileRevalidate, .staleIfError, .ignoring, .ignoringVary, .adding,
+      case .lifetime, .window, .ignoring, .ignoringVary, .adding,
         .cacheControl, .sharingDespite, .stores, .pins, .ignoringRequestDirectives, .droppingQuery,
         .keepingQuery, .ignoringQuery, .sortingQuery, .lowercasingPath, .alias:
         break
@@ -120,7 +120,7 @@ extension RuleEffect {
     case .lifetime(.exactly), .lifetime(.atLeast), .heuristics, .cacheControl, .ignoring, .pins(true),
       .stores(true):
       true
-    case .lifetime(.atMost), .staleWhileRevalidate, .staleIfError, .ignoringVary, .adding,
+    case .lifetime(.atMost), .window, .ignoringVary, .adding,
       .allowsStaleWhileRevalidate, .allowsStaleIfError, .allowsStaleWhenDisconnected, .sharingDespite,
       .pins(false), .stores(false), .ignoringRequestDirectives, .droppingQuery, .keepingQuery, .ignoringQuery,
       .sortingQuery, .lowercasingPath, .alias:

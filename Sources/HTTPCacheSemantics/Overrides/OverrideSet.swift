@@ -52,7 +52,7 @@ final class OverrideSet: Sendable, Hashable {
         case .ignoringVary: ignoresVary = true
         case .ignoringRequestDirectives: ignoresRequestDirectives = true
         case .alias(let name): alias = name
-        case .lifetime, .heuristics, .staleWhileRevalidate, .staleIfError, .ignoring, .adding,
+        case .lifetime, .heuristics, .window, .ignoring, .adding,
           .cacheControl, .allowsStaleWhileRevalidate, .allowsStaleIfError, .allowsStaleWhenDisconnected,
           .sharingDespite, .stores, .pins, .droppingQuery, .keepingQuery, .ignoringQuery, .sortingQuery,
           .lowercasingPath:

@@ -43,10 +43,8 @@ extension ResponseDirectives {
   ) {
     switch effect {
     case .lifetime(let lifetime): lifetimes.append(lifetime)
-    case .staleWhileRevalidate(let window):
-      staleWhileRevalidate = min(max(0, window.wholeSeconds), greatestDeltaSeconds)
-    case .staleIfError(let window):
-      staleIfError = min(max(0, window.wholeSeconds), greatestDeltaSeconds)
+    case .window(let window, let duration):
+      windows[window] = min(max(0, duration.wholeSeconds), greatestDeltaSeconds)
     case .ignoring(let names): for name in names { ignore(name, unprotected) }
     case .adding(let names): for name in names { add(name) }
     case .cacheControl(let value, let whenAbsent):
@@ -65,42 +63,34 @@ extension ResponseDirectives {
   private mutating func ignore(
     _ name: RuleEffect.Ignored, _ unprotected: Set<RuleEffect.Protection>
   ) {
-    switch name {
-    case .noStore: if unprotected.contains(.noStore) { noStore = false }
+    // `Expires` is not a directive.
+    guard let directive = ResponseDirective(named: name.rawValue) else {
+      ignoresExpires = true
+      return
+    }
+    switch directive.place {
+    case .flag(.noStore, _) where !unprotected.contains(.noStore): return
     case .private:
       guard unprotected.contains(.private) else { return }
       self.private = .absent
-      flags.remove(.private)
     case .noCache:
       // In a shared cache the named fields are not stored: they are one user's.
       if case .fields = noCache, !unprotected.contains(.private) { return }
       noCache = .absent
-      flags.remove(.noCache)
-    case .mustRevalidate: flags.remove(.mustRevalidate)
-    case .proxyRevalidate: flags.remove(.proxyRevalidate)
     case .maxAge: maxAge = nil
-    case .sMaxAge:
-      sMaxAge = nil
-      flags.remove(.sMaxAge)
-    case .immutable: flags.remove(.immutable)
-    case .staleWhileRevalidate: staleWhileRevalidate = nil
-    case .staleIfError: staleIfError = nil
-    case .expires: ignoresExpires = true
+    case .sMaxAge: sMaxAge = nil
+    case .window(let window): windows[window] = nil
+    case .flag: break
     }
+    if let flag = directive.flag { flags.remove(flag) }
   }
 
   private mutating func add(_ name: RuleEffect.Added) {
-    switch name {
-    case .noStore:
-      noStore = true
-      // Store nothing, whatever the other directives say.
-      flags.remove(.mustUnderstand)
-    case .noCache:
-      noCache = .whole
-      flags.insert(.noCache)
-    case .mustRevalidate: flags.insert(.mustRevalidate)
-    case .immutable: flags.insert(.immutable)
-    }
+    guard let flag = ResponseDirective(named: name.rawValue)?.flag else { return }
+    flags.insert(flag)
+    // Store nothing, whatever the other directives say.
+    if flag == .noStore { flags.remove(.mustUnderstand) }
+    if flag == .noCache { noCache = .whole }
   }
 
   /// Replaces all earlier directives with a value, except those that protect users from each other.
@@ -111,7 +101,7 @@ extension ResponseDirectives {
     self = ResponseDirectives(fields, rules: CacheRules())
     source = .override
     if !unprotected.contains(.noStore), before.noStore {
-      noStore = true
+      flags.insert(.noStore)
       if !before.flags.liftsNoStore { flags.remove(.mustUnderstand) }
     }
     guard !unprotected.contains(.private) else { return }

@@ -10,8 +10,7 @@ extension RuleEffect: CustomStringConvertible {
     case .heuristics(let fraction, let limit):
       "heuristic lifetime \(fraction) of the time since Last-Modified"
         + (limit.map { ", at most \($0.wholeSeconds) s" } ?? "")
-    case .staleWhileRevalidate(let duration): "stale-while-revalidate \(duration.wholeSeconds) s"
-    case .staleIfError(let duration): "stale-if-error \(duration.wholeSeconds) s"
+    case .window(let window, let duration): "\(window.rawValue) \(duration.wholeSeconds) s"
     case .ignoring(let names): "ignore \(Self.list(names.map(\.rawValue)))"
     case .ignoringVary(let names) where names.isEmpty: "ignore Vary"
     case .ignoringVary(let names): "ignore Vary of \(Self.list(names.map(\.canonicalName)))"
@@ -38,7 +37,7 @@ extension RuleEffect: CustomStringConvertible {
   var isOnKey: Bool {
     switch self {
     case .droppingQuery, .keepingQuery, .ignoringQuery, .sortingQuery, .lowercasingPath, .alias: true
-    case .lifetime, .heuristics, .staleWhileRevalidate, .staleIfError, .ignoring, .ignoringVary, .adding,
+    case .lifetime, .heuristics, .window, .ignoring, .ignoringVary, .adding,
       .cacheControl, .allowsStaleWhileRevalidate, .allowsStaleIfError, .allowsStaleWhenDisconnected,
       .sharingDespite, .stores, .pins, .ignoringRequestDirectives:
       false
@@ -52,7 +51,7 @@ extension RuleEffect: CustomStringConvertible {
   var isGenerous: Bool {
     switch self {
     case .lifetime(.exactly), .lifetime(.atLeast), .cacheControl: true
-    case .lifetime(.atMost), .heuristics, .staleWhileRevalidate, .staleIfError, .ignoring, .ignoringVary,
+    case .lifetime(.atMost), .heuristics, .window, .ignoring, .ignoringVary,
       .adding, .allowsStaleWhileRevalidate, .allowsStaleIfError, .allowsStaleWhenDisconnected,
       .sharingDespite, .stores, .pins, .ignoringRequestDirectives, .droppingQuery, .keepingQuery,
       .ignoringQuery, .sortingQuery, .lowercasingPath, .alias:

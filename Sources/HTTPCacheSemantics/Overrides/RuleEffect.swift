@@ -81,10 +81,8 @@ public enum RuleEffect: Sendable, Hashable {
   ///
   /// Without a limit, the limit of the mode counts (`CacheRules.heuristicLimit`).
   case heuristics(fraction: Double, limit: Duration? = nil)
-  /// The `stale-while-revalidate` window (RFC 5861 §3).
-  case staleWhileRevalidate(Duration)
-  /// The `stale-if-error` window (RFC 5861 §4).
-  case staleIfError(Duration)
+  /// A directive with seconds, instead of the origin's.
+  case window(ReuseWindow, Duration)
   /// Ignores these parts of the response.
   case ignoring(Set<Ignored>)
   /// Ignores these names in `Vary` (§4.1); an empty set ignores all names and `*`.

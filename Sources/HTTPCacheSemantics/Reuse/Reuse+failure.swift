@@ -80,10 +80,10 @@ extension Reuse {
     failure: FailureKind
   ) -> FailureFallback {
     if rules.allowsStaleIfError, countsAsError(failure),
-      let window = larger(facts.staleIfError, directives.staleIfError)
+      let window = larger(facts.windows[.staleIfError], directives.staleIfError)
     {
       return staleness <= window
-        ? .useStale(.ifError) : .fail(.tooStale(.seconds(staleness), limit: .seconds(window)))
+        ? .useStale(.window(.staleIfError)) : .fail(.tooStale(.seconds(staleness), limit: .seconds(window)))
     }
     switch failure {
     case .status(let code): return .fail(.serverError(code))

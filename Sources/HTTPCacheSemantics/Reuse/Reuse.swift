@@ -193,9 +193,9 @@ public enum Reuse {
     if let maxStale = directives.maxStale { return staleness <= maxStale ? .maxStale : nil }
     // A client that sends `max-age` does not accept a stale response (§5.2.1.1).
     if directives.maxAge == nil, rules.allowsStaleWhileRevalidate,
-      let window = facts.staleWhileRevalidate, staleness <= window
+      let window = facts.windows[.staleWhileRevalidate], staleness <= window
     {
-      return .whileRevalidate
+      return .window(.staleWhileRevalidate)
     }
     return nil
   }

@@ -55,6 +55,13 @@ public struct ReuseFacts: Sendable, Hashable {
     static let malformedPrivate = Directives(rawValue: 8_192)
     /// `max-age` is present but malformed.
     static let malformedMaxAge = Directives(rawValue: 16_384)
+    /// `no-store` (§5.2.2.5).
+    package static let noStore = Directives(rawValue: 1 << 30)
+    /// `no-transform` (§5.2.2.6).
+    package static let noTransform = Directives(rawValue: 1 << 31)
+
+    /// The directives that are kept with a stored response. The others count only while it is stored.
+    var kept: Directives { subtracting([.noStore, .noTransform]) }
   }
 
   /// The freshness lifetime in seconds (§4.2.1).
@@ -65,32 +72,31 @@ public struct ReuseFacts: Sendable, Hashable {
   public var correctedInitialAge: Int64
   /// Directives that affect reuse.
   public var directives: Directives
-  /// The `stale-while-revalidate` window in seconds (RFC 5861 §3).
-  public var staleWhileRevalidate: Int64?
-  /// The `stale-if-error` window in seconds (RFC 5861 §4).
-  public var staleIfError: Int64?
+  /// The directives with seconds that affect reuse.
+  package var windows: ReuseWindows
   /// Equal for equal overrides that affected these facts; 0 for none.
-  public var overrides: UInt64
+  package var overrides: UInt64
 
   /// Makes the facts of a response without directives beyond its lifetime.
   public init(freshnessLifetime: Int64, lifetimeSource: LifetimeSource, correctedInitialAge: Int64) {
     self.init(
       freshnessLifetime: freshnessLifetime, lifetimeSource: lifetimeSource,
-      correctedInitialAge: correctedInitialAge, directives: [], staleWhileRevalidate: nil,
-      staleIfError: nil, overrides: 0)
+      correctedInitialAge: correctedInitialAge, directives: [], windows: ReuseWindows(), overrides: 0)
   }
 
   /// Makes facts; `Freshness.facts` derives them from a response.
-  public init(
+  package init(
     freshnessLifetime: Int64, lifetimeSource: LifetimeSource, correctedInitialAge: Int64,
-    directives: Directives, staleWhileRevalidate: Int64?, staleIfError: Int64?, overrides: UInt64
+    directives: Directives, windows: ReuseWindows, overrides: UInt64
   ) {
     self.freshnessLifetime = freshnessLifetime
     self.lifetimeSource = lifetimeSource
     self.correctedInitialAge = correctedInitialAge
     self.directives = directives
-    self.staleWhileRevalidate = staleWhileRevalidate
-    self.staleIfError = staleIfError
+    self.windows = windows
     self.overrides = overrides
   }
+
+  /// The seconds of a directive; nil if the response does not have it.
+  public subscript(window: ReuseWindow) -> Int64? { windows[window] }
 }

@@ -7,10 +7,8 @@ public enum StaleAllowance: Reason, Hashable {
   case maxStale
   /// The request's policy.
   case policy(CachePolicy)
-  /// The response's `stale-while-revalidate` (RFC 5861 §3): validate in the background.
-  case whileRevalidate
-  /// `stale-if-error` (RFC 5861 §4).
-  case ifError
+  /// A directive of the response; for `stale-if-error`, also one of the request (RFC 5861 §4).
+  case window(ReuseWindow)
   /// The origin cannot be reached (§4.2.4).
   case disconnected
 }
@@ -21,8 +19,7 @@ extension StaleAllowance {
     switch self {
     case .maxStale: "max-stale in the request"
     case .policy(let policy): "policy \(policy.name)"
-    case .whileRevalidate: "stale-while-revalidate"
-    case .ifError: "stale-if-error"
+    case .window(let window): window.rawValue
     case .disconnected: "the origin cannot be reached"
     }
   }
@@ -32,9 +29,18 @@ extension StaleAllowance {
     switch self {
     case .maxStale: "RFC 9111 §5.2.1.2"
     case .policy: ""
-    case .whileRevalidate: "RFC 5861 §3"
-    case .ifError: "RFC 5861 §4"
+    case .window(let window): window.section
     case .disconnected: "RFC 9111 §4.2.4"
+    }
+  }
+
+  /// A token for the detail of `Cache-Status`.
+  var token: String {
+    switch self {
+    case .maxStale: "max-stale"
+    case .policy(let policy): policy.name
+    case .window(let window): window.rawValue
+    case .disconnected: "disconnected"
     }
   }
 }

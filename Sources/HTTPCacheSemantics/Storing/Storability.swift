@@ -120,8 +120,7 @@ public enum Storability {
     if facts.directives.contains(.noCache) { return false }
     if facts.freshnessLifetime > facts.correctedInitialAge { return true }
     if facts.directives.forbidsStale(in: rules.mode) { return false }
-    return facts.lifetimeSource != .none || facts.staleIfError != nil
-      || facts.staleWhileRevalidate != nil
+    return facts.lifetimeSource != .none || !facts.windows.isEmpty
   }
 }
 

@@ -68,4 +68,43 @@ extension StorageRefusal {
       ""
     }
   }
+
+  /// A token for the detail of `Cache-Status`.
+  var token: String {
+    switch self {
+    case .method: "method"
+    case .interim: "interim"
+    case .statusNotUnderstood: "must-understand"
+    case .statusNotStored: "status"
+    case .responseNoStore: "no-store"
+    case .noStoreDespiteOverride: "no-store-despite-override"
+    case .requestNoStore: "request-no-store"
+    case .privateInShared: "private"
+    case .authorized: "authorization"
+    case .setCookie: "set-cookie"
+    case .notCacheable: "not-cacheable"
+    case .neverReusable: "never-reusable"
+    case .varyAny: "vary"
+    case .varySecret: "vary-secret"
+    case .malformed: "malformed"
+    case .partialContent: "partial-content"
+    case .content(.tooLarge): "content-too-large"
+    case .content(.noDigest): "no-content-digest"
+    case .content(.undefinedSemantics): "content"
+    case .clearsSite: "clear-site-data"
+    case .digestMismatch: "digest-mismatch"
+    case .policy: "policy"
+    case .override: "override"
+    case .tooLarge: "too-large"
+    case .upstream: "upstream"
+    case .hook: "hook"
+    case .hookFailed: "hook-failed"
+    case .hookTimedOut: "hook-timed-out"
+    case .memoryOnly: "memory-only"
+    case .notAdmitted: "not-admitted"
+    case .superseded: "superseded"
+    case .incomplete: "incomplete"
+    case .storeFailed: "store-failed"
+    }
+  }
 }

@@ -27,7 +27,7 @@ struct KeyTarget {
     case .sortingQuery: sortItems()
     case .lowercasingPath: lowercasePath()
     // `CacheAlias` makes the key of an alias; the other effects are none on the key.
-    case .alias, .lifetime, .heuristics, .staleWhileRevalidate, .staleIfError, .ignoring, .ignoringVary,
+    case .alias, .lifetime, .heuristics, .window, .ignoring, .ignoringVary,
       .adding, .cacheControl, .allowsStaleWhileRevalidate, .allowsStaleIfError,
       .allowsStaleWhenDisconnected, .sharingDespite, .stores, .pins, .ignoringRequestDirectives:
       break

@@ -53,7 +53,7 @@ extension RecordCodec {
     guard Flags.known.isSuperset(of: flags) else { throw BinaryReader.damaged("unknown flags") }
     let requestTime = Timestamp(seconds: try reader.signed())
     let responseTime = Timestamp(seconds: try reader.signed())
-    var facts = try readFacts(&reader)
+    let facts = try readFacts(&reader)
     var nominated: [NominatedField] = []
     for _ in 0..<(try reader.count(ofSize: 2)) { nominated.append(try readNominatedField(&reader)) }
     let status = try readStatus(&reader)
@@ -65,35 +65,20 @@ extension RecordCodec {
     let bodyLength = try reader.optionalSigned()
     guard bodyLength.map({ $0 >= 0 }) ?? true else { throw BinaryReader.damaged("negative length") }
     let ranges = try readRanges(&reader, bodyLength: bodyLength)
-    let hasRange = format >= 3 ? try readFlag(&reader) : format == 2
-    let requestedRange = hasRange ? try reader.text() : nil
-    var keyFingerprint: UInt64 = 0
-    if format >= 3 {
-      facts.overrides = try reader.unsigned()
-      keyFingerprint = try reader.unsigned()
-      guard facts.overrides != 0 || keyFingerprint != 0 else {
-        throw BinaryReader.damaged("format 3 without overrides")
-      }
-    }
-    let response = StoredResponse(
+    var response = StoredResponse(
       requestMethod: method, nominated: nominated,
       head: HTTPResponse(status: status, headerFields: fields), trailers: trailers,
       requestTime: requestTime, responseTime: responseTime,
       answeredAuthorized: flags.contains(.answeredAuthorized),
       isDecoded: flags.contains(.isDecoded),
       isInvalidated: isInvalidated || flags.contains(.isInvalidated),
-      requestedRange: requestedRange, facts: facts, keyFingerprint: keyFingerprint)
+      requestedRange: nil, facts: facts, keyFingerprint: 0)
+    try readAdditions(to: &response, format: format, from: &reader)
     return CacheRecord(
       key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,
       userInfo: userInfo, isSeed: flags.contains(.isSeed), isPinned: flags.contains(.isPinned),
       isMemoryOnly: flags.contains(.isMemoryOnly), isResumable: false,
       sequence: sequence ?? encodedSequence, ticket: nil)
-  }
-
-  private static func readFlag(_ reader: inout BinaryReader) throws(CacheError) -> Bool {
-    let byte = try reader.byte()
-    guard byte <= 1 else { throw BinaryReader.damaged("neither 0 nor 1") }
-    return byte == 1
   }
 
   private static func readKey(_ reader: inout BinaryReader) throws(CacheError) -> CacheKey {
@@ -120,12 +105,12 @@ extension RecordCodec {
     guard let directives = UInt32(exactly: try reader.unsigned()) else {
       throw BinaryReader.damaged("unknown directives")
     }
-    let whileRevalidate = try reader.optionalSigned()
-    let ifError = try reader.optionalSigned()
+    var windows = ReuseWindows()
+    windows[.staleWhileRevalidate] = try reader.optionalSigned()
+    windows[.staleIfError] = try reader.optionalSigned()
     return ReuseFacts(
       freshnessLifetime: lifetime, lifetimeSource: source, correctedInitialAge: age,
-      directives: ReuseFacts.Directives(rawValue: directives),
-      staleWhileRevalidate: whileRevalidate, staleIfError: ifError, overrides: 0)
+      directives: ReuseFacts.Directives(rawValue: directives), windows: windows, overrides: 0)
   }
 
   private static func readName(_ reader: inout BinaryReader) throws(CacheError) -> HTTPField.Name {

@@ -6,9 +6,6 @@ import HTTPTypes
 /// Integers are little-endian base-128 (7 bits a byte, least significant first), signed ones zigzagged. Text
 /// and bytes are preceded by their length. Later versions keep a reader for each format.
 package enum RecordCodec {
-  /// The highest format that is written: 3 for a record that overrides affect, 2 for a record with
-  /// `requestedRange`, otherwise 1, which lacks both.
-  package static let recordFormat: UInt8 = 3
   /// The longest encoded record in bytes, written or read.
   package static let longestRecord = 1 << 20
 
@@ -66,12 +63,7 @@ package enum RecordCodec {
     } else {
       writer.count(0)
     }
-    if format == 3 { writer.byte(response.requestedRange == nil ? 0 : 1) }
-    if let range = response.requestedRange { writer.text(range) }
-    if format == 3 {
-      writer.unsigned(response.facts.overrides)
-      writer.unsigned(response.keyFingerprint)
-    }
+    writeAdditions(of: response, format: format, to: &writer)
     writer.fixed(XXH64.hash(writer.output))
     guard writer.output.count <= longestRecord else {
       throw CacheError(
@@ -92,11 +84,6 @@ package enum RecordCodec {
       write(field.value, to: &writer)
     }
     return writer.output
-  }
-
-  private static func recordFormat(of response: StoredResponse) -> UInt8 {
-    if response.facts.overrides != 0 || response.keyFingerprint != 0 { return 3 }
-    return response.requestedRange == nil ? 1 : 2
   }
 
   private static func flags(of record: CacheRecord) -> Flags {
@@ -123,8 +110,8 @@ package enum RecordCodec {
     writer.byte(facts.lifetimeSource.rawValue)
     writer.signed(facts.correctedInitialAge)
     writer.unsigned(UInt64(facts.directives.rawValue))
-    writer.optionalSigned(facts.staleWhileRevalidate)
-    writer.optionalSigned(facts.staleIfError)
+    writer.optionalSigned(facts.windows[.staleWhileRevalidate])
+    writer.optionalSigned(facts.windows[.staleIfError])
   }
 
   private static func write(_ field: NominatedField, to writer: inout BinaryWriter) {

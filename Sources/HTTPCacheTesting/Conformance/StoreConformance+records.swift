@@ -131,7 +131,7 @@ extension StoreConformance {
     response.isDecoded = true
     response.facts = ReuseFacts(
       freshnessLifetime: 77, lifetimeSource: .expires, correctedInitialAge: 9,
-      directives: [.mustRevalidate, .public], staleWhileRevalidate: 30, staleIfError: nil,
+      directives: [.mustRevalidate, .public], windows: ReuseWindows([.staleWhileRevalidate: 30]),
       overrides: .max)
     response.keyFingerprint = 1
     return CacheRecord(

@@ -68,7 +68,8 @@ extension CachedValueSource {
     }
     let date = Date(timeIntervalSince1970: TimeInterval(stored.seconds))
     switch allowance {
-    case .disconnected, .ifError, .policy(.networkElseCache): self = .disconnected(date)
+    case .disconnected, .policy(.networkElseCache): self = .disconnected(date)
+    case .window(let window) where window.isAfterFailure: self = .disconnected(date)
     default: self = .cache(date)
     }
   }

@@ -17,6 +17,7 @@
 @_exported public import struct HTTPCacheSemantics.IntegrityDigest
 @_exported public import enum HTTPCacheSemantics.MissReason
 @_exported public import enum HTTPCacheSemantics.ReuseDecision
+@_exported public import enum HTTPCacheSemantics.ReuseWindow
 @_exported public import enum HTTPCacheSemantics.RuleEffect
 @_exported public import struct HTTPCacheSemantics.RuleOverride
 @_exported public import enum HTTPCacheSemantics.StaleAllowance

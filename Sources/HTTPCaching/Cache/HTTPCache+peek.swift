@@ -103,7 +103,7 @@ extension HTTPCache {
   private static func hit(_ decision: ReuseDecision) -> CacheOutcome? {
     switch decision {
     case .fresh(let age, let lifetime): .hit(age: age, lifetime: lifetime, allowance: nil)
-    case .stale(let allowance, let age, let lifetime) where allowance != .whileRevalidate:
+    case .stale(let allowance, let age, let lifetime) where allowance != .window(.staleWhileRevalidate):
       .hit(age: age, lifetime: lifetime, allowance: allowance)
     case .stale, .validate, .miss, .unsatisfiable: nil
     }

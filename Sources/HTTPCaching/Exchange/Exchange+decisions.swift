@@ -25,7 +25,7 @@ extension Exchange {
     {
     case .fresh:
       return .answer(answer(index, allowance: nil, now: now), validateInBackground: false)
-    case .stale(.whileRevalidate, let age, let lifetime)
+    case .stale(.window(.staleWhileRevalidate), let age, let lifetime)
     where !validatesInBackground && !directives.onlyIfCached:
       return .forward(
         makeForward(
@@ -33,7 +33,7 @@ extension Exchange {
     case .stale(let allowance, _, _):
       return .answer(
         answer(index, allowance: allowance, now: now),
-        validateInBackground: allowance == .whileRevalidate)
+        validateInBackground: allowance == .window(.staleWhileRevalidate))
     case .validate(let reason):
       return .forward(makeForward(.validation(reason), validating: validators(preferring: index)))
     case .miss(let reason):

@@ -33,7 +33,7 @@ import Testing
         isInvalidated: true, requestedRange: nil,
         facts: ReuseFacts(
           freshnessLifetime: -5, lifetimeSource: .heuristic, correctedInitialAge: 7,
-          directives: [.mustRevalidate, .public], staleWhileRevalidate: 30, staleIfError: nil,
+          directives: [.mustRevalidate, .public], windows: ReuseWindows([.staleWhileRevalidate: 30]),
           overrides: 0), keyFingerprint: 0),
       bodyLength: 1_000_000, storedRanges: [0..<100, 4_096..<8_192], groups: ["news", "sport"],
       userInfo: [0, 255, 1], isSeed: false, isPinned: true, isMemoryOnly: false, isResumable: false,

@@ -50,7 +50,7 @@ struct SimulatedCache {
       rules: rules, now: now)
     {
     case .fresh: return answer(request, from: entry)
-    case .stale(.whileRevalidate, _, _):
+    case .stale(.window(.staleWhileRevalidate), _, _):
       let stale = answer(request, from: entry)
       _ = validate(entry, at: index, request: request, key: key, origin: origin)
       return stale

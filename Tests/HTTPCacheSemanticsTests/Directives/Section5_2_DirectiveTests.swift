@@ -19,13 +19,10 @@ import Testing
     expected.sMaxAge = 2
     expected.noCache = .whole
     expected.private = .whole
-    expected.noStore = true
-    expected.noTransform = true
-    expected.staleWhileRevalidate = 3
-    expected.staleIfError = 4
+    expected.windows = ReuseWindows([.staleWhileRevalidate: 3, .staleIfError: 4])
     expected.flags = [
-      .noCache, .mustRevalidate, .proxyRevalidate, .sMaxAge, .immutable, .public, .private,
-      .mustUnderstand,
+      .noCache, .noStore, .noTransform, .mustRevalidate, .proxyRevalidate, .sMaxAge, .immutable, .public,
+      .private, .mustUnderstand,
     ]
     #expect(directives == expected)
   }
@@ -183,13 +180,10 @@ import Testing
     expected.sMaxAge = 2
     expected.noCache = .whole
     expected.private = .whole
-    expected.noStore = true
-    expected.noTransform = true
-    expected.staleWhileRevalidate = 3
-    expected.staleIfError = 4
+    expected.windows = ReuseWindows([.staleWhileRevalidate: 3, .staleIfError: 4])
     expected.flags = [
-      .noCache, .mustRevalidate, .proxyRevalidate, .sMaxAge, .immutable, .public, .private,
-      .mustUnderstand,
+      .noCache, .noStore, .noTransform, .mustRevalidate, .proxyRevalidate, .sMaxAge, .immutable, .public,
+      .private, .mustUnderstand,
     ]
     #expect(targeted == expected)
     let strict = try stored(

@@ -48,11 +48,12 @@ struct RuleOverrideTests {
     rules.overrides = [
       RuleOverride(effects: [.lifetime(.exactly(.seconds(10)))]),
       RuleOverride(try .glob("/other"), effects: [.lifetime(.exactly(.seconds(20)))]),
-      RuleOverride(try .glob("/"), effects: [.lifetime(.exactly(.seconds(30))), .staleIfError(.seconds(9))]),
+      RuleOverride(
+        try .glob("/"), effects: [.lifetime(.exactly(.seconds(30))), .window(.staleIfError, .seconds(9))]),
     ]
     let facts = try facts([:], rules)
     #expect(facts.freshnessLifetime == 30)
-    #expect(facts.staleIfError == 9)
+    #expect(facts[.staleIfError] == 9)
   }
 
   @Test("no lifetime is given to errors, unless the override names them")
@@ -102,7 +103,7 @@ struct RuleOverrideTests {
       ["Cache-Control": all, "Expires": "Fri, 06 Nov 2020 13:00:00 GMT"],
       rules(.ignoring([.noCache, .mustRevalidate, .maxAge, .staleIfError])))
     #expect(facts.directives == [.immutable, .private])
-    #expect(facts.staleIfError == nil)
+    #expect(facts[.staleIfError] == nil)
     #expect(facts.lifetimeSource == .expires)
     let none = try self.facts(
       ["Expires": "Fri, 06 Nov 2020 13:00:00 GMT"], rules(.ignoring([.expires])))
@@ -124,7 +125,7 @@ struct RuleOverrideTests {
     #expect(refusal.section == "RFC 9111 §5.2.2.5")
     // These overrides do not ask to keep it, or add `no-store` themselves.
     for effects in [
-      [RuleEffect.lifetime(.atMost(.seconds(60)))], [.staleIfError(.seconds(60))],
+      [RuleEffect.lifetime(.atMost(.seconds(60)))], [.window(.staleIfError, .seconds(60))],
       [.lifetime(.exactly(.seconds(600))), .adding([.noStore])],
     ] {
       let rules = CacheRules(overrides: [RuleOverride(effects: effects)])

@@ -53,7 +53,8 @@ import Testing
   func whileRevalidate() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=10, stale-while-revalidate=5"])
     #expect(
-      try decide(kept, after: 15) == .stale(.whileRevalidate, age: .seconds(15), lifetime: .seconds(10)))
+      try decide(kept, after: 15)
+        == .stale(.window(.staleWhileRevalidate), age: .seconds(15), lifetime: .seconds(10)))
     #expect(try decide(kept, after: 16) == .validate(.stale(age: .seconds(16), lifetime: .seconds(10))))
     #expect(
       try decide(kept, after: 12, ["Cache-Control": "max-age=60"])
@@ -71,7 +72,7 @@ import Testing
   func ifError() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=10, stale-if-error=60"])
     for failure in [FailureKind.unreachable, .badGateway, .status(500), .status(502), .status(504)] {
-      #expect(try fallback(kept, after: 70, failure) == .useStale(.ifError))
+      #expect(try fallback(kept, after: 70, failure) == .useStale(.window(.staleIfError)))
       #expect(try fallback(kept, after: 71, failure) == .fail(.tooStale(.seconds(61), limit: .seconds(60))))
     }
     #expect(try fallback(kept, after: 20, .status(501)) == .fail(.serverError(501)))
@@ -82,7 +83,7 @@ import Testing
     let plain = try stored(200, ["Cache-Control": "max-age=10"])
     #expect(
       try fallback(plain, after: 20, .status(503), ["Cache-Control": "stale-if-error=60"])
-        == .useStale(.ifError))
+        == .useStale(.window(.staleIfError)))
   }
 
   @Test("networkElseCache falls back within maxStale, on 5xx only if asked for")

@@ -25,11 +25,12 @@ struct RandomRecord {
   private mutating func make() -> CacheRecord {
     var head = HTTPResponse(status: .init(code: below(1_000), reasonPhrase: text()))
     head.headerFields = fields()
+    var windows = ReuseWindows()
+    for window in ReuseWindow.allCases where oneIn(2) { windows[window] = number() }
     let facts = ReuseFacts(
       freshnessLifetime: number(), lifetimeSource: oneIn(2) ? .heuristic : .maxAge,
       correctedInitialAge: number(), directives: ReuseFacts.Directives(rawValue: UInt32(below(1 << 16))),
-      staleWhileRevalidate: oneIn(2) ? nil : number(), staleIfError: oneIn(2) ? nil : number(),
-      overrides: oneIn(3) ? next() : 0)
+      windows: windows, overrides: oneIn(3) ? next() : 0)
     let response = StoredResponse(
       requestMethod: HTTPRequest.Method(name()) ?? .get, nominated: nominated(), head: head,
       trailers: fields(), requestTime: Timestamp(seconds: number()),

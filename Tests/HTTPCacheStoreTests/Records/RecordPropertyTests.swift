@@ -9,6 +9,13 @@ import Testing
   /// The properties that no store writes: for the writer only, or worked out.
   private static let unwritten: Set = ["isResumable", "ticket"]
 
+  /// Each window with seconds of its own.
+  private static var windows: ReuseWindows {
+    var windows = ReuseWindows()
+    for (index, window) in ReuseWindow.allCases.enumerated() { windows[window] = 100 + Int64(index) }
+    return windows
+  }
+
   /// A record without any property at its default.
   private static var full: CacheRecord {
     CacheRecord(
@@ -23,7 +30,7 @@ import Testing
         isInvalidated: true, requestedRange: "bytes=1-2",
         facts: ReuseFacts(
           freshnessLifetime: 13, lifetimeSource: .expires, correctedInitialAge: 14,
-          directives: [.immutable], staleWhileRevalidate: 15, staleIfError: 16, overrides: 17),
+          directives: [.immutable], windows: windows, overrides: 17),
         keyFingerprint: 18),
       bodyLength: 19, storedRanges: [1..<3], groups: ["g"], userInfo: [20], isSeed: true, isPinned: true,
       isMemoryOnly: true, isResumable: true, sequence: 21, ticket: InvalidationLog().ticket())
@@ -37,7 +44,7 @@ import Testing
       guard let label = child.label, label != "answered" else { continue }
       let name = path.isEmpty ? label : "\(path).\(label)"
       switch child.value {
-      case is CacheKey, is StoredResponse, is ReuseFacts:
+      case is CacheKey, is StoredResponse, is ReuseFacts, is ReuseWindows:
         found.merge(properties(child.value, name)) { first, _ in first }
       case let head as HTTPResponse: found[name] = "\(head.status) \(Array(head.headerFields))"
       case let fields as HTTPFields: found[name] = "\(Array(fields))"

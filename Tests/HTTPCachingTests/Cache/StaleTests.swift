@@ -50,7 +50,8 @@ struct StaleTests {
     kitchen.origin.always(503, [:], "busy")
     let answer = try await kitchen.get("/")
     #expect(answer.text == "old")
-    #expect(answer.outcome == .hit(age: .seconds(20), lifetime: .seconds(10), allowance: .ifError))
+    #expect(
+      answer.outcome == .hit(age: .seconds(20), lifetime: .seconds(10), allowance: .window(.staleIfError)))
     kitchen.clock.advance(by: 60)
     #expect(try await kitchen.get("/").status == 503)
   }
@@ -100,7 +101,9 @@ struct StaleTests {
       200, [.cacheControl: "max-age=10, stale-while-revalidate=60", .eTag: "\"b\""], "new")
     let answer = try await kitchen.get("/")
     #expect(answer.text == "old")
-    #expect(answer.outcome == .hit(age: .seconds(20), lifetime: .seconds(10), allowance: .whileRevalidate))
+    #expect(
+      answer.outcome
+        == .hit(age: .seconds(20), lifetime: .seconds(10), allowance: .window(.staleWhileRevalidate)))
     await kitchen.events.wait(count: 2) { if case .stored = $0 { true } else { false } }
     #expect(try await kitchen.get("/").text == "new")
     #expect(kitchen.origin.requests.count == 2)

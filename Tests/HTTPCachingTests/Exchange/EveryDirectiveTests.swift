@@ -10,24 +10,6 @@ import Testing
 /// Takes every directive through every place that must know it. A new case of `ResponseDirective` or
 /// `RequestDirective` is asked about by the compiler here, and by these tests where a place forgets it.
 @Suite(.timeLimit(.minutes(10))) struct EveryDirectiveTests {
-  /// The part of a directive that the facts of a stored response keep.
-  private enum Kept {
-    case nothing
-    case lifetime
-    case text(String)
-  }
-
-  private func kept(_ directive: ResponseDirective) -> Kept {
-    switch directive {
-    case .noStore, .noTransform: .nothing
-    case .maxAge: .lifetime
-    case .noCache, .private, .sMaxAge, .mustRevalidate, .proxyRevalidate, .immutable, .public,
-      .mustUnderstand:
-      .text("\(directive.name)")
-    case .staleWhileRevalidate, .staleIfError: .text("\(directive.name)=7")
-    }
-  }
-
   /// The directive as an origin sends it.
   private func sample(_ directive: ResponseDirective) -> String {
     switch directive.argument {
@@ -69,10 +51,11 @@ import Testing
   func facts(directive: ResponseDirective) throws {
     let facts = Freshness.facts(
       response: response(sample(directive)), requestTime: now, responseTime: now, rules: CacheRules())
-    switch kept(directive) {
-    case .nothing: #expect(facts.directiveTexts.isEmpty)
-    case .lifetime: #expect(facts.directiveTexts.isEmpty && facts.freshnessLifetime == 7)
-    case .text(let text): #expect(facts.directiveTexts == [text])
+    switch directive.place {
+    case .maxAge: #expect(facts.directiveTexts.isEmpty && facts.freshnessLifetime == 7)
+    case .window: #expect(facts.directiveTexts == [sample(directive)])
+    case .flag(let flag, _) where flag.kept.isEmpty: #expect(facts.directiveTexts.isEmpty)
+    case .sMaxAge, .noCache, .private, .flag: #expect(facts.directiveTexts == ["\(directive.name)"])
     }
     var stored = StoreSample.response()
     stored.facts = facts
@@ -91,35 +74,51 @@ import Testing
       })
   }
 
-  @Test("Overrides ignore and add the directives that they say", arguments: ResponseDirective.allCases)
-  func overrides(directive: ResponseDirective) {
-    if let ignored = directive.ignored {
-      #expect(ignored.rawValue == "\(directive.name)")
-      let seen = ResponseDirectives(of: response(sample(directive)), rules: rules(.ignoring([ignored])))
-      #expect(seen == ResponseDirectives())
+  @Test("Overrides ignore each directive but three", arguments: ResponseDirective.allCases)
+  func ignored(directive: ResponseDirective) throws {
+    let ignored = RuleEffect.Ignored(rawValue: "\(directive.name)")
+    guard ![.public, .mustUnderstand, .noTransform].contains(directive) else {
+      #expect(ignored == nil)
+      return
     }
-    if let added = directive.added {
-      #expect(added.rawValue == "\(directive.name)")
-      let seen = ResponseDirectives(of: response("x"), rules: rules(.adding([added])))
-      #expect(seen.texts == ["\(directive.name)"])
-    }
+    let effect = RuleEffect.ignoring([try #require(ignored)])
+    #expect(ResponseDirectives(of: response(sample(directive)), rules: rules(effect)) == ResponseDirectives())
   }
 
-  /// The directives with seconds that allow stale use.
-  private var windows: [ResponseDirective] {
-    ResponseDirective.allCases.filter { directive in
-      switch kept(directive) {
-      case .text: directive.argument == .seconds && directive != .sMaxAge
-      case .nothing, .lifetime: false
-      }
+  @Test("Overrides add each directive without argument but five", arguments: ResponseDirective.allCases)
+  func added(directive: ResponseDirective) throws {
+    let added = RuleEffect.Added(rawValue: "\(directive.name)")
+    let isAdded = ![.private, .proxyRevalidate, .public, .mustUnderstand, .noTransform].contains(directive)
+    guard isAdded, directive.argument != .seconds else {
+      #expect(added == nil)
+      return
     }
+    let effect = RuleEffect.adding([try #require(added)])
+    #expect(ResponseDirectives(of: response("x"), rules: rules(effect)).texts == ["\(directive.name)"])
+  }
+
+  @Test("Each part of an override that ignores or adds a directive has one")
+  func overrideParts() {
+    let names = Set(ResponseDirective.allCases.map { "\($0.name)" })
+    #expect(names.isSuperset(of: RuleEffect.Added.allCases.map(\.rawValue)))
+    #expect(Set(RuleEffect.Ignored.allCases.map(\.rawValue)).subtracting(names) == ["Expires"])
+  }
+
+  @Test("Each window is a directive that overrides set", arguments: ReuseWindow.allCases)
+  func windows(window: ReuseWindow) throws {
+    let directive = try #require(ResponseDirective(named: window.rawValue))
+    guard case .window(window) = directive.place else {
+      Issue.record("\(directive) has another place")
+      return
+    }
+    let rules = rules(.window(window, .seconds(7)))
+    #expect(ResponseDirectives(of: response("x"), rules: rules).texts == [sample(directive)])
   }
 
   @Test("A response that may be used stale is storable without a validator; its explanation says how long")
   func staleWindows() {
-    #expect(windows.contains(.staleIfError) && windows.contains(.staleWhileRevalidate))
-    for directive in windows {
-      let response = response("public, \(sample(directive))")
+    for window in ReuseWindow.allCases {
+      let response = response("public, \(window.rawValue)=7")
       #expect(
         Storability.decide(request: request, response: response, rules: CacheRules(), now: now) == .store)
       var stored = StoreSample.response()
@@ -130,7 +129,7 @@ import Testing
         in: CacheExplanation.Circumstances(rules: CacheRules(), now: now, digest: { _ in nil }))
       #expect(
         explanation.steps.contains {
-          $0.question == "What does it say of its use once stale?" && $0.answer.contains("\(directive.name)")
+          $0.question == "What does it say of its use once stale?" && $0.answer.contains(window.rawValue)
         })
     }
   }
@@ -138,10 +137,12 @@ import Testing
   @Test("Each flag of a stored response has a bit of its own")
   func bits() {
     let marks: [ReuseFacts.Directives] = [
-      .sharedByOverride, .notSharedByOrigin, .malformedMustRevalidate, .malformedSMaxAge,
-      .malformedMustUnderstand, .malformedPrivate, .malformedMaxAge,
+      .sharedByOverride, .notSharedByOrigin, .malformedSMaxAge, .malformedPrivate, .malformedMaxAge,
     ]
-    let flags = ResponseDirective.allCases.compactMap(\.flag) + marks
+    let noting: [ReuseFacts.Directives] = ResponseDirective.allCases.compactMap { directive in
+      if case .flag(_, .noting(let mark)) = directive.place { mark } else { nil }
+    }
+    let flags = ResponseDirective.allCases.compactMap(\.flag) + marks + noting
     #expect(flags.allSatisfy { $0.rawValue.nonzeroBitCount == 1 })
     #expect(Set(flags).count == flags.count)
   }
@@ -157,13 +158,6 @@ import Testing
       })
     for directive in ResponseDirective.allCases { #expect(names.contains("\(directive.name)")) }
     for directive in RequestDirective.allCases { #expect(names.contains("\(directive.name)")) }
-  }
-
-  @Test("Each part of an override that ignores or adds a directive has one")
-  func overrideParts() {
-    let ignored = Set(ResponseDirective.allCases.compactMap(\.ignored))
-    #expect(ignored.union([.expires]) == Set(RuleEffect.Ignored.allCases))
-    #expect(Set(ResponseDirective.allCases.compactMap(\.added)) == Set(RuleEffect.Added.allCases))
   }
 
   @Test(

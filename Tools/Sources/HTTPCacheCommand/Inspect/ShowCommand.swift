@@ -59,11 +59,9 @@ struct ShowCommand: AsyncParsableCommand {
     if !facts.directiveTexts.isEmpty {
       lines.append("directives  \(facts.directiveTexts.joined(separator: ", "))")
     }
-    if let window = facts.staleWhileRevalidate {
-      lines.append("stale       for up to \(HumanText.duration(window)) while it is validated (RFC 5861 §3)")
-    }
-    if let window = facts.staleIfError {
-      lines.append("on errors   stale for up to \(HumanText.duration(window)) (RFC 5861 §4)")
+    for window in ReuseWindow.allCases {
+      guard let seconds = facts[window] else { continue }
+      lines.append("stale       for up to \(HumanText.duration(seconds)) by \(window.rawValue)")
     }
     if !record.groups.isEmpty { lines.append("groups      \(record.groups.joined(separator: ", "))") }
     return lines

@@ -17,10 +17,12 @@ import Testing
 
   @Test("the text of a stale hit has the time since it became stale and the allowance")
   func stale() {
-    let text = line(.hit(age: .seconds(90), lifetime: .seconds(60), allowance: .whileRevalidate))
+    let text = line(
+      .hit(age: .seconds(90), lifetime: .seconds(60), allowance: .window(.staleWhileRevalidate)))
     #expect(text.hasPrefix("hit, stale for 30 s, allowed: "))
     #expect(text.contains("RFC 5861 §3"))
-    let now = CacheOutcome.hit(age: .seconds(60), lifetime: .seconds(60), allowance: .whileRevalidate)
+    let now = CacheOutcome.hit(
+      age: .seconds(60), lifetime: .seconds(60), allowance: .window(.staleWhileRevalidate))
     #expect(line(now).hasPrefix("hit, stale, allowed: "))
     #expect(EntryFreshness.stale(since: 0).text == "stale")
     #expect(EntryFreshness.stale(since: 1).text == "stale for 1 s")

@@ -3,12 +3,12 @@ import HTTPTypes
 
 /// The overrides of a configuration file (docs/overrides.md).
 enum OverrideList {
-  static let keys = [
-    "name", "match", "types", "statuses", "fresh", "fresh-at-least", "fresh-at-most",
-    "stale-while-revalidate",
-    "stale-if-error", "ignore", "ignore-vary", "cache-control", "default-cache-control", "ignore-reload",
-    "drop-query", "keep-query", "ignore-query", "sort-query", "pin", "never-store",
-  ]
+  static let keys =
+    [
+      "name", "match", "types", "statuses", "fresh", "fresh-at-least", "fresh-at-most", "ignore",
+      "ignore-vary", "cache-control", "default-cache-control", "ignore-reload", "drop-query", "keep-query",
+      "ignore-query", "sort-query", "pin", "never-store",
+    ] + ReuseWindow.allCases.map(\.rawValue)
 
   /// - Parameter values: the values of the file's keys.
   /// - Throws: `ConfigFailure`.
@@ -60,10 +60,9 @@ enum OverrideList {
     if let value = values["fresh"] { effects.append(.lifetime(.exactly(try seconds(value)))) }
     if let value = values["fresh-at-least"] { effects.append(.lifetime(.atLeast(try seconds(value)))) }
     if let value = values["fresh-at-most"] { effects.append(.lifetime(.atMost(try seconds(value)))) }
-    if let value = values["stale-while-revalidate"] {
-      effects.append(.staleWhileRevalidate(try seconds(value)))
+    for window in ReuseWindow.allCases {
+      if let value = values[window.rawValue] { effects.append(.window(window, try seconds(value))) }
     }
-    if let value = values["stale-if-error"] { effects.append(.staleIfError(try seconds(value))) }
     if let value = values["pin"] { effects.append(.pins(try value.boolean())) }
     if let value = values["never-store"] { effects.append(.stores(!(try value.boolean()))) }
     return effects

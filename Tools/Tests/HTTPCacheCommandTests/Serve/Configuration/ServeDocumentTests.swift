@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheSemantics
 import Testing
 
 @testable import HTTPCacheCommand
@@ -11,7 +12,9 @@ import Testing
   func reference() throws {
     let text = try String(contentsOfFile: Self.docs + "/serve-configuration.md", encoding: .utf8)
     let keys = ServeKey.all.map(\.name) + ServeFile.sections + ServeRoutes.keys + OverrideList.keys
-    for key in keys { #expect(text.contains("`\(key)`"), "\(key)") }
+    for key in keys + RuleEffect.Ignored.allCases.map(\.rawValue) {
+      #expect(text.contains("`\(key)`"), "\(key)")
+    }
   }
 
   @Test("the samples can be used", arguments: ["mirror", "site", "api"])
