@@ -13,7 +13,7 @@ final class HTTP2HitHandler: ChannelInboundHandler {
   private let log: RequestLog
   /// The streams that have begun and not ended.
   private var open: Set<HTTP2StreamID> = []
-  /// Those of them that are answered here, whose client takes no more bytes at the moment.
+  /// Streams of `open` that are answered here; their client takes no more bytes at the moment.
   private var answered: Set<HTTP2StreamID> = []
   /// The last stream that began: a later block of fields has its trailers.
   private var latest = HTTP2StreamID.rootStream
@@ -29,7 +29,7 @@ final class HTTP2HitHandler: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let frame = unwrapInboundIn(data)
-    // What follows the request of an answered stream has no effect on the answer.
+    // Frames after the request of an answered stream have no effect on the answer.
     if answered.contains(frame.streamID) { return }
     if case .headers(let headers) = frame.payload, frame.streamID > latest {
       latest = frame.streamID

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What the fields of a request mean for a plain request, by their names.
+/// Meaning of the fields of a request for a plain request, by their names.
 enum FieldNameTable {
   /// Whether requests that differ in a field that `Vary` names have different keys.
   static func isKeyed(_ name: HTTPField.Name) -> Bool {
@@ -23,7 +23,8 @@ enum FieldNameTable {
   /// A field that is not in the table. The general way decides what its name means and whether it is allowed; the
   /// fields that tell scheme and host of the client are the affair of the general way alone, with any spelling.
   private static func other(_ name: UnsafeRawBufferPointer) -> PlainRequest.Field {
-    let isHostOrScheme = name.count > 12 && isEqual(UnsafeRawBufferPointer(rebasing: name[..<12]), "x-forwarded-")
+    let isHostOrScheme =
+      name.count > 12 && isEqual(UnsafeRawBufferPointer(rebasing: name[..<12]), "x-forwarded-")
     return isHostOrScheme || name.contains(0x5F) ? .refused : .other
   }
 
@@ -44,7 +45,8 @@ enum FieldNameTable {
     add("sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform", "sec-gpc", as: .ignored)
     add("sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-fetch-user", as: .ignored)
     add("upgrade-insecure-requests", "x-requested-with", as: .ignored)
-    add("b3", "baggage", "traceparent", "tracestate", "x-amzn-trace-id", "x-cloud-trace-context", as: .ignored)
+    add(
+      "b3", "baggage", "traceparent", "tracestate", "x-amzn-trace-id", "x-cloud-trace-context", as: .ignored)
     add("x-request-id", "x-correlation-id", as: .ignored)
     // They tell the origin alone of the client.
     add("x-forwarded-for", "x-real-ip", as: .ignored)

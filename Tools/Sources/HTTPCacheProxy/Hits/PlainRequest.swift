@@ -12,7 +12,7 @@
 /// Two plain requests with equal keys get equal answers from memory at one time, if `Vary` names only fields of the key
 /// (`FieldNameTable.isKeyed`).
 struct PlainRequest {
-  /// What a field means for a plain request.
+  /// Meaning of a field for a plain request.
   enum Field: UInt8 {
     /// Not part of the key: the value only matters if `Vary` names the field.
     case ignored

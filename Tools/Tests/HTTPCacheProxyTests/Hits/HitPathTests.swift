@@ -99,9 +99,11 @@ struct HitPathTests {
     "User-Agent: a", "User-Agent: b", "Accept: */*", "Accept-Encoding: gzip", "accept-encoding: br",
     "Accept-Language: de", "Cookie: a=b", "Range: bytes=0-3", "If-None-Match: \"t\"",
     // No directive asks the origin: its answer changes what the second of two requests finds.
-    "Cache-Control: max-age=90000", "Keep-Alive: 5", "Trailer: x", "True-Client-IP: 1", "Connection: keep-alive", "Connection: Keep-Alive", "DNT: 1",
+    "Cache-Control: max-age=90000", "Keep-Alive: 5", "Trailer: x", "True-Client-IP: 1",
+    "Connection: keep-alive", "Connection: Keep-Alive", "DNT: 1",
     "Origin: http://o",
-    "Referer: http://h/x", "X-Other: 1", "X-Other: two", "X_Other: two", "X-HTTP-Method-Override: PUT", "Sec-Fetch-Mode: cors", "Accept:", "Host: h", "Content-Length: 0",
+    "Referer: http://h/x", "X-Other: 1", "X-Other: two", "X_Other: two", "X-HTTP-Method-Override: PUT",
+    "Sec-Fetch-Mode: cors", "Accept:", "Host: h", "Content-Length: 0",
     "Accept: text/html\tx", "Via: 1.1 other", "X-Forwarded-For: 192.0.2.1", "Priority: u=1",
     "X-Request-ID: 1", "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "X-Real-IP: x",
     "X-Forwarded-Host: other", "X-Correlation-ID: 2", "Baggage: a=b",

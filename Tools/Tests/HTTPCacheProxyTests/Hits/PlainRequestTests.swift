@@ -74,7 +74,9 @@ struct PlainRequestTests {
     for name in ["Accept", "Accept-Encoding", "X-Unknown"] {
       #expect(FieldNameTable.isKeyed(try #require(HTTPField.Name(name))))
     }
-    for name in ["User-Agent", "Cookie", "X-Forwarded-For", "X-Forwarded-Host", "True-Client-IP", "Forwarded", "Range"] {
+    for name in [
+      "User-Agent", "Cookie", "X-Forwarded-For", "X-Forwarded-Host", "True-Client-IP", "Forwarded", "Range",
+    ] {
       #expect(!FieldNameTable.isKeyed(try #require(HTTPField.Name(name))))
     }
   }

@@ -23,11 +23,16 @@ import Testing
     }
   }
 
+  /// Fetches a response, to its last byte: that comes when the response is stored.
   private func store(_ path: String, _ fixture: Fixture) async throws {
     let groups = path == "/c" ? "Cache-Groups: \"g\"\r\n" : ""
-    _ = try await fixture.exchange(
-      "GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+    let client = try fixture.connect()
+    client.send("GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+    let (peer, _) = try await fixture.origin.acceptRequest()
+    peer.send(
       "HTTP/1.1 200 OK\r\nCache-Control: max-age=1000\r\nETag: \"t\"\r\n\(groups)Content-Length: 1\r\n\r\nx")
+    peer.finish()
+    _ = try await client.receiveAll()
   }
 
   private func answer(_ request: String, _ fixture: Fixture) async throws -> (head: String, body: String) {
