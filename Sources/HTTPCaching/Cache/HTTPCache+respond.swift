@@ -24,18 +24,6 @@ extension HTTPCache {
     to request: HTTPRequest, body: MessageBody? = nil, policy: CachePolicy = .standard,
     options: RequestOptions = RequestOptions(), via upstream: any Upstream
   ) async throws -> CacheResponse {
-    if body == nil, policy == .standard,
-      let hit = peek(request, options: options, where: { $0.status.kind != .redirection })
-    {
-      return hit
-    }
-    return try await followingRedirects(request, body, policy, options, via: upstream)
-  }
-
-  private func followingRedirects(
-    _ request: HTTPRequest, _ body: MessageBody?, _ policy: CachePolicy, _ options: RequestOptions,
-    via upstream: any Upstream
-  ) async throws -> CacheResponse {
     var request = request
     var body = body
     var redirects: [CacheOutcome] = []
@@ -44,6 +32,7 @@ extension HTTPCache {
       var isRepeatable = true
       var content: QueryContent?
       if body == nil, policy == .standard, let hit = peek(request, options: options, where: { _ in true }) {
+        if redirects.isEmpty, hit.head.status.kind != .redirection { return hit }
         response = hit
       } else {
         content = try await self.content(of: request, body, policy: policy)
