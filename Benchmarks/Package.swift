@@ -69,6 +69,7 @@ let package = Package(
     .executableTarget(
       name: "door-benchmark",
       dependencies: [
+        "CAllocationCount",
         .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
         .product(name: "HTTPCaching", package: "swift-http-cache"),
         .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -1,3 +1,5 @@
+import CAllocationCount
+
 /// A way to ask for a stored response.
 struct DoorRow: Sendable {
   let name: String
@@ -15,5 +17,13 @@ struct DoorRow: Sendable {
       rounds.append(time / .microseconds(1) / Double(calls))
     }
     return rounds.sorted()
+  }
+
+  /// The allocations of one call, those on other threads included; nil if they cannot be counted.
+  func allocations() async throws -> Double? {
+    guard allocation_count_is_available() == 1 else { return nil }
+    let before = allocation_count_of_all_threads()
+    for _ in 0..<1_000 { try await call() }
+    return Double(allocation_count_of_all_threads() - before) / 1_000
   }
 }

@@ -16,10 +16,14 @@ if let name = arguments.first {
 } else {
   // Outside of the main actor, because each call would change threads to and from it.
   try await Task.detached {
-    print("| row | µs, best | µs, median |\n|---|---:|---:|")
-    for row in rows {
-      let times = try await row.measured()
-      print("| \(row.name) | \(String(format: "%.1f | %.1f", times[0], times[times.count / 2])) |")
+    print("| row | µs, best | µs, median | allocations |\n|---|---:|---:|---:|")
+    // Times first: counting on all threads would slow them down.
+    var times: [[Double]] = []
+    for row in rows { times.append(try await row.measured()) }
+    for (row, times) in zip(rows, times) {
+      let allocations = try await row.allocations().map { String(format: "%.0f", $0) } ?? "–"
+      let (best, median) = (times[0], times[times.count / 2])
+      print("| \(row.name) | \(String(format: "%.1f | %.1f", best, median)) | \(allocations) |")
     }
   }.value
 }

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPTypes
 
 extension HostileExchange {
-  private static let effects: [RuleEffect] = [
+  private static let effectsWithoutSeconds: [RuleEffect] = [
     .lifetime(.exactly(.seconds(60))), .lifetime(.exactly(.seconds(-1))),
     .lifetime(.atLeast(.seconds(Int64.max))), .lifetime(.atMost(.seconds(5))),
     .heuristics(fraction: 5, limit: nil), .heuristics(fraction: -.infinity), .heuristics(fraction: .nan),
@@ -16,9 +16,11 @@ extension HostileExchange {
     .sortingQuery, .lowercasingPath, .alias(.contentLocation),
   ]
 
-  private static let windows: [RuleEffect] = ReuseWindow.allCases.flatMap { window in
-    [Int64.min, Int64.max].map { RuleEffect.window(window, .seconds($0)) }
-  }
+  private static let effects =
+    effectsWithoutSeconds
+    + ReuseWindow.allCases.flatMap { window in
+      [Int64.min, Int64.max].map { RuleEffect.window(window, .seconds($0)) }
+    }
 
   /// A few overrides with a few effects, some of them with conditions.
   static func overrides(_ random: inout Seeded) -> [RuleOverride] {
@@ -28,7 +30,7 @@ extension HostileExchange {
       RuleOverride(
         random.pick(targets), mediaTypes: random.oneIn(4) ? ["multipart/*"] : [],
         statuses: random.oneIn(4) ? [200, 304, 404] : [],
-        effects: (0...random.below(3)).map { _ in random.pick(effects + windows) })
+        effects: (0...random.below(3)).map { _ in random.pick(effects) })
     }
   }
 }

@@ -76,6 +76,10 @@ extension DiskStore {
     }
   }
 
+  /// The time after which a use is written although it does not change the priority, in seconds. An entry that is
+  /// used all the time would be written with each batch otherwise.
+  private static let touchInterval: Int64 = 60
+
   /// Writes uses, counts and refusals within a transaction.
   func applyBatch(
     _ taken: PendingChanges, _ hashes: RowHashes, _ connection: SQLiteConnection
@@ -87,6 +91,7 @@ extension DiskStore {
         let priority = policy.withLock { policy in
           policy.priority(bucket: policy.bucket(frequency: frequency, size: row.size))
         }
+        guard priority != row.priority || time - row.touched >= Self.touchInterval else { continue }
         try connection.run(
           "UPDATE entry SET touched = max(touched, ?), priority = ? WHERE id = ?",
           [.integer(time), .real(priority), .integer(row.id)])

@@ -1,12 +1,5 @@
+import CSQLite
 import HTTPCacheStore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The log of the index. Its bytes count as usage.
 extension DiskStore {
@@ -38,14 +31,13 @@ extension DiskStore {
   ///
   /// - Throws: `CacheError.busy` if a process has read an old state of the index for seconds.
   func emptyLog(of opened: OpenDirectory) throws(CacheError) {
-    let end = ContinuousClock.now + Self.logPatience
-    while true {
+    let end = clock.uptime + Self.logPatience
+    repeat {
       if try opened.index.truncateLog(waiting: true) { return }
-      guard ContinuousClock.now < end else { break }
       // SQLite waits for readers and writers, but fails at once while another process makes a checkpoint: as when
-      // several processes open a directory at the same time.
-      poll(nil, 0, 10)
-    }
+      // several processes open a directory at the same time. Nothing tells when that checkpoint ends.
+      sqlite3_sleep(10)
+    } while clock.uptime < end
     throw CacheError(.busy, "a process reads an old state of the index, so its log stays for now")
   }
 

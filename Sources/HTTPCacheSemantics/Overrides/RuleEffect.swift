@@ -81,7 +81,8 @@ public enum RuleEffect: Sendable, Hashable {
   ///
   /// Without a limit, the limit of the mode counts (`CacheRules.heuristicLimit`).
   case heuristics(fraction: Double, limit: Duration? = nil)
-  /// A directive with seconds, instead of the origin's.
+  /// A directive with seconds, instead of the origin's. `staleWhileRevalidate(_:)` and `staleIfError(_:)` are
+  /// shorter.
   case window(ReuseWindow, Duration)
   /// Ignores these parts of the response.
   case ignoring(Set<Ignored>)
@@ -137,4 +138,14 @@ public enum RuleEffect: Sendable, Hashable {
   public static let neverStore = RuleEffect.stores(false)
   /// Stored responses are exempt from eviction.
   public static let pin = RuleEffect.pins(true)
+
+  /// How long the response may be used stale while it is validated in the background, instead of the origin's
+  /// `stale-while-revalidate` (RFC 5861 §3). Whole seconds count.
+  public static func staleWhileRevalidate(_ duration: Duration) -> RuleEffect {
+    .window(.staleWhileRevalidate, duration)
+  }
+
+  /// How long the response may be used stale when the origin fails, instead of the origin's `stale-if-error`
+  /// (RFC 5861 §4). Whole seconds count.
+  public static func staleIfError(_ duration: Duration) -> RuleEffect { .window(.staleIfError, duration) }
 }

@@ -6,7 +6,7 @@ public struct CacheEntry: Sendable {
   public let record: CacheRecord
   /// Bytes of record and body.
   public let size: Int64
-  /// When it was last used.
+  /// When it was last used. A store on disk may be a minute behind.
   public let lastUsed: Timestamp
   /// The path of the file that holds exactly the body's bytes; nil if it is kept elsewhere.
   public let bodyPath: String?

@@ -14,7 +14,7 @@ struct OverrideExplanationTests {
           .lifetime(.atLeast(.seconds(90))), .lifetime(.atMost(.seconds(900))), .ignoring([.noCache]),
           .neverStore, .pin,
         ]),
-      RuleOverride(mediaTypes: ["image/*"], effects: [.window(.staleIfError, .seconds(5))]),
+      RuleOverride(mediaTypes: ["image/*"], effects: [.staleIfError(.seconds(5))]),
     ])
   }
 

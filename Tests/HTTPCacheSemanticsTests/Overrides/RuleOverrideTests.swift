@@ -49,7 +49,7 @@ struct RuleOverrideTests {
       RuleOverride(effects: [.lifetime(.exactly(.seconds(10)))]),
       RuleOverride(try .glob("/other"), effects: [.lifetime(.exactly(.seconds(20)))]),
       RuleOverride(
-        try .glob("/"), effects: [.lifetime(.exactly(.seconds(30))), .window(.staleIfError, .seconds(9))]),
+        try .glob("/"), effects: [.lifetime(.exactly(.seconds(30))), .staleIfError(.seconds(9))]),
     ]
     let facts = try facts([:], rules)
     #expect(facts.freshnessLifetime == 30)
@@ -125,7 +125,7 @@ struct RuleOverrideTests {
     #expect(refusal.section == "RFC 9111 §5.2.2.5")
     // These overrides do not ask to keep it, or add `no-store` themselves.
     for effects in [
-      [RuleEffect.lifetime(.atMost(.seconds(60)))], [.window(.staleIfError, .seconds(60))],
+      [RuleEffect.lifetime(.atMost(.seconds(60)))], [.staleIfError(.seconds(60))],
       [.lifetime(.exactly(.seconds(600))), .adding([.noStore])],
     ] {
       let rules = CacheRules(overrides: [RuleOverride(effects: effects)])

@@ -13,16 +13,21 @@ import Testing
     while !condition() { try? await Task.sleep(for: .milliseconds(10)) }
   }
 
+  private static let whole = ServedFile(content: content, fields: "Cache-Control: max-age=60")
+  /// Its transfer stops after 2.5 MB.
+  private static var held: ServedFile {
+    var file = whole
+    (file.cut, file.isHeld) = (2_500_000, true)
+    return file
+  }
+
   @Test(
     "after SIGINT, SIGTERM and SIGKILL, downloads resume makes the file, and asks for the rest only",
     arguments: [SIGINT, SIGTERM, SIGKILL])
   func resumed(signal: Int32) async throws {
     let directory = try TemporaryDirectory()
     let counter = AnswerCounter()
-    var file = ServedFile(content: Self.content, fields: "Cache-Control: max-age=60")
-    let whole = file
-    (file.cut, file.isHeld) = (2_500_000, true)
-    let origin = try await ScriptOrigin { [file] in (counter.next() == 1 ? file : whole).answer($0) }
+    let origin = try await ScriptOrigin { (counter.next() == 1 ? Self.held : Self.whole).answer($0) }
     let events = directory.file("events")
     try #require(FileManager.default.createFile(atPath: events, contents: nil))
     let output = try FileHandle(forWritingTo: URL(fileURLWithPath: events))
@@ -54,9 +59,7 @@ import Testing
     "downloads of a queue that another process runs are paused, resumed and removed by asking that process")
   func asked() async throws {
     let directory = try TemporaryDirectory()
-    var file = ServedFile(content: Self.content, fields: "Cache-Control: max-age=60")
-    (file.cut, file.isHeld) = (2_500_000, true)
-    let origin = try await ScriptOrigin { [file] in file.answer($0) }
+    let origin = try await ScriptOrigin { Self.held.answer($0) }
     let cache = ["--queue", "films", "--dir", directory.file("cache")]
     let process = try await CommandProcess(
       ["get", "-j", "1", origin.base + "/film", origin.base + "/second"] + cache, in: directory)
@@ -85,9 +88,7 @@ import Testing
   @Test("a download that another process cancels ends the transfer, and the command fails")
   func cancelled() async throws {
     let directory = try TemporaryDirectory()
-    var file = ServedFile(content: Self.content, fields: "Cache-Control: max-age=60")
-    (file.cut, file.isHeld) = (2_500_000, true)
-    let origin = try await ScriptOrigin { [file] in file.answer($0) }
+    let origin = try await ScriptOrigin { Self.held.answer($0) }
     let cache = ["--queue", "films", "--dir", directory.file("cache")]
     let process = try await CommandProcess(["get", origin.base + "/film"] + cache, in: directory)
     await wait { Self.size(of: directory.file("cache/bodies")) >= 2_000_000 }
