@@ -43,7 +43,6 @@ enum Schema {
     \(EntryColumn.table)
     CREATE INDEX entryKey ON entry (hash, variant, partial);
     CREATE INDEX entryTarget ON entry (target);
-    CREATE INDEX entryStored ON entry (stored);
     CREATE INDEX entryOrder ON entry (priority, touched) WHERE pinned = 0;
     CREATE INDEX entryFile ON entry (file) WHERE file IS NOT NULL;
     CREATE INDEX entryPartial ON entry (id) WHERE partial = 1;

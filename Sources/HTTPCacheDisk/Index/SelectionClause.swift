@@ -50,9 +50,9 @@ struct SelectionClause {
         "id IN (SELECT entry FROM membership WHERE origin = ? AND name = ?)",
         [.text(origin), .text(name)], isIndexed: true)
     case .storedSince(let time):
-      self.init("stored >= ?", [.integer(time.seconds)], isIndexed: true)
+      self.init("stored >= ?", [.integer(time.seconds)], isIndexed: false)
     case .storedBefore(let time):
-      self.init("stored < ?", [.integer(time.seconds)], isIndexed: true)
+      self.init("stored < ?", [.integer(time.seconds)], isIndexed: false)
     case .unusedSince(let time):
       self.init("touched < ?", [.integer(time.seconds)], isIndexed: false)
     }
