@@ -1,10 +1,6 @@
 import Foundation
 import NIOCore
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// The processors of the machine.
 enum Processors {
   /// The number of those that this process may use: within the limits of a container, and of `taskset`.
@@ -24,13 +20,5 @@ enum Processors {
       return count > 0 ? count : nil
     }
     return nil
-  }
-
-  /// Lets `malloc` of glibc have one arena for each processor. It would have up to eight, each with freed memory of its
-  /// own, and resident memory would grow for minutes. Call this before other threads start.
-  static func limitArenas() {
-    #if canImport(Glibc)
-      _ = mallopt(M_ARENA_MAX, Int32(clamping: max(2, count)))
-    #endif
   }
 }

@@ -163,7 +163,6 @@ public struct ServeCommand: AsyncParsableCommand {
   }
 
   private func serve(_ messages: LineWriter, _ file: ServeFile?) async throws {
-    Processors.limitArenas()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: Processors.count)
     let (serverConfiguration, upstreamConfiguration) = try configurations(messages, file)
     let access = try adminAccess()
