@@ -94,7 +94,7 @@ extension DiskStore {
     let rows = try epoch.rows(limit: rowsAtOnce + 1, hashes, connection)
     if rows.count <= rowsAtOnce {
       (change.rows, change.isDone) = (rows, true)
-      removals = try epoch.apply(to: rows, hashes, &state, connection)
+      removals = try epoch.apply(to: rows, &state, connection)
     } else if try epoch.save(connection) {
       _ = state.nextSequence()
       change.isSaved = true
@@ -121,7 +121,7 @@ extension DiskStore {
     let epoch = change.epoch
     let removals = try opened.index.write { (connection) throws(CacheError) in
       var state = try IndexState(connection)
-      let removals = try epoch.apply(to: rows, opened.hashes, &state, connection)
+      let removals = try epoch.apply(to: rows, &state, connection)
       try state.save(connection)
       if isLast, change.isSaved { try epoch.remove(connection) }
       // Without an epoch in the index, this transaction is the one that makes the change visible.

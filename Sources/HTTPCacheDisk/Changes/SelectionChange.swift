@@ -28,15 +28,14 @@ extension Epoch {
     return ids
   }
 
-  /// Changes these rows as far as they still match, within a transaction.
+  /// Changes these rows within a transaction, except for those that were freshened since. What else a selection asks
+  /// for stays as it was when `rows` found them; for a group, asking again would read all its members for each row.
   func apply(
-    to rows: [Int64], _ hashes: RowHashes, _ state: inout IndexState, _ connection: SQLiteConnection
+    to rows: [Int64], _ state: inout IndexState, _ connection: SQLiteConnection
   ) throws(CacheError) -> Removals {
-    let clause = SelectionClause(selection, hashes)
     var removals = Removals()
     for id in rows {
-      let values = [.integer(id), .integer(sequence)] + clause.values
-      let row = try EntryRow.find("id = ? AND mark < ? AND \(clause.sql)", values, connection).first
+      let row = try EntryRow.find("id = ? AND mark < ?", [.integer(id), .integer(sequence)], connection).first
       guard let row else { continue }
       if removes { try removals.delete(row, connection) } else { try DiskStore.mark(id, connection) }
     }
