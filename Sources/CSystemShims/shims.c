@@ -95,6 +95,21 @@ int64_t shim_read_cached(int descriptor, void *buffer, size_t count, int64_t off
 #endif
 }
 
+int shim_write(int descriptor, const void *bytes, size_t count, int64_t offset) {
+  // At most 64 KiB in one call: Linux gives a longer write larger pieces of memory, and a virtual machine may have
+  // returned those to its host, which then takes several times as long.
+  const size_t limit = 64 << 10;
+  while (count > 0) {
+    ssize_t written = pwrite(descriptor, bytes, count < limit ? count : limit, offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? -errno : -EIO;
+    bytes = (const char *)bytes + written;
+    count -= (size_t)written;
+    offset += written;
+  }
+  return 0;
+}
+
 int shim_allocate(int descriptor, int64_t length) {
 #if defined(__linux__)
   int error;

@@ -12,6 +12,10 @@
       var isCancelled = false
       var hasTimedOut = false
       var received: Int64 = 0
+      /// Since when `next` waits; nil while it does not.
+      var waitsSince: NIODeadline?
+      /// The timer for a wait that takes too long; nil before the first wait.
+      var watch: Scheduled<Void>?
     }
 
     let length: Int64?
@@ -35,7 +39,10 @@
       self.eventLoop = eventLoop
     }
 
-    deinit { pump.stop() }
+    deinit {
+      state.withLock { $0.watch }?.cancel()
+      pump.stop()
+    }
 
     var trailers: HTTPFields { [:] }
 
@@ -45,10 +52,9 @@
         return state.isEnded
       }
       if isEnded { return nil }
-      let alarm = pump.isReady ? nil : alarm()
+      if !pump.isReady { beginWait() }
       let result: Result<ByteBuffer?, any Error>
       do { result = .success(try await pump.next()) } catch { result = .failure(error) }
-      alarm?.cancel()
       return try received(result)
     }
 
@@ -57,19 +63,36 @@
       pump.stop()
     }
 
-    /// Stops the body after the idle timeout; nil without one.
-    private func alarm() -> Scheduled<Void>? {
-      idleTimeout.map { limit in
-        eventLoop.scheduleTask(in: limit) { [weak self] in
-          self?.state.withLock { $0.hasTimedOut = true }
-          self?.pump.stop()
-        }
+    /// Notes that `next` waits. One timer watches all waits of a body: a timer for each would wake the thread of the
+    /// event loop twice for each piece.
+    private func beginWait() {
+      guard let idleTimeout else { return }
+      let isWatched = state.withLock { state in
+        state.waitsSince = eventLoop.now
+        return state.watch != nil
       }
+      if !isWatched { watch(after: idleTimeout, idleTimeout) }
+    }
+
+    private func watch(after time: TimeAmount, _ limit: TimeAmount) {
+      let watch: Scheduled<Void> = eventLoop.scheduleTask(in: time) { [weak self] in self?.lookAtWait(limit) }
+      state.withLock { $0.watch = watch }
+    }
+
+    /// Stops the body if `next` has waited for the limit; otherwise looks again when that may be.
+    private func lookAtWait(_ limit: TimeAmount) {
+      let rest = state.withLock { state in
+        let rest = state.waitsSince.map { $0 + limit - eventLoop.now } ?? limit
+        if rest <= .zero { state.hasTimedOut = true }
+        return rest
+      }
+      if rest > .zero { watch(after: rest, limit) } else { pump.stop() }
     }
 
     /// Handles the result of a pull.
     private func received(_ result: Result<ByteBuffer?, any Error>) throws -> BodyBytes? {
       try state.withLock { state in
+        state.waitsSince = nil
         let wasStopped = state.isCancelled || Task.isCancelled
         switch result {
         case .success(let buffer?):

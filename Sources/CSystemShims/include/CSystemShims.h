@@ -30,6 +30,9 @@ int64_t shim_copy_range(int destination, int source, int64_t *offset, size_t cou
 /// system has no such call.
 int64_t shim_read_cached(int descriptor, void *buffer, size_t count, int64_t offset);
 
+/// Writes all bytes at `offset`; retries on EINTR. Returns 0 or -errno.
+int shim_write(int descriptor, const void *bytes, size_t count, int64_t offset);
+
 /// Reserves blocks for the first `length` bytes of a file. Returns 0 or -errno.
 int shim_allocate(int descriptor, int64_t length);
 

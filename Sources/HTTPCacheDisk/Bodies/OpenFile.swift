@@ -72,16 +72,8 @@ final class OpenFile: Sendable {
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(CacheError) {
-    guard let base = bytes.baseAddress else { return }
-    var done = 0
-    while done < bytes.count {
-      let count = pwrite(descriptor, base + done, bytes.count - done, off_t(offset) + off_t(done))
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw SystemError.last("write")
-      }
-      done += count
-    }
+    let result = shim_write(descriptor, bytes.baseAddress, bytes.count, offset)
+    guard result == 0 else { throw SystemError.make(-result, "write") }
   }
 
   /// Cuts the file off after so many bytes; a failure leaves it longer.

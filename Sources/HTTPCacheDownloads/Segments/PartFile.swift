@@ -1,3 +1,4 @@
+import CSystemShims
 import Dispatch
 import HTTPCaching
 
@@ -19,6 +20,8 @@ final class PartFile: Sendable {
   private let descriptor: Int32
   private let path: String
   private let queue = DispatchQueue(label: "swift-http-cache.downloads")
+  /// Apart, so that other ranges are written during a sync.
+  private let syncQueue = DispatchQueue(label: "swift-http-cache.downloads.sync")
 
   /// Makes a new part file.
   ///
@@ -61,18 +64,8 @@ final class PartFile: Sendable {
   ///
   /// - Throws: `DownloadFailure`.
   func write(_ bytes: BodyBytes, at offset: Int64) async throws(DownloadFailure) {
-    let code = await onQueue { descriptor in
-      bytes.withUnsafeBytes { buffer -> Int32 in
-        var done = 0
-        while done < buffer.count {
-          let rest = UnsafeRawBufferPointer(rebasing: buffer[done...])
-          let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
-          if count < 0, errno == EINTR { continue }
-          if count < 0 { return errno }
-          done += count
-        }
-        return 0
-      }
+    let code = await on(queue) { descriptor in
+      bytes.withUnsafeBytes { -shim_write(descriptor, $0.baseAddress, $0.count, offset) }
     }
     if code != 0 { throw DestinationFile.failure(code, "write \(path)") }
   }
@@ -81,7 +74,7 @@ final class PartFile: Sendable {
   ///
   /// - Throws: `DownloadFailure`.
   func sync() async throws(DownloadFailure) {
-    let code = await onQueue { fsync($0) == 0 ? 0 : errno }
+    let code = await on(syncQueue) { fsync($0) == 0 ? 0 : errno }
     if code != 0 { throw DestinationFile.failure(code, "write \(path) to the disk") }
   }
 
@@ -90,7 +83,7 @@ final class PartFile: Sendable {
   /// - Throws: `DownloadFailure`.
   func read(at offset: Int64) async throws(DownloadFailure) -> [UInt8] {
     let size = 1 << 20
-    let (bytes, code) = await onQueue { descriptor -> ([UInt8], Int32) in
+    let (bytes, code) = await on(queue) { descriptor -> ([UInt8], Int32) in
       var code: Int32 = 0
       let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
         var result: Int
@@ -107,7 +100,9 @@ final class PartFile: Sendable {
     return bytes
   }
 
-  private func onQueue<Result: Sendable>(_ body: @escaping @Sendable (Int32) -> Result) async -> Result {
+  private func on<Result: Sendable>(
+    _ queue: DispatchQueue, _ body: @escaping @Sendable (Int32) -> Result
+  ) async -> Result {
     await withCheckedContinuation { continuation in
       queue.async { [self] in continuation.resume(returning: body(descriptor)) }
     }

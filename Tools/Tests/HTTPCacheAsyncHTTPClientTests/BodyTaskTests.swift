@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import HTTPCaching
 import NIOCore
+import NIOEmbedded
 import NIOPosix
 import Synchronization
 import Testing
@@ -44,5 +45,30 @@ import Testing
     while let piece = try await body.next() { received += piece.count }
     #expect(received == 200)
     #expect(log.tasks.withLock { $0.count } == 1)
+  }
+
+  @Test("the idle timeout counts from the last piece, and ends a body that stalls")
+  func idleTimeout() async throws {
+    let loop = NIOAsyncTestingEventLoop()
+    let (pieces, origin) = AsyncStream<ByteBuffer>.makeStream()
+    let body = AsyncHTTPClientBody(
+      .stream(pieces), length: nil, idleTimeout: .seconds(10), eventLoop: loop)
+    for _ in 0..<3 {
+      async let piece = body.next()
+      await loop.advanceTime(by: .seconds(9))
+      origin.yield(ByteBuffer(bytes: [7]))
+      #expect(try await piece?.count == 1)
+    }
+    let isEnded = Atomic(false)
+    let stalled = Task {
+      defer { isEnded.store(true, ordering: .sequentiallyConsistent) }
+      return try await body.next()
+    }
+    while !isEnded.load(ordering: .sequentiallyConsistent) {
+      await loop.advanceTime(by: .seconds(9))
+      await Task.yield()
+    }
+    let error = await #expect(throws: UpstreamError.self) { try await stalled.value }
+    #expect(error?.kind == .timeout)
   }
 }
