@@ -75,6 +75,7 @@ struct ClientPipeline: Sendable {
       eventLoop: channel.eventLoop,
       configuration: .init(
         maxIdleTime: context.configuration.idleTimeout, maxAge: nil, maxGraceTime: nil, keepalive: nil))
+    try operations.addHandler(WriteJoiner())
     try operations.addHandler(
       NIOHTTP2Handler(
         mode: .server, connectionConfiguration: connectionConfiguration(),
