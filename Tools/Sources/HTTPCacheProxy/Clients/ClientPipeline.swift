@@ -80,7 +80,8 @@ struct ClientPipeline: Sendable {
       NIOHTTP2Handler(
         mode: .server, connectionConfiguration: connectionConfiguration(),
         streamConfiguration: streamConfiguration()))
-    try operations.addHandler(HTTP2HitHandler(context, client, on: channel))
+    try operations.addHandler(
+      HTTP2HitHandler(context, client, on: channel, management: management.http2StreamDelegate))
     let multiplexer = HTTP2StreamMultiplexer(
       mode: .server, channel: channel, targetWindowSize: Self.window,
       outboundBufferSizeHighWatermark: Connector.waterMark.high,
