@@ -75,11 +75,13 @@ struct ClientPipeline: Sendable {
       eventLoop: channel.eventLoop,
       configuration: .init(
         maxIdleTime: context.configuration.idleTimeout, maxAge: nil, maxGraceTime: nil, keepalive: nil))
+    try operations.addHandler(WriteJoiner())
     try operations.addHandler(
       NIOHTTP2Handler(
         mode: .server, connectionConfiguration: connectionConfiguration(),
         streamConfiguration: streamConfiguration()))
-    try operations.addHandler(HTTP2HitHandler(context, client, on: channel))
+    try operations.addHandler(
+      HTTP2HitHandler(context, client, on: channel, management: management.http2StreamDelegate))
     let multiplexer = HTTP2StreamMultiplexer(
       mode: .server, channel: channel, targetWindowSize: Self.window,
       outboundBufferSizeHighWatermark: Connector.waterMark.high,

@@ -135,11 +135,9 @@ struct ResponseWriter: Sendable {
 
   private static func fields(of head: HTTPResponse, _ coding: Coding) -> HTTPFields {
     var fields = head.headerFields
-    HopByHop.remove(from: &fields)
-    switch coding {
-    case .none: if head.status.code == 204 { fields[.contentLength] = nil }
-    case .length, .pieces, .untilClose: fields[.contentLength] = nil
-    }
+    var keepsLength = false
+    if case .none = coding { keepsLength = head.status.code != 204 }
+    HopByHop.remove(from: &fields, and: keepsLength ? nil : "content-length")
     return fields
   }
 

@@ -14,7 +14,7 @@ struct Authority: Sendable, Hashable {
   init?(_ text: String) {
     var rest = Substring(text)
     let host: Substring
-    if rest.first == "[" {
+    if rest.utf8.first == 0x5B {
       guard let end = rest.firstIndex(of: "]") else { return nil }
       host = rest[rest.index(after: rest.startIndex)..<end]
       guard host.contains(":"), host.allSatisfy({ $0.isASCII && $0.isHexDigit || $0 == ":" || $0 == "." })
@@ -23,7 +23,7 @@ struct Authority: Sendable, Hashable {
       }
       rest = rest[rest.index(after: end)...]
     } else {
-      let end = rest.firstIndex(of: ":") ?? rest.endIndex
+      let end = rest.utf8.firstIndex(of: 0x3A) ?? rest.endIndex
       host = rest[..<end]
       guard host.utf8.allSatisfy(Self.isHostByte) else { return nil }
       rest = rest[end...]
@@ -51,7 +51,7 @@ struct Authority: Sendable, Hashable {
   }
 
   /// The host as text for a URI.
-  var hostText: String { host.contains(":") ? "[\(host)]" : host }
+  var hostText: String { host.utf8.contains(0x3A) ? "[\(host)]" : host }
 
   /// The authority as text for a URI, without the scheme's default port.
   func text(defaultPort: Int) -> String {

@@ -4,6 +4,7 @@ import NIOHTTP2
 /// Answers plain requests of one connection over HTTP/2 from memory, before they get a channel of their own, with the
 /// frames that the general way would send. Stands between NIOHTTP2's handler of the connection and its multiplexer.
 final class HTTP2HitHandler: ChannelInboundHandler {
+  typealias Management = NIOHTTP2ServerConnectionManagementHandler.HTTP2StreamDelegate
   typealias InboundIn = HTTP2Frame
   typealias InboundOut = HTTP2Frame
   typealias OutboundOut = HTTP2Frame
@@ -11,16 +12,19 @@ final class HTTP2HitHandler: ChannelInboundHandler {
   private let proxy: ProxyContext
   private let lookup: HitLookup?
   private let log: RequestLog
-  /// The streams that have begun and not ended.
+  private let management: Management
+  /// The streams that take the general way, have begun and not ended.
   private var open: Set<HTTP2StreamID> = []
-  /// Streams of `open` that are answered here; their client takes no more bytes at the moment.
-  private var answered: Set<HTTP2StreamID> = []
+  /// The streams that are answered here and have not ended; few, so that an array is faster than a set.
+  private var answered: [HTTP2StreamID] = []
   /// The last stream that began: a later block of fields has its trailers.
   private var latest = HTTP2StreamID.rootStream
   private var mustFlush = false
 
-  init(_ proxy: ProxyContext, _ client: ClientSide, on channel: any Channel) {
+  /// - Parameter management: counts the streams of the connection.
+  init(_ proxy: ProxyContext, _ client: ClientSide, on channel: any Channel, management: Management) {
     self.proxy = proxy
+    self.management = management
     lookup = proxy.answers(of: channel.eventLoop).map { answers in
       HitLookup(context: proxy, client: client, form: .http2, answers: answers, allocator: channel.allocator)
     }
@@ -44,14 +48,15 @@ final class HTTP2HitHandler: ChannelInboundHandler {
   ) -> Bool {
     let limits = proxy.configuration.limits
     guard let lookup, !proxy.registry.isDraining, context.channel.isWritable,
-      let key = PlainRequest.key(of: frame.headers, limits: limits)
+      lookup.answers.plain.find(in: frame.headers)
     else { return false }
     let started = NIODeadline.now()
     let head = { [proxy] in
       try? RequestHead(frame, limits: limits, isForward: Routing.isForward(proxy.mode))
     }
-    guard let content = lookup.content(for: key, head), let headers = content.headers else { return false }
-    answered.insert(stream)
+    guard let content = lookup.content(for: lookup.answers.plain.key, head), let headers = content.headers
+    else { return false }
+    answered.append(stream)
     write(.headers(.init(headers: headers, endStream: false)), to: stream, context)
     write(.data(.init(data: .byteBuffer(content.bytes), endStream: true)), to: stream, context)
     mustFlush = true
@@ -75,9 +80,16 @@ final class HTTP2HitHandler: ChannelInboundHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
-    case let event as NIOHTTP2StreamCreatedEvent: open.insert(event.streamID)
+    case let event as NIOHTTP2StreamCreatedEvent:
+      if answered.contains(event.streamID) {
+        return management.streamCreated(event.streamID, channel: context.channel)
+      }
+      open.insert(event.streamID)
     case let event as StreamClosedEvent:
-      answered.remove(event.streamID)
+      if let index = answered.firstIndex(of: event.streamID) {
+        answered.remove(at: index)
+        return management.streamClosed(event.streamID, channel: context.channel)
+      }
       // A malformed request ends a stream that never began. The management of the connection counts streams.
       if open.remove(event.streamID) == nil { return }
     default: break

@@ -1,16 +1,18 @@
 import NIOHPACK
 
 extension PlainRequest {
-  /// The key of a request over HTTP/2 without a body; nil if it is not plain. It differs from every key of HTTP/1.1.
-  static func key(of headers: HPACKHeaders, limits: MessageLimits) -> [UInt8]? {
-    guard headers.count <= limits.fieldCount else { return nil }
+  /// Sets `key` for a request over HTTP/2 without a body. The key differs from every key of HTTP/1.1.
+  ///
+  /// - Returns: false if the request is not plain.
+  mutating func find(in headers: HPACKHeaders) -> Bool {
+    guard headers.count <= limits.fieldCount else { return false }
+    key.removeAll(keepingCapacity: true)
     // A target of HTTP/1.1 does not begin so.
-    var key: [UInt8] = [0]
-    key.reserveCapacity(256)
+    key.append(0)
     for (name, value, _) in headers {
-      guard let mark = mark(of: name, value), mark != Field.refused.rawValue else { return nil }
+      guard let mark = Self.mark(of: name, value), mark != Field.refused.rawValue else { return false }
       // No value has a line feed, so different requests have different keys.
-      guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return nil }
+      guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return false }
       if mark == Field.ignored.rawValue { continue }
       key.append(mark)
       if mark == Field.other.rawValue {
@@ -21,7 +23,7 @@ extension PlainRequest {
       key.append(contentsOf: value.utf8)
       key.append(0x0A)
     }
-    return key.count <= limits.headBytes ? key : nil
+    return key.count <= limits.headBytes
   }
 
   /// The octet for a field in the key; nil if the request is not plain.

@@ -3,7 +3,7 @@ import HTTPTypes
 import NIOCore
 
 /// Finds the prepared answer to a plain request, or prepares it.
-struct HitLookup {
+final class HitLookup {
   /// Longer bodies take the general way.
   static let longestBody = 64 << 10
 
@@ -12,6 +12,17 @@ struct HitLookup {
   let form: ResponseWriter.Form
   let answers: PreparedAnswers
   let allocator: ByteBufferAllocator
+
+  init(
+    context: ProxyContext, client: ClientSide, form: ResponseWriter.Form, answers: PreparedAnswers,
+    allocator: ByteBufferAllocator
+  ) {
+    self.context = context
+    self.client = client
+    self.form = form
+    self.answers = answers
+    self.allocator = allocator
+  }
 
   /// The answer to a plain request; nil if it takes the general way.
   ///

@@ -35,8 +35,8 @@ struct PlainRequest {
   private static let mostFields = 32
 
   /// The target and the fields that are part of the key, of the request that was found last.
-  private(set) var key: [UInt8] = []
-  private let limits: MessageLimits
+  var key: [UInt8] = []
+  let limits: MessageLimits
 
   init(limits: MessageLimits) {
     self.limits = limits

@@ -7,7 +7,7 @@ extension HTTPField.Name {
   static let xForwardedProto = Self("X-Forwarded-Proto") ?? .via
 
   /// The name as gateways such as CGI and WSGI compare it: there `X_Forwarded_Host` is `X-Forwarded-Host`.
-  private var comparable: String { canonicalName.contains("_") ? canonicalName.dashed : canonicalName }
+  private var comparable: String { canonicalName.utf8.contains(0x5F) ? canonicalName.dashed : canonicalName }
 
   /// Whether the field names the client, or the scheme and host that the client requested. Only a trusted proxy may
   /// send such a field.

@@ -41,17 +41,20 @@ struct ForwardedRequest: Sendable {
   /// Sets the fields in a request, from which the fields of an untrusted client were removed before.
   func add(to fields: inout HTTPFields) {
     let address = client.text ?? "unknown"
-    let before = fields[values: .xForwardedFor].filter { !$0.isEmpty }
-    fields[.xForwardedFor] = (before + [address]).joined(separator: ", ")
+    Self.append(address, to: .xForwardedFor, in: &fields)
     fields[.xForwardedProto] = scheme
     fields[.xForwardedHost] = host
-    let elements = fields[values: .forwarded].filter { !$0.isEmpty }
-    fields[.forwarded] = (elements + [hop]).joined(separator: ", ")
+    Self.append(hop, to: .forwarded, in: &fields)
+  }
+
+  private static func append(_ member: String, to name: HTTPField.Name, in fields: inout HTTPFields) {
+    guard fields.contains(name) else { return fields.append(HTTPField(name: name, value: member)) }
+    fields[name] = (fields[values: name].filter { !$0.isEmpty } + [member]).joined(separator: ", ")
   }
 
   private static func element(_ address: String, scheme: String, host: String?) -> String {
     var node = address
-    if node.contains(":") { node = "\"[\(node)]\"" }
+    if node.utf8.contains(0x3A) { node = "\"[\(node)]\"" }
     var element = "for=\(node)"
     // A host may have a colon or semicolon, which a token must not have (RFC 7239 §4).
     if let host { element += ";host=" + (host.utf8.allSatisfy(isPlain) ? host : "\"\(host)\"") }

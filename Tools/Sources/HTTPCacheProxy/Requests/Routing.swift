@@ -49,8 +49,7 @@ struct Routing: Sendable {
     if case .authority(let host, let port) = target { return try tunnel(host, port) }
     let protocols = upgrade(head, framing)
     let acceptsTrailers = FieldList.contains("trailers", in: fields[.te])
-    HopByHop.remove(from: &fields)
-    fields.removeHost()
+    HopByHop.remove(from: &fields, and: "host")
     if acceptsTrailers { fields[.te] = "trailers" }
     if let length = framing.length, fields[.contentLength] != nil { fields[.contentLength] = String(length) }
     if !head.expectsContinue { fields[.expect] = nil }

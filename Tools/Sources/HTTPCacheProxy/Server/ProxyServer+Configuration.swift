@@ -50,8 +50,8 @@ extension ProxyServer {
     public var idleTimeout: TimeAmount
     /// Maximum time for a request's head, from its first byte.
     public var headTimeout: TimeAmount
-    /// Maximum time between two pieces of a request's body, and for a client to take 64 to 128 KiB of a response. The
-    /// connection of a slower client is reset.
+    /// Maximum time between two pieces of a request's body, and for a client to take 64 to 128 KiB of a response (up to
+    /// 2 MiB after it took as much within 20 ms). The connection of a slower client is reset.
     public var bodyTimeout: TimeAmount
     /// Maximum time in which no byte moves in either direction of a tunnel.
     public var tunnelTimeout: TimeAmount

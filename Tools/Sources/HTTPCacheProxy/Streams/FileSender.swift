@@ -16,7 +16,7 @@ final class FileSender {
   private static let threshold: Int64 = 64 << 10
   /// Numbers of bytes to give to the system at once. Each slice has its own timeout, so that a slow client differs from
   /// a client that does not read.
-  private static let (shortestSlice, longestSlice): (Int64, Int64) = (128 << 10, 512 << 10)
+  private static let (shortestSlice, longestSlice): (Int64, Int64) = (128 << 10, 2 << 20)
   /// A client that takes a slice within this time gets a longer one, which takes fewer system calls.
   private static let shortTime = TimeAmount.milliseconds(20)
 

@@ -19,10 +19,13 @@ enum HopByHop {
 
   /// Removes these fields and those that `Connection` names, except for names that `Connection` must not list
   /// (`FieldHygiene.isConnectionOption`).
-  static func remove(from fields: inout HTTPFields) {
+  ///
+  /// - Parameter other: a name in lower case, whose fields are removed too.
+  static func remove(from fields: inout HTTPFields, and other: String? = nil) {
     let named = connectionOptions(fields)
     fields.removeAll { field in
-      names.contains(field.name.canonicalName) || named.contains(field.name.canonicalName)
+      let name = field.name.canonicalName
+      return name == other || names.contains(name) || named.contains(name)
     }
   }
 
