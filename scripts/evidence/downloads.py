@@ -19,8 +19,8 @@ PIECE = 1 << 16
 class Origin:
     """Sends one file, whole or in ranges, and counts the bytes."""
 
-    def __init__(self, path, rate=None):
-        self.path, self.rate, self.port = path, rate, 0
+    def __init__(self, path, rate=None, buffer=PIECE):
+        self.path, self.rate, self.buffer, self.port = path, rate, buffer, 0
         self.size = os.path.getsize(path)
         self.sent, self.lock, self.connections = 0, threading.Lock(), set()
         self.next_cut = None
@@ -75,8 +75,10 @@ class Origin:
         self.cut()
 
     def serve(self, connection):
-        # What waits in buffers of the system has not been received by the client.
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, PIECE)
+        # What waits in buffers of the system has not been received by the client. Without a limit, the system's own
+        # size: a small buffer makes origin and client wait for each other after every 128 KiB.
+        if self.buffer:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.buffer)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             with open(self.path, "rb") as file:
@@ -276,7 +278,7 @@ def main():
         for name, rate in (("limited", 8_000_000), ("rate", None)):
             if name not in only:
                 continue
-            origin = Origin(source, rate)
+            origin = Origin(source, rate, PIECE if rate else None)
             compare(name, clients(program, origin, folder), size, 1 if rate else 3)
             origin.stop()
         if "list" in only:
