@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite("Writes of HTTP/2") struct WriteJoinerTests {
+@Suite("Writes of HTTP/2", .timeLimit(.minutes(10))) struct WriteJoinerTests {
   private func makeChannel() throws -> EmbeddedChannel {
     let channel = EmbeddedChannel()
     try channel.pipeline.syncOperations.addHandler(WriteJoiner())
