@@ -91,7 +91,7 @@ extension DiskStore {
         let priority = policy.withLock { policy in
           policy.priority(bucket: policy.bucket(frequency: frequency, size: row.size))
         }
-        guard priority != row.priority || time - row.touched >= Self.touchInterval else { continue }
+        guard priority != row.priority || row.touched <= time - Self.touchInterval else { continue }
         try connection.run(
           "UPDATE entry SET touched = max(touched, ?), priority = ? WHERE id = ?",
           [.integer(time), .real(priority), .integer(row.id)])

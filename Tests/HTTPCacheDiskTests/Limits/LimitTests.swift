@@ -117,6 +117,20 @@ import Testing
     #expect(try fixture.store.read(key("/1")).count == 1)
   }
 
+  @Test("a use within a minute of the last one, which leaves the priority as it is, is not written")
+  func soonUsedAgain() async throws {
+    let fixture = try Fixture()
+    for path in ["/a", "/b"] { try await fixture.store.put(try record(path), [1]) }
+    // The first use of an entry leaves its priority as it is.
+    fixture.clock.advance(by: 59)
+    _ = try fixture.store.read(key("/a"))
+    await fixture.store.flush()
+    fixture.clock.advance(by: 1)
+    _ = try fixture.store.read(key("/b"))
+    let page = try await fixture.store.entries(.all, after: nil, limit: 10)
+    #expect(page.entries.map(\.lastUsed.seconds) == [1_800_000_000, 1_800_000_060])
+  }
+
   @Test("a use that a store above answered counts like a use of this store")
   func recordedUse() async throws {
     let fixture = try Fixture()

@@ -99,6 +99,17 @@ import Testing
     #expect(try await fixture.store.verify(repair: false).isSound)
   }
 
+  @Test("an entry with an impossible time of last use is used", arguments: [Int64.min, .max])
+  func impossibleUse(time: Int64) async throws {
+    let fixture = try Fixture()
+    try await fixture.store.put(try record("/a"), [1])
+    await fixture.store.flush()
+    try execute("UPDATE entry SET touched = \(time)", on: fixture.directory.path("cache/Cache.db"))
+    #expect(try fixture.store.read(key("/a")).count == 1)
+    let page = try await fixture.store.entries(.all, after: nil, limit: 10)
+    #expect(page.entries.map(\.lastUsed.seconds) == [max(time, 1_800_000_000)])
+  }
+
   @Test("an index with triggers or views is set aside")
   func foreignSchema() async throws {
     for sql in [
