@@ -79,13 +79,15 @@
       state.withLock { $0.watch = watch }
     }
 
-    /// Stops the body if `next` has waited for the limit; otherwise looks again when that may be.
+    /// Stops the body if `next` has waited for the limit; otherwise looks again when that may be, until the body ends.
     private func lookAtWait(_ limit: TimeAmount) {
-      let rest = state.withLock { state in
+      let rest = state.withLock { state -> TimeAmount? in
+        if state.isEnded || state.isCancelled { return nil }
         let rest = state.waitsSince.map { $0 + limit - eventLoop.now } ?? limit
         if rest <= .zero { state.hasTimedOut = true }
         return rest
       }
+      guard let rest else { return }
       if rest > .zero { watch(after: rest, limit) } else { pump.stop() }
     }
 
