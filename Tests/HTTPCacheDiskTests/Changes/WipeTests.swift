@@ -3,6 +3,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import HTTPCacheDisk
@@ -85,24 +86,18 @@ import Testing
 
   @Test("wiping reports that a reader of an old state keeps the log")
   func heldLog() async throws {
-    let fixture = try Fixture()
-    try await fixture.store.put(try record("/a", partition: account), [1])
-    let holder = try LogHolder(fixture.directory.path("cache/Cache.db"))
-    // The store waits until its clock says that it has waited long enough.
-    let passing = Task {
-      while !Task.isCancelled {
-        fixture.clock.advance(by: .seconds(1))
-        try await Task.sleep(for: .milliseconds(20))
-      }
-    }
+    let directory = try TemporaryDirectory()
+    let store = try DiskStore.open(
+      directory: directory.path("cache"), capacity: 64 << 20, clock: HurryingClock())
+    try await store.put(try record("/a", partition: account), [1])
+    let holder = try LogHolder(directory.path("cache/Cache.db"))
     let error = await #expect(throws: CacheError.self) {
-      try await fixture.store.wipe(mode: .private, partition: account)
+      try await store.wipe(mode: .private, partition: account)
     }
-    passing.cancel()
     #expect(error?.code == .busy)
-    #expect(try fixture.store.read(key("/a", partition: account)).isEmpty)
+    #expect(try store.read(key("/a", partition: account)).isEmpty)
     holder.letGo()
-    #expect(try await fixture.store.wipe(mode: .private, partition: account) == 0)
+    #expect(try await store.wipe(mode: .private, partition: account) == 0)
   }
 
   @Test("the log is emptied although another process makes a checkpoint at the time")
@@ -136,4 +131,14 @@ import Testing
     try await other.fileQueue.run { () throws(CacheError) in }
     #expect(try String(contentsOfFile: tag, encoding: .utf8) == "mine")
   }
+}
+
+/// A clock on which ten seconds pass between two looks, so that a store has soon waited long enough.
+private final class HurryingClock: CacheClock {
+  private let looks = Atomic<Int64>(0)
+
+  let now = Timestamp(seconds: 1_800_000_000)
+  var uptime: Duration { .seconds(10 * looks.add(1, ordering: .relaxed).newValue) }
+
+  func sleep(for duration: Duration) async throws { throw CancellationError() }
 }
