@@ -3,8 +3,6 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # See swift_build in scripts/lib.sh.
 TOOLS := SWIFT_DETERMINISTIC_HASHING=1 swift build --disable-build-manifest-caching --package-path Tools
-# The debug build that the tests make: scripts/lib.sh.
-TOOLS_DEBUG := $(TOOLS) --scratch-path "$(CURDIR)/.build"
 RELEASE := Tools/.build/release/httpcache
 
 # The release build has Swift's runtime inside, which Apple's systems have already, no debug information, and
@@ -18,7 +16,7 @@ RELEASE_BUILD := $(TOOLS) -c release -debug-info-format none --disable-default-t
 
 # Runs the demo of the command, built for debugging; with URL=https://… fetches that URL through your cache.
 run: prerequisites
-	HTTPCACHE_COMMIT="$$(scripts/commit.sh)" $(TOOLS_DEBUG) --product httpcache
+	HTTPCACHE_COMMIT="$$(scripts/commit.sh)" scripts/build-tools.sh --product httpcache
 ifdef URL
 	.build/debug/httpcache get --explain "$(URL)"
 else
@@ -75,22 +73,22 @@ api: prerequisites
 
 # Runs the public tests of HTTP caches, with the debug build.
 conformance: prerequisites
-	$(TOOLS_DEBUG) --product httpcache
+	scripts/build-tools.sh --product httpcache
 	scripts/conformance.sh
 
 # Runs the public tests of HTTP caches in all modes.
 conformance-all: prerequisites
-	$(TOOLS_DEBUG) --product httpcache
+	scripts/build-tools.sh --product httpcache
 	scripts/conformance.sh --all
 
 # Runs the demo, and fails if an outcome is wrong.
 demo: prerequisites
-	$(TOOLS_DEBUG) --product httpcache
+	scripts/build-tools.sh --product httpcache
 	scripts/demo.sh
 
 # Runs the programs of Tools/Examples.
 examples: prerequisites
-	$(TOOLS_DEBUG)
+	scripts/build-tools.sh
 	scripts/examples.sh
 
 # Fuzzes the parsers and rules for FUZZ_SECONDS (60); crashes are kept in .build/fuzz.
@@ -158,7 +156,7 @@ bench-serve: build
 
 # Makes the documentation of every module with DocC, in .build/docs.
 docs: prerequisites
-	$(TOOLS_DEBUG)
+	scripts/build-tools.sh
 	scripts/docs.sh
 
 # Deletes all builds.

@@ -2,12 +2,11 @@
 # Links a program that uses only the library, runs it, and checks that neither the program nor the libraries that it
 # loads contain Foundation. Without the trait Crypto: swift-crypto brings its own.
 cd "$(dirname "$0")/.."
-set -euo pipefail
+source scripts/lib.sh
 
-scratch=.build/no-traits
-swift build --disable-default-traits --scratch-path "$scratch" --target HTTPCaching >/dev/null
-bin=$(swift build --disable-default-traits --scratch-path "$scratch" --show-bin-path)
-probe=$scratch/linkage
+swift_build "${untraited[@]}" --target HTTPCaching >/dev/null
+bin=$(swift_build "${untraited[@]}" --show-bin-path)
+probe=$scratch/no-traits/linkage
 mkdir -p "$probe"
 cat >"$probe/main.swift" <<'SWIFT'
 import HTTPCaching

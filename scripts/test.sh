@@ -87,14 +87,10 @@ timed "the torture" check torture scripts/torture.sh short || failed=1
 # Builds the products only, as users do; scripts/checks.sh links them.
 section "build without traits"
 without_traits() {
-  swift_build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheURLSession &&
-    swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheTesting &&
-    swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheDownloads &&
-    swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheImages &&
-    swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheHummingbird &&
-    swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheAsyncHTTPClient &&
-    swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheLogging &&
-    swift build --disable-default-traits --scratch-path .build/no-traits --target HTTPCacheTracing
+  local module
+  for module in URLSession Testing Downloads Images Hummingbird AsyncHTTPClient Logging Tracing; do
+    swift_build "${untraited[@]}" --target "HTTPCache$module" || return
+  done
 }
 timed "the build" check build-without-traits without_traits || failed=1
 
