@@ -3,26 +3,35 @@ import HTTPCacheStore
 public import HTTPTypes
 
 extension HTTPCache {
-  /// The response in memory that answers a request whole, without counting a hit; nil if the caller has to call
-  /// `peek` or `respond`.
+  /// The answer from memory to a request, without counting a hit; nil if the caller has to call `peek` or `respond`.
   ///
   /// - Parameters:
-  ///   - request: with scheme, authority and path. A request with content, conditions, ranges or cache directives
-  ///     gets nil.
+  ///   - request: with scheme, authority and path. A request with content, or for several ranges, gets nil.
   ///   - options: partition and whether decoded bodies are accepted.
-  ///   - longestBody: the maximum length of the body in bytes.
+  ///   - longestBody: the maximum length of the answer's body in bytes.
   public func memoryHit(
     for request: HTTPRequest, options: RequestOptions, longestBody: Int
   ) -> MemoryHit? {
     guard configuration.rules.isPlain, request.method == .get,
       let found = found(request, partition: options.partition, bodyForms: options.bodyForms),
-      found.asked.features.isEmpty, case .hit(_, _, allowance: nil) = found.outcome,
-      found.response.trailers.isEmpty,
-      let body = try? found.variant.body.open().bytesInMemory, body.count <= longestBody,
-      Int64(body.count) == found.variant.record.bodyLength
+      case .hit(_, _, allowance: nil) = found.outcome, found.response.trailers.isEmpty,
+      let whole = try? found.variant.body.open().bytesInMemory,
+      Int64(whole.count) == found.variant.record.bodyLength
     else { return nil }
     let asked = found.asked
-    var head = found.head
+    let plan = StoredAnswerPlan(
+      request: request, features: asked.features, stored: found.response, head: found.head,
+      length: Int64(whole.count), part: nil, now: asked.now)
+    var head: HTTPResponse
+    let body: BodyBytes
+    switch plan {
+    case .head(let planned): (head, body) = (planned, BodyBytes())
+    case .body(let planned, let range):
+      (head, body) = (planned, whole[Int(range.lowerBound)..<Int(range.upperBound)])
+    // The boundary of several ranges is a new one for each answer.
+    case .parts, nil: return nil
+    }
+    guard body.count <= longestBody else { return nil }
     addOwnFields(to: &head, found.outcome, asked.key, isSeed: found.variant.record.isSeed)
     var nominated = Set(found.stored.flatMap { $0.record.response.nominated.map(\.name) })
     if configuration.rules.separatesCredentials { nominated.insert(.authorization) }

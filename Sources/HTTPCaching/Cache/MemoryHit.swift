@@ -4,13 +4,14 @@ public import HTTPTypes
 
 /// A fresh response in memory, as an answer that a server can send to many equal requests.
 ///
-/// Two requests are equal if they are GET without content, conditions, ranges and cache directives, and have equal
-/// targets, partitions, and values of `nominatedFields`. The server makes the bytes of its answer once, and calls
-/// `HTTPCache.use(_:)` before it sends them again.
+/// Two requests are equal if they are GET without content, and have equal targets, partitions, values of
+/// `nominatedFields`, and of the fields that direct, condition or limit the answer: `Cache-Control`, `Pragma`,
+/// `If-None-Match`, `If-Modified-Since`, `If-Match`, `If-Unmodified-Since`, `Range` and `If-Range`. The server makes
+/// the bytes of its answer once, and calls `HTTPCache.use(_:)` before it sends them again.
 public struct MemoryHit: Sendable {
   /// Status and fields, with `Age` and, if configured, `Cache-Status`.
   public let head: HTTPResponse
-  /// The complete body.
+  /// The body: empty for a 304, a part of the stored body for a 206.
   public let body: BodyBytes
   /// Where the response came from, and why.
   public let outcome: CacheOutcome

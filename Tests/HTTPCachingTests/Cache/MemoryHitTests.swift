@@ -77,14 +77,40 @@ struct MemoryHitTests {
   }
 
   @Test(
-    "only a plain GET gets a hit",
+    "conditions, ranges and directives get the head and body of the answer (RFC 9110 §13, §14; RFC 9111 §5.2.1)",
     arguments: [
-      [.range: "bytes=0-1"], [.ifNoneMatch: "\"a\""], [.cacheControl: "max-stale"], [.contentLength: "3"],
-      [.ifMatch: "*"], [.pragmaTest: "no-cache"],
-    ] as [HTTPFields])
-  func plainRequests(fields: HTTPFields) async throws {
+      ([.ifNoneMatch: "\"a\""], 304, ""), ([.ifNoneMatch: "\"b\""], 200, "body"),
+      ([.range: "bytes=1-2"], 206, "od"), ([.range: "bytes=9-"], 416, ""), ([.range: "bytes=1-2", .ifRange: "\"b\""], 200, "body"),
+      ([.cacheControl: "max-age=60"], 200, "body"), ([.cacheControl: "max-stale"], 200, "body"),
+      ([.authorization: "Basic x"], 200, "body"), ([.range: "bytes=1-2", .ifNoneMatch: "*"], 304, ""),
+    ] as [(HTTPFields, Int, String)])
+  func asked(fields: HTTPFields, status: Int, body: String) async throws {
     kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
     try await kitchen.get("/")
+    kitchen.clock.advance(by: 7)
+    let hit = try #require(found("/", fields))
+    #expect(hit.head.status.code == status)
+    #expect(hit.body.array == Array(body.utf8))
+    let answer = try #require(kitchen.cache.peek(kitchen.request("/", fields)))
+    #expect(answer.head == hit.head)
+    #expect(answer.outcome == hit.outcome)
+    let counted = try await kitchen.cache.store.counts()
+    #expect(kitchen.cache.use(hit))
+    let counts = try await kitchen.cache.store.counts()
+    #expect(counts.hits - counted.hits == counted.hits)
+    #expect(counts.hitBytes - counted.hitBytes == counted.hitBytes)
+  }
+
+  @Test(
+    "other requests get no hit",
+    arguments: [
+      [.contentLength: "3"], [.ifMatch: "*"], [.pragmaTest: "no-cache"], [.cacheControl: "no-cache"],
+      [.cacheControl: "max-age=6"], [.range: "bytes=0-0,2-2"],
+    ] as [HTTPFields])
+  func otherRequests(fields: HTTPFields) async throws {
+    kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
+    try await kitchen.get("/")
+    kitchen.clock.advance(by: 7)
     #expect(found("/", fields) == nil)
     #expect(found("/", method: .head) == nil)
     #expect(found("/", longest: 3) == nil)

@@ -88,14 +88,13 @@ struct ResponseWriter: Sendable {
     return result
   }
 
-  /// Head and body of a response to a GET, as `send` sends them on a connection that stays open; nil for a response
-  /// without a body. With HTTP/2 the head is apart.
+  /// Head and body of a response to a GET, as `send` sends them on a connection that stays open. With HTTP/2 the head
+  /// is apart.
   static func whole(
     _ head: HTTPResponse, _ body: BodyBytes, _ form: Form, allocator: ByteBufferAllocator
-  ) -> (HPACKHeaders?, ByteBuffer)? {
-    guard hasContent(head.status) else { return nil }
+  ) -> (HPACKHeaders?, ByteBuffer) {
     var buffer = allocator.buffer(capacity: 1024 + body.count)
-    let coding = Coding.length(Int64(body.count))
+    let coding = hasContent(head.status) ? Coding.length(Int64(body.count)) : .none
     var headers: HPACKHeaders?
     switch form {
     case .http1: writeHead(head, coding, isReusable: true, to: &buffer)
@@ -105,7 +104,8 @@ struct ResponseWriter: Sendable {
     return (headers, buffer)
   }
 
-  private static func hasContent(_ status: HTTPResponse.Status) -> Bool {
+  /// Whether a response to a GET has content, if only 0 bytes of it (RFC 9110 §6.4.1).
+  static func hasContent(_ status: HTTPResponse.Status) -> Bool {
     status.code >= 200 && status.code != 204 && status.code != 304
   }
 

@@ -20,8 +20,8 @@ enum FieldNameTable {
     return other(name)
   }
 
-  /// A field that is not in the table. The general way decides what its name means and whether it is allowed; the
-  /// fields that tell scheme and host of the client are the affair of the general way alone, with any spelling.
+  /// A field that is not in the table: conditions, ranges, directives, credentials, and all that are not known. The
+  /// general way decides what its name means and whether it is allowed; the fields that tell scheme and host of the client are the affair of the general way alone, with any spelling.
   private static func other(_ name: UnsafeRawBufferPointer) -> PlainRequest.Field {
     let isHostOrScheme =
       name.count > 12 && isEqual(UnsafeRawBufferPointer(rebasing: name[..<12]), "x-forwarded-")
@@ -50,12 +50,11 @@ enum FieldNameTable {
     add("x-request-id", "x-correlation-id", as: .ignored)
     // They tell the origin alone of the client.
     add("x-forwarded-for", "x-real-ip", as: .ignored)
-    // Never answered from a prepared answer.
-    add("cache-control", "pragma", "range", "if-range", "if-match", "if-none-match", as: .refused)
-    add("if-modified-since", "if-unmodified-since", "authorization", "proxy-authorization", as: .refused)
+    // The origin evaluates them (RFC 9111 §4.3.2).
+    add("if-match", "if-unmodified-since", as: .refused)
     // They concern the framing of the message, or the connection (RFC 9110 §7.6.1).
     add("content-length", "transfer-encoding", "trailer", "te", "expect", "upgrade", as: .refused)
-    add("keep-alive", "proxy-connection", "http2-settings", as: .refused)
+    add("keep-alive", "proxy-authorization", "proxy-connection", "http2-settings", as: .refused)
     add("forwarded", as: .refused)
     return known
   }()

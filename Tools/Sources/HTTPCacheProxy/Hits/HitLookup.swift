@@ -55,11 +55,9 @@ final class HitLookup {
     var response = hit.head
     request.responseFields.apply(to: &response.headerFields)
     context.via.append(to: &response.headerFields)
-    guard let (headers, bytes) = ResponseWriter.whole(response, hit.body, form, allocator: allocator) else {
-      return nil
-    }
+    let (headers, bytes) = ResponseWriter.whole(response, hit.body, form, allocator: allocator)
     return PreparedAnswer.Content(
-      hit: hit, headers: headers, bytes: bytes, target: head.target, status: response.status.code,
-      outcome: hit.outcome.label)
+      hit: hit, headers: headers, bytes: bytes, hasContent: ResponseWriter.hasContent(response.status),
+      target: head.target, status: response.status.code, outcome: hit.outcome.label)
   }
 }

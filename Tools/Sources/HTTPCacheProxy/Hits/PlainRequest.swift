@@ -7,7 +7,7 @@
 #endif
 
 /// Recognises plain requests in arriving bytes: a GET of HTTP/1.1 for a path, without fields that concern the
-/// connection, the framing, or that ask for more than the stored response as it is.
+/// connection, the framing, or that only the origin can answer.
 ///
 /// Two plain requests with equal keys get equal answers from memory at one time, if `Vary` names only fields of the key
 /// (`FieldNameTable.isKeyed`).
@@ -23,7 +23,7 @@ struct PlainRequest {
     case acceptEncoding
     case acceptLanguage
     case origin
-    /// A field that is not known: its name is part of the key, too.
+    /// Any other field: its name is part of the key, too.
     case other
     /// A plain request must not have it.
     case refused

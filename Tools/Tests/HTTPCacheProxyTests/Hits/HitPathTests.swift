@@ -98,7 +98,10 @@ struct HitPathTests {
   ]
   private static let fields = [
     "User-Agent: a", "User-Agent: b", "Accept: */*", "Accept-Encoding: gzip", "accept-encoding: br",
-    "Accept-Language: de", "Cookie: a=b", "Range: bytes=0-3", "If-None-Match: \"t\"",
+    "Accept-Language: de", "Cookie: a=b", "Range: bytes=0-3", "Range: bytes=1-",
+    "Range: bytes=90000-", "Range: items=1", "If-Range: \"t\"", "If-Range: \"other\"",
+    "If-None-Match: \"t\"", "If-None-Match: *", "If-None-Match: \"other\"", "Authorization: Basic eDp5",
+    "Cache-Control: only-if-cached", "Cache-Control: max-stale", "Cache-Control: no-transform", "Pragma: x",
     // No directive asks the origin: its answer changes what the second of two requests finds.
     "Cache-Control: max-age=90000", "Keep-Alive: 5", "Trailer: x", "True-Client-IP: 1",
     "Connection: keep-alive", "Connection: Keep-Alive", "DNT: 1",
@@ -108,7 +111,8 @@ struct HitPathTests {
     "Accept: text/html\tx", "Via: 1.1 other", "X-Forwarded-For: 192.0.2.1", "Priority: u=1",
     "X-Request-ID: 1", "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "X-Real-IP: x",
     "X-Forwarded-Host: other", "X-Correlation-ID: 2", "Baggage: a=b",
-    "If-Modified-Since: Tue, 14 Nov 2023 22:13:20 GMT", "TE: trailers", "User-Agent: a\u{1}b", "Bad Name: 1",
+    "If-Modified-Since: Tue, 14 Nov 2023 22:13:20 GMT", "If-Modified-Since: Tue, 14 Nov 2023 22:13:19 GMT",
+    "TE: trailers", "User-Agent: a\u{1}b", "Bad Name: 1",
   ]
 
   private static func request(_ random: inout some RandomNumberGenerator) -> String {

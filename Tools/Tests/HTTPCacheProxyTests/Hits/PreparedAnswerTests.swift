@@ -66,7 +66,7 @@ struct PreparedAnswerTests {
     let bench = try await Bench()
     try await bench.store("/a", body: "first")
     try await bench.store("/b", body: "second")
-    let other = Self.request("/a", "Range: bytes=0-1\r\n")
+    let other = Self.request("/a", "If-Match: \"a\"\r\n")
     let (sent, rest, isAnswered) = bench.answer(
       Self.request("/a") + Self.request("/b", "User-Agent: x\r\n") + Self.request("/a") + other)
     #expect(isAnswered)
@@ -87,6 +87,24 @@ struct PreparedAnswerTests {
     let miss = Self.request("/missing")
     #expect(bench.answer(miss) == ("", miss, false))
     #expect(try await bench.cache.counts().hits == 0)
+  }
+
+  @Test("a condition, a range and a directive are answered this way, a directive that asks the origin is not")
+  func asked() async throws {
+    let bench = try await Bench()
+    try await bench.store("/a", body: "first")
+    for (fields, start, end) in [
+      ("If-None-Match: *\r\n", "HTTP/1.1 304 ", "\r\n\r\n"),
+      ("Range: bytes=1-2\r\n", "HTTP/1.1 206 ", "\r\n\r\nir"),
+      ("Cache-Control: max-age=9\r\n", "HTTP/1.1 200 ", "\r\n\r\nfirst"),
+      ("Authorization: Basic x\r\n", "HTTP/1.1 200 ", "\r\n\r\nfirst"),
+    ] {
+      let answer = bench.answer(Self.request("/a", fields))
+      #expect(answer.isAnswered)
+      #expect(answer.sent.hasPrefix(start) && answer.sent.hasSuffix(end), "\(fields)\(answer.sent)")
+    }
+    #expect(!bench.answer(Self.request("/a", "Cache-Control: no-cache\r\n")).isAnswered)
+    #expect(bench.answer(Self.request("/a")).sent.hasSuffix("first"))
   }
 
   @Test("an invalidation takes effect at once")
