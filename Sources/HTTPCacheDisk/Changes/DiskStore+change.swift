@@ -51,8 +51,7 @@ extension DiskStore {
   private func begin(
     _ selection: CacheSelection, removes: Bool, in opened: OpenDirectory
   ) throws(CacheError) -> SelectionChange {
-    // If this process ends before it raises the counters, other processes find its free owner lock.
-    _ = try? opened.ownership.become()
+    opened.ownership.announce()
     // Note the change even if the index cannot be written: a response that is being transferred is then stored
     // as invalidated.
     opened.noteInvalidation(selection)
@@ -119,6 +118,7 @@ extension DiskStore {
     _ change: SelectionChange, _ rows: [Int64], isLast: Bool, in opened: OpenDirectory
   ) throws(CacheError) {
     let epoch = change.epoch
+    opened.ownership.announce()
     let removals = try opened.index.write { (connection) throws(CacheError) in
       var state = try IndexState(connection)
       let removals = try epoch.apply(to: rows, &state, connection)
@@ -185,6 +185,7 @@ extension DiskStore {
   func removeRows(
     in opened: OpenDirectory, _ condition: String, _ values: [SQLiteValue]
   ) throws(CacheError) -> Int {
+    opened.ownership.announce()
     let removals = try opened.index.write { (connection) throws(CacheError) in
       let rows = try EntryRow.find(condition, values, connection)
       var removals = Removals()

@@ -9,8 +9,7 @@ extension DiskStore {
   /// - Throws: `CacheError`.
   func removeAll() async throws(CacheError) -> Int {
     try await onIndex { [self] (opened) throws(CacheError) in
-      // If this process ends before it raises the counters, the next process finds its free owner lock.
-      _ = try? opened.ownership.become()
+      opened.ownership.announce()
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
       opened.noteInvalidation(.all)
       let (count, removals) = try makingRoom(in: opened, "file IS NOT NULL") { () throws(CacheError) in

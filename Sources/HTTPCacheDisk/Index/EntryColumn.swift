@@ -27,7 +27,8 @@ enum EntryColumn: Int, CaseIterable, Sendable {
     }
   }
 
-  /// The value that follows from the record and the body; nil for a column that has other reasons.
+  /// The value that follows from the record and the body; nil for a column that has other reasons. A
+  /// column that may be empty has `.null` then, not nil.
   ///
   /// - Parameters:
   ///   - length: bytes of the body that are stored.

@@ -30,15 +30,18 @@ extension DiskStore {
   }
 
   private func removeOrphans(of opened: OpenDirectory, deadOwners: [DeadOwner]) throws(CacheError) {
-    try orphans(of: opened, deadOwners: deadOwners) { opened.directory.removeBody($0) }
-    forget(deadOwners, of: opened)
+    let isComplete = try orphans(of: opened, deadOwners: deadOwners) { opened.directory.removeBody($0) }
+    finishSweep(of: opened, deadOwners, isComplete: isComplete)
   }
 
   /// Deletes the locks of dead owners, whose body files without rows were deleted.
-  func forget(_ deadOwners: [DeadOwner], of opened: OpenDirectory) {
+  ///
+  /// - Parameter isComplete: false if there are files without rows that a living process may be writing. A dead owner
+  ///   may have removed their rows, so the locks stay, and the next process that opens the directory looks again.
+  func finishSweep(of opened: OpenDirectory, _ deadOwners: [DeadOwner], isComplete: Bool) {
     guard !deadOwners.isEmpty else { return }
     cutTails(in: opened)
-    for owner in deadOwners { owner.forget() }
+    if isComplete { for owner in deadOwners { owner.forget() } }
   }
 
   /// Truncates files of partial bodies after their last stored piece. A dead writer may have written more
@@ -74,20 +77,27 @@ extension DiskStore {
   /// Finds body files that have no row and that no living process is writing.
   ///
   /// - Parameter deadOwners: the dead owners whose locks this process holds, so that they look alive.
+  /// - Returns: false if there are files without rows that another living process may be writing.
   /// - Throws: `CacheError` if the index cannot be read.
   func orphans(
     of opened: OpenDirectory, deadOwners: [DeadOwner], _ found: (BodyName) -> Void
-  ) throws(CacheError) {
+  ) throws(CacheError) -> Bool {
+    var isComplete = true
     try opened.directory.bodies { (names) throws(CacheError) in
       // List the files before the owners: a living process that wrote a listed file holds its owner lock by then.
       let living = OwnerLock.owners(in: opened.directory).living.subtracting(deadOwners.map(\.owner))
       for name in names {
-        // A body of a living process without a row may be about to get one.
-        let isInWork =
-          name.owner == opened.ownership.owner ? opened.ownership.isInWork(name) : living.contains(name.owner)
-        guard !isInWork, try !opened.hasRow(of: name) else { continue }
-        found(name)
+        let isOwn = name.owner == opened.ownership.owner
+        if isOwn && opened.ownership.isInWork(name) { continue }
+        if try opened.hasRow(of: name) { continue }
+        if !isOwn && living.contains(name.owner) {
+          // It may be about to get a row.
+          isComplete = false
+        } else {
+          found(name)
+        }
       }
     }
+    return isComplete
   }
 }

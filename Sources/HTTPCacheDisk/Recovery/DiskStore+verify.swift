@@ -184,11 +184,11 @@ extension DiskStore {
     report.findings += try await sweepQueue.run { [self] () throws(CacheError) in
       let deadOwners = OwnerLock.owners(in: opened.directory).dead
       var found: [VerificationReport.Finding] = []
-      try orphans(of: opened, deadOwners: deadOwners) { name in
+      let isComplete = try orphans(of: opened, deadOwners: deadOwners) { name in
         if repair { opened.directory.removeBody(name) }
         found.append(.orphan(path: name.fileName))
       }
-      if repair { forget(deadOwners, of: opened) }
+      if repair { finishSweep(of: opened, deadOwners, isComplete: isComplete) }
       return found
     }
   }

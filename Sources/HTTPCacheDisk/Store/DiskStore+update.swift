@@ -9,6 +9,7 @@ extension DiskStore {
   @discardableResult
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     try await onIndex { [self] (opened) throws(CacheError) in
+      opened.ownership.announce()
       let updated = try opened.index.write { (connection) throws(CacheError) in
         let updated = try update(Self.compared(record, in: opened), in: opened, connection)
         if record.response.isInvalidated { opened.noteInvalidation(.key(record.key)) }

@@ -27,7 +27,7 @@ extension DiskStore {
     }
     if opened.ownership.owner == nil {
       // If the process ends between a commit and raising the counters, the next process finds its free owner lock.
-      try await fileQueue.run { [opened] in _ = try? opened.ownership.become() }
+      try await fileQueue.run { [opened] in opened.ownership.announce() }
     }
     let record = record.with(ticket: record.ticket ?? opened.generations.ticket())
     return try DiskBodyWriter(

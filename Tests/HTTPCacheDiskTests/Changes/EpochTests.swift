@@ -1,4 +1,5 @@
-import HTTPCacheDisk
+import Foundation
+@testable import HTTPCacheDisk
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
@@ -98,6 +99,51 @@ struct EpochTests {
     try check(again, removes: removes, other: other)
     #expect(again.usage.diskEntries == (removes ? 1 : Self.count + 1))
     #expect(try await again.verify(repair: false).isSound)
+  }
+
+  @Test("a store that continues an epoch holds an owner lock: if it ends, its files without rows are swept")
+  func announced() async throws {
+    let fixture = try Fixture()
+    _ = try await fill(fixture)
+    try leave(.prefix, removes: true, in: fixture)
+    let before = try owners(fixture)
+    let again = try fixture.other()
+    try await waitUntilWorkedOff(fixture)
+    let names = try owners(fixture).subtracting(before)
+    #expect(names.count == 1)
+    withExtendedLifetime(again) {}
+  }
+
+  @Test("the files that a killed purge left beside their living writer are swept by a later opener")
+  func killedBesideWriter() async throws {
+    let directory = try TemporaryDirectory()
+    let clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
+    func open() throws -> DiskStore {
+      try DiskStore.open(directory: directory.path("cache"), capacity: 64 << 20, clock: clock)
+    }
+    var writer: DiskStore? = try open()
+    try await writer?.put(CacheRecord(key: key(1), response: StoreSample.response()), bytes(100_000))
+    await writer?.flush()
+    // As a process does that ends between the commit and the deletion of the file.
+    try execute(
+      "DELETE FROM block; DELETE FROM entry; UPDATE state SET entries = 0, bodies = 0",
+      on: directory.path("cache/Cache.db"))
+    let lock = directory.path("cache/writers/00000000000000aa")
+    try Data().write(to: URL(fileURLWithPath: lock))
+    let second = try open()
+    try await second.removeLeftovers()
+    #expect(try directory.bodyFiles().count == 1)
+    #expect(FileManager.default.fileExists(atPath: lock))
+    await writer?.close()
+    writer = nil
+    let third = try open()
+    try await until { try directory.bodyFiles().isEmpty }
+    try await until { !FileManager.default.fileExists(atPath: lock) }
+    withExtendedLifetime((second, third)) {}
+  }
+
+  private func owners(_ fixture: Fixture) throws -> Set<String> {
+    Set(try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path("cache/writers")))
   }
 
   private func waitUntilWorkedOff(_ fixture: Fixture) async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheSemantics
 import HTTPCacheStore
 import Testing
 
@@ -15,6 +16,13 @@ import Testing
   func columns() throws {
     let document = try document()
     for column in EntryColumn.allCases.map(\.name) { #expect(document.contains("`\(column)`"), "\(column)") }
+  }
+
+  @Test("the tables are those of the format; other tables need a higher Schema.indexFormat")
+  func tables() throws {
+    #expect(Schema.indexFormat == 1)
+    #expect(XXH64.hash(Array((Schema.layout + Schema.tables).utf8)) == 0)
+    #expect(try document().contains("Format \(Schema.indexFormat)."))
   }
 
   @Test("the highest format of a record is described")
