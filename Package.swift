@@ -23,6 +23,7 @@ let package = Package(
     .library(name: "HTTPCacheTracing", targets: ["HTTPCacheTracing"]),
     .library(name: "HTTPCacheSemantics", targets: ["HTTPCacheSemantics"]),
     .library(name: "HTTPCacheStore", targets: ["HTTPCacheStore"]),
+    .library(name: "HTTPCacheSealing", targets: ["HTTPCacheSealing"]),
     .library(name: "HTTPCacheDisk", targets: ["HTTPCacheDisk"]),
     .library(name: "HTTPCacheTesting", targets: ["HTTPCacheTesting"]),
     .library(name: "HTTPCacheTestTraits", targets: ["HTTPCacheTestTraits"]),
@@ -83,16 +84,23 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
+      name: "HTTPCacheSealing",
+      dependencies: [
+        "HTTPCacheStore", "HTTPCacheSemantics",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
+    .target(
       name: "HTTPCacheDisk",
       dependencies: [
-        "HTTPCacheStore", "HTTPCacheSemantics", "CSQLite", "CSystemShims",
+        "HTTPCacheSealing", "HTTPCacheStore", "HTTPCacheSemantics", "CSQLite", "CSystemShims",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
     .target(
       name: "HTTPCaching",
       dependencies: [
-        "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheDisk",
+        "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "HTTPCacheDisk",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
       ],
@@ -107,7 +115,7 @@ let package = Package(
     .target(
       name: "HTTPCacheDownloads",
       dependencies: [
-        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "CSystemShims",
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "CSystemShims",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -214,8 +222,8 @@ let package = Package(
     .executableTarget(
       name: "cache-torture",
       dependencies: [
-        "HTTPCacheFaults", "HTTPCacheTesting", "HTTPCaching", "HTTPCacheDisk", "HTTPCacheStore",
-        "HTTPCacheSemantics",
+        "HTTPCacheFaults", "HTTPCacheTesting", "HTTPCaching", "HTTPCacheDisk", "HTTPCacheSealing",
+        "HTTPCacheStore", "HTTPCacheSemantics",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       path: "Torture", swiftSettings: settings),
@@ -252,6 +260,19 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
+    // In no product: directories of encrypted stores, for the tests of the stores and of the engine.
+    .target(
+      name: "SealingTesting",
+      dependencies: ["HTTPCacheSealing", "HTTPCacheStore", "HTTPCacheTesting", "HTTPCaching"],
+      path: "Tests/SealingTesting", swiftSettings: settings),
+    .testTarget(
+      name: "HTTPCacheSealingTests",
+      dependencies: [
+        "HTTPCacheSealing", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheTesting",
+        "SealingTesting",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheDiskTests",
       dependencies: [
@@ -264,7 +285,8 @@ let package = Package(
     .testTarget(
       name: "HTTPCachingTests",
       dependencies: [
-        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheTesting",
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "HTTPCacheTesting",
+        "SealingTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -305,7 +327,7 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheTestingTests",
       dependencies: [
-        "HTTPCacheTesting", "HTTPCacheFaults", "HTTPCaching", "HTTPCacheStore",
+        "HTTPCacheTesting", "HTTPCacheFaults", "HTTPCaching", "HTTPCacheSealing", "HTTPCacheStore",
         "HTTPCacheSemantics",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],

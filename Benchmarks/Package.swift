@@ -100,9 +100,8 @@ let package = Package(
       ], path: "Sources/Images", swiftSettings: settings),
     .executableTarget(
       name: "sealing-benchmark",
-      dependencies: [
-        .product(name: "HTTPCaching", package: "swift-http-cache"),
-        .product(name: "HTTPTypes", package: "swift-http-types"),
+      dependencies: caching + [
+        .product(name: "HTTPCacheSealing", package: "swift-http-cache")
       ], path: "Sources/Sealing", swiftSettings: settings),
     .executableTarget(name: "cache-simulator", path: "Sources/Simulator", swiftSettings: settings),
   ],

@@ -12,6 +12,7 @@ let caching: [Target.Dependency] = [
   .product(name: "HTTPCaching", package: "swift-http-cache"),
   .product(name: "HTTPCacheSemantics", package: "swift-http-cache"),
   .product(name: "HTTPCacheStore", package: "swift-http-cache"),
+  .product(name: "HTTPCacheSealing", package: "swift-http-cache"),
   .product(name: "HTTPCacheDisk", package: "swift-http-cache"),
   .product(name: "HTTPTypes", package: "swift-http-types"),
 ]

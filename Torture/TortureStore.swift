@@ -1,4 +1,5 @@
 import HTTPCacheDisk
+import HTTPCacheSealing
 import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPCaching

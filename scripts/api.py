@@ -24,8 +24,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / ".build/debug"
 FOLDER = ROOT / "docs/api"
 MODULES = [
-    "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheDisk", "HTTPCaching", "HTTPCacheURLSession",
-    "HTTPCacheNIO", "HTTPCacheAsyncHTTPClient", "HTTPCacheArchives", "HTTPCacheDownloads",
+    "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "HTTPCacheDisk", "HTTPCaching",
+    "HTTPCacheURLSession", "HTTPCacheNIO", "HTTPCacheAsyncHTTPClient", "HTTPCacheArchives", "HTTPCacheDownloads",
     "HTTPCacheHummingbird", "HTTPCacheImages", "HTTPCacheLogging", "HTTPCacheTesting",
     "HTTPCacheTestTraits", "HTTPCacheTracing", "HTTPCacheFaults"]
 # Every type has them, or has them because it has another in the list.

@@ -9,11 +9,15 @@ allowed() {
   case $1 in
     HTTPCacheSemantics) echo 'HTTPTypes|RawStructuredFieldValues' ;;
     HTTPCacheStore) echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics" ;;
-    HTTPCacheDisk) echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|CSQLite|CSystemShims" ;;
-    HTTPCaching) echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|Crypto" ;;
+    HTTPCacheSealing) echo 'Synchronization|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore' ;;
+    HTTPCacheDisk)
+      echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|CSQLite|CSystemShims" ;;
+    HTTPCaching)
+      echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheDisk|Crypto" ;;
     HTTPCacheURLSession)
       echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching|HTTPCacheDownloads|HTTPCacheSemantics" ;;
-    HTTPCacheDownloads) echo "$system|CSystemShims|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore" ;;
+    HTTPCacheDownloads)
+      echo "$system|CSystemShims|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing" ;;
     HTTPCacheArchives) echo "$system|CZlib|Foundation|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching" ;;
     HTTPCacheImages)
       echo "$system|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|CTurboJPEG|CSpng|CWebP|CoreGraphics|Foundation|ImageIO|UniformTypeIdentifiers" ;;
@@ -32,7 +36,7 @@ allowed() {
     HTTPCacheProxy)
       echo "$system|Foundation|FoundationEssentials|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOTLS|NIOHPACK|NIOHTTP1|NIOHTTP2|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     HTTPCacheCommand)
-      echo "$system|CBuildCommit|CMarkup|HTTPCacheArchives|Dispatch|Foundation|FoundationNetworking|ArgumentParser|CZlib|AsyncHTTPClient|HTTPTypes|HTTPCacheAsyncHTTPClient|HTTPCacheURLSession|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging|HTTPCacheDownloads|HTTPCacheImages|Yams" ;;
+      echo "$system|CBuildCommit|CMarkup|HTTPCacheArchives|Dispatch|Foundation|FoundationNetworking|ArgumentParser|CZlib|AsyncHTTPClient|HTTPTypes|HTTPCacheAsyncHTTPClient|HTTPCacheURLSession|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging|HTTPCacheDownloads|HTTPCacheImages|Yams" ;;
     httpcache) echo 'HTTPCacheCommand' ;;
     HTTPCacheSnippets) echo "[A-Za-z]+" ;;
     HTTPCacheExample) echo "Foundation|HTTPCaching|HTTPCacheURLSession" ;;

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCacheFaults
+import HTTPCacheSealing
 import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPCaching

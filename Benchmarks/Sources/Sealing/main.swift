@@ -2,6 +2,7 @@
 //
 // The cost of encryption: times of a store on disk with and without encryption, and of the cipher alone. Each
 // figure is the minimum of several rounds. ENTRIES (20,000) are stored for the removal by prefix.
+import HTTPCacheSealing
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCaching

@@ -1,4 +1,5 @@
 import Dispatch
+public import HTTPCacheSealing
 import HTTPCacheSemantics
 public import HTTPCacheStore
 import Synchronization

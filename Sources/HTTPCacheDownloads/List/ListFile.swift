@@ -1,3 +1,4 @@
+import HTTPCacheSealing
 import HTTPCaching
 
 #if canImport(Darwin)

@@ -1,5 +1,5 @@
 import HTTPCacheSemantics
-import HTTPTypes
+package import HTTPTypes
 
 extension RecordCodec {
   /// Decodes a record.
@@ -145,7 +145,10 @@ extension RecordCodec {
     return status
   }
 
-  static func readFields(_ reader: inout BinaryReader) throws(CacheError) -> HTTPFields {
+  /// Reads header or trailer fields.
+  ///
+  /// - Throws: `CacheError.damaged`.
+  package static func readFields(_ reader: inout BinaryReader) throws(CacheError) -> HTTPFields {
     let count = try reader.count(ofSize: 2)
     guard count <= mostFields else { throw BinaryReader.damaged("\(count) fields") }
     var fields: [HTTPField] = []

@@ -1,4 +1,4 @@
-import HTTPCacheSemantics
+package import HTTPCacheSemantics
 import HTTPTypes
 
 /// The binary form of a `CacheRecord`: a format number, the content, and an XXH64 over both.
@@ -97,7 +97,8 @@ package enum RecordCodec {
     return flags
   }
 
-  static func write(_ key: CacheKey, to writer: inout BinaryWriter) {
+  /// Writes a key.
+  package static func write(_ key: CacheKey, to writer: inout BinaryWriter) {
     writer.byte(key.mode.rawValue)
     writer.byte(key.methodClass.rawValue)
     writer.text(key.partition)
@@ -119,7 +120,8 @@ package enum RecordCodec {
     write(field.value, to: &writer)
   }
 
-  static func write(_ value: NominatedField.Value, to writer: inout BinaryWriter) {
+  /// Writes the value of a nominated field.
+  package static func write(_ value: NominatedField.Value, to writer: inout BinaryWriter) {
     switch value {
     case .absent: writer.byte(0)
     case .text(let text):

@@ -8,7 +8,7 @@ package enum RefusalCodec {
   package static let longestText = 1_024
 
   /// Encodes the steps of an explanation, with shorter texts if the encoding would be longer than `bytes`.
-  static func encode(_ explanation: CacheExplanation, within bytes: Int) -> [UInt8] {
+  package static func encode(_ explanation: CacheExplanation, within bytes: Int) -> [UInt8] {
     var longest = longestText
     var output = encode(explanation)
     while output.count > bytes, longest > 1 {

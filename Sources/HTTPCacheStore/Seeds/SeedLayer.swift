@@ -15,7 +15,7 @@ public final class SeedLayer: CacheStore {
   /// Sequence numbers from here on belong to seeds; no store gives as many numbers to entries.
   static let firstSequence: UInt64 = 1 << 63
 
-  let base: any CacheStore
+  package let base: any CacheStore
   let seeds: [any SeedSource]
   let mode: CacheMode
   let marks: SeedMarks

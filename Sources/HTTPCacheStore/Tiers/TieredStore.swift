@@ -12,7 +12,7 @@ import Synchronization
 /// called. This copy is found before variants of the store below with equal nominated fields.
 public final class TieredStore: CacheStore {
   let memory: MemoryStore
-  let base: any CacheStore
+  package let base: any CacheStore
   private let tierBase: (any TierBase)?
   private let baseGenerations: (any GenerationSource)?
   private let ownGenerations = GenerationCounters()

@@ -1,4 +1,5 @@
 import HTTPCacheDisk
+import HTTPCacheSealing
 public import HTTPCacheSemantics
 public import HTTPCacheStore
 public import HTTPTypes

@@ -4,6 +4,8 @@
 @_exported public import class HTTPCacheDisk.DiskStore
 @_exported public import enum HTTPCacheDisk.Durability
 @_exported public import enum HTTPCacheDisk.Verification
+@_exported public import protocol HTTPCacheSealing.CacheCipher
+@_exported public import enum HTTPCacheSealing.SealPurpose
 @_exported public import struct HTTPCacheSemantics.CacheExplanation
 @_exported public import struct HTTPCacheSemantics.CacheKey
 @_exported public import enum HTTPCacheSemantics.CacheMode
@@ -32,7 +34,6 @@
 @_exported public import enum HTTPCacheSemantics.ValidationReason
 @_exported public import struct HTTPCacheStore.BodyBytes
 @_exported public import protocol HTTPCacheStore.BodyReader
-@_exported public import protocol HTTPCacheStore.CacheCipher
 @_exported public import protocol HTTPCacheStore.CacheClock
 @_exported public import struct HTTPCacheStore.CacheCounts
 @_exported public import struct HTTPCacheStore.CacheEntry
@@ -45,7 +46,6 @@
 @_exported public import enum HTTPCacheStore.LargestEntry
 @_exported public import class HTTPCacheStore.MemoryStore
 @_exported public import struct HTTPCacheStore.RefusalNote
-@_exported public import enum HTTPCacheStore.SealPurpose
 @_exported public import struct HTTPCacheStore.SeedResponse
 @_exported public import protocol HTTPCacheStore.SeedSource
 @_exported public import struct HTTPCacheStore.StoreUsage

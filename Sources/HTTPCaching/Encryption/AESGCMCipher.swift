@@ -1,5 +1,6 @@
 #if Crypto
   import Crypto
+  import HTTPCacheSealing
   import HTTPCacheStore
 
   /// AES-256-GCM and HMAC-SHA-256. HKDF-SHA-256 (RFC 5869) derives the keys for records, bodies and digests,

@@ -1,3 +1,4 @@
+public import HTTPCacheSealing
 public import HTTPCacheStore
 
 /// How the directory of a cache is encrypted (`HTTPCache.Configuration.encryption`).

@@ -1,4 +1,5 @@
 import HTTPCacheDisk
+import HTTPCacheSealing
 import HTTPCacheStore
 
 extension HTTPCache.Configuration {

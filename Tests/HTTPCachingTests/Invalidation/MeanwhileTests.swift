@@ -1,5 +1,6 @@
 import HTTPCacheTesting
 import HTTPCaching
+import SealingTesting
 import Testing
 
 /// Changes of the store while a request waits for the origin.

@@ -1,5 +1,6 @@
 import HTTPCacheTesting
 import HTTPCaching
+import SealingTesting
 import Testing
 
 /// A response to a request that was sent before its resource changed is not reused after the change without

@@ -1,7 +1,9 @@
 import Foundation
+import HTTPCacheSealing
 import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPCaching
+import SealingTesting
 import Testing
 
 /// Nothing remains of plain data from before a key was given.

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCacheTesting
 import HTTPCaching
+import SealingTesting
 import Synchronization
 import Testing
 

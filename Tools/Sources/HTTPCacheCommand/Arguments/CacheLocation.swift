@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPCacheSealing
 import HTTPCacheStore
 import HTTPCaching
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import HTTPCacheArchives
 import HTTPCacheDisk
+import HTTPCacheSealing
 import HTTPCacheStore
 import HTTPCaching
 

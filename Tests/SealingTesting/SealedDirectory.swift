@@ -1,19 +1,20 @@
 import Foundation
-import HTTPCacheStore
-import HTTPCacheTesting
-import HTTPCaching
-import Synchronization
+package import HTTPCacheSealing
+package import HTTPCacheStore
+package import HTTPCacheTesting
+package import HTTPCaching
+package import Synchronization
 
 /// A temporary directory, with stores that are sealed over it.
-final class SealedDirectory: Sendable {
-  let path: String
-  let clock = ManualClock(now: StoreSample.start)
-  let damage = Mutex<[CacheError]>([])
+package final class SealedDirectory: Sendable {
+  package let path: String
+  package let clock = ManualClock(now: StoreSample.start)
+  package let damage = Mutex<[CacheError]>([])
   private let count = Mutex(0)
 
-  static let key = try? EncryptionKey(0..<32)
+  package static let key = try? EncryptionKey(0..<32)
 
-  init() throws {
+  package init() throws {
     path =
       FileManager.default.temporaryDirectory
       .appendingPathComponent("httpcache-sealed-\(UUID().uuidString)").path
@@ -23,18 +24,18 @@ final class SealedDirectory: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
   /// A path that was not requested before.
-  func newPath() -> String {
+  package func newPath() -> String {
     count.withLock { count in
       count += 1
       return path + "/cache-\(count)"
     }
   }
 
-  func disk(_ name: String = "cache", capacity: Int64 = 256 << 20) throws -> DiskStore {
+  package func disk(_ name: String = "cache", capacity: Int64 = 256 << 20) throws -> DiskStore {
     try DiskStore.open(directory: path + "/" + name, capacity: capacity, clock: clock)
   }
 
-  func sealed(_ base: any CacheStore, key: EncryptionKey? = key) throws -> SealedStore {
+  package func sealed(_ base: any CacheStore, key: EncryptionKey? = key) throws -> SealedStore {
     guard let key else { throw CacheError(.invalidKey, "no key") }
     return try SealedStore(base: base, cipher: try CacheEncryption.key(key).cipher(secret: base.secret)) {
       error in self.damage.withLock { $0.append(error) }
@@ -42,12 +43,12 @@ final class SealedDirectory: Sendable {
   }
 
   /// AES-GCM with the key of the tests.
-  static func cipher(of secret: [UInt8]) throws -> any CacheCipher {
+  package static func cipher(of secret: [UInt8]) throws -> any CacheCipher {
     try CacheEncryption.key(try EncryptionKey(0..<32)).cipher(secret: secret)
   }
 
   /// Every byte of every file below the directory.
-  func everything() throws -> [UInt8] {
+  package func everything() throws -> [UInt8] {
     var bytes: [UInt8] = []
     for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
       bytes += Array(name.utf8)
@@ -57,7 +58,7 @@ final class SealedDirectory: Sendable {
   }
 
   /// The texts that are in the files in the clear.
-  func found(_ texts: [String]) throws -> [String] {
+  package func found(_ texts: [String]) throws -> [String] {
     let everything = Data(try everything())
     return texts.filter { everything.range(of: Data($0.utf8)) != nil }
   }
@@ -65,7 +66,7 @@ final class SealedDirectory: Sendable {
 
 extension CacheStore {
   @discardableResult
-  func put(
+  package func put(
     _ record: CacheRecord, _ body: BodyBytes, piece: Int = 60_000
   ) async throws -> CacheRecord {
     let writer = try await write(record, variantLimit: 8)
@@ -77,14 +78,14 @@ extension CacheStore {
     return try await writer.commit(trailers: record.response.trailers)
   }
 
-  func body(_ key: CacheKey) async throws -> [UInt8]? {
+  package func body(_ key: CacheKey) async throws -> [UInt8]? {
     guard let variant = try read(key).first else { return nil }
     return try await variant.body.open().all()
   }
 }
 
 extension BodyReader {
-  func all(from start: Int64 = 0, piece: Int64 = 100_000) async throws -> [UInt8] {
+  package func all(from start: Int64 = 0, piece: Int64 = 100_000) async throws -> [UInt8] {
     var bytes: [UInt8] = []
     while true {
       let position = start + Int64(bytes.count)

@@ -1,6 +1,8 @@
+import HTTPCacheSealing
 import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPCaching
+import SealingTesting
 import Synchronization
 import Testing
 

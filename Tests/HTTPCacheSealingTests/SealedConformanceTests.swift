@@ -1,6 +1,8 @@
+import HTTPCacheSealing
 import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPCaching
+import SealingTesting
 import Testing
 
 /// The checks for whole bodies that every store must pass, with a sealed store. Parts are cut to chunks; see

@@ -1,4 +1,5 @@
 public import HTTPCacheSemantics
+public import HTTPCacheStore
 
 extension SealedStore {
   /// How a selection is found in the store below.

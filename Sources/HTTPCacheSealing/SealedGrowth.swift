@@ -1,4 +1,5 @@
 import HTTPCacheSemantics
+import HTTPCacheStore
 import Synchronization
 
 /// A body while it is sealed and stored: the chunks that the store below has, and for readers the bytes that

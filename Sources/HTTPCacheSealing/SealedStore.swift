@@ -1,4 +1,5 @@
 public import HTTPCacheSemantics
+public import HTTPCacheStore
 import Synchronization
 
 /// A store that encrypts for another store, usually one on disk: records and bodies are sealed, names are keyed

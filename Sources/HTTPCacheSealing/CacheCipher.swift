@@ -1,3 +1,5 @@
+public import HTTPCacheStore
+
 /// Encrypts the data that a `SealedStore` gives to the store below it, and detects changes of it.
 ///
 /// A cipher belongs to one store: its keys should depend on that store's `secret`, so that data of one

@@ -1,4 +1,5 @@
 import HTTPCacheSemantics
+import HTTPCacheStore
 import HTTPTypes
 
 /// A record as the store below has it: the fields for finding, ordering and evicting in the clear, the rest

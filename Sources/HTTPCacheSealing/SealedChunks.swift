@@ -1,4 +1,5 @@
 import HTTPCacheSemantics
+import HTTPCacheStore
 import Synchronization
 
 /// The chunks of a sealed body, opened as they are read. The last chunk read stays open, because the next

@@ -1,4 +1,5 @@
 import HTTPCacheSemantics
+import HTTPCacheStore
 import HTTPTypes
 
 /// Seals a body, or parts of one, chunk by chunk, and gives the chunks to the writer of the store below.

@@ -1,4 +1,6 @@
+import HTTPCacheSealing
 import HTTPCaching
+import SealingTesting
 
 /// AES-GCM with some extra bytes, as other ciphers have longer nonces: an example of a caller's cipher.
 struct PaddedCipher: CacheCipher {

@@ -1,4 +1,5 @@
 import HTTPCacheSemantics
+import HTTPCacheStore
 import Synchronization
 
 /// Cuts the arriving bytes of a body into chunks.

@@ -1,3 +1,5 @@
+import HTTPCacheStore
+
 /// The positions of the chunks of a sealed body: each has a slot of 64 KiB, the last one a shorter slot. Four
 /// slots are a checksum block of the store below, so a chunk is never in two blocks.
 struct SealedLayout: Sendable {

@@ -1,6 +1,8 @@
+import HTTPCacheSealing
 import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPCaching
+import SealingTesting
 import Synchronization
 import Testing
 
@@ -72,25 +74,6 @@ import Testing
     #expect(error?.code == .tooLarge)
     #expect(try store.read(trailers.key).isEmpty)
     #expect(directory.damage.withLock { $0.isEmpty })
-  }
-
-  @Test("the engine says why what is too long was not stored, and answers all the same")
-  func isRefused() async throws {
-    let encryption = CacheEncryption.key(try EncryptionKey(0..<32))
-    let name = try #require(HTTPField.Name("X-Long"))
-    let kitchen = try PartialKitchen(
-      .disk,
-      origin: RangeOrigin(
-        count: 300,
-        [.cacheControl: "max-age=60", .eTag: "\"a\"", name: String(repeating: "x", count: 1 << 20)])
-    ) { $0.encryption = encryption }
-    #expect(try await kitchen.get().text == kitchen.origin.text)
-    #expect(try await kitchen.get().text == kitchen.origin.text)
-    #expect(kitchen.origin.requests.count == 2)
-    let refusals = kitchen.events.events.compactMap {
-      if case .notStored(_, let refusal) = $0 { refusal } else { nil }
-    }
-    #expect(refusals.contains { if case .tooLarge = $0 { true } else { false } })
   }
 
   @Test("a part of a body of which the announced length is beyond all bounds is read or refused, no more")

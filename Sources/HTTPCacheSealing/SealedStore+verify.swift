@@ -1,4 +1,5 @@
 import HTTPCacheSemantics
+public import HTTPCacheStore
 
 /// The result of `SealedStore.verify(repair:)`.
 public struct SealedVerification: Sendable {

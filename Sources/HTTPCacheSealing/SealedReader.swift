@@ -1,4 +1,5 @@
 import HTTPCacheSemantics
+import HTTPCacheStore
 
 /// Reads a sealed body, or the parts of it that are stored.
 final class SealedReader: BodyReader {

@@ -1,8 +1,10 @@
 import Foundation
+import HTTPCacheSealing
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPCaching
+import SealingTesting
 import Synchronization
 import Testing
 

@@ -1,4 +1,5 @@
 public import HTTPCacheSemantics
+public import HTTPCacheStore
 
 extension SealedStore {
   private static let pieceLength = 1_000
