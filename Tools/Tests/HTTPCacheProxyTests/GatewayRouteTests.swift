@@ -38,6 +38,54 @@ import Testing
     #expect(route(path).target(asked) == asked)
   }
 
+  @Test(
+    "a reference of the origin becomes one of the proxy, unless it leads elsewhere",
+    arguments: [
+      ("/files", "/pub", true, "/pub/a?b#c", "/files/a?b#c"), ("/files", "/pub", true, "/pub", "/files/"),
+      ("/files", "/pub", true, "/public", "/public"),
+      ("/files", "", true, "/simple/six/", "/files/simple/six/"),
+      ("/files/", "", true, "http://ORIGIN/a", "/files/a"), ("/", "", false, "http://origin/a", "/a"),
+      ("/", "", false, "https://origin/a", "https://origin/a"), ("/", "", false, "//origin/a", "//origin/a"),
+      ("/files", "", true, "http://origin.example/a", "http://origin.example/a"),
+      ("/files", "", true, "http://origin:8080/a", "http://origin:8080/a"),
+      ("/files", "", true, "a/b", "a/b"),
+      ("/files", "", false, "/else", "/else"), ("/files", "/pub", false, "/pub/files/a", "/files/a"),
+      ("/files", "/pub", false, "/pub/else", "/pub/else"), ("/files", "", true, "", ""),
+    ])
+  func references(_ path: String, _ base: String, _ strips: Bool, _ value: String, _ expected: String) {
+    var route = route(path, strips: strips)
+    route.basePath = base
+    #expect(route.reference(from: value) == expected)
+  }
+
+  @Test("Location and Content-Location name the proxy, from the origin and from the cache (RFC 9110 §10.2.2)")
+  func locations() async throws {
+    try await withProxy(
+      cache: try memoryCache(),
+      configure: { configuration in
+        guard case .gateway(var routes) = configuration.mode else { return }
+        (routes[0].path, routes[0].stripsPath) = ("/files", true)
+        configuration.mode = .gateway(routes)
+      }
+    ) { fixture in
+      let (_, response) = try await fixture.exchange(
+        "GET /files/a HTTP/1.1\r\nHost: h\r\n\r\n",
+        "HTTP/1.1 308 Permanent Redirect\r\nCache-Control: max-age=60\r\nLocation: /a/\r\n"
+          + "Content-Location: /b\r\nContent-Length: 0\r\n\r\n")
+      var answers = [response]
+      for _ in 0..<2 {
+        let client = try fixture.connect()
+        client.send("GET /files/a HTTP/1.1\r\nHost: h\r\n\r\n")
+        answers.append(try await client.receiveHead())
+        #expect(field("Cache-Status", in: answers.last ?? "")?.contains("hit") == true)
+      }
+      for answer in answers {
+        #expect(field("Location", in: answer) == "/files/a/")
+        #expect(field("Content-Location", in: answer) == "/files/b")
+      }
+    }
+  }
+
   @Test("the first route that matches counts; without one the client gets 404")
   func first() async throws {
     try await withProxy(configure: { configuration in

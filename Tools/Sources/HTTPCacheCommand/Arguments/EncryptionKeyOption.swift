@@ -45,8 +45,7 @@ struct EncryptionKeyOption: ParsableArguments {
     guard fstat(file.fileDescriptor, &status) == 0 else {
       throw CacheError(.invalidKey, "cannot be read")
     }
-    // The mode of a pipe says nothing.
-    if status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
+    if SecretFile.isOpenToOthers(path, status) {
       throw CacheError(
         .invalidKey,
         "other users can read this key, so it is not used; run `chmod 600` on it (its mode is \(String(status.st_mode & 0o777, radix: 8)))"

@@ -24,6 +24,14 @@ extension ServeCommand {
     Console.print("\(file?.path ?? ""): valid")
   }
 
+  /// The tokens that can be read, by the keys of their files.
+  func tokens() -> [String: String] {
+    let files = [("admin-token-file", admin.adminTokenFile), ("purge-token-file", purging.purgeTokenFile)]
+    var tokens: [String: String] = [:]
+    for case (let key, let path?) in files { tokens[key] = try? TokenFile(option: key, path: path).token() }
+    return tokens
+  }
+
   /// Where requests go, after reading the certificates, keys and tokens that the options name, as a start does.
   ///
   /// - Throws: `StartFailure` with the line of the file.

@@ -30,12 +30,19 @@ public struct ServeCommand: AsyncParsableCommand {
         httpcache serve --forward --listen 127.0.0.1:3128
         http_proxy=http://127.0.0.1:3128 curl -i http://example.com/
 
-      Each response has a Cache-Status field that tells where it came from and why. `httpcache ls --shared` lists \
+      Each response from the cache or an origin has a Cache-Status field that tells where it came from and why; the \
+      proxy's own refusals have a line of text instead. `httpcache ls --shared` lists \
       stored responses, also while the proxy runs. Requests are logged on standard output, everything else on standard error.
 
       SIGTERM and Ctrl-C end the proxy: requests under way may take --grace seconds more. A second signal ends it at \
       once. SIGHUP reads the certificates again and opens --access-log-file again, SIGUSR1 the latter alone. SIGUSR2 is \
       ignored.
+
+      Exit status:
+      \(ExitStatus.help([
+        .success: "ended by a signal", .failure: "it cannot listen, or open a log", .output: "the recording is lost",
+        .newerFormat: nil, .cacheUnavailable: nil, .usage: nil, .interrupted: "ended by a second signal",
+      ]))
       """)
 
   @OptionGroup(title: "Where requests go") var route: RouteOptions
@@ -198,7 +205,7 @@ public struct ServeCommand: AsyncParsableCommand {
       }
     }
     let keeping = Task { try await Self.keep(cache, server) }
-    var running = RunningServe(command: self, file: file)
+    let running = RunningServe(command: self, file: file)
     for await number in signals {
       guard number == SIGHUP || number == SIGUSR1 else { break }
       running.reload(number, server, serverConfiguration.accessLog, messages)

@@ -16,7 +16,7 @@ struct TokenFile {
       throw StartFailure("\(place): cannot be read")
     }
     var status = stat()
-    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
+    if stat(path, &status) == 0, SecretFile.isOpenToOthers(path, status) {
       throw StartFailure("\(place): other users can read it; run `chmod 600` on it")
     }
     let token = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

@@ -26,7 +26,7 @@ struct ClientExchange: Sendable {
         to: request.head, body: body, policy: request.bypassesCache ? .bypass : .standard, options: options,
         via: context.exchanges)
       var head = response.head
-      request.responseFields.apply(to: &head.headerFields)
+      request.finish(&head.headerFields)
       return (head, response.body, response.outcome.label, response.outcome.refusal)
     }
   }
@@ -37,7 +37,7 @@ struct ClientExchange: Sendable {
       let response = try await context.exchanges.send(
         UpstreamRequest(head: request.head, body: body, context: request.group, onInterim: onInterim))
       var head = response.head
-      request.responseFields.apply(to: &head.headerFields)
+      request.finish(&head.headerFields)
       return (head, response.body, "pass", nil)
     }
   }

@@ -53,7 +53,7 @@ final class HitLookup {
       hit.nominatedFields.allSatisfy(FieldNameTable.isKeyed)
     else { return nil }
     var response = hit.head
-    request.responseFields.apply(to: &response.headerFields)
+    request.finish(&response.headerFields)
     context.via.append(to: &response.headerFields)
     let (headers, bytes) = ResponseWriter.whole(response, hit.body, form, allocator: allocator)
     return PreparedAnswer.Content(

@@ -14,6 +14,9 @@ import NIOTLS
 
 /// Opens connections.
 struct Connector: Sendable {
+  /// Maximum time for a peer to confirm the end of TLS. Its answer says nothing new, and the end of the process waits.
+  static let closePatience = TimeAmount.milliseconds(500)
+
   private let group: any EventLoopGroup
   private let timeout: TimeAmount
   private let context: NIOSSLContext
@@ -40,6 +43,7 @@ struct Connector: Sendable {
     self.timeout = timeout
     self.addresses = addresses
     var tls = tls
+    tls.shutdownTimeout = Self.closePatience
     tls.applicationProtocols = ["http/1.1"]
     context = try NIOSSLContext(configuration: tls)
     tls.applicationProtocols = ["h2", "http/1.1"]

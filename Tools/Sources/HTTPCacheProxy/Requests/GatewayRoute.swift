@@ -35,6 +35,30 @@ public struct GatewayRoute: Sendable {
     return rest.first == "/" ? String(rest) : "/" + rest
   }
 
+  /// The reference that a client of this proxy follows instead of one that the origin made, such as `Location`: a path
+  /// of the origin becomes the path of the proxy. Other references stay as they are: to other origins, with another
+  /// scheme, to paths that this route does not serve, and relative ones.
+  func reference(from value: String) -> String {
+    guard let path = originPath(value), path.hasPrefix(basePath) else { return value }
+    let rest = path.dropFirst(basePath.count)
+    guard rest.isEmpty || rest.first == "/" || rest.first == "?" || rest.first == "#" else { return value }
+    let prefix = stripsPath ? (self.path.hasSuffix("/") ? self.path.dropLast() : self.path[...]) : ""
+    let own = (rest.first == "/" ? "" : "/") + rest
+    guard stripsPath || self.rest(of: own) != nil else { return value }
+    return prefix + own
+  }
+
+  /// The path, query and fragment of a reference to the origin; nil if it is relative to a path, or to another origin.
+  private func originPath(_ value: String) -> Substring? {
+    if value.hasPrefix("/") { return value.hasPrefix("//") ? nil : value[...] }
+    let origin = "\(group.origin.scheme)://\(group.origin.authority)"
+    guard value.utf8.count >= origin.utf8.count, value.prefix(origin.count).lowercased() == origin else {
+      return nil
+    }
+    let path = value.dropFirst(origin.count)
+    return path.first == "/" ? path : nil
+  }
+
   private func matches(_ name: String?) -> Bool {
     guard let host else { return true }
     guard let name else { return false }

@@ -6,10 +6,19 @@ struct RoutedRequest: Sendable {
   var head: HTTPRequest
   /// The addresses to connect to; nil is the origin of the target.
   var group: OriginGroup?
-  /// Changes of the response's fields.
-  var responseFields = FieldRules()
+  /// The route of a gateway.
+  var route: GatewayRoute?
   /// The partition, which separates responses with equal targets (`RequestOptions.partition`).
   var partition = ""
   /// Whether the response must neither come from the store nor be stored.
   var bypassesCache = false
+
+  /// Changes the fields of the response for the client.
+  func finish(_ fields: inout HTTPFields) {
+    guard let route else { return }
+    for name in [HTTPField.Name.location, .contentLocation] {
+      if let value = fields[name] { fields[name] = route.reference(from: value) }
+    }
+    route.responseFields.apply(to: &fields)
+  }
 }

@@ -100,7 +100,7 @@ struct Routing: Sendable {
       request.group = route.group
     }
     route.requestFields.apply(to: &fields)
-    request.responseFields = route.responseFields
+    request.route = route
     request.head.headerFields = fields
     return request
   }

@@ -56,6 +56,7 @@ final class ProxyContext: Sendable {
   func setTLS(_ configuration: TLSConfiguration?) throws {
     var configuration = configuration
     if self.configuration.isHTTP2 { configuration?.applicationProtocols = ClientPipeline.protocols }
+    configuration?.shutdownTimeout = Connector.closePatience
     let new = try configuration.map { try NIOSSLContext(configuration: $0) }
     currentTLS.withLock { $0 = new }
   }

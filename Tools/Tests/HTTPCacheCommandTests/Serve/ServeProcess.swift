@@ -36,9 +36,12 @@ final class ServeProcess: Sendable {
   func end() async -> Int32 { await process.end() }
 
   /// Waits until standard error has `text`.
-  func says(_ text: String) async throws {
-    while !errors.text.contains(text) { try await Task.sleep(for: .milliseconds(5)) }
+  func says(_ text: String, times: Int = 1) async throws {
+    while count(of: text) < times { try await Task.sleep(for: .milliseconds(5)) }
   }
+
+  /// How often it has written a text so far.
+  func count(of text: String) -> Int { errors.text.ranges(of: text).count }
 
   /// The port that it listens on, once it does.
   func port() async throws -> Int {

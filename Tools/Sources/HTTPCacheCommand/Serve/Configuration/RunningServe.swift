@@ -9,23 +9,25 @@ import HTTPCacheProxy
   import Musl
 #endif
 
-/// The options of a running server, which SIGHUP reads again.
+/// The options that a server was started with. SIGHUP reads them again.
 struct RunningServe {
   /// The keys whose values a running server takes.
   private static let live: Set<String> = [
     "upstream", "preserve-host", "tls-certificate", "tls-key", "client-ca",
   ]
 
-  private(set) var command: ServeCommand
-  private(set) var file: ServeFile?
+  private let command: ServeCommand
+  private let file: ServeFile?
+  private let tokens: [String: String]
 
   init(command: ServeCommand, file: ServeFile?) {
     self.command = command
     self.file = file
+    tokens = command.tokens()
   }
 
   /// Does what SIGHUP and SIGUSR1 ask for. What cannot be read stays as it was.
-  mutating func reload(_ number: Int32, _ server: ProxyServer, _ log: AccessLog, _ messages: LineWriter) {
+  func reload(_ number: Int32, _ server: ProxyServer, _ log: AccessLog, _ messages: LineWriter) {
     do throws(AccessLog.OpenFailure) {
       try log.reopen()
     } catch {
@@ -45,7 +47,7 @@ struct RunningServe {
     }
   }
 
-  private mutating func reloadFile(_ server: ProxyServer, _ messages: LineWriter) {
+  private func reloadFile(_ server: ProxyServer, _ messages: LineWriter) {
     do {
       let arguments = Array(CommandLine.arguments.dropFirst())
       guard let new = try HTTPCacheCommand.parsedWithFile(arguments) as? ServeCommand,
@@ -53,6 +55,9 @@ struct RunningServe {
       else { return }
       let newFile = try ServeFile(path)
       var later = Self.changes(old, newFile)
+      for (key, token) in new.tokens() where tokens[key] != token && !later.contains(key) {
+        later.append(key)
+      }
       let mode = try new.checkedMode(newFile)
       let tls = try new.tls.listener()
       if let tls, !command.tls.tlsCertificate.isEmpty {
@@ -62,7 +67,6 @@ struct RunningServe {
       }
       if new.route.forward == command.route.forward, !new.route.forward { server.setMode(mode) }
       Task { for message in await UnresolvedUpstreams.messages(mode) { messages.add(message + "\n") } }
-      (command, file) = (new, newFile)
       messages.add("httpcache: \(path) was read again\n")
       if !later.isEmpty {
         messages.add(
@@ -80,7 +84,7 @@ struct RunningServe {
       !live.contains(key.name)
         && old.options.first { $0.key == key }?.arguments != new.options.first { $0.key == key }?.arguments
     }.map(\.name)
-    if old.overrides != new.overrides { changes.append("overrides") }
+    if old.overrides != new.overrides { changes.append("overrides or never-store") }
     return changes
   }
 }

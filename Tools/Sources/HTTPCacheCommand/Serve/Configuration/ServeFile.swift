@@ -36,6 +36,10 @@ struct ServeFile {
   }
 
   private static func node(_ path: String) throws(ConfigFailure) -> Node {
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+      throw ConfigFailure(path, "is a folder")
+    }
     guard let data = FileManager.default.contents(atPath: path) else {
       throw ConfigFailure(path, "cannot be read: \(SystemMessage.text(errno))")
     }
