@@ -94,7 +94,7 @@ struct ResponseWriter: Sendable {
     _ head: HTTPResponse, _ body: BodyBytes, _ form: Form, allocator: ByteBufferAllocator
   ) -> (HPACKHeaders?, ByteBuffer) {
     var buffer = allocator.buffer(capacity: 1024 + body.count)
-    let coding = hasContent(head.status) ? Coding.length(Int64(body.count)) : .none
+    let coding = hasContent(head.status.code) ? Coding.length(Int64(body.count)) : .none
     var headers: HPACKHeaders?
     switch form {
     case .http1: writeHead(head, coding, isReusable: true, to: &buffer)
@@ -105,12 +105,10 @@ struct ResponseWriter: Sendable {
   }
 
   /// Whether a response to a GET has content, if only 0 bytes of it (RFC 9110 §6.4.1).
-  static func hasContent(_ status: HTTPResponse.Status) -> Bool {
-    status.code >= 200 && status.code != 204 && status.code != 304
-  }
+  static func hasContent(_ status: Int) -> Bool { status >= 200 && status != 204 && status != 304 }
 
   private func coding(_ head: HTTPResponse, _ body: MessageBody) -> Coding {
-    if method == .head || !Self.hasContent(head.status) { return .none }
+    if method == .head || !Self.hasContent(head.status.code) { return .none }
     if let length = body.length { return .length(length) }
     if let length = try? Framing.contentLength(head.headerFields) { return .length(length) }
     return hasPieces ? .pieces : .untilClose

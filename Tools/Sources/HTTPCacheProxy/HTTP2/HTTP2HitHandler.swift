@@ -57,8 +57,9 @@ final class HTTP2HitHandler: ChannelInboundHandler {
     guard let content = lookup.content(for: lookup.answers.plain.key, head), let headers = content.headers
     else { return false }
     answered.append(stream)
-    write(.headers(.init(headers: headers, endStream: !content.hasContent)), to: stream, context)
-    if content.hasContent {
+    let hasContent = ResponseWriter.hasContent(content.status)
+    write(.headers(.init(headers: headers, endStream: !hasContent)), to: stream, context)
+    if hasContent {
       write(.data(.init(data: .byteBuffer(content.bytes), endStream: true)), to: stream, context)
     }
     mustFlush = true

@@ -57,7 +57,7 @@ final class HitLookup {
     context.via.append(to: &response.headerFields)
     let (headers, bytes) = ResponseWriter.whole(response, hit.body, form, allocator: allocator)
     return PreparedAnswer.Content(
-      hit: hit, headers: headers, bytes: bytes, hasContent: ResponseWriter.hasContent(response.status),
-      target: head.target, status: response.status.code, outcome: hit.outcome.label)
+      hit: hit, headers: headers, bytes: bytes, target: head.target, status: response.status.code,
+      outcome: hit.outcome.label)
   }
 }

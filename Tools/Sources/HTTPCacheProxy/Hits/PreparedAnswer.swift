@@ -11,8 +11,6 @@ final class PreparedAnswer {
     let headers: HPACKHeaders?
     /// The head and the body as the client gets them; for HTTP/2 the body alone.
     let bytes: ByteBuffer
-    /// Whether the answer has content, if only 0 bytes of it.
-    let hasContent: Bool
     /// The request target, for the access log.
     let target: String
     let status: Int

@@ -42,21 +42,16 @@ public struct GatewayRoute: Sendable {
     guard let path = originPath(value), path.hasPrefix(basePath) else { return value }
     let rest = path.dropFirst(basePath.count)
     guard rest.isEmpty || rest.first == "/" || rest.first == "?" || rest.first == "#" else { return value }
-    let prefix = stripsPath ? (self.path.hasSuffix("/") ? self.path.dropLast() : self.path[...]) : ""
     let own = (rest.first == "/" ? "" : "/") + rest
-    guard stripsPath || self.rest(of: own) != nil else { return value }
-    return prefix + own
+    if stripsPath { return prefix + own }
+    return self.rest(of: own) == nil ? value : own
   }
 
   /// The path, query and fragment of a reference to the origin; nil if it is relative to a path, or to another origin.
-  private func originPath(_ value: String) -> Substring? {
-    if value.hasPrefix("/") { return value.hasPrefix("//") ? nil : value[...] }
-    let origin = "\(group.origin.scheme)://\(group.origin.authority)"
-    guard value.utf8.count >= origin.utf8.count, value.prefix(origin.count).lowercased() == origin else {
-      return nil
-    }
-    let path = value.dropFirst(origin.count)
-    return path.first == "/" ? path : nil
+  private func originPath(_ value: String) -> String? {
+    if value.hasPrefix("/") { return value.hasPrefix("//") ? nil : value }
+    guard let (origin, path) = Origin.split(value), origin == group.origin else { return nil }
+    return path
   }
 
   private func matches(_ name: String?) -> Bool {
@@ -66,9 +61,11 @@ public struct GatewayRoute: Sendable {
     return name == host
   }
 
+  /// `path` without a slash at its end.
+  private var prefix: Substring { path.hasSuffix("/") ? path.dropLast() : path[...] }
+
   /// The part of a path behind `path`, with its slash or query; nil if it does not begin so.
   private func rest(of path: String) -> Substring? {
-    let prefix = self.path.hasSuffix("/") ? self.path.dropLast() : self.path[...]
     guard path.hasPrefix(prefix) else { return nil }
     let rest = path.dropFirst(prefix.count)
     return rest.isEmpty || rest.first == "/" || rest.first == "?" ? rest : nil
