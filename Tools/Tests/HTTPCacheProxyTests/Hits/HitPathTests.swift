@@ -88,9 +88,10 @@ struct HitPathTests {
     return head + (try await client.receive(count: length))
   }
 
-  /// The answer without the random part of the proxy's name.
+  /// The answer without the random part of the proxy's name in its head.
   private func comparable(_ answer: String) -> String {
-    answer.replacing(/httpcache-[0-9a-z]+/, with: "httpcache-x")
+    let head = answer.prefix(2_000)
+    return head.replacing(/httpcache-[0-9a-z]+/, with: "httpcache-x") + answer.dropFirst(head.count)
   }
 
   private static let targets = [

@@ -135,12 +135,14 @@ final class RawPeer: Sendable {
   func receive(through mark: String) async throws -> String {
     let mark = mark.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     return try await take { bytes in
-      guard bytes.count >= mark.count else { return nil }
-      for start in 0...(bytes.count - mark.count) where bytes[start..<start + mark.count].elementsEqual(mark)
-      {
-        return start + mark.count
+      bytes.withUnsafeBytes { bytes in
+        mark.withUnsafeBytes { mark in
+          guard let start = bytes.baseAddress, let wanted = mark.baseAddress,
+            let found = memmem(start, bytes.count, wanted, mark.count)
+          else { return nil }
+          return start.distance(to: UnsafeRawPointer(found)) + mark.count
+        }
       }
-      return nil
     }
   }
 
@@ -197,7 +199,8 @@ final class RawPeer: Sendable {
     }
   }
 
-  private static func text(_ bytes: some Sequence<UInt8>) -> String {
+  private static func text(_ bytes: some Collection<UInt8>) -> String {
+    if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     var text = ""
     for byte in bytes { text.unicodeScalars.append(Unicode.Scalar(byte)) }
     return text
